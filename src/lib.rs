@@ -1,0 +1,4 @@
+//! Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
+
+pub mod seq;
+pub mod time;

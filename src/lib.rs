@@ -1,4 +1,5 @@
 //! Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 
+pub mod capture;
 pub mod seq;
 pub mod time;

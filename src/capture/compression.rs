@@ -1,0 +1,194 @@
+//! Decompression, bounded in memory, and with an early end told apart from an end.
+
+use std::fmt;
+use std::io::{self, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+use lz4_flex::frame::FrameDecoder;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compression {
+    /// gzip, also of several members (BGZF).
+    Gzip,
+    /// Zstandard, also of several frames.
+    Zstd,
+    /// xz, also of several streams.
+    Xz,
+    /// LZ4 frames.
+    Lz4,
+}
+
+/// First bytes that tell a compression apart; the longest magic is xz's.
+pub(super) const MAGIC_BYTES: usize = 6;
+
+/// Compressed bytes read at a time.
+const INPUT_BYTES: usize = 256 << 10;
+
+/// Memory the xz decoder may use, in bytes: its largest preset needs 65 MiB.
+const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
+
+/// Largest zstd window, as a power of two: 128 MiB, what the `zstd` command accepts by itself.
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+const LZ4_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
+const LZ4_LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
+
+impl Compression {
+    /// Tells by the first bytes of a file how it is compressed, if it is.
+    pub(super) fn of(first: &[u8]) -> Option<Self> {
+        match first {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            // Skippable frames are common to zstd and lz4; pzstd begins its files with one.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            _ if first.starts_with(&LZ4_MAGIC) || first.starts_with(&LZ4_LEGACY_MAGIC) => {
+                Some(Self::Lz4)
+            }
+            _ => None,
+        }
+    }
+
+    /// A reader of what `input` holds compressed.
+    pub(super) fn decoder<R: Read + Send + 'static>(
+        self,
+        input: R,
+    ) -> io::Result<Box<dyn Read + Send>> {
+        let input = BufReader::with_capacity(INPUT_BYTES, input);
+        Ok(match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(input)),
+            Self::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(input)?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                Box::new(decoder)
+            }
+            Self::Xz => {
+                let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, CONCATENATED)?;
+                Box::new(XzDecoder::new_stream(input, stream))
+            }
+            Self::Lz4 => Box::new(Lz4Frames::new(input)),
+        })
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Xz => "xz",
+            Self::Lz4 => "lz4",
+        })
+    }
+}
+
+/// Reads lz4 frames that follow each other, one decoder after the other.
+///
+/// The library's decoder answers `Ok(0)` at the end of a frame and at the end of the input alike,
+/// wherever that is; so the end of a frame is told here by whether the decoder ran into the end of
+/// the input to find it.
+struct Lz4Frames<R: Read> {
+    frame: Lz4Frame<R>,
+}
+
+enum Lz4Frame<R: Read> {
+    Between(Watched<R>),
+    Inside(Box<FrameDecoder<Watched<R>>>),
+    Ended,
+}
+
+impl<R: Read> Lz4Frames<R> {
+    fn new(input: R) -> Self {
+        let first = io::Cursor::new(Vec::new());
+        let input = Watched {
+            input,
+            first,
+            ended: false,
+            has_end_marks: true,
+        };
+        Self {
+            frame: Lz4Frame::Between(input),
+        }
+    }
+}
+
+impl<R: Read> Read for Lz4Frames<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            // An error leaves `Ended` behind: nothing after it can be trusted.
+            match std::mem::replace(&mut self.frame, Lz4Frame::Ended) {
+                Lz4Frame::Ended => return Ok(0),
+                Lz4Frame::Between(input) => {
+                    if let Some(input) = next_lz4_frame(input)? {
+                        self.frame = Lz4Frame::Inside(Box::new(FrameDecoder::new(input)));
+                    }
+                }
+                Lz4Frame::Inside(mut decoder) => {
+                    let read = decoder.read(buf)?;
+                    if read > 0 {
+                        self.frame = Lz4Frame::Inside(decoder);
+                        return Ok(read);
+                    }
+                    let input = decoder.into_inner();
+                    if input.ended && input.has_end_marks {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                    self.frame = Lz4Frame::Between(input);
+                }
+            }
+        }
+    }
+}
+
+/// Skips skippable frames; `None` at the end of the input.
+fn next_lz4_frame<R: Read>(mut input: Watched<R>) -> io::Result<Option<Watched<R>>> {
+    loop {
+        let mut magic = Vec::with_capacity(4);
+        input.by_ref().take(4).read_to_end(&mut magic)?;
+        input.ended = false;
+        match *magic {
+            [] => return Ok(None),
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
+                let mut length = [0; 4];
+                input.read_exact(&mut length)?;
+                let length = u64::from(u32::from_le_bytes(length));
+                if io::copy(&mut input.by_ref().take(length), &mut io::sink())? < length {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+            _ if magic.len() < 4 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => {
+                input.has_end_marks = magic != LZ4_LEGACY_MAGIC;
+                input.first = io::Cursor::new(magic);
+                return Ok(Some(input));
+            }
+        }
+    }
+}
+
+/// Notes whether a reader was asked for more than there is; `first` goes before its bytes.
+struct Watched<R> {
+    input: R,
+    first: io::Cursor<Vec<u8>>,
+    ended: bool,
+    /// Frames of the legacy format end where the input ends.
+    has_end_marks: bool,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.first.read(buf)?;
+        if read > 0 || buf.is_empty() {
+            return Ok(read);
+        }
+        let read = self.input.read(buf)?;
+        self.ended |= read == 0;
+        Ok(read)
+    }
+}

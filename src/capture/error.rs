@@ -1,0 +1,222 @@
+//! Why a capture could not be read to its end.
+
+use std::error::Error;
+use std::fmt::{self, Write as _};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{CaptureFormat, Compression, RECORD_BYTES_MAX};
+
+/// A capture could not be read to its end. What was read before stands.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct CaptureError {
+    /// The file; `-` for standard input.
+    pub path: PathBuf,
+    /// Number of the record that could not be read, from 1 as `frame.number`; 0 is the file itself
+    /// or its header.
+    pub record_index: u64,
+    /// Where that record (or block) begins, in bytes from the start of the uncompressed file.
+    pub offset_bytes: u64,
+    /// What is wrong.
+    pub kind: CaptureErrorKind,
+}
+
+/// What is wrong with a capture file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaptureErrorKind {
+    /// Opening or reading failed.
+    #[error("{}", explain_io(.0))]
+    Io(#[source] io::Error),
+    /// The path is a directory.
+    #[error("is a directory, not a capture file: name the files in it")]
+    Directory,
+    /// There is not a single byte, before or after decompression.
+    #[error("is empty (0 bytes): the capture was never started, or its disk was full")]
+    Empty,
+    /// The first bytes are of no known capture format.
+    #[error(
+        "is not a capture{}: begins with {}, expected pcap or pcapng, possibly gzip, zstd, xz or lz4 compressed",
+        Remark(*.looks_like), Hex(.first_bytes)
+    )]
+    NotACapture {
+        /// The first bytes, at most 16, after decompression.
+        first_bytes: Vec<u8>,
+        /// What the file seems to be instead.
+        looks_like: Option<&'static str>,
+    },
+    /// The file ends inside a header, record or block.
+    #[error(
+        "needs {need} bytes but the file ends after {have}: the capture was cut short (still being written, or the disk was full?)"
+    )]
+    Truncated {
+        /// Bytes that are there.
+        have: u64,
+        /// Bytes that have to be there, as far as is known.
+        need: u64,
+    },
+    /// A record claims more bytes than any packet has.
+    #[error(
+        "record length of {length_bytes} bytes, but {max} is the largest that can be: the file is damaged from here on",
+        max = RECORD_BYTES_MAX
+    )]
+    RecordTooLong {
+        /// The captured length by the word of the file, in bytes.
+        length_bytes: u64,
+    },
+    /// A pcapng block contradicts itself or the blocks before it.
+    #[error("pcapng block of type {block_type:#x}: {fault}: the file is damaged from here on")]
+    BadBlock {
+        /// Block type by the pcapng registry.
+        block_type: u32,
+        /// The contradiction.
+        fault: BlockFault,
+    },
+    /// The format is known, its version is not.
+    #[error(
+        "{format} version {major}.{minor} is not supported: convert the file, with editcap for one"
+    )]
+    UnsupportedVersion {
+        /// Format of the file.
+        format: CaptureFormat,
+        /// Major version.
+        major: u16,
+        /// Minor version.
+        minor: u16,
+    },
+    /// The link type of a pcap header is none: bits that must be 0 are not.
+    #[error(
+        "link type {0:#010x} is not one, its reserved bits are set: the file header is damaged"
+    )]
+    BadLinkType(u32),
+    /// Decompression failed.
+    #[error("{}", explain_compression(*.format, .source))]
+    Compression {
+        /// How the file is compressed.
+        format: Compression,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+}
+
+/// How a pcapng block contradicts itself or the blocks before it. Lengths are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlockFault {
+    /// The length is not a multiple of 4, or too small for the fields of the block.
+    #[error("its length of {0} bytes cannot be")]
+    Length(u32),
+    /// The length is larger than such a block can be.
+    #[error("its length of {0} bytes is too large")]
+    TooLong(u32),
+    /// The length at the end is not the length at the start.
+    #[error("its length is {start} bytes at its start and {end} at its end")]
+    LengthMismatch {
+        /// Length at the start of the block.
+        start: u32,
+        /// Length at the end of the block.
+        end: u32,
+    },
+    /// The packet is longer than the block that holds it.
+    #[error("{captured} captured bytes do not fit into its {room}")]
+    CapturedLength {
+        /// Captured length of the packet.
+        captured: u32,
+        /// Bytes that the block has for it.
+        room: u32,
+    },
+    /// The interface has not been described in this section.
+    #[error("names interface {interface}, but only {described} are described before it")]
+    UnknownInterface {
+        /// The interface, from 0.
+        interface: u32,
+        /// How many are described.
+        described: usize,
+    },
+    /// The byte-order magic of a section header is neither way round.
+    #[error("its byte-order magic is {0:#010x}, not 0x1a2b3c4d in either order")]
+    ByteOrderMagic(u32),
+    /// The options run out of the block, or one has a length it cannot have.
+    #[error("its options are malformed")]
+    Options,
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path == Path::new("-") {
+            f.write_str("standard input")?;
+        } else {
+            write!(f, "{}", self.path.display())?;
+        }
+        if self.record_index == 0 {
+            return write!(f, ": {}", self.kind);
+        }
+        write!(
+            f,
+            ": record {} at byte {}: {}",
+            self.record_index, self.offset_bytes, self.kind
+        )?;
+        match self.record_index - 1 {
+            0 => Ok(()),
+            1 => f.write_str("; the record before it is used"),
+            before => write!(f, "; the {before} records before it are used"),
+        }
+    }
+}
+
+impl Error for CaptureError {
+    /// The operating system's or the decompressor's error: the kind is part of this error's text.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.kind.source()
+    }
+}
+
+fn explain_io(error: &io::Error) -> String {
+    let what = match error.kind() {
+        io::ErrorKind::NotFound => "does not exist",
+        io::ErrorKind::PermissionDenied => "may not be read by this user",
+        _ => "cannot be read",
+    };
+    format!("{what}: {error}")
+}
+
+fn explain_compression(format: Compression, error: &io::Error) -> String {
+    match (error.kind(), format) {
+        (io::ErrorKind::UnexpectedEof, _) => {
+            format!(
+                "the {format} stream ends early: the file was cut short, copy or fetch it again"
+            )
+        }
+        (_, Compression::Zstd) => format!(
+            "the zstd stream cannot be decompressed: {error} (damaged, or made with --long above 27: try zstd -d --long=31 first)"
+        ),
+        (_, Compression::Xz) => format!(
+            "the xz stream cannot be decompressed: {error} (damaged, or needs more than 256 MiB of memory: try xz -d first)"
+        ),
+        _ => format!("the {format} stream cannot be decompressed: {error} (damaged?)"),
+    }
+}
+
+struct Remark(Option<&'static str>);
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .map_or(Ok(()), |what| write!(f, " but looks like {what}"))
+    }
+}
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, byte) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_char(' ')?;
+            }
+            write!(f, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,374 @@
+//! pcapng: blocks, in sections that each have their own byte order and interfaces.
+//!
+//! Layout after `draft-ietf-opsawg-pcapng`. Packet blocks are read by hand, checked against the
+//! bounds of their block; section headers, interface descriptions, statistics and their options by
+//! the library, except for the values of options, which it reads in one byte order only.
+
+use pcap_parser::{
+    BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, SHB_MAGIC, SPB_MAGIC, parse_sectionheaderblock,
+};
+
+use super::RECORD_BYTES_MAX;
+use super::error::{BlockFault, CaptureErrorKind};
+use super::facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
+use super::interface::{Drops, Interface, options_before_end};
+use super::record::Entry;
+use crate::time::CaptureTime;
+
+/// The obsolete Packet Block: as an Enhanced Packet Block, but with a shorter interface field.
+const PB_MAGIC: u32 = 2;
+
+/// Type, length, and the length again at the end.
+const BLOCK_BYTES_MIN: u32 = 12;
+
+/// Largest block that is read whole, in bytes: a packet of the largest size and ample options.
+/// Blocks that are only skipped may have any length.
+const BLOCK_BYTES_MAX: u32 = RECORD_BYTES_MAX + (1 << 20);
+
+/// Walks the blocks of one pcapng file.
+#[derive(Debug)]
+pub(super) struct PcapngWalker {
+    order: ByteOrder,
+    interfaces: Vec<Interface>,
+    /// Simple Packet Blocks carry no time: they take that of the packet before them.
+    last_at: CaptureTime,
+    skip: Option<Skip>,
+    resolution: Option<TimeResolution>,
+    snap_len: Option<u32>,
+    /// Drops in the sections before this one.
+    past_drops: Drops,
+}
+
+/// A block that is passed over without being held in memory.
+#[derive(Clone, Copy, Debug)]
+struct Skip {
+    block_type: u32,
+    length: u32,
+    /// Bytes before the length at the end.
+    left: u32,
+}
+
+impl PcapngWalker {
+    /// `None` when the file is not pcapng. The section header is left for the walk, except that
+    /// what says it cannot be pcapng is an error of the file, not of its first record.
+    pub(super) fn recognise(first: &[u8]) -> Result<Option<Self>, CaptureErrorKind> {
+        let magic = SHB_MAGIC.to_be_bytes();
+        let known = first.len().min(magic.len());
+        if first[..known] != magic[..known] {
+            return Ok(None);
+        }
+        let mut walker = Self {
+            order: ByteOrder::Little,
+            interfaces: Vec::new(),
+            last_at: CaptureTime::default(),
+            skip: None,
+            resolution: None,
+            snap_len: None,
+            past_drops: Drops::default(),
+        };
+        if first.len() < 28 {
+            let have = first.len() as u64;
+            return Err(CaptureErrorKind::Truncated { have, need: 28 });
+        }
+        let length = walker.section_length(first)?;
+        if let Some(block) = first.get(..length as usize) {
+            walker.section(block)?;
+        }
+        Ok(Some(walker))
+    }
+
+    /// See `Walker::walk`.
+    pub(super) fn walk(
+        &mut self,
+        bytes: &[u8],
+        at: &mut usize,
+        entries: &mut Vec<Entry>,
+    ) -> Result<usize, CaptureErrorKind> {
+        loop {
+            if self.skip.is_some()
+                && let Some(need) = self.go_on_skipping(bytes, at)?
+            {
+                return Ok(need);
+            }
+            let rest = bytes.get(*at..).unwrap_or_default();
+            let Some(head) = rest.first_chunk::<12>() else {
+                return Ok(12);
+            };
+            let [t0, t1, t2, t3, l0, l1, l2, l3, ..] = *head;
+            let block_type = self.order.u32([t0, t1, t2, t3]);
+            let length = if block_type == SHB_MAGIC {
+                self.section_length(rest)?
+            } else {
+                self.order.u32([l0, l1, l2, l3])
+            };
+            let fault = |fault| CaptureErrorKind::BadBlock { block_type, fault };
+            let length_min = match block_type {
+                EPB_MAGIC | PB_MAGIC => 32,
+                SHB_MAGIC => 28,
+                IDB_MAGIC => 20,
+                ISB_MAGIC => 24,
+                SPB_MAGIC => 16,
+                _ => BLOCK_BYTES_MIN,
+            };
+            if length < length_min || length % 4 != 0 {
+                return Err(fault(BlockFault::Length(length)));
+            }
+            if !matches!(
+                block_type,
+                EPB_MAGIC | PB_MAGIC | SPB_MAGIC | SHB_MAGIC | IDB_MAGIC | ISB_MAGIC
+            ) {
+                self.skip = Some(Skip {
+                    block_type,
+                    length,
+                    left: length - 4,
+                });
+                continue;
+            }
+            if length > BLOCK_BYTES_MAX {
+                return Err(fault(BlockFault::TooLong(length)));
+            }
+            let Some(block) = rest.get(..length as usize) else {
+                return Ok(length as usize);
+            };
+            let end = self
+                .order_of(block_type, block)
+                .u32_at(block, block.len() - 4);
+            check_end(length, end).map_err(fault)?;
+            match block_type {
+                EPB_MAGIC | PB_MAGIC => {
+                    entries.push(self.packet(block_type, block, *at).map_err(fault)?);
+                }
+                SPB_MAGIC => entries.push(self.simple_packet(block, *at).map_err(fault)?),
+                SHB_MAGIC => self.section(block)?,
+                IDB_MAGIC => self.interface(block).map_err(fault)?,
+                _ => self.statistics(block),
+            }
+            *at += block.len();
+        }
+    }
+
+    /// Bytes walked of a block that is being skipped, and its length.
+    pub(super) fn open_block(&self) -> Option<(u64, u64)> {
+        self.skip.map(|skip| {
+            (
+                u64::from(skip.length - 4 - skip.left),
+                u64::from(skip.length),
+            )
+        })
+    }
+
+    pub(super) fn describe(&self, facts: &mut FileFacts) {
+        let drops = self.drops();
+        facts.format = Some(CaptureFormat::Pcapng);
+        facts.byte_order = Some(self.order);
+        facts.resolution = self.resolution;
+        facts.snap_len = self.snap_len;
+        facts.interface_drops = drops.interface;
+        facts.system_drops = drops.system;
+    }
+
+    fn drops(&self) -> Drops {
+        self.interfaces
+            .iter()
+            .fold(self.past_drops, |sum, interface| sum.plus(interface.drops))
+    }
+
+    fn go_on_skipping(
+        &mut self,
+        bytes: &[u8],
+        at: &mut usize,
+    ) -> Result<Option<usize>, CaptureErrorKind> {
+        let Some(mut skip) = self.skip else {
+            return Ok(None);
+        };
+        let passed = (bytes.len() - *at).min(skip.left as usize);
+        *at += passed;
+        skip.left -= passed as u32;
+        self.skip = Some(skip);
+        if skip.left > 0 {
+            return Ok(Some(1));
+        }
+        let Some(end) = self.order.u32_at(bytes, *at) else {
+            return Ok(Some(4));
+        };
+        let Skip {
+            block_type, length, ..
+        } = skip;
+        check_end(length, Some(end))
+            .map_err(|fault| CaptureErrorKind::BadBlock { block_type, fault })?;
+        *at += 4;
+        self.skip = None;
+        Ok(None)
+    }
+
+    /// Length of a section header, by the byte order it announces itself.
+    fn section_length(&self, block: &[u8]) -> Result<u32, CaptureErrorKind> {
+        let fault = |fault| CaptureErrorKind::BadBlock {
+            block_type: SHB_MAGIC,
+            fault,
+        };
+        let magic = self.order.u32_at(block, 8).unwrap_or_default();
+        let order = section_order(block).ok_or(fault(BlockFault::ByteOrderMagic(magic)))?;
+        let length = order.u32_at(block, 4).unwrap_or_default();
+        if length < 28 || !length.is_multiple_of(4) {
+            return Err(fault(BlockFault::Length(length)));
+        }
+        Ok(length)
+    }
+
+    fn order_of(&self, block_type: u32, block: &[u8]) -> ByteOrder {
+        match block_type {
+            SHB_MAGIC => section_order(block).unwrap_or(self.order),
+            _ => self.order,
+        }
+    }
+
+    /// A new section: the interfaces of the one before it are gone.
+    fn section(&mut self, block: &[u8]) -> Result<(), CaptureErrorKind> {
+        let fault = |fault| CaptureErrorKind::BadBlock {
+            block_type: SHB_MAGIC,
+            fault,
+        };
+        let Ok((_, section)) = parse_sectionheaderblock(block) else {
+            return Err(fault(BlockFault::Options));
+        };
+        let (major, minor) = (section.major_version, section.minor_version);
+        // 1.2 is what some writers called 1.0.
+        if !matches!((major, minor), (1, 0 | 2)) {
+            let format = CaptureFormat::Pcapng;
+            return Err(CaptureErrorKind::UnsupportedVersion {
+                format,
+                major,
+                minor,
+            });
+        }
+        if options_before_end(&section.options, block.len() - 28).is_none() {
+            return Err(fault(BlockFault::Options));
+        }
+        self.order = if section.big_endian() {
+            ByteOrder::Big
+        } else {
+            ByteOrder::Little
+        };
+        self.past_drops = self.drops();
+        self.interfaces.clear();
+        Ok(())
+    }
+
+    fn interface(&mut self, block: &[u8]) -> Result<(), BlockFault> {
+        let interface = Interface::read(block, self.order)?;
+        let Interface {
+            resolution,
+            snap_len,
+            ..
+        } = interface;
+        self.interfaces.push(interface);
+        if self
+            .resolution
+            .is_none_or(|so_far| so_far.step_ns() < resolution.step_ns())
+        {
+            self.resolution = Some(resolution);
+        }
+        if snap_len > 0 {
+            self.snap_len = Some(
+                self.snap_len
+                    .map_or(snap_len, |so_far| so_far.min(snap_len)),
+            );
+        }
+        Ok(())
+    }
+
+    fn statistics(&mut self, block: &[u8]) {
+        if let Some((interface, later)) = Drops::read(block, self.order)
+            && let Some(interface) = self.interfaces.get_mut(interface)
+        {
+            interface.drops = interface.drops.then(later);
+        }
+    }
+
+    /// An Enhanced Packet Block, or an obsolete Packet Block.
+    #[inline]
+    fn packet(&mut self, block_type: u32, block: &[u8], at: usize) -> Result<Entry, BlockFault> {
+        let length = block.len() as u32;
+        let Some(fields) = block.first_chunk::<28>() else {
+            return Err(BlockFault::Length(length));
+        };
+        let field = |at: usize| {
+            self.order
+                .u32([fields[at], fields[at + 1], fields[at + 2], fields[at + 3]])
+        };
+        let interface_id = if block_type == EPB_MAGIC {
+            field(8)
+        } else {
+            self.order.u16_at(fields, 8).unwrap_or(u16::MAX).into()
+        };
+        let ticks = u64::from(field(12)) << 32 | u64::from(field(16));
+        let (captured_len, original_len) = (field(20), field(24));
+        let room = length - 32;
+        if captured_len > room {
+            return Err(BlockFault::CapturedLength {
+                captured: captured_len,
+                room,
+            });
+        }
+        let interface = self.described(interface_id)?;
+        let (time, link) = (interface.clock.at(ticks), interface.link);
+        self.last_at = time;
+        Ok(Entry {
+            at: time,
+            start: (at + 28) as u32,
+            captured_len,
+            original_len,
+            link,
+        })
+    }
+
+    fn simple_packet(&self, block: &[u8], at: usize) -> Result<Entry, BlockFault> {
+        let length = block.len() as u32;
+        let original_len = self
+            .order
+            .u32_at(block, 8)
+            .ok_or(BlockFault::Length(length))?;
+        let interface = self.described(0)?;
+        let room = length - 16;
+        let snap_len = if interface.snap_len == 0 {
+            u32::MAX
+        } else {
+            interface.snap_len
+        };
+        Ok(Entry {
+            at: self.last_at,
+            start: (at + 12) as u32,
+            captured_len: original_len.min(snap_len).min(room),
+            original_len,
+            link: interface.link,
+        })
+    }
+
+    #[inline]
+    fn described(&self, interface: u32) -> Result<&Interface, BlockFault> {
+        let described = self.interfaces.len();
+        self.interfaces
+            .get(interface as usize)
+            .ok_or(BlockFault::UnknownInterface {
+                interface,
+                described,
+            })
+    }
+}
+
+fn section_order(block: &[u8]) -> Option<ByteOrder> {
+    [ByteOrder::Little, ByteOrder::Big]
+        .into_iter()
+        .find(|order| order.u32_at(block, 8) == Some(BOM_MAGIC))
+}
+
+#[inline]
+fn check_end(start: u32, end: Option<u32>) -> Result<(), BlockFault> {
+    let end = end.unwrap_or_default();
+    if start == end {
+        Ok(())
+    } else {
+        Err(BlockFault::LengthMismatch { start, end })
+    }
+}

@@ -1,0 +1,336 @@
+//! Fills windows from one file; the end, a cut and a failure are three outcomes.
+
+use std::path::PathBuf;
+
+use super::error::{CaptureError, CaptureErrorKind};
+use super::facts::FileFacts;
+use super::pcap::PcapWalker;
+use super::pcapng::PcapngWalker;
+use super::record::{Entry, Window};
+use super::source::{Opener, Progress, Stream};
+use crate::time::CaptureTime;
+
+/// Bytes asked for at a time: larger reads fall out of the cache before they are walked.
+const READ_BYTES: usize = 256 << 10;
+
+/// Bytes looked at to recognise the format and its variant.
+const PEEK_BYTES: usize = 16 << 10;
+
+/// One file of a capture, being read.
+pub(super) struct FileReader {
+    path: PathBuf,
+    stream: Stream,
+    walker: Walker,
+    /// Bytes read but not walked; they go to the start of the next window.
+    carry: Vec<u8>,
+    /// Where in the uncompressed file `carry` begins.
+    base: u64,
+    records: u64,
+    /// What ended the reading, told once the records before it have been handed out.
+    failure: Option<CaptureError>,
+    /// A failure to read that lies behind the bytes of `carry`.
+    read_failure: Option<CaptureErrorKind>,
+    ended: bool,
+    /// Records read to learn the time of the first.
+    probe: Option<Window>,
+}
+
+/// The two families of formats.
+enum Walker {
+    Pcap(PcapWalker),
+    Pcapng(PcapngWalker),
+}
+
+impl Walker {
+    /// Appends the whole records of `bytes` from `at` on and moves `at` behind them; gives how many
+    /// bytes from there on are needed to get further, which is more than there are.
+    fn walk(
+        &mut self,
+        bytes: &[u8],
+        at: &mut usize,
+        entries: &mut Vec<Entry>,
+    ) -> Result<usize, CaptureErrorKind> {
+        match self {
+            Self::Pcap(walker) => walker.walk(bytes, at, entries),
+            Self::Pcapng(walker) => walker.walk(bytes, at, entries),
+        }
+    }
+}
+
+impl FileReader {
+    /// Opens a file and reads as much as tells its format.
+    pub(super) fn open(opener: &mut Opener, progress: &Progress) -> Result<Self, CaptureError> {
+        let mut stream = opener.open(progress)?;
+        let file_error = |kind| CaptureError {
+            path: opener.path().to_owned(),
+            record_index: 0,
+            offset_bytes: 0,
+            kind,
+        };
+        let mut carry = vec![0; PEEK_BYTES];
+        let mut filled = 0;
+        let mut read_failure = None;
+        while let Some(room) = carry.get_mut(filled..).filter(|room| !room.is_empty()) {
+            match stream.read(room) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(kind) => {
+                    read_failure = Some(kind);
+                    break;
+                }
+            }
+        }
+        carry.truncate(filled);
+        let (walker, header_bytes) = match recognise(&carry) {
+            Ok(recognised) => recognised,
+            Err(kind) => return Err(file_error(read_failure.unwrap_or(kind))),
+        };
+        carry.drain(..header_bytes);
+        Ok(Self {
+            path: opener.path().to_owned(),
+            stream,
+            walker,
+            carry,
+            base: header_bytes as u64,
+            records: 0,
+            failure: None,
+            read_failure,
+            ended: false,
+            probe: None,
+        })
+    }
+
+    /// Time of the first record, which is still handed out later; `None` without records.
+    pub(super) fn first_time(&mut self) -> Option<CaptureTime> {
+        let mut window = Window::new();
+        match self.read_window(&mut window, 1) {
+            Ok(true) => {
+                let at = window.record(0).at;
+                self.probe = Some(window);
+                Some(at)
+            }
+            Ok(false) => None,
+            Err(error) => {
+                self.failure = Some(error);
+                None
+            }
+        }
+    }
+
+    /// Whether the next window, or the one after it, is an error.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Copies what is known of the file.
+    pub(super) fn describe(&self, facts: &mut FileFacts) {
+        facts.compression = self.stream.compression();
+        facts.records = self.records;
+        match &self.walker {
+            Walker::Pcap(walker) => walker.describe(facts),
+            Walker::Pcapng(walker) => walker.describe(facts),
+        }
+    }
+
+    /// Refills `window`, aiming at `target` bytes; see `CaptureReader::read_window`.
+    pub(super) fn read_window(
+        &mut self,
+        window: &mut Window,
+        target: usize,
+    ) -> Result<bool, CaptureError> {
+        if let Some(probe) = self.probe.take() {
+            *window = probe;
+            return Ok(true);
+        }
+        window.clear();
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        if self.ended {
+            return Ok(false);
+        }
+        window.first_frame = self.records + 1;
+        self.fill(window, target);
+        self.records += window.len() as u64;
+        if window.is_empty() {
+            return self.failure.take().map_or(Ok(false), Err);
+        }
+        Ok(true)
+    }
+
+    /// Reads and walks by turns until the window has its bytes, or the file its end.
+    fn fill(&mut self, window: &mut Window, target: usize) {
+        let Window { bytes, entries, .. } = window;
+        let mut filled = self.carry.len();
+        grow(bytes, target.max(filled));
+        bytes[..filled].copy_from_slice(&self.carry);
+        self.carry.clear();
+        let mut at = 0;
+        loop {
+            let missing = match self.walker.walk(&bytes[..filled], &mut at, entries) {
+                Ok(need) => need,
+                Err(kind) => {
+                    self.fail(kind, at, entries.len());
+                    return;
+                }
+            };
+            if filled >= target && !entries.is_empty() {
+                break;
+            }
+            if entries.is_empty() && at > 0 {
+                // Nothing points at the bytes walked so far: the rest may move.
+                bytes.copy_within(at..filled, 0);
+                self.base += at as u64;
+                filled -= at;
+                at = 0;
+            }
+            // A length field is only believed as far as there are bytes to show for it.
+            let wanted = (at + missing).min(filled + filled.max(READ_BYTES));
+            grow(bytes, wanted.max(filled + 1));
+            let end = bytes.len().min(filled + READ_BYTES);
+            match self.read(&mut bytes[filled..end]) {
+                Ok(0) => {
+                    self.end(filled - at, missing, at, entries.len());
+                    return;
+                }
+                Ok(read) => filled += read,
+                Err(kind) => {
+                    self.fail(kind, at, entries.len());
+                    return;
+                }
+            }
+        }
+        self.carry.extend_from_slice(&bytes[at..filled]);
+        self.base += at as u64;
+    }
+
+    fn read(&mut self, buf: &mut [u8]) -> Result<usize, CaptureErrorKind> {
+        match self.read_failure.take() {
+            Some(kind) => Err(kind),
+            None => self.stream.read(buf),
+        }
+    }
+
+    /// The file has ended, `have` bytes behind the last whole record.
+    fn end(&mut self, have: usize, need: usize, at: usize, records: usize) {
+        self.ended = true;
+        let offset = self.base + at as u64;
+        let open = match &self.walker {
+            Walker::Pcapng(walker) => walker.open_block(),
+            Walker::Pcap(_) => None,
+        };
+        if let Some((walked, need)) = open {
+            let have = walked + have as u64;
+            self.fail_at(
+                offset - walked,
+                CaptureErrorKind::Truncated { have, need },
+                records,
+            );
+        } else if have > 0 {
+            let kind = CaptureErrorKind::Truncated {
+                have: have as u64,
+                need: need as u64,
+            };
+            self.fail_at(offset, kind, records);
+        }
+    }
+
+    /// Reading stops `at` bytes into the window, after `records` of it.
+    fn fail(&mut self, kind: CaptureErrorKind, at: usize, records: usize) {
+        self.fail_at(self.base + at as u64, kind, records);
+    }
+
+    fn fail_at(&mut self, offset_bytes: u64, kind: CaptureErrorKind, records: usize) {
+        self.ended = true;
+        self.failure = Some(CaptureError {
+            path: self.path.clone(),
+            record_index: self.records + records as u64 + 1,
+            offset_bytes,
+            kind,
+        });
+    }
+}
+
+fn grow(bytes: &mut Vec<u8>, len: usize) {
+    if bytes.len() < len {
+        bytes.resize(len, 0);
+    }
+}
+
+/// Tells the format by the first bytes of a file; also gives how many of them are its header.
+fn recognise(first: &[u8]) -> Result<(Walker, usize), CaptureErrorKind> {
+    if first.is_empty() {
+        return Err(CaptureErrorKind::Empty);
+    }
+    if let Some((walker, header_bytes)) = PcapWalker::recognise(first)? {
+        return Ok((Walker::Pcap(walker), header_bytes));
+    }
+    if let Some(walker) = PcapngWalker::recognise(first)? {
+        return Ok((Walker::Pcapng(walker), 0));
+    }
+    Err(CaptureErrorKind::NotACapture {
+        first_bytes: first.iter().take(16).copied().collect(),
+        looks_like: looks_like(first),
+    })
+}
+
+/// What a file that is no capture may be.
+fn looks_like(first: &[u8]) -> Option<&'static str> {
+    const KNOWN: [(&[u8], &str); 20] = [
+        (
+            b"snoop\0\0\0",
+            "a Sun snoop capture (convert it: editcap -F pcapng)",
+        ),
+        (
+            b"GMBU",
+            "a Microsoft Network Monitor capture (convert it: editcap -F pcapng)",
+        ),
+        (
+            b"RTSS",
+            "a Microsoft Network Monitor capture (convert it: editcap -F pcapng)",
+        ),
+        (
+            b"TRSNIFF data",
+            "a Sniffer capture (convert it: editcap -F pcapng)",
+        ),
+        (
+            b"XCP\0",
+            "a NetXray capture (convert it: editcap -F pcapng)",
+        ),
+        (b"\x7fELF", "an ELF program"),
+        (b"PK\x03\x04", "a zip archive (unpack it first)"),
+        (b"7z\xbc\xaf\x27\x1c", "a 7z archive (unpack it first)"),
+        (b"BZh", "a bzip2 file (unpack it first)"),
+        (b"\x1f\x9d", "a compress (.Z) file (unpack it first)"),
+        (
+            b"\x1f\x8b",
+            "a gzip file inside a compressed file (unpack it once)",
+        ),
+        (
+            b"\x28\xb5\x2f\xfd",
+            "a zstd file inside a compressed file (unpack it once)",
+        ),
+        (
+            b"\xfd7zXZ\0",
+            "an xz file inside a compressed file (unpack it once)",
+        ),
+        (b"PAR1", "a Parquet file"),
+        (b"ARROW1", "an Arrow file"),
+        (b"\x89PNG", "a PNG image"),
+        (b"%PDF", "a PDF document"),
+        (
+            b"version https://git-lfs",
+            "a git-lfs pointer (fetch the file: git lfs pull)",
+        ),
+        (b"<", "HTML or XML text (a failed download?)"),
+        (b"{", "JSON text"),
+    ];
+    if let Some((_, what)) = KNOWN.iter().find(|(magic, _)| first.starts_with(magic)) {
+        return Some(what);
+    }
+    if first.get(257..262) == Some(b"ustar") {
+        return Some("a tar archive (unpack it first)");
+    }
+    let text = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..);
+    first.iter().take(256).all(text).then_some("text")
+}

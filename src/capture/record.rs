@@ -1,0 +1,95 @@
+//! What a capture file holds: records, and windows of them.
+
+use crate::time::CaptureTime;
+
+/// A link-layer header type, as numbered by the pcap link-type registry (`LINKTYPE_*`).
+///
+/// Values that some systems write as `DLT_*` (raw IP as 12 or 14, for one) are kept as they stand
+/// in the file; decoding knows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LinkType(pub u16);
+
+/// One packet as the capture file holds it.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Number of the record in its file, from 1, as Wireshark's `frame.number` (which also counts
+    /// the custom blocks of a pcapng file, if it has any: they hold no packets).
+    pub frame: u64,
+    /// When it was captured.
+    pub at: CaptureTime,
+    /// What its bytes begin with.
+    pub link: LinkType,
+    /// The captured bytes: the packet, or its beginning when the snap length cut it.
+    pub bytes: &'a [u8],
+    /// Length of the packet on the wire, in bytes, by the word of the capture file.
+    pub original_len: u32,
+}
+
+/// Where a record lies in the bytes of its window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) at: CaptureTime,
+    pub(super) start: u32,
+    pub(super) captured_len: u32,
+    pub(super) original_len: u32,
+    pub(super) link: LinkType,
+}
+
+/// A run of whole records that follow each other in one file; owned, so that it can be handed to
+/// other threads, and reused, so that reading a file allocates only at its start.
+#[derive(Debug, Default)]
+pub struct Window {
+    /// Read into directly, so it only ever grows: beyond the last entry lie bytes of no meaning.
+    pub(super) bytes: Vec<u8>,
+    pub(super) entries: Vec<Entry>,
+    pub(super) first_frame: u64,
+    pub(super) file: usize,
+}
+
+impl Window {
+    /// An empty window, to be filled by [`CaptureReader::read_window`](super::CaptureReader::read_window).
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether it holds no record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Index of the file, among those read as one capture, that the records are from.
+    #[must_use]
+    pub fn file(&self) -> usize {
+        self.file
+    }
+
+    /// The record at `index`, which must be less than [`len`](Self::len).
+    ///
+    /// # Panics
+    /// When `index` is out of range, as slice indexing does.
+    #[inline]
+    #[must_use]
+    pub fn record(&self, index: usize) -> Record<'_> {
+        let entry = &self.entries[index];
+        let start = entry.start as usize;
+        Record {
+            frame: self.first_frame + index as u64,
+            at: entry.at,
+            link: entry.link,
+            bytes: &self.bytes[start..start + entry.captured_len as usize],
+            original_len: entry.original_len,
+        }
+    }
+}

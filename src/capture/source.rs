@@ -1,0 +1,225 @@
+//! Where the bytes come from: opening, recognising compression, counting what was read.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::compression::{Compression, MAGIC_BYTES};
+use super::error::{CaptureError, CaptureErrorKind};
+
+/// Where one file of a capture comes from.
+pub enum CaptureSource {
+    /// A file, or a named pipe.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+    /// Anything that can be read; `name` takes the place of the path in facts and errors.
+    Reader {
+        /// What to call it.
+        name: String,
+        /// Gives the bytes of the file.
+        reader: Box<dyn Read + Send>,
+    },
+}
+
+/// How far a capture has been read; clones watch the same capture, from any thread.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    consumed: Arc<AtomicU64>,
+    total: Option<u64>,
+}
+
+impl Progress {
+    pub(super) fn new(total: Option<u64>) -> Self {
+        Self {
+            consumed: Arc::default(),
+            total,
+        }
+    }
+
+    /// Bytes of the input files read so far; compressed bytes where a file is compressed.
+    pub fn bytes_consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// Size of all input files together, in bytes; `None` when one of them is a pipe.
+    pub fn bytes_total(&self) -> Option<u64> {
+        self.total
+    }
+}
+
+/// A source that can be opened: once, or (regular files) as often as needed.
+pub(super) struct Opener {
+    path: PathBuf,
+    from: From,
+    /// Size, of regular files only.
+    bytes: Option<u64>,
+    failure: Option<CaptureError>,
+}
+
+enum From {
+    Path,
+    Stdin,
+    Reader(Option<Box<dyn Read + Send>>),
+}
+
+impl Opener {
+    pub(super) fn new(source: CaptureSource) -> Self {
+        let (path, from) = match source {
+            CaptureSource::File(path) => (path, From::Path),
+            CaptureSource::Stdin => (PathBuf::from("-"), From::Stdin),
+            CaptureSource::Reader { name, reader } => {
+                (PathBuf::from(name), From::Reader(Some(reader)))
+            }
+        };
+        let bytes = match from {
+            From::Path => fs::metadata(&path)
+                .ok()
+                .filter(fs::Metadata::is_file)
+                .map(|meta| meta.len()),
+            From::Stdin | From::Reader(_) => None,
+        };
+        Self {
+            path,
+            from,
+            bytes,
+            failure: None,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn bytes(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    /// Whether opening it a second time gives the same bytes from their start.
+    pub(super) fn opens_again(&self) -> bool {
+        self.bytes.is_some()
+    }
+
+    /// The same source, known to fail: `error` is what opening it gives.
+    pub(super) fn failed_with(self, error: CaptureError) -> Self {
+        Self {
+            failure: Some(error),
+            ..self
+        }
+    }
+
+    pub(super) fn open(&mut self, progress: &Progress) -> Result<Stream, CaptureError> {
+        match self.failure.take() {
+            Some(error) => Err(error),
+            None => self.stream(progress).map_err(|kind| CaptureError {
+                path: self.path.clone(),
+                record_index: 0,
+                offset_bytes: 0,
+                kind,
+            }),
+        }
+    }
+
+    fn stream(&mut self, progress: &Progress) -> Result<Stream, CaptureErrorKind> {
+        let input: Box<dyn Read + Send> = match &mut self.from {
+            From::Path => {
+                let file = File::open(&self.path).map_err(CaptureErrorKind::Io)?;
+                // Some systems open directories, and fail only when they are read.
+                if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+                    return Err(CaptureErrorKind::Directory);
+                }
+                Box::new(file)
+            }
+            From::Stdin => Box::new(io::stdin()),
+            From::Reader(reader) => reader.take().unwrap_or_else(|| Box::new(io::empty())),
+        };
+        Stream::open(input, progress)
+    }
+}
+
+/// The uncompressed bytes of one file.
+pub(super) struct Stream {
+    reader: Box<dyn Read + Send>,
+    compression: Option<Compression>,
+    input_failed: Arc<AtomicBool>,
+}
+
+impl Stream {
+    fn open(input: Box<dyn Read + Send>, progress: &Progress) -> Result<Self, CaptureErrorKind> {
+        let input_failed = Arc::new(AtomicBool::new(false));
+        let mut input = Input {
+            reader: input,
+            consumed: Arc::clone(&progress.consumed),
+            failed: Arc::clone(&input_failed),
+        };
+        let mut first = Vec::with_capacity(MAGIC_BYTES);
+        input
+            .by_ref()
+            .take(MAGIC_BYTES as u64)
+            .read_to_end(&mut first)
+            .map_err(CaptureErrorKind::Io)?;
+        if first.is_empty() {
+            return Err(CaptureErrorKind::Empty);
+        }
+        let compression = Compression::of(&first);
+        let input = io::Cursor::new(first).chain(input);
+        let reader = match compression {
+            None => Box::new(input),
+            Some(format) => format
+                .decoder(input)
+                .map_err(|source| CaptureErrorKind::Compression { format, source })?,
+        };
+        Ok(Self {
+            reader,
+            compression,
+            input_failed,
+        })
+    }
+
+    pub(super) fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+
+    /// Reads some bytes; 0 is the end. The file's failure and the decompressor's are told apart.
+    pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<usize, CaptureErrorKind> {
+        self.reader
+            .read(buf)
+            .map_err(|error| match self.compression {
+                Some(format) if !self.input_failed.load(Ordering::Relaxed) => {
+                    CaptureErrorKind::Compression {
+                        format,
+                        source: error,
+                    }
+                }
+                _ if error.kind() == io::ErrorKind::IsADirectory => CaptureErrorKind::Directory,
+                _ => CaptureErrorKind::Io(error),
+            })
+    }
+}
+
+/// The bytes as they lie in the file: counted, interrupted calls repeated, failure noted.
+struct Input {
+    reader: Box<dyn Read + Send>,
+    consumed: Arc<AtomicU64>,
+    failed: Arc<AtomicBool>,
+}
+
+impl Read for Input {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.reader.read(buf) {
+                Ok(read) => {
+                    self.consumed.fetch_add(read as u64, Ordering::Relaxed);
+                    return Ok(read);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+    }
+}

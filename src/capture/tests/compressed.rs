@@ -1,0 +1,153 @@
+//! Captures compressed in every way.
+
+use std::io::Write;
+
+use super::build::Pcap;
+use super::*;
+
+pub(super) type Compressor = fn(&[u8]) -> Vec<u8>;
+
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn lz4(bytes: &[u8]) -> Vec<u8> {
+    let info = lz4_flex::frame::FrameInfo::new().content_checksum(true);
+    let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn lz4_linked(bytes: &[u8]) -> Vec<u8> {
+    use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
+    let info = FrameInfo::new()
+        .block_mode(BlockMode::Linked)
+        .block_size(BlockSize::Max64KB);
+    let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// What `lz4 -l` writes: blocks without an end mark.
+fn lz4_legacy(bytes: &[u8]) -> Vec<u8> {
+    let block = lz4_flex::block::compress(bytes);
+    let length = (block.len() as u32).to_le_bytes();
+    [&[0x02, 0x21, 0x4c, 0x18], &length[..], &block].concat()
+}
+
+pub(super) const COMPRESSORS: [(Compression, Compressor); 4] = [
+    (Compression::Gzip, gzip),
+    (Compression::Zstd, zstd),
+    (Compression::Xz, xz),
+    (Compression::Lz4, lz4),
+];
+
+/// Records that do not compress away to nothing.
+pub(super) fn noisy(records: u32) -> Vec<u8> {
+    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    let mut state = 1u64;
+    for second in 0..records {
+        let noise: Vec<u8> = (0..40)
+            .map(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (state >> 56) as u8
+            })
+            .collect();
+        pcap = pcap.record(second, 0, &noise);
+    }
+    pcap.bytes
+}
+
+#[test]
+fn compressed_captures_of_one_and_several_parts() {
+    let bytes = noisy(5_000);
+    let plain = read(&bytes).clean();
+    for (format, compress) in COMPRESSORS {
+        let (first, second) = bytes.split_at(bytes.len() / 3);
+        let skippable = [0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+        let whole = compress(&bytes);
+        let parts = [compress(first), compress(second)].concat();
+        let mut files = vec![
+            whole.clone(),
+            parts,
+            [compress(&[]), whole.clone()].concat(),
+        ];
+        if matches!(format, Compression::Zstd | Compression::Lz4) {
+            files.push([&whole[..], &skippable].concat());
+        }
+        if format == Compression::Zstd {
+            files.push([&skippable[..], &whole].concat());
+        }
+        if format == Compression::Lz4 {
+            files.extend([lz4_linked(&bytes), lz4_legacy(&bytes)]);
+        }
+        for file in files {
+            let outcome = read(&file).clean();
+            assert_eq!(outcome.records, plain.records, "{format}");
+            assert_eq!(outcome.facts[0].compression, Some(format));
+            let pieces = read_sources(vec![in_pieces(&file, 7)], 1000).clean();
+            assert_eq!(pieces.records, plain.records, "{format} in pieces");
+        }
+        assert!(matches!(
+            read(&compress(&[])).kind(),
+            CaptureErrorKind::Empty
+        ));
+        assert!(matches!(
+            read(&compress(&whole)).kind(),
+            CaptureErrorKind::NotACapture { .. }
+        ));
+    }
+}
+
+#[test]
+fn compressed_captures_cut_short() {
+    let bytes = noisy(200);
+    let plain = read(&bytes).clean();
+    for (format, compress) in COMPRESSORS {
+        let parts = [
+            compress(&bytes[..24 + 56 * 100]),
+            compress(&bytes[24 + 56 * 100..]),
+        ];
+        let file = parts.concat();
+        for cut in (6..file.len())
+            .step_by(11)
+            .chain(file.len() - 9..file.len())
+        {
+            if cut == parts[0].len() {
+                continue;
+            }
+            let outcome = read(&file[..cut]);
+            assert_eq!(
+                outcome.records,
+                plain.records[..outcome.records.len()],
+                "{format} {cut}"
+            );
+            let CaptureErrorKind::Compression { source, .. } = outcome.kind() else {
+                panic!("{format} cut at {cut}: {:?}", outcome.errors);
+            };
+            assert_eq!(
+                source.kind(),
+                io::ErrorKind::UnexpectedEof,
+                "{format} cut at {cut}"
+            );
+            assert!(outcome.errors[0].to_string().contains("stream ends early"));
+            if cut > parts[0].len() {
+                assert!(outcome.records.len() >= 100, "{format} {cut}");
+            }
+        }
+    }
+}

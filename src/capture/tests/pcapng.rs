@@ -1,0 +1,174 @@
+//! pcapng: sections, clocks, blocks, and blocks that lie.
+
+use super::build::{Pcapng, Section};
+use super::*;
+
+#[test]
+fn pcapng_resolutions_and_offsets() {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
+        for (resolution, offset, ticks, ns) in [
+            (6, 0, 5_123_456, 5_123_456_000),
+            (9, 1, 5, SECOND + 5),
+            (9, -3600, 0, -3600 * SECOND),
+            (12, 0, 5_123_456_789_012, 5_123_456_789),
+            (0, 0, 17, 17 * SECOND),
+            (0x8a, 0, 1024 + 512, SECOND * 3 / 2),
+            (0xa0, 2, 1 << 31, SECOND * 5 / 2),
+            (0xff, 0, u64::MAX, 0),
+        ] {
+            let offset = i64::to_le_bytes(offset);
+            let offset = if order == ByteOrder::Big {
+                offset.into_iter().rev().collect::<Vec<_>>()
+            } else {
+                offset.to_vec()
+            };
+            let file = Pcapng::new()
+                .section(order)
+                .interface(
+                    1,
+                    0,
+                    &[(2, b"eth0"), (9, &[resolution]), (14, &offset), (0, &[])],
+                )
+                .packet(0, ticks, &[1, 2, 3]);
+            assert_eq!(
+                read(&file.bytes).clean().times(),
+                [ns],
+                "{order:?} {resolution:#x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn sections_have_their_own_order_interfaces_and_drops() {
+    let file = Pcapng::new()
+        .section(ByteOrder::Little)
+        .interface(1, 96, &[(9, &[9])])
+        .interface(113, 200, &[])
+        .packet(1, 2_000_000, &[1])
+        .old_packet(0, 3_000_000_000, &[2, 2])
+        .statistics(0, 5, 1)
+        .statistics(0, 7, 1)
+        .statistics(1, 10, 0)
+        .statistics(9, 1000, 0)
+        .section(ByteOrder::Big)
+        .interface(101, 0, &[])
+        .packet(0, 4_000_000, &[3, 3, 3])
+        .statistics(0, 100, 2);
+    let outcome = read(&file.bytes).clean();
+    let seen: Vec<_> = outcome
+        .records
+        .iter()
+        .map(|record| (record.at_ns / SECOND, record.link, record.bytes.len()))
+        .collect();
+    assert_eq!(seen, [(2, 113, 1), (3, 1, 2), (4, 101, 3)]);
+    let facts = &outcome.facts[0];
+    assert_eq!(
+        (facts.interface_drops, facts.system_drops),
+        (Some(117), Some(3))
+    );
+    assert_eq!(facts.resolution, Some(TimeResolution::MICROSECONDS));
+    assert_eq!(facts.snap_len, Some(96));
+}
+
+#[test]
+fn simple_packets_take_the_time_before_them_and_the_snap_length() {
+    let file = Pcapng::new()
+        .section(ByteOrder::Little)
+        .interface(1, 4, &[])
+        .simple_packet(100, &[1; 4])
+        .packet(0, 9_000_000, &[2])
+        .simple_packet(3, &[3; 3])
+        .simple_packet(6, &[4; 4]);
+    let outcome = read(&file.bytes).clean();
+    assert_eq!(outcome.times(), [0, 9 * SECOND, 9 * SECOND, 9 * SECOND]);
+    let lengths: Vec<_> = outcome
+        .records
+        .iter()
+        .map(|record| (record.bytes.len(), record.original_len))
+        .collect();
+    assert_eq!(lengths, [(4, 100), (1, 1), (3, 3), (4, 6)]);
+}
+
+fn fault_of(file: &Pcapng<Section>) -> BlockFault {
+    let outcome = read(&file.bytes);
+    assert_eq!(
+        outcome.records.len(),
+        1,
+        "the record before the damage stands"
+    );
+    assert_eq!(outcome.errors[0].record_index, 2);
+    let CaptureErrorKind::BadBlock { fault, .. } = *outcome.kind() else {
+        panic!("{outcome:?}");
+    };
+    fault
+}
+
+#[test]
+fn pcapng_blocks_that_contradict_themselves() {
+    let file = || {
+        let start = Pcapng::new().section(ByteOrder::Big).interface(1, 0, &[]);
+        start.packet(0, 1, &[1; 8])
+    };
+    let unknown = BlockFault::UnknownInterface {
+        interface: 1,
+        described: 1,
+    };
+    assert_eq!(fault_of(&file().packet(1, 1, &[1])), unknown);
+    assert_eq!(fault_of(&file().old_packet(1, 1, &[1])), unknown);
+    let captured = fault_of(&file().lying_packet(u32::MAX));
+    assert_eq!(
+        captured,
+        BlockFault::CapturedLength {
+            captured: u32::MAX,
+            room: 8
+        }
+    );
+    for length in [0, 4, 8, 11, 13, 28, 30, 33] {
+        assert_eq!(
+            fault_of(&file().lying_block(6, length, length)),
+            BlockFault::Length(length)
+        );
+    }
+    assert_eq!(
+        fault_of(&file().lying_block(6, 0xffff_fffc, 0)),
+        BlockFault::TooLong(0xffff_fffc)
+    );
+    let mismatch = BlockFault::LengthMismatch { start: 40, end: 44 };
+    assert_eq!(fault_of(&file().lying_block(6, 40, 44)), mismatch);
+    assert_eq!(fault_of(&file().lying_block(0x0bad, 40, 44)), mismatch);
+    assert_eq!(
+        fault_of(&file().interface(1, 0, &[(9, &[6, 6])])),
+        BlockFault::Options
+    );
+    assert_eq!(
+        fault_of(&file().interface(1, 0, &[(14, &[0; 4])])),
+        BlockFault::Options
+    );
+    assert_eq!(
+        fault_of(&file().block(1, &[0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9])),
+        BlockFault::Options
+    );
+    let no_magic = fault_of(&file().block(0x0a0d_0d0a, &[0; 16]));
+    assert_eq!(no_magic, BlockFault::ByteOrderMagic(0));
+}
+
+#[test]
+fn skipped_blocks_may_be_larger_than_any_window() {
+    let file = Pcapng::new()
+        .section(ByteOrder::Little)
+        .interface(1, 0, &[])
+        .block(0x0bad, &vec![0; 3 << 20])
+        .packet(0, 1, &[1]);
+    let mut reader = CaptureReader::open(
+        vec![source("big", &file.bytes)],
+        &ReadOptions {
+            window_bytes: 1 << 16,
+        },
+    )
+    .unwrap();
+    let mut window = Window::new();
+    assert!(reader.read_window(&mut window).unwrap());
+    assert_eq!(window.len(), 1);
+    assert!(window.bytes.len() <= 1 << 20, "{}", window.bytes.len());
+}

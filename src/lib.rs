@@ -1,5 +1,6 @@
 //! Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 
 pub mod capture;
+pub mod decode;
 pub mod seq;
 pub mod time;

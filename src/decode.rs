@@ -1,0 +1,140 @@
+//! Slices the headers of a record: link layer, tunnels, IP, TCP.
+//!
+//! [`decode`] goes from a record's first byte to its innermost TCP header and tells what it found;
+//! it keeps nothing between records. What it cannot use is data too, counted by reason
+//! ([`Skip`], [`Tally`]), never an error. TCP datagrams in IP fragments are put together by
+//! [`FragmentTable`].
+
+mod filter;
+mod fragments;
+mod icmp;
+mod ip;
+mod link;
+mod rest;
+mod segment;
+mod skip;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod tunnel;
+mod wifi;
+
+pub use filter::{Filter, FilterError};
+pub use fragments::{FRAGMENTS_MAX, Fragment, FragmentTable};
+pub use icmp::{Echo, EchoKind};
+pub use segment::{
+    Ecn, Endpoint, SackBlock, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
+};
+pub use skip::{Skip, Tally};
+
+use crate::capture::Record;
+use crate::time::CaptureTime;
+use rest::Rest;
+
+/// Which TCP header of a packet that was tunnelled counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TunnelLayer {
+    /// The innermost: tunnels are followed as deep as they go.
+    #[default]
+    Innermost,
+    /// The outermost: tunnels are not entered, and their packets are skipped.
+    Outermost,
+}
+
+/// How records are decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DecodeOptions {
+    /// Which layer of a tunnelled packet is analysed.
+    pub layer: TunnelLayer,
+}
+
+/// What one record holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Decoded {
+    /// A TCP segment in one IP packet.
+    Segment(Segment),
+    /// A part of a TCP segment, for [`FragmentTable::push`].
+    Fragment(Fragment),
+    /// An ICMP echo request or reply.
+    Echo(Echo),
+    /// Nothing to analyse, and why.
+    Skipped(Skip),
+}
+
+/// Decodes one record. `ordinal` is its position in the capture and is passed on.
+///
+/// Any bytes are allowed; nothing panics and nothing is allocated.
+#[inline]
+#[must_use]
+pub fn decode(record: &Record<'_>, ordinal: u64, options: &DecodeOptions) -> Decoded {
+    let mut found = Decoded::Skipped(Skip::NonIp);
+    decode_into(record, ordinal, options, &mut found);
+    found
+}
+
+/// [`decode`] for the loop over packets: writes what it found to `found`, whatever that held, and
+/// so does without a copy of it.
+pub fn decode_into(
+    record: &Record<'_>,
+    ordinal: u64,
+    options: &DecodeOptions,
+    found: &mut Decoded,
+) {
+    let way = Way {
+        at: record.at,
+        ordinal,
+        layer: options.layer,
+        depth: 0,
+        found: &mut *found,
+    };
+    let rest = Rest::new(record.bytes, record.original_len);
+    if let Err(skip) = link::decode(way, record.link, rest) {
+        *found = Decoded::Skipped(skip);
+    }
+}
+
+/// What every layer returns: something was found, or why the record is of no use.
+type Outcome = Result<(), Skip>;
+
+/// What is carried from layer to layer on the way in.
+#[derive(Debug)]
+struct Way<'a> {
+    at: CaptureTime,
+    ordinal: u64,
+    layer: TunnelLayer,
+    depth: u8,
+    /// Where to write what was found: a segment handed from layer to layer instead was copied at
+    /// each, which took as long as the decoding.
+    found: &'a mut Decoded,
+}
+
+impl Way<'_> {
+    /// The end of the way.
+    #[inline]
+    fn arrive(self, found: Decoded) {
+        *self.found = found;
+    }
+
+    /// The way into an inner header, unless there were too many already.
+    fn deeper(self) -> Result<Self, Skip> {
+        if self.depth == DEPTH_MAX {
+            return Err(Skip::TooDeep);
+        }
+        Ok(Self {
+            depth: self.depth + 1,
+            ..self
+        })
+    }
+
+    /// The way into an IP tunnel, if tunnels are to be entered.
+    fn into_tunnel(self) -> Result<Self, Skip> {
+        match self.layer {
+            TunnelLayer::Innermost => self.deeper(),
+            TunnelLayer::Outermost => Err(Skip::Tunnel),
+        }
+    }
+}
+
+/// Encapsulations entered before a packet is given up as [`Skip::TooDeep`]: deeper ones are
+/// made by hand, and each takes stack.
+const DEPTH_MAX: u8 = 16;

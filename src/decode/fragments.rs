@@ -1,0 +1,344 @@
+//! TCP datagrams that came in IP fragments.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::ip::{self, IpHeader};
+use super::rest::Rest;
+use super::segment::{Ecn, Endpoint, Segment};
+use super::skip::{Skip, Tally};
+use super::{Decoded, TunnelLayer, Way, tcp};
+use crate::time::CaptureTime;
+
+/// A part of a fragmented IP datagram that is TCP, or may be (RFC 791 section 3.2, RFC 8200
+/// section 4.5).
+#[derive(Clone, Copy, Debug)]
+pub struct Fragment {
+    /// When it was captured.
+    pub at: CaptureTime,
+    /// Position of its record in the capture.
+    pub ordinal: u64,
+    /// Who sent it. The port is 0: it is in the TCP header, which may be in another fragment.
+    pub src: Endpoint,
+    /// Whom it is for, at port 0.
+    pub dst: Endpoint,
+    /// What the datagram carries: TCP (6), or an extension header before it.
+    pub protocol: u8,
+    /// Number of the datagram, equal in all its fragments.
+    pub identification: u32,
+    /// Where in the datagram its payload begins, in bytes.
+    pub offset: u32,
+    /// Its part of the datagram's payload, in bytes, by the IP header.
+    pub payload_len: u32,
+    /// Whether it is not the last part.
+    pub more_fragments: bool,
+    /// IP total length of the fragment, in bytes.
+    pub ip_len: u32,
+    /// IPv4 identification; `None` for IPv6.
+    pub ip_id: Option<u16>,
+    /// ECN bits of the fragment.
+    pub ecn: Ecn,
+    /// The IP length was 0 and the lengths are by the frame's.
+    pub length_from_frame: bool,
+    /// What it tells about the headers at the datagram's start.
+    pub(super) head: Head,
+}
+
+/// Puts TCP datagrams together from their fragments, in whatever order these come.
+///
+/// Only lengths and the first bytes are kept, never payload. At most [`FRAGMENTS_MAX`] datagrams
+/// wait, the oldest is given up for one more; each for 30 s of capture time (RFC 791's
+/// reassembly timer is 15 s, RFC 8200's 60 s).
+///
+/// Copies of a fragment are counted in `ip_packets` and `ip_len` when they come before the
+/// datagram is whole; later ones wait for the rest of a copy.
+#[derive(Debug, Default)]
+pub struct FragmentTable {
+    pending: HashMap<Key, Pending>,
+    /// Keys by the order of their first fragments.
+    order: BTreeMap<u64, Key>,
+    begun: u64,
+    records_in_segments: u64,
+    skipped: Tally,
+}
+
+impl FragmentTable {
+    /// A table with nothing waiting.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a fragment. When it was the last one missing, gives the segment, with the time and
+    /// ordinal of this fragment and the lengths of all.
+    pub fn push(&mut self, fragment: Fragment) -> Option<Segment> {
+        self.expire(fragment.at);
+        let key = Key {
+            src: fragment.src,
+            dst: fragment.dst,
+            identification: fragment.identification,
+        };
+        let begun = &mut self.begun;
+        let order = &mut self.order;
+        let pending = self.pending.entry(key).or_insert_with(|| {
+            *begun += 1;
+            order.insert(*begun, key);
+            Pending::new(*begun, fragment.at)
+        });
+        match pending.add(&fragment) {
+            Progress::Waiting => {
+                if self.pending.len() > FRAGMENTS_MAX {
+                    self.give_up_oldest();
+                }
+                None
+            }
+            Progress::Whole => {
+                let whole = self.remove(key)?;
+                match whole.segment(&fragment) {
+                    Ok(segment) => {
+                        self.records_in_segments += u64::from(whole.records);
+                        Some(segment)
+                    }
+                    Err(skip) => {
+                        self.skipped.add_many(skip, u64::from(whole.records));
+                        None
+                    }
+                }
+            }
+            Progress::Hopeless => {
+                self.give_up(key);
+                None
+            }
+        }
+    }
+
+    /// Records whose fragments are in the segments given out: as many as their `ip_packets`.
+    #[must_use]
+    pub fn records_in_segments(&self) -> u64 {
+        self.records_in_segments
+    }
+
+    /// Records that gave no segment: of datagrams given up, of those still waiting, and of whole
+    /// ones that are not TCP after all.
+    #[must_use]
+    pub fn skipped(&self) -> Tally {
+        let mut skipped = self.skipped;
+        for key in self.order.values() {
+            skipped.add_many(
+                Skip::FragmentIncomplete,
+                u64::from(self.pending[key].records),
+            );
+        }
+        skipped
+    }
+
+    fn expire(&mut self, now: CaptureTime) {
+        while let Some(key) = self.order.values().next()
+            && now.since(self.pending[key].begun_at) > WAIT_NS
+        {
+            self.give_up_oldest();
+        }
+    }
+
+    fn give_up_oldest(&mut self) {
+        if let Some(&key) = self.order.values().next() {
+            self.give_up(key);
+        }
+    }
+
+    fn give_up(&mut self, key: Key) {
+        if let Some(pending) = self.remove(key) {
+            self.skipped
+                .add_many(Skip::FragmentIncomplete, u64::from(pending.records));
+        }
+    }
+
+    fn remove(&mut self, key: Key) -> Option<Pending> {
+        let pending = self.pending.remove(&key)?;
+        self.order.remove(&pending.begun);
+        Some(pending)
+    }
+}
+
+/// Fragmented datagrams that wait at once; the oldest is given up for one more.
+pub const FRAGMENTS_MAX: usize = 1024;
+
+/// How long the first fragment of a datagram waits for the last, in nanoseconds.
+const WAIT_NS: i64 = 30_000_000_000;
+
+/// Gaps in a datagram plus one; a datagram with more is given up. 64 KiB over Ethernet is 45
+/// fragments.
+const RANGES_MAX: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    src: Endpoint,
+    dst: Endpoint,
+    identification: u32,
+}
+
+/// A datagram of which something is missing.
+#[derive(Debug)]
+struct Pending {
+    begun: u64,
+    begun_at: CaptureTime,
+    records: u32,
+    ip_len: u32,
+    length_from_frame: bool,
+    /// CE, if one of the fragments has it (RFC 3168 section 5.3); else as the first one has it.
+    ecn: Option<Ecn>,
+    /// Of the fragment at offset 0; the others may say something else (RFC 8200 section 4.5).
+    protocol: Option<u8>,
+    /// Payload of the datagram, known from its last fragment.
+    total_len: Option<u32>,
+    /// Parts that are there: disjoint, ascending, with gaps between them.
+    ranges: Vec<(u32, u32)>,
+    head: Head,
+}
+
+enum Progress {
+    Waiting,
+    Whole,
+    Hopeless,
+}
+
+impl Pending {
+    fn new(begun: u64, begun_at: CaptureTime) -> Self {
+        Self {
+            begun,
+            begun_at,
+            records: 0,
+            ip_len: 0,
+            length_from_frame: false,
+            ecn: None,
+            protocol: None,
+            total_len: None,
+            ranges: Vec::new(),
+            head: Head::default(),
+        }
+    }
+
+    fn add(&mut self, fragment: &Fragment) -> Progress {
+        self.records += 1;
+        self.ip_len = self.ip_len.saturating_add(fragment.ip_len);
+        self.length_from_frame |= fragment.length_from_frame;
+        if self.ecn.is_none() || fragment.ecn == Ecn::Ce {
+            self.ecn = Some(fragment.ecn);
+        }
+        if fragment.offset == 0 {
+            self.protocol.get_or_insert(fragment.protocol);
+        }
+        self.head.fill(&fragment.head);
+        let end = fragment.offset.saturating_add(fragment.payload_len);
+        if !fragment.more_fragments {
+            self.total_len.get_or_insert(end);
+        }
+        self.cover(fragment.offset, end);
+        match (self.ranges.as_slice(), self.total_len) {
+            ([(0, end), ..], Some(total)) if *end >= total => Progress::Whole,
+            (ranges, _) if ranges.len() > RANGES_MAX => Progress::Hopeless,
+            _ => Progress::Waiting,
+        }
+    }
+
+    /// Adds `start..end` to the parts that are there.
+    fn cover(&mut self, mut start: u32, mut end: u32) {
+        self.ranges.retain(|&(from, to)| {
+            let is_apart = to < start || end < from;
+            if !is_apart {
+                start = start.min(from);
+                end = end.max(to);
+            }
+            is_apart
+        });
+        let at = self.ranges.partition_point(|&(from, _)| from < start);
+        self.ranges.insert(at, (start, end));
+    }
+
+    fn segment(&self, last: &Fragment) -> Result<Segment, Skip> {
+        let (Some(protocol), Some(total_len)) = (self.protocol, self.total_len) else {
+            return Err(Skip::FragmentIncomplete);
+        };
+        // Fragments that contradict each other may know bytes beyond the end.
+        let rest = Rest::new(self.head.known(), total_len).of_len(total_len as usize);
+        let (protocol, inside) = ip::extensions(protocol, rest)?;
+        if protocol != ip::TCP {
+            return Err(Skip::OtherProtocol);
+        }
+        let header = IpHeader {
+            src: last.src,
+            dst: last.dst,
+            len: self.ip_len,
+            packets: u16::try_from(self.records).unwrap_or(u16::MAX),
+            id: last.ip_id,
+            ecn: self.ecn.unwrap_or_default(),
+            length_from_frame: self.length_from_frame,
+        };
+        let mut found = Decoded::Skipped(Skip::MalformedTcp);
+        let way = Way {
+            at: last.at,
+            ordinal: last.ordinal,
+            layer: TunnelLayer::default(),
+            depth: 0,
+            found: &mut found,
+        };
+        tcp::segment(way, &header, inside)?;
+        match found {
+            Decoded::Segment(segment) => Ok(segment),
+            _ => Err(Skip::MalformedTcp),
+        }
+    }
+}
+
+/// The first bytes of a datagram's payload, as far as they are known: enough for the TCP header,
+/// even when small fragments cut through it. Behind extension headers, the last TCP options may
+/// be beyond; they count as cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    bytes: [u8; Self::LEN],
+    /// Bit `n` is set when byte `n` is known.
+    known: u64,
+}
+
+impl Head {
+    const LEN: usize = u64::BITS as usize;
+
+    /// From the captured `bytes` at `offset` of the payload.
+    pub(super) fn of(offset: u32, bytes: &[u8]) -> Self {
+        let mut head = Self::default();
+        for (at, byte) in (offset as usize..Self::LEN).zip(bytes) {
+            head.bytes[at] = *byte;
+            head.known |= 1 << at;
+        }
+        head
+    }
+
+    /// Adds what `other` knows more.
+    fn fill(&mut self, other: &Self) {
+        let news = other.known & !self.known;
+        if news == 0 {
+            return;
+        }
+        for at in 0..Self::LEN {
+            if news >> at & 1 == 1 {
+                self.bytes[at] = other.bytes[at];
+            }
+        }
+        self.known |= news;
+    }
+
+    /// The bytes up to the first unknown one.
+    fn known(&self) -> &[u8] {
+        &self.bytes[..self.known.trailing_ones() as usize]
+    }
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self {
+            bytes: [0; Self::LEN],
+            known: 0,
+        }
+    }
+}
+
+const _: () = assert!(Head::LEN >= tcp::HEADER_LEN_MAX);

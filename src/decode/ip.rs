@@ -1,0 +1,227 @@
+//! IPv4 and IPv6, their extension headers, and what they carry.
+
+use etherparse::{Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice};
+
+use super::fragments::{Fragment, Head};
+use super::rest::Rest;
+use super::segment::{Ecn, Endpoint};
+use super::skip::Skip;
+use super::{Decoded, Outcome, Way, icmp, tcp, tunnel};
+
+/// What an IP header says to the layers above.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IpHeader {
+    /// The sender, at port 0 until a TCP header is found.
+    pub(super) src: Endpoint,
+    /// The receiver, at port 0.
+    pub(super) dst: Endpoint,
+    /// Total length in bytes: header and payload.
+    pub(super) len: u32,
+    /// Packets that `len` is of.
+    pub(super) packets: u16,
+    /// IPv4 identification.
+    pub(super) id: Option<u16>,
+    pub(super) ecn: Ecn,
+    /// The header's length was 0, and `len` is by the frame.
+    pub(super) length_from_frame: bool,
+}
+
+/// Where a fragment belongs in its datagram.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    identification: u32,
+    offset: u32,
+    more: bool,
+}
+
+/// IP of the version that its first four bits say.
+pub(super) fn any(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    match rest.bytes.first().map(|first| first >> 4) {
+        Some(4) => v4(way, rest),
+        Some(6) => v6(way, rest),
+        Some(_) => Err(Skip::MalformedIp),
+        None => Err(rest.short_of(1, Skip::MalformedIp)),
+    }
+}
+
+/// IPv4 (RFC 791).
+#[inline]
+pub(super) fn v4(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let Ok(header) = Ipv4HeaderSlice::from_slice(rest.bytes) else {
+        return Err(bad_v4(rest));
+    };
+    let header_len = header.slice().len();
+    let length_from_frame = header.total_len() == 0;
+    let len = if length_from_frame {
+        rest.wire_len
+    } else {
+        usize::from(header.total_len())
+    };
+    if len < header_len {
+        return Err(Skip::MalformedIp);
+    }
+    let inside = rest.of_len(len).after(header_len, Skip::MalformedIp)?;
+    let ip = IpHeader {
+        src: Endpoint::v4(header.source(), 0),
+        dst: Endpoint::v4(header.destination(), 0),
+        len: len as u32,
+        packets: 1,
+        id: Some(header.identification()),
+        ecn: Ecn::from_bits(header.ecn().value()),
+        length_from_frame,
+    };
+    let protocol = header.protocol().0;
+    if header.is_fragmenting_payload() {
+        let part = Part {
+            identification: u32::from(header.identification()),
+            offset: u32::from(header.fragments_offset().value()) * 8,
+            more: header.more_fragments(),
+        };
+        return fragment(way, &ip, protocol, inside, part);
+    }
+    if protocol == TCP {
+        return tcp::segment(way, &ip, inside);
+    }
+    let (protocol, inside) = extensions(protocol, inside)?;
+    carried(way, &ip, protocol, inside)
+}
+
+/// IPv6 (RFC 8200).
+pub(super) fn v6(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let Ok(header) = Ipv6HeaderSlice::from_slice(rest.bytes) else {
+        let whole = rest.bytes.first().is_none_or(|first| first >> 4 == 6);
+        return Err(if whole {
+            rest.short_of(V6_LEN, Skip::MalformedIp)
+        } else {
+            Skip::MalformedIp
+        });
+    };
+    let mut protocol = header.next_header().0;
+    let mut inside = rest.after(V6_LEN, Skip::MalformedIp)?;
+    let mut length_from_frame = false;
+    match (header.payload_length(), jumbo_len(protocol, inside)) {
+        (0, Some(len)) => inside = inside.of_len(len),
+        (0, None) => length_from_frame = inside.wire_len > 0,
+        (len, _) => inside = inside.of_len(usize::from(len)),
+    }
+    let ip = IpHeader {
+        src: Endpoint::v6(header.source(), 0),
+        dst: Endpoint::v6(header.destination(), 0),
+        len: (V6_LEN + inside.wire_len) as u32,
+        packets: 1,
+        id: None,
+        ecn: Ecn::from_bits(header.traffic_class()),
+        length_from_frame,
+    };
+    loop {
+        (protocol, inside) = extensions(protocol, inside)?;
+        if protocol != V6_FRAGMENT {
+            return carried(way, &ip, protocol, inside);
+        }
+        let Ok(header) = Ipv6FragmentHeaderSlice::from_slice(inside.bytes) else {
+            return Err(inside.short_of(V6_FRAGMENT_LEN, Skip::MalformedIp));
+        };
+        protocol = header.next_header().0;
+        inside = inside.after(V6_FRAGMENT_LEN, Skip::MalformedIp)?;
+        // An atomic fragment (RFC 6946) is a whole datagram with a header too many.
+        if header.is_fragmenting_payload() {
+            let part = Part {
+                identification: header.identification(),
+                offset: u32::from(header.fragment_offset().value()) * 8,
+                more: header.more_fragments(),
+            };
+            return fragment(way, &ip, protocol, inside, part);
+        }
+    }
+}
+
+/// The protocol behind the extension headers, and its bytes: hop-by-hop, routing, destination,
+/// mobility, HIP, shim6 (RFC 8200 section 4), and the authentication header (RFC 4302), which
+/// IPv4 has too. Stops at a fragment header.
+pub(super) fn extensions(mut protocol: u8, mut rest: Rest<'_>) -> Result<(u8, Rest<'_>), Skip> {
+    loop {
+        let len_of: fn(u8) -> usize = match protocol {
+            0 | 43 | 60 | 135 | 139 | 140 => |words| (usize::from(words) + 1) * 8,
+            AUTHENTICATION => |words| (usize::from(words) + 2) * 4,
+            _ => return Ok((protocol, rest)),
+        };
+        let (&[next, words], _) = rest.split::<2>(Skip::MalformedIp)?;
+        rest = rest.after(len_of(words), Skip::MalformedIp)?;
+        protocol = next;
+    }
+}
+
+/// What an IP packet carries, whole or as the first part of a fragmented tunnel packet.
+fn carried(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>) -> Outcome {
+    match protocol {
+        TCP => tcp::segment(way, ip, rest),
+        1 => icmp::v4(way, ip, rest),
+        58 => icmp::v6(way, ip, rest),
+        17 => tunnel::udp(way, rest),
+        50 => Err(Skip::Encrypted),
+        108 => Err(Skip::Compressed),
+        _ => tunnel::ip_protocol(way, protocol, rest),
+    }
+}
+
+/// A fragment. TCP waits for the other ones; a tunnel packet's first fragment is entered, since
+/// the headers inside carry lengths of their own.
+fn fragment(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Part) -> Outcome {
+    if part.offset == 0 {
+        // Extension headers that are cut by the end of the fragment are seen when it is whole.
+        if let Ok((behind, inside)) = extensions(protocol, rest)
+            && behind != TCP
+        {
+            return carried(way, ip, behind, inside);
+        }
+    } else if !matches!(protocol, TCP | 0 | 43 | AUTHENTICATION | 60) {
+        return Err(Skip::LaterFragment);
+    }
+    let fragment = Fragment {
+        at: way.at,
+        ordinal: way.ordinal,
+        src: ip.src,
+        dst: ip.dst,
+        protocol,
+        identification: part.identification,
+        offset: part.offset,
+        payload_len: rest.wire_len as u32,
+        more_fragments: part.more,
+        ip_len: ip.len,
+        ip_id: ip.id,
+        ecn: ip.ecn,
+        length_from_frame: ip.length_from_frame,
+        head: Head::of(part.offset, rest.bytes),
+    };
+    way.arrive(Decoded::Fragment(fragment));
+    Ok(())
+}
+
+/// The length in a jumbo payload option (RFC 2675 section 2), which is of all that follows the
+/// IPv6 header. Linux writes it first in the hop-by-hop header, where BIG TCP has it.
+fn jumbo_len(protocol: u8, rest: Rest<'_>) -> Option<usize> {
+    match (protocol, rest.bytes) {
+        (0, [_, _, 0xc2, 4, a, b, c, d, ..]) => Some(u32::from_be_bytes([*a, *b, *c, *d]) as usize),
+        _ => None,
+    }
+}
+
+#[cold]
+fn bad_v4(rest: Rest<'_>) -> Skip {
+    match rest.bytes.first() {
+        Some(first) if first >> 4 == 4 && first & 0xf >= 5 => {
+            rest.short_of(usize::from(first & 0xf) * 4, Skip::MalformedIp)
+        }
+        Some(_) => Skip::MalformedIp,
+        None => rest.short_of(1, Skip::MalformedIp),
+    }
+}
+
+/// IP protocol number of TCP.
+pub(super) const TCP: u8 = 6;
+const AUTHENTICATION: u8 = 51;
+const V6_FRAGMENT: u8 = 44;
+/// Length of the fragment header, in bytes (RFC 8200 section 4.5).
+const V6_FRAGMENT_LEN: usize = 8;
+/// Length of the IPv6 header, in bytes.
+const V6_LEN: usize = 40;

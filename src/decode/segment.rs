@@ -1,0 +1,241 @@
+//! One TCP segment, as far as the headers tell.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::seq::Seq;
+use crate::time::CaptureTime;
+
+/// An address and a port. IPv4 addresses are held as IPv4-mapped IPv6 (RFC 4291 section 2.5.5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    octets: [u8; 16],
+    port: u16,
+}
+
+impl Endpoint {
+    /// The endpoint at `port` of an IPv4 host.
+    #[inline]
+    #[must_use]
+    pub fn v4(address: [u8; 4], port: u16) -> Self {
+        // By arithmetic, so that it happens in registers: this is done twice a packet.
+        let mapped = 0xffff << 32 | u128::from(u32::from_be_bytes(address));
+        Self {
+            octets: mapped.to_be_bytes(),
+            port,
+        }
+    }
+
+    /// The endpoint at `port` of an IPv6 host.
+    #[inline]
+    #[must_use]
+    pub fn v6(address: [u8; 16], port: u16) -> Self {
+        Self {
+            octets: address,
+            port,
+        }
+    }
+
+    /// The same address at another port.
+    #[inline]
+    #[must_use]
+    pub fn with_port(self, port: u16) -> Self {
+        Self { port, ..self }
+    }
+
+    /// The address, as IPv4 where it is one.
+    #[must_use]
+    pub fn ip(&self) -> IpAddr {
+        Ipv6Addr::from(self.octets).to_canonical()
+    }
+
+    /// The port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The address as sixteen octets.
+    #[inline]
+    #[must_use]
+    pub fn octets(&self) -> [u8; 16] {
+        self.octets
+    }
+}
+
+impl From<(Ipv4Addr, u16)> for Endpoint {
+    fn from((address, port): (Ipv4Addr, u16)) -> Self {
+        Self::v4(address.octets(), port)
+    }
+}
+
+/// TCP's control bits (RFC 9293 section 3.1; CWR and ECE from RFC 3168; AE from RFC 9768).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpFlags(pub u16);
+
+impl TcpFlags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement number counts.
+    pub const ACK: Self = Self(0x10);
+    /// The urgent pointer counts.
+    pub const URG: Self = Self(0x20);
+    /// ECN echo.
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(0x80);
+    /// Accurate ECN.
+    pub const AE: Self = Self(0x100);
+
+    /// Whether every bit of `bits` is set.
+    #[inline]
+    #[must_use]
+    pub const fn has(self, bits: Self) -> bool {
+        self.0 & bits.0 == bits.0
+    }
+
+    /// Whether any bit of `bits` is set.
+    #[inline]
+    #[must_use]
+    pub const fn any(self, bits: Self) -> bool {
+        self.0 & bits.0 != 0
+    }
+
+    /// The bits of both.
+    #[must_use]
+    pub const fn with(self, bits: Self) -> Self {
+        Self(self.0 | bits.0)
+    }
+}
+
+/// The two ECN bits of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// 00: not ECN-capable.
+    #[default]
+    NotEct,
+    /// 01: ECT(1), also L4S (RFC 9331).
+    Ect1,
+    /// 10: ECT(0).
+    Ect0,
+    /// 11: congestion experienced.
+    Ce,
+}
+
+impl Ecn {
+    /// From the low two bits of the traffic-class octet.
+    #[inline]
+    #[must_use]
+    pub const fn from_bits(traffic_class: u8) -> Self {
+        match traffic_class & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+}
+
+/// The timestamps option (RFC 7323 section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// `TSval`: the sender's clock.
+    pub value: u32,
+    /// `TSecr`: the peer's clock, echoed. Meaningful only with ACK set.
+    pub echo: u32,
+}
+
+/// What only a SYN carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SynOptions {
+    /// Maximum segment size (RFC 9293 section 3.7.1), in bytes.
+    pub mss: Option<u16>,
+    /// Window scale shift (RFC 7323 section 2), 0 to 14.
+    pub window_scale: Option<u8>,
+    /// SACK permitted (RFC 2018 section 2).
+    pub sack_permitted: bool,
+}
+
+/// One SACK block as on the wire: `start..end` (RFC 2018 section 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First sequence number of the block.
+    pub start: Seq,
+    /// Sequence number just after the block.
+    pub end: Seq,
+}
+
+/// Up to four SACK blocks, in the option's order; more do not fit the option space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [SackBlock; 4],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// Adds a block; a fifth is dropped (RFC 9293's 40 bytes of options cannot hold one).
+    pub fn push(&mut self, block: SackBlock) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = block;
+            self.len += 1;
+        }
+    }
+
+    /// The blocks.
+    #[inline]
+    #[must_use]
+    pub fn as_slice(&self) -> &[SackBlock] {
+        &self.blocks[..usize::from(self.len)]
+    }
+}
+
+/// One TCP segment, decoded.
+///
+/// Lengths are the IP header's, never those of the captured bytes, so a snap length changes
+/// nothing (METRICS.md section 0).
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// When it was captured.
+    pub at: CaptureTime,
+    /// Position of its record in the capture: grows from record to record, also over the files
+    /// of one capture.
+    pub ordinal: u64,
+    /// Who sent it.
+    pub src: Endpoint,
+    /// Whom it is for.
+    pub dst: Endpoint,
+    /// Sequence number of its first byte (of the SYN, where it has one).
+    pub seq: Seq,
+    /// Acknowledgement number; meaningful only with ACK set.
+    pub ack: Seq,
+    /// Control bits.
+    pub flags: TcpFlags,
+    /// Window as on the wire, unscaled.
+    pub window: u16,
+    /// TCP payload, in bytes.
+    pub payload_len: u32,
+    /// IP total length in bytes, over all fragments: headers and payload.
+    pub ip_len: u32,
+    /// IP packets that it came in: 1, or the number of fragments.
+    pub ip_packets: u16,
+    /// IPv4 identification; `None` for IPv6.
+    pub ip_id: Option<u16>,
+    /// ECN bits of the IP header.
+    pub ecn: Ecn,
+    /// Timestamps option.
+    pub timestamps: Option<Timestamps>,
+    /// Options of a SYN; all absent on other segments.
+    pub syn: SynOptions,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+    /// The IP length was 0 (segmentation offload, BIG TCP) and the lengths are by the frame's
+    /// original length (METRICS.md C2).
+    pub length_from_frame: bool,
+    /// The snap length cut the TCP header, so options may be missing.
+    pub header_cut: bool,
+}

@@ -1,0 +1,150 @@
+//! Why records are not analysed, and how many of each.
+
+/// Why a record gave no TCP segment. Of a tunnelled packet, the innermost header decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Skip {
+    /// The link type of the capture is not one that is decoded.
+    UnknownLinkType,
+    /// The frame carries something else than IP: ARP, spanning tree, Wi-Fi management.
+    NonIp,
+    /// UDP, and no tunnel inside.
+    Udp,
+    /// ICMP or `ICMPv6`, other than echo.
+    Icmp,
+    /// An IP protocol other than TCP, UDP and ICMP.
+    OtherProtocol,
+    /// A tunnel, and tunnels are not entered ([`TunnelLayer::Outermost`](super::TunnelLayer)).
+    Tunnel,
+    /// More encapsulations than are followed.
+    TooDeep,
+    /// Encrypted below TCP: ESP, `MACsec`, protected Wi-Fi.
+    Encrypted,
+    /// Compressed below TCP: `IPComp`, Van Jacobson.
+    Compressed,
+    /// The snap length cut the record before the fields that are needed.
+    HeaderCut,
+    /// The link layer contradicts itself.
+    MalformedLink,
+    /// The IP header contradicts itself.
+    MalformedIp,
+    /// The TCP header contradicts itself or the IP length.
+    MalformedTcp,
+    /// A fragment, not the first, of a datagram that is not TCP: a tunnel's, or UDP.
+    LaterFragment,
+    /// A fragment of a TCP datagram whose other fragments did not come in time.
+    FragmentIncomplete,
+    /// Not wanted by the user's filter.
+    Filtered,
+}
+
+impl Skip {
+    /// All reasons, in the order in which they are reported.
+    pub const ALL: [Self; 16] = [
+        Self::UnknownLinkType,
+        Self::NonIp,
+        Self::Udp,
+        Self::Icmp,
+        Self::OtherProtocol,
+        Self::Tunnel,
+        Self::TooDeep,
+        Self::Encrypted,
+        Self::Compressed,
+        Self::HeaderCut,
+        Self::MalformedLink,
+        Self::MalformedIp,
+        Self::MalformedTcp,
+        Self::LaterFragment,
+        Self::FragmentIncomplete,
+        Self::Filtered,
+    ];
+
+    /// A short name for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UnknownLinkType => "unknown link type",
+            Self::NonIp => "non-ip",
+            Self::Udp => "udp",
+            Self::Icmp => "icmp",
+            Self::OtherProtocol => "other ip protocol",
+            Self::Tunnel => "tunnel",
+            Self::TooDeep => "too many tunnels",
+            Self::Encrypted => "encrypted",
+            Self::Compressed => "compressed",
+            Self::HeaderCut => "header cut",
+            Self::MalformedLink => "malformed link layer",
+            Self::MalformedIp => "malformed ip",
+            Self::MalformedTcp => "malformed tcp",
+            Self::LaterFragment => "later fragment",
+            Self::FragmentIncomplete => "incomplete fragments",
+            Self::Filtered => "filtered",
+        }
+    }
+}
+
+/// Records skipped, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    counts: [u64; Skip::ALL.len()],
+}
+
+impl Tally {
+    /// Counts one record.
+    #[inline]
+    pub fn add(&mut self, skip: Skip) {
+        self.add_many(skip, 1);
+    }
+
+    /// Counts `records` records.
+    #[inline]
+    pub fn add_many(&mut self, skip: Skip, records: u64) {
+        self.counts[skip as usize] += records;
+    }
+
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+    }
+
+    /// Records skipped for `skip`.
+    #[must_use]
+    pub fn count(&self, skip: Skip) -> u64 {
+        self.counts[skip as usize]
+    }
+
+    /// Records skipped for any reason.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Every reason with its count, in the order of [`Skip::ALL`].
+    pub fn iter(&self) -> impl Iterator<Item = (Skip, u64)> + '_ {
+        Skip::ALL.into_iter().zip(self.counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_counted_under_its_own_name() {
+        let mut tally = Tally::default();
+        for (position, skip) in Skip::ALL.into_iter().enumerate() {
+            assert_eq!(skip as usize, position);
+            tally.add_many(skip, position as u64);
+        }
+        let mut twice = tally;
+        twice.merge(&tally);
+        assert_eq!(twice.total(), 2 * tally.total());
+        assert!(
+            twice
+                .iter()
+                .enumerate()
+                .all(|(position, (_, n))| n == 2 * position as u64)
+        );
+    }
+}

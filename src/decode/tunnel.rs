@@ -1,0 +1,210 @@
+//! Packets in packets: IP in IP, GRE, and the tunnels in UDP.
+
+use etherparse::UdpHeaderSlice;
+
+use super::rest::Rest;
+use super::skip::Skip;
+use super::{Outcome, TunnelLayer, Way, ip, link, wifi};
+
+/// What an IP protocol other than the transports carries.
+pub(super) fn ip_protocol(way: Way<'_>, protocol: u8, rest: Rest<'_>) -> Outcome {
+    match protocol {
+        4 => ip::v4(way.into_tunnel()?, rest),
+        41 => ip::v6(way.into_tunnel()?, rest),
+        47 => gre(way.into_tunnel()?, rest),
+        97 => ether_ip(way.into_tunnel()?, rest),
+        137 => link::mpls(way.into_tunnel()?, rest),
+        _ => Err(Skip::OtherProtocol),
+    }
+}
+
+/// A UDP datagram: a tunnel when it goes to a tunnel's port and looks like it.
+pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let Ok(header) = UdpHeaderSlice::from_slice(rest.bytes) else {
+        return Err(rest.short_of(UDP_LEN, Skip::Udp));
+    };
+    let enter = match header.destination_port() {
+        4789 | 8472 => vxlan,
+        4790 => vxlan_gpe,
+        6081 => geneve,
+        2152 => gtp_u,
+        1701 => l2tp,
+        3544 => teredo,
+        6635 => link::mpls,
+        _ => match header.source_port() {
+            // The other way round only where servers answer from the port.
+            2152 => gtp_u,
+            1701 => l2tp,
+            3544 => teredo,
+            _ => return Err(Skip::Udp),
+        },
+    };
+    // Whether it is a tunnel is only known by entering it.
+    if way.layer == TunnelLayer::Outermost {
+        return Err(Skip::Udp);
+    }
+    enter(way.deeper()?, rest.after(UDP_LEN, Skip::Udp)?)
+}
+
+/// GRE (RFC 2784, RFC 2890; version 1 with PPP inside: RFC 2637).
+pub(super) fn gre(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[high, low, type_high, type_low], _) = rest.split::<4>(Skip::OtherProtocol)?;
+    let flags = u16::from_be_bytes([high, low]);
+    let optional = |mask: u16| usize::from(flags & mask != 0) * 4;
+    let inner_type = u16::from_be_bytes([type_high, type_low]);
+    // Checksum and offset come together, if either or routing is there.
+    let len = 4 + optional(GRE_CHECKSUM | GRE_ROUTING) + optional(GRE_KEY) + optional(GRE_SEQUENCE);
+    match flags & 7 {
+        0 => {
+            let mut inside = rest.after(len, Skip::OtherProtocol)?;
+            if flags & GRE_ROUTING != 0 {
+                inside = after_routes(inside)?;
+            }
+            match inner_type {
+                ERSPAN_2 if flags & GRE_SEQUENCE == 0 => link::ethernet(way, inside),
+                ERSPAN_2 => link::ethernet(way, inside.after(8, Skip::OtherProtocol)?),
+                ERSPAN_3 => erspan_3(way, inside),
+                PPP => link::ppp(way, inside),
+                // Aruba's tunnels of 802.11 frames, one type a queue.
+                0x8200..=0x8210 => wifi::frame(way, inside),
+                _ => link::ether_type(way, inner_type, inside),
+            }
+        }
+        1 if inner_type == PPP => {
+            let inside = rest.after(len + optional(GRE_ACKNOWLEDGMENT), Skip::OtherProtocol)?;
+            // Without a sequence number there is only an acknowledgment.
+            if flags & GRE_SEQUENCE == 0 {
+                return Err(Skip::NonIp);
+            }
+            link::ppp(way, inside)
+        }
+        _ => Err(Skip::OtherProtocol),
+    }
+}
+
+/// Past the source routes, which end with one of no length (RFC 1701).
+fn after_routes(mut rest: Rest<'_>) -> Result<Rest<'_>, Skip> {
+    loop {
+        let (&[_, _, _, len], behind) = rest.split::<4>(Skip::OtherProtocol)?;
+        rest = behind.after(usize::from(len), Skip::OtherProtocol)?;
+        if len == 0 {
+            return Ok(rest);
+        }
+    }
+}
+
+/// ERSPAN type III: twelve bytes, and eight more when the last bit says so.
+fn erspan_3(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (header, inside) = rest.split::<12>(Skip::OtherProtocol)?;
+    let platform_len = usize::from(header[11] & 1) * 8;
+    link::ethernet(way, inside.after(platform_len, Skip::OtherProtocol)?)
+}
+
+/// Ethernet in IP (RFC 3378).
+fn ether_ip(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    match rest.split::<2>(Skip::OtherProtocol)? {
+        ([0x30, 0], inside) => link::ethernet(way, inside),
+        _ => Err(Skip::OtherProtocol),
+    }
+}
+
+/// VXLAN (RFC 7348 section 5).
+fn vxlan(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    match rest.split::<8>(Skip::Udp)? {
+        // The I flag is the one that makes it VXLAN; other bits are extensions.
+        (&[flags, ..], inside) if flags & 0x08 != 0 => link::ethernet(way, inside),
+        _ => Err(Skip::Udp),
+    }
+}
+
+/// VXLAN with the inner protocol in its header (draft-ietf-nvo3-vxlan-gpe).
+fn vxlan_gpe(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    match rest.split::<8>(Skip::Udp)? {
+        (&[flags, _, _, 1, ..], inside) if flags & 0x04 != 0 => ip::v4(way, inside),
+        (&[flags, _, _, 2, ..], inside) if flags & 0x04 != 0 => ip::v6(way, inside),
+        (&[flags, _, _, 5, ..], inside) if flags & 0x04 != 0 => link::mpls(way, inside),
+        (&[flags, ..], inside) if flags & 0x08 != 0 => link::ethernet(way, inside),
+        _ => Err(Skip::Udp),
+    }
+}
+
+/// Geneve (RFC 8926 section 3.4).
+fn geneve(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[first, _, high, low, ..], inside) = rest.split::<8>(Skip::Udp)?;
+    if first >> 6 != 0 {
+        return Err(Skip::Udp);
+    }
+    let inside = inside.after(usize::from(first & 0x3f) * 4, Skip::Udp)?;
+    link::ether_type(way, u16::from_be_bytes([high, low]), inside)
+}
+
+/// GTP-U, version 1, user data (3GPP TS 29.281 section 5).
+fn gtp_u(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[flags, message, ..], mut inside) = rest.split::<8>(Skip::Udp)?;
+    if flags & 0xf0 != 0x30 || message != 0xff {
+        return Err(Skip::Udp);
+    }
+    // The three optional fields are there together.
+    if flags & 0x07 != 0 {
+        let (&[_, _, _, mut next], behind) = inside.split::<4>(Skip::Udp)?;
+        inside = behind;
+        while flags & 0x04 != 0 && next != 0 {
+            let (&[words], _) = inside.split::<1>(Skip::Udp)?;
+            let len = usize::from(words) * 4;
+            if len == 0 {
+                return Err(Skip::Udp);
+            }
+            let behind = inside.after(len, Skip::Udp)?;
+            next = inside.bytes[len - 1];
+            inside = behind;
+        }
+    }
+    ip::any(way, inside)
+}
+
+/// L2TP version 2, data messages (RFC 2661 section 3.1).
+fn l2tp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[high, low], inside) = rest.split::<2>(Skip::Udp)?;
+    let is_control = high & 0x80 != 0;
+    if is_control || low & 0xf != 2 {
+        return Err(Skip::Udp);
+    }
+    let (has_length, has_sequence, has_offset) =
+        (high & 0x40 != 0, high & 0x08 != 0, high & 0x02 != 0);
+    let ids_end = usize::from(has_length) * 2 + 4 + usize::from(has_sequence) * 4;
+    let mut inside = inside.after(ids_end, Skip::Udp)?;
+    if has_offset {
+        let (&[high, low], behind) = inside.split::<2>(Skip::Udp)?;
+        inside = behind.after(usize::from(u16::from_be_bytes([high, low])), Skip::Udp)?;
+    }
+    link::ppp(way, inside)
+}
+
+/// Teredo (RFC 4380 section 5.1.1): IPv6, perhaps after authentication and origin.
+fn teredo(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
+    if let [0, 1, id_len, auth_len, ..] = *rest.bytes {
+        rest = rest.after(13 + usize::from(id_len) + usize::from(auth_len), Skip::Udp)?;
+    }
+    if let [0, 0, ..] = *rest.bytes {
+        rest = rest.after(8, Skip::Udp)?;
+    }
+    match rest.bytes.first() {
+        Some(first) if first >> 4 == 6 => ip::v6(way, rest),
+        _ => Err(Skip::Udp),
+    }
+}
+
+/// Length of the UDP header, in bytes.
+const UDP_LEN: usize = 8;
+
+const GRE_CHECKSUM: u16 = 0x8000;
+const GRE_ROUTING: u16 = 0x4000;
+const GRE_KEY: u16 = 0x2000;
+const GRE_SEQUENCE: u16 = 0x1000;
+/// Version 1 only.
+const GRE_ACKNOWLEDGMENT: u16 = 0x0080;
+
+/// GRE protocol type of ERSPAN: type I without a sequence number, else type II.
+const ERSPAN_2: u16 = 0x88be;
+const ERSPAN_3: u16 = 0x22eb;
+const PPP: u16 = 0x880b;

@@ -1,0 +1,136 @@
+//! 802.11 frames, and the headers that capturing drivers put before them.
+
+use super::rest::Rest;
+use super::skip::Skip;
+use super::{Outcome, Way, link};
+
+/// An 802.11 frame without a check sequence (IEEE 802.11-2020 section 9.2).
+pub(super) fn frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    aligned_frame(way, rest, 1)
+}
+
+/// The same with its header padded to a multiple of `align` bytes.
+fn aligned_frame(mut way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
+    let (&[control, flags], _) = rest.split::<2>(Skip::MalformedLink)?;
+    let is_data = control & 0x0c == 0x08;
+    let has_body = control & 0x40 == 0;
+    if !is_data || !has_body {
+        return Err(Skip::NonIp);
+    }
+    let is_qos = control & 0x80 != 0;
+    let has_four_addresses = flags & (TO_DS | FROM_DS) == TO_DS | FROM_DS;
+    let has_ht_control = is_qos && flags & ORDER != 0;
+    let qos_at = 24 + usize::from(has_four_addresses) * 6;
+    let len = qos_at + usize::from(is_qos) * 2 + usize::from(has_ht_control) * 4;
+    let body = rest.after(len.next_multiple_of(align), Skip::MalformedLink)?;
+    let fragment_number = rest.bytes[22] & 0xf;
+    if fragment_number != 0 {
+        return Err(Skip::LaterFragment);
+    }
+    // Some drivers decrypt and leave the flag; no cipher's header looks like SNAP's.
+    if flags & PROTECTED != 0 && !body.bytes.starts_with(&[0xaa, 0xaa, 3]) {
+        return Err(Skip::Encrypted);
+    }
+    if is_qos && rest.bytes[qos_at] & AGGREGATE != 0 {
+        aggregate(&mut way, body)
+    } else {
+        link::llc(way, body)
+    }
+}
+
+/// An aggregate of frames (A-MSDU, section 9.3.2.2): the first one with TCP or an echo in it counts, since
+/// a record is one segment; without any, the first one's reason.
+fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
+    let mut first = None;
+    loop {
+        let (&[.., high, low], inside) = match rest.split::<14>(Skip::MalformedLink) {
+            Ok(split) => split,
+            Err(short) => return Err(first.unwrap_or(short)),
+        };
+        let len = usize::from(u16::from_be_bytes([high, low]));
+        let way = Way {
+            found: &mut *way.found,
+            ..*way
+        };
+        match link::llc(way, inside.of_len(len)) {
+            Ok(()) => return Ok(()),
+            Err(skip) => first = first.or(Some(skip)),
+        }
+        match rest.after((14 + len).next_multiple_of(4), Skip::MalformedLink) {
+            Ok(behind) => rest = behind,
+            Err(short) => return Err(first.unwrap_or(short)),
+        }
+    }
+}
+
+/// Radiotap: its length, and in its flags whether the frame ends with a check sequence and whether
+/// the 802.11 header is padded.
+pub(super) fn radiotap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[version, _, len_low, len_high], _) = rest.split::<4>(Skip::MalformedLink)?;
+    let len = usize::from(u16::from_le_bytes([len_low, len_high]));
+    if version != 0 || len < 8 {
+        return Err(Skip::MalformedLink);
+    }
+    let mut inside = rest.after(len, Skip::MalformedLink)?;
+    let flags = radiotap_flags(&rest.bytes[..len]);
+    if flags & RADIOTAP_CHECK_SEQUENCE != 0 {
+        inside = inside.without_trailer(4);
+    }
+    aligned_frame(
+        way,
+        inside,
+        if flags & RADIOTAP_PADDED == 0 { 1 } else { 4 },
+    )
+}
+
+/// The flags field, which comes second: after the clock, which is eight bytes and aligned to eight.
+fn radiotap_flags(header: &[u8]) -> u8 {
+    let (words, _) = header.as_chunks::<4>();
+    let presence = words.iter().skip(1);
+    let Some(extended) = presence.clone().position(|word| word[3] & 0x80 == 0) else {
+        return 0;
+    };
+    let first = presence.clone().next().map_or(0, |word| word[0]);
+    let mut at = 8 + extended * 4;
+    if first & 1 != 0 {
+        at = at.next_multiple_of(8) + 8;
+    }
+    if first & 2 != 0 {
+        header.get(at).copied().unwrap_or(0)
+    } else {
+        0
+    }
+}
+
+/// Prism: its length is the second word, in the capturing machine's order. AVS came with the same
+/// link type for a while.
+pub(super) fn prism(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[a, b, c, _, l0, l1, l2, l3], _) = rest.split::<8>(Skip::MalformedLink)?;
+    if [a, b, c] == AVS_MAGIC {
+        return avs(way, rest);
+    }
+    let len = match u32::from_le_bytes([l0, l1, l2, l3]) {
+        little @ ..0x1_0000 => little,
+        big => big.swap_bytes(),
+    };
+    frame(way, rest.after((len as usize).max(8), Skip::MalformedLink)?)
+}
+
+/// AVS: its length is the second word, in network order.
+pub(super) fn avs(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[_, _, _, _, l0, l1, l2, l3], _) = rest.split::<8>(Skip::MalformedLink)?;
+    let len = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
+    frame(way, rest.after(len.max(8), Skip::MalformedLink)?)
+}
+
+// Bits of the frame control's second byte.
+const TO_DS: u8 = 0x01;
+const FROM_DS: u8 = 0x02;
+const PROTECTED: u8 = 0x40;
+const ORDER: u8 = 0x80;
+/// Bit of the `QoS` control field: the body is an aggregate.
+const AGGREGATE: u8 = 0x80;
+// Bits of radiotap's flags.
+const RADIOTAP_CHECK_SEQUENCE: u8 = 0x10;
+const RADIOTAP_PADDED: u8 = 0x20;
+const AVS_MAGIC: [u8; 3] = [0x80, 0x21, 0x10];

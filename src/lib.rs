@@ -2,5 +2,7 @@
 
 pub mod capture;
 pub mod decode;
+pub mod event;
 pub mod seq;
 pub mod time;
+pub mod track;

@@ -1,0 +1,417 @@
+//! What can happen to a flow, and who is told.
+
+use crate::decode::Segment;
+use crate::seq::Seq;
+use crate::time::CaptureTime;
+
+/// One of the two directions of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// Sent by the opener: who sent the SYN or, in a capture that starts later, the first segment.
+    Forward,
+    /// Sent by its peer.
+    Reverse,
+}
+
+impl Direction {
+    /// The other one.
+    #[inline]
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::Forward => Self::Reverse,
+            Self::Reverse => Self::Forward,
+        }
+    }
+
+    /// 0 for forward, 1 for reverse.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What a data segment is (METRICS.md section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Extends the highest byte seen.
+    New,
+    /// The same packet a second time, copied by the network or the capture.
+    Duplicate,
+    /// At most one byte just below the next expected one, on an idle flow (RFC 9293 section 3.8.4).
+    KeepAlive,
+    /// A byte into a closed window (RFC 9293 section 3.8.6.1).
+    WindowProbe,
+    /// The sender emitted these bytes a second time.
+    Retransmission,
+    /// Fills a hole, but is the first copy: delayed on its way.
+    Reordered,
+    /// Fills a hole, and nothing decides how it came about.
+    Ambiguous,
+}
+
+impl Class {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Duplicate => "duplicate",
+            Self::KeepAlive => "keep_alive",
+            Self::WindowProbe => "window_probe",
+            Self::Retransmission => "retransmission",
+            Self::Reordered => "reordered",
+            Self::Ambiguous => "ambiguous",
+        }
+    }
+}
+
+/// Why a segment was retransmitted (METRICS.md section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// Duplicate ACKs, SACK or RACK asked for it (RFC 5681, 6675, 8985).
+    Fast,
+    /// Silence of at least a retransmission timeout (RFC 6298).
+    Timeout,
+    /// A tail loss probe (RFC 8985 section 7).
+    TailProbe,
+    /// The receiver had the bytes already.
+    Unneeded,
+}
+
+impl Reason {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Timeout => "timeout",
+            Self::TailProbe => "tail_probe",
+            Self::Unneeded => "unneeded",
+        }
+    }
+}
+
+/// Where the copy that a retransmission replaces was lost (METRICS.md X3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LossPlace {
+    /// Between the sender and the vantage point.
+    Upstream,
+    /// Between the vantage point and the receiver.
+    Downstream,
+}
+
+impl LossPlace {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Upstream => "upstream",
+            Self::Downstream => "downstream",
+        }
+    }
+}
+
+/// What decided the class (METRICS.md section 2, the evidence ladder).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Evidence {
+    /// Its place in the stream alone.
+    Sequence,
+    /// IP identification, where the flow's ids count up by one.
+    IpId,
+    /// `TSval` against that of neighbours (RFC 7323).
+    Tsval,
+    /// The bytes were seen here before.
+    SeenBefore,
+    /// The SACK scoreboard or duplicate ACKs asked for it.
+    Sack,
+    /// A DSACK (RFC 2883) or an echoed older timestamp (RFC 3522) that came later.
+    Dsack,
+    /// Time against the vantage point - sender - vantage point half of the path.
+    Timing,
+    /// Nothing.
+    None,
+}
+
+impl Evidence {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sequence => "sequence",
+            Self::IpId => "ip_id",
+            Self::Tsval => "tsval",
+            Self::SeenBefore => "seen_before",
+            Self::Sack => "sack",
+            Self::Dsack => "dsack",
+            Self::Timing => "timing",
+            Self::None => "none",
+        }
+    }
+}
+
+/// How far a class can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// A guess: another explanation is nearly as good.
+    Low,
+    /// The other explanations need an unlikely coincidence.
+    Medium,
+    /// The packets prove it, as far as the end hosts keep to the RFCs.
+    High,
+}
+
+impl Confidence {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// The judgement on one data segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What it is.
+    pub class: Class,
+    /// Why it was sent, for retransmissions.
+    pub reason: Option<Reason>,
+    /// Where the copy it replaces was lost, for retransmissions that were needed.
+    pub lost: Option<LossPlace>,
+    /// What decided the class.
+    pub evidence: Evidence,
+    /// How sure that is.
+    pub confidence: Confidence,
+}
+
+impl Verdict {
+    /// A first transmission in its place.
+    pub const NEW: Self = Self::of(Class::New, Evidence::Sequence, Confidence::High);
+
+    /// A class that needs no reason.
+    #[must_use]
+    pub const fn of(class: Class, evidence: Evidence, confidence: Confidence) -> Self {
+        Self {
+            class,
+            reason: None,
+            lost: None,
+            evidence,
+            confidence,
+        }
+    }
+}
+
+/// What kind of moment an RTT sample was taken in (METRICS.md section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RttLabel {
+    /// The segment ends where an ACK for at most two segments points.
+    Clean,
+    /// Covered together with the segment after it: the receiver waited for that one.
+    DelayedAck,
+    /// Covered by an ACK for more than two segments.
+    StretchAck,
+    /// Reported by SACK before the cumulative ACK came.
+    Sack,
+    /// Taken while losses were being repaired, or decided by `TSecr`.
+    Recovery,
+}
+
+impl RttLabel {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::DelayedAck => "delayed_ack",
+            Self::StretchAck => "stretch_ack",
+            Self::Sack => "sack",
+            Self::Recovery => "recovery",
+        }
+    }
+}
+
+/// The delay from a data segment to the first ACK that covers its last byte (METRICS.md R1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttSample {
+    /// When the ACK passed.
+    pub at: CaptureTime,
+    /// When the segment had passed.
+    pub sent_at: CaptureTime,
+    /// The difference, in nanoseconds: vantage point - receiver - vantage point.
+    pub rtt_ns: i64,
+    /// Whether the segment ends where the ACK points (METRICS.md R3).
+    pub exact: bool,
+    /// What kind of moment it was.
+    pub label: RttLabel,
+}
+
+/// A data segment as it arrives, judged by what is known at that moment.
+#[derive(Clone, Copy, Debug)]
+pub struct DataArrival {
+    /// When it passed.
+    pub at: CaptureTime,
+    /// Payload, in bytes.
+    pub payload_len: u32,
+    /// How many of them were not seen here before.
+    pub unique_len: u32,
+    /// How many of them were sent before, by the verdict: all of a retransmission's, the old part
+    /// of a segment that is partly new, none otherwise.
+    pub repeated_len: u32,
+    /// Bytes in flight with this segment (METRICS.md I1); `None` before the first ACK.
+    pub in_flight_bytes: Option<u64>,
+    /// The judgement.
+    pub verdict: Verdict,
+    /// For a late original: how many packets that were sent after it came before it (RFC 4737
+    /// section 4.2.1, reordering extent), and by how many nanoseconds it was late.
+    pub extent: Option<(u32, i64)>,
+}
+
+/// A judgement changed by what came later: a DSACK, an echoed timestamp, a late original.
+#[derive(Clone, Copy, Debug)]
+pub struct Amendment {
+    /// When the segment had passed.
+    pub sent_at: CaptureTime,
+    /// Its payload, in bytes.
+    pub payload_len: u32,
+    /// What it was taken for.
+    pub was: Verdict,
+    /// What it is.
+    pub now: Verdict,
+}
+
+/// An ACK that covers more of a direction's stream than any before.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// When it passed.
+    pub at: CaptureTime,
+    /// Payload bytes newly covered.
+    pub bytes: u64,
+}
+
+/// A data segment with its final class: one row of `--segments` (METRICS.md section 2).
+#[derive(Clone, Copy, Debug)]
+pub struct ClassifiedSegment {
+    /// Position of its record in the capture.
+    pub ordinal: u64,
+    /// When it passed.
+    pub at: CaptureTime,
+    /// Sequence number on the wire.
+    pub seq: Seq,
+    /// Unwrapped stream offset of its first byte; negative below the first byte seen, in a
+    /// capture that starts mid-flow.
+    pub offset: i64,
+    /// TCP payload, in bytes.
+    pub payload_len: u32,
+    /// The final judgement.
+    pub verdict: Verdict,
+    /// RTT sample of this segment and its label.
+    pub rtt: Option<(i64, RttLabel)>,
+    /// Bytes in flight with this segment (METRICS.md I1); `None` before the first ACK.
+    pub in_flight_bytes: Option<u64>,
+}
+
+/// Something the peer of a direction's sender said about that direction (METRICS.md X7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// A duplicate ACK (RFC 5681 section 2).
+    DupAck,
+    /// SACK blocks on one ACK, DSACKs not counted (RFC 2018).
+    SackBlocks(u8),
+    /// A DSACK (RFC 2883).
+    Dsack,
+    /// The receiver advertised a window of zero.
+    ZeroWindow,
+    /// The sender filled the advertised window to its end.
+    WindowFull,
+    /// A keep-alive by the sender.
+    KeepAlive,
+    /// A probe by the sender into a closed window.
+    WindowProbe,
+    /// The sender's segment is more than one packet on the wire: captured before segmentation or
+    /// after merging (offload).
+    SuperSegment,
+    /// SACK closed a hole for which no second copy passed here: reordered at the receiver.
+    ReorderedAtReceiver,
+}
+
+/// Receives what the flow engine finds, in capture order within a connection.
+///
+/// The engine pushes; a sink keeps what it needs. Every method does nothing by default. `dir` is
+/// the direction of the data that an event is about: for an ACK, the opposite of the way the ACK
+/// went.
+pub trait FlowSink {
+    /// Whether [`segment`](Self::segment) is wanted. It costs a queue of every data segment until
+    /// its class is final.
+    const SEGMENTS: bool = false;
+
+    /// A packet of direction `dir` passed: every one, with or without payload, before its meaning
+    /// is known.
+    fn packet(&mut self, _dir: Direction, _segment: &Segment) {}
+    /// A data segment of direction `dir` passed.
+    fn data(&mut self, _dir: Direction, _data: &DataArrival) {}
+    /// An earlier judgement was changed by later evidence.
+    fn amended(&mut self, _dir: Direction, _amendment: &Amendment) {}
+    /// An RTT sample of a data segment of direction `dir`.
+    fn rtt(&mut self, _dir: Direction, _sample: &RttSample) {}
+    /// The first echo of a `TSval` of direction `dir` passed, `rtt_ns` after the `TSval` itself
+    /// (METRICS.md R4): the delay vantage point - receiver of `dir` - vantage point.
+    fn timestamp_rtt(&mut self, _dir: Direction, _at: CaptureTime, _rtt_ns: i64) {}
+    /// An ACK covered more of direction `dir`.
+    fn acked(&mut self, _dir: Direction, _acked: &Acked) {}
+    /// A countable sign about direction `dir`.
+    fn signal(&mut self, _dir: Direction, _at: CaptureTime, _signal: Signal) {}
+    /// A data segment of direction `dir` has its final class. In the order the segments passed,
+    /// within one direction; called only where [`SEGMENTS`](Self::SEGMENTS) is true.
+    fn segment(&mut self, _dir: Direction, _segment: &ClassifiedSegment) {}
+}
+
+/// Two sinks at once.
+impl<A: FlowSink, B: FlowSink> FlowSink for (&mut A, &mut B) {
+    const SEGMENTS: bool = A::SEGMENTS || B::SEGMENTS;
+
+    #[inline]
+    fn packet(&mut self, dir: Direction, segment: &Segment) {
+        self.0.packet(dir, segment);
+        self.1.packet(dir, segment);
+    }
+    #[inline]
+    fn data(&mut self, dir: Direction, data: &DataArrival) {
+        self.0.data(dir, data);
+        self.1.data(dir, data);
+    }
+    #[inline]
+    fn amended(&mut self, dir: Direction, amendment: &Amendment) {
+        self.0.amended(dir, amendment);
+        self.1.amended(dir, amendment);
+    }
+    #[inline]
+    fn rtt(&mut self, dir: Direction, sample: &RttSample) {
+        self.0.rtt(dir, sample);
+        self.1.rtt(dir, sample);
+    }
+    #[inline]
+    fn timestamp_rtt(&mut self, dir: Direction, at: CaptureTime, rtt_ns: i64) {
+        self.0.timestamp_rtt(dir, at, rtt_ns);
+        self.1.timestamp_rtt(dir, at, rtt_ns);
+    }
+    #[inline]
+    fn acked(&mut self, dir: Direction, acked: &Acked) {
+        self.0.acked(dir, acked);
+        self.1.acked(dir, acked);
+    }
+    #[inline]
+    fn signal(&mut self, dir: Direction, at: CaptureTime, signal: Signal) {
+        self.0.signal(dir, at, signal);
+        self.1.signal(dir, at, signal);
+    }
+    #[inline]
+    fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
+        self.0.segment(dir, segment);
+        self.1.segment(dir, segment);
+    }
+}

@@ -1,0 +1,224 @@
+//! What each segment means for its connection: sequence space, ACKs, round trips, losses.
+//!
+//! [`Connection`] is a state machine without a clock and without I/O: it takes segments in capture
+//! order and pushes events into a [`FlowSink`]. A segment's class is decided when it passes, by
+//! what is known then; a DSACK, an echoed timestamp or a late original may still change the
+//! reason, and does so for as long as the segment is remembered: until its bytes are
+//! acknowledged and as many segments as were in flight have been acknowledged after them. Then it
+//! is final.
+
+mod acks;
+mod classify;
+mod half;
+mod handshake;
+mod ids;
+mod in_flight;
+mod ranges;
+mod rtt;
+#[cfg(test)]
+mod tests;
+
+use half::HalfFlow;
+use ids::Step;
+
+pub use handshake::{Closing, Handshake, Opening};
+
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Direction, FlowSink, Signal};
+
+/// Sequence state of one direction at some moment, for summaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HalfState {
+    /// Payload bytes covered by the highest cumulative ACK (METRICS.md C5); `None` without ACK.
+    pub acked_bytes: Option<u64>,
+    /// Distinct stream bytes seen (METRICS.md C4).
+    pub unique_bytes: u64,
+    /// Acked bytes that the capture never saw (METRICS.md C6); `None` without ACK.
+    pub unseen_bytes: Option<u64>,
+    /// Segments far outside the stream, most likely strays of an earlier connection.
+    pub strays: u64,
+}
+
+/// Both directions of one TCP conversation.
+#[derive(Debug)]
+pub struct Connection {
+    halves: [HalfFlow; 2],
+    handshake: Handshake,
+}
+
+impl Default for Connection {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Connection {
+    /// A connection of which nothing was seen.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            halves: [HalfFlow::default(), HalfFlow::default()],
+            handshake: Handshake::default(),
+        }
+    }
+
+    /// How it opened and closed.
+    #[must_use]
+    pub fn handshake(&self) -> &Handshake {
+        &self.handshake
+    }
+
+    /// Sequence state of one direction.
+    #[must_use]
+    pub fn state(&self, dir: Direction) -> HalfState {
+        let half = &self.halves[dir.index()];
+        HalfState {
+            acked_bytes: half.acked_bytes(),
+            unique_bytes: half.unique_bytes,
+            unseen_bytes: half.unseen_bytes(),
+            strays: half.strays,
+        }
+    }
+
+    /// Takes the next segment, which went in direction `dir`.
+    pub fn on_segment<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+        sink.packet(dir, segment);
+        let flags = segment.flags;
+        let (sender, peer) = match &mut self.halves {
+            [forward, reverse] if dir == Direction::Forward => (forward, reverse),
+            [forward, reverse] => (reverse, forward),
+        };
+        self.handshake.on_segment(dir, segment);
+        if flags.has(TcpFlags::SYN) {
+            sender.on_syn(segment.seq);
+            // The shift that each side announced applies to the windows it sends, and only when
+            // both announced one (RFC 7323 section 2.2).
+            let scales = self.handshake.window_scales();
+            sender.window_scale = scales.map(|scales| scales[dir.reversed().index()]);
+            peer.window_scale = scales.map(|scales| scales[dir.index()]);
+        }
+        if let Some(ts) = segment.timestamps {
+            sender.echoes.sent(ts.value, segment.at);
+            if flags.has(TcpFlags::ACK)
+                && let Some(rtt_ns) = peer.echoes.echoed(ts.echo, segment.at)
+            {
+                // For the data of `dir`, the peer's echo is the way to the sender and back.
+                sender.upstream.add(rtt_ns);
+                sink.timestamp_rtt(dir.reversed(), segment.at, rtt_ns);
+            }
+        }
+        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
+            peer.on_ack(dir.reversed(), segment, sink);
+        }
+        let wire_packets = packets_on_the_wire(segment, self.handshake.mss(dir.reversed()));
+        if wire_packets > 1 {
+            sink.signal(dir, segment.at, Signal::SuperSegment);
+        }
+        let step = match segment.ip_id {
+            Some(id) if !flags.has(TcpFlags::SYN) => sender.ids.observe(id, wire_packets),
+            _ => Step::Unknown,
+        };
+        if segment.payload_len > 0 {
+            sender.on_data(dir, segment, step, sink);
+        } else {
+            sender.on_empty(dir, segment, sink);
+        }
+        if flags.has(TcpFlags::FIN) {
+            sender.on_fin(segment);
+        }
+        sender.packets += 1;
+        sender.last_packet_at = Some(segment.at);
+        if self.handshake.took_round_trip(dir) {
+            // Without timestamps the handshake is the only look at the path towards the sender.
+            for dir in [Direction::Forward, Direction::Reverse] {
+                if let Some(ns) = self.handshake.half_ns(dir.reversed()) {
+                    self.halves[dir.reversed().index()].upstream.add(ns);
+                    self.halves[dir.index()].downstream.add(ns);
+                }
+            }
+        }
+    }
+
+    /// The capture has ended, or the connection was put away: hands out what was held back.
+    pub fn finish<S: FlowSink>(&mut self, sink: &mut S) {
+        for dir in [Direction::Forward, Direction::Reverse] {
+            self.halves[dir.index()].release_rows(dir, true, sink);
+        }
+    }
+
+    /// Whether a SYN of direction `dir` with these fields cannot belong to this connection any
+    /// more, because the ports are used anew (RFC 9293 section 3.6.1).
+    #[must_use]
+    pub fn is_superseded_by(&self, dir: Direction, segment: &Segment) -> bool {
+        let half = &self.halves[dir.index()];
+        if !segment.flags.has(TcpFlags::SYN) {
+            return false;
+        }
+        let fresh = half.isn.is_none_or(|isn| isn != segment.seq);
+        if segment.flags.has(TcpFlags::ACK) {
+            // The answer to a SYN of this connection belongs to it, whatever was tried before.
+            return fresh
+                && half.sent_data
+                && half.isn.is_some()
+                && self.handshake.closing().is_over();
+        }
+        // A second SYN with another number, before anything was sent, is a new attempt.
+        fresh
+            && (half.isn.is_some()
+                || half.sent_data
+                || self.halves[dir.reversed().index()].sent_data)
+    }
+}
+
+impl HalfFlow {
+    /// A segment without payload passed.
+    fn on_empty<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+        let flags = segment.flags;
+        let Some(unwrapper) = self.unwrapper else {
+            return;
+        };
+        if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.sent_data {
+            return;
+        }
+        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4).
+        if unwrapper.offset(segment.seq, self.high) == self.high - 1
+            && self.una.is_some_and(|una| una >= self.high)
+        {
+            let probe = self.window == Some(0);
+            sink.signal(
+                dir,
+                segment.at,
+                if probe {
+                    Signal::WindowProbe
+                } else {
+                    Signal::KeepAlive
+                },
+            );
+        }
+    }
+
+    fn on_fin(&mut self, segment: &Segment) {
+        let Some(unwrapper) = self.unwrapper else {
+            return;
+        };
+        let offset = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);
+        if (offset - self.high).abs() <= half::REACH_MAX {
+            self.fin = Some(offset);
+        }
+    }
+}
+
+/// How many packets a frame is on the wire: several, when segmentation is left to the network card.
+fn packets_on_the_wire(segment: &Segment, mss: Option<u16>) -> u16 {
+    let Some(mss) = mss.filter(|&mss| mss > 0) else {
+        return 1;
+    };
+    // Timestamps take 12 bytes off what a segment can carry.
+    let payload = u32::from(mss)
+        - if segment.timestamps.is_some() {
+            12.min(u32::from(mss) - 1)
+        } else {
+            0
+        };
+    segment.payload_len.div_ceil(payload).max(1) as u16
+}

@@ -1,0 +1,331 @@
+//! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
+
+use super::half::{HalfFlow, REACH_MAX};
+use super::in_flight::Marks;
+use super::ranges::StreamRange;
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal};
+use crate::time::CaptureTime;
+
+impl HalfFlow {
+    /// A segment with ACK set came from the receiver of this direction, `dir`.
+    pub(super) fn on_ack<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+        let Some(unwrapper) = self.unwrapper else {
+            return;
+        };
+        let near = self.una.unwrap_or(self.high);
+        let ack = unwrapper.offset(segment.ack, near);
+        if ack > self.high + REACH_MAX || ack < near - REACH_MAX {
+            return;
+        }
+        let una_before = self.una;
+        let una = una_before.unwrap_or(ack.min(self.high));
+        let window_before = self.window;
+        self.note_window(dir, segment, ack, sink);
+        let news = if segment.sack.as_slice().is_empty() {
+            false
+        } else {
+            self.on_sack(dir, segment, ack, una, sink)
+        };
+        if ack > una || una_before.is_none() {
+            self.on_progress(dir, segment, ack, una, sink);
+        } else if ack == una {
+            self.on_repeat(dir, segment, window_before, news, sink);
+        }
+    }
+
+    fn note_window<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        sink: &mut S,
+    ) {
+        if segment.flags.any(TcpFlags::RST) {
+            return;
+        }
+        let syn = segment.flags.has(TcpFlags::SYN);
+        self.window = Some(segment.window);
+        let scale = if syn { Some(0) } else { self.window_scale };
+        self.window_end = scale.map(|scale| ack + (i64::from(segment.window) << scale));
+        if segment.window == 0 && !segment.flags.any(TcpFlags::SYN.with(TcpFlags::FIN)) {
+            sink.signal(dir, segment.at, Signal::ZeroWindow);
+        }
+    }
+
+    /// Enters the SACK blocks (RFC 2018); the first may be a DSACK (RFC 2883 section 4). Whether
+    /// the scoreboard learnt of new bytes.
+    fn on_sack<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        una: i64,
+        sink: &mut S,
+    ) -> bool {
+        let Some(unwrapper) = self.unwrapper else {
+            return false;
+        };
+        let floor = una.max(ack);
+        let highest_before = self.board.highest_end();
+        let blocks = segment.sack.as_slice();
+        let range = |index: usize| {
+            let block = blocks.get(index)?;
+            let start = unwrapper.offset(block.start, ack);
+            let end = unwrapper.offset(block.end, ack);
+            let sane =
+                start < end && end - start <= REACH_MAX && end <= self.high.max(ack) + REACH_MAX;
+            sane.then_some(StreamRange { start, end })
+        };
+        let dsack = range(0).filter(|first| {
+            first.end <= ack
+                || range(1)
+                    .is_some_and(|second| second.start <= first.start && first.end <= second.end)
+        });
+        let ranges: [Option<StreamRange>; 4] = std::array::from_fn(|index| {
+            range(index)
+                .filter(|_| index > 0 || dsack.is_none())
+                .filter(|range| range.end > floor)
+        });
+        if let Some(dsack) = dsack {
+            sink.signal(dir, segment.at, Signal::Dsack);
+            for index in self.in_flight.overlapping(dsack.start, dsack.end) {
+                self.amend(dir, index, Evidence::Dsack, sink);
+            }
+        }
+        let counted = blocks.len() - usize::from(dsack.is_some());
+        if counted > 0 {
+            sink.signal(dir, segment.at, Signal::SackBlocks(counted as u8));
+        }
+        let mut fresh: [Option<StreamRange>; 8] = [None; 8];
+        let mut parts = 0;
+        for range in ranges.into_iter().flatten() {
+            self.board
+                .insert(range.start.max(floor), range.end, |part| {
+                    // More than two fresh parts a block happen only after many lost ACKs; the last
+                    // slot then widens to hold the rest.
+                    if let Some(slot) = fresh.get_mut(parts) {
+                        *slot = Some(part);
+                        parts += 1;
+                    } else if let Some(Some(last)) = fresh.last_mut() {
+                        last.start = last.start.min(part.start);
+                        last.end = last.end.max(part.end);
+                    }
+                });
+        }
+        for part in fresh.into_iter().flatten() {
+            self.on_fresh_sack(dir, segment, part, highest_before, sink);
+        }
+        parts > 0
+    }
+
+    /// Segments inside `part` have just been reported by SACK.
+    fn on_fresh_sack<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        part: StreamRange,
+        highest_before: Option<i64>,
+        sink: &mut S,
+    ) {
+        for index in self.in_flight.overlapping(part.start, part.end) {
+            let Some(sent) = self.in_flight.get_mut(index) else {
+                break;
+            };
+            if sent.marks.has(Marks::SACKED) || !self.board.covers(sent.start, sent.end()) {
+                continue;
+            }
+            sent.marks.set(Marks::SACKED);
+            let single = sent.copies == 1 && !sent.marks.has(Marks::RESENT);
+            if single
+                && sent.verdict.class == Class::New
+                && highest_before.is_some_and(|high| sent.end() <= high)
+            {
+                sink.signal(dir, segment.at, Signal::ReorderedAtReceiver);
+            }
+            if sent.marks.has(Marks::SAMPLED) {
+                continue;
+            }
+            sent.marks.set(Marks::SAMPLED);
+            if single {
+                let (sent_at, row) = (sent.at, sent.row);
+                self.sample(dir, segment.at, sent_at, row, false, RttLabel::Sack, sink);
+            }
+        }
+    }
+
+    /// The cumulative ACK moves from `una` to `ack`.
+    fn on_progress<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        una: i64,
+        sink: &mut S,
+    ) {
+        let at = segment.at;
+        let newly = self
+            .payload_below(ack)
+            .saturating_sub(self.payload_below(una));
+        let first_ack = self.una.is_none();
+        self.una = Some(ack);
+        if newly > 0 || first_ack {
+            sink.acked(dir, &Acked { at, bytes: newly });
+        }
+        let flight = self.in_flight.unacked();
+        let highest_sacked = self.board.highest_end();
+        let recovering = self.recovery_until.is_some_and(|until| una < until);
+        let told_of_hole = self.dup_run > 0;
+        let mut covered = 0;
+        while covered <= 2
+            && self
+                .in_flight
+                .nth_unacked(covered)
+                .is_some_and(|sent| sent.end() <= ack)
+        {
+            covered += 1;
+        }
+        let mut spurious: Option<i64> = None;
+        while let Some(sent) = self.in_flight.release_next(ack) {
+            let first = sent.start <= una;
+            let waited = self.released_latest.is_some_and(|latest| latest > sent.at);
+            self.released_latest = self.released_latest.max(Some(sent.at));
+            let single = sent.copies == 1 && !sent.marks.has(Marks::RESENT);
+            if single
+                && sent.verdict.class == Class::New
+                && !sent.marks.has(Marks::SACKED)
+                && highest_sacked.is_some_and(|high| sent.end() < high)
+            {
+                sink.signal(dir, at, Signal::ReorderedAtReceiver);
+            }
+            let mut answered_at: Option<CaptureTime> = None;
+            let mut label = RttLabel::Recovery;
+            if single {
+                let held = waited || (told_of_hole && !first);
+                if !held && !sent.marks.has(Marks::SACKED) {
+                    answered_at = Some(sent.at);
+                    label = if recovering {
+                        RttLabel::Recovery
+                    } else if covered > 2 {
+                        RttLabel::StretchAck
+                    } else if sent.end() == ack {
+                        RttLabel::Clean
+                    } else {
+                        RttLabel::DelayedAck
+                    };
+                }
+            } else if first && let Some(echo) = segment.timestamps.map(|ts| ts.echo) {
+                // The echo is that of the segment at the left edge (RFC 7323 section 4.3), so it
+                // tells which copy of that one was answered.
+                if echo == sent.tsval && (sent.copies == 1 || sent.first_tsval != sent.tsval) {
+                    answered_at = Some(sent.at);
+                } else if super::rtt::later(sent.tsval, echo) {
+                    if sent.copies >= 2 && echo == sent.first_tsval {
+                        answered_at = Some(sent.first_at);
+                    }
+                    spurious = Some(sent.start);
+                }
+            }
+            if sent.marks.has(Marks::SAMPLED) {
+                continue;
+            }
+            sent.marks.set(Marks::SAMPLED);
+            if let Some(sent_at) = answered_at {
+                let exact = sent.end() == ack;
+                let row = if sent_at == sent.at {
+                    sent.row
+                } else {
+                    sent.first_row
+                };
+                self.sample(dir, at, sent_at, row, exact, label, sink);
+            }
+        }
+        if let Some(start) = spurious {
+            for index in self.in_flight.overlapping(start, start + 1) {
+                self.amend(dir, index, Evidence::Dsack, sink);
+            }
+        }
+        self.board.release_below(ack);
+        self.in_flight.trim(flight);
+        self.release_rows(dir, false, sink);
+        self.progress_at = Some(at);
+        self.dup_run = 0;
+        self.dup_first_at = None;
+        self.dup_third_at = None;
+        if self.recovery_until.is_some_and(|until| ack >= until) {
+            self.recovery_until = None;
+        }
+        if self.timeout_until.is_some_and(|until| ack >= until) {
+            self.timeout_until = None;
+        }
+    }
+
+    /// The cumulative ACK stays where it is.
+    fn on_repeat<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        window_before: Option<u16>,
+        news: bool,
+        sink: &mut S,
+    ) {
+        let outstanding = self.una.is_some_and(|una| self.high > una);
+        let pure = segment.payload_len == 0
+            && !segment
+                .flags
+                .any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST));
+        if !(outstanding && pure) {
+            return;
+        }
+        let same_window = window_before == Some(segment.window);
+        if same_window {
+            sink.signal(dir, segment.at, Signal::DupAck);
+        }
+        if same_window || news {
+            self.dup_run += 1;
+            if self.dup_run == 1 {
+                self.dup_first_at = Some(segment.at);
+            }
+            if self.dup_run == 3 {
+                self.dup_third_at = Some(segment.at);
+            }
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of one sample, from two callers"
+    )]
+    fn sample<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        at: CaptureTime,
+        sent_at: CaptureTime,
+        row: u32,
+        exact: bool,
+        label: RttLabel,
+        sink: &mut S,
+    ) {
+        let rtt_ns = at.since(sent_at);
+        // A capture clock that stepped back makes no delay.
+        if rtt_ns < 0 {
+            return;
+        }
+        self.downstream.add(rtt_ns);
+        sink.rtt(
+            dir,
+            &RttSample {
+                at,
+                sent_at,
+                rtt_ns,
+                exact,
+                label,
+            },
+        );
+        if S::SEGMENTS
+            && let Some(row) = self.rows.get_mut(row)
+        {
+            row.rtt = Some((rtt_ns, label));
+        }
+    }
+}

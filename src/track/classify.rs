@@ -1,0 +1,272 @@
+//! The evidence ladder of METRICS.md section 2: what a data segment is.
+
+use super::half::{Copy, HalfFlow};
+use super::ids::{IdCounter, Step};
+use super::in_flight::Sent;
+use super::ranges::Hole;
+use super::rtt::later;
+use crate::decode::Segment;
+use crate::event::{
+    Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
+};
+
+/// Without ids that count, a copy with the same `TSval` is the network's only when it follows
+/// this closely, in ns: mirror ports and bonded links copy within microseconds, and no sender
+/// repeats a segment within one tick of its clock.
+const COPY_GAP_NS: i64 = 1_000_000;
+
+impl HalfFlow {
+    /// A segment at or above the highest byte seen is new, unless all copies before it were lost
+    /// upstream and nothing sent after them arrived: then only skipped ids tell.
+    pub(super) fn judge_new(
+        &mut self,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+        step: Step,
+    ) -> Verdict {
+        if end <= self.suspected_high {
+            return self.lost_tail(start, end, segment);
+        }
+        let Step::Ahead(skipped) = step else {
+            return Verdict::NEW;
+        };
+        if skipped == 0 || start > self.high {
+            return Verdict::NEW;
+        }
+        // Ids were skipped, no byte was: the sender emitted packets that were lost upstream, and
+        // either they repeated older bytes, or this segment repeats theirs. It can only do so
+        // after a round trip of silence: nothing that was sent after them was answered.
+        let Some(last) = self.last_packet_at else {
+            return Verdict::NEW;
+        };
+        let silence_ns = segment.at.since(last);
+        if silence_ns < self.round_trip_ns().max(1) || self.round_trip_ns() == 0 {
+            return Verdict::NEW;
+        }
+        let reach = i64::from(skipped) * i64::from(self.largest_payload);
+        self.suspected_high = self.suspected_high.max(self.high + reach);
+        if end <= self.suspected_high {
+            self.lost_tail(start, end, segment)
+        } else {
+            Verdict::NEW
+        }
+    }
+
+    fn lost_tail(&mut self, start: i64, end: i64, segment: &Segment) -> Verdict {
+        Verdict {
+            class: Class::Retransmission,
+            reason: Some(self.reason(start, end, segment.at)),
+            lost: Some(LossPlace::Upstream),
+            evidence: Evidence::IpId,
+            confidence: Confidence::Medium,
+        }
+    }
+
+    /// All bytes were seen here before: a copy by the network, a copy by the sender, or the
+    /// original, overtaken by the sender's copy of it.
+    pub(super) fn judge_copy(
+        &mut self,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+        step: Step,
+    ) -> (Verdict, Copy) {
+        let known = self.in_flight.overlapping(start, end);
+        let earlier = self
+            .in_flight
+            .get(known.start)
+            .copied()
+            .filter(|sent| sent.start <= start);
+        if let Some(earlier) = earlier {
+            if let Some(evidence) = self.is_network_copy(segment, &earlier, step) {
+                return (
+                    Verdict::of(Class::Duplicate, evidence, Confidence::High),
+                    Copy::Again,
+                );
+            }
+            if let Some(evidence) = self.is_older(segment, earlier.first_id, earlier.first_tsval) {
+                return (
+                    Verdict::of(Class::Reordered, evidence, Confidence::High),
+                    Copy::LateOriginal,
+                );
+            }
+        }
+        let una = self.una.unwrap_or(i64::MIN);
+        let answered = end <= una || self.board.covers(start.max(una), end);
+        let verdict = if answered {
+            Verdict {
+                class: Class::Retransmission,
+                reason: Some(Reason::Unneeded),
+                lost: None,
+                evidence: Evidence::SeenBefore,
+                confidence: Confidence::High,
+            }
+        } else {
+            Verdict {
+                class: Class::Retransmission,
+                reason: Some(self.reason(start, end, segment.at)),
+                lost: Some(LossPlace::Downstream),
+                evidence: Evidence::SeenBefore,
+                confidence: Confidence::High,
+            }
+        };
+        (verdict, Copy::Again)
+    }
+
+    /// Whether a segment is the very packet that passed as `earlier`, and what shows it.
+    fn is_network_copy(&self, segment: &Segment, earlier: &Sent, step: Step) -> Option<Evidence> {
+        let same_tsval = segment
+            .timestamps
+            .is_none_or(|ts| ts.value == earlier.tsval || ts.value == earlier.first_tsval);
+        if !same_tsval {
+            return None;
+        }
+        if self.ids.counts() {
+            let same = segment.ip_id == Some(earlier.id) || segment.ip_id == Some(earlier.first_id);
+            return (same && segment.payload_len == earlier.len).then_some(Evidence::IpId);
+        }
+        let _ = step;
+        let close = segment.at.since(earlier.at).abs()
+            <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
+        let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
+        (close && same_id && segment.payload_len == earlier.len).then_some(Evidence::Timing)
+    }
+
+    /// Whether a segment was emitted before the packet with this id and `TSval`, and what shows it.
+    fn is_older(&self, segment: &Segment, id: u16, tsval: u32) -> Option<Evidence> {
+        if let Some(own) = segment.ip_id.filter(|_| self.ids.counts()) {
+            return (IdCounter::distance(own, id) < 0).then_some(Evidence::IpId);
+        }
+        let ts = segment.timestamps?;
+        later(tsval, ts.value).then_some(Evidence::Tsval)
+    }
+
+    /// Some bytes fill a hole: the original, late, or a second emission.
+    pub(super) fn judge_fill(
+        &mut self,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+        hole: &Hole,
+    ) -> Verdict {
+        let (class, evidence, confidence) = self.weigh_fill(segment, hole);
+        if class != Class::Retransmission {
+            return Verdict::of(class, evidence, confidence);
+        }
+        let una = self.una.unwrap_or(i64::MIN);
+        if end <= una || self.board.covers(start.max(una), end) {
+            // The receiver has the bytes, this capture never saw them: its own loss, not the path's.
+            return Verdict {
+                class,
+                reason: Some(Reason::Unneeded),
+                lost: None,
+                evidence,
+                confidence,
+            };
+        }
+        let reason = Some(self.reason(start, end, segment.at));
+        Verdict {
+            class,
+            reason,
+            lost: Some(LossPlace::Upstream),
+            evidence,
+            confidence,
+        }
+    }
+
+    fn weigh_fill(&self, segment: &Segment, hole: &Hole) -> (Class, Evidence, Confidence) {
+        use Class::{Ambiguous, Reordered, Retransmission};
+        if let (Some(id), Some(opener), true) = (segment.ip_id, hole.opener_id, self.ids.counts()) {
+            let class = if IdCounter::distance(id, opener) < 0 {
+                Reordered
+            } else {
+                Retransmission
+            };
+            return (class, Evidence::IpId, Confidence::High);
+        }
+        if let (Some(ts), Some(opener)) = (segment.timestamps, hole.opener_tsval) {
+            // First transmissions are in stream order, so what carries a later clock than a
+            // segment above it was emitted after it: a second time.
+            if later(opener, ts.value) {
+                return (Reordered, Evidence::Tsval, Confidence::High);
+            }
+            if later(ts.value, opener) {
+                return (Retransmission, Evidence::Tsval, Confidence::High);
+            }
+        }
+        let elapsed_ns = segment.at.since(hole.opened_at);
+        let upstream_ns = self.upstream.min_ns().unwrap_or(0);
+        let timer_possible = elapsed_ns >= self.timeout_ns() / 2;
+        let trigger = self.dup_first_at.filter(|&at| at >= hole.opened_at);
+        match trigger {
+            None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),
+            // Nothing told the sender of the hole, and no timer can have run out.
+            None => (Reordered, Evidence::Timing, Confidence::Medium),
+            Some(at) if segment.at.since(at) < upstream_ns && !timer_possible => {
+                (Reordered, Evidence::Timing, Confidence::High)
+            }
+            Some(_) => {
+                let third = self.dup_third_at.filter(|&at| at >= hole.opened_at);
+                let asked = third.is_some_and(|at| segment.at.since(at) >= upstream_ns);
+                if asked || timer_possible {
+                    (Retransmission, Evidence::Sack, Confidence::Medium)
+                } else {
+                    (Ambiguous, Evidence::None, Confidence::Low)
+                }
+            }
+        }
+    }
+
+    /// The original of `start..end` came after a copy of it: the copy was not needed.
+    pub(super) fn blame_first_copy<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        start: i64,
+        end: i64,
+        sink: &mut S,
+    ) {
+        for index in self.in_flight.overlapping(start, end) {
+            self.amend(dir, index, Evidence::SeenBefore, sink);
+        }
+    }
+
+    /// The latest copy of a remembered range turns out unneeded.
+    pub(super) fn amend<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        index: usize,
+        evidence: Evidence,
+        sink: &mut S,
+    ) {
+        let Some(sent) = self.in_flight.get_mut(index) else {
+            return;
+        };
+        let was = sent.verdict;
+        if was.class != Class::Retransmission || was.reason == Some(Reason::Unneeded) {
+            return;
+        }
+        let now = Verdict {
+            reason: Some(Reason::Unneeded),
+            lost: None,
+            evidence,
+            ..was
+        };
+        sent.verdict = now;
+        let (row, sent_at, payload_len) = (sent.row, sent.at, sent.len);
+        sink.amended(
+            dir,
+            &Amendment {
+                sent_at,
+                payload_len,
+                was,
+                now,
+            },
+        );
+        if S::SEGMENTS
+            && let Some(row) = self.rows.get_mut(row)
+        {
+            row.verdict = now;
+        }
+    }
+}

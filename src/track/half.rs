@@ -1,0 +1,525 @@
+//! One direction of a connection, as its data's sender.
+
+use super::ids::{IdCounter, Step};
+use super::in_flight::{InFlight, Marks, Row, Rows, Sent};
+use super::ranges::{Hole, Holes, Scoreboard};
+use super::rtt::{Echoes, Estimate};
+use crate::decode::Segment;
+use crate::event::{
+    Class, ClassifiedSegment, Confidence, DataArrival, Direction, Evidence, FlowSink, Reason,
+    Signal, Verdict,
+};
+use crate::seq::{Seq, Unwrapper};
+use crate::time::CaptureTime;
+
+/// Farther from the highest byte than this, in either direction, a segment cannot belong to the
+/// stream: RFC 7323 section 2.3 bounds windows to 2^30 bytes.
+pub(super) const REACH_MAX: i64 = 1 << 30;
+
+/// State of one direction: what its sender emitted as seen here, and what the peer said about it.
+#[derive(Debug, Default)]
+pub(super) struct HalfFlow {
+    /// Set by the SYN or, mid-flow, by the first payload.
+    pub(super) unwrapper: Option<Unwrapper>,
+    pub(super) isn: Option<Seq>,
+    /// Offset after the highest payload byte seen.
+    pub(super) high: i64,
+    /// Payload was seen.
+    pub(super) sent_data: bool,
+    /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
+    pub(super) una: Option<i64>,
+    /// Offset of the FIN: just after the last payload byte.
+    pub(super) fin: Option<i64>,
+    pub(super) unique_bytes: u64,
+    pub(super) holes: Holes,
+    pub(super) board: Scoreboard,
+    pub(super) in_flight: InFlight,
+    pub(super) rows: Rows,
+    pub(super) ids: IdCounter,
+    pub(super) packets: u64,
+    pub(super) last_packet_at: Option<CaptureTime>,
+    pub(super) last_data_at: Option<CaptureTime>,
+    /// When the cumulative ACK last moved.
+    pub(super) progress_at: Option<CaptureTime>,
+    /// Latest transmission among all bytes that the cumulative ACK has passed: what was sent
+    /// before it, and above it in the stream, had to wait for it.
+    pub(super) released_latest: Option<CaptureTime>,
+    /// ACKs in a row that did not move and told of data above.
+    pub(super) dup_run: u32,
+    /// When the first of them passed.
+    pub(super) dup_first_at: Option<CaptureTime>,
+    /// When the first three of them had passed.
+    pub(super) dup_third_at: Option<CaptureTime>,
+    pub(super) echoes: Echoes,
+    /// Vantage point - receiver - vantage point.
+    pub(super) downstream: Estimate,
+    /// Vantage point - sender - vantage point.
+    pub(super) upstream: Estimate,
+    /// Shift of the windows that the receiver of this direction advertises; `None` when unknown.
+    pub(super) window_scale: Option<u8>,
+    /// The last window advertised for this direction, as on the wire.
+    pub(super) window: Option<u16>,
+    /// Offset just after the advertised window, where the scale is known.
+    pub(super) window_end: Option<i64>,
+    /// Repair of losses goes on until this offset is acknowledged.
+    pub(super) recovery_until: Option<i64>,
+    /// Repair after a timeout goes on until this offset is acknowledged.
+    pub(super) timeout_until: Option<i64>,
+    /// The cumulative ACK when the last tail probe was seen.
+    pub(super) probed_at_una: Option<i64>,
+    /// Bytes up to here may have been sent before, and lost upstream without a trace but skipped
+    /// ids.
+    pub(super) suspected_high: i64,
+    /// Largest payload of one packet seen, in bytes.
+    pub(super) largest_payload: u32,
+    /// Where the last segment out of reach ended.
+    stray_end: Option<i64>,
+    /// Segments out of reach.
+    pub(super) strays: u64,
+}
+
+impl HalfFlow {
+    /// Payload bytes covered by the highest cumulative ACK, counted from offset 0 (METRICS.md C5).
+    pub(super) fn acked_bytes(&self) -> Option<u64> {
+        self.una.map(|una| self.payload_below(una))
+    }
+
+    pub(super) fn payload_below(&self, ack: i64) -> u64 {
+        ack.min(self.fin.unwrap_or(i64::MAX)).max(0) as u64
+    }
+
+    /// Acked bytes that were never seen here (METRICS.md C6).
+    pub(super) fn unseen_bytes(&self) -> Option<u64> {
+        let una = self.una?.min(self.fin.unwrap_or(i64::MAX));
+        Some(
+            self.holes.bytes_below(una)
+                + self.holes.forgotten_bytes
+                + (una - self.high).max(0) as u64,
+        )
+    }
+
+    /// Bytes in flight (METRICS.md I1); `None` before the first ACK.
+    #[inline]
+    pub(super) fn in_flight_bytes(&self) -> Option<u64> {
+        let una = self.una?;
+        Some(((self.high - una).max(0) as u64).saturating_sub(self.board.bytes()))
+    }
+
+    /// Takes note of a SYN of this direction: its data begins one after `isn`.
+    pub(super) fn on_syn(&mut self, isn: Seq) {
+        if self.sent_data {
+            return;
+        }
+        self.isn = Some(isn);
+        self.unwrapper = Some(Unwrapper::new(isn.plus(1)));
+        self.una = None;
+    }
+
+    /// The stream offset of a segment's first payload byte, or `None` when it is out of reach.
+    fn offset_of(&mut self, segment: &Segment, syn: bool) -> Option<i64> {
+        let first = if syn {
+            segment.seq.plus(1)
+        } else {
+            segment.seq
+        };
+        let offset = self
+            .unwrapper
+            .get_or_insert(Unwrapper::new(first))
+            .offset(first, self.high);
+        if (offset - self.high).abs() <= REACH_MAX {
+            return Some(offset);
+        }
+        // One wild segment is a stray of an earlier connection. A second one that continues it
+        // means that the capture lost more than a window, and the stream goes on from here.
+        let continues = self.stray_end == Some(offset);
+        self.stray_end = Some(offset + i64::from(segment.payload_len));
+        self.strays += 1;
+        (continues && offset > self.high).then_some(offset)
+    }
+
+    /// A segment with payload passed.
+    pub(super) fn on_data<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        step: Step,
+        sink: &mut S,
+    ) {
+        let syn = segment.flags.has(crate::decode::TcpFlags::SYN);
+        let len = segment.payload_len;
+        let Some(start) = self.offset_of(segment, syn) else {
+            let verdict = Verdict::of(Class::Ambiguous, Evidence::None, Confidence::Low);
+            self.report(dir, segment, self.high, 0, 0, verdict, None, sink);
+            return;
+        };
+        let end = start + i64::from(len);
+        if !self.sent_data {
+            self.sent_data = true;
+            self.high = start.max(0);
+            if start > 0 {
+                // The handshake was seen, the first data was not.
+                self.high = 0;
+            }
+        }
+        let (verdict, unique, repeated, extent) = if start >= self.high {
+            self.on_new(dir, segment, start, end, step, sink)
+        } else if end > self.high {
+            self.on_partly_new(segment, start, end)
+        } else {
+            self.on_old(dir, segment, start, end, step, sink)
+        };
+        self.unique_bytes += u64::from(unique);
+        self.largest_payload = self.largest_payload.max(len);
+        if self.window_end == Some(end) && verdict.class == Class::New {
+            sink.signal(dir, segment.at, Signal::WindowFull);
+        }
+        match verdict.class {
+            Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
+            Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
+            Class::Retransmission => {
+                let until = self.recovery_until.unwrap_or(i64::MIN);
+                self.recovery_until = Some(until.max(self.high));
+            }
+            _ => {}
+        }
+        self.report(dir, segment, start, unique, repeated, verdict, extent, sink);
+        self.last_data_at = Some(segment.at);
+    }
+
+    /// Payload at or above the highest byte seen.
+    fn on_new<S: FlowSink>(
+        &mut self,
+        _dir: Direction,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+        step: Step,
+        _sink: &mut S,
+    ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
+        let len = segment.payload_len;
+        if start > self.high {
+            self.holes.open(Hole {
+                start: self.high,
+                end: start,
+                opened_at: segment.at,
+                opened_after: self.packets,
+                opener_id: segment.ip_id,
+                opener_tsval: segment.timestamps.map(|ts| ts.value),
+            });
+        }
+        let verdict = if len <= 1 && self.window == Some(0) {
+            Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
+        } else {
+            self.judge_new(segment, start, end, step)
+        };
+        self.high = end;
+        let repeated = if verdict.class == Class::Retransmission {
+            len
+        } else {
+            0
+        };
+        let mut sent = sent_of(segment, start, len, verdict);
+        if repeated > 0 {
+            sent.marks.set(Marks::RESENT);
+        }
+        self.in_flight.push(sent);
+        (verdict, len, repeated, None)
+    }
+
+    /// Payload on both sides of the highest byte seen: judged by its new part.
+    fn on_partly_new(
+        &mut self,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+    ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
+        let old_end = self.high;
+        let filled = self.holes.fill(start, old_end) as u32;
+        self.cover(segment, start, old_end, Verdict::NEW, Copy::Again);
+        self.high = end;
+        let mut sent = sent_of(segment, old_end, (end - old_end) as u32, Verdict::NEW);
+        sent.marks.set(Marks::RESENT);
+        self.in_flight.push(sent);
+        let new = (end - old_end) as u32;
+        (Verdict::NEW, new + filled, segment.payload_len - new, None)
+    }
+
+    /// Payload below the highest byte seen.
+    fn on_old<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+        step: Step,
+        sink: &mut S,
+    ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
+        let len = segment.payload_len;
+        if len <= 1 && end == self.high {
+            if self.window == Some(0) {
+                return (
+                    Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High),
+                    0,
+                    0,
+                    None,
+                );
+            }
+            if self.una.is_some_and(|una| una >= self.high) {
+                return (
+                    Verdict::of(Class::KeepAlive, Evidence::Sequence, Confidence::High),
+                    0,
+                    0,
+                    None,
+                );
+            }
+        }
+        let Some(hole) = self.holes.first_within(start, end) else {
+            let (verdict, copy) = self.judge_copy(segment, start, end, step);
+            if verdict.class == Class::Reordered {
+                self.blame_first_copy(dir, start, end, sink);
+            }
+            if verdict.class != Class::Duplicate {
+                self.cover(segment, start, end, verdict, copy);
+            }
+            let repeated = if verdict.class == Class::Retransmission {
+                len
+            } else {
+                0
+            };
+            let extent = (verdict.class == Class::Reordered).then_some((1, 0));
+            return (verdict, 0, repeated, extent);
+        };
+        let verdict = self.judge_fill(segment, start, end, &hole);
+        let filled = self.holes.fill(start, end) as u32;
+        let copy = if verdict.class == Class::Reordered {
+            Copy::First
+        } else {
+            Copy::Again
+        };
+        self.cover(segment, start, end, verdict, copy);
+        let repeated = if verdict.class == Class::Retransmission {
+            len
+        } else {
+            0
+        };
+        let extent = (verdict.class == Class::Reordered).then(|| {
+            (
+                (self.packets - hole.opened_after) as u32,
+                segment.at.since(hole.opened_at),
+            )
+        });
+        (verdict, filled, repeated, extent)
+    }
+
+    /// Enters a copy of `start..end`, all of it below the highest byte seen: what was remembered
+    /// becomes sent again, what was not is inserted.
+    fn cover(&mut self, segment: &Segment, start: i64, end: i64, verdict: Verdict, copy: Copy) {
+        let mut at = start;
+        let mut index = self.in_flight.overlapping(start, end).start;
+        loop {
+            let next = self
+                .in_flight
+                .get(index)
+                .map_or(end, |sent| sent.start.min(end));
+            if at < next {
+                // An acknowledged range that was forgotten is not entered again: it would come
+                // before ranges in the history that were released earlier.
+                if self.una.is_none_or(|una| next > una)
+                    || self.in_flight.lowest_start().is_some_and(|low| at >= low)
+                {
+                    let mut sent = sent_of(segment, at, (next - at) as u32, verdict);
+                    if copy != Copy::First {
+                        sent.marks.set(Marks::RESENT);
+                    }
+                    if next < end {
+                        sent.marks.set(Marks::SAMPLED);
+                    }
+                    self.in_flight.insert(sent);
+                    index = self.in_flight.overlapping(next, end).start;
+                }
+            }
+            let Some(sent) = self
+                .in_flight
+                .get_mut(index)
+                .filter(|sent| sent.start < end)
+            else {
+                break;
+            };
+            at = sent.end();
+            match copy {
+                Copy::LateOriginal => {
+                    sent.first_at = segment.at;
+                    sent.first_tsval = segment.timestamps.map_or(0, |ts| ts.value);
+                    sent.first_id = segment.ip_id.unwrap_or(0);
+                }
+                Copy::First | Copy::Again => {
+                    sent.at = segment.at;
+                    sent.tsval = segment.timestamps.map_or(0, |ts| ts.value);
+                    sent.id = segment.ip_id.unwrap_or(0);
+                    sent.verdict = verdict;
+                }
+            }
+            sent.copies = sent.copies.saturating_add(1);
+            sent.marks.set(Marks::RESENT);
+            index += 1;
+        }
+    }
+
+    /// Tells the sink, and keeps a row where rows are wanted.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of one event, from one caller"
+    )]
+    fn report<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        offset: i64,
+        unique_len: u32,
+        repeated_len: u32,
+        verdict: Verdict,
+        extent: Option<(u32, i64)>,
+        sink: &mut S,
+    ) {
+        let in_flight_bytes = self.in_flight_bytes();
+        sink.data(
+            dir,
+            &DataArrival {
+                at: segment.at,
+                payload_len: segment.payload_len,
+                unique_len,
+                repeated_len,
+                in_flight_bytes,
+                verdict,
+                extent,
+            },
+        );
+        if S::SEGMENTS {
+            let number = self.rows.push(Row {
+                ordinal: segment.ordinal,
+                at: segment.at,
+                offset,
+                payload_len: segment.payload_len,
+                verdict,
+                rtt: None,
+                in_flight_bytes,
+            });
+            if verdict.class != Class::Duplicate {
+                let end = offset + i64::from(segment.payload_len);
+                for index in self.in_flight.overlapping(offset, end) {
+                    if let Some(sent) = self.in_flight.get_mut(index) {
+                        if verdict.class != Class::Reordered || sent.copies <= 1 {
+                            sent.row = number;
+                        }
+                        if sent.copies <= 1 {
+                            sent.first_row = number;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hands the rows to the sink that nothing can change any more; all of them at the end.
+    pub(super) fn release_rows<S: FlowSink>(&mut self, dir: Direction, all: bool, sink: &mut S) {
+        if !S::SEGMENTS {
+            return;
+        }
+        let floor = if all {
+            i64::MAX
+        } else {
+            self.in_flight.lowest_start().unwrap_or(i64::MIN)
+        };
+        while let Some(row) = self.rows.pop_final(floor) {
+            sink.segment(
+                dir,
+                &ClassifiedSegment {
+                    ordinal: row.ordinal,
+                    at: row.at,
+                    seq: self
+                        .unwrapper
+                        .map_or(Seq(0), |unwrapper| unwrapper.seq(row.offset)),
+                    offset: row.offset,
+                    payload_len: row.payload_len,
+                    verdict: row.verdict,
+                    rtt: row.rtt,
+                    in_flight_bytes: row.in_flight_bytes,
+                },
+            );
+        }
+    }
+
+    /// Smoothed round-trip time of the whole path, as far as both halves are known, in ns.
+    pub(super) fn round_trip_ns(&self) -> i64 {
+        self.downstream.smoothed_ns() + self.upstream.smoothed_ns()
+    }
+
+    /// What a sender's retransmission timer would be at least, in ns: RFC 6298's with the floor of
+    /// 200 ms that is common, since the standard's one second is not.
+    pub(super) fn timeout_ns(&self) -> i64 {
+        const FLOOR_NS: i64 = 200_000_000;
+        (self.downstream.patience_ns() + self.upstream.smoothed_ns()).max(FLOOR_NS)
+    }
+
+    /// Why the sender repeated `start..end` at `at`.
+    pub(super) fn reason(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
+        let una = self.una.unwrap_or(i64::MIN);
+        let quiet_since = self.last_data_at.max(self.progress_at);
+        let silence_ns = quiet_since.map_or(0, |since| at.since(since));
+        let reported_above =
+            self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
+        if !reported_above
+            && end == self.high
+            && self.probed_at_una != Some(una)
+            && silence_ns > self.round_trip_ns()
+        {
+            self.probed_at_una = Some(una);
+            return Reason::TailProbe;
+        }
+        // The timer runs from the last progress and may have been set a little before it passed
+        // here, hence the tolerance of an eighth.
+        if silence_ns > self.timeout_ns() - self.timeout_ns() / 8 {
+            self.timeout_until = Some(self.high);
+            return Reason::Timeout;
+        }
+        if self.timeout_until.is_some()
+            && self.board.highest_end().is_none_or(|high| high <= end)
+            && start >= una
+        {
+            return Reason::Timeout;
+        }
+        Reason::Fast
+    }
+}
+
+/// Which emission of the same bytes a copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copy {
+    /// The first, and the first to arrive.
+    First,
+    /// A further one.
+    Again,
+    /// The first, overtaken by a further one.
+    LateOriginal,
+}
+
+/// A range as it passes for the first time.
+fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
+    let tsval = segment.timestamps.map_or(0, |ts| ts.value);
+    let id = segment.ip_id.unwrap_or(0);
+    Sent {
+        start,
+        at: segment.at,
+        first_at: segment.at,
+        len,
+        tsval,
+        first_tsval: tsval,
+        row: 0,
+        first_row: 0,
+        id,
+        first_id: id,
+        copies: 1,
+        marks: Marks::default(),
+        verdict,
+    }
+}

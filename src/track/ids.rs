@@ -1,0 +1,140 @@
+//! How a sender numbers its IP packets (RFC 6864), and what the numbers prove.
+
+use std::cmp::Ordering;
+
+/// Steps observed before an id counter is believed.
+const STEPS_MIN: u32 = 3;
+
+/// The IPv4 identification of one direction's packets.
+///
+/// Linux counts up by one a packet on each connection; others count over all connections, send
+/// zeros or random numbers. Only where a flow's ids are shown to count up by one are they
+/// evidence, so each step is put into one of three boxes first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct IdCounter {
+    last: Option<u16>,
+    /// Packets that the last one will have become on the wire, under segmentation offload.
+    last_packets: u16,
+    steps: u32,
+    by_one: u32,
+    astray: u32,
+    /// Ids skipped so far, less those that turned up late.
+    skipped: i64,
+}
+
+/// What one packet's id says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Unknown: the first packet, or ids that do not count.
+    Unknown,
+    /// Above the highest id so far, with so many skipped in between.
+    Ahead(u16),
+    /// Below the highest id so far: overtaken on its way.
+    Behind,
+    /// The same id again.
+    Same,
+}
+
+impl IdCounter {
+    /// Steps that can be told from noise: a counter of this flow cannot jump further between two
+    /// packets seen here unless hundreds of packets in a row were lost.
+    const JUMP_MAX: i16 = 1024;
+
+    /// Takes note of the id of a packet that stands for `packets` packets on the wire.
+    pub(super) fn observe(&mut self, id: u16, packets: u16) -> Step {
+        let Some(last) = self.last else {
+            self.last = Some(id);
+            self.last_packets = packets;
+            return Step::Unknown;
+        };
+        let delta = id.wrapping_sub(last).cast_signed();
+        self.steps = self.steps.saturating_add(1);
+        let step = match delta.cmp(&0) {
+            Ordering::Equal => Step::Same,
+            Ordering::Greater => {
+                let skipped = (delta - 1)
+                    .saturating_sub(self.last_packets.cast_signed() - 1)
+                    .max(0);
+                if skipped == 0 {
+                    self.by_one += 1;
+                } else if delta > Self::JUMP_MAX {
+                    self.astray += 1;
+                }
+                self.last = Some(id);
+                self.last_packets = packets;
+                Step::Ahead(skipped as u16)
+            }
+            Ordering::Less => {
+                if delta < -Self::JUMP_MAX {
+                    self.astray += 1;
+                    self.last = Some(id);
+                    self.last_packets = packets;
+                }
+                Step::Behind
+            }
+        };
+        if !self.counts() {
+            return Step::Unknown;
+        }
+        match step {
+            Step::Ahead(skipped) => self.skipped += i64::from(skipped),
+            Step::Behind => self.skipped -= i64::from(packets),
+            Step::Same | Step::Unknown => {}
+        }
+        step
+    }
+
+    /// Whether the ids of this direction count up by one.
+    pub(super) fn counts(&self) -> bool {
+        self.steps >= STEPS_MIN && self.by_one * 2 >= self.steps && self.astray * 20 <= self.steps
+    }
+
+    /// Signed distance from `earlier` to `later` on the counter.
+    pub(super) fn distance(later: u16, earlier: u16) -> i16 {
+        later.wrapping_sub(earlier).cast_signed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(ids: &[u16]) -> (Vec<Step>, bool) {
+        let mut counter = IdCounter::default();
+        let steps = ids.iter().map(|&id| counter.observe(id, 1)).collect();
+        (steps, counter.counts())
+    }
+
+    #[test]
+    fn a_counter_with_losses_and_swaps_counts() {
+        let (steps, counts) = steps(&[65533, 65534, 65535, 0, 1, 3, 4, 7, 6, 8]);
+        assert!(counts);
+        assert_eq!(
+            steps[5..],
+            [
+                Step::Ahead(1),
+                Step::Ahead(0),
+                Step::Ahead(2),
+                Step::Behind,
+                Step::Ahead(0)
+            ]
+        );
+    }
+
+    #[test]
+    fn zeros_and_random_ids_do_not_count() {
+        assert!(!steps(&[0; 20]).1);
+        assert!(!steps(&[9, 41_000, 700, 33_333, 12, 60_000, 2_500, 51_000]).1);
+    }
+
+    #[test]
+    fn a_super_segment_takes_the_ids_of_its_packets() {
+        let mut counter = IdCounter::default();
+        for id in [10, 11, 12, 13] {
+            counter.observe(id, 1);
+        }
+        assert_eq!(counter.observe(14, 3), Step::Ahead(0));
+        assert_eq!(counter.observe(17, 1), Step::Ahead(0));
+        assert_eq!(counter.observe(19, 1), Step::Ahead(1));
+    }
+}

@@ -1,0 +1,268 @@
+//! Ranges of one direction's stream: what SACK reported, and what was never seen.
+
+use crate::time::CaptureTime;
+
+/// Disjoint ranges kept for one direction by the SACK scoreboard. A peer that reports more is
+/// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
+pub(super) const RANGES_MAX: usize = 1024;
+
+/// Holes kept for one direction. One more drops the lowest, which then counts as seen.
+pub(super) const HOLES_MAX: usize = 4096;
+
+/// Bytes `start..end` of one direction's stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StreamRange {
+    pub(super) start: i64,
+    pub(super) end: i64,
+}
+
+/// The SACK scoreboard of one direction (RFC 6675 section 3): disjoint, sorted, not touching.
+///
+/// Blocks arrive mostly at the upper end and leave at the lower one, and few are alive at a time:
+/// a sorted vector searched from above.
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard {
+    ranges: Vec<StreamRange>,
+    bytes: u64,
+}
+
+impl Scoreboard {
+    /// Bytes in all ranges.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// End of the highest range.
+    pub(super) fn highest_end(&self) -> Option<i64> {
+        self.ranges.last().map(|range| range.end)
+    }
+
+    /// Whether all of `start..end` was reported.
+    pub(super) fn covers(&self, start: i64, end: i64) -> bool {
+        let index = self.ranges.partition_point(|range| range.end < end);
+        self.ranges
+            .get(index)
+            .is_some_and(|range| range.start <= start)
+    }
+
+    /// Adds `start..end` and calls `fresh` with each part of it that was not reported before.
+    pub(super) fn insert(&mut self, start: i64, end: i64, mut fresh: impl FnMut(StreamRange)) {
+        // The ranges that touch the new one are those from `first` up to `last`.
+        let first = self.ranges.partition_point(|range| range.end < start);
+        let mut last = first;
+        let mut merged = StreamRange { start, end };
+        let mut from = start;
+        while let Some(range) = self.ranges.get(last).filter(|range| range.start <= end) {
+            if from < range.start {
+                fresh(StreamRange {
+                    start: from,
+                    end: range.start,
+                });
+                self.bytes += (range.start - from) as u64;
+            }
+            from = from.max(range.end);
+            merged.start = merged.start.min(range.start);
+            merged.end = merged.end.max(range.end);
+            last += 1;
+        }
+        if from < end {
+            fresh(StreamRange { start: from, end });
+            self.bytes += (end - from) as u64;
+        }
+        if last == first + 1 {
+            self.ranges[first] = merged;
+        } else {
+            self.ranges.splice(first..last, [merged]);
+        }
+        if self.ranges.len() > RANGES_MAX {
+            let dropped = self.ranges.remove(0);
+            self.bytes -= (dropped.end - dropped.start) as u64;
+        }
+    }
+
+    /// Forgets all below `offset`, which the cumulative ACK has passed.
+    pub(super) fn release_below(&mut self, offset: i64) {
+        let mut gone = 0;
+        for range in &mut self.ranges {
+            if range.end <= offset {
+                self.bytes -= (range.end - range.start) as u64;
+                gone += 1;
+            } else {
+                if range.start < offset {
+                    self.bytes -= (offset - range.start) as u64;
+                    range.start = offset;
+                }
+                break;
+            }
+        }
+        if gone > 0 {
+            self.ranges.drain(..gone);
+        }
+    }
+}
+
+/// Bytes below the highest byte seen that this capture has not seen, and what it knows of the
+/// packet that made them a hole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hole {
+    pub(super) start: i64,
+    pub(super) end: i64,
+    /// When the packet above it passed.
+    pub(super) opened_at: CaptureTime,
+    /// Packets seen in this direction before that packet.
+    pub(super) opened_after: u64,
+    /// IP id of the packet above it, where there is one.
+    pub(super) opener_id: Option<u16>,
+    /// `TSval` of the packet above it, where there is one.
+    pub(super) opener_tsval: Option<u32>,
+}
+
+/// The holes of one direction: disjoint and sorted. Nearly always few, opened at the upper end.
+#[derive(Debug, Default)]
+pub(super) struct Holes {
+    holes: Vec<Hole>,
+    /// Bytes of holes given up because of [`HOLES_MAX`].
+    pub(super) forgotten_bytes: u64,
+}
+
+impl Holes {
+    /// Adds a hole above all others.
+    pub(super) fn open(&mut self, hole: Hole) {
+        debug_assert!(
+            self.holes.last().is_none_or(|last| last.end <= hole.start),
+            "holes open upwards"
+        );
+        if self.holes.len() == HOLES_MAX {
+            let dropped = self.holes.remove(0);
+            self.forgotten_bytes += (dropped.end - dropped.start) as u64;
+        }
+        self.holes.push(hole);
+    }
+
+    /// The lowest hole that shares a byte with `start..end`.
+    pub(super) fn first_within(&self, start: i64, end: i64) -> Option<Hole> {
+        let index = self.holes.partition_point(|hole| hole.end <= start);
+        self.holes
+            .get(index)
+            .filter(|hole| hole.start < end)
+            .copied()
+    }
+
+    /// Takes `start..end` out of the holes and returns how many bytes that filled.
+    pub(super) fn fill(&mut self, start: i64, end: i64) -> u64 {
+        let first = self.holes.partition_point(|hole| hole.end <= start);
+        let mut filled = 0;
+        let mut index = first;
+        while let Some(hole) = self
+            .holes
+            .get(index)
+            .copied()
+            .filter(|hole| hole.start < end)
+        {
+            let from = hole.start.max(start);
+            let to = hole.end.min(end);
+            filled += (to - from) as u64;
+            match (hole.start < from, to < hole.end) {
+                (false, false) => {
+                    self.holes.remove(index);
+                }
+                (true, false) => {
+                    self.holes[index].end = from;
+                    index += 1;
+                }
+                (false, true) => {
+                    self.holes[index].start = to;
+                    index += 1;
+                }
+                (true, true) => {
+                    self.holes[index].end = from;
+                    self.holes.insert(index + 1, Hole { start: to, ..hole });
+                    index += 2;
+                }
+            }
+        }
+        filled
+    }
+
+    /// Bytes of holes below `offset`.
+    pub(super) fn bytes_below(&self, offset: i64) -> u64 {
+        self.holes
+            .iter()
+            .take_while(|hole| hole.start < offset)
+            .map(|hole| (hole.end.min(offset) - hole.start) as u64)
+            .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The slow and obvious twin: one flag a byte.
+    fn bytes_of(ranges: &[(i64, i64)]) -> Vec<bool> {
+        let mut bytes = vec![false; 64];
+        for &(start, end) in ranges {
+            bytes[start as usize..end as usize].fill(true);
+        }
+        bytes
+    }
+
+    fn range() -> impl Strategy<Value = (i64, i64)> {
+        (0_i64..63).prop_flat_map(|start| (Just(start), start + 1..=64))
+    }
+
+    proptest! {
+        #[test]
+        fn the_scoreboard_agrees_with_a_flag_a_byte(
+            blocks in proptest::collection::vec(range(), 0..20),
+            floor in 0_i64..64,
+        ) {
+            let mut board = Scoreboard::default();
+            let mut fresh_bytes = 0;
+            for &(start, end) in &blocks {
+                board.insert(start, end, |part| fresh_bytes += part.end - part.start);
+            }
+            let mut flags = bytes_of(&blocks);
+            prop_assert_eq!(fresh_bytes, flags.iter().filter(|&&flag| flag).count() as i64);
+            prop_assert_eq!(board.bytes(), fresh_bytes as u64);
+            for pair in board.ranges.windows(2) {
+                prop_assert!(pair[0].end < pair[1].start, "touching ranges must merge");
+            }
+            board.release_below(floor);
+            flags[..floor as usize].fill(false);
+            prop_assert_eq!(board.bytes(), flags.iter().filter(|&&flag| flag).count() as u64);
+            for start in 0..63_i64 {
+                for end in start + 1..=64 {
+                    prop_assert_eq!(board.covers(start, end), flags[start as usize..end as usize].iter().all(|&flag| flag));
+                }
+            }
+        }
+
+        #[test]
+        fn filling_holes_agrees_with_a_flag_a_byte(
+            opened in proptest::collection::vec((0_i64..4, 1_i64..6), 1..10),
+            fills in proptest::collection::vec(range(), 0..20),
+        ) {
+            let mut holes = Holes::default();
+            let mut flags = vec![false; 64];
+            let mut at = 0;
+            for &(skip, len) in &opened {
+                let (start, end) = (at + skip, (at + skip + len).min(64));
+                if start < end {
+                    holes.open(Hole { start, end, opened_at: CaptureTime::MIN, opened_after: 0, opener_id: None, opener_tsval: None });
+                    flags[start as usize..end as usize].fill(true);
+                    at = end + 1;
+                }
+            }
+            for &(start, end) in &fills {
+                let part = &mut flags[start as usize..end as usize];
+                let open = part.iter().filter(|&&flag| flag).count() as u64;
+                prop_assert_eq!(holes.first_within(start, end).is_some(), open > 0);
+                prop_assert_eq!(holes.fill(start, end), open);
+                part.fill(false);
+            }
+            prop_assert_eq!(holes.bytes_below(64), flags.iter().filter(|&&flag| flag).count() as u64);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Delays on both sides of the vantage point: echoes of timestamps, smoothed estimates.
+
+use std::collections::VecDeque;
+
+use crate::time::CaptureTime;
+
+/// `TSval`s waiting for their echo, for one direction: a second of a millisecond clock, four
+/// times over. One more forgets the oldest, which then gives no sample.
+const ECHOES_MAX: usize = 4096;
+
+/// The `TSval`s of one direction that were not echoed yet, each with the time of its first
+/// appearance (METRICS.md R4). One entry a clock tick, whatever the packet rate.
+#[derive(Debug, Default)]
+pub(super) struct Echoes {
+    waiting: VecDeque<(u32, CaptureTime)>,
+    newest: Option<u32>,
+}
+
+impl Echoes {
+    /// Takes note of a `TSval` that passed.
+    #[inline]
+    pub(super) fn sent(&mut self, tsval: u32, at: CaptureTime) {
+        let newer = self.newest.is_none_or(|newest| later(tsval, newest));
+        if !newer {
+            return;
+        }
+        self.newest = Some(tsval);
+        if self.waiting.len() == ECHOES_MAX {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back((tsval, at));
+    }
+
+    /// Takes note of a `TSecr` that came back; the delay in nanoseconds, where it is a first echo.
+    #[inline]
+    pub(super) fn echoed(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {
+        let mut delay = None;
+        while let Some(&(tsval, sent_at)) = self.waiting.front() {
+            if later(tsval, tsecr) {
+                break;
+            }
+            if tsval == tsecr {
+                delay = Some(at.since(sent_at)).filter(|&ns| ns >= 0);
+            }
+            self.waiting.pop_front();
+        }
+        delay
+    }
+}
+
+/// Whether timestamp `a` is later than `b`, modulo 2^32 (RFC 7323 section 5.2).
+#[inline]
+pub(super) fn later(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b).cast_signed() > 0
+}
+
+/// Smoothed delay and its variation (RFC 6298 section 2), and the smallest delay, of one half of
+/// the path. Steers judgements; what users see is computed from the samples themselves. All in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Estimate {
+    min: Option<i64>,
+    smoothed: i64,
+    variation: i64,
+}
+
+impl Estimate {
+    pub(super) fn add(&mut self, rtt_ns: i64) {
+        match self.min {
+            None => {
+                self.min = Some(rtt_ns);
+                self.smoothed = rtt_ns;
+                self.variation = rtt_ns / 2;
+            }
+            Some(min) => {
+                self.min = Some(min.min(rtt_ns));
+                self.variation += ((rtt_ns - self.smoothed).abs() - self.variation) / 4;
+                self.smoothed += (rtt_ns - self.smoothed) / 8;
+            }
+        }
+    }
+
+    /// Smallest delay; `None` before the first sample.
+    pub(super) fn min_ns(&self) -> Option<i64> {
+        self.min
+    }
+
+    /// Smoothed delay; 0 before the first sample.
+    pub(super) fn smoothed_ns(&self) -> i64 {
+        self.smoothed
+    }
+
+    /// Smoothed delay plus four variations (RFC 6298 section 2.3), without any floor.
+    pub(super) fn patience_ns(&self) -> i64 {
+        self.smoothed + 4 * self.variation
+    }
+}

@@ -3,6 +3,7 @@
 pub mod capture;
 pub mod decode;
 pub mod event;
+pub mod flow;
 pub mod seq;
 pub mod time;
 pub mod track;

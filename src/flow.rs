@@ -1,0 +1,7 @@
+//! Whose segment is it: connections by their endpoints.
+
+mod key;
+mod table;
+
+pub use key::{ConnectionKey, SHARDS};
+pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts};

@@ -4,6 +4,7 @@ pub mod capture;
 pub mod decode;
 pub mod event;
 pub mod flow;
+pub mod metric;
 pub mod seq;
 pub mod time;
 pub mod track;

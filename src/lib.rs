@@ -5,6 +5,7 @@ pub mod decode;
 pub mod event;
 pub mod flow;
 pub mod metric;
+pub mod observe;
 pub mod seq;
 pub mod time;
 pub mod track;

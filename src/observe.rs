@@ -1,0 +1,13 @@
+//! What is kept of each connection: counts, distributions, series.
+
+mod payload_curve;
+mod quantiles;
+mod recorder;
+mod series;
+mod summary;
+
+pub use payload_curve::{BytesBy, PayloadCurve};
+pub use quantiles::DelayDistribution;
+pub use recorder::{ConnectionRecord, FlowRecord, RecordConfig, Recorder};
+pub use series::{Bin, Series};
+pub use summary::{DirectionSummary, Span};

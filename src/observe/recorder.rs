@@ -1,0 +1,257 @@
+//! The built-in observer: a record of each connection, flows with summary, series and curve.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::payload_curve::PayloadCurve;
+use super::series::Series;
+use super::summary::DirectionSummary;
+use crate::decode::Segment;
+use crate::event::{
+    Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, RttSample, Signal,
+};
+use crate::flow::{FlowIdentity, Observer};
+use crate::time::CaptureTime;
+use crate::track::{Connection, HalfState, Handshake};
+
+/// What a run keeps.
+#[derive(Clone, Debug)]
+pub struct RecordConfig {
+    /// Start of bin 0: the time of the capture's first record.
+    pub origin: CaptureTime,
+    /// Length of a bin, in ns.
+    pub bin_ns: i64,
+    /// Keep the curves that pairs of flows are compared by.
+    pub curves: bool,
+    /// Grows by the memory that new parts of the curves take, in bytes.
+    pub curve_growth: Arc<AtomicUsize>,
+}
+
+/// One direction of a connection that carried payload: a flow.
+#[derive(Debug)]
+pub struct FlowRecord {
+    /// Which direction.
+    pub dir: Direction,
+    /// Counts and distributions.
+    pub summary: DirectionSummary,
+    /// Sequence state at the end.
+    pub state: HalfState,
+    /// Over time.
+    pub series: Series,
+    /// Payload over time, for pairs.
+    pub curve: PayloadCurve,
+    /// Rows of `--segments`, where they are wanted.
+    pub segments: Vec<ClassifiedSegment>,
+}
+
+/// A connection with payload, after its end.
+#[derive(Debug)]
+pub struct ConnectionRecord {
+    /// Who and when.
+    pub identity: FlowIdentity,
+    /// How it opened and closed.
+    pub handshake: Handshake,
+    /// It was put away because too many were alive.
+    pub cut_by_limit: bool,
+    /// Packets of both directions.
+    pub packets: [u64; 2],
+    /// Its flows: one or two.
+    pub flows: Vec<FlowRecord>,
+}
+
+/// Keeps what the tables need. `SEGMENTS` adds a row for each data segment.
+#[derive(Debug)]
+pub struct Recorder<const SEGMENTS: bool> {
+    config: RecordConfig,
+    /// Connections with payload, in no particular order.
+    pub connections: Vec<ConnectionRecord>,
+    /// First records of the connections without payload: they count in `connection_id`.
+    pub silent: Vec<u64>,
+    /// Payload bytes below which a flow that has ended cannot be among the largest any more.
+    pub curve_floor_bytes: u64,
+}
+
+impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
+    /// A recorder that has seen nothing.
+    #[must_use]
+    pub fn new(config: RecordConfig) -> Self {
+        Self {
+            config,
+            connections: Vec::new(),
+            silent: Vec::new(),
+            curve_floor_bytes: 0,
+        }
+    }
+}
+
+/// What is kept of one connection while it is alive.
+#[derive(Debug)]
+pub struct LiveConnection<const SEGMENTS: bool> {
+    config: RecordConfig,
+    directions: [DirectionSummary; 2],
+    data: [Option<Box<LiveFlow>>; 2],
+}
+
+/// What only a direction with payload, or with ACKs of one, needs.
+#[derive(Debug)]
+struct LiveFlow {
+    series: Series,
+    curve: PayloadCurve,
+    segments: Vec<ClassifiedSegment>,
+}
+
+impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
+    fn data(&mut self, dir: Direction) -> &mut LiveFlow {
+        let config = &self.config;
+        self.data[dir.index()].get_or_insert_with(|| {
+            Box::new(LiveFlow {
+                series: Series::new(config.origin, config.bin_ns),
+                curve: PayloadCurve::default(),
+                segments: Vec::new(),
+            })
+        })
+    }
+
+    /// Calls `each` with first and last data instant, payload bytes and curve of its flows.
+    pub fn for_each_curve(&mut self, mut each: impl FnMut(super::Span, u64, &mut PayloadCurve)) {
+        for (summary, data) in self.directions.iter().zip(&mut self.data) {
+            if let (Some(span), Some(data)) = (summary.data_span, data) {
+                each(span, summary.payload_bytes, &mut data.curve);
+            }
+        }
+    }
+}
+
+impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
+    const SEGMENTS: bool = SEGMENTS;
+
+    #[inline]
+    fn packet(&mut self, dir: Direction, segment: &Segment) {
+        self.directions[dir.index()].on_packet(segment);
+        if segment.payload_len == 0 && self.data[dir.index()].is_none() {
+            return;
+        }
+        let curves = self.config.curves;
+        let data = self.data(dir);
+        let bin = data.series.at(segment.at);
+        bin.ip_bytes += u64::from(segment.ip_len);
+        if segment.payload_len > 0 {
+            bin.payload_bytes += u64::from(segment.payload_len);
+            bin.data_packets += u64::from(segment.ip_packets);
+            let grown = if curves {
+                data.curve.add(segment.at, segment.payload_len)
+            } else {
+                0
+            };
+            if grown > 0 {
+                self.config.curve_growth.fetch_add(grown, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[inline]
+    fn data(&mut self, dir: Direction, data: &DataArrival) {
+        self.directions[dir.index()].on_data(data);
+        let bin = LiveConnection::data(self, dir).series.at(data.at);
+        bin.in_flight_bytes_max = bin.in_flight_bytes_max.max(data.in_flight_bytes);
+        bin.retransmitted_bytes += u64::from(data.repeated_len);
+        bin.retransmitted_packets += u64::from(data.verdict.class == Class::Retransmission);
+    }
+
+    fn amended(&mut self, dir: Direction, amendment: &Amendment) {
+        self.directions[dir.index()].on_amendment(amendment);
+    }
+
+    #[inline]
+    fn rtt(&mut self, dir: Direction, sample: &RttSample) {
+        self.directions[dir.index()].on_rtt(sample);
+        let bin = self.data(dir).series.at(sample.at);
+        if bin.rtt_samples == 0 {
+            bin.rtt_ns_min = sample.rtt_ns;
+            bin.rtt_ns_max = sample.rtt_ns;
+        }
+        bin.rtt_samples += 1;
+        bin.rtt_ns_sum = bin.rtt_ns_sum.saturating_add(sample.rtt_ns);
+        bin.rtt_ns_min = bin.rtt_ns_min.min(sample.rtt_ns);
+        bin.rtt_ns_max = bin.rtt_ns_max.max(sample.rtt_ns);
+    }
+
+    #[inline]
+    fn timestamp_rtt(&mut self, dir: Direction, _at: CaptureTime, rtt_ns: i64) {
+        self.directions[dir.index()].rtt_ts.add(rtt_ns);
+    }
+
+    #[inline]
+    fn acked(&mut self, dir: Direction, acked: &Acked) {
+        self.directions[dir.index()].on_acked(acked);
+        if acked.bytes > 0 {
+            self.data(dir).series.at(acked.at).acked_bytes += acked.bytes;
+        }
+    }
+
+    fn signal(&mut self, dir: Direction, _at: CaptureTime, signal: Signal) {
+        self.directions[dir.index()].on_signal(signal);
+    }
+
+    fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
+        self.data(dir).segments.push(*segment);
+    }
+}
+
+impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
+    type Flow = LiveConnection<SEGMENTS>;
+
+    fn open(&mut self, _identity: &FlowIdentity) -> Self::Flow {
+        LiveConnection {
+            config: self.config.clone(),
+            directions: [DirectionSummary::default(), DirectionSummary::default()],
+            data: [None, None],
+        }
+    }
+
+    fn close(
+        &mut self,
+        identity: &FlowIdentity,
+        connection: &Connection,
+        flow: Self::Flow,
+        cut_by_limit: bool,
+    ) {
+        let packets = [flow.directions[0].packets, flow.directions[1].packets];
+        let mut flows = Vec::new();
+        for (dir, (summary, data)) in [Direction::Forward, Direction::Reverse]
+            .into_iter()
+            .zip(flow.directions.into_iter().zip(flow.data))
+        {
+            let Some(mut data) = data.filter(|_| summary.data_packets > 0) else {
+                continue;
+            };
+            if summary.payload_bytes < self.curve_floor_bytes {
+                data.curve = PayloadCurve::default();
+            }
+            let LiveFlow {
+                series,
+                curve,
+                segments,
+            } = *data;
+            flows.push(FlowRecord {
+                dir,
+                summary,
+                state: connection.state(dir),
+                series,
+                curve,
+                segments,
+            });
+        }
+        if flows.is_empty() {
+            self.silent.push(identity.first_ordinal);
+            return;
+        }
+        self.connections.push(ConnectionRecord {
+            identity: *identity,
+            handshake: connection.handshake().clone(),
+            cut_by_limit,
+            packets,
+            flows,
+        });
+    }
+}

@@ -1,0 +1,122 @@
+//! A flow over time, in bins of fixed length (METRICS.md section 4).
+
+use crate::time::CaptureTime;
+
+/// One bin of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bin {
+    /// Number of the bin: 0 begins with the capture's first record.
+    pub index: i64,
+    /// Payload bytes newly acknowledged.
+    pub acked_bytes: u64,
+    /// IP bytes.
+    pub ip_bytes: u64,
+    /// Payload bytes, every copy counted.
+    pub payload_bytes: u64,
+    /// Packets with payload.
+    pub data_packets: u64,
+    /// Packets that are retransmissions.
+    pub retransmitted_packets: u64,
+    /// Their payload bytes.
+    pub retransmitted_bytes: u64,
+    /// RTT samples whose ACK passed in this bin.
+    pub rtt_samples: u64,
+    /// Sum of them, in ns.
+    pub rtt_ns_sum: i64,
+    /// Smallest, in ns; meaningless without samples.
+    pub rtt_ns_min: i64,
+    /// Largest, in ns; meaningless without samples.
+    pub rtt_ns_max: i64,
+    /// Largest number of bytes in flight, at the data segments of this bin.
+    pub in_flight_bytes_max: Option<u64>,
+}
+
+impl Bin {
+    /// Mean RTT, in ns; `None` without samples.
+    #[must_use]
+    pub fn rtt_ns_mean(&self) -> Option<f64> {
+        (self.rtt_samples > 0).then(|| self.rtt_ns_sum as f64 / self.rtt_samples as f64)
+    }
+}
+
+/// The bins of one flow in which anything happened, in order.
+#[derive(Clone, Debug)]
+pub struct Series {
+    origin: CaptureTime,
+    bin_ns: i64,
+    bins: Vec<Bin>,
+    /// The bin last used and when it ends: nearly always the one wanted next.
+    current: usize,
+    current_start: CaptureTime,
+    current_end: CaptureTime,
+}
+
+impl Series {
+    /// No bins yet; bin 0 begins at `origin`, each is `bin_ns` (at least 1) long.
+    #[must_use]
+    pub fn new(origin: CaptureTime, bin_ns: i64) -> Self {
+        Self {
+            origin,
+            bin_ns: bin_ns.max(1),
+            bins: Vec::new(),
+            current: 0,
+            current_start: CaptureTime::MAX,
+            current_end: CaptureTime::MIN,
+        }
+    }
+
+    /// The bins, in order of time.
+    #[must_use]
+    pub fn bins(&self) -> &[Bin] {
+        &self.bins
+    }
+
+    /// The bin of the instant `at`.
+    #[inline]
+    pub fn at(&mut self, at: CaptureTime) -> &mut Bin {
+        if at < self.current_start || at >= self.current_end {
+            self.turn_to(at);
+        }
+        &mut self.bins[self.current]
+    }
+
+    #[cold]
+    fn turn_to(&mut self, at: CaptureTime) {
+        let index = at.since(self.origin).div_euclid(self.bin_ns);
+        self.current_start = self.origin.plus_ns(index.saturating_mul(self.bin_ns));
+        self.current_end = self.current_start.plus_ns(self.bin_ns);
+        self.current = self.bins.partition_point(|bin| bin.index < index);
+        if self
+            .bins
+            .get(self.current)
+            .is_none_or(|bin| bin.index != index)
+        {
+            self.bins.insert(
+                self.current,
+                Bin {
+                    index,
+                    ..Bin::default()
+                },
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_sparse_and_in_order_even_when_the_clock_steps_back() {
+        let mut series = Series::new(CaptureTime::from_ns(1000), 100);
+        for ns in [1000, 1099, 5000, 1100, 900, 1000] {
+            series.at(CaptureTime::from_ns(ns)).data_packets += 1;
+        }
+        let bins: Vec<(i64, u64)> = series
+            .bins()
+            .iter()
+            .map(|bin| (bin.index, bin.data_packets))
+            .collect();
+        assert_eq!(bins, [(-1, 1), (0, 3), (1, 1), (40, 1)]);
+    }
+}

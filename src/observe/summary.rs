@@ -1,0 +1,198 @@
+//! One direction of a connection, summed up.
+
+use super::quantiles::DelayDistribution;
+use crate::decode::{Ecn, Segment, TcpFlags};
+use crate::event::{
+    Acked, Amendment, Class, DataArrival, LossPlace, Reason, RttSample, Signal, Verdict,
+};
+use crate::time::CaptureTime;
+
+/// First and last instant of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first.
+    pub first: CaptureTime,
+    /// The last.
+    pub last: CaptureTime,
+}
+
+impl Span {
+    fn extend(span: &mut Option<Self>, at: CaptureTime) {
+        match span {
+            None => {
+                *span = Some(Self {
+                    first: at,
+                    last: at,
+                });
+            }
+            Some(span) => span.last = span.last.max(at),
+        }
+    }
+
+    /// From first to last, in ns; negative when the clock stepped back.
+    #[must_use]
+    pub fn length_ns(&self) -> i64 {
+        self.last.since(self.first)
+    }
+}
+
+/// Counts and distributions of one direction; names and definitions as in METRICS.md section 1.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    missing_docs,
+    reason = "each field is the METRICS.md entry of the same name"
+)]
+pub struct DirectionSummary {
+    pub packets: u64,
+    pub data_packets: u64,
+    pub ip_bytes: u64,
+    pub payload_bytes: u64,
+    /// All packets of this direction.
+    pub span: Option<Span>,
+    /// Packets with payload.
+    pub data_span: Option<Span>,
+    /// When the cumulative ACK last covered new payload.
+    pub last_new_ack_at: Option<CaptureTime>,
+    pub rtt: DelayDistribution,
+    pub rtt_exact: DelayDistribution,
+    pub rtt_ts: DelayDistribution,
+    pub in_flight_bytes_max: Option<u64>,
+    pub in_flight_bytes_sum: u128,
+    pub in_flight_samples: u64,
+    pub retransmitted_packets: u64,
+    pub retransmitted_bytes: u64,
+    pub rtx_fast: u64,
+    pub rtx_timeout: u64,
+    pub rtx_tail_probe: u64,
+    pub rtx_unneeded: u64,
+    pub lost_upstream: u64,
+    pub lost_downstream: u64,
+    pub reordered_packets: u64,
+    pub reordering_extent_max: u64,
+    pub reordering_late_ns_max: i64,
+    pub reordered_at_receiver: u64,
+    pub duplicate_packets: u64,
+    pub ambiguous_packets: u64,
+    pub dup_acks: u64,
+    pub sack_blocks: u64,
+    pub dsacks: u64,
+    pub zero_windows: u64,
+    pub window_full: u64,
+    pub keepalives: u64,
+    pub window_probes: u64,
+    pub ecn_capable_packets: u64,
+    pub ce_marks: u64,
+    pub ece_echoes: u64,
+    /// Data packets larger than the MSS: captured before segmentation or after merging.
+    pub super_segments: u64,
+    pub lengths_from_frame: u64,
+    pub headers_cut: u64,
+    pub clock_steps_back: u64,
+}
+
+impl DirectionSummary {
+    /// Any packet. `mss` is the peer's, where its SYN was seen.
+    #[inline]
+    pub(super) fn on_packet(&mut self, segment: &Segment) {
+        self.packets += u64::from(segment.ip_packets);
+        self.ip_bytes += u64::from(segment.ip_len);
+        if self.span.is_some_and(|span| segment.at < span.last) {
+            self.clock_steps_back += 1;
+        }
+        Span::extend(&mut self.span, segment.at);
+        self.ecn_capable_packets += u64::from(segment.ecn != Ecn::NotEct);
+        self.ce_marks += u64::from(segment.ecn == Ecn::Ce);
+        self.lengths_from_frame += u64::from(segment.length_from_frame);
+        self.headers_cut += u64::from(segment.header_cut);
+        let syn = segment.flags.has(TcpFlags::SYN);
+        self.ece_echoes += u64::from(segment.flags.has(TcpFlags::ECE) && !syn);
+        if segment.payload_len > 0 {
+            self.data_packets += u64::from(segment.ip_packets);
+            self.payload_bytes += u64::from(segment.payload_len);
+            Span::extend(&mut self.data_span, segment.at);
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_data(&mut self, data: &DataArrival) {
+        if let Some(in_flight) = data.in_flight_bytes {
+            self.in_flight_bytes_max = self.in_flight_bytes_max.max(Some(in_flight));
+            self.in_flight_bytes_sum += u128::from(in_flight);
+            self.in_flight_samples += 1;
+        }
+        self.retransmitted_bytes += u64::from(data.repeated_len);
+        if data.verdict != Verdict::NEW {
+            self.count(data.verdict, 1);
+            if let Some((extent, late_ns)) = data.extent {
+                self.reordering_extent_max = self.reordering_extent_max.max(u64::from(extent));
+                self.reordering_late_ns_max = self.reordering_late_ns_max.max(late_ns);
+            }
+        }
+    }
+
+    pub(super) fn on_amendment(&mut self, amendment: &Amendment) {
+        self.count(amendment.was, -1);
+        self.count(amendment.now, 1);
+    }
+
+    fn count(&mut self, verdict: Verdict, by: i64) {
+        let add = |counter: &mut u64| *counter = counter.wrapping_add_signed(by);
+        match verdict.class {
+            Class::New | Class::KeepAlive | Class::WindowProbe => {}
+            Class::Duplicate => add(&mut self.duplicate_packets),
+            Class::Reordered => add(&mut self.reordered_packets),
+            Class::Ambiguous => add(&mut self.ambiguous_packets),
+            Class::Retransmission => {
+                add(&mut self.retransmitted_packets);
+                match verdict.reason {
+                    Some(Reason::Fast) => add(&mut self.rtx_fast),
+                    Some(Reason::Timeout) => add(&mut self.rtx_timeout),
+                    Some(Reason::TailProbe) => add(&mut self.rtx_tail_probe),
+                    Some(Reason::Unneeded) => add(&mut self.rtx_unneeded),
+                    None => {}
+                }
+                match verdict.lost {
+                    Some(LossPlace::Upstream) => add(&mut self.lost_upstream),
+                    Some(LossPlace::Downstream) => add(&mut self.lost_downstream),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_rtt(&mut self, sample: &RttSample) {
+        self.rtt.add(sample.rtt_ns);
+        if sample.exact {
+            self.rtt_exact.add(sample.rtt_ns);
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_acked(&mut self, acked: &Acked) {
+        if acked.bytes > 0 || self.last_new_ack_at.is_none() {
+            self.last_new_ack_at = Some(acked.at);
+        }
+    }
+
+    pub(super) fn on_signal(&mut self, signal: Signal) {
+        match signal {
+            Signal::DupAck => self.dup_acks += 1,
+            Signal::SackBlocks(blocks) => self.sack_blocks += u64::from(blocks),
+            Signal::Dsack => self.dsacks += 1,
+            Signal::ZeroWindow => self.zero_windows += 1,
+            Signal::WindowFull => self.window_full += 1,
+            Signal::KeepAlive => self.keepalives += 1,
+            Signal::WindowProbe => self.window_probes += 1,
+            Signal::SuperSegment => self.super_segments += 1,
+            Signal::ReorderedAtReceiver => self.reordered_at_receiver += 1,
+        }
+    }
+
+    /// Mean of the bytes in flight over the data segments; `None` where no ACK was seen.
+    #[must_use]
+    pub fn in_flight_bytes_mean(&self) -> Option<f64> {
+        (self.in_flight_samples > 0)
+            .then(|| self.in_flight_bytes_sum as f64 / self.in_flight_samples as f64)
+    }
+}

@@ -1,5 +1,6 @@
 //! Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 
+pub mod analyze;
 pub mod capture;
 pub mod decode;
 pub mod event;
@@ -9,3 +10,5 @@ pub mod observe;
 pub mod seq;
 pub mod time;
 pub mod track;
+
+pub use analyze::Analysis;

@@ -1,0 +1,101 @@
+//! Who runs it, on how many cores, and in what order results come back.
+//!
+//! [`Analysis::of`] is the library's front door: captures in, [`CaptureAnalysis`] out. Other tools
+//! that have packets already push them into an [`Engine`].
+
+mod config;
+mod engine;
+mod merge;
+mod pairs;
+mod pings;
+mod pipeline;
+mod pruning;
+
+use std::path::Path;
+use std::sync::Mutex;
+
+pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
+pub use engine::Engine;
+pub use merge::{CaptureAnalysis, Flow, FrameIndex, Quality};
+pub use pairs::{Pair, PairBin, Pairs};
+pub use pings::Ping;
+pub use pipeline::Watch;
+
+/// The results of a run: one entry a capture, in the order they were given.
+#[derive(Debug)]
+pub struct Analysis {
+    /// One entry a capture.
+    pub captures: Vec<CaptureAnalysis>,
+}
+
+impl Analysis {
+    /// Analyses capture files, each as a capture of its own, on all cores.
+    ///
+    /// Never fails as a whole: a capture that cannot be read to its end keeps what was read before
+    /// and says why in [`CaptureAnalysis::errors`].
+    ///
+    /// ```
+    /// use ccanalyze::Analysis;
+    /// use ccanalyze::analyze::Config;
+    ///
+    /// let analysis = Analysis::of(["testdata/captures/drop-one.pcap"], &Config::default());
+    /// let capture = &analysis.captures[0];
+    /// assert!(capture.error().is_none());
+    /// // The download: the flow with the most payload.
+    /// let flow = capture.flows().max_by_key(|flow| flow.summary().payload_bytes).unwrap();
+    /// assert_eq!(flow.summary().retransmitted_packets, 1);
+    /// assert!(flow.goodput_bps().unwrap() > 10e6);
+    /// ```
+    pub fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, config: &Config) -> Self {
+        let inputs = paths
+            .into_iter()
+            .map(|path| CaptureInput::file(path.as_ref()))
+            .collect();
+        Self::run(inputs, config, &Watch::default())
+    }
+
+    /// Analyses captures of any kind while `watch` tells others how far it is.
+    ///
+    /// How many threads [`Config::threads`] allows changes nothing but the time taken.
+    #[must_use]
+    pub fn run(inputs: Vec<CaptureInput>, config: &Config, watch: &Watch) -> Self {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(config.threads.unwrap_or(0))
+            .build();
+        let Ok(pool) = pool else {
+            // No threads to be had: the slow way is still a way.
+            return Self {
+                captures: inputs
+                    .into_iter()
+                    .map(|input| pipeline::analyze(input, config, watch))
+                    .collect(),
+            };
+        };
+        // Captures are handed out by threads outside the pool: one that waits for a window of its
+        // capture must not begin another capture on the same stack.
+        let next = Mutex::new(inputs.into_iter().enumerate());
+        let done = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..pool.current_num_threads() {
+                scope.spawn(|| {
+                    loop {
+                        let Some((index, input)) =
+                            next.lock().ok().and_then(|mut inputs| inputs.next())
+                        else {
+                            break;
+                        };
+                        let analysis = pool.install(|| pipeline::analyze(input, config, watch));
+                        if let Ok(mut done) = done.lock() {
+                            done.push((index, analysis));
+                        }
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_default();
+        done.sort_by_key(|&(index, _)| index);
+        Self {
+            captures: done.into_iter().map(|(_, analysis)| analysis).collect(),
+        }
+    }
+}

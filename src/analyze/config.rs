@@ -1,0 +1,118 @@
+//! What a run is asked for.
+
+use std::path::{Path, PathBuf};
+
+use crate::capture::CaptureSource;
+use crate::decode::{DecodeOptions, Filter};
+use crate::flow::FlowLimits;
+use crate::metric::BalanceWeights;
+
+/// One capture: a file, or several files that follow each other in time.
+pub struct CaptureInput {
+    /// What the results call it: the path as given.
+    pub name: String,
+    /// Where it is read from.
+    pub sources: Vec<CaptureSource>,
+}
+
+impl CaptureInput {
+    /// A file as a capture of its own; `-` is standard input.
+    #[must_use]
+    pub fn file(path: &Path) -> Self {
+        let source = if path == Path::new("-") {
+            CaptureSource::Stdin
+        } else {
+            CaptureSource::File(path.to_path_buf())
+        };
+        Self {
+            name: path.display().to_string(),
+            sources: vec![source],
+        }
+    }
+
+    /// Rotated files as one capture, called by the first of them.
+    #[must_use]
+    pub fn concatenated(paths: &[PathBuf]) -> Self {
+        let name = paths
+            .first()
+            .map_or_else(String::new, |path| path.display().to_string());
+        let sources = paths
+            .iter()
+            .flat_map(|path| Self::file(path).sources)
+            .collect();
+        Self { name, sources }
+    }
+}
+
+/// Capacity of the link that the flows share, in bits per second of goodput.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capacity {
+    /// Bits per second.
+    pub bps: f64,
+}
+
+/// The time span over which two flows are compared, where it is not the shorter flow's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FnessWindow {
+    /// Begins so long after the first data of the later flow, in ns.
+    pub offset_ns: i64,
+    /// Lasts so long, in ns.
+    pub length_ns: i64,
+}
+
+/// Which flows are compared with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairConfig {
+    /// So many of the flows with the most payload (METRICS.md section 3).
+    pub top: usize,
+    /// Over which span; `None` is the timespan of the shorter flow.
+    pub window: Option<FnessWindow>,
+}
+
+impl Default for PairConfig {
+    fn default() -> Self {
+        Self {
+            top: 64,
+            window: None,
+        }
+    }
+}
+
+/// What a run is asked for. The default is what the command does without options.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How records are decoded.
+    pub decode: DecodeOptions,
+    /// Which packets count; all, without a filter.
+    pub filter: Option<Filter>,
+    /// Length of a bin of the series, in ns, at least 1.
+    pub bin_ns: i64,
+    /// Capacity of the shared link, for utilisation and the balanced metric.
+    pub capacity: Option<Capacity>,
+    /// Weights of the balanced metric.
+    pub weights: BalanceWeights,
+    /// Which flows are compared.
+    pub pairs: PairConfig,
+    /// Keep a row for each data segment.
+    pub segments: bool,
+    /// When connections are put away.
+    pub limits: FlowLimits,
+    /// Threads to work with; `None` is one a core.
+    pub threads: Option<usize>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            decode: DecodeOptions::default(),
+            filter: None,
+            bin_ns: 100_000_000,
+            capacity: None,
+            weights: BalanceWeights::default(),
+            pairs: PairConfig::default(),
+            segments: false,
+            limits: FlowLimits::default(),
+            threads: None,
+        }
+    }
+}

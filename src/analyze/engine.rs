@@ -1,0 +1,129 @@
+//! The push interface: for tools that have packets already.
+
+use crate::capture::{LinkType, Record};
+use crate::decode::{DecodeOptions, Decoded, FragmentTable, Tally, decode};
+use crate::flow::{FlowLimits, FlowTable, Observer, TableFacts};
+use crate::time::CaptureTime;
+
+/// Takes packets one by one, in capture order, and tells an [`Observer`] what they mean.
+///
+/// Single-threaded and without I/O. The command runs the same state machines, spread over cores.
+///
+/// ```
+/// use ccanalyze::analyze::Engine;
+/// use ccanalyze::capture::LinkType;
+/// use ccanalyze::event::{Direction, FlowSink, RttSample};
+/// use ccanalyze::flow::{FlowIdentity, Observer};
+/// use ccanalyze::time::CaptureTime;
+/// use ccanalyze::track::Connection;
+///
+/// /// Collects the round-trip times of each connection.
+/// #[derive(Default)]
+/// struct Rtts(Vec<i64>);
+/// impl FlowSink for Rtts {
+///     fn rtt(&mut self, _dir: Direction, sample: &RttSample) {
+///         self.0.push(sample.rtt_ns);
+///     }
+/// }
+/// #[derive(Default)]
+/// struct All(Vec<i64>);
+/// impl Observer for All {
+///     type Flow = Rtts;
+///     fn open(&mut self, _identity: &FlowIdentity) -> Rtts {
+///         Rtts::default()
+///     }
+///     fn close(&mut self, _identity: &FlowIdentity, _connection: &Connection, flow: Rtts, _cut: bool) {
+///         self.0.extend(flow.0);
+///     }
+/// }
+///
+/// // A raw IPv4 packet: 10.0.0.1:80 > 10.0.0.2:1024, or its answer, with or without 4 bytes of payload.
+/// fn packet(answer: bool, seq: u32, ack: u32, payload: &[u8]) -> Vec<u8> {
+///     let mut bytes = vec![0x45, 0, 0, 40 + payload.len() as u8, 0, 0, 0x40, 0, 64, 6, 0, 0];
+///     let (a, b) = ([10, 0, 0, 1, 0, 80], [10, 0, 0, 2, 4, 0]);
+///     let (src, dst) = if answer { (b, a) } else { (a, b) };
+///     bytes.extend([&src[..4], &dst[..4], &src[4..], &dst[4..]].concat());
+///     bytes.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
+///     bytes.extend([0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+///     bytes.extend(payload);
+///     bytes
+/// }
+///
+/// const RAW_IP: LinkType = LinkType(101);
+/// let mut engine = Engine::new(All::default());
+/// for (ms, bytes) in [
+///     (0, packet(false, 1, 1, b"data")),
+///     (20, packet(true, 1, 5, b"")),
+///     (30, packet(false, 5, 1, b"more")),
+///     (55, packet(true, 1, 9, b"")),
+/// ] {
+///     engine.push(CaptureTime::from_ns(ms * 1_000_000), RAW_IP, &bytes, bytes.len() as u32);
+/// }
+/// let (all, _) = engine.finish();
+/// assert_eq!(all.0, [20_000_000, 25_000_000]);
+/// ```
+pub struct Engine<O: Observer> {
+    options: DecodeOptions,
+    table: FlowTable<O>,
+    fragments: FragmentTable,
+    tally: Tally,
+    records: u64,
+}
+
+impl<O: Observer> Engine<O> {
+    /// An engine that has seen nothing, with default options and limits.
+    #[must_use]
+    pub fn new(observer: O) -> Self {
+        let limits = FlowLimits::default();
+        let limits = FlowLimits {
+            flows_max: limits.flows_max * crate::flow::SHARDS,
+            ..limits
+        };
+        Self::with_options(observer, DecodeOptions::default(), limits)
+    }
+
+    /// An engine with options and limits of its own.
+    #[must_use]
+    pub fn with_options(observer: O, options: DecodeOptions, limits: FlowLimits) -> Self {
+        Self {
+            options,
+            table: FlowTable::new(observer, limits),
+            fragments: FragmentTable::new(),
+            tally: Tally::default(),
+            records: 0,
+        }
+    }
+
+    /// Takes the next packet: when it was captured, what its bytes begin with, the captured bytes,
+    /// and its length on the wire.
+    pub fn push(&mut self, at: CaptureTime, link: LinkType, bytes: &[u8], original_len: u32) {
+        let ordinal = self.records;
+        self.records += 1;
+        let record = Record {
+            frame: self.records,
+            at,
+            link,
+            bytes,
+            original_len,
+        };
+        match decode(&record, ordinal, &self.options) {
+            Decoded::Segment(segment) => self.table.on_segment(&segment),
+            Decoded::Fragment(fragment) => {
+                if let Some(segment) = self.fragments.push(fragment) {
+                    self.table.on_segment(&segment);
+                }
+            }
+            Decoded::Echo(_) => self.tally.add(crate::decode::Skip::Icmp),
+            Decoded::Skipped(skip) => self.tally.add(skip),
+        }
+    }
+
+    /// The packets have ended: closes all connections and hands back the observer, and what was
+    /// skipped by reason.
+    pub fn finish(self) -> (O, Tally) {
+        let mut tally = self.tally;
+        tally.merge(&self.fragments.skipped());
+        let (observer, TableFacts { .. }) = self.table.finish();
+        (observer, tally)
+    }
+}

@@ -1,0 +1,338 @@
+//! Shard results in one order: that of each connection's first record, whatever ran where.
+
+use super::config::Config;
+use super::pairs::Pairs;
+use super::pings::Ping;
+use crate::capture::{CaptureError, FileFacts, Window};
+use crate::decode::{Endpoint, Tally};
+use crate::event::Direction;
+use crate::metric;
+use crate::observe::{ConnectionRecord, DirectionSummary, FlowRecord, Recorder, Span};
+use crate::time::CaptureTime;
+
+/// From positions in a capture to frame numbers in its files.
+#[derive(Clone, Debug, Default)]
+pub struct FrameIndex {
+    /// First ordinal, file, and frame number of it; one entry a file that has records.
+    starts: Vec<(u64, usize, u64)>,
+}
+
+impl FrameIndex {
+    pub(super) fn add(&mut self, first_ordinal: u64, window: &Window) {
+        let file = window.file();
+        if !window.is_empty() && self.starts.last().is_none_or(|&(_, last, _)| last != file) {
+            self.starts
+                .push((first_ordinal, file, window.record(0).frame));
+        }
+    }
+
+    /// File (its place among those of the capture) and frame number, from 1, of a record.
+    #[must_use]
+    pub fn frame(&self, ordinal: u64) -> Option<(usize, u64)> {
+        let index = self
+            .starts
+            .partition_point(|&(first, _, _)| first <= ordinal)
+            .checked_sub(1)?;
+        let (first, file, frame) = self.starts[index];
+        Some((file, frame + (ordinal - first)))
+    }
+}
+
+/// What is known of a capture besides its connections.
+pub(super) struct CaptureFacts {
+    pub(super) name: String,
+    pub(super) files: Vec<FileFacts>,
+    pub(super) records: u64,
+    pub(super) tcp_records: u64,
+    pub(super) tally: Tally,
+    pub(super) span: Option<Span>,
+    pub(super) origin: CaptureTime,
+    pub(super) frames: FrameIndex,
+    pub(super) pings: Vec<Ping>,
+    pub(super) cut_by_limit: u64,
+    pub(super) errors: Vec<CaptureError>,
+}
+
+/// Everything found in one capture.
+#[derive(Debug)]
+pub struct CaptureAnalysis {
+    /// The capture: the path as given.
+    pub name: String,
+    /// The files it was read from.
+    pub files: Vec<FileFacts>,
+    /// Records read.
+    pub records: u64,
+    /// Records that belong to a TCP segment that was analysed.
+    pub tcp_records: u64,
+    /// Records that were skipped, by reason. With [`tcp_records`](Self::tcp_records) they add up
+    /// to [`records`](Self::records).
+    pub skipped: Tally,
+    /// First and last instant of all records.
+    pub span: Option<Span>,
+    /// Start of bin 0 of all series.
+    pub origin: CaptureTime,
+    /// Frame numbers.
+    pub frames: FrameIndex,
+    /// Connections with payload, by their first record, each with its `connection_id`.
+    pub connections: Vec<(u64, ConnectionRecord)>,
+    /// Connections in all, also those without payload.
+    pub connections_total: u64,
+    /// Connections put away because too many were alive at once.
+    pub cut_by_limit: u64,
+    /// Flows compared with each other.
+    pub pairs: Pairs,
+    /// ICMP echo requests.
+    pub pings: Vec<Ping>,
+    /// What kept it from being read to its end, of each file that failed; empty when all went well.
+    pub errors: Vec<CaptureError>,
+}
+
+impl CaptureAnalysis {
+    /// A capture that could not even be opened.
+    pub(super) fn unread(name: String, error: CaptureError) -> Self {
+        Self {
+            name,
+            files: Vec::new(),
+            records: 0,
+            tcp_records: 0,
+            skipped: Tally::default(),
+            span: None,
+            origin: CaptureTime::default(),
+            frames: FrameIndex::default(),
+            connections: Vec::new(),
+            connections_total: 0,
+            cut_by_limit: 0,
+            pairs: Pairs::default(),
+            pings: Vec::new(),
+            errors: vec![error],
+        }
+    }
+
+    pub(super) fn merge<const SEGMENTS: bool>(
+        facts: CaptureFacts,
+        recorders: Vec<Recorder<SEGMENTS>>,
+        config: &Config,
+    ) -> Self {
+        assert_eq!(
+            facts.records,
+            facts.tcp_records + facts.tally.total(),
+            "a record got lost"
+        );
+        let mut records: Vec<ConnectionRecord> = Vec::new();
+        let mut silent: Vec<u64> = Vec::new();
+        for mut recorder in recorders {
+            records.append(&mut recorder.connections);
+            silent.append(&mut recorder.silent);
+        }
+        records.sort_unstable_by_key(|record| record.identity.first_ordinal);
+        silent.sort_unstable();
+        let connections_total = (records.len() + silent.len()) as u64;
+        let connections: Vec<(u64, ConnectionRecord)> = records
+            .into_iter()
+            .enumerate()
+            .map(|(rank, record)| {
+                let before =
+                    silent.partition_point(|&ordinal| ordinal < record.identity.first_ordinal);
+                ((rank + before) as u64, record)
+            })
+            .collect();
+        let mut analysis = Self {
+            name: facts.name,
+            files: facts.files,
+            records: facts.records,
+            tcp_records: facts.tcp_records,
+            skipped: facts.tally,
+            span: facts.span,
+            origin: facts.origin,
+            frames: facts.frames,
+            connections,
+            connections_total,
+            cut_by_limit: facts.cut_by_limit,
+            pairs: Pairs::default(),
+            pings: facts.pings,
+            errors: facts.errors,
+        };
+        analysis.pairs = Pairs::of(&analysis, config.pairs);
+        analysis
+    }
+
+    /// The first thing that kept it from being read to its end.
+    #[must_use]
+    pub fn error(&self) -> Option<&CaptureError> {
+        self.errors.first()
+    }
+
+    /// The flows, by connection, forward before reverse.
+    pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
+        self.connections.iter().flat_map(|(id, connection)| {
+            connection.flows.iter().map(|record| Flow {
+                connection_id: *id,
+                connection,
+                record,
+            })
+        })
+    }
+}
+
+/// One direction of a connection that carried payload: the unit of a results row.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow<'a> {
+    /// Rank of its connection by first record, from 0.
+    pub connection_id: u64,
+    /// Its connection.
+    pub connection: &'a ConnectionRecord,
+    /// What was kept of it.
+    pub record: &'a FlowRecord,
+}
+
+impl<'a> Flow<'a> {
+    /// Counts and distributions.
+    #[must_use]
+    pub fn summary(&self) -> &'a DirectionSummary {
+        &self.record.summary
+    }
+
+    /// Sender and receiver.
+    #[must_use]
+    pub fn ends(&self) -> (Endpoint, Endpoint) {
+        self.connection.identity.ends(self.record.dir)
+    }
+
+    /// First and last packet with payload.
+    #[must_use]
+    pub fn data_span(&self) -> Option<Span> {
+        self.record.summary.data_span
+    }
+
+    /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an
+    /// ACK (`true`) or, in a one-way capture, with the last data (METRICS.md G1).
+    #[must_use]
+    pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
+        let span = self.data_span()?;
+        if self.record.state.acked_bytes.is_some() {
+            Some((self.record.summary.last_new_ack_at?.since(span.first), true))
+        } else {
+            Some((span.length_ns(), false))
+        }
+    }
+
+    /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
+    #[must_use]
+    pub fn goodput_bps(&self) -> Option<f64> {
+        let (interval_ns, acked) = self.goodput_interval_ns()?;
+        let bytes = if acked {
+            self.record.state.acked_bytes?
+        } else {
+            self.record.state.unique_bytes
+        };
+        if bytes == 0 {
+            return None;
+        }
+        metric::rate_bps(bytes, interval_ns)
+    }
+
+    /// Throughput in bits per second (METRICS.md G2); `None` with an empty interval.
+    #[must_use]
+    pub fn throughput_bps(&self) -> Option<f64> {
+        let (interval_ns, _) = self.goodput_interval_ns()?;
+        metric::rate_bps(self.record.summary.ip_bytes, interval_ns)
+    }
+
+    /// Overhead (METRICS.md O1); `None` where nothing was acked.
+    #[must_use]
+    pub fn overhead(&self) -> Option<f64> {
+        metric::overhead(self.record.summary.ip_bytes, self.record.state.acked_bytes?)
+    }
+
+    /// Flow completion time in ns (METRICS.md F1).
+    #[must_use]
+    pub fn completion_ns(&self) -> Option<i64> {
+        Some(self.data_span()?.length_ns())
+    }
+
+    /// What the reader must know (METRICS.md Q1), in a fixed order.
+    #[must_use]
+    pub fn quality(&self) -> Vec<Quality> {
+        let summary = &self.record.summary;
+        let handshake = &self.connection.handshake;
+        let dir = self.record.dir;
+        let both = handshake.opening(dir).is_some() && handshake.opening(dir.reversed()).is_some();
+        let reverse_packets = self.connection.packets[dir.reversed().index()];
+        let unseen = self.record.state.unseen_bytes.unwrap_or(0);
+        [
+            (Quality::MidStream, handshake.opening(dir).is_none()),
+            (Quality::NoHandshake, !both),
+            (Quality::OneWay, reverse_packets == 0),
+            (Quality::RecordsDropped, unseen > 0),
+            (Quality::HeadersCut, summary.headers_cut > 0),
+            (Quality::SuperSegments, summary.super_segments > 0),
+            (Quality::LengthsFromFrame, summary.lengths_from_frame > 0),
+            (Quality::ClockSteppedBack, summary.clock_steps_back > 0),
+            (Quality::LimitHit, self.connection.cut_by_limit),
+            (Quality::StraySegments, self.record.state.strays > 0),
+            (
+                Quality::Unfinished,
+                !handshake.closing().fin[dir.index()] && !handshake.closing().reset,
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(quality, holds)| holds.then_some(quality))
+        .collect()
+    }
+}
+
+/// What bears on a flow's numbers (METRICS.md Q1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quality {
+    /// The capture starts after the flow: offset 0 is the first byte seen.
+    MidStream,
+    /// SYN or SYN-ACK was not seen: no window scale, no options.
+    NoHandshake,
+    /// Nothing of the other direction was seen: no ACKs, no round trips.
+    OneWay,
+    /// Bytes were acknowledged that the capture never saw: it dropped records, or started late.
+    RecordsDropped,
+    /// The snap length cut TCP headers: options may be missing.
+    HeadersCut,
+    /// Segments larger than the MSS: captured before segmentation or after merging (offload).
+    SuperSegments,
+    /// IP lengths of 0: taken from the frame's original length (offload).
+    LengthsFromFrame,
+    /// The capture's clock stepped back.
+    ClockSteppedBack,
+    /// The connection was put away because too many were alive.
+    LimitHit,
+    /// Segments far outside the stream, most likely of an earlier connection.
+    StraySegments,
+    /// Neither FIN nor RST was seen: the capture ended before the flow did.
+    Unfinished,
+}
+
+impl Quality {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MidStream => "mid_stream",
+            Self::NoHandshake => "no_handshake",
+            Self::OneWay => "one_way",
+            Self::RecordsDropped => "records_dropped",
+            Self::HeadersCut => "headers_cut",
+            Self::SuperSegments => "super_segments",
+            Self::LengthsFromFrame => "lengths_from_frame",
+            Self::ClockSteppedBack => "clock_stepped_back",
+            Self::LimitHit => "limit_hit",
+            Self::StraySegments => "stray_segments",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// The direction of a flow as seen from its connection.
+impl Flow<'_> {
+    /// Forward when the opener sent it.
+    #[must_use]
+    pub fn dir(&self) -> Direction {
+        self.record.dir
+    }
+}

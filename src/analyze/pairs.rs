@@ -1,0 +1,234 @@
+//! Flows against each other (METRICS.md section 3).
+
+use std::collections::BTreeMap;
+
+use super::config::{FnessWindow, PairConfig};
+use super::merge::{CaptureAnalysis, Flow};
+use crate::metric;
+use crate::observe::{BytesBy, Span};
+use crate::time::CaptureTime;
+
+/// Two flows over one time span. A began first; of two that began at once, the one whose
+/// connection is older.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// Place of A among the capture's flows.
+    pub a: usize,
+    /// Place of B among the capture's flows.
+    pub b: usize,
+    /// Start of the span.
+    pub start: CaptureTime,
+    /// Its last instant.
+    pub end: CaptureTime,
+    /// Payload bytes of A seen in it.
+    pub bytes_a: u64,
+    /// Payload bytes of B seen in it.
+    pub bytes_b: u64,
+    /// Both counts are exact; otherwise one is interpolated.
+    pub exact: bool,
+    /// Pairwise fairness (METRICS.md N1).
+    pub fness: Option<f64>,
+}
+
+/// One bin of a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairBin {
+    /// Number of the bin.
+    pub index: i64,
+    /// Payload bytes of A in it.
+    pub bytes_a: u64,
+    /// Payload bytes of B in it.
+    pub bytes_b: u64,
+    /// Pairwise fairness in it.
+    pub fness: Option<f64>,
+}
+
+/// The pairs of a capture, and how all its paired flows share.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    /// One entry a pair whose spans overlap.
+    pub pairs: Vec<Pair>,
+    /// Flows that were compared: places among the capture's flows.
+    pub paired: Vec<usize>,
+    /// Flows left out because only the largest are paired.
+    pub left_out: usize,
+    /// Jain's index over the mean rates of the paired flows in the span common to all of them
+    /// (METRICS.md N2); `None` with fewer than two, or without such a span.
+    pub jain: Option<f64>,
+    /// Mean goodput over a fair share (METRICS.md N3), of the paired flows.
+    pub sharing_ratio: Option<f64>,
+    /// Upper bound of it.
+    pub sharing_bound: Option<f64>,
+}
+
+impl Pairs {
+    pub(super) fn of(analysis: &CaptureAnalysis, config: PairConfig) -> Self {
+        let flows: Vec<Flow<'_>> = analysis.flows().collect();
+        // A flow of one packet has no time span to be compared over.
+        let mut candidates: Vec<usize> = (0..flows.len())
+            .filter(|&index| {
+                flows[index]
+                    .data_span()
+                    .is_some_and(|span| span.length_ns() > 0)
+            })
+            .collect();
+        candidates.sort_by_key(|&index| {
+            (
+                std::cmp::Reverse(flows[index].summary().payload_bytes),
+                index,
+            )
+        });
+        let left_out = candidates.len().saturating_sub(config.top);
+        candidates.truncate(config.top);
+        candidates.sort_unstable();
+        let mut pairs = Vec::new();
+        for (rank, &first) in candidates.iter().enumerate() {
+            for &second in &candidates[rank + 1..] {
+                pairs.extend(compare(&flows, first, second, config.window));
+            }
+        }
+        let (jain, sharing_ratio, sharing_bound) = sharing(&flows, &candidates);
+        Self {
+            pairs,
+            paired: candidates,
+            left_out,
+            jain,
+            sharing_ratio,
+            sharing_bound,
+        }
+    }
+
+    /// One pair over time, bin by bin: the bins in which either sent, within the pair's span.
+    #[must_use]
+    pub fn bins(flows: &[Flow<'_>], pair: &Pair, origin: CaptureTime, bin_ns: i64) -> Vec<PairBin> {
+        let bin_of = |at: CaptureTime| at.since(origin).div_euclid(bin_ns.max(1));
+        let within = bin_of(pair.start)..=bin_of(pair.end);
+        let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
+        for bin in flows[pair.a].record.series.bins() {
+            bytes.entry(bin.index).or_default().0 = bin.payload_bytes;
+        }
+        for bin in flows[pair.b].record.series.bins() {
+            bytes.entry(bin.index).or_default().1 = bin.payload_bytes;
+        }
+        bytes
+            .range(within)
+            .filter(|&(_, &(a, b))| a + b > 0)
+            .map(|(&index, &(a, b))| PairBin {
+                index,
+                bytes_a: a,
+                bytes_b: b,
+                fness: metric::fness(a, b),
+            })
+            .collect()
+    }
+}
+
+/// Compares two flows; `None` where they were never active at the same time.
+fn compare(
+    flows: &[Flow<'_>],
+    first: usize,
+    second: usize,
+    window: Option<FnessWindow>,
+) -> Option<Pair> {
+    let (span_first, span_second) = (flows[first].data_span()?, flows[second].data_span()?);
+    let (a, b) = if span_second.first < span_first.first {
+        (second, first)
+    } else {
+        (first, second)
+    };
+    if span_first.last < span_second.first || span_second.last < span_first.first {
+        return None;
+    }
+    let span = match window {
+        None if span_second.length_ns() < span_first.length_ns() => span_second,
+        None => span_first,
+        Some(window) => {
+            let start = span_first
+                .first
+                .max(span_second.first)
+                .plus_ns(window.offset_ns);
+            Span {
+                first: start,
+                last: start.plus_ns(window.length_ns - 1),
+            }
+        }
+    };
+    let (bytes_a, exact_a) = bytes_within(&flows[a], span);
+    let (bytes_b, exact_b) = bytes_within(&flows[b], span);
+    Some(Pair {
+        a,
+        b,
+        start: span.first,
+        end: span.last,
+        bytes_a,
+        bytes_b,
+        exact: exact_a && exact_b,
+        fness: metric::fness(bytes_a, bytes_b),
+    })
+}
+
+/// Payload bytes of a flow from the first to the last instant of `span`, both included, and
+/// whether the number is exact.
+fn bytes_within(flow: &Flow<'_>, span: Span) -> (u64, bool) {
+    let before = flow.record.curve.bytes_by(span.first.plus_ns(-1));
+    let until = flow.record.curve.bytes_by(span.last);
+    let exact = matches!((before, until), (BytesBy::Exact(_), BytesBy::Exact(_)));
+    (until.bytes().saturating_sub(before.bytes()), exact)
+}
+
+/// Jain's index over the common span, sharing ratio and its bound.
+fn sharing(flows: &[Flow<'_>], paired: &[usize]) -> (Option<f64>, Option<f64>, Option<f64>) {
+    // Only flows of one size class compete: requests of a few bytes against the downloads they
+    // asked for would make every capture look unfair.
+    let largest = paired
+        .iter()
+        .map(|&index| flows[index].summary().payload_bytes)
+        .max()
+        .unwrap_or(0);
+    let rivals: Vec<&Flow<'_>> = paired
+        .iter()
+        .map(|&index| &flows[index])
+        .filter(|flow| flow.summary().payload_bytes * 100 >= largest)
+        .collect();
+    if rivals.len() < 2 {
+        return (None, None, None);
+    }
+    let spans: Vec<Span> = rivals.iter().filter_map(|flow| flow.data_span()).collect();
+    let first = spans
+        .iter()
+        .map(|span| span.first)
+        .max()
+        .unwrap_or(CaptureTime::MAX);
+    let last = spans
+        .iter()
+        .map(|span| span.last)
+        .min()
+        .unwrap_or(CaptureTime::MIN);
+    let jain = (first < last)
+        .then(|| {
+            let rates = rivals
+                .iter()
+                .map(|flow| bytes_within(flow, Span { first, last }).0 as f64);
+            metric::jain_index(rates)
+        })
+        .flatten();
+    // Their goodput together: all acked bytes from the first data to the last new ACK.
+    let begin = spans.iter().map(|span| span.first).min();
+    let end = rivals
+        .iter()
+        .filter_map(|flow| flow.summary().last_new_ack_at)
+        .max();
+    let bytes: u64 = rivals
+        .iter()
+        .filter_map(|flow| flow.record.state.acked_bytes)
+        .sum();
+    let total = begin
+        .zip(end)
+        .and_then(|(begin, end)| metric::rate_bps(bytes, end.since(begin)));
+    let goodputs: Vec<f64> = rivals
+        .iter()
+        .filter_map(|flow| flow.goodput_bps())
+        .collect();
+    let ratio = total.and_then(|total| metric::sharing_ratio(&goodputs, total));
+    (jain, ratio, Some(metric::sharing_bound(rivals.len())))
+}

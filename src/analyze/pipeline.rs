@@ -1,0 +1,353 @@
+//! From files to results: windows are read and decoded while the ones before are tracked.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::config::{CaptureInput, Config};
+use super::merge::{CaptureAnalysis, CaptureFacts, FrameIndex};
+use super::pings::Pings;
+use super::pruning::Pruning;
+use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Window};
+use crate::decode::{Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, decode_into};
+use crate::flow::{ConnectionKey, FlowTable, SHARDS};
+use crate::observe::{RecordConfig, Recorder, Span};
+use crate::time::CaptureTime;
+
+/// Records decoded by one task: enough to make the task worth its start, few enough that a window
+/// keeps several threads busy.
+const CHUNK_RECORDS: usize = 2048;
+
+/// Lets other threads see how far a run is.
+#[derive(Debug, Default)]
+pub struct Watch {
+    progress: Mutex<Vec<Progress>>,
+    records: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Watch {
+    /// Bytes read so far, of all captures opened.
+    #[must_use]
+    pub fn bytes_consumed(&self) -> u64 {
+        self.all(|progress| Some(progress.bytes_consumed()))
+            .unwrap_or(0)
+    }
+
+    /// Bytes to be read, of all captures opened so far; `None` when one of them is a pipe.
+    #[must_use]
+    pub fn bytes_total(&self) -> Option<u64> {
+        self.all(Progress::bytes_total)
+    }
+
+    /// Records read so far.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records.load(Ordering::Relaxed)
+    }
+
+    /// Captures finished.
+    #[must_use]
+    pub fn captures_done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Captures opened so far.
+    #[must_use]
+    pub fn captures_opened(&self) -> usize {
+        self.progress.lock().map_or(0, |all| all.len())
+    }
+
+    fn all(&self, what: impl Fn(&Progress) -> Option<u64>) -> Option<u64> {
+        self.progress.lock().ok()?.iter().map(what).sum()
+    }
+
+    fn add(&self, progress: Progress) {
+        if let Ok(mut all) = self.progress.lock() {
+            all.push(progress);
+        }
+    }
+}
+
+/// What one window says, by shard.
+#[derive(Debug, Default)]
+struct Batch {
+    chunks: Vec<Chunk>,
+    /// Segments put together from fragments, by ordinal.
+    whole: Vec<Segment>,
+}
+
+/// What one task decoded.
+#[derive(Debug)]
+struct Chunk {
+    shards: [Vec<Segment>; SHARDS],
+    fragments: Vec<Fragment>,
+    echoes: Vec<Echo>,
+    tally: Tally,
+    span: Option<Span>,
+}
+
+impl Default for Chunk {
+    fn default() -> Self {
+        Self {
+            shards: std::array::from_fn(|_| Vec::new()),
+            fragments: Vec::new(),
+            echoes: Vec::new(),
+            tally: Tally::default(),
+            span: None,
+        }
+    }
+}
+
+impl Chunk {
+    fn clear(&mut self) {
+        self.shards.iter_mut().for_each(Vec::clear);
+        self.fragments.clear();
+        self.echoes.clear();
+        self.tally = Tally::default();
+        self.span = None;
+    }
+
+    fn fill(
+        &mut self,
+        window: &Window,
+        records: std::ops::Range<usize>,
+        first_ordinal: u64,
+        config: &Config,
+    ) {
+        self.clear();
+        let mut decoded = Decoded::Skipped(Skip::NonIp);
+        for index in records {
+            let record = window.record(index);
+            self.span = Some(Span {
+                first: self
+                    .span
+                    .map_or(record.at, |span| span.first.min(record.at)),
+                last: self.span.map_or(record.at, |span| span.last.max(record.at)),
+            });
+            decode_into(
+                &record,
+                first_ordinal + index as u64,
+                &config.decode,
+                &mut decoded,
+            );
+            match &decoded {
+                Decoded::Segment(segment) => {
+                    if config
+                        .filter
+                        .as_ref()
+                        .is_some_and(|filter| !filter.keeps(&segment.src, &segment.dst))
+                    {
+                        self.tally.add(Skip::Filtered);
+                    } else {
+                        self.shards[ConnectionKey::of(segment).shard()].push(*segment);
+                    }
+                }
+                Decoded::Fragment(fragment) => self.fragments.push(*fragment),
+                Decoded::Echo(echo) => {
+                    self.tally.add(Skip::Icmp);
+                    self.echoes.push(*echo);
+                }
+                Decoded::Skipped(skip) => self.tally.add(*skip),
+            }
+        }
+    }
+}
+
+/// The part that turns records into segments, one window after the other.
+struct Source<'a> {
+    config: &'a Config,
+    reader: CaptureReader,
+    window: Window,
+    fragments: FragmentTable,
+    pings: Pings,
+    frames: FrameIndex,
+    tally: Tally,
+    records: u64,
+    filtered_whole: u64,
+    span: Option<Span>,
+    errors: Vec<CaptureError>,
+}
+
+impl Source<'_> {
+    /// Reads and decodes the next window into `batch`. `false` at the end.
+    fn next(&mut self, batch: &mut Batch) -> bool {
+        loop {
+            match self.reader.read_window(&mut self.window) {
+                Ok(true) => break,
+                Ok(false) => return false,
+                // A damaged file of several does not end the capture.
+                Err(error) => self.errors.push(error),
+            }
+        }
+        let first_ordinal = self.records;
+        self.records += self.window.len() as u64;
+        self.frames.add(first_ordinal, &self.window);
+        let chunks = self.window.len().div_ceil(CHUNK_RECORDS);
+        batch
+            .chunks
+            .resize_with(chunks.max(batch.chunks.len()), Chunk::default);
+        batch.chunks[chunks..].iter_mut().for_each(Chunk::clear);
+        let (window, config) = (&self.window, self.config);
+        batch.chunks[..chunks]
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(index, chunk)| {
+                let start = index * CHUNK_RECORDS;
+                chunk.fill(
+                    window,
+                    start..(start + CHUNK_RECORDS).min(window.len()),
+                    first_ordinal,
+                    config,
+                );
+            });
+        batch.whole.clear();
+        for chunk in &batch.chunks[..chunks] {
+            self.tally.merge(&chunk.tally);
+            if let Some(span) = chunk.span {
+                self.span = Some(Span {
+                    first: self
+                        .span
+                        .map_or(span.first, |whole| whole.first.min(span.first)),
+                    last: self
+                        .span
+                        .map_or(span.last, |whole| whole.last.max(span.last)),
+                });
+            }
+            chunk
+                .echoes
+                .iter()
+                .for_each(|echo| self.pings.on_echo(echo));
+            for &fragment in &chunk.fragments {
+                let Some(segment) = self.fragments.push(fragment) else {
+                    continue;
+                };
+                if self
+                    .config
+                    .filter
+                    .as_ref()
+                    .is_some_and(|filter| !filter.keeps(&segment.src, &segment.dst))
+                {
+                    self.filtered_whole += u64::from(segment.ip_packets);
+                } else {
+                    batch.whole.push(segment);
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Tracks one window's segments, shard by shard.
+fn track<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>], batch: &Batch) {
+    tables
+        .par_iter_mut()
+        .enumerate()
+        .for_each(|(shard, table)| {
+            let mut whole = batch
+                .whole
+                .iter()
+                .filter(|segment| ConnectionKey::of(segment).shard() == shard)
+                .peekable();
+            for segment in batch.chunks.iter().flat_map(|chunk| &chunk.shards[shard]) {
+                while let Some(earlier) = whole.next_if(|whole| whole.ordinal < segment.ordinal) {
+                    table.on_segment(earlier);
+                }
+                table.on_segment(segment);
+            }
+            whole.for_each(|segment| table.on_segment(segment));
+        });
+}
+
+/// Analyses one capture.
+pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> CaptureAnalysis {
+    let CaptureInput { name, sources } = input;
+    let analysis = match CaptureReader::open(sources, &ReadOptions::default()) {
+        Err(error) => CaptureAnalysis::unread(name, error),
+        Ok(reader) => {
+            watch.add(reader.progress());
+            if config.segments {
+                read::<true>(name, reader, config, watch)
+            } else {
+                read::<false>(name, reader, config, watch)
+            }
+        }
+    };
+    watch.done.fetch_add(1, Ordering::Relaxed);
+    analysis
+}
+
+fn read<const SEGMENTS: bool>(
+    name: String,
+    reader: CaptureReader,
+    config: &Config,
+    watch: &Watch,
+) -> CaptureAnalysis {
+    let mut source = Source {
+        config,
+        reader,
+        window: Window::new(),
+        fragments: FragmentTable::new(),
+        pings: Pings::default(),
+        frames: FrameIndex::default(),
+        tally: Tally::default(),
+        records: 0,
+        filtered_whole: 0,
+        span: None,
+        errors: Vec::new(),
+    };
+    let (mut ahead, mut behind) = (Batch::default(), Batch::default());
+    let mut more = source.next(&mut ahead);
+    // Bins are counted from the first record of the capture.
+    let origin = if source.window.is_empty() {
+        CaptureTime::default()
+    } else {
+        source.window.record(0).at
+    };
+    let curve_growth = Arc::new(AtomicUsize::new(0));
+    let mut tables: Vec<FlowTable<Recorder<SEGMENTS>>> = (0..SHARDS)
+        .map(|_| {
+            let record = RecordConfig {
+                origin,
+                bin_ns: config.bin_ns,
+                curves: config.pairs.top > 1,
+                curve_growth: curve_growth.clone(),
+            };
+            FlowTable::new(Recorder::new(record), config.limits)
+        })
+        .collect();
+    let mut shown = 0;
+    let mut pruning = Pruning::new(config.pairs);
+    while more {
+        std::mem::swap(&mut ahead, &mut behind);
+        watch.records.fetch_add(
+            std::mem::replace(&mut shown, source.records).abs_diff(source.records),
+            Ordering::Relaxed,
+        );
+        (more, ()) = rayon::join(|| source.next(&mut ahead), || track(&mut tables, &behind));
+        if pruning.grown(curve_growth.swap(0, Ordering::Relaxed)) {
+            pruning.prune(&mut tables);
+        }
+    }
+    let (recorders, table_facts): (Vec<_>, Vec<_>) =
+        tables.into_iter().map(FlowTable::finish).unzip();
+    let mut tally = source.tally;
+    tally.merge(&source.fragments.skipped());
+    tally.add_many(Skip::Filtered, source.filtered_whole);
+    let facts = CaptureFacts {
+        name,
+        files: source.reader.files().to_vec(),
+        records: source.records,
+        tcp_records: source.records - tally.total(),
+        tally,
+        span: source.span,
+        origin,
+        frames: source.frames,
+        pings: source.pings.into_pings(),
+        cut_by_limit: table_facts.iter().map(|facts| facts.cut_by_limit).sum(),
+        errors: source.errors,
+    };
+    CaptureAnalysis::merge(facts, recorders, config)
+}

@@ -1,0 +1,108 @@
+//! When and where payload curves are cut down, so that memory follows the flows, not the file.
+
+use super::config::PairConfig;
+use crate::flow::FlowTable;
+use crate::observe::{ConnectionRecord, PayloadCurve, Recorder, Span};
+use crate::time::CaptureTime;
+
+/// Memory of all curves of a capture at which they are looked through the first time.
+const FIRST_LOOK_BYTES: usize = 32 << 20;
+
+/// Live flows whose edges are kept; with more, the largest.
+const LIVE_EDGES_MAX: usize = 4096;
+
+/// Decides when curves are pruned. The results do not depend on it, except where more than
+/// [`LIVE_EDGES_MAX`] flows are alive at once: a pair that needs an edge that was not kept says so.
+#[derive(Debug)]
+pub(super) struct Pruning {
+    config: PairConfig,
+    next_look_bytes: usize,
+    held_bytes: usize,
+}
+
+impl Pruning {
+    pub(super) fn new(config: PairConfig) -> Self {
+        Self {
+            config,
+            next_look_bytes: FIRST_LOOK_BYTES,
+            held_bytes: 0,
+        }
+    }
+
+    /// The curves have grown by so much; whether it is time to look.
+    pub(super) fn grown(&mut self, bytes: usize) -> bool {
+        self.held_bytes += bytes;
+        self.held_bytes >= self.next_look_bytes
+    }
+
+    /// Looks through all curves and drops what no pair can need.
+    pub(super) fn prune<const SEGMENTS: bool>(
+        &mut self,
+        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+    ) {
+        let mut live: Vec<(u64, Span)> = Vec::new();
+        let mut ended: Vec<(u64, Span)> = Vec::new();
+        for table in &mut *tables {
+            for sink in table.sinks_mut() {
+                sink.for_each_curve(|span, bytes, _| live.push((bytes, span)));
+            }
+            for record in &table.observer_mut().connections {
+                ended.extend(record.flows.iter().filter_map(|flow| {
+                    Some((flow.summary.payload_bytes, flow.summary.data_span?))
+                }));
+            }
+        }
+        // A flow that has ended below the largest cannot come back among them.
+        let mut sizes: Vec<u64> = live.iter().chain(&ended).map(|&(bytes, _)| bytes).collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let floor = sizes.get(self.config.top).copied().unwrap_or(0);
+        live.sort_unstable_by_key(|&(bytes, span)| {
+            (std::cmp::Reverse(bytes), span.first, span.last)
+        });
+        live.truncate(LIVE_EDGES_MAX);
+        ended.retain(|&(bytes, _)| bytes >= floor);
+        let mut edges: Vec<CaptureTime> = live
+            .iter()
+            .chain(&ended)
+            .flat_map(|&(_, span)| self.edges(span))
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        self.held_bytes = 0;
+        let mut held = 0;
+        let mut prune = |curve: &mut PayloadCurve| {
+            curve.prune(&edges);
+            held += curve.memory_bytes();
+        };
+        for table in tables {
+            for sink in table.sinks_mut() {
+                sink.for_each_curve(|_, _, curve| prune(curve));
+            }
+            let recorder = table.observer_mut();
+            recorder.curve_floor_bytes = floor;
+            for flow in recorder
+                .connections
+                .iter_mut()
+                .flat_map(|record: &mut ConnectionRecord| &mut record.flows)
+            {
+                if flow.summary.payload_bytes < floor {
+                    flow.curve = PayloadCurve::default();
+                } else {
+                    prune(&mut flow.curve);
+                }
+            }
+        }
+        self.held_bytes = held;
+        self.next_look_bytes = (2 * held).max(FIRST_LOOK_BYTES);
+    }
+
+    /// The instants at which a flow may cut another.
+    fn edges(&self, span: Span) -> [CaptureTime; 4] {
+        let window = self.config.window.map(|window| {
+            let start = span.first.plus_ns(window.offset_ns);
+            [start.plus_ns(-1), start.plus_ns(window.length_ns - 1)]
+        });
+        let [from, to] = window.unwrap_or([span.last, span.last]);
+        [span.first.plus_ns(-1), span.last, from, to]
+    }
+}

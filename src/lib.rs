@@ -2,12 +2,18 @@
 
 pub mod analyze;
 pub mod capture;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod decode;
 pub mod event;
 pub mod flow;
 pub mod metric;
 pub mod observe;
+#[cfg(feature = "tables")]
+pub mod report;
 pub mod seq;
+#[cfg(feature = "tables")]
+pub mod table;
 pub mod time;
 pub mod track;
 

@@ -1,0 +1,120 @@
+//! What did the user ask: arguments to a plan, the plan to results, the outcome to an exit status.
+
+mod args;
+mod plan;
+mod progress;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::analyze::{Analysis, Watch};
+use crate::report::{self, ReportError, tables, terminal};
+use crate::table::Tables;
+
+pub use args::Args;
+pub use plan::Plan;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Every capture was read to its end.
+    Complete,
+    /// Results were written, but at least one capture was damaged or cut short.
+    Partial,
+    /// Nothing was written.
+    Failed,
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        Self::from(match status {
+            ExitStatus::Complete => 0,
+            ExitStatus::Partial => 1,
+            ExitStatus::Failed => 2,
+        })
+    }
+}
+
+/// Runs the command.
+#[must_use]
+pub fn run(args: &Args) -> ExitStatus {
+    let plan = match Plan::from_args(args) {
+        Ok(plan) => plan,
+        Err(error) => {
+            terminal::complain(&error);
+            return ExitStatus::Failed;
+        }
+    };
+    match carry_out(plan) {
+        Ok(status) => status,
+        Err(error) => {
+            terminal::complain(&error.into());
+            ExitStatus::Failed
+        }
+    }
+}
+
+fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
+    let Plan {
+        inputs,
+        config,
+        quiet,
+        metadata,
+        outputs,
+    } = plan;
+    let watch = Watch::default();
+    let analysis = progress::with_bar(&watch, inputs.len(), quiet, || {
+        Analysis::run(inputs, &config, &watch)
+    });
+    terminal::report_damage(&analysis);
+    if analysis
+        .captures
+        .iter()
+        .all(|capture| capture.records == 0 && !capture.errors.is_empty())
+    {
+        terminal::say("nothing was written: no capture could be read");
+        return Ok(ExitStatus::Failed);
+    }
+    let mut written: Vec<PathBuf> = Vec::new();
+    let mut all = Tables::of(&analysis, &config);
+    if let Some(results) = outputs.results {
+        // The results themselves come last: when they are there, all the rest is.
+        let mut siblings = vec![
+            (results.pairs, &mut all.pairs),
+            (results.pair_series, &mut all.pair_series),
+            (results.series, &mut all.series),
+            (results.captures, &mut all.captures),
+        ];
+        if let Some(pings) = &mut all.pings {
+            siblings.push((results.pings, pings));
+        }
+        siblings.push((results.flows, &mut all.flows));
+        for (pending, table) in siblings {
+            written.push(tables::write(table, pending, &metadata)?);
+        }
+    }
+    if let (Some(pending), Some(table)) = (outputs.segments, &mut all.segments) {
+        written.push(tables::write(table, pending, &metadata)?);
+    }
+    if let Some(folder) = outputs.charts {
+        let options = report::chart::ChartOptions {
+            svg: outputs.svg,
+            bin_ns: config.bin_ns,
+            capacity_bps: config.capacity.map(|capacity| capacity.bps),
+        };
+        report::chart::draw_all(&analysis, folder.filling(), &options)?;
+        written.push(folder.commit()?);
+    }
+    if !quiet {
+        terminal::summarise(&analysis, &written);
+    }
+    let damaged = analysis
+        .captures
+        .iter()
+        .any(|capture| !capture.errors.is_empty());
+    Ok(if damaged {
+        ExitStatus::Partial
+    } else {
+        ExitStatus::Complete
+    })
+}

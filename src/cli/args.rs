@@ -1,0 +1,83 @@
+//! The arguments, as typed.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+/// Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
+///
+/// Exit status: 0 when all captures were read to their end, 1 when results were written but a
+/// capture was damaged or cut short, 2 when nothing was written.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub struct Args {
+    /// Capture files (pcap or pcapng; plain or compressed with gzip, zstd, xz, lz4); `-` is
+    /// standard input
+    #[arg(required = true, value_name = "CAPTURE")]
+    pub captures: Vec<PathBuf>,
+
+    /// Write a row a flow to FILE, and beside it FILE's pairs, series, captures and charts; the
+    /// ending decides the format: .parquet, .csv, .json (lines) or .arrow
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Write a row a data segment to FILE: class, reason, evidence, RTT, bytes in flight
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<PathBuf>,
+
+    /// Take all files as one capture in rotated parts, ordered by time
+    #[arg(long)]
+    pub concat: bool,
+
+    /// Only packets that match, such as `host 10.0.0.1 and port 443` or `net 192.168.0.0/16`
+    #[arg(short, long, value_name = "EXPRESSION")]
+    pub filter: Option<String>,
+
+    /// Analyse the outermost TCP header; by default tunnels are followed to the innermost
+    #[arg(long)]
+    pub outer: bool,
+
+    /// Capacity of the shared link, such as `50Mbit`: adds utilisation and the balanced metric
+    #[arg(short, long, value_name = "RATE", value_parser = super::plan::parse_rate)]
+    pub capacity: Option<f64>,
+
+    /// Length of a bin of the series
+    #[arg(short, long, value_name = "TIME", default_value = "100ms", value_parser = super::plan::parse_time)]
+    pub bin: i64,
+
+    /// Compare flows over a window: OFFSET after the later flow's start, LENGTH long, such as
+    /// `5s+35s`; by default over the timespan of the shorter flow
+    #[arg(long, value_name = "OFFSET+LENGTH", value_parser = super::plan::parse_window)]
+    pub fness_window: Option<crate::analyze::FnessWindow>,
+
+    /// Compare the N flows with the most payload of each capture
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub top: usize,
+
+    /// Draw charts as SVG instead of PNG
+    #[arg(long)]
+    pub svg: bool,
+
+    /// Draw no charts
+    #[arg(long, conflicts_with = "svg")]
+    pub no_charts: bool,
+
+    /// Threads to work with; one a core by default. The results do not depend on it
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_agree_with_each_other() {
+        use clap::CommandFactory as _;
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,202 @@
+//! Files that appear under their name only when they are complete.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::ReportError;
+
+/// A file being written: under a name of its own beside the final one, until it is complete.
+///
+/// Dropped without [`commit`](Self::commit), it leaves nothing behind, and what stood under the
+/// final name still does.
+#[derive(Debug)]
+pub struct Pending {
+    path: PathBuf,
+    temporary: PathBuf,
+    file: Option<BufWriter<File>>,
+}
+
+impl Pending {
+    /// Begins to write `path`.
+    ///
+    /// # Errors
+    /// [`ReportError::Write`] when the folder does not exist or may not be written to.
+    pub fn create(path: &Path) -> Result<Self, ReportError> {
+        if path.is_dir() {
+            let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+            return Err(ReportError::Write {
+                path: path.to_path_buf(),
+                source,
+            });
+        }
+        let temporary = beside(path);
+        let file = File::create(&temporary).map_err(|source| ReportError::Write {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            temporary,
+            file: Some(BufWriter::new(file)),
+        })
+    }
+
+    /// The final name.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the complete file in its place, in one step.
+    ///
+    /// # Errors
+    /// [`ReportError::Write`] when the last bytes cannot be written; the place is untouched then.
+    pub fn commit(mut self) -> Result<PathBuf, ReportError> {
+        let put = |file: Option<BufWriter<File>>| {
+            if let Some(file) = file {
+                file.into_inner()
+                    .map_err(io::IntoInnerError::into_error)?
+                    .sync_data()?;
+            }
+            fs::rename(&self.temporary, &self.path)
+        };
+        put(self.file.take()).map_err(|source| ReportError::Write {
+            path: self.path.clone(),
+            source,
+        })?;
+        Ok(self.path.clone())
+    }
+}
+
+impl Write for Pending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().map_or(Ok(0), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        // After a commit there is nothing left under this name, and that is no error.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// A folder of files being made: filled under a name of its own, then put in the place of the old.
+#[derive(Debug)]
+pub struct OutputFolder {
+    path: PathBuf,
+    temporary: PathBuf,
+}
+
+impl OutputFolder {
+    /// Begins to fill `path`.
+    ///
+    /// # Errors
+    /// [`ReportError::Write`] when the folder around it does not exist or may not be written to.
+    pub fn create(path: &Path) -> Result<Self, ReportError> {
+        let temporary = beside(path);
+        fs::create_dir(&temporary).map_err(|source| ReportError::Write {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            temporary,
+        })
+    }
+
+    /// Where to put the files.
+    #[must_use]
+    pub fn filling(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Puts the folder in the place of an older one.
+    ///
+    /// # Errors
+    /// [`ReportError::Write`] when that fails.
+    pub fn commit(self) -> Result<PathBuf, ReportError> {
+        let old = beside(&self.path);
+        let put = || {
+            let replaces = self.path.exists();
+            if replaces {
+                fs::rename(&self.path, &old)?;
+            }
+            fs::rename(&self.temporary, &self.path)?;
+            if replaces {
+                fs::remove_dir_all(&old)
+            } else {
+                Ok(())
+            }
+        };
+        put().map_err(|source| ReportError::Write {
+            path: self.path.clone(),
+            source,
+        })?;
+        Ok(self.path.clone())
+    }
+}
+
+impl Drop for OutputFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.temporary);
+    }
+}
+
+/// A name beside `path` that no other process uses.
+fn beside(path: &Path) -> PathBuf {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}-{number}.part", std::process::id()));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_stands_under_the_name_before_the_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.csv");
+        fs::write(&path, "old").unwrap();
+        let mut pending = Pending::create(&path).unwrap();
+        pending.write_all(b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        drop(pending);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "a part file was left behind"
+        );
+        let mut pending = Pending::create(&path).unwrap();
+        pending.write_all(b"new").unwrap();
+        pending.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_replaces_the_old_one_as_a_whole() {
+        let around = tempfile::tempdir().unwrap();
+        let path = around.path().join("charts");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("old.png"), "old").unwrap();
+        let folder = OutputFolder::create(&path).unwrap();
+        fs::write(folder.filling().join("new.png"), "new").unwrap();
+        assert!(path.join("old.png").exists());
+        folder.commit().unwrap();
+        assert!(!path.join("old.png").exists());
+        assert!(path.join("new.png").exists());
+        assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1);
+    }
+}

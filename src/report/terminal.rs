@@ -1,0 +1,323 @@
+//! The summary on the terminal; the only place that prints.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is where printing lives"
+)]
+
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{CellAlignment, Table};
+
+use crate::analyze::{Analysis, CaptureAnalysis, Flow};
+
+/// Flows shown in the table: what fits a screen.
+const FLOWS_SHOWN: usize = 20;
+
+/// Prints a message for the user, who reads standard error.
+pub fn say(message: &str) {
+    eprintln!("{message}");
+}
+
+/// Prints an error with all its causes, on one line.
+pub fn complain(error: &anyhow::Error) {
+    eprintln!("error: {error:#}");
+}
+
+/// Prints a line a capture, what went wrong, and the largest flows.
+pub fn summarise(analysis: &Analysis, written: &[PathBuf]) {
+    let mut text = String::new();
+    for capture in &analysis.captures {
+        text.push_str(&capture_line(capture));
+        text.push('\n');
+    }
+    text.push_str(&flow_table(analysis));
+    if !written.is_empty() {
+        let names: Vec<String> = written
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let _ = writeln!(text, "Written: {}", names.join(", "));
+    }
+    print!("{text}");
+}
+
+/// Prints what kept captures from being read to their end; also when the rest is quiet.
+pub fn report_damage(analysis: &Analysis) {
+    for capture in &analysis.captures {
+        for error in &capture.errors {
+            eprintln!("error: {}", with_causes(error));
+        }
+        if capture.cut_by_limit > 0 {
+            eprintln!(
+                "warning: {}: {} connections were put away because too many were alive at once; each may appear in several rows (quality `limit_hit`)",
+                capture.name, capture.cut_by_limit
+            );
+        }
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            let _ = write!(text, ": {said}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+fn capture_line(capture: &CaptureAnalysis) -> String {
+    let mut line = format!(
+        "{}: {} packets, {} TCP",
+        capture.name,
+        grouped(capture.records),
+        grouped(capture.tcp_records)
+    );
+    let skipped: Vec<String> = capture
+        .skipped
+        .iter()
+        .filter(|&(_, n)| n > 0)
+        .map(|(skip, n)| format!("{} {}", grouped(n), skip.name()))
+        .collect();
+    if !skipped.is_empty() {
+        let _ = write!(
+            line,
+            ", skipped {} ({})",
+            grouped(capture.skipped.total()),
+            skipped.join(", ")
+        );
+    }
+    if let Some(span) = capture.span {
+        let seconds = span.length_ns() as f64 / 1e9;
+        let _ = write!(line, "; {seconds:.3} s");
+        let bytes: u64 = capture.flows().map(|flow| flow.summary().ip_bytes).sum();
+        if let Some(bps) = crate::metric::rate_bps(bytes, span.length_ns()) {
+            let _ = write!(line, ", {}", rate(bps));
+        }
+    }
+    let flows = capture.flows().count();
+    let _ = write!(
+        line,
+        "; {} connections, {} flows",
+        grouped(capture.connections_total),
+        grouped(flows as u64)
+    );
+    if capture.pairs.left_out > 0 {
+        let _ = write!(
+            line,
+            "; fness for the {} largest flows, {} left out (--top)",
+            capture.pairs.paired.len(),
+            grouped(capture.pairs.left_out as u64)
+        );
+    }
+    line
+}
+
+fn flow_table(analysis: &Analysis) -> String {
+    let mut flows: Vec<(usize, Flow<'_>)> = analysis
+        .captures
+        .iter()
+        .enumerate()
+        .flat_map(|(index, capture)| capture.flows().map(move |flow| (index, flow)))
+        .collect();
+    if flows.is_empty() {
+        return "No TCP flow with payload.\n".to_owned();
+    }
+    // The largest are shown, in the order of the results.
+    flows.sort_by_key(|&(index, flow)| {
+        (
+            std::cmp::Reverse(flow.summary().payload_bytes),
+            index,
+            flow.connection_id,
+        )
+    });
+    let all = flows.len();
+    flows.truncate(FLOWS_SHOWN);
+    flows.sort_by_key(|&(index, flow)| (index, flow.connection_id, flow.dir()));
+    let several = analysis.captures.len() > 1;
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED);
+    if let Some(width) = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok())
+    {
+        table.set_width(width);
+    }
+    let mut header = vec![
+        "flow",
+        "goodput",
+        "data",
+        "overhead",
+        "RTT min/mean/max",
+        "rtx",
+        "reord",
+        "time",
+        "quality",
+    ];
+    if several {
+        header.insert(0, "#");
+    }
+    let texts = if several { 2 } else { 1 };
+    let columns = header.len();
+    table.set_header(header);
+    for (index, flow) in flows {
+        let mut cells = flow_cells(&flow);
+        if several {
+            cells.insert(0, (index + 1).to_string());
+        }
+        table.add_row(cells);
+    }
+    for column in texts..columns - 1 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut text = format!("{table}\n");
+    if all > FLOWS_SHOWN {
+        let _ = writeln!(
+            text,
+            "The {FLOWS_SHOWN} largest of {} flows; all are in the results.",
+            grouped(all as u64)
+        );
+    }
+    text
+}
+
+fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
+    let (src, dst) = flow.ends();
+    let summary = flow.summary();
+    let dash = || "-".to_owned();
+    let rtt = match (
+        summary.rtt.ns_min(),
+        summary.rtt.ns_mean(),
+        summary.rtt.ns_max(),
+    ) {
+        (Some(min), Some(mean), Some(max)) => {
+            format!(
+                "{}/{}/{} ms",
+                millis(min as f64),
+                millis(mean),
+                millis(max as f64)
+            )
+        }
+        _ => dash(),
+    };
+    vec![
+        format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port()),
+        flow.goodput_bps().map_or_else(dash, rate),
+        volume(
+            flow.record
+                .state
+                .acked_bytes
+                .unwrap_or(flow.record.state.unique_bytes),
+        ),
+        flow.overhead()
+            .map_or_else(dash, |overhead| format!("{:.1} %", 100.0 * overhead)),
+        rtt,
+        grouped(summary.retransmitted_packets),
+        grouped(summary.reordered_packets),
+        flow.completion_ns()
+            .map_or_else(dash, |ns| format!("{:.3} s", ns as f64 / 1e9)),
+        flow.quality()
+            .iter()
+            .map(|quality| quality.name())
+            .collect::<Vec<_>>()
+            .join(","),
+    ]
+}
+
+/// A rate with the unit that leaves one to three digits before the point.
+fn rate(bps: f64) -> String {
+    engineering(bps, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"])
+}
+
+fn volume(bytes: u64) -> String {
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    engineering(bytes as f64, &["B", "kB", "MB", "GB", "TB"])
+}
+
+fn engineering(mut value: f64, units: &[&str]) -> String {
+    let mut units = units.iter();
+    let mut unit = units.next().unwrap_or(&"");
+    for next in units {
+        if value < 999.5 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    let digits = if value < 9.995 {
+        2
+    } else {
+        usize::from(value < 99.95)
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+fn millis(ns: f64) -> String {
+    let ms = ns / 1e6;
+    let digits = if ms < 9.995 {
+        2
+    } else {
+        usize::from(ms < 99.95)
+    };
+    format!("{ms:.digits$}")
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Whether a progress bar would be seen.
+#[must_use]
+pub fn progress_is_seen() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn rates_keep_three_digits() {
+        for (bps, text) in [
+            (9.5, "9.50 bit/s"),
+            (12_345.0, "12.3 kbit/s"),
+            (999_600.0, "1.00 Mbit/s"),
+            (48.6e6, "48.6 Mbit/s"),
+            (123.4e9, "123 Gbit/s"),
+        ] {
+            assert_eq!(rate(bps), text);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the columns are called, and their types: results as tables.
+//!
+//! Each table is a list of [`schema::Column`]s, the one place where a column gets its name, its
+//! unit, its type and its entry in METRICS.md.
+
+pub mod schema;
+
+mod captures;
+mod flows;
+mod pairs;
+mod pings;
+mod segments;
+mod series;
+
+use polars::prelude::DataFrame;
+
+use crate::analyze::{Analysis, Config};
+
+/// The tables of a run.
+#[derive(Debug)]
+pub struct Tables {
+    /// One row a flow.
+    pub flows: DataFrame,
+    /// One row a pair of flows.
+    pub pairs: DataFrame,
+    /// One row a pair of flows and bin.
+    pub pair_series: DataFrame,
+    /// One row a flow and bin.
+    pub series: DataFrame,
+    /// One row a capture.
+    pub captures: DataFrame,
+    /// One row an ICMP echo request; `None` where no capture has any.
+    pub pings: Option<DataFrame>,
+    /// One row a data segment; `None` where segments were not kept.
+    pub segments: Option<DataFrame>,
+}
+
+impl Tables {
+    /// The tables of an analysis made with `config`.
+    #[must_use]
+    pub fn of(analysis: &Analysis, config: &Config) -> Self {
+        let pings = analysis
+            .captures
+            .iter()
+            .any(|capture| !capture.pings.is_empty());
+        Self {
+            flows: schema::frame(&flows::columns(), &flows::rows(analysis, config)),
+            pairs: schema::frame(&pairs::columns(), &pairs::rows(analysis)),
+            pair_series: schema::frame(&pairs::bin_columns(), &pairs::bin_rows(analysis, config)),
+            series: schema::frame(&series::columns(), &series::rows(analysis, config)),
+            captures: schema::frame(&captures::columns(), &captures::rows(analysis, config)),
+            pings: pings.then(|| schema::frame(&pings::columns(), &pings::rows(analysis))),
+            segments: config
+                .segments
+                .then(|| schema::frame(&segments::columns(), &segments::rows(analysis))),
+        }
+    }
+}
+
+/// Every table with its columns, for the documentation's test.
+#[must_use]
+pub fn all_schemas() -> Vec<schema::TableSchema> {
+    vec![
+        schema::describe("results", &flows::columns()),
+        schema::describe("results.pairs", &pairs::columns()),
+        schema::describe("results.pair_series", &pairs::bin_columns()),
+        schema::describe("results.series", &series::columns()),
+        schema::describe("results.captures", &captures::columns()),
+        schema::describe("results.pings", &pings::columns()),
+        schema::describe("segments", &segments::columns()),
+    ]
+}

@@ -1,0 +1,77 @@
+//! One row a capture.
+
+use super::schema::{Column, column_list};
+use crate::analyze::{Analysis, CaptureAnalysis, Config};
+use crate::metric;
+
+/// What a row is made of.
+pub(super) struct CaptureRow<'a> {
+    capture: &'a CaptureAnalysis,
+    config: &'a Config,
+}
+
+pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<CaptureRow<'a>> {
+    analysis
+        .captures
+        .iter()
+        .map(|capture| CaptureRow { capture, config })
+        .collect()
+}
+
+impl CaptureRow<'_> {
+    /// Goodput of all flows together: all acked bytes, from the first data to the last new ACK.
+    fn goodput_bps(&self) -> Option<f64> {
+        let first = self
+            .capture
+            .flows()
+            .filter_map(|flow| Some(flow.data_span()?.first))
+            .min()?;
+        let last = self
+            .capture
+            .flows()
+            .filter_map(|flow| flow.summary().last_new_ack_at)
+            .max()?;
+        let bytes = self
+            .capture
+            .flows()
+            .filter_map(|flow| flow.record.state.acked_bytes)
+            .sum();
+        metric::rate_bps(bytes, last.since(first))
+    }
+
+    fn drops(&self) -> Option<u64> {
+        let drops = self
+            .capture
+            .files
+            .iter()
+            .flat_map(|file| [file.interface_drops, file.system_drops]);
+        drops.flatten().reduce(u64::saturating_add)
+    }
+}
+
+pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
+    column_list![
+    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "files" "-" Count |row| Some(row.capture.files.len() as u64);
+    "format" "-" Text |row| row.capture.files.first()?.format.map(|format| format.to_string());
+    "timestamp_tick_ns" "-" Real |row| Some(row.capture.files.first()?.resolution?.step_ns());
+    "snap_len_bytes" "-" Count |row| row.capture.files.first()?.snap_len.map(u64::from);
+    "start_ns" "-" Whole |row| Some(row.capture.span?.first.as_ns());
+    "end_ns" "-" Whole |row| Some(row.capture.span?.last.as_ns());
+    "records" "-" Count |row| Some(row.capture.records);
+    "tcp_records" "-" Count |row| Some(row.capture.tcp_records);
+    "skipped_records" "-" Count |row| Some(row.capture.skipped.total());
+    "skipped_by_reason" "-" Text |row| Some(row.capture.skipped.iter().filter(|&(_, n)| n > 0).map(|(skip, n)| format!("{}={n}", skip.name())).collect::<Vec<_>>().join(","));
+    "capture_drops" "-" Count CaptureRow::drops;
+    "connections" "-" Count |row| Some(row.capture.connections_total);
+    "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
+    "goodput_bps" "G1" Real CaptureRow::goodput_bps;
+    "utilisation" "N5" Real |row| metric::utilisation(row.goodput_bps()?, row.config.capacity?.bps);
+    "jain" "N2" Real |row| row.capture.pairs.jain;
+    "sharing_ratio" "N3" Real |row| row.capture.pairs.sharing_ratio;
+    "sharing_bound" "N3" Real |row| row.capture.pairs.sharing_bound;
+    "paired_flows" "N1" Count |row| Some(row.capture.pairs.paired.len() as u64);
+    "flows_left_unpaired" "N1" Count |row| Some(row.capture.pairs.left_out as u64);
+    "error" "-" Text |row| row.capture.error().map(ToString::to_string);
+    ]
+}

@@ -1,0 +1,141 @@
+//! One row a flow (METRICS.md section 1).
+
+use super::schema::{Column, column_list};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::event::Direction;
+use crate::metric;
+use crate::track::Opening;
+
+/// What a row is made of.
+pub(super) struct FlowRow<'a> {
+    capture: &'a CaptureAnalysis,
+    flow: Flow<'a>,
+    config: &'a Config,
+}
+
+pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<FlowRow<'a>> {
+    analysis
+        .captures
+        .iter()
+        .flat_map(|capture| {
+            capture.flows().map(move |flow| FlowRow {
+                capture,
+                flow,
+                config,
+            })
+        })
+        .collect()
+}
+
+impl FlowRow<'_> {
+    fn opening(&self) -> Option<&Opening> {
+        self.flow.connection.handshake.opening(self.flow.dir())
+    }
+
+    fn agreed(&self, option: impl Fn(&Opening) -> bool) -> Option<bool> {
+        self.flow.connection.handshake.agreed(option)
+    }
+
+    /// MSS that the receiver announced: what bounds this flow's segments.
+    fn mss(&self) -> Option<u16> {
+        self.flow
+            .connection
+            .handshake
+            .opening(self.flow.dir().reversed())?
+            .options
+            .mss
+    }
+
+    /// Shift of the windows that this flow's receiver advertises.
+    fn window_scale(&self) -> Option<u8> {
+        self.opening()?;
+        self.flow
+            .connection
+            .handshake
+            .opening(self.flow.dir().reversed())?
+            .options
+            .window_scale
+    }
+}
+
+pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
+    column_list![
+    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "connection_id" "-" Count |row| Some(row.flow.connection_id);
+    "src_ip" "-" Text |row| Some(row.flow.ends().0.ip().to_string());
+    "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
+    "dst_ip" "-" Text |row| Some(row.flow.ends().1.ip().to_string());
+    "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
+    "ip_version" "-" Count |row| Some(if row.flow.ends().0.ip().is_ipv4() { 4 } else { 6 });
+    "direction" "-" Text |row| Some(match row.flow.dir() { Direction::Forward => "forward", Direction::Reverse => "reverse" }.into());
+    "start_ns" "-" Whole |row| Some(row.flow.summary().span?.first.as_ns());
+    "end_ns" "-" Whole |row| Some(row.flow.summary().span?.last.as_ns());
+    "packets" "C1" Count |row| Some(row.flow.summary().packets);
+    "data_packets" "C1" Count |row| Some(row.flow.summary().data_packets);
+    "ip_bytes" "C2" Count |row| Some(row.flow.summary().ip_bytes);
+    "payload_bytes" "C3" Count |row| Some(row.flow.summary().payload_bytes);
+    "unique_bytes" "C4" Count |row| Some(row.flow.record.state.unique_bytes);
+    "acked_bytes" "C5" Count |row| row.flow.record.state.acked_bytes;
+    "unseen_bytes" "C6" Count |row| row.flow.record.state.unseen_bytes;
+    "goodput_bps" "G1" Real |row| row.flow.goodput_bps();
+    "goodput_basis" "G1" Text |row| row.flow.goodput_bps().and(row.flow.goodput_interval_ns()).map(|(_, acked)| if acked { "acked" } else { "seen" }.into());
+    "throughput_bps" "G2" Real |row| row.flow.throughput_bps();
+    "overhead" "O1" Real |row| row.flow.overhead();
+    "utilisation" "N5" Real |row| metric::utilisation(row.flow.goodput_bps()?, row.config.capacity?.bps);
+    "completion_ns" "F1" Whole |row| row.flow.completion_ns();
+    "handshake_rtt_ns" "F2" Whole |row| row.flow.connection.handshake.round_trip_ns().map(|(all, _, _)| all);
+    "handshake_server_ns" "F2" Whole |row| row.flow.connection.handshake.towards_server_ns();
+    "handshake_client_ns" "F2" Whole |row| row.flow.connection.handshake.towards_client_ns();
+    "rtt_ns_min" "R2" Whole |row| row.flow.summary().rtt.ns_min();
+    "rtt_ns_mean" "R2" Real |row| row.flow.summary().rtt.ns_mean();
+    "rtt_ns_max" "R2" Whole |row| row.flow.summary().rtt.ns_max();
+    "rtt_ns_p50" "R2" Whole |row| row.flow.summary().rtt.ns_quantile(0.50);
+    "rtt_ns_p95" "R2" Whole |row| row.flow.summary().rtt.ns_quantile(0.95);
+    "rtt_ns_p99" "R2" Whole |row| row.flow.summary().rtt.ns_quantile(0.99);
+    "rtt_samples" "R2" Count |row| Some(row.flow.summary().rtt.samples());
+    "rtt_exact_ns_min" "R3" Whole |row| row.flow.summary().rtt_exact.ns_min();
+    "rtt_exact_ns_mean" "R3" Real |row| row.flow.summary().rtt_exact.ns_mean();
+    "rtt_exact_ns_max" "R3" Whole |row| row.flow.summary().rtt_exact.ns_max();
+    "rtt_exact_samples" "R3" Count |row| Some(row.flow.summary().rtt_exact.samples());
+    "rtt_ts_ns_min" "R4" Whole |row| row.flow.summary().rtt_ts.ns_min();
+    "rtt_ts_ns_mean" "R4" Real |row| row.flow.summary().rtt_ts.ns_mean();
+    "rtt_ts_ns_max" "R4" Whole |row| row.flow.summary().rtt_ts.ns_max();
+    "rtt_ts_samples" "R4" Count |row| Some(row.flow.summary().rtt_ts.samples());
+    "queue_delay_ns_mean" "R5" Real |row| Some(row.flow.summary().rtt.ns_mean()? - row.flow.summary().rtt.ns_min()? as f64);
+    "queue_delay_ns_p95" "R5" Whole |row| Some(row.flow.summary().rtt.ns_quantile(0.95)? - row.flow.summary().rtt.ns_min()?);
+    "queue_delay_ns_max" "R5" Whole |row| Some(row.flow.summary().rtt.ns_max()? - row.flow.summary().rtt.ns_min()?);
+    "in_flight_bytes_max" "I1" Count |row| row.flow.summary().in_flight_bytes_max;
+    "in_flight_bytes_mean" "I1" Real |row| row.flow.summary().in_flight_bytes_mean();
+    "retransmitted_packets" "X1" Count |row| Some(row.flow.summary().retransmitted_packets);
+    "retransmitted_bytes" "X1" Count |row| Some(row.flow.summary().retransmitted_bytes);
+    "retransmission_rate" "X1" Real |row| Some(row.flow.summary().retransmitted_packets as f64 / row.flow.summary().data_packets as f64);
+    "rtx_fast" "X2" Count |row| Some(row.flow.summary().rtx_fast);
+    "rtx_timeout" "X2" Count |row| Some(row.flow.summary().rtx_timeout);
+    "rtx_tail_probe" "X2" Count |row| Some(row.flow.summary().rtx_tail_probe);
+    "rtx_unneeded" "X2" Count |row| Some(row.flow.summary().rtx_unneeded);
+    "lost_upstream" "X3" Count |row| Some(row.flow.summary().lost_upstream);
+    "lost_downstream" "X3" Count |row| Some(row.flow.summary().lost_downstream);
+    "reordered_packets" "X4" Count |row| Some(row.flow.summary().reordered_packets);
+    "reordering_extent_max" "X4" Count |row| Some(row.flow.summary()).filter(|flow| flow.reordered_packets > 0).map(|flow| flow.reordering_extent_max);
+    "reordering_late_ns_max" "X4" Whole |row| Some(row.flow.summary()).filter(|flow| flow.reordered_packets > 0).map(|flow| flow.reordering_late_ns_max);
+    "reordered_at_receiver" "X4" Count |row| Some(row.flow.summary().reordered_at_receiver);
+    "duplicate_packets" "X5" Count |row| Some(row.flow.summary().duplicate_packets);
+    "ambiguous_packets" "X6" Count |row| Some(row.flow.summary().ambiguous_packets);
+    "dup_acks" "X7" Count |row| Some(row.flow.summary().dup_acks);
+    "sack_blocks" "X7" Count |row| Some(row.flow.summary().sack_blocks);
+    "dsacks" "X7" Count |row| Some(row.flow.summary().dsacks);
+    "zero_windows" "X7" Count |row| Some(row.flow.summary().zero_windows);
+    "window_full" "X7" Count |row| Some(row.flow.summary().window_full);
+    "keepalives" "X7" Count |row| Some(row.flow.summary().keepalives);
+    "window_probes" "X7" Count |row| Some(row.flow.summary().window_probes);
+    "mss" "H1" Count |row| row.mss().map(u64::from);
+    "window_scale" "H1" Count |row| row.window_scale().map(u64::from);
+    "sack_permitted" "H1" Truth |row| row.agreed(|opening| opening.options.sack_permitted);
+    "timestamps" "H1" Truth |row| row.agreed(|opening| opening.timestamps.is_some());
+    "ecn" "H1" Truth |row| row.agreed(|opening| opening.ecn);
+    "ce_marks" "H1" Count |row| Some(row.flow.summary().ce_marks);
+    "ece_echoes" "H1" Count |row| Some(row.flow.summary().ece_echoes);
+    "pm" "P1" Real |row| super::series::pm_mean(&row.flow, row.config);
+    "quality" "Q1" Text |row| Some(row.flow.quality().iter().map(|quality| quality.name()).collect::<Vec<_>>().join(","));
+    ]
+}

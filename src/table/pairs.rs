@@ -1,0 +1,95 @@
+//! One row a pair of flows, and one a pair and bin (METRICS.md section 3).
+
+use super::schema::{Column, column_list};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, Pair, PairBin, Pairs};
+
+/// What a row is made of.
+pub(super) struct PairRow<'a> {
+    capture: &'a CaptureAnalysis,
+    a: Flow<'a>,
+    b: Flow<'a>,
+    pair: Pair,
+}
+
+/// What a row of the pair series is made of.
+pub(super) struct PairBinRow<'a> {
+    pair: PairRow<'a>,
+    bin: PairBin,
+    bin_ns: i64,
+}
+
+pub(super) fn rows(analysis: &Analysis) -> Vec<PairRow<'_>> {
+    let mut rows = Vec::new();
+    for capture in &analysis.captures {
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
+        rows.extend(capture.pairs.pairs.iter().map(|&pair| PairRow {
+            capture,
+            a: flows[pair.a],
+            b: flows[pair.b],
+            pair,
+        }));
+    }
+    rows
+}
+
+pub(super) fn bin_rows<'a>(analysis: &'a Analysis, config: &Config) -> Vec<PairBinRow<'a>> {
+    let mut rows = Vec::new();
+    for capture in &analysis.captures {
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
+        for &pair in &capture.pairs.pairs {
+            for bin in Pairs::bins(&flows, &pair, capture.origin, config.bin_ns) {
+                let pair = PairRow {
+                    capture,
+                    a: flows[pair.a],
+                    b: flows[pair.b],
+                    pair,
+                };
+                rows.push(PairBinRow {
+                    pair,
+                    bin,
+                    bin_ns: config.bin_ns,
+                });
+            }
+        }
+    }
+    rows
+}
+
+pub(super) fn columns<'a>() -> Vec<Column<PairRow<'a>>> {
+    column_list![
+    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "a_connection_id" "-" Count |row| Some(row.a.connection_id);
+    "a_src_ip" "-" Text |row| Some(row.a.ends().0.ip().to_string());
+    "a_src_port" "-" Count |row| Some(u64::from(row.a.ends().0.port()));
+    "a_dst_ip" "-" Text |row| Some(row.a.ends().1.ip().to_string());
+    "a_dst_port" "-" Count |row| Some(u64::from(row.a.ends().1.port()));
+    "b_connection_id" "-" Count |row| Some(row.b.connection_id);
+    "b_src_ip" "-" Text |row| Some(row.b.ends().0.ip().to_string());
+    "b_src_port" "-" Count |row| Some(u64::from(row.b.ends().0.port()));
+    "b_dst_ip" "-" Text |row| Some(row.b.ends().1.ip().to_string());
+    "b_dst_port" "-" Count |row| Some(u64::from(row.b.ends().1.port()));
+    "start_ns" "N1" Whole |row| Some(row.pair.start.as_ns());
+    "end_ns" "N1" Whole |row| Some(row.pair.end.as_ns());
+    "a_payload_bytes" "N1" Count |row| Some(row.pair.bytes_a);
+    "b_payload_bytes" "N1" Count |row| Some(row.pair.bytes_b);
+    "exact" "N1" Truth |row| Some(row.pair.exact);
+    "fness" "N1" Real |row| row.pair.fness;
+    ]
+}
+
+pub(super) fn bin_columns<'a>() -> Vec<Column<PairBinRow<'a>>> {
+    column_list![
+    "capture" "-" Text |row| Some(row.pair.capture.name.clone());
+    "a_connection_id" "-" Count |row| Some(row.pair.a.connection_id);
+    "a_src_ip" "-" Text |row| Some(row.pair.a.ends().0.ip().to_string());
+    "a_src_port" "-" Count |row| Some(u64::from(row.pair.a.ends().0.port()));
+    "b_connection_id" "-" Count |row| Some(row.pair.b.connection_id);
+    "b_src_ip" "-" Text |row| Some(row.pair.b.ends().0.ip().to_string());
+    "b_src_port" "-" Count |row| Some(u64::from(row.pair.b.ends().0.port()));
+    "bin" "-" Whole |row| Some(row.bin.index);
+    "bin_start_ns" "-" Whole |row| Some(row.pair.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.bin_ns)));
+    "a_payload_bytes" "N1" Count |row| Some(row.bin.bytes_a);
+    "b_payload_bytes" "N1" Count |row| Some(row.bin.bytes_b);
+    "fness" "N1" Real |row| row.bin.fness;
+    ]
+}

@@ -1,0 +1,35 @@
+//! One row an ICMP echo request (METRICS.md section 4).
+
+use super::schema::{Column, column_list};
+use crate::analyze::{Analysis, CaptureAnalysis, Ping};
+
+/// What a row is made of.
+pub(super) struct PingRow<'a> {
+    capture: &'a CaptureAnalysis,
+    ping: Ping,
+}
+
+pub(super) fn rows(analysis: &Analysis) -> Vec<PingRow<'_>> {
+    analysis
+        .captures
+        .iter()
+        .flat_map(|capture| {
+            capture
+                .pings
+                .iter()
+                .map(move |&ping| PingRow { capture, ping })
+        })
+        .collect()
+}
+
+pub(super) fn columns<'a>() -> Vec<Column<PingRow<'a>>> {
+    column_list![
+    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "src_ip" "-" Text |row| Some(row.ping.src.to_string());
+    "dst_ip" "-" Text |row| Some(row.ping.dst.to_string());
+    "identifier" "-" Count |row| Some(u64::from(row.ping.identifier));
+    "sequence" "-" Count |row| Some(u64::from(row.ping.sequence));
+    "time_ns" "-" Whole |row| Some(row.ping.at.as_ns());
+    "rtt_ns" "PING" Whole |row| row.ping.rtt_ns;
+    ]
+}

@@ -1,0 +1,87 @@
+//! One row a flow and bin (METRICS.md section 4).
+
+use super::schema::{Column, column_list};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::metric::{self, Balance};
+use crate::observe::Bin;
+
+/// What a row is made of.
+pub(super) struct BinRow<'a> {
+    capture: &'a CaptureAnalysis,
+    flow: Flow<'a>,
+    bin: &'a Bin,
+    config: &'a Config,
+    /// Goodput of the bin in bits per second.
+    goodput_bps: f64,
+    balance: Option<Balance>,
+}
+
+pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<BinRow<'a>> {
+    let mut rows = Vec::new();
+    for capture in &analysis.captures {
+        for flow in capture.flows() {
+            rows.extend(flow.record.series.bins().iter().map(|bin| BinRow {
+                capture,
+                flow,
+                bin,
+                config,
+                goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
+                balance: balance(&flow, bin, config),
+            }));
+        }
+    }
+    rows
+}
+
+/// The balanced metric of one bin (METRICS.md P1).
+fn balance(flow: &Flow<'_>, bin: &Bin, config: &Config) -> Option<Balance> {
+    metric::balance(
+        metric::rate_bps(bin.acked_bytes, config.bin_ns)?,
+        config.capacity?.bps,
+        flow.summary().rtt.ns_min()? as f64,
+        bin.rtt_ns_mean()?,
+        bin.retransmitted_bytes,
+        config.weights,
+    )
+}
+
+/// Mean of the balanced metric over the bins in which it is defined.
+pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
+    let values = flow
+        .record
+        .series
+        .bins()
+        .iter()
+        .filter_map(|bin| balance(flow, bin, config));
+    let (n, sum) = values.fold((0_u64, 0.0), |(n, sum), balance| (n + 1, sum + balance.pm));
+    (n > 0).then(|| sum / n as f64)
+}
+
+pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {
+    column_list![
+    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "connection_id" "-" Count |row| Some(row.flow.connection_id);
+    "src_ip" "-" Text |row| Some(row.flow.ends().0.ip().to_string());
+    "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
+    "dst_ip" "-" Text |row| Some(row.flow.ends().1.ip().to_string());
+    "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
+    "bin" "-" Whole |row| Some(row.bin.index);
+    "bin_start_ns" "-" Whole |row| Some(row.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));
+    "acked_bytes" "C5" Count |row| Some(row.bin.acked_bytes);
+    "goodput_bps" "G1" Real |row| Some(row.goodput_bps);
+    "ip_bytes" "C2" Count |row| Some(row.bin.ip_bytes);
+    "payload_bytes" "C3" Count |row| Some(row.bin.payload_bytes);
+    "data_packets" "C1" Count |row| Some(row.bin.data_packets);
+    "retransmitted_packets" "X1" Count |row| Some(row.bin.retransmitted_packets);
+    "retransmitted_bytes" "X1" Count |row| Some(row.bin.retransmitted_bytes);
+    "rtt_samples" "R2" Count |row| Some(row.bin.rtt_samples);
+    "rtt_ns_min" "R2" Whole |row| (row.bin.rtt_samples > 0).then_some(row.bin.rtt_ns_min);
+    "rtt_ns_mean" "R2" Real |row| row.bin.rtt_ns_mean();
+    "rtt_ns_max" "R2" Whole |row| (row.bin.rtt_samples > 0).then_some(row.bin.rtt_ns_max);
+    "in_flight_bytes_max" "I1" Count |row| row.bin.in_flight_bytes_max;
+    "pm" "P1" Real |row| Some(row.balance?.pm);
+    "pm_goodput" "P1" Real |row| Some(row.balance?.goodput);
+    "pm_delay" "P1" Real |row| Some(row.balance?.delay);
+    "pm_retransmission" "P1" Real |row| Some(row.balance?.retransmission);
+    ]
+}

@@ -9,6 +9,7 @@
 
 mod acks;
 mod classify;
+mod emissions;
 mod half;
 mod handshake;
 mod ids;
@@ -25,6 +26,7 @@ pub use handshake::{Closing, Handshake, Opening};
 
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, Signal};
+use crate::seq::seq_len;
 
 /// Sequence state of one direction at some moment, for summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +37,9 @@ pub struct HalfState {
     pub unique_bytes: u64,
     /// Acked bytes that the capture never saw (METRICS.md C6); `None` without ACK.
     pub unseen_bytes: Option<u64>,
+    /// Data packets lost upstream by the ids that were skipped, this capture's own losses taken
+    /// off (METRICS.md X3); 0 where ids do not count up.
+    pub skipped_packets: u64,
     /// Segments far outside the stream, most likely strays of an earlier connection.
     pub strays: u64,
 }
@@ -76,6 +81,7 @@ impl Connection {
             acked_bytes: half.acked_bytes(),
             unique_bytes: half.unique_bytes,
             unseen_bytes: half.unseen_bytes(),
+            skipped_packets: half.skipped_packets(),
             strays: half.strays,
         }
     }
@@ -118,6 +124,14 @@ impl Connection {
             Some(id) if !flags.has(TcpFlags::SYN) => sender.ids.observe(id, wire_packets),
             _ => Step::Unknown,
         };
+        sender.on_step(step, segment);
+        // A segment of the peer asks for an ACK, which takes an id of its own.
+        sender.owes_ack = false;
+        peer.owes_ack |= seq_len(
+            segment.payload_len,
+            flags.has(TcpFlags::SYN),
+            flags.has(TcpFlags::FIN),
+        ) > 0;
         if segment.payload_len > 0 {
             sender.on_data(dir, segment, step, sink);
         } else {

@@ -244,6 +244,17 @@ impl<'a> Flow<'a> {
         metric::overhead(self.record.summary.ip_bytes, self.record.state.acked_bytes?)
     }
 
+    /// Data packets lost between the sender and the vantage point (METRICS.md X3): the holes that
+    /// a second copy filled or, where ids count up, the ids that were skipped, which also tells of
+    /// lost tails and lost retransmissions.
+    #[must_use]
+    pub fn lost_upstream(&self) -> u64 {
+        self.record
+            .summary
+            .lost_upstream
+            .max(self.record.state.skipped_packets)
+    }
+
     /// Flow completion time in ns (METRICS.md F1).
     #[must_use]
     pub fn completion_ns(&self) -> Option<i64> {

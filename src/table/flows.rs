@@ -113,7 +113,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "rtx_timeout" "X2" Count |row| Some(row.flow.summary().rtx_timeout);
     "rtx_tail_probe" "X2" Count |row| Some(row.flow.summary().rtx_tail_probe);
     "rtx_unneeded" "X2" Count |row| Some(row.flow.summary().rtx_unneeded);
-    "lost_upstream" "X3" Count |row| Some(row.flow.summary().lost_upstream);
+    "lost_upstream" "X3" Count |row| Some(row.flow.lost_upstream());
     "lost_downstream" "X3" Count |row| Some(row.flow.summary().lost_downstream);
     "reordered_packets" "X4" Count |row| Some(row.flow.summary().reordered_packets);
     "reordering_extent_max" "X4" Count |row| Some(row.flow.summary()).filter(|flow| flow.reordered_packets > 0).map(|flow| flow.reordering_extent_max);

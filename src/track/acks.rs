@@ -136,6 +136,11 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SACKED);
+            let id = sent.id;
+            if !self.emissions.is_idle() {
+                let effective = segment.at.plus_ns(self.upstream.min_ns().unwrap_or(0));
+                self.emissions.on_delivered(self.ids.unwrap(id), effective);
+            }
             let single = sent.copies == 1 && !sent.marks.has(Marks::RESENT);
             if single
                 && sent.verdict.class == Class::New
@@ -186,8 +191,10 @@ impl HalfFlow {
             covered += 1;
         }
         let mut spurious: Option<i64> = None;
+        let mut delivered: Option<u16> = None;
         while let Some(sent) = self.in_flight.release_next(ack) {
             let first = sent.start <= una;
+            delivered = Some(sent.id);
             let waited = self.released_latest.is_some_and(|latest| latest > sent.at);
             self.released_latest = self.released_latest.max(Some(sent.at));
             let single = sent.copies == 1 && !sent.marks.has(Marks::RESENT);
@@ -245,8 +252,13 @@ impl HalfFlow {
                 self.amend(dir, index, Evidence::Dsack, sink);
             }
         }
+        if let Some(id) = delivered.filter(|_| !self.emissions.is_idle()) {
+            let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
+            self.emissions.on_delivered(self.ids.unwrap(id), effective);
+            self.emissions.on_ack(ack, ack >= self.high);
+        }
         self.board.release_below(ack);
-        self.in_flight.trim(flight);
+        self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
         self.progress_at = Some(at);
         self.dup_run = 0;

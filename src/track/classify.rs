@@ -18,35 +18,16 @@ const COPY_GAP_NS: i64 = 1_000_000;
 impl HalfFlow {
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost
     /// upstream and nothing sent after them arrived: then only skipped ids tell.
-    pub(super) fn judge_new(
-        &mut self,
-        segment: &Segment,
-        start: i64,
-        end: i64,
-        step: Step,
-    ) -> Verdict {
-        if end <= self.suspected_high {
-            return self.lost_tail(start, end, segment);
-        }
-        let Step::Ahead(skipped) = step else {
-            return Verdict::NEW;
-        };
-        if skipped == 0 || start > self.high {
-            return Verdict::NEW;
-        }
-        // Ids were skipped, no byte was: the sender emitted packets that were lost upstream, and
-        // either they repeated older bytes, or this segment repeats theirs. It can only do so
-        // after a round trip of silence: nothing that was sent after them was answered.
-        let Some(last) = self.last_packet_at else {
-            return Verdict::NEW;
-        };
-        let silence_ns = segment.at.since(last);
-        if silence_ns < self.round_trip_ns().max(1) || self.round_trip_ns() == 0 {
-            return Verdict::NEW;
-        }
-        let reach = i64::from(skipped) * i64::from(self.largest_payload);
-        self.suspected_high = self.suspected_high.max(self.high + reach);
-        if end <= self.suspected_high {
+    pub(super) fn judge_new(&mut self, segment: &Segment, start: i64, end: i64) -> Verdict {
+        let round_trip_ns =
+            self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0);
+        let above = end - self.high;
+        let len = segment.payload_len;
+        let mss = self.largest_payload;
+        if self
+            .emissions
+            .was_sent_before(above, len, mss, segment.at, round_trip_ns)
+        {
             self.lost_tail(start, end, segment)
         } else {
             Verdict::NEW

@@ -1,5 +1,6 @@
 //! One direction of a connection, as its data's sender.
 
+use super::emissions::Emissions;
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows, Sent};
 use super::ranges::{Hole, Holes, Scoreboard};
@@ -67,9 +68,10 @@ pub(super) struct HalfFlow {
     pub(super) timeout_until: Option<i64>,
     /// The cumulative ACK when the last tail probe was seen.
     pub(super) probed_at_una: Option<i64>,
-    /// Bytes up to here may have been sent before, and lost upstream without a trace but skipped
-    /// ids.
-    pub(super) suspected_high: i64,
+    /// What skipped ids tell of packets that never came here.
+    pub(super) emissions: Emissions,
+    /// The peer has sent something since this sender's last packet: an ACK may be under way.
+    pub(super) owes_ack: bool,
     /// Largest payload of one packet seen, in bytes.
     pub(super) largest_payload: u32,
     /// Where the last segment out of reach ended.
@@ -96,6 +98,14 @@ impl HalfFlow {
                 + self.holes.forgotten_bytes
                 + (una - self.high).max(0) as u64,
         )
+    }
+
+    /// Data packets lost upstream, by skipped ids: those that the receiver got all the same were
+    /// lost by the capture.
+    pub(super) fn skipped_packets(&self) -> u64 {
+        let unseen = self.unseen_bytes().unwrap_or(0);
+        let missed = unseen.div_ceil(u64::from(self.largest_payload.max(1)));
+        self.emissions.lost().saturating_sub(missed)
     }
 
     /// Bytes in flight (METRICS.md I1); `None` before the first ACK.
@@ -137,6 +147,28 @@ impl HalfFlow {
         (continues && offset > self.high).then_some(offset)
     }
 
+    /// Takes note of how a packet's id follows the ones before.
+    pub(super) fn on_step(&mut self, step: Step, segment: &Segment) {
+        let Some(id) = segment.ip_id else { return };
+        match step {
+            Step::Ahead(skipped) if skipped > 0 || !self.emissions.is_idle() => {
+                let recovering = self.recovery_until.is_some();
+                let id = self.ids.unwrap(id);
+                let since = self.last_packet_at.unwrap_or(segment.at);
+                self.emissions.on_skipped(
+                    id,
+                    skipped,
+                    segment.at,
+                    since,
+                    recovering,
+                    self.owes_ack,
+                );
+            }
+            Step::Behind => self.emissions.on_late(self.ids.unwrap(id)),
+            Step::Ahead(_) | Step::Same | Step::Unknown => {}
+        }
+    }
+
     /// A segment with payload passed.
     pub(super) fn on_data<S: FlowSink>(
         &mut self,
@@ -162,7 +194,7 @@ impl HalfFlow {
             }
         }
         let (verdict, unique, repeated, extent) = if start >= self.high {
-            self.on_new(dir, segment, start, end, step, sink)
+            self.on_new(segment, start, end)
         } else if end > self.high {
             self.on_partly_new(segment, start, end)
         } else {
@@ -177,6 +209,9 @@ impl HalfFlow {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
             Class::Retransmission => {
+                if unique > 0 && start < self.high {
+                    self.emissions.on_repeat();
+                }
                 let until = self.recovery_until.unwrap_or(i64::MIN);
                 self.recovery_until = Some(until.max(self.high));
             }
@@ -187,14 +222,11 @@ impl HalfFlow {
     }
 
     /// Payload at or above the highest byte seen.
-    fn on_new<S: FlowSink>(
+    fn on_new(
         &mut self,
-        _dir: Direction,
         segment: &Segment,
         start: i64,
         end: i64,
-        step: Step,
-        _sink: &mut S,
     ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
         let len = segment.payload_len;
         if start > self.high {
@@ -210,14 +242,17 @@ impl HalfFlow {
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
         } else {
-            self.judge_new(segment, start, end, step)
+            self.judge_new(segment, start, end)
         };
+        let repeats = verdict.class == Class::Retransmission;
+        if !self.emissions.is_idle() {
+            let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
+            let mss = self.largest_payload;
+            self.emissions
+                .on_higher(end - self.high, mss, repeats, segment.at, slack_ns);
+        }
         self.high = end;
-        let repeated = if verdict.class == Class::Retransmission {
-            len
-        } else {
-            0
-        };
+        let repeated = if repeats { len } else { 0 };
         let mut sent = sent_of(segment, start, len, verdict);
         if repeated > 0 {
             sent.marks.set(Marks::RESENT);
@@ -480,6 +515,7 @@ impl HalfFlow {
         // here, hence the tolerance of an eighth.
         if silence_ns > self.timeout_ns() - self.timeout_ns() / 8 {
             self.timeout_until = Some(self.high);
+            self.emissions.on_timeout(self.high);
             return Reason::Timeout;
         }
         if self.timeout_until.is_some()

@@ -13,13 +13,13 @@ const STEPS_MIN: u32 = 3;
 #[derive(Clone, Debug, Default)]
 pub(super) struct IdCounter {
     last: Option<u16>,
+    /// The highest id, unwrapped; starts well above 0 so that ids before it have a place.
+    unwrapped: u64,
     /// Packets that the last one will have become on the wire, under segmentation offload.
     last_packets: u16,
     steps: u32,
     by_one: u32,
     astray: u32,
-    /// Ids skipped so far, less those that turned up late.
-    skipped: i64,
 }
 
 /// What one packet's id says.
@@ -45,6 +45,7 @@ impl IdCounter {
         let Some(last) = self.last else {
             self.last = Some(id);
             self.last_packets = packets;
+            self.unwrapped = (1 << 32) + u64::from(id);
             return Step::Unknown;
         };
         let delta = id.wrapping_sub(last).cast_signed();
@@ -62,6 +63,7 @@ impl IdCounter {
                 }
                 self.last = Some(id);
                 self.last_packets = packets;
+                self.unwrapped += u64::from(delta.unsigned_abs());
                 Step::Ahead(skipped as u16)
             }
             Ordering::Less => {
@@ -69,6 +71,8 @@ impl IdCounter {
                     self.astray += 1;
                     self.last = Some(id);
                     self.last_packets = packets;
+                    self.unwrapped += 1 << 16;
+                    self.unwrapped = self.unwrap(id);
                 }
                 Step::Behind
             }
@@ -76,12 +80,13 @@ impl IdCounter {
         if !self.counts() {
             return Step::Unknown;
         }
-        match step {
-            Step::Ahead(skipped) => self.skipped += i64::from(skipped),
-            Step::Behind => self.skipped -= i64::from(packets),
-            Step::Same | Step::Unknown => {}
-        }
         step
+    }
+
+    /// The unwrapped id nearest to the highest one so far.
+    pub(super) fn unwrap(&self, id: u16) -> u64 {
+        let delta = id.wrapping_sub(self.unwrapped as u16).cast_signed();
+        self.unwrapped.wrapping_add_signed(i64::from(delta))
     }
 
     /// Whether the ids of this direction count up by one.

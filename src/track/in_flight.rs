@@ -14,6 +14,13 @@ pub(super) const IN_FLIGHT_MAX: usize = 4 << 20;
 /// late original or a copy is compared with.
 const HISTORY_MIN: usize = 8;
 
+/// Acknowledged segments younger than this are kept too, in ns of capture time: copies that the
+/// network makes come within a fraction of a second.
+const HISTORY_NS: i64 = 250_000_000;
+
+/// But never more than so many for their youth alone: 72 KiB of a flow at full speed.
+const HISTORY_MAX: usize = 1024;
+
 /// One range of the stream that passed here, with its first and its latest copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
@@ -151,11 +158,18 @@ impl InFlight {
     }
 
     /// Forgets acknowledged ranges beyond the history; `flight` is how many were in flight before
-    /// the ACK.
+    /// the ACK that passed at `now`.
     #[inline]
-    pub(super) fn trim(&mut self, flight: usize) {
+    pub(super) fn trim(&mut self, flight: usize, now: CaptureTime) {
         let keep = flight.max(HISTORY_MIN);
         while self.acked > keep {
+            let young = self
+                .sent
+                .front()
+                .is_some_and(|sent| now.since(sent.at) < HISTORY_NS);
+            if young && self.acked <= HISTORY_MAX {
+                break;
+            }
             self.sent.pop_front();
             self.acked -= 1;
         }

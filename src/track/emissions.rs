@@ -1,0 +1,202 @@
+//! What a sender emitted that was lost before it came here, told from the ids it skipped.
+//!
+//! A skipped id is one packet lost upstream. Whether it carried new bytes or repeated old ones
+//! cannot be seen, but follows from the order in which senders work: what is known to be lost is
+//! repeated first, new data comes only when nothing waits to be repeated (RFC 6675 section 5,
+//! `NextSeg`). And what the sender knew is here to be seen too, since the ACKs pass by: a packet is
+//! lost when one that was emitted after it has been delivered (RFC 8985 section 6.2). So the
+//! skipped ids are played through, and with them the sender's highest byte, which this capture
+//! may not have seen: what begins below it is a retransmission, even where it extends the highest
+//! byte seen.
+
+use std::collections::VecDeque;
+
+use crate::time::CaptureTime;
+
+/// Skipped ids remembered until they are known to be lost; beyond, the oldest is forgotten and
+/// never counts as waiting.
+const SKIPPED_MAX: usize = 8192;
+
+/// ACKs on their way from here to the sender.
+const ON_THE_WAY_MAX: usize = 8192;
+
+/// Packets emitted later that must have been delivered before one counts as lost, outside of
+/// recovery (RFC 5681 section 3.2, RFC 8985 section 6.2).
+const LATER_MIN: u64 = 3;
+
+/// The sender of one direction as far as skipped ids tell of it.
+#[derive(Debug, Default)]
+pub(super) struct Emissions {
+    /// Skipped ids that the sender did not yet know to be lost, lowest first.
+    skipped: VecDeque<u64>,
+    /// Highest id delivered, and when the sender's reaction to it can come by at the earliest.
+    on_the_way: VecDeque<(CaptureTime, u64)>,
+    /// Highest id that the sender knew to be delivered.
+    delivered: u64,
+    /// When the sender can have known at the earliest, for each packet that is lost and not
+    /// repeated yet.
+    waiting: VecDeque<CaptureTime>,
+    /// After a timeout all is taken for lost (RFC 5681 section 3.1): up to this offset nothing new
+    /// is sent.
+    all_lost_until: Option<i64>,
+    /// First transmissions among the packets skipped since the highest byte seen was reached.
+    unseen_new: u32,
+    /// When the first of them can have been emitted at the earliest.
+    unseen_since: CaptureTime,
+    /// Packets skipped so far that were no ACKs and did not turn up late.
+    lost: u64,
+}
+
+impl Emissions {
+    /// Whether nothing is going on.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.skipped.is_empty()
+            && self.waiting.is_empty()
+            && self.unseen_new == 0
+            && self.all_lost_until.is_none()
+    }
+
+    /// The ids before `id` were skipped, `skipped` of them, by a packet that passed at `at`; the one
+    /// before it had passed at `since`.
+    /// `may_be_acks`: some may have been ACKs without payload, which nobody repeats.
+    pub(super) fn on_skipped(
+        &mut self,
+        id: u64,
+        skipped: u16,
+        at: CaptureTime,
+        since: CaptureTime,
+        recovering: bool,
+        may_be_acks: bool,
+    ) {
+        self.learn(at, recovering);
+        if !may_be_acks {
+            self.lost += u64::from(skipped);
+        }
+        for slot in id - u64::from(skipped)..id {
+            if self.skipped.len() == SKIPPED_MAX {
+                self.skipped.pop_front();
+            }
+            self.skipped.push_back(slot);
+            if self.waiting.pop_front().is_none() && self.all_lost_until.is_none() && !may_be_acks {
+                if self.unseen_new == 0 {
+                    self.unseen_since = since;
+                }
+                self.unseen_new += 1;
+            }
+        }
+    }
+
+    /// What the sender knows by the time it emits a packet that passes at `at`.
+    fn learn(&mut self, at: CaptureTime, recovering: bool) {
+        while let Some(&(effective, id)) = self.on_the_way.front() {
+            if effective > at {
+                break;
+            }
+            self.delivered = self.delivered.max(id);
+            self.on_the_way.pop_front();
+            let later = if recovering { 1 } else { LATER_MIN };
+            while self
+                .skipped
+                .front()
+                .is_some_and(|&id| id + later <= self.delivered)
+            {
+                self.skipped.pop_front();
+                self.waiting.push_back(effective);
+            }
+        }
+    }
+
+    /// A packet turned up late: it was not lost.
+    pub(super) fn on_late(&mut self, id: u64) {
+        self.lost = self.lost.saturating_sub(1);
+        if let Ok(index) = self.skipped.binary_search(&id) {
+            self.skipped.remove(index);
+            self.unseen_new = self.unseen_new.saturating_sub(1);
+        } else {
+            self.waiting.pop_back();
+        }
+    }
+
+    /// The packet `id` has been delivered; a reaction can come by from `effective` on.
+    pub(super) fn on_delivered(&mut self, id: u64, effective: CaptureTime) {
+        if self.on_the_way.back().is_some_and(|&(_, last)| last >= id) {
+            return;
+        }
+        if self.on_the_way.len() == ON_THE_WAY_MAX {
+            self.on_the_way.pop_front();
+        }
+        self.on_the_way.push_back((effective, id));
+    }
+
+    /// Data packets lost upstream, as far as skipped ids tell.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Whether a packet that ends `above` bytes above the highest byte seen, with `len` bytes of
+    /// payload, begins below the sender's highest byte when it passes at `at`; `mss` bytes are in a
+    /// full packet, and nothing is repeated sooner than `round_trip_ns` after it was sent.
+    pub(super) fn was_sent_before(
+        &self,
+        above: i64,
+        len: u32,
+        mss: u32,
+        at: CaptureTime,
+        round_trip_ns: i64,
+    ) -> bool {
+        if self.unseen_new == 0 || at.since(self.unseen_since) < round_trip_ns {
+            return false;
+        }
+        // Half a packet of tolerance: packets at the end of a write are shorter.
+        i64::from(self.unseen_new) * i64::from(mss) > above - i64::from(len) / 2
+    }
+
+    /// A packet that repeats bytes passed.
+    pub(super) fn on_repeat(&mut self) {
+        self.waiting.pop_front();
+    }
+
+    /// A packet passed that ends `above` bytes above the highest byte seen until then, and
+    /// whether it repeats bytes. Reactions come up to `slack_ns` late.
+    pub(super) fn on_higher(
+        &mut self,
+        above: i64,
+        mss: u32,
+        repeats: bool,
+        at: CaptureTime,
+        slack_ns: i64,
+    ) {
+        if repeats {
+            let packets = (above / i64::from(mss.max(1))).max(1) as u32;
+            self.unseen_new = self.unseen_new.saturating_sub(packets);
+            self.on_repeat();
+        } else {
+            // New data is sent only when nothing waits.
+            self.unseen_new = 0;
+            while self
+                .waiting
+                .front()
+                .is_some_and(|&known| at.since(known) > slack_ns)
+            {
+                self.waiting.pop_front();
+            }
+        }
+    }
+
+    /// A timeout: all up to `offset` will be repeated.
+    pub(super) fn on_timeout(&mut self, offset: i64) {
+        self.all_lost_until = Some(offset);
+        self.waiting.clear();
+    }
+
+    /// Everything below `ack` has arrived; `recovered` when no repair is going on any more.
+    pub(super) fn on_ack(&mut self, ack: i64, all_acked: bool) {
+        if self.all_lost_until.is_some_and(|until| ack >= until) {
+            self.all_lost_until = None;
+        }
+        if all_acked && self.unseen_new == 0 {
+            self.waiting.clear();
+        }
+    }
+}

@@ -58,7 +58,8 @@ impl Emissions {
     }
 
     /// The ids before `id` were skipped, `skipped` of them, by a packet that passed at `at`; the one
-    /// before it had passed at `since`.
+    /// before it had passed at `since`. `repeats`: that packet repeats older bytes, so of those that
+    /// wait one waits for it.
     /// `may_be_acks`: some may have been ACKs without payload, which nobody repeats.
     pub(super) fn on_skipped(
         &mut self,
@@ -68,6 +69,7 @@ impl Emissions {
         since: CaptureTime,
         recovering: bool,
         may_be_acks: bool,
+        repeats: bool,
     ) {
         self.learn(at, recovering);
         if !may_be_acks {
@@ -78,7 +80,9 @@ impl Emissions {
                 self.skipped.pop_front();
             }
             self.skipped.push_back(slot);
-            if self.waiting.pop_front().is_none() && self.all_lost_until.is_none() && !may_be_acks {
+            if self.waiting.len() > usize::from(repeats) {
+                self.waiting.pop_front();
+            } else if self.all_lost_until.is_none() && !may_be_acks {
                 if self.unseen_new == 0 {
                     self.unseen_since = since;
                 }

@@ -155,6 +155,10 @@ impl HalfFlow {
                 let recovering = self.recovery_until.is_some();
                 let id = self.ids.unwrap(id);
                 let since = self.last_packet_at.unwrap_or(segment.at);
+                let repeats = segment.payload_len > 0
+                    && self.unwrapper.is_some_and(|unwrapper| {
+                        unwrapper.offset(segment.seq, self.high) < self.high
+                    });
                 self.emissions.on_skipped(
                     id,
                     skipped,
@@ -162,6 +166,7 @@ impl HalfFlow {
                     since,
                     recovering,
                     self.owes_ack,
+                    repeats,
                 );
             }
             Step::Behind => self.emissions.on_late(self.ids.unwrap(id)),

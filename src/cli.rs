@@ -101,6 +101,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
             svg: outputs.svg,
             bin_ns: config.bin_ns,
             capacity_bps: config.capacity.map(|capacity| capacity.bps),
+            ..report::chart::ChartOptions::default()
         };
         report::chart::draw_all(&analysis, folder.filling(), &options)?;
         written.push(folder.commit()?);

@@ -255,6 +255,9 @@ pub struct RttSample {
 pub struct DataArrival {
     /// When it passed.
     pub at: CaptureTime,
+    /// Stream offset of its first byte; negative below the first byte seen, in a capture that
+    /// starts mid-flow.
+    pub offset: i64,
     /// Payload, in bytes.
     pub payload_len: u32,
     /// How many of them were not seen here before.
@@ -291,6 +294,19 @@ pub struct Acked {
     pub at: CaptureTime,
     /// Payload bytes newly covered.
     pub bytes: u64,
+    /// Stream offset that the ACK points to: all below it has arrived.
+    pub ack: i64,
+}
+
+/// Bytes `start..end` of a direction's stream, and when something happened to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamPart {
+    /// When it happened.
+    pub at: CaptureTime,
+    /// Stream offset of the first byte.
+    pub start: i64,
+    /// Stream offset after the last byte.
+    pub end: i64,
 }
 
 /// A data segment with its final class: one row of `--segments` (METRICS.md section 2).
@@ -363,6 +379,13 @@ pub trait FlowSink {
     fn timestamp_rtt(&mut self, _dir: Direction, _at: CaptureTime, _rtt_ns: i64) {}
     /// An ACK covered more of direction `dir`.
     fn acked(&mut self, _dir: Direction, _acked: &Acked) {}
+    /// An ACK advertised room up to the stream offset `end` of direction `dir`; called for every
+    /// ACK whose window scale is known.
+    fn window(&mut self, _dir: Direction, _at: CaptureTime, _end: i64) {}
+    /// SACK reported bytes of direction `dir` that it had not reported before.
+    fn sacked(&mut self, _dir: Direction, _part: &StreamPart) {}
+    /// A segment of direction `dir` left a hole below it: bytes not seen so far.
+    fn hole(&mut self, _dir: Direction, _part: &StreamPart) {}
     /// A countable sign about direction `dir`.
     fn signal(&mut self, _dir: Direction, _at: CaptureTime, _signal: Signal) {}
     /// A data segment of direction `dir` has its final class. In the order the segments passed,
@@ -403,6 +426,21 @@ impl<A: FlowSink, B: FlowSink> FlowSink for (&mut A, &mut B) {
     fn acked(&mut self, dir: Direction, acked: &Acked) {
         self.0.acked(dir, acked);
         self.1.acked(dir, acked);
+    }
+    #[inline]
+    fn window(&mut self, dir: Direction, at: CaptureTime, end: i64) {
+        self.0.window(dir, at, end);
+        self.1.window(dir, at, end);
+    }
+    #[inline]
+    fn sacked(&mut self, dir: Direction, part: &StreamPart) {
+        self.0.sacked(dir, part);
+        self.1.sacked(dir, part);
+    }
+    #[inline]
+    fn hole(&mut self, dir: Direction, part: &StreamPart) {
+        self.0.hole(dir, part);
+        self.1.hole(dir, part);
     }
     #[inline]
     fn signal(&mut self, dir: Direction, at: CaptureTime, signal: Signal) {

@@ -5,9 +5,11 @@ mod quantiles;
 mod recorder;
 mod series;
 mod summary;
+mod time_sequence;
 
 pub use payload_curve::{BytesBy, PayloadCurve};
 pub use quantiles::DelayDistribution;
 pub use recorder::{ConnectionRecord, FlowRecord, RecordConfig, Recorder};
 pub use series::{Bin, Series};
 pub use summary::{DirectionSummary, Span};
+pub use time_sequence::{Mark, MarkKind, Reach, Slot, TimeSequence};

@@ -31,6 +31,10 @@ pub enum ReportError {
         /// What the format's writer said.
         message: String,
     },
+    /// A chart could not be drawn.
+    #[cfg(feature = "charts")]
+    #[error(transparent)]
+    Chart(#[from] chart::ChartError),
     /// The ending of the file names no format that tables are written in.
     #[error(
         "{}: the ending must be .parquet, .csv, .json or .arrow, since it decides the format",

@@ -95,6 +95,8 @@ pub struct Config {
     pub pairs: PairConfig,
     /// Keep a row for each data segment.
     pub segments: bool,
+    /// Keep the time sequence of each capture's largest flow, for its chart.
+    pub time_sequence: bool,
     /// When connections are put away.
     pub limits: FlowLimits,
     /// Threads to work with; `None` is one a core.
@@ -111,6 +113,7 @@ impl Default for Config {
             weights: BalanceWeights::default(),
             pairs: PairConfig::default(),
             segments: false,
+            time_sequence: false,
             limits: FlowLimits::default(),
             threads: None,
         }

@@ -20,6 +20,9 @@ use crate::time::CaptureTime;
 /// keeps several threads busy.
 const CHUNK_RECORDS: usize = 2048;
 
+/// Windows between two looks at how many time sequences are kept.
+const SEQUENCE_LOOK_WINDOWS: u64 = 16;
+
 /// Lets other threads see how far a run is.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -312,6 +315,7 @@ fn read<const SEGMENTS: bool>(
             let record = RecordConfig {
                 origin,
                 bin_ns: config.bin_ns,
+                time_sequence: config.time_sequence,
                 curves: config.pairs.top > 1,
                 curve_growth: curve_growth.clone(),
             };
@@ -320,6 +324,7 @@ fn read<const SEGMENTS: bool>(
         .collect();
     let mut shown = 0;
     let mut pruning = Pruning::new(config.pairs);
+    let mut windows = 0_u64;
     while more {
         std::mem::swap(&mut ahead, &mut behind);
         watch.records.fetch_add(
@@ -329,6 +334,10 @@ fn read<const SEGMENTS: bool>(
         (more, ()) = rayon::join(|| source.next(&mut ahead), || track(&mut tables, &behind));
         if pruning.grown(curve_growth.swap(0, Ordering::Relaxed)) {
             pruning.prune(&mut tables);
+        }
+        windows += 1;
+        if config.time_sequence && windows.is_multiple_of(SEQUENCE_LOOK_WINDOWS) {
+            Pruning::thin_sequences(&mut tables);
         }
     }
     let (recorders, table_facts): (Vec<_>, Vec<_>) =

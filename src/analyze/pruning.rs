@@ -11,6 +11,9 @@ const FIRST_LOOK_BYTES: usize = 32 << 20;
 /// Live flows whose edges are kept; with more, the largest.
 const LIVE_EDGES_MAX: usize = 4096;
 
+/// Flows alive at once of which all keep a time sequence.
+const SEQUENCES_MAX: usize = 1024;
+
 /// Decides when curves are pruned. The results do not depend on it, except where more than
 /// [`LIVE_EDGES_MAX`] flows are alive at once: a pair that needs an edge that was not kept says so.
 #[derive(Debug)]
@@ -94,6 +97,26 @@ impl Pruning {
         }
         self.held_bytes = held;
         self.next_look_bytes = (2 * held).max(FIRST_LOOK_BYTES);
+    }
+
+    /// With many flows alive, gives up the time sequences of those that are far from being the
+    /// largest: each may take a few hundred KiB.
+    pub(super) fn thin_sequences<const SEGMENTS: bool>(
+        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+    ) {
+        let live: usize = tables.iter().map(FlowTable::len).sum();
+        if live <= SEQUENCES_MAX {
+            return;
+        }
+        let largest = tables
+            .iter_mut()
+            .flat_map(FlowTable::sinks_mut)
+            .map(|sink| sink.largest_payload_bytes())
+            .max()
+            .unwrap_or(0);
+        for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
+            sink.drop_sequences_below(largest / 10);
+        }
     }
 
     /// The instants at which a flow may cut another.

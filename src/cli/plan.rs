@@ -80,6 +80,7 @@ impl Plan {
                 window: args.fness_window,
             },
             segments: args.segments.is_some(),
+            time_sequence: args.out.is_some() && !args.no_charts,
             threads: args.threads.map(usize::from),
             ..Config::default()
         };

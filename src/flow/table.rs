@@ -149,6 +149,18 @@ impl<O: Observer> FlowTable<O> {
         flow.connection.on_segment(dir, segment, &mut flow.sink);
     }
 
+    /// Connections alive.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Whether no connection is alive.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
     /// The sinks of the connections that are alive.
     pub fn sinks_mut(&mut self) -> impl Iterator<Item = &mut O::Flow> {
         self.flows.iter_mut().map(|flow| &mut flow.sink)

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::payload_curve::PayloadCurve;
 use super::series::Series;
 use super::summary::DirectionSummary;
+use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::Segment;
 use crate::event::{
-    Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, RttSample, Signal,
+    Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, RttSample,
+    Signal, StreamPart,
 };
 use crate::flow::{FlowIdentity, Observer};
 use crate::time::CaptureTime;
@@ -23,6 +25,8 @@ pub struct RecordConfig {
     pub bin_ns: i64,
     /// Keep the curves that pairs of flows are compared by.
     pub curves: bool,
+    /// Keep the time sequence of the flow with the most payload.
+    pub time_sequence: bool,
     /// Grows by the memory that new parts of the curves take, in bytes.
     pub curve_growth: Arc<AtomicUsize>,
 }
@@ -40,6 +44,8 @@ pub struct FlowRecord {
     pub series: Series,
     /// Payload over time, for pairs.
     pub curve: PayloadCurve,
+    /// The stream over time, of the flow with the most payload among those of one recorder.
+    pub time_sequence: Option<Box<TimeSequence>>,
     /// Rows of `--segments`, where they are wanted.
     pub segments: Vec<ClassifiedSegment>,
 }
@@ -69,6 +75,8 @@ pub struct Recorder<const SEGMENTS: bool> {
     pub silent: Vec<u64>,
     /// Payload bytes below which a flow that has ended cannot be among the largest any more.
     pub curve_floor_bytes: u64,
+    /// The flow that has a time sequence: payload bytes, place of its connection and its own.
+    largest: Option<(u64, usize, usize)>,
 }
 
 impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
@@ -80,6 +88,41 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             connections: Vec::new(),
             silent: Vec::new(),
             curve_floor_bytes: 0,
+            largest: None,
+        }
+    }
+
+    /// Of the connection put away last and the largest flow before it, only the larger one keeps
+    /// its time sequence; of two that are equal, the older connection's.
+    fn keep_largest_time_sequence(&mut self) {
+        let Some(place) = self
+            .connections
+            .len()
+            .checked_sub(1)
+            .filter(|_| self.config.time_sequence)
+        else {
+            return;
+        };
+        for flow in 0..self.connections[place].flows.len() {
+            let bytes = self.connections[place].flows[flow].summary.payload_bytes;
+            let rank =
+                |place: usize| std::cmp::Reverse(self.connections[place].identity.first_ordinal);
+            let loser = match self.largest {
+                Some((most, holder, _)) if (most, rank(holder)) >= (bytes, rank(place)) => {
+                    Some((place, flow))
+                }
+                Some((_, holder, index)) => {
+                    self.largest = Some((bytes, place, flow));
+                    Some((holder, index))
+                }
+                None => {
+                    self.largest = Some((bytes, place, flow));
+                    None
+                }
+            };
+            if let Some((place, flow)) = loser {
+                self.connections[place].flows[flow].time_sequence = None;
+            }
         }
     }
 }
@@ -97,6 +140,7 @@ pub struct LiveConnection<const SEGMENTS: bool> {
 struct LiveFlow {
     series: Series,
     curve: PayloadCurve,
+    time_sequence: Option<Box<TimeSequence>>,
     segments: Vec<ClassifiedSegment>,
 }
 
@@ -107,9 +151,44 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
             Box::new(LiveFlow {
                 series: Series::new(config.origin, config.bin_ns),
                 curve: PayloadCurve::default(),
+                time_sequence: config
+                    .time_sequence
+                    .then(|| Box::new(TimeSequence::new(config.origin))),
                 segments: Vec::new(),
             })
         })
+    }
+
+    /// The time sequence of a direction that has sent payload.
+    #[inline]
+    fn sequence(&mut self, dir: Direction) -> Option<&mut TimeSequence> {
+        self.data[dir.index()]
+            .as_mut()?
+            .time_sequence
+            .as_deref_mut()
+    }
+
+    /// Payload bytes of the larger of its flows.
+    #[must_use]
+    pub fn largest_payload_bytes(&self) -> u64 {
+        self.directions
+            .iter()
+            .map(|summary| summary.payload_bytes)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Gives up the time sequences of the flows with less payload than this, and keeps none for
+    /// what they send from now on.
+    pub fn drop_sequences_below(&mut self, payload_bytes: u64) {
+        for (summary, data) in self.directions.iter().zip(&mut self.data) {
+            if let Some(data) = data
+                .as_mut()
+                .filter(|_| summary.payload_bytes < payload_bytes)
+            {
+                data.time_sequence = None;
+            }
+        }
     }
 
     /// Calls `each` with first and last data instant, payload bytes and curve of its flows.
@@ -152,7 +231,11 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     #[inline]
     fn data(&mut self, dir: Direction, data: &DataArrival) {
         self.directions[dir.index()].on_data(data);
-        let bin = LiveConnection::data(self, dir).series.at(data.at);
+        let live = LiveConnection::data(self, dir);
+        if let Some(sequence) = &mut live.time_sequence {
+            sequence.on_data(data);
+        }
+        let bin = live.series.at(data.at);
         bin.in_flight_bytes_max = bin.in_flight_bytes_max.max(data.in_flight_bytes);
         bin.retransmitted_bytes += u64::from(data.repeated_len);
         bin.retransmitted_packets += u64::from(data.verdict.class == Class::Retransmission);
@@ -160,6 +243,9 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
 
     fn amended(&mut self, dir: Direction, amendment: &Amendment) {
         self.directions[dir.index()].on_amendment(amendment);
+        if let Some(sequence) = self.sequence(dir) {
+            sequence.on_amendment(amendment);
+        }
     }
 
     #[inline]
@@ -184,8 +270,30 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     #[inline]
     fn acked(&mut self, dir: Direction, acked: &Acked) {
         self.directions[dir.index()].on_acked(acked);
+        if let Some(sequence) = self.sequence(dir) {
+            sequence.on_ack(acked.at, acked.ack);
+        }
         if acked.bytes > 0 {
             self.data(dir).series.at(acked.at).acked_bytes += acked.bytes;
+        }
+    }
+
+    #[inline]
+    fn window(&mut self, dir: Direction, at: CaptureTime, end: i64) {
+        if let Some(sequence) = self.sequence(dir) {
+            sequence.on_window(at, end);
+        }
+    }
+
+    fn sacked(&mut self, dir: Direction, part: &StreamPart) {
+        if let Some(sequence) = self.sequence(dir) {
+            sequence.on_part(part, MarkKind::Sacked);
+        }
+    }
+
+    fn hole(&mut self, dir: Direction, part: &StreamPart) {
+        if let Some(sequence) = &mut LiveConnection::data(self, dir).time_sequence {
+            sequence.on_part(part, MarkKind::Hole);
         }
     }
 
@@ -231,14 +339,17 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             let LiveFlow {
                 series,
                 curve,
+                time_sequence,
                 segments,
             } = *data;
+            let state = connection.state(dir);
             flows.push(FlowRecord {
                 dir,
                 summary,
-                state: connection.state(dir),
+                state,
                 series,
                 curve,
+                time_sequence,
                 segments,
             });
         }
@@ -253,5 +364,6 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             packets,
             flows,
         });
+        self.keep_largest_time_sequence();
     }
 }

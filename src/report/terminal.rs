@@ -218,8 +218,7 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
                 .acked_bytes
                 .unwrap_or(flow.record.state.unique_bytes),
         ),
-        flow.overhead()
-            .map_or_else(dash, |overhead| format!("{:.1} %", 100.0 * overhead)),
+        flow.overhead().map_or_else(dash, percent),
         rtt,
         grouped(summary.retransmitted_packets),
         grouped(summary.reordered_packets),
@@ -231,6 +230,15 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
             .collect::<Vec<_>>()
             .join(","),
     ]
+}
+
+/// A ratio in percent; beyond ten times, which only flows of a few bytes reach, just that.
+fn percent(ratio: f64) -> String {
+    if ratio > 10.0 {
+        ">1,000 %".to_owned()
+    } else {
+        format!("{:.1} %", 100.0 * ratio)
+    }
 }
 
 /// A rate with the unit that leaves one to three digits before the point.

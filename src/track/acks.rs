@@ -1,10 +1,13 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
 use super::half::{HalfFlow, REACH_MAX};
-use super::in_flight::Marks;
+use super::in_flight::{Marks, Sent};
 use super::ranges::StreamRange;
+use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
-use crate::event::{Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal};
+use crate::event::{
+    Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal, StreamPart,
+};
 use crate::time::CaptureTime;
 
 impl HalfFlow {
@@ -48,6 +51,9 @@ impl HalfFlow {
         self.window = Some(segment.window);
         let scale = if syn { Some(0) } else { self.window_scale };
         self.window_end = scale.map(|scale| ack + (i64::from(segment.window) << scale));
+        if let Some(end) = self.window_end {
+            sink.window(dir, segment.at, end);
+        }
         if segment.window == 0 && !segment.flags.any(TcpFlags::SYN.with(TcpFlags::FIN)) {
             sink.signal(dir, segment.at, Signal::ZeroWindow);
         }
@@ -128,6 +134,14 @@ impl HalfFlow {
         highest_before: Option<i64>,
         sink: &mut S,
     ) {
+        sink.sacked(
+            dir,
+            &StreamPart {
+                at: segment.at,
+                start: part.start,
+                end: part.end,
+            },
+        );
         for index in self.in_flight.overlapping(part.start, part.end) {
             let Some(sent) = self.in_flight.get_mut(index) else {
                 break;
@@ -141,7 +155,7 @@ impl HalfFlow {
                 let effective = segment.at.plus_ns(self.upstream.min_ns().unwrap_or(0));
                 self.emissions.on_delivered(self.ids.unwrap(id), effective);
             }
-            let single = sent.copies == 1 && !sent.marks.has(Marks::RESENT);
+            let single = is_single(sent);
             if single
                 && sent.verdict.class == Class::New
                 && highest_before.is_some_and(|high| sent.end() <= high)
@@ -175,88 +189,17 @@ impl HalfFlow {
         let first_ack = self.una.is_none();
         self.una = Some(ack);
         if newly > 0 || first_ack {
-            sink.acked(dir, &Acked { at, bytes: newly });
+            sink.acked(
+                dir,
+                &Acked {
+                    at,
+                    bytes: newly,
+                    ack,
+                },
+            );
         }
         let flight = self.in_flight.unacked();
-        let highest_sacked = self.board.highest_end();
-        let recovering = self.recovery_until.is_some_and(|until| una < until);
-        let told_of_hole = self.dup_run > 0;
-        let mut covered = 0;
-        while covered <= 2
-            && self
-                .in_flight
-                .nth_unacked(covered)
-                .is_some_and(|sent| sent.end() <= ack)
-        {
-            covered += 1;
-        }
-        let mut spurious: Option<i64> = None;
-        let mut delivered: Option<u16> = None;
-        while let Some(sent) = self.in_flight.release_next(ack) {
-            let first = sent.start <= una;
-            delivered = Some(sent.id);
-            let waited = self.released_latest.is_some_and(|latest| latest > sent.at);
-            self.released_latest = self.released_latest.max(Some(sent.at));
-            let single = sent.copies == 1 && !sent.marks.has(Marks::RESENT);
-            if single
-                && sent.verdict.class == Class::New
-                && !sent.marks.has(Marks::SACKED)
-                && highest_sacked.is_some_and(|high| sent.end() < high)
-            {
-                sink.signal(dir, at, Signal::ReorderedAtReceiver);
-            }
-            let mut answered_at: Option<CaptureTime> = None;
-            let mut label = RttLabel::Recovery;
-            if single {
-                let held = waited || (told_of_hole && !first);
-                if !held && !sent.marks.has(Marks::SACKED) {
-                    answered_at = Some(sent.at);
-                    label = if recovering {
-                        RttLabel::Recovery
-                    } else if covered > 2 {
-                        RttLabel::StretchAck
-                    } else if sent.end() == ack {
-                        RttLabel::Clean
-                    } else {
-                        RttLabel::DelayedAck
-                    };
-                }
-            } else if first && let Some(echo) = segment.timestamps.map(|ts| ts.echo) {
-                // The echo is that of the segment at the left edge (RFC 7323 section 4.3), so it
-                // tells which copy of that one was answered.
-                if echo == sent.tsval && (sent.copies == 1 || sent.first_tsval != sent.tsval) {
-                    answered_at = Some(sent.at);
-                } else if super::rtt::later(sent.tsval, echo) {
-                    if sent.copies >= 2 && echo == sent.first_tsval {
-                        answered_at = Some(sent.first_at);
-                    }
-                    spurious = Some(sent.start);
-                }
-            }
-            if sent.marks.has(Marks::SAMPLED) {
-                continue;
-            }
-            sent.marks.set(Marks::SAMPLED);
-            if let Some(sent_at) = answered_at {
-                let exact = sent.end() == ack;
-                let row = if sent_at == sent.at {
-                    sent.row
-                } else {
-                    sent.first_row
-                };
-                self.sample(dir, at, sent_at, row, exact, label, sink);
-            }
-        }
-        if let Some(start) = spurious {
-            for index in self.in_flight.overlapping(start, start + 1) {
-                self.amend(dir, index, Evidence::Dsack, sink);
-            }
-        }
-        if let Some(id) = delivered.filter(|_| !self.emissions.is_idle()) {
-            let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
-            self.emissions.on_delivered(self.ids.unwrap(id), effective);
-            self.emissions.on_ack(ack, ack >= self.high);
-        }
+        self.release(dir, segment, ack, una, sink);
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
@@ -269,6 +212,67 @@ impl HalfFlow {
         }
         if self.timeout_until.is_some_and(|until| ack >= until) {
             self.timeout_until = None;
+        }
+    }
+
+    /// Takes what ends at or below `ack` out of flight, and an RTT sample of each where there is one.
+    fn release<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        una: i64,
+        sink: &mut S,
+    ) {
+        let at = segment.at;
+        let cover = Cover {
+            ack,
+            una,
+            echo: segment.timestamps.map(|ts| ts.echo),
+            highest_sacked: self.board.highest_end(),
+            recovering: self.recovery_until.is_some_and(|until| una < until),
+            told_of_hole: self.dup_run > 0,
+            stretch: self
+                .in_flight
+                .nth_unacked(2)
+                .is_some_and(|third| third.end() <= ack),
+        };
+        let mut spurious: Option<i64> = None;
+        let mut delivered: Option<u16> = None;
+        while let Some(sent) = self.in_flight.release_next(ack) {
+            delivered = Some(sent.id);
+            let waited = self.released_latest.is_some_and(|latest| latest > sent.at);
+            self.released_latest = self.released_latest.max(Some(sent.at));
+            if cover.shows_reordering(sent) {
+                sink.signal(dir, at, Signal::ReorderedAtReceiver);
+            }
+            let (answer, unneeded) = cover.answer(sent, waited);
+            if unneeded {
+                spurious = Some(sent.start);
+            }
+            if sent.marks.has(Marks::SAMPLED) {
+                continue;
+            }
+            sent.marks.set(Marks::SAMPLED);
+            if let Some(answer) = answer {
+                let exact = sent.end() == ack && is_single(sent);
+                let row = if answer.sent_at == sent.at {
+                    sent.row
+                } else {
+                    sent.first_row
+                };
+                self.sample(dir, at, answer.sent_at, row, exact, answer.label, sink);
+            }
+        }
+        if let Some(start) = spurious {
+            for index in self.in_flight.overlapping(start, start + 1) {
+                self.amend(dir, index, Evidence::Dsack, sink);
+            }
+        }
+        if let Some(id) = delivered.filter(|_| !self.emissions.is_idle()) {
+            let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
+            self.emissions.on_delivered(self.ids.unwrap(id), effective);
+            self.emissions.on_ack(ack, ack >= self.high);
         }
     }
 
@@ -339,5 +343,90 @@ impl HalfFlow {
         {
             row.rtt = Some((rtt_ns, label));
         }
+    }
+}
+
+/// Whether the sender emitted these bytes once, as far as is known (Karn's rule).
+fn is_single(sent: &Sent) -> bool {
+    sent.copies == 1 && !sent.marks.has(Marks::RESENT)
+}
+
+/// The copy of a segment that an ACK answers.
+struct Answer {
+    sent_at: CaptureTime,
+    label: RttLabel,
+}
+
+/// A cumulative ACK that covers new segments, and what was known when it came.
+struct Cover {
+    ack: i64,
+    una: i64,
+    echo: Option<u32>,
+    highest_sacked: Option<i64>,
+    recovering: bool,
+    told_of_hole: bool,
+    /// It covers more than two segments.
+    stretch: bool,
+}
+
+impl Cover {
+    /// Whether a segment arrived after others that were sent after it, without a second copy.
+    fn shows_reordering(&self, sent: &Sent) -> bool {
+        is_single(sent)
+            && sent.verdict.class == Class::New
+            && !sent.marks.has(Marks::SACKED)
+            && self.highest_sacked.is_some_and(|high| sent.end() < high)
+    }
+
+    /// Which copy of a segment is answered, and whether a repeat of it was not needed. `waited`:
+    /// something below it was sent after it.
+    fn answer(&self, sent: &Sent, waited: bool) -> (Option<Answer>, bool) {
+        let first = sent.start <= self.una;
+        if is_single(sent) {
+            // Without SACK a segment that was held back cannot be told from one that came last;
+            // with it, what was held back has been reported.
+            let held = waited || (self.told_of_hole && !first && self.highest_sacked.is_none());
+            if held || sent.marks.has(Marks::SACKED) {
+                return (None, false);
+            }
+            let label = if self.recovering {
+                RttLabel::Recovery
+            } else if self.stretch {
+                RttLabel::StretchAck
+            } else if sent.end() == self.ack {
+                RttLabel::Clean
+            } else {
+                RttLabel::DelayedAck
+            };
+            return (
+                Some(Answer {
+                    sent_at: sent.at,
+                    label,
+                }),
+                false,
+            );
+        }
+        // The echo is that of the segment at the left edge (RFC 7323 section 4.3), so it tells
+        // which copy of that one was answered.
+        let Some(echo) = self.echo.filter(|_| first) else {
+            return (None, false);
+        };
+        let label = RttLabel::Recovery;
+        if echo == sent.tsval && (sent.copies == 1 || sent.first_tsval != sent.tsval) {
+            return (
+                Some(Answer {
+                    sent_at: sent.at,
+                    label,
+                }),
+                false,
+            );
+        }
+        let older = later(sent.tsval, echo);
+        let original = older && sent.copies >= 2 && echo == sent.first_tsval;
+        let answer = original.then_some(Answer {
+            sent_at: sent.first_at,
+            label,
+        });
+        (answer, older)
     }
 }

@@ -24,6 +24,25 @@ const ON_THE_WAY_MAX: usize = 8192;
 /// recovery (RFC 5681 section 3.2, RFC 8985 section 6.2).
 const LATER_MIN: u64 = 3;
 
+/// Ids that were skipped before a packet, and that packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    /// Its id.
+    pub(super) id: u64,
+    /// How many were skipped.
+    pub(super) skipped: u16,
+    /// When it passed.
+    pub(super) at: CaptureTime,
+    /// When the packet before it passed.
+    pub(super) since: CaptureTime,
+    /// Losses are being repaired.
+    pub(super) recovering: bool,
+    /// What was skipped may have been ACKs without payload, which nobody repeats.
+    pub(super) may_be_acks: bool,
+    /// It repeats older bytes itself, so of those that wait one waits for it.
+    pub(super) repeats: bool,
+}
+
 /// The sender of one direction as far as skipped ids tell of it.
 #[derive(Debug, Default)]
 pub(super) struct Emissions {
@@ -57,20 +76,17 @@ impl Emissions {
             && self.all_lost_until.is_none()
     }
 
-    /// The ids before `id` were skipped, `skipped` of them, by a packet that passed at `at`; the one
-    /// before it had passed at `since`. `repeats`: that packet repeats older bytes, so of those that
-    /// wait one waits for it.
-    /// `may_be_acks`: some may have been ACKs without payload, which nobody repeats.
-    pub(super) fn on_skipped(
-        &mut self,
-        id: u64,
-        skipped: u16,
-        at: CaptureTime,
-        since: CaptureTime,
-        recovering: bool,
-        may_be_acks: bool,
-        repeats: bool,
-    ) {
+    /// Ids were skipped, or may have been: a packet passed.
+    pub(super) fn on_skipped(&mut self, gap: &Gap) {
+        let Gap {
+            id,
+            skipped,
+            at,
+            since,
+            recovering,
+            may_be_acks,
+            repeats,
+        } = *gap;
         self.learn(at, recovering);
         if !may_be_acks {
             self.lost += u64::from(skipped);

@@ -1,6 +1,6 @@
 //! One direction of a connection, as its data's sender.
 
-use super::emissions::Emissions;
+use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows, Sent};
 use super::ranges::{Hole, Holes, Scoreboard};
@@ -8,7 +8,7 @@ use super::rtt::{Echoes, Estimate};
 use crate::decode::Segment;
 use crate::event::{
     Class, ClassifiedSegment, Confidence, DataArrival, Direction, Evidence, FlowSink, Reason,
-    Signal, Verdict,
+    Signal, StreamPart, Verdict,
 };
 use crate::seq::{Seq, Unwrapper};
 use crate::time::CaptureTime;
@@ -159,15 +159,15 @@ impl HalfFlow {
                     && self.unwrapper.is_some_and(|unwrapper| {
                         unwrapper.offset(segment.seq, self.high) < self.high
                     });
-                self.emissions.on_skipped(
+                self.emissions.on_skipped(&Gap {
                     id,
                     skipped,
-                    segment.at,
+                    at: segment.at,
                     since,
                     recovering,
-                    self.owes_ack,
+                    may_be_acks: self.owes_ack,
                     repeats,
-                );
+                });
             }
             Step::Behind => self.emissions.on_late(self.ids.unwrap(id)),
             Step::Ahead(_) | Step::Same | Step::Unknown => {}
@@ -199,7 +199,7 @@ impl HalfFlow {
             }
         }
         let (verdict, unique, repeated, extent) = if start >= self.high {
-            self.on_new(segment, start, end)
+            self.on_new(dir, segment, start, end, sink)
         } else if end > self.high {
             self.on_partly_new(segment, start, end)
         } else {
@@ -227,14 +227,24 @@ impl HalfFlow {
     }
 
     /// Payload at or above the highest byte seen.
-    fn on_new(
+    fn on_new<S: FlowSink>(
         &mut self,
+        dir: Direction,
         segment: &Segment,
         start: i64,
         end: i64,
+        sink: &mut S,
     ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
         let len = segment.payload_len;
         if start > self.high {
+            sink.hole(
+                dir,
+                &StreamPart {
+                    at: segment.at,
+                    start: self.high,
+                    end: start,
+                },
+            );
             self.holes.open(Hole {
                 start: self.high,
                 end: start,
@@ -426,6 +436,7 @@ impl HalfFlow {
             dir,
             &DataArrival {
                 at: segment.at,
+                offset,
                 payload_len: segment.payload_len,
                 unique_len,
                 repeated_len,

@@ -1,0 +1,316 @@
+//! Flows side by side: goodput, overhead, RTT.
+
+use super::ChartOptions;
+use super::axis::{Axis, Quantity, significant};
+use super::canvas::{Align, Canvas, Stroke};
+use super::choice::{NamedFlow, Scene, left_out};
+use super::font::text_width;
+use super::frame::{
+    AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, WIDTH, X_AXIS_HEIGHT, baseline, header,
+};
+use super::label::{count, shorten};
+use super::palette::{Colour, Marker};
+
+/// Bars in one chart.
+pub(super) const BARS_MAX: usize = 40;
+
+/// Height of a bar with the space around it, and of a group's name, in pixels.
+const ROW: f64 = 38.0;
+const GROUP: f64 = 46.0;
+
+/// The widest that names may get, in pixels.
+const NAMES_MAX: f64 = 560.0;
+
+/// One row: what is drawn and written for a flow.
+#[derive(Clone, Debug, PartialEq)]
+struct Bar {
+    name: String,
+    /// From and to.
+    range: (f64, f64),
+    /// A point between them.
+    mean: Option<f64>,
+    /// Written beside it.
+    text: String,
+}
+
+/// The rows of one capture.
+#[derive(Clone, Debug, PartialEq)]
+struct Group {
+    title: String,
+    bars: Vec<Bar>,
+}
+
+/// The rows of a chart, and how many flows have none.
+struct Rows {
+    groups: Vec<Group>,
+    note: String,
+    n: usize,
+}
+
+impl Rows {
+    /// The largest flows of the run for which `bar` knows something, by capture.
+    fn of(scenes: &[Scene<'_>], bar: impl Fn(&NamedFlow<'_>) -> Option<Bar>) -> Self {
+        let mut found: Vec<(u64, usize, usize, Bar)> = Vec::new();
+        for (scene_index, scene) in scenes.iter().enumerate() {
+            for (rank, flow) in scene.flows.iter().enumerate() {
+                found.extend(bar(flow).map(|bar| (flow.payload(), scene_index, rank, bar)));
+            }
+        }
+        found.sort_by_key(|&(payload, scene, rank, _)| (std::cmp::Reverse(payload), scene, rank));
+        let large = found.len().saturating_sub(BARS_MAX);
+        found.truncate(BARS_MAX);
+        let n = found.len();
+        // By capture, and within it in the order of the flows' first packets.
+        found.sort_by_key(|&(_, scene, rank, _)| (scene, scenes[scene].flows[rank].place));
+        let mut groups: Vec<(usize, Group)> = Vec::new();
+        for (_, scene, _, bar) in found {
+            match groups.last_mut().filter(|(last, _)| *last == scene) {
+                Some((_, group)) => group.bars.push(bar),
+                None => groups.push((
+                    scene,
+                    Group {
+                        title: scenes[scene].title.clone(),
+                        bars: vec![bar],
+                    },
+                )),
+            }
+        }
+        let small = scenes.iter().map(|scene| scene.small.len()).sum();
+        Self {
+            groups: groups.into_iter().map(|(_, group)| group).collect(),
+            note: left_out(large, small),
+            n,
+        }
+    }
+
+    fn bars(&self) -> impl Iterator<Item = &Bar> {
+        self.groups.iter().flat_map(|group| &group.bars)
+    }
+
+    fn extent(&self) -> Option<(f64, f64)> {
+        let min = self.bars().map(|bar| bar.range.0).reduce(f64::min)?;
+        Some((min, self.bars().map(|bar| bar.range.1).reduce(f64::max)?))
+    }
+
+    fn subtitle(&self) -> String {
+        let captures = count(self.groups.len(), "capture");
+        let n = format!("n = {} in {captures}", count(self.n, "flow"));
+        if self.note.is_empty() {
+            n
+        } else {
+            format!("{n} · {}", self.note)
+        }
+    }
+}
+
+/// Goodput of each flow. None without any.
+pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Canvas> {
+    let rows = Rows::of(scenes, |flow| {
+        let bps = flow.flow.goodput_bps()?;
+        Some(Bar {
+            name: flow.name.clone(),
+            range: (0.0, bps),
+            mean: None,
+            text: Quantity::GOODPUT.format(bps),
+        })
+    });
+    let (_, max) = rows.extent()?;
+    let x = Axis::linear(
+        Quantity::GOODPUT,
+        0.0,
+        max.max(options.capacity_bps.unwrap_or(0.0)),
+        8,
+    );
+    let mut legend = Vec::new();
+    let capacity = options
+        .capacity_bps
+        .map(|bps| (bps, Stroke::dashed(Colour::INK, 2.5)));
+    if let Some((bps, stroke)) = capacity {
+        legend.push((
+            Swatch::Stroke(stroke),
+            format!("capacity, {}", Quantity::GOODPUT.format(bps)),
+        ));
+    }
+    Some(draw("Goodput by flow", &rows, &legend, x, capacity))
+}
+
+/// Overhead of each flow, in percent. None without any.
+pub(super) fn overhead(scenes: &[Scene<'_>]) -> Option<Canvas> {
+    let rows = Rows::of(scenes, |flow| {
+        let overhead = flow.flow.overhead()?;
+        let range = (overhead.min(0.0), overhead.max(0.0));
+        Some(Bar {
+            name: flow.name.clone(),
+            range,
+            mean: None,
+            text: Quantity::OVERHEAD.format(overhead),
+        })
+    });
+    let (min, max) = rows.extent()?;
+    let x = Axis::linear(Quantity::OVERHEAD, min, max.max(0.001), 8);
+    Some(draw("Overhead by flow", &rows, &[], x, None))
+}
+
+/// RTT of each flow: smallest, mean, largest. None without samples.
+pub(super) fn rtt(scenes: &[Scene<'_>]) -> Option<Canvas> {
+    let rows = Rows::of(scenes, |flow| {
+        let rtt = &flow.flow.summary().rtt;
+        let (min, mean, max) = (
+            rtt.ns_min()? as f64 / 1e9,
+            rtt.ns_mean()? / 1e9,
+            rtt.ns_max()? as f64 / 1e9,
+        );
+        let (unit, size) = Quantity::RTT.unit(min);
+        let text = if Quantity::RTT.unit(max) == (unit, size) {
+            let [low, middle, high] = [min, mean, max].map(|value| significant(value / size));
+            format!("{low} · {middle} · {high} {unit}")
+        } else {
+            [min, mean, max]
+                .map(|value| Quantity::RTT.format(value))
+                .join(" · ")
+        };
+        Some(Bar {
+            name: flow.name.clone(),
+            range: (min.max(1e-9), max),
+            mean: Some(mean),
+            text,
+        })
+    });
+    let (min, max) = rows.extent()?;
+    let x = Axis::for_delays(Quantity::RTT, min, max, 8);
+    let legend = [
+        (Swatch::Bar(RANGE), "smallest to largest".to_owned()),
+        (
+            Swatch::Mark(Marker::Diamond, Colour::INK),
+            "mean".to_owned(),
+        ),
+    ];
+    Some(draw(
+        "RTT by flow (smallest · mean · largest)",
+        &rows,
+        &legend,
+        x,
+        None,
+    ))
+}
+
+const FULL: Colour = Colour::BLUE;
+const RANGE: Colour = Colour::SKY;
+
+/// Draws rows below each other, on a line at a value that all are compared with, where there is one.
+fn draw(
+    title: &str,
+    rows: &Rows,
+    legend: &[(Swatch, String)],
+    x: Axis,
+    reference: Option<(f64, Stroke)>,
+) -> Canvas {
+    let names = rows
+        .bars()
+        .map(|bar| text_width(&bar.name, LABEL))
+        .fold(0.0, f64::max)
+        .min(NAMES_MAX);
+    let values = rows
+        .bars()
+        .map(|bar| text_width(&bar.text, LABEL))
+        .fold(0.0, f64::max);
+    let height = rows.groups.len() as f64 * GROUP + rows.n as f64 * ROW;
+    let mut canvas = Canvas::new(WIDTH, 0.0);
+    let top = header(&mut canvas, title, &rows.subtitle(), legend) + 6.0;
+    canvas.height = (top + height + 12.0 + X_AXIS_HEIGHT + 16.0).ceil();
+    let panel = Panel {
+        left: MARGIN + names + 18.0,
+        top,
+        right: WIDTH - MARGIN - values - 16.0,
+        bottom: top + height + 12.0,
+        x,
+        y: Axis::tight(Quantity::FNESS, 0.0, 1.0, 1),
+    };
+    draw_grid(&mut canvas, &panel);
+    if let Some((value, stroke)) = reference {
+        let (x, _) = panel.at(value, 0.0);
+        canvas.line(&[(x, panel.top), (x, panel.bottom)], stroke);
+    }
+    let mut y = top;
+    for group in &rows.groups {
+        let room = WIDTH - 2.0 * MARGIN;
+        let text = shorten(&group.title, AXIS_TITLE, room);
+        // A name above the bars must not be crossed by the grid.
+        canvas.rect(
+            (MARGIN, y),
+            (MARGIN + text_width(&text, AXIS_TITLE) + 10.0, y + GROUP),
+            Colour::WHITE,
+        );
+        canvas.text(
+            (MARGIN, baseline(y + GROUP / 2.0 + 4.0, AXIS_TITLE)),
+            &text,
+            AXIS_TITLE,
+            Align::Left,
+        );
+        y += GROUP;
+        for bar in &group.bars {
+            draw_bar(&mut canvas, &panel, bar, y + ROW / 2.0, names);
+            y += ROW;
+        }
+    }
+    canvas
+}
+
+fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, y: f64, names: f64) {
+    const HALF: f64 = 12.0;
+    let name = shorten(&bar.name, LABEL, names);
+    canvas.text(
+        (panel.left - 14.0, baseline(y, LABEL)),
+        &name,
+        LABEL,
+        Align::Right,
+    );
+    let ((from, _), (to, _)) = (panel.at(bar.range.0, 0.0), panel.at(bar.range.1, 0.0));
+    // What is too small to be seen is still there.
+    let to = to.max(from + 2.0);
+    if let Some(mean) = bar.mean {
+        canvas.rect((from, y - HALF * 0.6), (to, y + HALF * 0.6), RANGE);
+        canvas.rect((from - 1.5, y - HALF), (from + 1.5, y + HALF), FULL);
+        canvas.rect((to - 1.5, y - HALF), (to + 1.5, y + HALF), FULL);
+        let (x, _) = panel.at(mean, 0.0);
+        canvas.marker((x, y), 8.0, Marker::Diamond, Colour::INK);
+    } else {
+        canvas.rect((from, y - HALF), (to, y + HALF), FULL);
+    }
+    canvas.text(
+        (WIDTH - MARGIN, baseline(y, LABEL)),
+        &bar.text,
+        LABEL,
+        Align::Right,
+    );
+}
+
+/// Vertical lines at the ticks of the horizontal axis, and that axis.
+pub(super) fn draw_grid(canvas: &mut Canvas, panel: &Panel) {
+    let ink = Stroke::solid(Colour::INK, 2.0);
+    for (value, text) in &panel.x.ticks {
+        let (x, _) = panel.at(*value, 0.0);
+        let zero = *value == 0.0;
+        canvas.line(
+            &[(x, panel.top), (x, panel.bottom)],
+            if zero {
+                ink
+            } else {
+                Stroke::solid(Colour::GRID, 1.5)
+            },
+        );
+        canvas.line(&[(x, panel.bottom), (x, panel.bottom + 8.0)], ink);
+        canvas.text((x, panel.bottom + 32.0), text, LABEL, Align::Centre);
+    }
+    canvas.line(
+        &[(panel.left, panel.bottom), (panel.right, panel.bottom)],
+        ink,
+    );
+    let middle = f64::midpoint(panel.left, panel.right);
+    canvas.text(
+        (middle, panel.bottom + 68.0),
+        &panel.x.title,
+        AXIS_TITLE,
+        Align::Centre,
+    );
+}

@@ -1,0 +1,133 @@
+//! Which flows are drawn, and what is common to the charts of a capture.
+
+use crate::analyze::{Analysis, CaptureAnalysis, Flow};
+
+use super::ChartOptions;
+use super::label::{capture_names, count, file_stem, flow_names};
+
+/// Flows with less payload than one hundredth of the largest one's are requests and the like:
+/// they have no line or bar of their own.
+const SMALL: u64 = 100;
+
+/// A flow with its name.
+#[derive(Clone, Debug)]
+pub(super) struct NamedFlow<'a> {
+    pub(super) flow: Flow<'a>,
+    pub(super) name: String,
+    /// Place among the capture's flows.
+    pub(super) place: usize,
+}
+
+impl NamedFlow<'_> {
+    pub(super) fn payload(&self) -> u64 {
+        self.flow.summary().payload_bytes
+    }
+}
+
+/// A capture as the charts see it.
+pub(super) struct Scene<'a> {
+    pub(super) capture: &'a CaptureAnalysis,
+    /// Its name and condition, for titles.
+    pub(super) title: String,
+    /// The beginning of its file names.
+    pub(super) stem: String,
+    /// Flows of at least one hundredth of the largest, the largest first.
+    pub(super) flows: Vec<NamedFlow<'a>>,
+    /// The others.
+    pub(super) small: Vec<NamedFlow<'a>>,
+}
+
+impl<'a> Scene<'a> {
+    /// The captures of a run that have flows.
+    pub(super) fn of(analysis: &'a Analysis, options: &ChartOptions) -> Vec<Self> {
+        let captures = &analysis.captures;
+        let paths: Vec<&str> = captures
+            .iter()
+            .map(|capture| capture.name.as_str())
+            .collect();
+        let stems = capture_names(&paths, 1);
+        // Captures tend to be called by the vantage point; the folder says what was measured.
+        let names = capture_names(&paths, 2);
+        captures
+            .iter()
+            .zip(names.into_iter().zip(stems))
+            .enumerate()
+            .filter(|(_, (capture, _))| capture.flows().next().is_some())
+            .map(|(index, (capture, (name, stem)))| {
+                let condition = options
+                    .conditions
+                    .get(index)
+                    .filter(|condition| !condition.is_empty());
+                let title = condition
+                    .map_or_else(|| name.clone(), |condition| format!("{name} ({condition})"));
+                let (flows, small) = split(capture);
+                Self {
+                    capture,
+                    title,
+                    stem: file_stem(index, captures.len(), &stem),
+                    flows,
+                    small,
+                }
+            })
+            .collect()
+    }
+
+    /// The `n` largest flows in the order of their first packets, which is the same wherever the
+    /// capture was taken: so a flow keeps its colour; and the others.
+    pub(super) fn largest(&self, n: usize) -> (Vec<&NamedFlow<'a>>, Vec<&NamedFlow<'a>>) {
+        let (shown, rest) = self.flows.split_at(self.flows.len().min(n));
+        let mut shown: Vec<&NamedFlow<'a>> = shown.iter().collect();
+        shown.sort_by_key(|flow| flow.place);
+        (shown, rest.iter().collect())
+    }
+
+    /// First and last bin in which any of the flows did anything.
+    pub(super) fn bin_span(&self) -> Option<(i64, i64)> {
+        let bins = || {
+            self.flows
+                .iter()
+                .flat_map(|flow| flow.flow.record.series.bins())
+        };
+        Some((
+            bins().map(|bin| bin.index).min()?,
+            bins().map(|bin| bin.index).max()?,
+        ))
+    }
+}
+
+/// A capture's flows by size, and those that are too small to be drawn.
+fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) {
+    let names = flow_names(capture);
+    let named = capture
+        .flows()
+        .zip(names)
+        .enumerate()
+        .map(|(place, (flow, name))| NamedFlow { flow, name, place });
+    let mut flows: Vec<NamedFlow<'_>> = named.collect();
+    flows.sort_by_key(|flow| (std::cmp::Reverse(flow.payload()), flow.place));
+    let largest = flows.first().map_or(0, NamedFlow::payload);
+    let drawn = flows
+        .iter()
+        .take_while(|flow| flow.payload() * SMALL >= largest)
+        .count();
+    let small = flows.split_off(drawn);
+    (flows, small)
+}
+
+/// What is not drawn, in words; empty when all is.
+pub(super) fn left_out(large: usize, small: usize) -> String {
+    match (large, small) {
+        (0, 0) => String::new(),
+        (0, small) => format!(
+            "{} under 1 % of the largest not drawn",
+            count(small, "flow")
+        ),
+        (large, 0) => format!("{} not drawn", count(large, "smaller flow")),
+        (large, small) => {
+            format!(
+                "{} not drawn, {small} of them under 1 % of the largest",
+                count(large + small, "smaller flow")
+            )
+        }
+    }
+}

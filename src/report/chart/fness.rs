@@ -1,0 +1,179 @@
+//! Who gets more: pairwise fairness, a bar from the middle towards the flow that sent more.
+
+use std::collections::HashMap;
+
+use crate::analyze::Pair;
+
+use super::axis::{Axis, Quantity};
+use super::bars::{BARS_MAX, draw_grid};
+use super::canvas::{Align, Canvas};
+use super::choice::{NamedFlow, Scene};
+use super::font::text_width;
+use super::frame::{
+    AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, WIDTH, X_AXIS_HEIGHT, baseline, header,
+};
+use super::label::{count, shorten};
+use super::palette::Colour;
+
+const ROW: f64 = 38.0;
+const GROUP: f64 = 46.0;
+
+/// The widest that names may get, in pixels, on either side.
+const NAMES_MAX: f64 = 430.0;
+
+/// Blue and vermillion stay apart in every kind of colour vision, and in grey.
+const A: Colour = Colour::BLUE;
+const B: Colour = Colour::VERMILLION;
+
+/// A pair to be drawn.
+struct Row<'a> {
+    scene: usize,
+    a: &'a NamedFlow<'a>,
+    b: &'a NamedFlow<'a>,
+    fness: f64,
+}
+
+/// Pairs of the large flows of each capture. None where no two of them overlap.
+pub(super) fn draw(scenes: &[Scene<'_>]) -> Option<Canvas> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for (index, scene) in scenes.iter().enumerate() {
+        let by_place: HashMap<usize, &NamedFlow<'_>> =
+            scene.flows.iter().map(|flow| (flow.place, flow)).collect();
+        rows.extend(
+            scene
+                .capture
+                .pairs
+                .pairs
+                .iter()
+                .filter_map(|pair| row(index, pair, &by_place)),
+        );
+    }
+    let total = rows.len();
+    // The pairs of which even the smaller flow is large.
+    rows.sort_by_key(|row| std::cmp::Reverse(row.a.payload().min(row.b.payload())));
+    rows.truncate(BARS_MAX);
+    rows.sort_by_key(|row| (row.scene, row.a.place, row.b.place));
+    if rows.is_empty() {
+        return None;
+    }
+    Some(draw_rows(scenes, &rows, total))
+}
+
+fn row<'a>(
+    scene: usize,
+    pair: &Pair,
+    by_place: &HashMap<usize, &'a NamedFlow<'a>>,
+) -> Option<Row<'a>> {
+    let (a, b) = (by_place.get(&pair.a)?, by_place.get(&pair.b)?);
+    // The two directions of one connection do not compete.
+    (a.flow.connection_id != b.flow.connection_id).then_some(())?;
+    Some(Row {
+        scene,
+        a,
+        b,
+        fness: pair.fness?,
+    })
+}
+
+fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize) -> Canvas {
+    let groups = rows.chunk_by(|one, next| one.scene == next.scene);
+    let width = |name: &str| text_width(name, LABEL).min(NAMES_MAX);
+    let (left, right) = rows.iter().fold((0.0_f64, 0.0_f64), |(left, right), row| {
+        (left.max(width(&row.a.name)), right.max(width(&row.b.name)))
+    });
+    let height = groups.clone().count() as f64 * GROUP + rows.len() as f64 * ROW;
+    let mut canvas = Canvas::new(WIDTH, 0.0);
+    let subtitle = match total - rows.len() {
+        0 => format!(
+            "n = {} of flows over 1 % of the largest",
+            count(rows.len(), "pair")
+        ),
+        more => format!(
+            "n = {} of the largest flows · {} not drawn",
+            count(rows.len(), "pair"),
+            count(more, "pair")
+        ),
+    };
+    let legend = [
+        (Swatch::Bar(A), "A sent more".to_owned()),
+        (Swatch::Bar(B), "B sent more".to_owned()),
+    ];
+    let top = header(&mut canvas, "Fairness by pair", &subtitle, &legend) + 6.0;
+    let title = "fness (−1: A alone … 0: even … +1: B alone)".to_owned();
+    let x = Axis {
+        title,
+        ..Axis::linear(Quantity::FNESS, -1.0, 1.0, 4)
+    };
+    let bottom = top + ROW + height + 12.0;
+    canvas.height = (bottom + X_AXIS_HEIGHT + 16.0).ceil();
+    let panel = Panel {
+        left: MARGIN + left + 20.0,
+        top: top + ROW,
+        right: WIDTH - MARGIN - right - 20.0,
+        bottom,
+        x,
+        y: Axis::tight(Quantity::FNESS, 0.0, 1.0, 1),
+    };
+    draw_grid(&mut canvas, &panel);
+    let heading = baseline(top + ROW / 2.0, AXIS_TITLE);
+    canvas.text((panel.left - 16.0, heading), "A", AXIS_TITLE, Align::Right);
+    canvas.text((panel.right + 16.0, heading), "B", AXIS_TITLE, Align::Left);
+    let mut y = panel.top;
+    for group in groups {
+        let title = shorten(
+            &scenes[group[0].scene].title,
+            AXIS_TITLE,
+            WIDTH - 2.0 * MARGIN,
+        );
+        // A name above the bars must not be crossed by the grid.
+        canvas.rect(
+            (MARGIN, y),
+            (MARGIN + text_width(&title, AXIS_TITLE) + 10.0, y + GROUP),
+            Colour::WHITE,
+        );
+        canvas.text(
+            (MARGIN, baseline(y + GROUP / 2.0 + 4.0, AXIS_TITLE)),
+            &title,
+            AXIS_TITLE,
+            Align::Left,
+        );
+        y += GROUP;
+        for row in group {
+            draw_row(&mut canvas, &panel, row, y + ROW / 2.0, (left, right));
+            y += ROW;
+        }
+    }
+    canvas
+}
+
+fn draw_row(canvas: &mut Canvas, panel: &Panel, row: &Row<'_>, y: f64, names: (f64, f64)) {
+    const HALF: f64 = 12.0;
+    let base = baseline(y, LABEL);
+    canvas.text(
+        (panel.left - 16.0, base),
+        &shorten(&row.a.name, LABEL, names.0),
+        LABEL,
+        Align::Right,
+    );
+    canvas.text(
+        (panel.right + 16.0, base),
+        &shorten(&row.b.name, LABEL, names.1),
+        LABEL,
+        Align::Left,
+    );
+    let ((zero, _), (end, _)) = (panel.at(0.0, 0.0), panel.at(row.fness, 0.0));
+    if row.fness < 0.0 {
+        canvas.rect((end.min(zero - 3.0), y - HALF), (zero, y + HALF), A);
+    } else {
+        canvas.rect((zero, y - HALF), (end.max(zero + 3.0), y + HALF), B);
+    }
+    let sign = if row.fness < -0.005 { "−" } else { "" };
+    let text = format!("{sign}{:.2}", row.fness.abs());
+    // On the side where the bar is not.
+    let (x, align) = if row.fness < 0.0 {
+        (zero + 12.0, Align::Left)
+    } else {
+        (zero - 12.0, Align::Right)
+    };
+    canvas.text((x, base), &text, LABEL, align);
+}

@@ -1,0 +1,90 @@
+//! The embedded font: widths, and glyphs for bitmaps.
+//!
+//! The drawing library can set text too, but drops what lies left of each glyph, so that words run
+//! together, and rounds positions to whole pixels.
+
+use std::sync::LazyLock;
+
+use ab_glyph::{Font, FontRef, Glyph, ScaleFont, point};
+
+use super::canvas::Type;
+
+/// Name of the font. An SVG is drawn with the fonts of whoever looks at it, so the name goes on
+/// with what comes closest.
+pub(super) const FAMILY: &str = "Inter, Helvetica Neue, Arial, Liberation Sans, sans-serif";
+
+static REGULAR: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| {
+    FontRef::try_from_slice(include_bytes!(
+        "../../../assets/fonts/Inter-Regular.subset.otf"
+    ))
+    .ok()
+});
+static SEMI_BOLD: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| {
+    FontRef::try_from_slice(include_bytes!(
+        "../../../assets/fonts/Inter-SemiBold.subset.otf"
+    ))
+    .ok()
+});
+
+/// `None` only if the embedded file were damaged: charts would be without text, and the tests fail.
+fn face(font: Type) -> Option<&'static FontRef<'static>> {
+    if font.bold {
+        SEMI_BOLD.as_ref()
+    } else {
+        REGULAR.as_ref()
+    }
+}
+
+/// Width of a text, in pixels.
+pub(super) fn text_width(text: &str, font: Type) -> f64 {
+    place(text, font, 1.0).map_or(0.0, |(_, width)| width)
+}
+
+/// Calls `pixel` with place and coverage (0 to 1) of each pixel of a text that begins at the
+/// origin, on the baseline, magnified by `scale`.
+pub(super) fn cover<E>(
+    text: &str,
+    font: Type,
+    scale: f64,
+    mut pixel: impl FnMut(i32, i32, f64) -> Result<(), E>,
+) -> Result<(), E> {
+    let (Some(face), Some((glyphs, _))) = (face(font), place(text, font, scale)) else {
+        return Ok(());
+    };
+    for outline in glyphs
+        .into_iter()
+        .filter_map(|glyph| face.outline_glyph(glyph))
+    {
+        let bounds = outline.px_bounds();
+        let (left, top) = (bounds.min.x as i32, bounds.min.y as i32);
+        let mut done = Ok(());
+        outline.draw(|x, y, coverage| {
+            if done.is_ok() && coverage > 0.0 {
+                done = pixel(
+                    left + x as i32,
+                    top + y as i32,
+                    f64::from(coverage.min(1.0)),
+                );
+            }
+        });
+        done?;
+    }
+    Ok(())
+}
+
+/// Glyphs side by side, and how wide they are together.
+fn place(text: &str, font: Type, scale: f64) -> Option<(Vec<Glyph>, f64)> {
+    let face = face(font)?;
+    // A font size of one pixel is three quarters of a point: 72 points and 96 pixels an inch.
+    let px = face.pt_to_px_scale((0.75 * font.px * scale) as f32)?;
+    let scaled = face.as_scaled(px);
+    let mut x = 0.0;
+    let mut glyphs = Vec::with_capacity(text.len());
+    for letter in text.chars() {
+        let mut glyph = scaled.scaled_glyph(letter);
+        glyph.position = point(x, 0.0);
+        x += scaled.h_advance(glyph.id);
+        glyphs.push(glyph);
+    }
+    Some((glyphs, f64::from(x)))
+}

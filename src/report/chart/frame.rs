@@ -1,0 +1,238 @@
+//! What surrounds the data: title, legend, axes.
+
+use super::axis::Axis;
+use super::canvas::{Align, Canvas, Point, Stroke, Type};
+use super::font::text_width;
+use super::label::shorten;
+use super::palette::{Colour, LineStyle, Marker};
+
+/// Width of every chart, in pixels; also the usual height is that of 16:9.
+pub(super) const WIDTH: f64 = 1600.0;
+pub(super) const HEIGHT: f64 = 900.0;
+
+/// Between the rim and whatever is nearest to it, in pixels.
+pub(super) const MARGIN: f64 = 36.0;
+
+pub(super) const TITLE: Type = Type {
+    px: 32.0,
+    bold: true,
+    colour: Colour::INK,
+};
+pub(super) const SUBTITLE: Type = Type {
+    px: 22.0,
+    bold: false,
+    colour: Colour::SOFT_INK,
+};
+pub(super) const LABEL: Type = Type {
+    px: 23.0,
+    bold: false,
+    colour: Colour::INK,
+};
+pub(super) const AXIS_TITLE: Type = Type {
+    px: 23.0,
+    bold: true,
+    colour: Colour::INK,
+};
+
+/// How far text sits below the middle of a line for its digits to be centred on it, in em.
+const HALF_DIGIT: f64 = 0.36;
+
+/// What a legend shows before the name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Swatch {
+    Line(LineStyle),
+    Stroke(Stroke),
+    Mark(Marker, Colour),
+    Bar(Colour),
+    /// A short vertical bar.
+    Tick(Colour, f64),
+    /// The translucent area about a line.
+    Band(Colour),
+}
+
+/// Draws title, subtitle and legend; returns where the space below them begins.
+pub(super) fn header(
+    canvas: &mut Canvas,
+    title: &str,
+    subtitle: &str,
+    legend: &[(Swatch, String)],
+) -> f64 {
+    let room = canvas.width - 2.0 * MARGIN;
+    let mut y = MARGIN + 26.0;
+    canvas.text(
+        (MARGIN, y),
+        &shorten(title, TITLE, room),
+        TITLE,
+        Align::Left,
+    );
+    if !subtitle.is_empty() {
+        y += 36.0;
+        canvas.text(
+            (MARGIN, y),
+            &shorten(subtitle, SUBTITLE, room),
+            SUBTITLE,
+            Align::Left,
+        );
+    }
+    y += 20.0;
+    if legend.is_empty() {
+        y
+    } else {
+        draw_legend(canvas, y, legend)
+    }
+}
+
+/// Entries in columns of equal width, row by row.
+fn draw_legend(canvas: &mut Canvas, top: f64, legend: &[(Swatch, String)]) -> f64 {
+    const SWATCH: f64 = 52.0;
+    const GAP: f64 = 36.0;
+    const ROW: f64 = 32.0;
+    let room = canvas.width - 2.0 * MARGIN;
+    let widest = legend
+        .iter()
+        .map(|(_, text)| text_width(text, LABEL))
+        .fold(0.0, f64::max);
+    let columns =
+        (((room + GAP) / (SWATCH + widest + GAP)).floor() as usize).clamp(1, legend.len());
+    // Six entries look better as three and three than as five and one.
+    let rows = legend.len().div_ceil(columns);
+    let columns = legend.len().div_ceil(rows);
+    let pitch = (SWATCH + widest + GAP).min((room + GAP) / columns as f64);
+    for (index, (swatch, text)) in legend.iter().enumerate() {
+        let x = MARGIN + (index % columns) as f64 * pitch;
+        let y = top + (index / columns) as f64 * ROW + ROW / 2.0;
+        draw_swatch(canvas, *swatch, (x, y));
+        let text = shorten(text, LABEL, pitch - SWATCH - GAP / 2.0);
+        canvas.text(
+            (x + SWATCH, y + HALF_DIGIT * LABEL.px),
+            &text,
+            LABEL,
+            Align::Left,
+        );
+    }
+    top + rows as f64 * ROW + 8.0
+}
+
+fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): Point) {
+    let ends = [(x, y), (x + 40.0, y)];
+    let middle = (x + 20.0, y);
+    match swatch {
+        Swatch::Line(style) => {
+            canvas.line(&ends, Stroke::solid(style.colour, 3.0));
+            canvas.marker(middle, 7.0, style.marker, style.colour);
+        }
+        Swatch::Stroke(stroke) => canvas.line(&ends, stroke),
+        Swatch::Mark(marker, colour) => canvas.marker(middle, 7.0, marker, colour),
+        Swatch::Bar(colour) => canvas.rect((x, y - 9.0), (x + 40.0, y + 9.0), colour),
+        Swatch::Tick(colour, width) => {
+            canvas.rect(
+                (x + 20.0 - width / 2.0, y - 11.0),
+                (x + 20.0 + width / 2.0, y + 11.0),
+                colour,
+            );
+        }
+        Swatch::Band(colour) => {
+            let corners = vec![
+                (x, y - 9.0),
+                (x + 40.0, y - 9.0),
+                (x + 40.0, y + 9.0),
+                (x, y + 9.0),
+            ];
+            canvas.area(corners, colour, 0.25);
+        }
+    }
+}
+
+/// The rectangle that data is drawn in, and its axes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Panel {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) right: f64,
+    pub(super) bottom: f64,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+}
+
+/// Below a panel: ticks and title of the horizontal axis, in pixels.
+pub(super) const X_AXIS_HEIGHT: f64 = 78.0;
+
+/// Above a panel: title of the vertical axis, in pixels.
+pub(super) const Y_TITLE_HEIGHT: f64 = 44.0;
+
+impl Panel {
+    /// A panel between two heights, as wide as the chart; both axes' titles are within them.
+    pub(super) fn between(canvas: &Canvas, top: f64, bottom: f64, x: Axis, y: Axis) -> Self {
+        let widest = y
+            .ticks
+            .iter()
+            .map(|(_, text)| text_width(text, LABEL))
+            .fold(0.0, f64::max);
+        // Panels above each other share their left rim unless labels are very wide.
+        let left = MARGIN + (widest + 14.0).max(70.0);
+        Self {
+            left,
+            top: top + Y_TITLE_HEIGHT,
+            right: canvas.width - MARGIN - 10.0,
+            bottom: bottom - X_AXIS_HEIGHT,
+            x,
+            y,
+        }
+    }
+
+    /// Where a pair of values lies.
+    pub(super) fn at(&self, x: f64, y: f64) -> Point {
+        let across = self.left + self.x.share(x) * (self.right - self.left);
+        (
+            across,
+            self.bottom - self.y.share(y) * (self.bottom - self.top),
+        )
+    }
+
+    /// Draws what lies behind the data.
+    pub(super) fn draw_back(&self, canvas: &mut Canvas) {
+        for (value, text) in &self.y.ticks {
+            let (_, y) = self.at(self.x.min, *value);
+            canvas.line(
+                &[(self.left, y), (self.right, y)],
+                Stroke::solid(Colour::GRID, 1.5),
+            );
+            canvas.text(
+                (self.left - 12.0, y + HALF_DIGIT * LABEL.px),
+                text,
+                LABEL,
+                Align::Right,
+            );
+        }
+        canvas.text(
+            (MARGIN, self.top - 20.0),
+            &self.y.title,
+            AXIS_TITLE,
+            Align::Left,
+        );
+        self.draw_x_axis(canvas);
+    }
+
+    /// Draws the horizontal axis.
+    fn draw_x_axis(&self, canvas: &mut Canvas) {
+        let ink = Stroke::solid(Colour::INK, 2.0);
+        canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], ink);
+        for (value, text) in &self.x.ticks {
+            let (x, y) = self.at(*value, self.y.min);
+            canvas.line(&[(x, y), (x, y + 8.0)], ink);
+            canvas.text((x, y + 32.0), text, LABEL, Align::Centre);
+        }
+        let middle = f64::midpoint(self.left, self.right);
+        canvas.text(
+            (middle, self.bottom + 68.0),
+            &self.x.title,
+            AXIS_TITLE,
+            Align::Centre,
+        );
+    }
+}
+
+/// The baseline that centres text on the height `y`.
+pub(super) fn baseline(y: f64, font: Type) -> f64 {
+    y + HALF_DIGIT * font.px
+}

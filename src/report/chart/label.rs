@@ -1,0 +1,242 @@
+//! What captures, flows and files are called.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use crate::analyze::{CaptureAnalysis, Flow};
+use crate::decode::Endpoint;
+
+use super::canvas::Type;
+use super::font::text_width;
+
+/// Names of captures: the last `parts_min` parts of the path, the file's without its suffixes, and
+/// as many folders before them as it takes to tell the captures apart.
+pub(super) fn capture_names(paths: &[&str], parts_min: usize) -> Vec<String> {
+    let parts: Vec<Vec<String>> = paths.iter().map(|path| parts(path)).collect();
+    let name = |index: usize, depth: usize| {
+        let parts: &[String] = &parts[index];
+        parts[parts.len().saturating_sub(depth)..].join("/")
+    };
+    let deepest = parts.iter().map(Vec::len).max().unwrap_or(1);
+    (0..paths.len())
+        .map(|index| {
+            let alone = |depth: &usize| {
+                (0..paths.len())
+                    .all(|other| other == index || name(other, *depth) != name(index, *depth))
+            };
+            // The same file twice cannot be told apart by any name.
+            let depth = (parts_min..=deepest).find(alone).unwrap_or(parts_min);
+            name(index, depth)
+        })
+        .collect()
+}
+
+/// The parts of a path, the last one without the suffixes of captures and compression.
+fn parts(path: &str) -> Vec<String> {
+    let mut parts: Vec<String> = path
+        .split(['/', '\\'])
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect();
+    if let Some(last) = parts.last_mut() {
+        let mut stem = last.as_str();
+        for suffix in [
+            "zst", "gz", "xz", "lz4", "bz2", "pcap", "pcapng", "cap", "dmp",
+        ] {
+            let shorter = Path::new(stem)
+                .extension()
+                .is_some_and(|found| found.eq_ignore_ascii_case(suffix));
+            if shorter && stem.len() > suffix.len() + 1 {
+                stem = &stem[..stem.len() - suffix.len() - 1];
+            }
+        }
+        *last = stem.to_owned();
+    }
+    if parts.is_empty() {
+        vec!["capture".to_owned()]
+    } else {
+        parts
+    }
+}
+
+/// The beginning of a capture's file names: its number in the run, from 1, and its name in
+/// characters that are safe everywhere. The number makes it unique.
+pub(super) fn file_stem(index: usize, captures: usize, name: &str) -> String {
+    /// Longer names are cut: some file systems end at 143 bytes.
+    const NAME_MAX: usize = 80;
+    let safe: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let safe = safe.trim_matches(['.', '-']);
+    // The end of a path says more than its beginning.
+    let safe = &safe[safe.len().saturating_sub(NAME_MAX)..];
+    let digits = captures.to_string().len().max(2);
+    format!(
+        "{:0digits$}-{}",
+        index + 1,
+        if safe.is_empty() { "capture" } else { safe }
+    )
+}
+
+/// Names of all flows of a capture, in their order: `sender → receiver`, with ports only where
+/// some flows could not be told apart without them.
+pub(super) fn flow_names(capture: &CaptureAnalysis) -> Vec<String> {
+    let ends: Vec<(Endpoint, Endpoint)> = capture.flows().map(|flow| Flow::ends(&flow)).collect();
+    names_of_ends(&ends)
+}
+
+fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<String> {
+    let write = |ports: (bool, bool)| -> Vec<String> {
+        ends.iter()
+            .map(|(src, dst)| format!("{} → {}", endpoint(src, ports.0), endpoint(dst, ports.1)))
+            .collect()
+    };
+    let unique = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == names.len();
+    let shorter = [(false, false), (false, true), (true, false)]
+        .into_iter()
+        .map(write)
+        .find(unique);
+    shorter.unwrap_or_else(|| {
+        // Ports that were used again get a number.
+        let mut seen: HashMap<String, u32> = HashMap::new();
+        let number = |name: String| {
+            let count = seen.entry(name.clone()).or_default();
+            *count += 1;
+            if *count == 1 {
+                name
+            } else {
+                format!("{name} (#{count})")
+            }
+        };
+        write((true, true)).into_iter().map(number).collect()
+    })
+}
+
+fn endpoint(end: &Endpoint, port: bool) -> String {
+    match (end.ip(), port) {
+        (ip, false) => ip.to_string(),
+        (ip, true) if ip.is_ipv6() => format!("[{ip}]:{}", end.port()),
+        (ip, true) => format!("{ip}:{}", end.port()),
+    }
+}
+
+/// A text no wider than `width` pixels: where it is longer, its middle gives way to an ellipsis,
+/// for beginnings and ends are what tells names apart.
+pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
+    if text_width(text, font) <= width {
+        return text.to_owned();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let cut = |kept: usize| -> String {
+        let head = kept / 2;
+        let tail = letters.len() - (kept - head);
+        letters[..head]
+            .iter()
+            .chain(&['…'])
+            .chain(&letters[tail..])
+            .collect()
+    };
+    // The widest of those that fit.
+    let (mut low, mut high) = (0, letters.len());
+    while low + 1 < high {
+        let middle = usize::midpoint(low, high);
+        if text_width(&cut(middle), font) <= width {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    cut(low)
+}
+
+/// `1 flow`, `2 flows`.
+pub(super) fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::frame::LABEL;
+
+    #[test]
+    fn captures_take_as_many_folders_as_it_needs_to_tell_them_apart() {
+        for (paths, names) in [
+            (vec!["runs/a/egress.pcap.zst"], vec!["egress"]),
+            (
+                vec!["runs/a/egress.pcap.zst", "runs/b/egress.pcap.zst"],
+                vec!["a/egress", "b/egress"],
+            ),
+            (
+                vec!["x/1/e.pcap", "y/1/e.pcap", "f.pcapng"],
+                vec!["x/1/e", "y/1/e", "f"],
+            ),
+            (vec!["same.pcap", "same.pcap"], vec!["same", "same"]),
+            (vec!["-"], vec!["-"]),
+            (vec![""], vec!["capture"]),
+            (vec![".pcap"], vec![".pcap"]),
+        ] {
+            assert_eq!(capture_names(&paths, 1), names, "{paths:?}");
+        }
+        assert_eq!(
+            capture_names(&["runs/a/egress.pcap", "f.pcap"], 2),
+            ["a/egress", "f"]
+        );
+    }
+
+    #[test]
+    fn file_names_are_unique_and_safe() {
+        assert_eq!(file_stem(0, 3, "a/egress"), "01-a-egress");
+        assert_eq!(file_stem(11, 200, "Übung 1: \"x\""), "012-bung-1---x");
+        assert_eq!(file_stem(0, 1, "../.."), "01-capture");
+        assert_eq!(file_stem(0, 1, &"long/".repeat(100)).len(), 83);
+        assert_ne!(file_stem(0, 2, "same"), file_stem(1, 2, "same"));
+    }
+
+    #[test]
+    fn ports_are_named_only_where_they_tell_flows_apart() {
+        let end = |host: u8, port: u16| Endpoint::v4([10, 0, 0, host], port);
+        let server = |host| end(host, 5001);
+        let client = |port| end(9, port);
+        for (ends, names) in [
+            (vec![(server(1), client(7))], vec!["10.0.0.1 → 10.0.0.9"]),
+            (
+                vec![(server(1), client(7)), (client(7), server(1))],
+                vec!["10.0.0.1 → 10.0.0.9", "10.0.0.9 → 10.0.0.1"],
+            ),
+            (
+                vec![(server(1), client(7)), (server(1), client(8))],
+                vec!["10.0.0.1 → 10.0.0.9:7", "10.0.0.1 → 10.0.0.9:8"],
+            ),
+            (
+                vec![(server(1), client(7)), (server(1), client(7))],
+                vec![
+                    "10.0.0.1:5001 → 10.0.0.9:7",
+                    "10.0.0.1:5001 → 10.0.0.9:7 (#2)",
+                ],
+            ),
+        ] {
+            assert_eq!(names_of_ends(&ends), names);
+        }
+    }
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        let name = "a-very-long-capture-name-that-nobody-can-read/egress";
+        let short = shorten(name, LABEL, 300.0);
+        assert!(
+            short.starts_with("a-very-") && short.ends_with("egress") && short.contains('…'),
+            "{short}"
+        );
+        assert!(text_width(&short, LABEL) <= 300.0);
+        assert_eq!(shorten("short", LABEL, 300.0), "short");
+        assert_eq!(shorten(name, LABEL, 0.0), "…");
+    }
+}

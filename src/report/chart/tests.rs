@@ -1,0 +1,383 @@
+use std::path::Path;
+
+use super::canvas::{Align, Shape};
+use super::choice::{NamedFlow, Scene};
+use super::font::text_width;
+use super::label::count;
+use super::over_time::{self, Bins, Sample, goodput_line, runs};
+use super::palette::LINES;
+use super::{Canvas, ChartOptions, bars, draw_all, fness, time_sequence};
+use crate::Analysis;
+use crate::analyze::Config;
+
+/// A raw IPv4 packet of host `10.0.0.<src>` to `10.0.0.<dst>`; the rest of the payload is cut off.
+#[derive(Clone, Copy)]
+struct Packet {
+    at_us: u32,
+    src: u8,
+    dst: u8,
+    seq: u32,
+    ack: u32,
+    payload: u16,
+}
+
+/// The capture of some packets, as a file.
+fn capture(packets: &[Packet]) -> Vec<u8> {
+    let mut file = Vec::new();
+    file.extend([
+        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 96, 0, 0, 0, 101, 0, 0, 0,
+    ]);
+    for packet in packets {
+        let len = 40 + packet.payload;
+        let mut bytes = vec![0x45, 0];
+        bytes.extend(len.to_be_bytes());
+        bytes.extend([
+            0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, packet.src, 10, 0, 0, packet.dst,
+        ]);
+        let ports = [u16::from(packet.src), u16::from(packet.dst)];
+        bytes.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
+        bytes.extend([packet.seq.to_be_bytes(), packet.ack.to_be_bytes()].concat());
+        bytes.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+        let (seconds, micros) = (packet.at_us / 1_000_000, packet.at_us % 1_000_000);
+        for word in [seconds, micros, 40, u32::from(len)] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(bytes);
+    }
+    file
+}
+
+/// `packets` data segments of 1000 bytes, one every 10 ms from `start_ms` on, each answered after
+/// 20 ms; those whose number `lost` names come a second time after 50 ms.
+fn download(host: u8, start_ms: u32, packets: u32, lost: impl Fn(u32) -> bool) -> Vec<Packet> {
+    let mut all = Vec::new();
+    for number in 0..packets {
+        let at_us = (start_ms + 10 * number) * 1000;
+        let data = |at_us| Packet {
+            at_us,
+            src: host,
+            dst: 200,
+            seq: 1 + 1000 * number,
+            ack: 1,
+            payload: 1000,
+        };
+        let ack = |at_us| Packet {
+            at_us,
+            src: 200,
+            dst: host,
+            seq: 1,
+            ack: 1001 + 1000 * number,
+            payload: 0,
+        };
+        all.push(data(at_us));
+        if lost(number) {
+            all.push(data(at_us + 50_000));
+            all.push(ack(at_us + 70_001));
+        } else {
+            all.push(ack(at_us + 20_001));
+        }
+    }
+    all
+}
+
+fn analyze(folder: &Path, mut packets: Vec<Packet>) -> Analysis {
+    packets.sort_by_key(|packet| packet.at_us);
+    let path = folder.join("generated.pcap");
+    std::fs::write(&path, capture(&packets)).unwrap();
+    Analysis::of(
+        [path],
+        &Config {
+            time_sequence: true,
+            ..Config::default()
+        },
+    )
+}
+
+/// Analyses `packets` and hands the only capture's scene to `check`.
+fn with_scene(packets: Vec<Packet>, check: impl Fn(&Scene<'_>, &ChartOptions)) {
+    let folder = tempfile::tempdir().unwrap();
+    let analysis = analyze(folder.path(), packets);
+    assert!(analysis.captures[0].error().is_none());
+    let options = ChartOptions::default();
+    let scenes = Scene::of(&analysis, &options);
+    check(&scenes[0], &options);
+}
+
+fn texts(canvas: &Canvas) -> Vec<&str> {
+    let mut texts = Vec::new();
+    for shape in &canvas.shapes {
+        if let Shape::Text { text, .. } = shape {
+            texts.push(text.as_str());
+        }
+    }
+    texts
+}
+
+/// Every text lies within the chart, and no two cover each other.
+fn assert_legible(canvas: &Canvas) {
+    let mut boxes: Vec<(f64, f64, f64, f64, &str)> = Vec::new();
+    for shape in &canvas.shapes {
+        let Shape::Text {
+            at,
+            text,
+            font,
+            align,
+        } = shape
+        else {
+            continue;
+        };
+        let width = text_width(text, *font);
+        let left = match align {
+            Align::Left => at.0,
+            Align::Centre => at.0 - width / 2.0,
+            Align::Right => at.0 - width,
+        };
+        // From the height of a digit to what hangs below the line.
+        boxes.push((
+            left,
+            at.1 - 0.75 * font.px,
+            left + width,
+            at.1 + 0.2 * font.px,
+            text,
+        ));
+    }
+    for (index, one) in boxes.iter().enumerate() {
+        assert!(
+            one.0 >= 0.0 && one.1 >= 0.0 && one.2 <= canvas.width && one.3 <= canvas.height,
+            "cut: {one:?}"
+        );
+        for other in &boxes[..index] {
+            let apart =
+                one.2 <= other.0 || other.2 <= one.0 || one.3 <= other.1 || other.3 <= one.1;
+            assert!(apart, "{one:?} covers {other:?}");
+        }
+    }
+}
+
+#[test]
+fn all_charts_of_a_run_are_written_in_full_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let packets = [
+        download(1, 0, 300, |number| number % 50 == 7),
+        download(2, 500, 200, |_| false),
+    ]
+    .concat();
+    let analysis = analyze(folder.path(), packets);
+    let names = draw_all(&analysis, folder.path(), &ChartOptions::default()).unwrap();
+    let expected = [
+        "01-generated-goodput.png",
+        "01-generated-rtt.png",
+        "01-generated-in-flight.png",
+        "01-generated-time-sequence.png",
+        "flows-goodput.png",
+        "flows-overhead.png",
+        "flows-rtt.png",
+        "pairs-fness.png",
+    ];
+    assert_eq!(names, expected.map(Path::new));
+    let goodput = std::fs::read(folder.path().join(expected[0])).unwrap();
+    assert_eq!(&goodput[1..4], b"PNG");
+    // The first chunk holds width and height.
+    assert_eq!(
+        &goodput[16..24],
+        [1600_u32.to_be_bytes(), 900_u32.to_be_bytes()].concat()
+    );
+}
+
+#[test]
+fn an_svg_is_as_large_as_the_png_and_holds_its_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let analysis = analyze(folder.path(), download(1, 0, 100, |_| false));
+    let options = ChartOptions {
+        svg: true,
+        conditions: vec!["bbr, 50 Mbit/s".to_owned()],
+        ..ChartOptions::default()
+    };
+    let names = draw_all(&analysis, folder.path(), &options).unwrap();
+    // One flow has nobody to share with.
+    assert!(!names.contains(&"pairs-fness.svg".into()), "{names:?}");
+    let svg = std::fs::read_to_string(folder.path().join("01-generated-goodput.svg")).unwrap();
+    assert!(
+        svg.starts_with("<svg width=\"1600\" height=\"900\" viewBox=\"0 0 16000 9000\""),
+        "{}",
+        &svg[..100]
+    );
+    assert!(svg.contains("/generated (bbr, 50 Mbit/s)") && svg.contains("10.0.0.1 → 10.0.0.200"));
+}
+
+#[test]
+fn a_run_without_flows_has_no_charts() {
+    let folder = tempfile::tempdir().unwrap();
+    let analysis = analyze(folder.path(), Vec::new());
+    let names = draw_all(&analysis, folder.path(), &ChartOptions::default()).unwrap();
+    assert!(names.is_empty(), "{names:?}");
+}
+
+#[test]
+fn without_acks_there_is_goodput_but_no_rtt() {
+    let packets = download(1, 0, 100, |_| false)
+        .into_iter()
+        .filter(|packet| packet.payload > 0)
+        .collect();
+    with_scene(packets, |scene, options| {
+        let goodput = over_time::goodput(scene, options).unwrap();
+        assert!(
+            texts(&goodput)
+                .iter()
+                .any(|text| text.contains("without ACKs"))
+        );
+        assert_eq!(over_time::rtt(scene, options), None);
+        assert_eq!(over_time::in_flight(scene, options), None);
+        assert_eq!(bars::rtt(std::slice::from_ref(scene)), None);
+    });
+}
+
+#[test]
+fn idle_bins_are_zero_goodput_and_no_rtt() {
+    // Half a second of silence between two halves.
+    let mut packets = download(1, 0, 100, |_| false);
+    for packet in &mut packets {
+        packet.at_us += if packet.at_us >= 500_000 { 500_000 } else { 0 };
+    }
+    with_scene(packets, |scene, options| {
+        let bins = Bins::of(scene, options.bin_ns).unwrap();
+        let line = goodput_line(&[&scene.flows[0]], String::new(), LINES[0], &bins);
+        let idle: Vec<i64> = line
+            .samples
+            .iter()
+            .filter(|sample| sample.value <= 0.0)
+            .map(|sample| sample.bin)
+            .collect();
+        assert_eq!(idle, [5, 6, 7, 8, 9]);
+        // A packet of 1000 bytes every 10 ms.
+        assert!((line.samples[1].value - 800_000.0).abs() < 1.0);
+    });
+}
+
+#[test]
+fn lines_break_where_bins_have_no_data() {
+    let sample = |bin| Sample {
+        bin,
+        value: 1.0,
+        range: None,
+    };
+    let samples = [0, 1, 2, 5, 7, 8].map(sample);
+    let lengths: Vec<usize> = runs(&samples).map(<[Sample]>::len).collect();
+    assert_eq!(lengths, [3, 1, 2]);
+}
+
+#[test]
+fn small_flows_are_left_out_and_counted() {
+    let packets = [
+        download(1, 0, 300, |_| false),
+        download(2, 0, 2, |_| false),
+        download(3, 0, 3, |_| false),
+    ]
+    .concat();
+    with_scene(packets, |scene, options| {
+        let names: Vec<&str> = scene.flows.iter().map(|flow| flow.name.as_str()).collect();
+        assert_eq!(names, ["10.0.0.1 → 10.0.0.200", "10.0.0.3 → 10.0.0.200"]);
+        let note = "1 flow under 1 % of the largest not drawn";
+        let goodput = over_time::goodput(scene, options).unwrap();
+        assert!(
+            texts(&goodput).iter().any(|text| text.ends_with(note)),
+            "{:?}",
+            texts(&goodput)
+        );
+        let bars = bars::goodput(std::slice::from_ref(scene), options).unwrap();
+        assert!(
+            texts(&bars).iter().any(|text| text.ends_with(note)),
+            "{:?}",
+            texts(&bars)
+        );
+    });
+}
+
+#[test]
+fn the_ninth_flow_and_those_after_it_share_a_line() {
+    let packets = (1..=20)
+        .map(|host| download(host, u32::from(host), 50, |_| false))
+        .collect::<Vec<_>>()
+        .concat();
+    with_scene(packets, |scene, options| {
+        let goodput = over_time::goodput(scene, options).unwrap();
+        assert!(texts(&goodput).contains(&"other (12 flows)"));
+        let fness = fness::draw(std::slice::from_ref(scene)).unwrap();
+        assert!(
+            texts(&fness).contains(&"n = 40 pairs of the largest flows · 150 pairs not drawn"),
+            "{:?}",
+            texts(&fness)
+        );
+    });
+}
+
+#[test]
+fn the_time_sequence_counts_its_marks() {
+    with_scene(
+        download(1, 0, 300, |number| number % 50 == 7),
+        |scene, _| {
+            let canvas = time_sequence::draw(scene).unwrap();
+            let marked = texts(&canvas)
+                .iter()
+                .any(|text| text.starts_with("retransmission") && text.ends_with("(6)"));
+            assert!(marked, "{:?}", texts(&canvas));
+        },
+    );
+}
+
+#[test]
+fn the_time_sequence_is_that_of_the_largest_flow() {
+    let packets = [
+        download(1, 0, 100, |_| false),
+        download(2, 0, 150, |_| false),
+        download(3, 0, 120, |_| false),
+    ]
+    .concat();
+    with_scene(packets, |scene, _| {
+        let canvas = time_sequence::draw(scene).unwrap();
+        let named = texts(&canvas)
+            .iter()
+            .any(|text| text.starts_with("10.0.0.2 → 10.0.0.200, the largest flow"));
+        assert!(named, "{:?}", texts(&canvas));
+    });
+}
+
+#[test]
+fn no_text_is_cut_or_covered_whatever_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    for flows in [1_u8, 2, 6, 45] {
+        let packets = (1..=flows)
+            .map(|host| download(host, u32::from(host) * 3, 60, |n| n % 9 == 4))
+            .collect::<Vec<_>>();
+        let mut analysis = analyze(folder.path(), packets.concat());
+        analysis.captures[0].name = format!("a/{}/egress.pcap", "very-long-folder-".repeat(20));
+        let options = ChartOptions {
+            capacity_bps: Some(10e6),
+            ..ChartOptions::default()
+        };
+        let mut scenes = Scene::of(&analysis, &options);
+        for flow in &mut scenes[0].flows {
+            let NamedFlow { name, .. } = flow;
+            *name = format!("[{}]:5001 → {name}", "2001:db8:".repeat(8));
+        }
+        let scene = &scenes[0];
+        let canvases = [
+            over_time::goodput(scene, &options),
+            over_time::rtt(scene, &options),
+            over_time::in_flight(scene, &options),
+            time_sequence::draw(scene),
+            bars::goodput(&scenes, &options),
+            bars::overhead(&scenes),
+            bars::rtt(&scenes),
+            fness::draw(&scenes),
+        ];
+        let drawn: Vec<&Canvas> = canvases.iter().flatten().collect();
+        assert_eq!(
+            drawn.len(),
+            if flows > 1 { 8 } else { 7 },
+            "{}",
+            count(flows.into(), "flow")
+        );
+        drawn.into_iter().for_each(assert_legible);
+    }
+}

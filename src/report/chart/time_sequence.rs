@@ -1,0 +1,395 @@
+//! The time-sequence graph of a capture's largest flow: the whole stream, and below it the same
+//! with the cumulative ACK as zero, which shows at any length what a few round trips look like.
+
+use crate::observe::{Mark, MarkKind, TimeSequence};
+use crate::time::CaptureTime;
+
+use super::axis::{Axis, Quantity, grouped};
+use super::canvas::{Canvas, Stroke};
+use super::choice::{NamedFlow, Scene};
+use super::frame::{Panel, Swatch, WIDTH, header};
+use super::palette::{Colour, Marker};
+
+const HEIGHT: f64 = 1200.0;
+
+const DATA: Colour = Colour::BLUE;
+const ACK: Stroke = Stroke::solid(Colour::BLACK, 2.0);
+const WINDOW: Stroke = Stroke::solid(Colour::GREY, 2.0);
+
+/// How each kind of mark looks: colour, shape, or none for a plain bar; in the order they cover
+/// each other.
+const MARKS: [(MarkKind, &str, Colour, Option<Marker>); 7] = [
+    (MarkKind::Sacked, "SACK block", Colour::PURPLE, None),
+    (MarkKind::Hole, "hole", Colour::ORANGE, None),
+    (
+        MarkKind::Reordered,
+        "reordered",
+        Colour::SKY,
+        Some(Marker::Disc),
+    ),
+    (
+        MarkKind::Undecided,
+        "copy, or undecided",
+        Colour::BROWN,
+        Some(Marker::Plus),
+    ),
+    (
+        MarkKind::Unneeded,
+        "retransmission, unneeded",
+        Colour::GREEN,
+        Some(Marker::Ring),
+    ),
+    (
+        MarkKind::LostUpstream,
+        "retransmission, lost upstream",
+        Colour::ORANGE,
+        Some(Marker::Up),
+    ),
+    (
+        MarkKind::LostDownstream,
+        "retransmission, lost downstream",
+        Colour::VERMILLION,
+        Some(Marker::Cross),
+    ),
+];
+
+/// The graph; none where no flow kept its time sequence.
+pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
+    // Each part of the capture kept its largest flow's: the first found is that of the largest.
+    let (flow, sequence) = scene
+        .flows
+        .iter()
+        .find_map(|flow| Some((flow, flow.flow.record.time_sequence.as_deref()?)))?;
+    let trace = Trace::of(sequence, scene.capture.origin)?;
+    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    let top = header(
+        &mut canvas,
+        &format!("Time sequence – {}", scene.title),
+        &subtitle(flow, sequence),
+        &legend(sequence, &trace),
+    );
+    let x = Axis::tight(Quantity::TIME, trace.start_s, trace.end_s, 12);
+    let half = top + (HEIGHT - top) * 0.52;
+    let y = Axis::linear(Quantity::OFFSET, trace.low, trace.high, 7);
+    let whole = Panel::between(&canvas, top, half, x.clone(), y);
+    let (low, high) = trace.ahead_range(sequence);
+    let y = Axis::linear(Quantity::AHEAD, low, high, 7);
+    let ahead = Panel::between(&canvas, half + 10.0, HEIGHT - 16.0, x, y);
+    let left = whole.left.max(ahead.left);
+    for (panel, relative) in [
+        (Panel { left, ..whole }, false),
+        (Panel { left, ..ahead }, true),
+    ] {
+        panel.draw_back(&mut canvas);
+        trace.draw(&mut canvas, &panel, sequence, relative);
+    }
+    Some(canvas)
+}
+
+fn subtitle(flow: &NamedFlow<'_>, sequence: &TimeSequence) -> String {
+    let payload = Quantity::OFFSET.format(flow.payload() as f64);
+    let packets = flow.flow.summary().data_packets;
+    // Below a microsecond or two every packet has a slot of its own.
+    let slots = if sequence.slot_ns() > 2_000 {
+        format!(
+            " · extremes of {}",
+            Quantity::RTT.format(sequence.slot_ns() as f64 / 1e9)
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{}, the largest flow · {payload} in {} data packets{slots}",
+        flow.name,
+        grouped(packets)
+    )
+}
+
+/// Only what occurs; retransmissions and late originals with their number.
+fn legend(sequence: &TimeSequence, trace: &Trace) -> Vec<(Swatch, String)> {
+    let mut entries = vec![(Swatch::Tick(DATA, 3.0), "data".to_owned())];
+    if trace.points.iter().any(|point| point.ack.is_some()) {
+        entries.push((Swatch::Stroke(ACK), "cumulative ACK".to_owned()));
+    }
+    if trace.points.iter().any(|point| point.window.is_some()) {
+        entries.push((Swatch::Stroke(WINDOW), "window edge".to_owned()));
+    }
+    for (kind, name, colour, marker) in MARKS {
+        let total: u64 = marks(sequence)
+            .filter(|mark| mark.kind == kind)
+            .map(|mark| u64::from(mark.count))
+            .sum();
+        if total > 0 {
+            let swatch = marker.map_or(
+                Swatch::Tick(colour, if kind == MarkKind::Sacked { 7.0 } else { 3.0 }),
+                |marker| Swatch::Mark(marker, colour),
+            );
+            entries.push((swatch, format!("{name} ({})", grouped(total))));
+        }
+    }
+    entries
+}
+
+fn marks(sequence: &TimeSequence) -> impl Iterator<Item = &Mark> {
+    sequence.parts().iter().chain(sequence.anomalies())
+}
+
+/// One slot, in seconds and bytes.
+#[derive(Clone, Copy, Debug)]
+struct TracePoint {
+    at_s: f64,
+    data: Option<(f64, f64)>,
+    ack: Option<(f64, f64)>,
+    window: Option<(f64, f64)>,
+    /// The cumulative ACK, of this slot or the last one before it.
+    una: Option<f64>,
+}
+
+/// What is drawn, and its extent.
+struct Trace {
+    origin: CaptureTime,
+    points: Vec<TracePoint>,
+    start_s: f64,
+    end_s: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Trace {
+    fn of(sequence: &TimeSequence, origin: CaptureTime) -> Option<Self> {
+        let mut una = None;
+        let points: Vec<TracePoint> = sequence
+            .slots()
+            .map(|(at, slot)| {
+                let pair = |reach: crate::observe::Reach| (reach.min as f64, reach.max as f64);
+                let ack = slot.ack().map(pair);
+                una = ack.map_or(una, |(_, last)| Some(last));
+                TracePoint {
+                    at_s: seconds(at, origin),
+                    data: slot.data().map(pair),
+                    ack,
+                    window: slot.window().map(pair),
+                    una,
+                }
+            })
+            .collect();
+        let data = || {
+            let marks = marks(sequence).map(|mark| (mark.start as f64, mark.end as f64));
+            points.iter().filter_map(|point| point.data).chain(marks)
+        };
+        let high = data().map(|(_, end)| end).fold(f64::NEG_INFINITY, f64::max);
+        let low = data().map(|(start, _)| start).fold(f64::INFINITY, f64::min);
+        // The window before and after the data is of no interest.
+        let active: Vec<f64> = points
+            .iter()
+            .filter(|point| point.data.is_some() || point.ack.is_some())
+            .map(|point| point.at_s)
+            .collect();
+        let (start_s, end_s) = (*active.first()?, *active.last()?);
+        // From the first packet on, unless nothing was sent for long.
+        let start_s = if start_s < 0.25 * end_s {
+            start_s.min(0.0)
+        } else {
+            start_s
+        };
+        (high > low).then(|| Self {
+            origin,
+            start_s,
+            end_s,
+            low: low.min(0.0),
+            high,
+            points,
+        })
+    }
+
+    /// The range of the lower panel: all data, and the window where it is not far beyond.
+    fn ahead_range(&self, sequence: &TimeSequence) -> (f64, f64) {
+        let (mut low, mut high) = (0.0_f64, 1.0_f64);
+        for point in &self.points {
+            if let (Some((start, end)), Some(una)) = (point.data, point.una) {
+                low = low.min(start - una);
+                high = high.max(end - una);
+            }
+        }
+        for mark in marks(sequence) {
+            if let Some(una) = self.una_at(mark.at) {
+                low = low.min(mark.start as f64 - una);
+                high = high.max(mark.end as f64 - una);
+            }
+        }
+        // An ACK and a data packet in one slot make the latter look late by a little.
+        let low = if low > -0.05 * high { 0.0 } else { low };
+        let window = self.common_window().filter(|&window| window < 3.0 * high);
+        (low, window.map_or(high, |window| window.max(high)))
+    }
+
+    /// The window that nine of ten ACKs do not exceed, ahead of the cumulative ACK.
+    fn common_window(&self) -> Option<f64> {
+        let mut windows: Vec<f64> = self
+            .points
+            .iter()
+            .filter_map(|point| Some(point.window?.1 - point.una?))
+            .collect();
+        windows.sort_by(f64::total_cmp);
+        windows.get(windows.len() * 9 / 10).copied()
+    }
+
+    /// The cumulative ACK at an instant.
+    fn una_at(&self, at: CaptureTime) -> Option<f64> {
+        let at_s = seconds(at, self.origin);
+        let after = self.points.partition_point(|point| point.at_s <= at_s);
+        self.points[..after].last()?.una
+    }
+
+    fn draw(&self, canvas: &mut Canvas, panel: &Panel, sequence: &TimeSequence, relative: bool) {
+        let zero = |una: Option<f64>| if relative { una } else { Some(0.0) };
+        self.draw_window(canvas, panel, relative);
+        self.draw_ack(canvas, panel, relative);
+        // SACK follows the data so closely that either would hide the other; so it is a wide bar
+        // behind.
+        self.draw_marks(canvas, panel, sequence, relative, &MARKS[..1]);
+        for point in &self.points {
+            let (Some((start, end)), Some(zero)) = (point.data, zero(point.una)) else {
+                continue;
+            };
+            bar(
+                canvas,
+                panel,
+                point.at_s,
+                (start - zero, end - zero),
+                2.0,
+                DATA,
+            );
+        }
+        self.draw_marks(canvas, panel, sequence, relative, &MARKS[1..]);
+    }
+
+    fn draw_marks(
+        &self,
+        canvas: &mut Canvas,
+        panel: &Panel,
+        sequence: &TimeSequence,
+        relative: bool,
+        styles: &[(MarkKind, &str, Colour, Option<Marker>)],
+    ) {
+        for &(kind, _, colour, marker) in styles {
+            let width = match (kind, marker) {
+                (MarkKind::Sacked, _) => 7.0,
+                (_, None) => 3.0,
+                (_, Some(_)) => 2.0,
+            };
+            for mark in marks(sequence).filter(|mark| mark.kind == kind) {
+                let Some(zero) = (if relative {
+                    self.una_at(mark.at)
+                } else {
+                    Some(0.0)
+                }) else {
+                    continue;
+                };
+                let at_s = seconds(mark.at, self.origin);
+                let (start, end) = (mark.start as f64 - zero, mark.end as f64 - zero);
+                bar(canvas, panel, at_s, (start, end), width, colour);
+                if let Some(marker) = marker {
+                    canvas.marker(
+                        panel.at(at_s, f64::midpoint(start, end)),
+                        5.0,
+                        marker,
+                        colour,
+                    );
+                }
+            }
+        }
+    }
+
+    /// A step at each ACK: nothing is acknowledged between two of them.
+    fn draw_ack(&self, canvas: &mut Canvas, panel: &Panel, relative: bool) {
+        if relative {
+            canvas.line(
+                &[panel.at(self.start_s, 0.0), panel.at(self.end_s, 0.0)],
+                ACK,
+            );
+            return;
+        }
+        let mut points = Vec::new();
+        let mut last: Option<f64> = None;
+        for point in &self.points {
+            let Some((low, high)) = point.ack else {
+                continue;
+            };
+            points.push(panel.at(point.at_s, last.unwrap_or(low)));
+            points.push(panel.at(point.at_s, high));
+            last = Some(high);
+        }
+        if let (Some(last), false) = (last, points.is_empty()) {
+            points.push(panel.at(self.end_s, last));
+        }
+        points.dedup();
+        canvas.line(&points, ACK);
+    }
+
+    fn draw_window(&self, canvas: &mut Canvas, panel: &Panel, relative: bool) {
+        if relative
+            && self
+                .common_window()
+                .is_some_and(|window| window > panel.y.max)
+        {
+            return;
+        }
+        let mut run = Vec::new();
+        let mut last: Option<f64> = None;
+        for point in self
+            .points
+            .iter()
+            .filter(|point| point.at_s >= self.start_s && point.at_s <= self.end_s)
+        {
+            let zero = if relative { point.una } else { Some(0.0) };
+            let value = point
+                .window
+                .map(|(_, edge)| edge)
+                .or(last)
+                .zip(zero)
+                .map(|(edge, zero)| edge - zero);
+            last = point.window.map(|(_, edge)| edge).or(last);
+            // Where the window is beyond the panel, the line has a gap rather than a false value.
+            match value.filter(|&value| value <= panel.y.max && value >= panel.y.min) {
+                Some(value) => {
+                    // A step: the edge stays where it is between two ACKs.
+                    let here = panel.at(point.at_s, value);
+                    if let Some(&(_, before)) = run.last() {
+                        run.push((here.0, before));
+                    }
+                    run.push(here);
+                }
+                None => {
+                    canvas.line(&std::mem::take(&mut run), WINDOW);
+                }
+            }
+        }
+        canvas.line(&run, WINDOW);
+    }
+}
+
+/// A vertical bar, at least as high as it is wide.
+fn bar(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    at_s: f64,
+    (start, end): (f64, f64),
+    width: f64,
+    colour: Colour,
+) {
+    let ((x, low), (_, high)) = (panel.at(at_s, start), panel.at(at_s, end));
+    let (low, high) = if low - high < 2.0 {
+        (
+            f64::midpoint(low, high) + 1.0,
+            f64::midpoint(low, high) - 1.0,
+        )
+    } else {
+        (low, high)
+    };
+    canvas.rect((x - width / 2.0, high), (x + width / 2.0, low), colour);
+}
+
+fn seconds(at: CaptureTime, origin: CaptureTime) -> f64 {
+    at.since(origin) as f64 / 1e9
+}

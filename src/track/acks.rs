@@ -272,7 +272,7 @@ impl HalfFlow {
         if let Some(id) = delivered.filter(|_| !self.emissions.is_idle()) {
             let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
             self.emissions.on_delivered(self.ids.unwrap(id), effective);
-            self.emissions.on_ack(ack, ack >= self.high);
+            self.emissions.on_ack(ack >= self.high);
         }
     }
 

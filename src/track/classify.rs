@@ -75,6 +75,9 @@ impl HalfFlow {
         }
         let una = self.una.unwrap_or(i64::MIN);
         let answered = end <= una || self.board.covers(start.max(una), end);
+        if answered && !self.emissions.is_idle() {
+            self.emissions.on_timeout();
+        }
         let verdict = if answered {
             Verdict {
                 class: Class::Retransmission,

@@ -55,9 +55,9 @@ pub(super) struct Emissions {
     /// When the sender can have known at the earliest, for each packet that is lost and not
     /// repeated yet.
     waiting: VecDeque<CaptureTime>,
-    /// After a timeout all is taken for lost (RFC 5681 section 3.1): up to this offset nothing new
-    /// is sent.
-    all_lost_until: Option<i64>,
+    /// After a timeout all is taken for lost (RFC 5681 section 3.1), and nothing new is sent before
+    /// all has been repeated.
+    all_lost: bool,
     /// First transmissions among the packets skipped since the highest byte seen was reached.
     unseen_new: u32,
     /// When the first of them can have been emitted at the earliest.
@@ -70,10 +70,7 @@ impl Emissions {
     /// Whether nothing is going on.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
-        self.skipped.is_empty()
-            && self.waiting.is_empty()
-            && self.unseen_new == 0
-            && self.all_lost_until.is_none()
+        self.skipped.is_empty() && self.waiting.is_empty() && self.unseen_new == 0 && !self.all_lost
     }
 
     /// Ids were skipped, or may have been: a packet passed.
@@ -98,7 +95,7 @@ impl Emissions {
             self.skipped.push_back(slot);
             if self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
-            } else if self.all_lost_until.is_none() && !may_be_acks {
+            } else if !self.all_lost && !may_be_acks {
                 if self.unseen_new == 0 {
                     self.unseen_since = since;
                 }
@@ -194,6 +191,7 @@ impl Emissions {
         } else {
             // New data is sent only when nothing waits.
             self.unseen_new = 0;
+            self.all_lost = false;
             while self
                 .waiting
                 .front()
@@ -204,17 +202,15 @@ impl Emissions {
         }
     }
 
-    /// A timeout: all up to `offset` will be repeated.
-    pub(super) fn on_timeout(&mut self, offset: i64) {
-        self.all_lost_until = Some(offset);
+    /// A timeout, or a repeat of what had arrived, which only a timeout explains: all will be
+    /// repeated.
+    pub(super) fn on_timeout(&mut self) {
+        self.all_lost = true;
         self.waiting.clear();
     }
 
-    /// Everything below `ack` has arrived; `recovered` when no repair is going on any more.
-    pub(super) fn on_ack(&mut self, ack: i64, all_acked: bool) {
-        if self.all_lost_until.is_some_and(|until| ack >= until) {
-            self.all_lost_until = None;
-        }
+    /// An ACK passed; `all_acked` when it covers all that was seen.
+    pub(super) fn on_ack(&mut self, all_acked: bool) {
         if all_acked && self.unseen_new == 0 {
             self.waiting.clear();
         }

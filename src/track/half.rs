@@ -531,7 +531,7 @@ impl HalfFlow {
         // here, hence the tolerance of an eighth.
         if silence_ns > self.timeout_ns() - self.timeout_ns() / 8 {
             self.timeout_until = Some(self.high);
-            self.emissions.on_timeout(self.high);
+            self.emissions.on_timeout();
             return Reason::Timeout;
         }
         if self.timeout_until.is_some()

@@ -19,8 +19,11 @@ impl HalfFlow {
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost
     /// upstream and nothing sent after them arrived: then only skipped ids tell.
     pub(super) fn judge_new(&mut self, segment: &Segment, start: i64, end: i64) -> Verdict {
-        let round_trip_ns =
+        // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,
+        // or most of a usual one, which a queue may have made much longer.
+        let shortest_ns =
             self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0);
+        let round_trip_ns = shortest_ns.max(self.round_trip_ns() / 4 * 3);
         let above = end - self.high;
         let len = segment.payload_len;
         let mss = self.largest_payload;

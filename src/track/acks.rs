@@ -122,6 +122,7 @@ impl HalfFlow {
         for part in fresh.into_iter().flatten() {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);
         }
+        self.amend_unneeded(dir, sink);
         parts > 0
     }
 
@@ -142,6 +143,7 @@ impl HalfFlow {
                 end: part.end,
             },
         );
+        let soonest = self.downstream.min_ns();
         for index in self.in_flight.overlapping(part.start, part.end) {
             let Some(sent) = self.in_flight.get_mut(index) else {
                 break;
@@ -150,6 +152,9 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SACKED);
+            if cover_is_too_early(sent, segment.at, soonest) {
+                self.unneeded.push((sent.start, Evidence::Timing));
+            }
             let id = sent.id;
             if !self.emissions.is_idle() {
                 let effective = segment.at.plus_ns(self.upstream.min_ns().unwrap_or(0));
@@ -215,6 +220,15 @@ impl HalfFlow {
         }
     }
 
+    /// Changes the judgement on what the last ACK showed to be unneeded.
+    fn amend_unneeded<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
+        while let Some((start, evidence)) = self.unneeded.pop() {
+            for index in self.in_flight.overlapping(start, start + 1) {
+                self.amend(dir, index, evidence, sink);
+            }
+        }
+    }
+
     /// Takes what ends at or below `ack` out of flight, and an RTT sample of each where there is one.
     fn release<S: FlowSink>(
         &mut self,
@@ -237,7 +251,10 @@ impl HalfFlow {
                 .nth_unacked(2)
                 .is_some_and(|third| third.end() <= ack),
         };
-        let mut spurious: Option<i64> = None;
+        let proven = self.in_flight.nth_unacked(0).is_some_and(|edge| {
+            is_single(edge) && edge.start <= una && cover.echo == Some(edge.tsval)
+        });
+        let soonest = self.downstream.min_ns();
         let mut delivered: Option<u16> = None;
         while let Some(sent) = self.in_flight.release_next(ack) {
             delivered = Some(sent.id);
@@ -246,16 +263,21 @@ impl HalfFlow {
             if cover.shows_reordering(sent) {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
-            let (answer, unneeded) = cover.answer(sent, waited);
+            // The echo is the left edge's own clock, so that one came in its turn, and with no
+            // sign of a hole so did what came with it.
+            let in_turn = proven && (sent.start <= una || !cover.told_of_hole);
+            let (answer, unneeded) = cover.answer(sent, waited && !in_turn);
             if unneeded {
-                spurious = Some(sent.start);
+                self.unneeded.push((sent.start, Evidence::Dsack));
+            } else if cover_is_too_early(sent, at, soonest) {
+                self.unneeded.push((sent.start, Evidence::Timing));
             }
             if sent.marks.has(Marks::SAMPLED) {
                 continue;
             }
             sent.marks.set(Marks::SAMPLED);
             if let Some(answer) = answer {
-                let exact = sent.end() == ack && is_single(sent);
+                let exact = sent.exact_ack() == ack && is_single(sent);
                 let row = if answer.sent_at == sent.at {
                     sent.row
                 } else {
@@ -264,11 +286,7 @@ impl HalfFlow {
                 self.sample(dir, at, answer.sent_at, row, exact, answer.label, sink);
             }
         }
-        if let Some(start) = spurious {
-            for index in self.in_flight.overlapping(start, start + 1) {
-                self.amend(dir, index, Evidence::Dsack, sink);
-            }
-        }
+        self.amend_unneeded(dir, sink);
         if let Some(id) = delivered.filter(|_| !self.emissions.is_idle()) {
             let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
             self.emissions.on_delivered(self.ids.unwrap(id), effective);
@@ -351,6 +369,13 @@ fn is_single(sent: &Sent) -> bool {
     sent.copies == 1 && !sent.marks.has(Marks::RESENT)
 }
 
+/// Whether an ACK that passes at `at` comes sooner after the latest copy than any ACK ever came,
+/// `soonest` ns: then it answers an earlier copy, and the latest was not needed.
+fn cover_is_too_early(sent: &Sent, at: CaptureTime, soonest: Option<i64>) -> bool {
+    // Half is let off: a queue that has stood since the flow began may drain.
+    sent.copies >= 2 && soonest.is_some_and(|ns| at.since(sent.at) < ns / 2)
+}
+
 /// The copy of a segment that an ACK answers.
 struct Answer {
     sent_at: CaptureTime,
@@ -393,7 +418,7 @@ impl Cover {
                 RttLabel::Recovery
             } else if self.stretch {
                 RttLabel::StretchAck
-            } else if sent.end() == self.ack {
+            } else if sent.exact_ack() == self.ack {
                 RttLabel::Clean
             } else {
                 RttLabel::DelayedAck

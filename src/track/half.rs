@@ -5,7 +5,7 @@ use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows, Sent};
 use super::ranges::{Hole, Holes, Scoreboard};
 use super::rtt::{Echoes, Estimate};
-use crate::decode::Segment;
+use crate::decode::{Segment, TcpFlags};
 use crate::event::{
     Class, ClassifiedSegment, Confidence, DataArrival, Direction, Evidence, FlowSink, Reason,
     Signal, StreamPart, Verdict,
@@ -25,6 +25,8 @@ pub(super) struct HalfFlow {
     pub(super) isn: Option<Seq>,
     /// Offset after the highest payload byte seen.
     pub(super) high: i64,
+    /// Ranges whose latest copy the last ACK showed to be unneeded: empty between ACKs.
+    pub(super) unneeded: Vec<(i64, Evidence)>,
     /// Payload was seen.
     pub(super) sent_data: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
@@ -182,7 +184,7 @@ impl HalfFlow {
         step: Step,
         sink: &mut S,
     ) {
-        let syn = segment.flags.has(crate::decode::TcpFlags::SYN);
+        let syn = segment.flags.has(TcpFlags::SYN);
         let len = segment.payload_len;
         let Some(start) = self.offset_of(segment, syn) else {
             let verdict = Verdict::of(Class::Ambiguous, Evidence::None, Confidence::Low);
@@ -559,6 +561,7 @@ pub(super) enum Copy {
 fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
     let tsval = segment.timestamps.map_or(0, |ts| ts.value);
     let id = segment.ip_id.unwrap_or(0);
+    let fin = segment.flags.has(TcpFlags::FIN);
     Sent {
         start,
         at: segment.at,
@@ -571,7 +574,7 @@ fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
         id,
         first_id: id,
         copies: 1,
-        marks: Marks::default(),
+        marks: if fin { Marks::FIN } else { Marks::default() },
         verdict,
     }
 }

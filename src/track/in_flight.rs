@@ -63,6 +63,9 @@ impl Marks {
     /// The sender emitted some of these bytes more than once (Karn's rule applies).
     pub(super) const RESENT: Self = Self(4);
 
+    /// Ends with the FIN of its segment, which takes one more sequence number.
+    pub(super) const FIN: Self = Self(8);
+
     pub(super) fn has(self, mark: Self) -> bool {
         self.0 & mark.0 != 0
     }
@@ -75,6 +78,11 @@ impl Marks {
 impl Sent {
     pub(super) fn end(&self) -> i64 {
         self.start + i64::from(self.len)
+    }
+
+    /// The ACK number that answers it and nothing after it.
+    pub(super) fn exact_ack(&self) -> i64 {
+        self.end() + i64::from(self.marks.has(Marks::FIN))
     }
 }
 

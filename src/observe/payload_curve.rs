@@ -65,6 +65,10 @@ impl PayloadCurve {
                 last.until = start;
             }
             self.first.get_or_insert(start);
+            if self.chunks.is_empty() {
+                // Most flows end with their first chunk: no room for four, which is the default.
+                self.chunks.reserve_exact(1);
+            }
             self.chunks.push(Chunk {
                 start,
                 until: CaptureTime::MAX,

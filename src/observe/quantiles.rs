@@ -8,15 +8,118 @@ const SUB_BITS: u32 = 6;
 /// (METRICS.md R2).
 ///
 /// A histogram with logarithmic buckets, of which only the range in use is held: a few hundred
-/// counters a flow.
+/// counters a flow, and none for the flows with a few delays only, which are the most.
 #[derive(Clone, Debug, Default)]
 pub struct DelayDistribution {
     samples: u64,
     sum_ns: i128,
     ns_min: i64,
     ns_max: i64,
-    first_bucket: u32,
-    counts: Vec<u32>,
+    held: Held,
+}
+
+/// Delays held without counters.
+const FEW: usize = 4;
+
+/// The delays, as far as quantiles need them.
+#[derive(Clone, Debug)]
+enum Held {
+    /// The bucket of each, in the order they came.
+    Few([u32; FEW]),
+    /// How many in each bucket, from the lowest in use on.
+    Counted { first_bucket: u32, counts: Vec<u32> },
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self::Few([0; FEW])
+    }
+}
+
+impl Held {
+    /// Adds a delay in `bucket` to `held` others.
+    #[inline]
+    fn add(&mut self, held: u64, bucket: u32) {
+        match self {
+            Self::Few(few) => {
+                if let Some(place) = few.get_mut(held as usize) {
+                    *place = bucket;
+                    return;
+                }
+                self.start_counting();
+                self.count(bucket);
+            }
+            Self::Counted {
+                first_bucket,
+                counts,
+            } => {
+                let known = bucket.checked_sub(*first_bucket);
+                match known.and_then(|index| counts.get_mut(index as usize)) {
+                    Some(count) => *count = count.saturating_add(1),
+                    None => self.count(bucket),
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn start_counting(&mut self) {
+        let Self::Few(few) = *self else {
+            return;
+        };
+        let lowest = few.into_iter().min().unwrap_or(0);
+        let highest = few.into_iter().max().unwrap_or(0);
+        *self = Self::Counted {
+            first_bucket: lowest,
+            counts: vec![0; (highest - lowest) as usize + 1],
+        };
+        for bucket in few {
+            self.count(bucket);
+        }
+    }
+
+    /// Counts a delay, whatever the range in use.
+    fn count(&mut self, bucket: u32) {
+        let Self::Counted {
+            first_bucket,
+            counts,
+        } = self
+        else {
+            return;
+        };
+        if bucket < *first_bucket {
+            let missing = (*first_bucket - bucket) as usize;
+            counts.splice(0..0, std::iter::repeat_n(0, missing));
+            *first_bucket = bucket;
+        }
+        let index = (bucket - *first_bucket) as usize;
+        if index >= counts.len() {
+            counts.resize(index + 1, 0);
+        }
+        counts[index] = counts[index].saturating_add(1);
+    }
+
+    /// The bucket of the delay of this rank, from 1, among `held`.
+    fn bucket_at(&self, rank: u64, held: u64) -> Option<u32> {
+        match self {
+            Self::Few(few) => {
+                let mut sorted = *few;
+                let sorted = sorted.get_mut(..held as usize)?;
+                sorted.sort_unstable();
+                sorted.get(rank.checked_sub(1)? as usize).copied()
+            }
+            Self::Counted {
+                first_bucket,
+                counts,
+            } => {
+                let mut below = 0;
+                (*first_bucket..).zip(counts).find_map(|(bucket, &count)| {
+                    below += u64::from(count);
+                    (below >= rank).then_some(bucket)
+                })
+            }
+        }
+    }
 }
 
 impl DelayDistribution {
@@ -27,23 +130,11 @@ impl DelayDistribution {
             self.ns_min = delay_ns;
             self.ns_max = delay_ns;
         }
+        self.held.add(self.samples, bucket_of(delay_ns as u64));
         self.samples += 1;
         self.sum_ns += i128::from(delay_ns);
         self.ns_min = self.ns_min.min(delay_ns);
         self.ns_max = self.ns_max.max(delay_ns);
-        let bucket = bucket_of(delay_ns as u64);
-        if self.counts.is_empty() {
-            self.first_bucket = bucket;
-        } else if bucket < self.first_bucket {
-            let missing = (self.first_bucket - bucket) as usize;
-            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
-            self.first_bucket = bucket;
-        }
-        let index = (bucket - self.first_bucket) as usize;
-        if index >= self.counts.len() {
-            self.counts.resize(index + 1, 0);
-        }
-        self.counts[index] = self.counts[index].saturating_add(1);
     }
 
     /// Number of delays.
@@ -78,14 +169,10 @@ impl DelayDistribution {
             return None;
         }
         let rank = ((q * self.samples as f64).ceil() as u64).clamp(1, self.samples);
-        let mut below = 0;
-        for (bucket, &count) in (self.first_bucket..).zip(&self.counts) {
-            below += u64::from(count);
-            if below >= rank {
-                return Some(middle_of(bucket).clamp(self.ns_min, self.ns_max));
-            }
-        }
-        Some(self.ns_max)
+        let bucket = self.held.bucket_at(rank, self.samples);
+        Some(bucket.map_or(self.ns_max, |bucket| {
+            middle_of(bucket).clamp(self.ns_min, self.ns_max)
+        }))
     }
 }
 

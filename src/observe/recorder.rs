@@ -325,7 +325,12 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         cut_by_limit: bool,
     ) {
         let packets = [flow.directions[0].packets, flow.directions[1].packets];
-        let mut flows = Vec::new();
+        // Exactly: room for four flows, which a vector begins with, is 3 kB, and most have one or two.
+        let kept = flow
+            .directions
+            .iter()
+            .filter(|summary| summary.data_packets > 0);
+        let mut flows = Vec::with_capacity(kept.count());
         for (dir, (summary, data)) in [Direction::Forward, Direction::Reverse]
             .into_iter()
             .zip(flow.directions.into_iter().zip(flow.data))

@@ -91,6 +91,10 @@ impl Series {
             .get(self.current)
             .is_none_or(|bin| bin.index != index)
         {
+            if self.bins.is_empty() {
+                // Most flows end in their first bin: no room for four, which is the default.
+                self.bins.reserve_exact(1);
+            }
             self.bins.insert(
                 self.current,
                 Bin {

@@ -76,8 +76,9 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         return Ok(ExitStatus::Failed);
     }
     let mut written: Vec<PathBuf> = Vec::new();
-    let mut all = Tables::of(&analysis, &config);
-    if let Some(results) = outputs.results {
+    let wanted = outputs.results.is_some() || outputs.segments.is_some();
+    let mut all = wanted.then(|| Tables::of(&analysis, &config));
+    if let (Some(results), Some(all)) = (outputs.results, &mut all) {
         // The results themselves come last: when they are there, all the rest is.
         let mut siblings = vec![
             (results.pairs, &mut all.pairs),
@@ -93,7 +94,8 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
             written.push(tables::write(table, pending, &metadata)?);
         }
     }
-    if let (Some(pending), Some(table)) = (outputs.segments, &mut all.segments) {
+    let segments = all.as_mut().and_then(|all| all.segments.as_mut());
+    if let (Some(pending), Some(table)) = (outputs.segments, segments) {
         written.push(tables::write(table, pending, &metadata)?);
     }
     if let Some(folder) = outputs.charts {
@@ -113,6 +115,8 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         .captures
         .iter()
         .any(|capture| !capture.errors.is_empty());
+    // The process is about to end: taking millions of records apart first would be for nothing.
+    std::mem::forget(analysis);
     Ok(if damaged {
         ExitStatus::Partial
     } else {

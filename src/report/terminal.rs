@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 
@@ -144,6 +144,7 @@ fn flow_table(analysis: &Analysis) -> String {
     let several = analysis.captures.len() > 1;
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
     if let Some(width) = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok())

@@ -153,10 +153,12 @@ impl HalfFlow {
             };
         }
         let reason = Some(self.reason(start, end, segment.at));
+        // Where the first copy of what came before the capture began was lost, nobody knows.
+        let lost = (start >= 0).then_some(LossPlace::Upstream);
         Verdict {
             class,
             reason,
-            lost: Some(LossPlace::Upstream),
+            lost,
             evidence,
             confidence,
         }
@@ -230,7 +232,10 @@ impl HalfFlow {
             return;
         };
         let was = sent.verdict;
-        if was.class != Class::Retransmission || was.reason == Some(Reason::Unneeded) {
+        // Timing is the weaker proof: a DSACK or an echo takes its place.
+        let proven = was.reason == Some(Reason::Unneeded)
+            && (was.evidence != Evidence::Timing || evidence == Evidence::Timing);
+        if was.class != Class::Retransmission || proven {
             return;
         }
         let now = Verdict {

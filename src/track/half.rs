@@ -198,6 +198,16 @@ impl HalfFlow {
             if start > 0 {
                 // The handshake was seen, the first data was not.
                 self.high = 0;
+            } else if self.isn.is_none() {
+                // What came before the capture began was not seen, and may still turn up.
+                self.holes.open(Hole {
+                    start: start - REACH_MAX,
+                    end: start,
+                    opened_at: segment.at,
+                    opened_after: self.packets,
+                    opener_id: segment.ip_id,
+                    opener_tsval: segment.timestamps.map(|ts| ts.value),
+                });
             }
         }
         let (verdict, unique, repeated, extent) = if start >= self.high {
@@ -522,7 +532,7 @@ impl HalfFlow {
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
         if !reported_above
-            && end == self.high
+            && end >= self.high
             && self.probed_at_una != Some(una)
             && silence_ns > self.round_trip_ns()
         {

@@ -134,7 +134,7 @@ impl Holes {
         );
         if self.holes.len() == HOLES_MAX {
             let dropped = self.holes.remove(0);
-            self.forgotten_bytes += (dropped.end - dropped.start) as u64;
+            self.forgotten_bytes += (dropped.end - dropped.start.max(0)).max(0) as u64;
         }
         self.holes.push(hole);
     }
@@ -184,12 +184,12 @@ impl Holes {
         filled
     }
 
-    /// Bytes of holes below `offset`.
+    /// Bytes of holes from offset 0 up to `offset`.
     pub(super) fn bytes_below(&self, offset: i64) -> u64 {
         self.holes
             .iter()
             .take_while(|hole| hole.start < offset)
-            .map(|hole| (hole.end.min(offset) - hole.start) as u64)
+            .map(|hole| (hole.end.min(offset) - hole.start.max(0)).max(0) as u64)
             .sum()
     }
 }
@@ -245,7 +245,7 @@ mod tests {
             fills in proptest::collection::vec(range(), 0..20),
         ) {
             let mut holes = Holes::default();
-            let mut flags = vec![false; 64];
+            let mut flags = [false; 64];
             let mut at = 0;
             for &(skip, len) in &opened {
                 let (start, end) = (at + skip, (at + skip + len).min(64));

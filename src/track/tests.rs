@@ -1,1 +1,258 @@
+//! Traces as text.
+//!
+//! A line is a packet: `ms A>B words`, A being the opener. Words:
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | `data 0..1000` | payload, by offset in the sender's stream |
+//! | `at 999` | no payload, but a sequence number other than the next |
+//! | `ack 1000` | cumulative ACK, by offset in the peer's stream |
+//! | `sack 2000..3000` | a SACK block; several in the option's order |
+//! | `ts 7/3` | `TSval` 7, `TSecr` 3 |
+//! | `id 5` | IPv4 identification; without it none, as in IPv6 |
+//! | `win 0` | window on the wire; 500 without it |
+//! | `syn`, `fin`, `rst` | flags; a SYN carries MSS 1000, window scale 7 and SACK permitted |
+//!
+//! The initial sequence numbers are 999 (A) and 4999 (B) unless a line `isn A 4294967000` says
+//! otherwise.
 
+mod classes;
+mod round_trips;
+mod signs;
+
+use std::fmt::Write as _;
+
+use super::*;
+use crate::decode::{Ecn, Endpoint, SackBlock, SackBlocks, SynOptions, Timestamps};
+use crate::event::{ClassifiedSegment, DataArrival};
+use crate::seq::Seq;
+use crate::time::CaptureTime;
+
+/// SYN, SYN-ACK, ACK: 20 ms towards the receiver, 10 ms towards the sender.
+const HANDSHAKE: &str = " 0 A>B syn
+     20 B>A syn ack 0
+     30 A>B ack 0 id 1
+     ";
+
+/// Expects the final class of every data segment of A, in the order they passed: `ms class
+/// range`, reason, place of loss, evidence other than the sequence, `again` and the bytes
+/// repeated where only a part is, `rtt`, ms and label.
+fn check(trace: &str, expected: &str) {
+    let expected: Vec<&str> = expected.lines().map(str::trim).collect();
+    let seen = play(trace);
+    assert_eq!(seen.rows.len(), seen.data.len(), "a row each data segment");
+    let rows: Vec<String> = seen
+        .rows
+        .iter()
+        .zip(&seen.data)
+        .map(|(row, data)| describe(row, data))
+        .collect();
+    assert_eq!(rows, expected, "\n{}", rows.join("\n"));
+}
+
+/// Expects the signs about A's data: `ms sign`.
+fn check_signs(trace: &str, expected: &[&str]) {
+    assert_eq!(play(trace).signs, expected);
+}
+
+/// Expects the bytes in flight at each data segment of A.
+fn check_in_flight(trace: &str, expected: &[Option<u64>]) {
+    let seen = play(trace);
+    let in_flight: Vec<Option<u64>> = seen.data.iter().map(|data| data.in_flight_bytes).collect();
+    assert_eq!(in_flight, expected);
+}
+
+fn describe(row: &ClassifiedSegment, data: &DataArrival) -> String {
+    let verdict = row.verdict;
+    let mut text = format!(
+        "{} {} {}..{}",
+        row.at.as_ns() / 1_000_000,
+        verdict.class.name(),
+        row.offset,
+        row.offset + i64::from(row.payload_len)
+    );
+    let words = [
+        verdict.reason.map(crate::event::Reason::name),
+        verdict.lost.map(crate::event::LossPlace::name),
+        (verdict.evidence != crate::event::Evidence::Sequence).then(|| verdict.evidence.name()),
+    ];
+    for word in words.into_iter().flatten() {
+        let _ = write!(text, " {word}");
+    }
+    if data.repeated_len > 0 && data.repeated_len < data.payload_len {
+        let _ = write!(text, " again {}", data.repeated_len);
+    }
+    if let Some((ns, label)) = row.rtt {
+        let _ = write!(text, " rtt {} {}", ns / 1_000_000, label.name());
+    }
+    text
+}
+
+/// What A's data gave rise to.
+#[derive(Default)]
+struct Seen {
+    rows: Vec<ClassifiedSegment>,
+    data: Vec<DataArrival>,
+    signs: Vec<String>,
+}
+
+impl FlowSink for Seen {
+    const SEGMENTS: bool = true;
+
+    fn data(&mut self, dir: Direction, data: &DataArrival) {
+        if dir == Direction::Forward {
+            self.data.push(*data);
+        }
+    }
+
+    fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
+        if dir == Direction::Forward {
+            self.rows.push(*segment);
+        }
+    }
+
+    fn signal(&mut self, dir: Direction, at: CaptureTime, signal: Signal) {
+        if dir == Direction::Forward {
+            self.signs
+                .push(format!("{} {signal:?}", at.as_ns() / 1_000_000));
+        }
+    }
+}
+
+fn play(trace: &str) -> Seen {
+    let mut connection = Connection::new();
+    let mut seen = Seen::default();
+    let mut sides = [Side::new(999), Side::new(4999)];
+    for (ordinal, line) in trace.lines().map(str::trim).enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [] => {}
+            ["isn", side, isn] => {
+                sides[usize::from(side == "B")] = Side::new(isn.parse().unwrap());
+            }
+            [ms, way, ref words @ ..] => {
+                let dir = match way {
+                    "A>B" => Direction::Forward,
+                    "B>A" => Direction::Reverse,
+                    _ => panic!("which way is '{line}'?"),
+                };
+                let at = CaptureTime::from_ns(ms.parse::<i64>().unwrap() * 1_000_000);
+                let segment = packet(dir, at, ordinal as u64, words, &mut sides);
+                connection.on_segment(dir, &segment, &mut seen);
+            }
+            _ => panic!("what is '{line}'?"),
+        }
+    }
+    connection.finish(&mut seen);
+    seen
+}
+
+/// One end: where its stream begins, and what it sends next.
+struct Side {
+    first: Seq,
+    next: i64,
+}
+
+impl Side {
+    fn new(isn: u32) -> Self {
+        Self {
+            first: Seq(isn).plus(1),
+            next: 0,
+        }
+    }
+
+    fn seq(&self, offset: i64) -> Seq {
+        self.first.plus(offset as u32)
+    }
+}
+
+fn packet(
+    dir: Direction,
+    at: CaptureTime,
+    ordinal: u64,
+    words: &[&str],
+    sides: &mut [Side; 2],
+) -> Segment {
+    let ends = [
+        Endpoint::v4([10, 0, 0, 1], 1000),
+        Endpoint::v4([10, 0, 0, 2], 80),
+    ];
+    let (own, peer) = (dir.index(), dir.reversed().index());
+    let mut segment = Segment {
+        at,
+        ordinal,
+        src: ends[own],
+        dst: ends[peer],
+        seq: sides[own].seq(sides[own].next),
+        ack: Seq(0),
+        flags: TcpFlags(0),
+        window: 500,
+        payload_len: 0,
+        ip_len: 40,
+        ip_packets: 1,
+        ip_id: None,
+        ecn: Ecn::NotEct,
+        timestamps: None,
+        syn: SynOptions::default(),
+        sack: SackBlocks::default(),
+        length_from_frame: false,
+        header_cut: false,
+    };
+    let mut words = words.iter();
+    while let Some(&word) = words.next() {
+        let mut next = || *words.next().unwrap_or_else(|| panic!("'{word}' of what?"));
+        match word {
+            "data" => {
+                let (start, end) = range(next());
+                segment.seq = sides[own].seq(start);
+                segment.payload_len = (end - start) as u32;
+                segment.ip_len += segment.payload_len;
+                sides[own].next = sides[own].next.max(end);
+            }
+            "at" => segment.seq = sides[own].seq(next().parse().unwrap()),
+            "ack" => {
+                segment.flags = segment.flags.with(TcpFlags::ACK);
+                segment.ack = sides[peer].seq(next().parse().unwrap());
+            }
+            "sack" => {
+                let (start, end) = range(next());
+                segment.sack.push(SackBlock {
+                    start: sides[peer].seq(start),
+                    end: sides[peer].seq(end),
+                });
+            }
+            "ts" => {
+                let (value, echo) = next().split_once('/').unwrap();
+                segment.timestamps = Some(Timestamps {
+                    value: value.parse().unwrap(),
+                    echo: echo.parse().unwrap(),
+                });
+            }
+            "id" => segment.ip_id = Some(next().parse().unwrap()),
+            "win" => segment.window = next().parse().unwrap(),
+            "syn" => {
+                segment.flags = segment.flags.with(TcpFlags::SYN);
+                segment.seq = sides[own].seq(-1);
+                segment.syn = SynOptions {
+                    mss: Some(1000),
+                    window_scale: Some(7),
+                    sack_permitted: true,
+                };
+            }
+            "fin" => segment.flags = segment.flags.with(TcpFlags::FIN),
+            "rst" => segment.flags = segment.flags.with(TcpFlags::RST),
+            _ => panic!("what is '{word}'?"),
+        }
+    }
+    segment
+}
+
+fn range(text: &str) -> (i64, i64) {
+    let (start, end) = text.split_once("..").unwrap();
+    (start.parse().unwrap(), end.parse().unwrap())
+}
+
+/// A trace of an opened connection.
+fn opened(trace: &str) -> String {
+    format!("{HANDSHAKE}{trace}")
+}

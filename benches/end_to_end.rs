@@ -1,0 +1,110 @@
+//! From files to results: packets and bytes a second, on one thread and on two, and whether the
+//! answer was right.
+
+#[path = "support/synth.rs"]
+#[allow(
+    dead_code,
+    reason = "shared with an example and tests, which use other parts"
+)]
+mod synth;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{CaptureInput, Config, Watch};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use synth::{Format, Profile, Synth, Truth};
+
+const PACKETS: u64 = 200_000;
+
+fn captures() -> Vec<(&'static str, Synth)> {
+    let mix = Synth::new(Profile::Mix, PACKETS).snapped();
+    vec![
+        ("bulk, full size", Synth::new(Profile::Bulk, PACKETS)),
+        ("mix, 96 bytes", mix),
+        (
+            "mix, 96 bytes, pcapng",
+            Synth {
+                format: Format::Pcapng,
+                ..mix
+            },
+        ),
+        (
+            "many, 96 bytes",
+            Synth::new(Profile::Many(10_000), PACKETS).snapped(),
+        ),
+        ("one, 96 bytes", Synth::new(Profile::One, PACKETS).snapped()),
+        ("storm of ACKs", Synth::new(Profile::Acks, PACKETS)),
+        (
+            "ugly, 96 bytes",
+            Synth::new(Profile::Ugly, PACKETS).snapped(),
+        ),
+        (
+            "captures in payload",
+            Synth::new(Profile::PcapInPayload, PACKETS / 2),
+        ),
+    ]
+}
+
+/// Analyses the file and compares the sums over all flows with what was generated.
+fn run(path: &Path, threads: usize, truth: &Truth) {
+    let config = Config {
+        threads: Some(threads),
+        ..Config::default()
+    };
+    let analysis = Analysis::run(vec![CaptureInput::file(path)], &config, &Watch::default());
+    let capture = &analysis.captures[0];
+    assert_eq!(capture.records, truth.records);
+    let (mut packets, mut unique, mut acked, mut again) = (0, 0, 0, 0);
+    for flow in capture.flows() {
+        packets += flow.summary().packets;
+        unique += flow.record.state.unique_bytes;
+        acked += flow.record.state.acked_bytes.unwrap_or(0);
+        again += flow.summary().retransmitted_packets;
+    }
+    let total = &truth.total;
+    assert_eq!(
+        (packets, unique, acked, again),
+        (
+            total.packets,
+            total.unique_bytes,
+            total.acked_bytes,
+            total.retransmissions
+        )
+    );
+}
+
+fn end_to_end(criterion: &mut Criterion) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut group = criterion.benchmark_group("end to end");
+    for (name, synth) in captures() {
+        let path = dir.path().join("generated");
+        let file = File::create(&path).expect("a writable directory");
+        let truth = synth.write(BufWriter::new(file)).expect("a full disk?");
+        group.throughput(Throughput::ElementsAndBytes {
+            elements: truth.records,
+            bytes: truth.file_bytes,
+        });
+        for threads in [1, 2] {
+            group.bench_function(format!("{name}, threads {threads}"), |bencher| {
+                bencher.iter(|| run(&path, threads, &truth));
+            });
+        }
+    }
+}
+
+fn configured() -> Criterion {
+    Criterion::default()
+        .sample_size(10)
+        .warm_up_time(std::time::Duration::from_millis(300))
+        .measurement_time(std::time::Duration::from_secs(2))
+}
+
+criterion_group! {
+    name = whole;
+    config = configured();
+    targets = end_to_end
+}
+criterion_main!(whole);

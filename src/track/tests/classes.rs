@@ -1,0 +1,309 @@
+//! What a data segment is (METRICS.md section 2).
+
+use std::fmt::Write as _;
+
+use super::{check, opened};
+
+#[test]
+fn a_later_id_in_a_hole_is_a_second_emission() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             103 A>B data 3000..4000 id 5
+             120 B>A ack 2000
+             123 B>A ack 2000 sack 3000..4000
+             140 A>B data 2000..3000 id 6
+             160 B>A ack 4000",
+        ),
+        "100 new 0..1000 rtt 20 delayed_ack
+         101 new 1000..2000 rtt 19 clean
+         103 new 3000..4000 rtt 20 sack
+         140 retransmission 2000..3000 fast upstream ip_id",
+    );
+}
+
+#[test]
+fn an_earlier_id_in_a_hole_is_a_late_original() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             103 A>B data 3000..4000 id 5
+             104 A>B data 2000..3000 id 4
+             120 B>A ack 1000
+             121 B>A ack 2000
+             123 B>A ack 2000 sack 3000..4000
+             124 B>A ack 4000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 1000..2000 rtt 20 clean
+         103 new 3000..4000 rtt 20 sack
+         104 reordered 2000..3000 ip_id rtt 20 delayed_ack",
+    );
+}
+
+#[test]
+fn a_later_timestamp_in_a_hole_is_a_second_emission() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 100/0
+             101 A>B data 2000..3000 ts 101/0
+             140 A>B data 1000..2000 ts 140/0",
+        ),
+        "100 new 0..1000
+         101 new 2000..3000
+         140 retransmission 1000..2000 fast upstream tsval",
+    );
+}
+
+#[test]
+fn an_earlier_timestamp_in_a_hole_is_a_late_original() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 100/0
+             102 A>B data 2000..3000 ts 101/0
+             103 A>B data 1000..2000 ts 100/0",
+        ),
+        "100 new 0..1000
+         102 new 2000..3000
+         103 reordered 1000..2000 tsval",
+    );
+}
+
+#[test]
+fn a_hole_filled_before_anybody_could_tell_the_sender_is_reordering() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 2000..3000
+             102 A>B data 1000..2000",
+        ),
+        "100 new 0..1000
+         101 new 2000..3000
+         102 reordered 1000..2000 timing",
+    );
+}
+
+#[test]
+fn a_hole_reported_three_times_and_a_trip_ago_is_repaired() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 2000..3000
+             102 A>B data 3000..4000
+             103 A>B data 4000..5000
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             122 B>A ack 1000 sack 2000..4000
+             123 B>A ack 1000 sack 2000..5000
+             134 A>B data 1000..2000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 2000..3000 rtt 20 sack
+         102 new 3000..4000 rtt 20 sack
+         103 new 4000..5000 rtt 20 sack
+         134 retransmission 1000..2000 fast upstream sack",
+    );
+}
+
+#[test]
+fn a_hole_reported_once_and_filled_a_trip_later_is_ambiguous() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 2000..3000
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             135 A>B data 1000..2000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 2000..3000 rtt 20 sack
+         135 ambiguous 1000..2000 none",
+    );
+}
+
+#[test]
+fn the_same_packet_again_is_a_duplicate_however_late() {
+    // At a receiver, ACKs follow at once: little is in flight, much is acknowledged meanwhile.
+    let mut trace = String::new();
+    let mut expected = String::new();
+    for n in 0..20 {
+        let (at, start, end) = (100 + 2 * n, 1000 * n, 1000 * (n + 1));
+        let _ = writeln!(trace, "{at} A>B data {start}..{end} id {}", n + 2);
+        let _ = writeln!(trace, "{} B>A ack {end}", at + 1);
+        let _ = writeln!(expected, "{at} new {start}..{end} rtt 1 clean");
+    }
+    trace += "140 A>B data 4000..5000 id 6\n";
+    expected += "140 duplicate 4000..5000 ip_id";
+    check(&opened(&trace), &expected);
+}
+
+#[test]
+fn bytes_repeated_after_their_ack_passed_were_not_needed() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             125 A>B data 0..1000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         125 retransmission 0..1000 unneeded seen_before",
+    );
+}
+
+#[test]
+fn a_dsack_shows_that_a_copy_was_not_needed() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 0 sack 1000..3000
+             123 B>A ack 0 sack 1000..4000
+             133 A>B data 0..1000
+             134 B>A ack 4000
+             153 B>A ack 4000 sack 0..1000",
+        ),
+        "100 new 0..1000
+         101 new 1000..2000 rtt 20 sack
+         102 new 2000..3000 rtt 20 sack
+         103 new 3000..4000 rtt 20 sack
+         133 retransmission 0..1000 unneeded dsack",
+    );
+}
+
+#[test]
+fn an_ack_that_echoes_the_original_shows_that_the_copy_was_not_needed() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 100/0
+             101 A>B data 1000..2000 ts 101/0
+             400 A>B data 0..1000 ts 400/0
+             402 B>A ack 1000 ts 900/100
+             403 B>A ack 2000 ts 900/101",
+        ),
+        // The echo of 101 says that the second segment, too, came in its turn: its ACK was late.
+        "100 new 0..1000 rtt 302 recovery
+         101 new 1000..2000 rtt 302 recovery
+         400 retransmission 0..1000 unneeded dsack",
+    );
+}
+
+#[test]
+fn a_repeat_of_the_tail_after_two_round_trips_is_a_tail_probe() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             120 B>A ack 1000
+             190 A>B data 1000..2000
+             210 B>A ack 2000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 1000..2000
+         190 retransmission 1000..2000 tail_probe downstream seen_before",
+    );
+}
+
+#[test]
+fn a_tail_lost_upstream_is_told_by_skipped_ids() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             120 B>A ack 1000
+             121 B>A ack 2000
+             122 B>A ack 3000
+             200 A>B data 3000..4000 id 6
+             220 B>A ack 4000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 1000..2000 rtt 20 clean
+         102 new 2000..3000 rtt 20 clean
+         200 retransmission 3000..4000 tail_probe upstream ip_id",
+    );
+}
+
+#[test]
+fn a_repeat_of_the_head_after_a_long_silence_is_a_timeout() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             400 A>B data 0..1000
+             420 B>A ack 1000
+             430 A>B data 1000..2000
+             431 A>B data 2000..3000
+             450 B>A ack 3000",
+        ),
+        "100 new 0..1000
+         101 new 1000..2000
+         102 new 2000..3000
+         400 retransmission 0..1000 timeout downstream seen_before
+         430 retransmission 1000..2000 timeout downstream seen_before
+         431 retransmission 2000..3000 timeout downstream seen_before",
+    );
+}
+
+#[test]
+fn a_segment_that_is_partly_new_is_new_and_counts_its_old_bytes_apart() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             400 A>B data 500..1500",
+        ),
+        "100 new 0..1000
+         400 new 500..1500 again 500",
+    );
+}
+
+#[test]
+fn the_byte_before_the_next_on_an_idle_flow_is_a_keep_alive() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             9000 A>B data 999..1000
+             9020 B>A ack 1000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         9000 keep_alive 999..1000",
+    );
+}
+
+#[test]
+fn a_byte_into_a_closed_window_is_a_probe() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 1000 win 0
+             400 A>B data 1000..1001
+             420 B>A ack 1000 win 0
+             900 A>B data 1000..1001",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         400 window_probe 1000..1001
+         900 window_probe 1000..1001",
+    );
+}
+
+#[test]
+fn what_comes_from_below_the_start_of_a_capture_was_not_seen_before() {
+    check(
+        "100 A>B data 5000..6000 ack 0 id 7
+         101 A>B data 6000..7000 ack 0 id 8
+         102 A>B data 7000..8000 ack 0 id 9
+         103 A>B data 8000..9000 ack 0 id 10
+         104 A>B data 4000..5000 ack 0 id 6",
+        "100 new 0..1000
+         101 new 1000..2000
+         102 new 2000..3000
+         103 new 3000..4000
+         104 reordered -1000..0 ip_id",
+    );
+}

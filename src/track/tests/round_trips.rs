@@ -1,0 +1,146 @@
+//! Which segments give an RTT sample, and which do not (METRICS.md R1).
+
+use super::{check, opened};
+
+#[test]
+fn a_segment_and_its_ack_are_a_sample() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 1000",
+        ),
+        "100 new 0..1000 rtt 20 clean",
+    );
+}
+
+#[test]
+fn an_ack_for_two_segments_gives_two_samples_of_which_the_first_was_delayed() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             121 B>A ack 2000",
+        ),
+        "100 new 0..1000 rtt 21 delayed_ack
+         101 new 1000..2000 rtt 20 clean",
+    );
+}
+
+#[test]
+fn an_ack_for_three_segments_is_a_stretch_ack() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             122 B>A ack 3000",
+        ),
+        "100 new 0..1000 rtt 22 stretch_ack
+         101 new 1000..2000 rtt 21 stretch_ack
+         102 new 2000..3000 rtt 20 stretch_ack",
+    );
+}
+
+#[test]
+fn a_sack_gives_samples_and_a_repeated_segment_none() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 0 sack 1000..3000
+             123 B>A ack 0 sack 1000..4000
+             133 A>B data 0..1000
+             153 B>A ack 4000",
+        ),
+        "100 new 0..1000
+         101 new 1000..2000 rtt 20 sack
+         102 new 2000..3000 rtt 20 sack
+         103 new 3000..4000 rtt 20 sack
+         133 retransmission 0..1000 fast downstream seen_before",
+    );
+}
+
+#[test]
+fn what_waited_for_a_repair_gives_no_sample_without_sack() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             121 B>A ack 0
+             122 B>A ack 0
+             400 A>B data 0..1000
+             420 B>A ack 3000",
+        ),
+        "100 new 0..1000
+         101 new 1000..2000
+         102 new 2000..3000
+         400 retransmission 0..1000 timeout downstream seen_before",
+    );
+}
+
+#[test]
+fn an_echo_tells_which_copy_was_answered() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 100/0
+             101 A>B data 1000..2000 ts 101/0
+             400 A>B data 0..1000 ts 400/0
+             420 B>A ack 1000 ts 900/400",
+        ),
+        "100 new 0..1000
+         101 new 1000..2000
+         400 retransmission 0..1000 timeout downstream seen_before rtt 20 recovery",
+    );
+}
+
+#[test]
+fn a_network_copy_does_not_cost_the_sample() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             103 A>B data 2000..3000 id 4
+             120 B>A ack 1000
+             121 B>A ack 2000
+             122 B>A ack 3000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 1000..2000 rtt 20 clean
+         102 new 2000..3000 rtt 20 clean
+         103 duplicate 2000..3000 ip_id",
+    );
+}
+
+#[test]
+fn sequence_numbers_may_wrap_within_a_segment() {
+    check(
+        &format!(
+            "isn A 4294966795\n{}",
+            opened(
+                "100 A>B data 0..1000
+                 101 A>B data 1000..2000
+                 120 B>A ack 1000
+                 121 B>A ack 2000",
+            )
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 1000..2000 rtt 20 clean",
+    );
+}
+
+#[test]
+fn a_stream_met_in_the_middle_counts_from_the_first_byte_seen() {
+    check(
+        "100 A>B data 5000..6000 ack 0
+         120 B>A ack 6000
+         130 A>B data 6000..7000 ack 0
+         150 B>A ack 7000",
+        "100 new 0..1000 rtt 20 clean
+         130 new 1000..2000 rtt 20 clean",
+    );
+}

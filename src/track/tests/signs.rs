@@ -1,0 +1,95 @@
+//! What ACKs and empty segments say (METRICS.md I1, X4, X7).
+
+use super::{check_in_flight, check_signs, opened};
+
+#[test]
+fn bytes_in_flight_are_those_sent_less_those_reported() {
+    check_in_flight(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             121 B>A ack 0 sack 1000..3000
+             122 A>B data 4000..5000
+             140 B>A ack 3000
+             141 A>B data 5000..6000",
+        ),
+        &[
+            Some(1000),
+            Some(2000),
+            Some(3000),
+            Some(4000),
+            Some(3000),
+            Some(3000),
+        ],
+    );
+}
+
+#[test]
+fn before_the_first_ack_bytes_in_flight_are_unknown() {
+    check_in_flight(
+        "100 A>B data 5000..6000
+         120 B>A ack 6000
+         130 A>B data 6000..7000",
+        &[None, Some(1000)],
+    );
+}
+
+#[test]
+fn an_ack_that_moves_nothing_while_data_is_out_is_a_duplicate() {
+    check_signs(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             120 B>A ack 1000
+             121 B>A ack 1000
+             122 B>A ack 1000 win 400
+             123 B>A ack 2000 win 400
+             124 B>A ack 2000 win 400",
+        ),
+        // At 122 the window changes, at 124 nothing is outstanding (RFC 5681 section 2).
+        &["121 DupAck"],
+    );
+}
+
+#[test]
+fn a_sack_hole_that_closes_without_a_copy_is_reordering_at_the_receiver() {
+    check_signs(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 2000",
+        ),
+        &["121 SackBlocks(1)", "121 DupAck", "122 ReorderedAtReceiver"],
+    );
+}
+
+#[test]
+fn an_empty_segment_one_below_the_next_byte_is_a_keep_alive() {
+    check_signs(
+        &opened(
+            "100 A>B data 0..1000 ack 0
+             120 B>A ack 1000
+             9000 A>B at 999 ack 0
+             9020 B>A ack 1000",
+        ),
+        &["9000 KeepAlive"],
+    );
+}
+
+#[test]
+fn the_last_byte_of_the_window_fills_it() {
+    // A window of 8 with a scale of 7 is 1024 bytes.
+    check_signs(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 1000 win 8
+             130 A>B data 1000..2000
+             131 A>B data 2000..2024
+             150 B>A ack 2024 win 0",
+        ),
+        &["131 WindowFull", "150 ZeroWindow"],
+    );
+}

@@ -1,0 +1,321 @@
+//! The command, run as a user runs it: what it writes, what it prints, what its options do.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use super::support::{capture, captures};
+
+/// How a run of the command ended.
+pub(crate) struct Run {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs the command in `folder`.
+pub(crate) fn run<A: AsRef<std::ffi::OsStr>>(folder: &Path, args: &[A]) -> Run {
+    ended(command(folder).args(args).output().unwrap())
+}
+
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ccanalyze"));
+    command
+        .current_dir(folder)
+        .env("COLUMNS", "160")
+        .stdin(Stdio::null());
+    command
+}
+
+fn ended(output: Output) -> Run {
+    Run {
+        status: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Names of everything in a folder.
+pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// One column of a CSV file without quoted commas in the columns before it.
+fn column(path: &Path, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    let place = lines
+        .next()
+        .unwrap()
+        .split(',')
+        .position(|column| column == name)
+        .unwrap_or_else(|| panic!("{name} in {}", path.display()));
+    lines
+        .map(|line| line.split(',').nth(place).unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// A run with results as CSV in a folder of its own, without charts.
+fn results(paths: &[PathBuf], options: &[&str]) -> (tempfile::TempDir, Run) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut args: Vec<&std::ffi::OsStr> = paths.iter().map(|path| path.as_os_str()).collect();
+    args.extend(["--out", "r.csv", "--no-charts"].map(std::ffi::OsStr::new));
+    args.extend(options.iter().map(std::ffi::OsStr::new));
+    let run = run(folder.path(), &args);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    (folder, run)
+}
+
+#[test]
+fn the_main_job_writes_all_tables_and_nothing_else_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut args: Vec<std::ffi::OsString> = captures().into_iter().map(Into::into).collect();
+    args.extend(["--out", "results.parquet", "--segments", "segments.parquet"].map(Into::into));
+    let run = run(folder.path(), &args);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let mut found = names(folder.path());
+    found.remove("results.charts");
+    let tables = set(&[
+        "results.parquet",
+        "results.pairs.parquet",
+        "results.pair_series.parquet",
+        "results.series.parquet",
+        "results.captures.parquet",
+        "segments.parquet",
+    ]);
+    assert_eq!(found, tables);
+    for table in tables {
+        let bytes = fs::read(folder.path().join(&table)).unwrap();
+        assert_eq!(
+            (&bytes[..4], &bytes[bytes.len() - 4..]),
+            (&b"PAR1"[..], &b"PAR1"[..])
+        );
+    }
+    for path in captures() {
+        assert!(
+            run.stdout.contains(&path.display().to_string()),
+            "{}",
+            run.stdout
+        );
+    }
+    assert!(
+        run.stdout.contains("Written: results.pairs.parquet"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn the_ending_decides_the_format() {
+    for (ending, begin) in [
+        ("parquet", &b"PAR1"[..]),
+        ("csv", b"capture,connection_id,"),
+        ("json", b"{\"capture\":"),
+        ("arrow", b"ARROW1"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let out = format!("r.{ending}");
+        let path = capture("drop-one.pcap").into_os_string();
+        let run = run(
+            folder.path(),
+            &[path, "--no-charts".into(), "--out".into(), (&out).into()],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert!(
+            fs::read(folder.path().join(out))
+                .unwrap()
+                .starts_with(begin),
+            "{ending}"
+        );
+        assert!(folder.path().join(format!("r.captures.{ending}")).exists());
+    }
+}
+
+#[test]
+fn an_older_result_is_replaced_only_by_a_complete_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("r.csv");
+    fs::write(&out, "old").unwrap();
+    fs::write(
+        folder.path().join("text.txt"),
+        "no capture at all, but text",
+    )
+    .unwrap();
+    let failed = run(
+        folder.path(),
+        &["text.txt", "--out", "r.csv", "--no-charts"],
+    );
+    assert_eq!(failed.status, 2);
+    assert_eq!(fs::read_to_string(&out).unwrap(), "old");
+    assert_eq!(names(folder.path()), set(&["r.csv", "text.txt"]));
+    let path = capture("drop-one.pcap");
+    let good = run(
+        folder.path(),
+        &[path.to_str().unwrap(), "--out", "r.csv", "--no-charts"],
+    );
+    assert_eq!(good.status, 0);
+    assert_eq!(column(&out, "connection_id"), ["0", "0"]);
+}
+
+#[test]
+fn a_filter_keeps_what_it_names() {
+    let paths = [capture("two-flows-cubic-bbr.pcap.zst")];
+    let (all, _) = results(&paths, &[]);
+    assert_eq!(
+        column(&all.path().join("r.csv"), "ip_version"),
+        ["4", "4", "6", "6"]
+    );
+    let (some, run) = results(&paths, &["--filter", "host 10.77.0.1 and port 5001"]);
+    assert_eq!(column(&some.path().join("r.csv"), "ip_version"), ["4", "4"]);
+    assert!(run.stdout.contains("filtered"), "{}", run.stdout);
+}
+
+#[test]
+fn a_capacity_adds_utilisation_and_the_balanced_metric() {
+    let paths = [capture("drop-one.pcap")];
+    let (without, _) = results(&paths, &[]);
+    let (with, _) = results(&paths, &["--capacity", "20Mbit"]);
+    for name in ["utilisation", "pm"] {
+        assert_eq!(column(&without.path().join("r.csv"), name), ["", ""]);
+    }
+    let goodputs = column(&with.path().join("r.csv"), "goodput_bps");
+    let utilisations = column(&with.path().join("r.csv"), "utilisation");
+    for (goodput, utilisation) in goodputs.iter().zip(utilisations) {
+        let (goodput, utilisation): (f64, f64) =
+            (goodput.parse().unwrap(), utilisation.parse().unwrap());
+        assert!((goodput / 20e6 - utilisation).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn bins_of_any_length_hold_the_same_bytes() {
+    let paths = [capture("drop-one.pcap")];
+    for (bin, longest) in [("50ms", 50_000_000), ("1s", 1_000_000_000)] {
+        let (folder, _) = results(&paths, &["--bin", bin]);
+        let series = folder.path().join("r.series.csv");
+        let bytes: u64 = column(&series, "payload_bytes")
+            .iter()
+            .map(|bytes| bytes.parse::<u64>().unwrap())
+            .sum();
+        // 600,000 bytes down, a request of 64 bytes up.
+        assert_eq!(bytes, 600_064, "{bin}");
+        let starts = column(&series, "bin_start_ns");
+        let indices = column(&series, "bin");
+        let number = |texts: &[String], at: usize| texts[at].parse::<i64>().unwrap();
+        for at in 0..starts.len() {
+            let origin = number(&starts, 0) - number(&indices, 0) * longest;
+            assert_eq!(number(&starts, at), origin + number(&indices, at) * longest);
+        }
+    }
+}
+
+#[test]
+fn a_fness_window_cuts_both_flows_alike() {
+    let paths = [capture("two-flows-cubic-bbr.pcap.zst")];
+    let (folder, _) = results(&paths, &["--fness-window", "100ms+500ms"]);
+    let pairs = folder.path().join("r.pairs.csv");
+    let starts = column(&pairs, "start_ns");
+    let ends = column(&pairs, "end_ns");
+    assert!(!starts.is_empty());
+    for (start, end) in starts.iter().zip(ends) {
+        let (start, end): (i64, i64) = (start.parse().unwrap(), end.parse().unwrap());
+        assert_eq!(end - start, 500_000_000 - 1, "both ends are within");
+    }
+}
+
+#[test]
+fn top_bounds_the_flows_that_are_paired() {
+    let paths = [capture("two-flows-cubic-bbr.pcap.zst")];
+    let (folder, _) = results(&paths, &["--top", "1"]);
+    assert!(column(&folder.path().join("r.pairs.csv"), "fness").is_empty());
+    let left = column(&folder.path().join("r.captures.csv"), "flows_left_unpaired");
+    assert_eq!(
+        left,
+        ["1"],
+        "the requests are of one packet and never paired"
+    );
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_bytes() {
+    let paths = captures();
+    let (one, _) = results(&paths, &["--threads", "1"]);
+    let (four, _) = results(&paths, &["--threads", "4"]);
+    assert_eq!(names(one.path()), names(four.path()));
+    for name in names(one.path()) {
+        let read = |folder: &tempfile::TempDir| fs::read(folder.path().join(&name)).unwrap();
+        assert!(read(&one) == read(&four), "{name} differs");
+    }
+}
+
+#[test]
+fn quiet_prints_nothing() {
+    let (_, run) = results(&[capture("drop-one.pcap")], &["--quiet"]);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn standard_input_is_read_like_a_file() {
+    let (by_name, _) = results(&[capture("drop-one.pcap")], &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut piped = command(folder.path());
+    piped.args(["-", "--out", "r.csv", "--no-charts"]);
+    piped.stdin(fs::File::open(capture("drop-one.pcap")).unwrap());
+    let run = ended(piped.output().unwrap());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let (file, pipe) = (by_name.path().join("r.csv"), folder.path().join("r.csv"));
+    assert_eq!(column(&pipe, "capture"), ["-", "-"]);
+    assert_eq!(without_capture(&file), without_capture(&pipe));
+}
+
+#[test]
+fn a_split_capture_put_together_gives_the_flows_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(capture("drop-one.pcap")).unwrap();
+    let mut cuts = vec![24];
+    while let Some(at) = cuts.last().copied().filter(|&at| at < whole.len()) {
+        let captured = u32::from_le_bytes(whole[at + 8..at + 12].try_into().unwrap()) as usize;
+        cuts.push(at + 16 + captured);
+    }
+    let cut = cuts[cuts.len() / 3];
+    let first = folder.path().join("first.pcap");
+    let second = folder.path().join("second.pcap");
+    fs::write(&first, &whole[..cut]).unwrap();
+    fs::write(&second, [&whole[..24], &whole[cut..]].concat()).unwrap();
+    let (once, _) = results(&[capture("drop-one.pcap")], &[]);
+    // In the wrong order: the times decide.
+    let (parts, _) = results(&[second, first], &["--concat"]);
+    assert_eq!(
+        without_capture(&once.path().join("r.csv")),
+        without_capture(&parts.path().join("r.csv"))
+    );
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    for (option, word) in [
+        ("--help", "--fness-window"),
+        ("--version", env!("CARGO_PKG_VERSION")),
+    ] {
+        let run = run(folder.path(), &[option]);
+        assert_eq!(run.status, 0);
+        assert!(run.stdout.contains(word), "{}", run.stdout);
+    }
+}
+
+/// The lines of a CSV file without their first column, the name of the capture.
+fn without_capture(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| line.split_once(',').unwrap().1.to_owned())
+        .collect()
+}

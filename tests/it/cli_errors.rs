@@ -1,0 +1,162 @@
+//! What the command says about input and outputs it cannot use, and how it exits.
+
+use std::fs;
+use std::path::Path;
+
+use super::cli::{Run, names, run};
+use super::support::capture;
+
+/// Magic, version 2.4, zone, accuracy, snap length, Ethernet.
+const PCAP_HEADER: [u8; 24] = [
+    0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0,
+];
+
+/// Writes `bytes` as a capture, analyses it, and expects the exit status and the words.
+fn check(bytes: &[u8], status: i32, words: &[&str]) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in.pcap"), bytes).unwrap();
+    let run = run(folder.path(), &["in.pcap", "--out", "r.csv", "--no-charts"]);
+    assert_eq!(run.status, status, "{}", run.stderr);
+    for word in words {
+        assert!(run.stderr.contains(word), "'{word}' in: {}", run.stderr);
+    }
+    let written = names(folder.path()).contains("r.csv");
+    assert_eq!(
+        written,
+        status < 2,
+        "results are there unless the status is 2"
+    );
+    assert!(!run.stderr.contains("panicked"));
+    run
+}
+
+#[test]
+fn a_file_that_is_no_capture_is_refused_with_its_first_bytes() {
+    check(b"hello, this is text", 2, &["in.pcap", "is not a capture"]);
+}
+
+#[test]
+fn an_empty_file_is_refused() {
+    check(b"", 2, &["in.pcap", "is empty"]);
+}
+
+#[test]
+fn a_header_without_records_is_a_capture_without_flows() {
+    let run = check(&PCAP_HEADER, 0, &[]);
+    assert!(
+        run.stdout.contains("No TCP flow with payload"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_record_of_four_gigabytes_is_damage_not_memory() {
+    let record = [[1, 0, 0, 0], [0; 4], [0xff; 4], [0xff; 4]].concat();
+    let words = ["record 1 at byte 24", "4294967295 bytes", "damaged"];
+    check(&[&PCAP_HEADER[..], &record].concat(), 2, &words);
+}
+
+#[test]
+fn a_capture_cut_short_gives_what_was_read_and_status_1() {
+    let mut bytes = fs::read(capture("drop-one.pcap")).unwrap();
+    bytes.truncate(40_000);
+    let run = check(&bytes, 1, &["in.pcap", "cut short"]);
+    assert!(run.stdout.contains("10.77.0.1:5001"), "{}", run.stdout);
+}
+
+#[test]
+fn one_bad_capture_does_not_lose_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bad"), "this is no capture").unwrap();
+    let good = capture("drop-one.pcap");
+    let run = run(
+        folder.path(),
+        &[
+            "bad",
+            good.to_str().unwrap(),
+            "--out",
+            "r.csv",
+            "--no-charts",
+        ],
+    );
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("bad: is not a capture"),
+        "{}",
+        run.stderr
+    );
+    let table = fs::read_to_string(folder.path().join("r.csv")).unwrap();
+    assert_eq!(table.lines().count(), 3, "a header and two flows");
+}
+
+#[test]
+fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
+    let good = capture("drop-one.pcap");
+    let good = good.to_str().unwrap();
+    for (args, words) in [
+        (
+            &["missing.pcap"][..],
+            &["missing.pcap", "does not exist"][..],
+        ),
+        (&["."], &["is a directory"]),
+        (
+            &[good, "--out", "no/such/folder/r.csv"],
+            &["no/such/folder/r.csv", "cannot be written"],
+        ),
+        (&[good, "--out", "r.xlsx"], &["r.xlsx", "ending must be"]),
+        (&[good, "--out", "r"], &["ending must be"]),
+        (
+            &[good, "--filter", "port eighty"],
+            &["--filter 'port eighty'", "column 6"],
+        ),
+        (
+            &[good, "--capacity", "fast"],
+            &["--capacity", "does not begin with a number"],
+        ),
+        (&[good, "--capacity", "0Mbit"], &["must be above 0"]),
+        (&[good, "--bin", "100"], &["--bin", "no unit of time"]),
+        (&[good, "--bin", "0ms"], &["--bin"]),
+        (
+            &[good, "--fness-window", "5s"],
+            &["--fness-window", "no window"],
+        ),
+        (&[good, "--threads", "0"], &["--threads"]),
+        (&["-", "-"], &["standard input can be read only once"]),
+        (
+            &[good, "--out", "r.csv", "--segments", "r.csv"],
+            &["cannot share a file"],
+        ),
+        (&[good, "--no-such-option"], &["--no-such-option"]),
+        (&[], &["CAPTURE"]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = run(folder.path(), args);
+        assert_eq!(run.status, 2, "{args:?}: {}", run.stderr);
+        for word in words {
+            assert!(
+                run.stderr.contains(word),
+                "{args:?}: '{word}' in: {}",
+                run.stderr
+            );
+        }
+        assert!(
+            names(folder.path()).is_empty(),
+            "{args:?}: {:?}",
+            names(folder.path())
+        );
+        assert_eq!(run.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn an_output_that_is_a_directory_is_refused_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("r.csv")).unwrap();
+    let good = capture("drop-one.pcap");
+    let run = run(folder.path(), &[good.to_str().unwrap(), "--out", "r.csv"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("it is a directory"), "{}", run.stderr);
+    assert!(Path::is_dir(&folder.path().join("r.csv")));
+    assert_eq!(names(folder.path()).len(), 1);
+}

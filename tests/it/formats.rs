@@ -1,0 +1,135 @@
+//! The same packets in every format give the same flows.
+
+use std::io::Write as _;
+
+use super::support::{capture, flows_of};
+
+/// What one capture record holds.
+struct Packet {
+    at_us: u64,
+    original_len: u32,
+    bytes: Vec<u8>,
+}
+
+#[test]
+fn the_format_of_a_capture_changes_no_flow() {
+    let packets = packets();
+    let plain = pcap(&packets, 1, u32::to_le_bytes);
+    let expected = flows_of(plain.clone());
+    assert_eq!(expected.lines().count(), 3, "a header and two flows");
+    for (format, bytes) in [
+        ("pcap, nanoseconds", pcap(&packets, 1000, u32::to_le_bytes)),
+        ("pcap, big-endian", pcap(&packets, 1, u32::to_be_bytes)),
+        ("pcapng", pcapng(&packets, 6)),
+        ("pcapng, nanoseconds", pcapng(&packets, 9)),
+        ("gzip", gzip(&plain)),
+        ("zstd", zstd::encode_all(&plain[..], 3).unwrap()),
+        ("xz", xz(&plain)),
+        ("lz4", lz4(&plain)),
+        ("pcapng in gzip", gzip(&pcapng(&packets, 9))),
+    ] {
+        assert_eq!(flows_of(bytes), expected, "{format}");
+    }
+}
+
+/// The packets of a nanosecond pcap, at whole microseconds.
+fn packets() -> Vec<Packet> {
+    let file = std::fs::read(capture("drop-one.pcap")).unwrap();
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    assert_eq!(word(0), 0xa1b2_3c4d, "little-endian nanoseconds");
+    let mut packets = Vec::new();
+    let mut at = 24;
+    while at < file.len() {
+        let captured = word(at + 8) as usize;
+        packets.push(Packet {
+            at_us: u64::from(word(at)) * 1_000_000 + u64::from(word(at + 4)) / 1000,
+            original_len: word(at + 12),
+            bytes: file[at + 16..at + 16 + captured].to_vec(),
+        });
+        at += 16 + captured;
+    }
+    packets
+}
+
+fn pcap(packets: &[Packet], ticks_per_us: u64, order: fn(u32) -> [u8; 4]) -> Vec<u8> {
+    let magic = if ticks_per_us == 1 {
+        0xa1b2_c3d4
+    } else {
+        0xa1b2_3c4d
+    };
+    let mut file = order(magic).to_vec();
+    // Version 2.4 is two 16-bit numbers.
+    let big = order(1) == [0, 0, 0, 1];
+    file.extend(if big { [0, 2, 0, 4] } else { [2, 0, 4, 0] });
+    for field in [0, 0, 262_144, 1] {
+        file.extend(order(field));
+    }
+    for packet in packets {
+        let fraction = packet.at_us % 1_000_000 * ticks_per_us;
+        for field in [
+            (packet.at_us / 1_000_000) as u32,
+            fraction as u32,
+            packet.bytes.len() as u32,
+            packet.original_len,
+        ] {
+            file.extend(order(field));
+        }
+        file.extend(&packet.bytes);
+    }
+    file
+}
+
+fn pcapng(packets: &[Packet], digits: u8) -> Vec<u8> {
+    let block = |kind: u32, body: &[u8]| {
+        let padding = body.len().next_multiple_of(4) - body.len();
+        let length = (12 + body.len() + padding) as u32;
+        let mut block = [kind.to_le_bytes(), length.to_le_bytes()].concat();
+        block.extend(body);
+        block.extend(vec![0; padding]);
+        block.extend(length.to_le_bytes());
+        block
+    };
+    let mut section = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
+    section.extend([1, 0, 0, 0]);
+    section.extend([0xff; 8]);
+    let mut file = block(0x0a0d_0d0a, &section);
+    // Ethernet, no snap length, if_tsresol, end of options.
+    let interface = [
+        1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, digits, 0, 0, 0, 0, 0, 0, 0,
+    ];
+    file.extend(block(1, &interface));
+    for packet in packets {
+        let ticks = packet.at_us * 10_u64.pow(u32::from(digits) - 6);
+        let mut body = Vec::new();
+        for field in [
+            0,
+            (ticks >> 32) as u32,
+            ticks as u32,
+            packet.bytes.len() as u32,
+            packet.original_len,
+        ] {
+            body.extend(field.to_le_bytes());
+        }
+        body.extend(&packet.bytes);
+        file.extend(block(6, &body));
+    }
+    file
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn lz4(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}

@@ -1,0 +1,16 @@
+//! The crate from outside: the command, the tables, the layout, and numbers against the truth.
+#![expect(
+    clippy::print_stderr,
+    reason = "a test whose captures are not there says so"
+)]
+
+mod cli;
+mod cli_errors;
+mod corpus;
+mod formats;
+mod rooms;
+mod schema;
+mod support;
+mod synth;
+mod truth;
+mod workers;

@@ -1,0 +1,171 @@
+//! The layout of ARCHITECTURE.md holds: rooms use rooms above them, and foreign crates stay home.
+
+use std::fs;
+use std::path::Path;
+
+use super::support::{files_below, root};
+
+/// The rooms, each of which may use those before it.
+const ROOMS: [&str; 13] = [
+    "time", "seq", "capture", "decode", "event", "track", "flow", "metric", "observe", "analyze",
+    "table", "report", "cli",
+];
+
+/// The files in which a foreign crate may be named: those whose path begins so. Crates without
+/// any are at home everywhere.
+const HOMES: [(&str, &[&str]); 18] = [
+    ("pcap_parser", &["capture"]),
+    ("flate2", &["capture"]),
+    ("zstd", &["capture"]),
+    ("liblzma", &["capture"]),
+    ("lz4_flex", &["capture"]),
+    ("memchr", &["capture"]),
+    ("etherparse", &["decode"]),
+    ("foldhash", &["flow"]),
+    ("hashbrown", &["flow"]),
+    ("rayon", &["analyze"]),
+    ("polars", &["table", "report/tables"]),
+    ("plotters", &["report/chart"]),
+    ("ab_glyph", &["report/chart"]),
+    ("comfy_table", &["report/terminal"]),
+    ("clap", &["cli", "main"]),
+    ("anyhow", &["cli", "report/terminal"]),
+    ("indicatif", &["cli"]),
+    ("serde_json", &["cli"]),
+    ("thiserror", &[]),
+];
+
+/// What only some rooms may touch of the standard library.
+const OUTSIDE_WORLD: [(&str, &[&str]); 6] = [
+    ("File::open", &["capture"]),
+    ("fs::read", &["capture"]),
+    ("std::fs", &["capture", "report/output", "report/chart"]),
+    ("std::env", &["report/terminal", "cli"]),
+    ("std::time", &["cli"]),
+    ("println!", &["report/terminal"]),
+];
+
+#[test]
+fn a_room_uses_only_rooms_above_it() {
+    let mut faults = Vec::new();
+    for (file, code) in sources() {
+        let Some(room) = room_of(&file) else {
+            continue;
+        };
+        for used in crate_names(&code) {
+            // What lib.rs hands on under a shorter name.
+            let used = if used == "Analysis" { "analyze" } else { used };
+            let Some(place) = place(used) else {
+                faults.push(format!("{file}: crate::{used} is in no room"));
+                continue;
+            };
+            if place > room {
+                faults.push(format!("{file}: uses {used}, which is below it"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn foreign_crates_are_named_only_at_home() {
+    let mut faults = Vec::new();
+    for (file, code) in sources() {
+        for (name, homes) in HOMES {
+            if names(&code, &format!("{name}::")) && !is_home(&file, homes) {
+                faults.push(format!("{file}: names {name}"));
+            }
+        }
+        for (name, homes) in OUTSIDE_WORLD {
+            if names(&code, name) && !is_home(&file, homes) {
+                faults.push(format!("{file}: uses {name}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn every_dependency_has_a_home() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let dependencies = manifest
+        .lines()
+        .skip_while(|line| *line != "[dependencies]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split_once(" ="))
+        .map(|(name, _)| name.replace('-', "_"));
+    for name in dependencies {
+        // serde comes with serde_json and is named nowhere by itself.
+        assert!(
+            name == "serde" || HOMES.iter().any(|&(home, _)| home == name),
+            "{name} is in Cargo.toml, but no room is its home"
+        );
+    }
+}
+
+/// Every file of `src/` without comments and tests, by its path in `src/` without ending.
+fn sources() -> Vec<(String, String)> {
+    let src = root().join("src");
+    files_below(&src)
+        .iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .map(|path| (name_of(path.strip_prefix(&src).unwrap()), code_of(path)))
+        .filter(|(file, _)| !file.split('/').any(|part| part == "tests"))
+        .collect()
+}
+
+fn name_of(path: &Path) -> String {
+    path.with_extension("").to_string_lossy().replace('\\', "/")
+}
+
+/// The lines of a file that are neither comments nor its tests, which stand at its end.
+fn code_of(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let code = text
+        .split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or_default();
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The place of a file's room; `None` for lib.rs and main.rs, which only put rooms together.
+fn room_of(file: &str) -> Option<usize> {
+    let room = file.split('/').next().unwrap_or(file);
+    if room == "lib" || room == "main" {
+        return None;
+    }
+    Some(place(room).unwrap_or_else(|| panic!("{file} is in no room")))
+}
+
+fn place(room: &str) -> Option<usize> {
+    ROOMS.iter().position(|&name| name == room)
+}
+
+/// What stands behind each `crate::`.
+fn crate_names(code: &str) -> Vec<&str> {
+    assert!(!code.contains("crate::{"), "one `use crate::` a room");
+    code.split("crate::")
+        .skip(1)
+        .map(|rest| {
+            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+            &rest[..end.unwrap_or(rest.len())]
+        })
+        .collect()
+}
+
+/// Whether `what` is in `code`, not as the end of a longer name.
+fn names(code: &str, what: &str) -> bool {
+    code.match_indices(what).any(|(at, _)| {
+        let before = code[..at].chars().next_back().unwrap_or(' ');
+        !(before.is_alphanumeric() || before == '_' || (before == ':' && !what.contains("std")))
+            || what == "fs::read" && code[..at].ends_with("std::")
+    })
+}
+
+fn is_home(file: &str, homes: &[&str]) -> bool {
+    homes.is_empty() || homes.iter().any(|home| file.starts_with(home))
+}

@@ -1,0 +1,82 @@
+//! Where things are, and small tools that several modules need.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{CaptureInput, Config, Watch};
+use ccanalyze::capture::CaptureSource;
+use ccanalyze::table::Tables;
+use polars::prelude::{CsvWriter, DataFrame, SerWriter};
+
+/// The folder of the crate.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A capture of `testdata/captures`.
+pub(crate) fn capture(name: &str) -> PathBuf {
+    root().join("testdata/captures").join(name)
+}
+
+/// All captures of `testdata/captures`, by name.
+pub(crate) fn captures() -> Vec<PathBuf> {
+    let mut paths = files_below(&root().join("testdata/captures"));
+    paths.sort();
+    assert!(!paths.is_empty(), "testdata/captures is empty");
+    paths
+}
+
+/// A folder of captures that are too many to be shipped: beside the crate, in `../shared`, or
+/// where `CCANALYZE_SHARED` says. `None`, with a note, where there is no such folder.
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
+    let around = std::env::var_os("CCANALYZE_SHARED")
+        .map_or_else(|| root().join("../shared"), PathBuf::from);
+    let folder = around.join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!(
+        "note: {} is not there, nothing was compared",
+        folder.display()
+    );
+    None
+}
+
+/// Every regular file in a folder and the folders in it.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            paths.extend(files_below(&path));
+        } else if path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths
+}
+
+/// A table as text: equal texts are equal tables.
+pub(crate) fn csv(table: &mut DataFrame) -> String {
+    let mut bytes = Vec::new();
+    CsvWriter::new(&mut bytes).finish(table).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The flows table of capture bytes that are called `capture`, whatever they came from.
+pub(crate) fn flows_of(bytes: Vec<u8>) -> String {
+    let reader = Box::new(std::io::Cursor::new(bytes));
+    let name = "capture".to_owned();
+    let input = CaptureInput {
+        name: name.clone(),
+        sources: vec![CaptureSource::Reader { name, reader }],
+    };
+    let config = Config::default();
+    let analysis = Analysis::run(vec![input], &config, &Watch::default());
+    for capture in &analysis.captures {
+        assert!(capture.errors.is_empty(), "{:?}", capture.errors);
+    }
+    csv(&mut Tables::of(&analysis, &config).flows)
+}

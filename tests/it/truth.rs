@@ -1,0 +1,322 @@
+//! Numbers against what really happened: counted by those who made the captures, not by us.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{CaptureAnalysis, Config, Flow, PairConfig};
+use serde_json::Value;
+
+use super::support::{capture, root, shared};
+
+/// Goodput, relative: truth is rounded, and captures to the tick of their clock.
+const GOODPUT_TOLERANCE: f64 = 1e-6;
+
+#[test]
+fn shipped_captures_give_the_numbers_of_the_testbed() {
+    let text = fs::read_to_string(root().join("testdata/expected/truth.csv")).unwrap();
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let mut analysed: HashMap<String, Analysis> = HashMap::new();
+    let mut faults = Vec::new();
+    for line in lines {
+        let row: HashMap<&str, &str> = header.iter().copied().zip(line.split(',')).collect();
+        let analysis = analysed
+            .entry(row["capture"].to_owned())
+            .or_insert_with(|| analyse(&capture(row["capture"])));
+        let ends = (
+            socket(row["src_ip"], row["src_port"]),
+            socket(row["dst_ip"], row["dst_port"]),
+        );
+        let nth: usize = row["nth"].parse().unwrap();
+        let Some(flow) = find(&analysis.captures[0], &ends, nth) else {
+            faults.push(format!("{line}: there is no such flow"));
+            continue;
+        };
+        let number = |name: &str| row[name].parse::<f64>().ok();
+        let mut check = Check::new(format!("{} {} > {}", row["capture"], ends.0, ends.1));
+        let summary = flow.summary();
+        let state = flow.record.state;
+        check.equal("packets", number("packets"), summary.packets);
+        check.equal("data_packets", number("data_packets"), summary.data_packets);
+        check.equal("ip_bytes", number("ip_bytes"), summary.ip_bytes);
+        check.equal(
+            "payload_bytes",
+            number("payload_bytes"),
+            summary.payload_bytes,
+        );
+        check.equal("unique_bytes", number("unique_bytes"), state.unique_bytes);
+        check.equal(
+            "acked_bytes",
+            number("acked_bytes"),
+            state.acked_bytes.unwrap_or(0),
+        );
+        check.equal(
+            "retransmissions",
+            number("retransmissions"),
+            summary.retransmitted_packets,
+        );
+        check.near("goodput_bps", number("goodput_bps"), flow.goodput_bps());
+        faults.append(&mut check.faults);
+    }
+    assert_eq!(
+        analysed.len(),
+        super::support::captures().len(),
+        "captures with truth"
+    );
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn every_scenario_of_the_testbed_gives_its_totals_at_every_vantage_point() {
+    let Some(folder) = shared("lab") else {
+        return;
+    };
+    let mut faults = Vec::new();
+    let mut flows = 0;
+    for scenario in folders(&folder) {
+        let truth: Value =
+            serde_json::from_str(&fs::read_to_string(scenario.join("truth.json")).unwrap())
+                .unwrap();
+        for vantage in ["sender", "ingress", "egress", "client"] {
+            let path = scenario.join(format!("{vantage}.pcap.zst"));
+            if path.exists() {
+                let analysis = analyse(&path);
+                flows += compare_lab(&analysis.captures[0], &truth, vantage, &mut faults);
+            }
+        }
+    }
+    assert!(flows > 0);
+    eprintln!("note: {flows} flows of the testbed were compared");
+    assert!(
+        faults.is_empty(),
+        "{} of {flows} flows: {faults:#?}",
+        faults.len()
+    );
+}
+
+#[test]
+fn every_scenario_of_the_simulator_gives_its_totals_at_every_vantage_point() {
+    let Some(folder) = shared("ns3") else {
+        return;
+    };
+    let mut faults = Vec::new();
+    let mut flows = 0;
+    for group in folders(&folder) {
+        for scenario in folders(&group) {
+            let truth = fs::read_to_string(scenario.join("truth.json")).unwrap();
+            let truth: Value = serde_json::from_str(&truth).unwrap();
+            for point in ["sender", "ingress", "egress", "receiver"] {
+                let all = scenario.join(format!("{point}.pcap.zst"));
+                for (index, flow) in list(&truth["flows"]).iter().enumerate() {
+                    let own = scenario.join(format!("{point}{index}.pcap.zst"));
+                    let path = if all.exists() { &all } else { &own };
+                    if path.exists() {
+                        flows += 1;
+                        compare_ns3(path, flow, point, &mut faults);
+                    }
+                }
+            }
+        }
+    }
+    let lines = fs::read_to_string(folder.join("loss-grid/truth.jsonl")).unwrap_or_default();
+    for line in lines.lines() {
+        let truth: Value = serde_json::from_str(line).unwrap();
+        let name = truth["scenario"].as_str().unwrap_or_default();
+        let path = folder.join(format!("loss-grid/{name}.pcap.zst"));
+        if path.exists() {
+            flows += 1;
+            compare_ns3(&path, &truth["flows"][0], "egress", &mut faults);
+        }
+    }
+    assert!(flows > 0);
+    eprintln!("note: {flows} flows of the simulator were compared");
+    assert!(
+        faults.is_empty(),
+        "{} of {flows} flows: {faults:#?}",
+        faults.len()
+    );
+}
+
+/// All flows of one testbed capture against `seen_at`; returns how many.
+fn compare_lab(
+    capture: &CaptureAnalysis,
+    truth: &Value,
+    vantage: &str,
+    faults: &mut Vec<String>,
+) -> usize {
+    // Connections one after another may have the same ends: the nth of truth is the nth found.
+    let mut seen: HashMap<(String, String), usize> = HashMap::new();
+    let mut flows = 0;
+    for connection in list(&truth["flows"]) {
+        let at = &connection["seen_at"][vantage];
+        let server = socket(&text(&connection["server"]), &text(&connection["sport"]));
+        let client = socket(&text(&connection["client"]), &text(&connection["cport"]));
+        for (way, src, dst) in [("down", &server, &client), ("up", &client, &server)] {
+            let number = |name: &str| at[format!("{way}_{name}")].as_f64();
+            if number("data_packets").is_none_or(|packets| packets < 1.0) {
+                continue;
+            }
+            flows += 1;
+            let ends = (src.clone(), dst.clone());
+            let nth = seen.entry(ends.clone()).or_default();
+            let name = format!("{} {src} > {dst} #{nth}", capture.name);
+            let Some(flow) = find(capture, &ends, *nth) else {
+                faults.push(format!("{name}: there is no such flow"));
+                continue;
+            };
+            *nth += 1;
+            let summary = flow.summary();
+            let mut check = Check::new(name);
+            check.equal("packets", number("packets"), summary.packets);
+            check.equal("data_packets", number("data_packets"), summary.data_packets);
+            check.equal("ip_bytes", number("ip_bytes"), summary.ip_bytes);
+            check.equal(
+                "payload_bytes",
+                number("payload_bytes"),
+                summary.payload_bytes,
+            );
+            let acked = flow.record.state.acked_bytes.unwrap_or(0);
+            check.equal("acked_bytes", number("acked_bytes"), acked);
+            check.near("goodput_bps", number("goodput_bps"), flow.goodput_bps());
+            faults.append(&mut check.faults);
+        }
+    }
+    flows
+}
+
+/// One flow of a simulator capture against `points`.
+fn compare_ns3(path: &Path, truth: &Value, point: &str, faults: &mut Vec<String>) {
+    let analysis = analyse(path);
+    let capture = &analysis.captures[0];
+    let src = socket(&text(&truth["src"]), &text(&truth["sport"]));
+    let dst = socket(&text(&truth["dst"]), &text(&truth["dport"]));
+    let mut check = Check::new(format!("{} {src} > {dst}", path.display()));
+    let truth = &truth["points"][point];
+    let number = |name: &str| truth[name].as_f64();
+    let Some(flow) = find(capture, &(src, dst), 0) else {
+        if number("data_packets").is_some_and(|packets| packets > 0.0) {
+            faults.push(format!("{}: there is no such flow", check.what));
+        }
+        return;
+    };
+    let summary = flow.summary();
+    check.equal("fwd_packets", number("fwd_packets"), summary.packets);
+    check.equal("fwd_ip_bytes", number("fwd_ip_bytes"), summary.ip_bytes);
+    check.equal("data_packets", number("data_packets"), summary.data_packets);
+    check.equal("data_bytes", number("data_bytes"), summary.payload_bytes);
+    check.equal(
+        "unique_bytes",
+        number("unique_bytes"),
+        flow.record.state.unique_bytes,
+    );
+    let reverse = flow.connection.packets[flow.dir().reversed().index()];
+    check.equal("rev_packets", number("rev_packets"), reverse);
+    let acked = flow.record.state.acked_bytes.unwrap_or(0);
+    check.equal("acked_bytes", number("acked_bytes"), acked);
+    // The simulator's last new ACK may be that of the FIN alone, and its times are finer.
+    let interval_s = number("t_last_new_ack_s")
+        .zip(number("t_first_data_s"))
+        .map(|(last, first)| last - first);
+    if let (Some(expected), Some((found, true))) = (interval_s, flow.goodput_interval_ns())
+        && (expected - found as f64 / 1e9).abs() > 2e-6
+    {
+        let found = found as f64 / 1e9;
+        check.faults.push(format!(
+            "{}: interval {expected} s, found {found}",
+            check.what
+        ));
+    }
+    faults.append(&mut check.faults);
+}
+
+fn analyse(path: &Path) -> Analysis {
+    let config = Config {
+        pairs: PairConfig {
+            top: 1,
+            ..PairConfig::default()
+        },
+        ..Config::default()
+    };
+    let analysis = Analysis::of([path], &config);
+    assert!(
+        analysis.captures[0].errors.is_empty(),
+        "{:?}",
+        analysis.captures[0].errors
+    );
+    analysis
+}
+
+/// The `nth` flow, from 0, between two ends, in the order of the capture.
+fn find<'a>(capture: &'a CaptureAnalysis, ends: &(String, String), nth: usize) -> Option<Flow<'a>> {
+    let name = |end: ccanalyze::decode::Endpoint| format!("{} {}", end.ip(), end.port());
+    capture
+        .flows()
+        .filter(|flow| {
+            let (src, dst) = flow.ends();
+            name(src) == ends.0 && name(dst) == ends.1
+        })
+        .nth(nth)
+}
+
+fn socket(ip: &str, port: &str) -> String {
+    format!("{ip} {port}")
+}
+
+fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn folders(around: &Path) -> Vec<std::path::PathBuf> {
+    let mut folders: Vec<_> = fs::read_dir(around)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    folders
+}
+
+/// Comparisons of one flow, and those that failed.
+struct Check {
+    what: String,
+    faults: Vec<String>,
+}
+
+impl Check {
+    fn new(what: String) -> Self {
+        Self {
+            what,
+            faults: Vec::new(),
+        }
+    }
+
+    /// A count, where truth has one.
+    fn equal(&mut self, name: &str, expected: Option<f64>, found: u64) {
+        if let Some(expected) = expected
+            && (expected - found as f64).abs() > 0.0
+        {
+            self.faults
+                .push(format!("{}: {name} {expected}, found {found}", self.what));
+        }
+    }
+
+    /// A rate, where truth has one: to a millionth, or to the 0.1 bit/s that truth is rounded to.
+    fn near(&mut self, name: &str, expected: Option<f64>, found: Option<f64>) {
+        if let Some(expected) = expected {
+            let found = found.unwrap_or(f64::NAN);
+            let close = (found - expected).abs() <= (expected * GOODPUT_TOLERANCE).max(0.1);
+            if !close {
+                self.faults
+                    .push(format!("{}: {name} {expected}, found {found}", self.what));
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! How many threads work changes the time taken, and nothing else.
+
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{Capacity, CaptureInput, Config, Watch};
+use ccanalyze::table::Tables;
+
+use super::support::{captures, csv};
+
+#[test]
+fn eight_workers_find_what_one_finds() {
+    let alone = tables(1);
+    for threads in [2, 8] {
+        for ((name, expected), (_, found)) in alone.iter().zip(tables(threads)) {
+            assert!(found == *expected, "{name} differs with {threads} threads");
+        }
+    }
+}
+
+/// All tables over all captures of testdata, as text.
+fn tables(threads: usize) -> Vec<(&'static str, String)> {
+    let config = Config {
+        threads: Some(threads),
+        segments: true,
+        capacity: Some(Capacity { bps: 20e6 }),
+        ..Config::default()
+    };
+    let paths = captures();
+    let mut inputs: Vec<CaptureInput> = paths.iter().map(|path| CaptureInput::file(path)).collect();
+    // All of them as one capture too: many connections at once, in several files.
+    inputs.push(CaptureInput::concatenated(&paths));
+    let analysis = Analysis::run(inputs, &config, &Watch::default());
+    let mut tables = Tables::of(&analysis, &config);
+    let mut texts = vec![
+        ("flows", csv(&mut tables.flows)),
+        ("pairs", csv(&mut tables.pairs)),
+        ("pair_series", csv(&mut tables.pair_series)),
+        ("series", csv(&mut tables.series)),
+        ("captures", csv(&mut tables.captures)),
+    ];
+    texts.extend(
+        tables
+            .segments
+            .iter_mut()
+            .map(|table| ("segments", csv(table))),
+    );
+    texts
+}

@@ -105,6 +105,9 @@ pub struct FlowTable<O: Observer> {
     facts: TableFacts,
 }
 
+/// How far one record can move the table's clock, in ns of capture time.
+const JUMP_NS: i64 = 60_000_000_000;
+
 /// How often connections are looked through for those to put away, in ns of capture time.
 const SWEEP_NS: i64 = 10_000_000_000;
 
@@ -223,7 +226,13 @@ impl<O: Observer> FlowTable<O> {
 
     #[inline]
     fn keep_house(&mut self, at: CaptureTime) {
-        self.now = self.now.max(at);
+        // One record with an absurd time must not make all connections look idle.
+        let soon = if self.now == CaptureTime::MIN {
+            at
+        } else {
+            self.now.plus_ns(JUMP_NS)
+        };
+        self.now = self.now.max(at.min(soon));
         if self.now.since(self.swept_at) >= SWEEP_NS {
             self.swept_at = self.now;
             self.sweep();

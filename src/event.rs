@@ -331,6 +331,18 @@ pub struct ClassifiedSegment {
     pub in_flight_bytes: Option<u64>,
 }
 
+/// A repair of losses (METRICS.md X8): from the first retransmission until everything sent before
+/// it is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// When the first retransmission passed.
+    pub start: CaptureTime,
+    /// When the ACK passed that ended it, or the last packet, where none did.
+    pub end: CaptureTime,
+    /// A timeout began it or came within it.
+    pub timeout: bool,
+}
+
 /// Something the peer of a direction's sender said about that direction (METRICS.md X7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -386,6 +398,8 @@ pub trait FlowSink {
     fn sacked(&mut self, _dir: Direction, _part: &StreamPart) {}
     /// A segment of direction `dir` left a hole below it: bytes not seen so far.
     fn hole(&mut self, _dir: Direction, _part: &StreamPart) {}
+    /// A repair of losses of direction `dir` is over.
+    fn recovery(&mut self, _dir: Direction, _recovery: &Recovery) {}
     /// A countable sign about direction `dir`.
     fn signal(&mut self, _dir: Direction, _at: CaptureTime, _signal: Signal) {}
     /// A data segment of direction `dir` has its final class. In the order the segments passed,
@@ -441,6 +455,11 @@ impl<A: FlowSink, B: FlowSink> FlowSink for (&mut A, &mut B) {
     fn hole(&mut self, dir: Direction, part: &StreamPart) {
         self.0.hole(dir, part);
         self.1.hole(dir, part);
+    }
+    #[inline]
+    fn recovery(&mut self, dir: Direction, recovery: &Recovery) {
+        self.0.recovery(dir, recovery);
+        self.1.recovery(dir, recovery);
     }
     #[inline]
     fn signal(&mut self, dir: Direction, at: CaptureTime, signal: Signal) {

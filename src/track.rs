@@ -14,6 +14,7 @@ mod half;
 mod handshake;
 mod ids;
 mod in_flight;
+mod limits;
 mod ranges;
 mod rtt;
 #[cfg(test)]
@@ -40,6 +41,10 @@ pub struct HalfState {
     /// Data packets lost upstream by the ids that were skipped, this capture's own losses taken
     /// off (METRICS.md X3); 0 where ids do not count up.
     pub skipped_packets: u64,
+    /// Time in which the application had nothing to send (METRICS.md L1), in ns.
+    pub application_limited_ns: i64,
+    /// Time in which the receiver's window was full (METRICS.md L1), in ns.
+    pub receiver_limited_ns: i64,
     /// Segments far outside the stream, most likely strays of an earlier connection.
     pub strays: u64,
 }
@@ -82,6 +87,8 @@ impl Connection {
             unique_bytes: half.unique_bytes,
             unseen_bytes: half.unseen_bytes(),
             skipped_packets: half.skipped_packets(),
+            application_limited_ns: half.limits.application_ns,
+            receiver_limited_ns: half.limits.receiver_ns,
             strays: half.strays,
         }
     }
@@ -133,7 +140,9 @@ impl Connection {
             flags.has(TcpFlags::FIN),
         ) > 0;
         if segment.payload_len > 0 {
+            sender.note_pause(segment.at);
             sender.on_data(dir, segment, step, sink);
+            sender.note_room(segment.at);
         } else {
             sender.on_empty(dir, segment, sink);
         }
@@ -156,7 +165,11 @@ impl Connection {
     /// The capture has ended, or the connection was put away: hands out what was held back.
     pub fn finish<S: FlowSink>(&mut self, sink: &mut S) {
         for dir in [Direction::Forward, Direction::Reverse] {
-            self.halves[dir.index()].release_rows(dir, true, sink);
+            let half = &mut self.halves[dir.index()];
+            half.release_rows(dir, true, sink);
+            if let Some(at) = half.last_packet_at {
+                half.note_repaired(dir, at, true, sink);
+            }
         }
     }
 

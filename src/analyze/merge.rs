@@ -255,6 +255,29 @@ impl<'a> Flow<'a> {
             .max(self.record.state.skipped_packets)
     }
 
+    /// Shares of the flow's time, from first data to the last new ACK, that were limited by the
+    /// network, the receiver's window and the application (METRICS.md L1); they add up to 1.
+    #[must_use]
+    pub fn limited_by(&self) -> Option<Limited> {
+        let (total_ns, true) = self.goodput_interval_ns()? else {
+            return None;
+        };
+        let state = &self.record.state;
+        if total_ns <= 0 {
+            return None;
+        }
+        let application_ns = state.application_limited_ns.clamp(0, total_ns);
+        let receiver_ns = state
+            .receiver_limited_ns
+            .clamp(0, total_ns - application_ns);
+        let share = |ns: i64| ns as f64 / total_ns as f64;
+        Some(Limited {
+            network: share(total_ns - application_ns - receiver_ns),
+            receiver: share(receiver_ns),
+            application: share(application_ns),
+        })
+    }
+
     /// Flow completion time in ns (METRICS.md F1).
     #[must_use]
     pub fn completion_ns(&self) -> Option<i64> {
@@ -290,6 +313,17 @@ impl<'a> Flow<'a> {
         .filter_map(|(quality, holds)| holds.then_some(quality))
         .collect()
     }
+}
+
+/// What limited a flow, as shares of its time (METRICS.md L1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limited {
+    /// Congestion control, or the path itself: neither of the other two.
+    pub network: f64,
+    /// No room for a full packet in the receiver's window.
+    pub receiver: f64,
+    /// Nothing in flight although the sender could have sent.
+    pub application: f64,
 }
 
 /// What bears on a flow's numbers (METRICS.md Q1).

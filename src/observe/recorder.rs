@@ -9,8 +9,8 @@ use super::summary::DirectionSummary;
 use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::Segment;
 use crate::event::{
-    Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, RttSample,
-    Signal, StreamPart,
+    Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, Recovery,
+    RttSample, Signal, StreamPart,
 };
 use crate::flow::{FlowIdentity, Observer};
 use crate::time::CaptureTime;
@@ -295,6 +295,10 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if let Some(sequence) = &mut LiveConnection::data(self, dir).time_sequence {
             sequence.on_part(part, MarkKind::Hole);
         }
+    }
+
+    fn recovery(&mut self, dir: Direction, recovery: &Recovery) {
+        self.directions[dir.index()].on_recovery(recovery);
     }
 
     fn signal(&mut self, dir: Direction, _at: CaptureTime, signal: Signal) {

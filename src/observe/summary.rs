@@ -3,7 +3,7 @@
 use super::quantiles::DelayDistribution;
 use crate::decode::{Ecn, Segment, TcpFlags};
 use crate::event::{
-    Acked, Amendment, Class, DataArrival, LossPlace, Reason, RttSample, Signal, Verdict,
+    Acked, Amendment, Class, DataArrival, LossPlace, Reason, Recovery, RttSample, Signal, Verdict,
 };
 use crate::time::CaptureTime;
 
@@ -88,6 +88,9 @@ pub struct DirectionSummary {
     pub lengths_from_frame: u64,
     pub headers_cut: u64,
     pub clock_steps_back: u64,
+    pub recovery_episodes: u64,
+    pub recovery_timeout_episodes: u64,
+    pub recovery_ns: i64,
 }
 
 impl DirectionSummary {
@@ -173,6 +176,13 @@ impl DirectionSummary {
         if acked.bytes > 0 || self.last_new_ack_at.is_none() {
             self.last_new_ack_at = Some(acked.at);
         }
+    }
+
+    pub(super) fn on_recovery(&mut self, recovery: &Recovery) {
+        self.recovery_episodes += 1;
+        self.recovery_timeout_episodes += u64::from(recovery.timeout);
+        let ns = recovery.end.since(recovery.start);
+        self.recovery_ns = self.recovery_ns.saturating_add(ns);
     }
 
     pub(super) fn on_signal(&mut self, signal: Signal) {

@@ -128,6 +128,12 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "window_full" "X7" Count |row| Some(row.flow.summary().window_full);
     "keepalives" "X7" Count |row| Some(row.flow.summary().keepalives);
     "window_probes" "X7" Count |row| Some(row.flow.summary().window_probes);
+    "recovery_episodes" "X8" Count |row| Some(row.flow.summary().recovery_episodes);
+    "recovery_timeout_episodes" "X8" Count |row| Some(row.flow.summary().recovery_timeout_episodes);
+    "recovery_ns" "X8" Whole |row| Some(row.flow.summary().recovery_ns);
+    "limited_network_share" "L1" Real |row| Some(row.flow.limited_by()?.network);
+    "limited_receiver_share" "L1" Real |row| Some(row.flow.limited_by()?.receiver);
+    "limited_application_share" "L1" Real |row| Some(row.flow.limited_by()?.application);
     "mss" "H1" Count |row| row.mss().map(u64::from);
     "window_scale" "H1" Count |row| row.window_scale().map(u64::from);
     "sack_permitted" "H1" Truth |row| row.agreed(|opening| opening.options.sack_permitted);

@@ -25,6 +25,7 @@ impl HalfFlow {
         let una = una_before.unwrap_or(ack.min(self.high));
         let window_before = self.window;
         self.note_window(dir, segment, ack, sink);
+        self.note_room(segment.at);
         let news = if segment.sack.as_slice().is_empty() {
             false
         } else {
@@ -209,6 +210,7 @@ impl HalfFlow {
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
         self.progress_at = Some(at);
+        self.note_repaired(dir, at, false, sink);
         self.dup_run = 0;
         self.dup_first_at = None;
         self.dup_third_at = None;

@@ -3,6 +3,7 @@
 use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows, Sent};
+use super::limits::Limits;
 use super::ranges::{Hole, Holes, Scoreboard};
 use super::rtt::{Echoes, Estimate};
 use crate::decode::{Segment, TcpFlags};
@@ -25,6 +26,7 @@ pub(super) struct HalfFlow {
     pub(super) isn: Option<Seq>,
     /// Offset after the highest payload byte seen.
     pub(super) high: i64,
+    pub(super) limits: Limits,
     /// Ranges whose latest copy the last ACK showed to be unneeded: empty between ACKs.
     pub(super) unneeded: Vec<(i64, Evidence)>,
     /// Payload was seen.
@@ -229,6 +231,8 @@ impl HalfFlow {
                 if unique > 0 && start < self.high {
                     self.emissions.on_repeat();
                 }
+                let timeout = verdict.reason == Some(Reason::Timeout);
+                self.note_repair(segment.at, timeout);
                 let until = self.recovery_until.unwrap_or(i64::MIN);
                 self.recovery_until = Some(until.max(self.high));
             }

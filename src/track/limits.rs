@@ -1,0 +1,102 @@
+//! What held a sender back, and for how long: repairs of losses, the receiver's window, nothing to
+//! send.
+
+use super::half::HalfFlow;
+use crate::event::{Direction, FlowSink, Recovery};
+use crate::time::CaptureTime;
+
+/// Times of one direction in which something other than the network held the sender back
+/// (METRICS.md L1), and the repair that is going on (X8).
+#[derive(Debug, Default)]
+pub(super) struct Limits {
+    /// Nothing was in flight, beyond the time that an ACK takes to the sender and new data back.
+    pub(super) application_ns: i64,
+    /// No room for a full packet was left in the advertised window.
+    pub(super) receiver_ns: i64,
+    full_since: Option<CaptureTime>,
+    /// When there was room again, the last time.
+    opened_at: Option<CaptureTime>,
+    repair: Option<Repair>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Repair {
+    start: CaptureTime,
+    /// Offset after all that had been sent when it began (RFC 6582, `recover`).
+    until: i64,
+    timeout: bool,
+}
+
+impl HalfFlow {
+    /// Data is about to be taken in that passed at `at`.
+    pub(super) fn note_pause(&mut self, at: CaptureTime) {
+        let Some(emptied_at) = self.progress_at.filter(|_| self.una == Some(self.high)) else {
+            return;
+        };
+        if self.limits.full_since.is_some() {
+            return;
+        }
+        let since = self
+            .limits
+            .opened_at
+            .map_or(emptied_at, |opened_at| opened_at.max(emptied_at));
+        let pause_ns = at.since(since) - self.upstream.smoothed_ns();
+        // A clock that jumps makes no pause longer than the flow.
+        self.limits.application_ns = self.limits.application_ns.saturating_add(pause_ns.max(0));
+    }
+
+    /// Data or a window has passed at `at`: whether there is room for more.
+    pub(super) fn note_room(&mut self, at: CaptureTime) {
+        let full = self
+            .window_end
+            .is_some_and(|end| end - self.high < i64::from(self.largest_payload) && self.sent_data);
+        match (full, self.limits.full_since) {
+            (true, None) => self.limits.full_since = Some(at),
+            (false, Some(since)) => {
+                self.limits.full_since = None;
+                self.limits.opened_at = Some(at);
+                let ns = at.since(since).max(0);
+                self.limits.receiver_ns = self.limits.receiver_ns.saturating_add(ns);
+            }
+            _ => {}
+        }
+    }
+
+    /// A retransmission passed at `at`.
+    pub(super) fn note_repair(&mut self, at: CaptureTime, timeout: bool) {
+        if let Some(repair) = &mut self.limits.repair {
+            repair.timeout |= timeout;
+        } else if self.una.is_none_or(|una| una < self.high) {
+            self.limits.repair = Some(Repair {
+                start: at,
+                until: self.high,
+                timeout,
+            });
+        }
+    }
+
+    /// The cumulative ACK has moved at `at`; `over`: nothing more will come.
+    pub(super) fn note_repaired<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        at: CaptureTime,
+        over: bool,
+        sink: &mut S,
+    ) {
+        let Some(repair) = self.limits.repair else {
+            return;
+        };
+        if over || self.una.is_some_and(|una| una >= repair.until) {
+            self.limits.repair = None;
+            let Repair { start, timeout, .. } = repair;
+            sink.recovery(
+                dir,
+                &Recovery {
+                    start,
+                    end: at.max(start),
+                    timeout,
+                },
+            );
+        }
+    }
+}

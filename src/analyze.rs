@@ -16,7 +16,7 @@ use std::sync::Mutex;
 
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use engine::Engine;
-pub use merge::{CaptureAnalysis, Flow, FrameIndex, Limited, Quality};
+pub use merge::{CaptureAnalysis, CaptureQuality, Flow, FrameIndex, Limited, Quality};
 pub use pairs::{Pair, PairBin, Pairs};
 pub use pings::Ping;
 pub use pipeline::Watch;

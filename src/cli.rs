@@ -109,6 +109,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         written.push(folder.commit()?);
     }
     if !quiet {
+        terminal::warn(&analysis);
         terminal::summarise(&analysis, &written);
     }
     let damaged = analysis

@@ -162,6 +162,26 @@ impl CaptureAnalysis {
         self.errors.first()
     }
 
+    /// What bears on the capture's numbers, summed over its flows.
+    #[must_use]
+    pub fn quality(&self) -> CaptureQuality {
+        let mut quality = CaptureQuality::default();
+        for flow in self.flows() {
+            let summary = flow.summary();
+            quality.unseen_bytes += flow.record.state.unseen_bytes.unwrap_or(0);
+            quality.duplicate_packets += summary.duplicate_packets;
+            quality.headers_cut += summary.headers_cut;
+            quality.super_segments += summary.super_segments;
+            quality.lengths_from_frame += summary.lengths_from_frame;
+            quality.clock_steps_back += summary.clock_steps_back;
+            for each in flow.quality() {
+                quality.one_way_flows += u64::from(each == Quality::OneWay);
+                quality.mid_stream_flows += u64::from(each == Quality::MidStream);
+            }
+        }
+        quality
+    }
+
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
         self.connections.iter().flat_map(|(id, connection)| {
@@ -172,6 +192,27 @@ impl CaptureAnalysis {
             })
         })
     }
+}
+
+/// How far a capture can be trusted (METRICS.md Q1): counts over all its flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureQuality {
+    /// Bytes that receivers acknowledged and the capture never saw: it dropped records.
+    pub unseen_bytes: u64,
+    /// Copies made by the network or a mirror port.
+    pub duplicate_packets: u64,
+    /// TCP headers cut by the snap length.
+    pub headers_cut: u64,
+    /// Segments that are several packets on the wire (offload).
+    pub super_segments: u64,
+    /// IP lengths of 0, taken from the frame (offload).
+    pub lengths_from_frame: u64,
+    /// Packets older than the one before them in their direction.
+    pub clock_steps_back: u64,
+    /// Flows of which only one direction was seen.
+    pub one_way_flows: u64,
+    /// Flows whose start was not seen.
+    pub mid_stream_flows: u64,
 }
 
 /// One direction of a connection that carried payload: the unit of a results row.

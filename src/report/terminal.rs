@@ -13,6 +13,7 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
+use crate::capture::TimeResolution;
 
 /// Flows shown in the table: what fits a screen.
 const FLOWS_SHOWN: usize = 20;
@@ -58,6 +59,82 @@ pub fn report_damage(analysis: &Analysis) {
             );
         }
     }
+}
+
+/// Prints what bears on the numbers of each capture, and on which.
+pub fn warn(analysis: &Analysis) {
+    for capture in &analysis.captures {
+        for warning in warnings(capture) {
+            eprintln!("warning: {}: {warning}", capture.name);
+        }
+    }
+}
+
+fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
+    let quality = capture.quality();
+    let drops = capture
+        .files
+        .iter()
+        .flat_map(|file| [file.interface_drops, file.system_drops])
+        .flatten()
+        .fold(0_u64, u64::saturating_add);
+    let tick_ns = capture
+        .files
+        .iter()
+        .filter_map(|file| file.resolution)
+        .map(TimeResolution::step_ns);
+    let tick_ns = tick_ns.fold(0.0, f64::max);
+    let shortest_ns = capture
+        .flows()
+        .filter_map(|flow| flow.summary().rtt.ns_min())
+        .min();
+    let coarse = shortest_ns.is_some_and(|ns| tick_ns * 10.0 > ns as f64 && ns > 0);
+    [
+        (drops > 0, format!("{} packets were dropped while capturing, by the file's own count", grouped(drops))),
+        (
+            quality.unseen_bytes > 0,
+            format!(
+                "receivers acknowledged {} that the capture never saw: it missed packets, so counts of packets, bytes and losses are too low, goodput is right",
+                volume(quality.unseen_bytes)
+            ),
+        ),
+        (
+            quality.headers_cut > 0,
+            format!(
+                "the snap length cut {} TCP headers: SACK and timestamps may be missing; capture with a snap length of 128 or more",
+                grouped(quality.headers_cut)
+            ),
+        ),
+        (
+            quality.super_segments > 0,
+            format!(
+                "{} segments are several packets on the wire (offload): packets are frames here, and round-trip times those of whole frames; capture with offload off, or behind the host",
+                grouped(quality.super_segments)
+            ),
+        ),
+        (
+            quality.one_way_flows > 0,
+            format!("of {} flows only one direction was seen: no ACKs, no round-trip times", grouped(quality.one_way_flows)),
+        ),
+        (
+            quality.clock_steps_back > 0,
+            format!(
+                "{} packets are older than the one before them: the clock stepped back, or several queues were captured into one file",
+                grouped(quality.clock_steps_back)
+            ),
+        ),
+        (
+            coarse,
+            format!(
+                "timestamps come in steps of {} ns, coarse for the shortest round-trip time, {} ns",
+                grouped(tick_ns as u64),
+                grouped(shortest_ns.unwrap_or(0) as u64)
+            ),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(holds, text)| holds.then_some(text))
+    .collect()
 }
 
 fn with_causes(error: &dyn std::error::Error) -> String {
@@ -109,7 +186,7 @@ fn capture_line(capture: &CaptureAnalysis) -> String {
         grouped(capture.connections_total),
         grouped(flows as u64)
     );
-    if capture.pairs.left_out > 0 {
+    if capture.pairs.left_out > 0 && capture.pairs.paired.len() > 1 {
         let _ = write!(
             line,
             "; fness for the {} largest flows, {} left out (--top)",

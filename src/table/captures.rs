@@ -1,20 +1,25 @@
 //! One row a capture.
 
 use super::schema::{Column, column_list};
-use crate::analyze::{Analysis, CaptureAnalysis, Config};
+use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config};
 use crate::metric;
 
 /// What a row is made of.
 pub(super) struct CaptureRow<'a> {
     capture: &'a CaptureAnalysis,
     config: &'a Config,
+    quality: CaptureQuality,
 }
 
 pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<CaptureRow<'a>> {
     analysis
         .captures
         .iter()
-        .map(|capture| CaptureRow { capture, config })
+        .map(|capture| CaptureRow {
+            capture,
+            config,
+            quality: capture.quality(),
+        })
         .collect()
 }
 
@@ -63,6 +68,14 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "skipped_records" "-" Count |row| Some(row.capture.skipped.total());
     "skipped_by_reason" "-" Text |row| Some(row.capture.skipped.iter().filter(|&(_, n)| n > 0).map(|(skip, n)| format!("{}={n}", skip.name())).collect::<Vec<_>>().join(","));
     "capture_drops" "-" Count CaptureRow::drops;
+    "unseen_bytes" "Q1" Count |row| Some(row.quality.unseen_bytes);
+    "duplicate_packets" "Q1" Count |row| Some(row.quality.duplicate_packets);
+    "headers_cut" "Q1" Count |row| Some(row.quality.headers_cut);
+    "super_segments" "Q1" Count |row| Some(row.quality.super_segments);
+    "lengths_from_frame" "Q1" Count |row| Some(row.quality.lengths_from_frame);
+    "clock_steps_back" "Q1" Count |row| Some(row.quality.clock_steps_back);
+    "one_way_flows" "Q1" Count |row| Some(row.quality.one_way_flows);
+    "mid_stream_flows" "Q1" Count |row| Some(row.quality.mid_stream_flows);
     "connections" "-" Count |row| Some(row.capture.connections_total);
     "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
     "goodput_bps" "G1" Real CaptureRow::goodput_bps;

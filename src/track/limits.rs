@@ -30,7 +30,10 @@ struct Repair {
 impl HalfFlow {
     /// Data is about to be taken in that passed at `at`.
     pub(super) fn note_pause(&mut self, at: CaptureTime) {
-        let Some(emptied_at) = self.progress_at.filter(|_| self.una == Some(self.high)) else {
+        let Some(emptied_at) = self
+            .progress_at
+            .filter(|_| self.sent_data && self.una == Some(self.high))
+        else {
             return;
         };
         if self.limits.full_since.is_some() {

@@ -17,6 +17,7 @@
 //! otherwise.
 
 mod classes;
+mod limits;
 mod round_trips;
 mod signs;
 
@@ -24,7 +25,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::decode::{Ecn, Endpoint, SackBlock, SackBlocks, SynOptions, Timestamps};
-use crate::event::{ClassifiedSegment, DataArrival};
+use crate::event::{ClassifiedSegment, DataArrival, Recovery};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -94,6 +95,8 @@ struct Seen {
     rows: Vec<ClassifiedSegment>,
     data: Vec<DataArrival>,
     signs: Vec<String>,
+    recoveries: Vec<String>,
+    state: HalfState,
 }
 
 impl FlowSink for Seen {
@@ -115,6 +118,15 @@ impl FlowSink for Seen {
         if dir == Direction::Forward {
             self.signs
                 .push(format!("{} {signal:?}", at.as_ns() / 1_000_000));
+        }
+    }
+
+    fn recovery(&mut self, dir: Direction, recovery: &Recovery) {
+        if dir == Direction::Forward {
+            let kind = if recovery.timeout { "timeout" } else { "fast" };
+            let (start, end) = (recovery.start.as_ns(), recovery.end.as_ns());
+            self.recoveries
+                .push(format!("{}..{} {kind}", start / 1_000_000, end / 1_000_000));
         }
     }
 }
@@ -144,6 +156,7 @@ fn play(trace: &str) -> Seen {
         }
     }
     connection.finish(&mut seen);
+    seen.state = connection.state(Direction::Forward);
     seen
 }
 

@@ -1,0 +1,76 @@
+//! What held the sender back.
+
+use super::{opened, play};
+
+#[test]
+fn a_recovery_lasts_until_all_that_was_sent_before_it_is_acknowledged() {
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         121 B>A ack 0 sack 1000..2000
+         122 B>A ack 0 sack 1000..3000
+         123 B>A ack 0 sack 1000..4000
+         133 A>B data 0..1000
+         134 A>B data 4000..5000
+         153 B>A ack 4000
+         154 B>A ack 5000",
+    ));
+    // The segment of 134 was sent after the repair began.
+    assert_eq!(seen.recoveries, ["133..153 fast"]);
+}
+
+#[test]
+fn a_repair_by_timeout_is_one_and_one_without_an_end_ends_with_the_flow() {
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         1500 A>B data 0..1000
+         3900 A>B data 0..1000",
+    ));
+    assert_eq!(seen.recoveries, ["1500..3900 timeout"]);
+}
+
+#[test]
+fn a_repeat_of_what_was_acknowledged_begins_no_recovery() {
+    let seen = play(&opened(
+        "100 A>B data 0..1000 id 2
+         120 B>A ack 1000
+         400 A>B data 0..1000 id 3",
+    ));
+    assert!(seen.recoveries.is_empty());
+}
+
+#[test]
+fn a_pause_with_nothing_in_flight_is_the_applications_but_for_one_trip_to_the_sender() {
+    // The ACK of 120 reaches the sender and its next data comes back 10 ms later at the earliest.
+    // The window of a SYN-ACK is not scaled (RFC 7323 section 2.2), hence the update at 40.
+    let seen = play(&opened(
+        "40 B>A ack 0
+         100 A>B data 0..1000
+         120 B>A ack 1000
+         630 A>B data 1000..2000
+         650 B>A ack 2000
+         660 A>B data 2000..3000
+         680 B>A ack 3000",
+    ));
+    assert_eq!(seen.state.application_limited_ns, 500_000_000);
+    assert_eq!(seen.state.receiver_limited_ns, 0);
+}
+
+#[test]
+fn a_closed_window_is_the_receivers_time_not_the_applications() {
+    // A window of 8 with a scale of 7 is 1024 bytes: room for one segment.
+    let seen = play(&opened(
+        "40 B>A ack 0
+         100 A>B data 0..1000
+         120 B>A ack 1000 win 0
+         1120 B>A ack 1000 win 8
+         1130 A>B data 1000..2000
+         1150 B>A ack 2000 win 500",
+    ));
+    assert_eq!(seen.state.application_limited_ns, 0);
+    // From 120 to 1120, and while the second segment filled the window, 1130 to 1150.
+    assert_eq!(seen.state.receiver_limited_ns, 1_020_000_000);
+}

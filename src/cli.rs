@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::analyze::{Analysis, Watch};
+use crate::capture::CaptureSource;
 use crate::report::{self, ReportError, tables, terminal};
 use crate::table::Tables;
 
@@ -63,9 +64,18 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         outputs,
     } = plan;
     let watch = Watch::default();
-    let analysis = progress::with_bar(&watch, inputs.len(), quiet, || {
-        Analysis::run(inputs, &config, &watch)
-    });
+    // Known only where every capture is a file: a pipe ends when it ends.
+    let total_bytes: Option<u64> = inputs
+        .iter()
+        .flat_map(|input| &input.sources)
+        .map(CaptureSource::size_bytes)
+        .sum();
+    let scope = progress::Scope {
+        captures: inputs.len(),
+        total_bytes,
+    };
+    let run = || Analysis::run(inputs, &config, &watch);
+    let analysis = progress::with_bar(&watch, scope, quiet, run);
     terminal::report_damage(&analysis);
     if analysis
         .captures

@@ -57,12 +57,6 @@ impl Watch {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Captures opened so far.
-    #[must_use]
-    pub fn captures_opened(&self) -> usize {
-        self.progress.lock().map_or(0, |all| all.len())
-    }
-
     fn all(&self, what: impl Fn(&Progress) -> Option<u64>) -> Option<u64> {
         self.progress.lock().ok()?.iter().map(what).sum()
     }

@@ -24,6 +24,18 @@ pub enum CaptureSource {
     },
 }
 
+impl CaptureSource {
+    /// Size of the file, in bytes; `None` for anything but a regular file.
+    #[must_use]
+    pub fn size_bytes(&self) -> Option<u64> {
+        let Self::File(path) = self else { return None };
+        fs::metadata(path)
+            .ok()
+            .filter(fs::Metadata::is_file)
+            .map(|meta| meta.len())
+    }
+}
+
 /// How far a capture has been read; clones watch the same capture, from any thread.
 #[derive(Clone, Debug)]
 pub struct Progress {

@@ -11,10 +11,19 @@ use crate::report::terminal;
 /// How often the bar moves.
 const TICK: Duration = Duration::from_millis(100);
 
+/// What there is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope {
+    /// Captures.
+    pub(super) captures: usize,
+    /// Bytes of all their files; `None` when one is no file.
+    pub(super) total_bytes: Option<u64>,
+}
+
 /// Runs `work` while a bar shows how far it is.
 pub(super) fn with_bar<T: Send>(
     watch: &Watch,
-    captures: usize,
+    scope: Scope,
     quiet: bool,
     work: impl FnOnce() -> T + Send,
 ) -> T {
@@ -23,10 +32,10 @@ pub(super) fn with_bar<T: Send>(
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let shower = scope.spawn(|| {
+    std::thread::scope(|threads| {
+        let shower = threads.spawn(|| {
             while !done.load(Ordering::Acquire) {
-                show(&bar, watch, captures);
+                show(&bar, watch, scope);
                 std::thread::park_timeout(TICK);
             }
         });
@@ -39,27 +48,19 @@ pub(super) fn with_bar<T: Send>(
     })
 }
 
-fn show(bar: &ProgressBar, watch: &Watch, captures: usize) {
-    // A bar over bytes needs their sum, which is known when all captures have been opened and none
-    // is a pipe; until then a spinner tells what was read.
-    let total = watch
-        .bytes_total()
-        .filter(|&total| total > 0 && watch.captures_opened() == captures);
-    let style = match total {
+fn show(bar: &ProgressBar, watch: &Watch, scope: Scope) {
+    let style = match scope.total_bytes.filter(|&total| total > 0) {
         Some(total) => {
             bar.set_length(total);
-            "{bar:32} {percent:>3} %  {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left  {msg}"
+            "{wide_bar} {percent:>3} % of {total_bytes}  {bytes_per_sec}  {eta} left  {msg}"
         }
         None => "{spinner} {bytes}  {bytes_per_sec}  {msg}",
     };
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);
     }
-    bar.set_message(format!(
-        "{} of {captures} captures, {} packets",
-        watch.captures_done(),
-        watch.records()
-    ));
+    let (done, captures) = (watch.captures_done(), scope.captures);
+    bar.set_message(format!("{done}/{captures} captures"));
     bar.set_position(watch.bytes_consumed());
     bar.tick();
 }

@@ -114,7 +114,7 @@ impl HalfFlow {
             return (same && segment.payload_len == earlier.len).then_some(Evidence::IpId);
         }
         let _ = step;
-        let close = segment.at.since(earlier.at).abs()
+        let close = segment.at.since(earlier.at).saturating_abs()
             <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
         (close && same_id && segment.payload_len == earlier.len).then_some(Evidence::Timing)

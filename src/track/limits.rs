@@ -43,7 +43,7 @@ impl HalfFlow {
             .limits
             .opened_at
             .map_or(emptied_at, |opened_at| opened_at.max(emptied_at));
-        let pause_ns = at.since(since) - self.upstream.smoothed_ns();
+        let pause_ns = at.since(since).saturating_sub(self.upstream.smoothed_ns());
         // A clock that jumps makes no pause longer than the flow.
         self.limits.application_ns = self.limits.application_ns.saturating_add(pause_ns.max(0));
     }

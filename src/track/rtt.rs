@@ -54,6 +54,9 @@ pub(super) fn later(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }
 
+/// Longest delay that is believed, in ns: an hour is far beyond every retransmission timer.
+const DELAY_NS_MAX: i64 = 3_600_000_000_000;
+
 /// Smoothed delay and its variation (RFC 6298 section 2), and the smallest delay, of one half of
 /// the path. Steers judgements; what users see is computed from the samples themselves. All in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,6 +68,8 @@ pub(super) struct Estimate {
 
 impl Estimate {
     pub(super) fn add(&mut self, rtt_ns: i64) {
+        // A clock that jumped by years must not make the sums overflow.
+        let rtt_ns = rtt_ns.clamp(0, DELAY_NS_MAX);
         match self.min {
             None => {
                 self.min = Some(rtt_ns);

@@ -8,6 +8,7 @@ mod cli;
 mod cli_errors;
 mod corpus;
 mod formats;
+mod hostile;
 mod rooms;
 mod schema;
 mod support;

@@ -1,0 +1,98 @@
+//! Captures whose clocks and numbers make no sense.
+
+use ccanalyze::analyze::{Analysis, CaptureInput, Config, Watch};
+use ccanalyze::capture::CaptureSource;
+
+/// Numbers as good as random, the same in every run (xorshift).
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+/// Positions of the record headers of a little-endian pcap.
+fn records(pcap: &[u8]) -> Vec<usize> {
+    let mut positions = Vec::new();
+    let mut at = 24;
+    while let Some(length) = pcap.get(at + 8..at + 12) {
+        positions.push(at);
+        at += 16 + u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
+    }
+    positions
+}
+
+fn analyze(pcap: Vec<u8>) -> Analysis {
+    let reader = Box::new(std::io::Cursor::new(pcap));
+    let name = "hostile.pcap".to_owned();
+    let sources = vec![CaptureSource::Reader {
+        name: name.clone(),
+        reader,
+    }];
+    let config = Config {
+        segments: true,
+        time_sequence: true,
+        ..Config::default()
+    };
+    Analysis::run(
+        vec![CaptureInput { name, sources }],
+        &config,
+        &Watch::default(),
+    )
+}
+
+fn drop_one() -> Vec<u8> {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    std::fs::read(format!("{folder}/testdata/captures/drop-one.pcap")).unwrap()
+}
+
+/// The test profile checks every addition for overflow, so this also shows that none overflows.
+#[test]
+fn clocks_that_jump_by_decades_do_no_harm_and_lose_no_packet() {
+    let pcap = drop_one();
+    let records = records(&pcap);
+    let mut noise = Noise(0x1234_5678_9abc_def1);
+    for _ in 0..40 {
+        let mut damaged = pcap.clone();
+        for &at in &records {
+            if noise.next().is_multiple_of(10) {
+                let seconds = [0, u32::MAX, noise.next() as u32][noise.next() as usize % 3];
+                damaged[at..at + 4].copy_from_slice(&seconds.to_le_bytes());
+            }
+        }
+        let analysis = analyze(damaged);
+        let capture = &analysis.captures[0];
+        assert!(capture.error().is_none());
+        assert_eq!(capture.tcp_records, records.len() as u64);
+        let packets: u64 = capture.flows().map(|flow| flow.summary().packets).sum();
+        // All of them are in the flows: both directions of the one connection carry payload.
+        assert_eq!(packets, records.len() as u64);
+    }
+}
+
+#[test]
+fn sequence_numbers_that_make_no_sense_do_no_harm_and_lose_no_packet() {
+    /// From the record header to the TCP sequence number: record, Ethernet and IPv4 headers.
+    const TO_SEQ: usize = 16 + 14 + 20 + 4;
+    let pcap = drop_one();
+    let records = records(&pcap);
+    let mut noise = Noise(0xfeed_beef_0bad_cafe);
+    for _ in 0..40 {
+        let mut damaged = pcap.clone();
+        for &at in &records {
+            if noise.next().is_multiple_of(20) {
+                let number = (noise.next() as u32).to_be_bytes();
+                let field = at + TO_SEQ + 4 * (noise.next() as usize % 2);
+                damaged[field..field + 4].copy_from_slice(&number);
+            }
+        }
+        let analysis = analyze(damaged);
+        let capture = &analysis.captures[0];
+        assert_eq!(capture.tcp_records, records.len() as u64);
+        assert!(capture.flows().count() >= 2);
+    }
+}

@@ -120,6 +120,8 @@ impl Connection {
                 sink.timestamp_rtt(dir.reversed(), segment.at, rtt_ns);
             }
         }
+        // While data of the peer is unanswered, an ACK of this side may have been lost.
+        sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             peer.on_ack(dir.reversed(), segment, sink);
         }
@@ -128,12 +130,14 @@ impl Connection {
             sink.signal(dir, segment.at, Signal::SuperSegment);
         }
         let step = match segment.ip_id {
-            Some(id) if !flags.has(TcpFlags::SYN) => sender.ids.observe(id, wire_packets),
+            // A SYN-ACK or an RST may come from a host that has no counter for the connection.
+            Some(id) if !flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
+                sender.ids.observe(id, wire_packets)
+            }
             _ => Step::Unknown,
         };
         sender.on_step(step, segment);
-        // A segment of the peer asks for an ACK, which takes an id of its own.
-        sender.owes_ack = false;
+
         peer.owes_ack |= seq_len(
             segment.payload_len,
             flags.has(TcpFlags::SYN),
@@ -149,6 +153,8 @@ impl Connection {
         if flags.has(TcpFlags::FIN) {
             sender.on_fin(segment);
         }
+        // A segment of the peer asks for an ACK, which takes an id of its own.
+        sender.owes_ack = false;
         sender.packets += 1;
         sender.last_packet_at = Some(segment.at);
         if self.handshake.took_round_trip(dir) {

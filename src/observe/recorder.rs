@@ -7,7 +7,7 @@ use super::payload_curve::PayloadCurve;
 use super::series::Series;
 use super::summary::DirectionSummary;
 use super::time_sequence::{MarkKind, TimeSequence};
-use crate::decode::Segment;
+use crate::decode::{Segment, TcpFlags};
 use crate::event::{
     Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, Recovery,
     RttSample, Signal, StreamPart,
@@ -207,6 +207,9 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     #[inline]
     fn packet(&mut self, dir: Direction, segment: &Segment) {
         self.directions[dir.index()].on_packet(segment);
+        // The receiver of a flow echoes the marks that the flow's packets carried.
+        let echo = segment.flags.has(TcpFlags::ECE) && !segment.flags.has(TcpFlags::SYN);
+        self.directions[dir.reversed().index()].ece_echoes += u64::from(echo);
         if segment.payload_len == 0 && self.data[dir.index()].is_none() {
             return;
         }

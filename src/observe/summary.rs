@@ -1,7 +1,7 @@
 //! One direction of a connection, summed up.
 
 use super::quantiles::DelayDistribution;
-use crate::decode::{Ecn, Segment, TcpFlags};
+use crate::decode::{Ecn, Segment};
 use crate::event::{
     Acked, Amendment, Class, DataArrival, LossPlace, Reason, Recovery, RttSample, Signal, Verdict,
 };
@@ -107,8 +107,7 @@ impl DirectionSummary {
         self.ce_marks += u64::from(segment.ecn == Ecn::Ce);
         self.lengths_from_frame += u64::from(segment.length_from_frame);
         self.headers_cut += u64::from(segment.header_cut);
-        let syn = segment.flags.has(TcpFlags::SYN);
-        self.ece_echoes += u64::from(segment.flags.has(TcpFlags::ECE) && !syn);
+
         if segment.payload_len > 0 {
             self.data_packets += u64::from(segment.ip_packets);
             self.payload_bytes += u64::from(segment.payload_len);

@@ -26,13 +26,14 @@ impl HalfFlow {
         let window_before = self.window;
         self.note_window(dir, segment, ack, sink);
         self.note_room(segment.at);
+        let sacked_before = self.board.highest_end();
         let news = if segment.sack.as_slice().is_empty() {
             false
         } else {
             self.on_sack(dir, segment, ack, una, sink)
         };
         if ack > una || una_before.is_none() {
-            self.on_progress(dir, segment, ack, una, sink);
+            self.on_progress(dir, segment, ack, una, sacked_before, sink);
         } else if ack == una {
             self.on_repeat(dir, segment, window_before, news, sink);
         }
@@ -97,7 +98,14 @@ impl HalfFlow {
         if let Some(dsack) = dsack {
             sink.signal(dir, segment.at, Signal::Dsack);
             for index in self.in_flight.overlapping(dsack.start, dsack.end) {
-                self.amend(dir, index, Evidence::Dsack, sink);
+                let copied = self
+                    .in_flight
+                    .get_mut(index)
+                    .is_some_and(|sent| sent.marks.take(Marks::COPIED));
+                // The network's copy arrived twice, not the sender's.
+                if !copied {
+                    self.amend(dir, index, Evidence::Dsack, sink);
+                }
             }
         }
         let counted = blocks.len() - usize::from(dsack.is_some());
@@ -186,6 +194,7 @@ impl HalfFlow {
         segment: &Segment,
         ack: i64,
         una: i64,
+        sacked_before: Option<i64>,
         sink: &mut S,
     ) {
         let at = segment.at;
@@ -205,15 +214,22 @@ impl HalfFlow {
             );
         }
         let flight = self.in_flight.unacked();
-        self.release(dir, segment, ack, una, sink);
+        self.release(dir, segment, ack, una, sacked_before, sink);
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
         self.progress_at = Some(at);
         self.note_repaired(dir, at, false, sink);
         self.dup_run = 0;
-        self.dup_first_at = None;
-        self.dup_third_at = None;
+        if self.recovery_until.is_some_and(|until| ack < until) {
+            // A partial ACK asks for the next hole (RFC 6582 section 3.2), and what was reported
+            // before it still is.
+            self.dup_first_at.get_or_insert(at);
+            self.dup_third_at.get_or_insert(at);
+        } else {
+            self.dup_first_at = None;
+            self.dup_third_at = None;
+        }
         if self.recovery_until.is_some_and(|until| ack >= until) {
             self.recovery_until = None;
         }
@@ -238,6 +254,7 @@ impl HalfFlow {
         segment: &Segment,
         ack: i64,
         una: i64,
+        sacked_before: Option<i64>,
         sink: &mut S,
     ) {
         let at = segment.at;
@@ -245,7 +262,7 @@ impl HalfFlow {
             ack,
             una,
             echo: segment.timestamps.map(|ts| ts.echo),
-            highest_sacked: self.board.highest_end(),
+            highest_sacked: sacked_before,
             recovering: self.recovery_until.is_some_and(|until| una < until),
             told_of_hole: self.dup_run > 0,
             stretch: self
@@ -319,10 +336,11 @@ impl HalfFlow {
         }
         if same_window || news {
             self.dup_run += 1;
-            if self.dup_run == 1 {
+            let recovering = self.recovery_until.is_some();
+            if self.dup_run == 1 && !(recovering && self.dup_first_at.is_some()) {
                 self.dup_first_at = Some(segment.at);
             }
-            if self.dup_run == 3 {
+            if self.dup_run == 3 && !(recovering && self.dup_third_at.is_some()) {
                 self.dup_third_at = Some(segment.at);
             }
         }

@@ -69,6 +69,10 @@ impl HalfFlow {
                     Copy::Again,
                 );
             }
+            if self.is_late_by_time(segment, &earlier) {
+                let verdict = Verdict::of(Class::Reordered, Evidence::Timing, Confidence::Medium);
+                return (verdict, Copy::LateOriginal);
+            }
             if let Some(evidence) = self.is_older(segment, earlier.first_id, earlier.first_tsval) {
                 return (
                     Verdict::of(Class::Reordered, evidence, Confidence::High),
@@ -118,6 +122,21 @@ impl HalfFlow {
             <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
         (close && same_id && segment.payload_len == earlier.len).then_some(Evidence::Timing)
+    }
+
+    /// Whether a copy comes too soon after a repeat to be a second one, where neither ids nor
+    /// clocks tell: nothing is repeated twice within a round trip.
+    fn is_late_by_time(&self, segment: &Segment, earlier: &Sent) -> bool {
+        let shortest_ns =
+            self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0);
+        let untold = !self.ids.counts()
+            && segment
+                .timestamps
+                .is_none_or(|ts| ts.value == earlier.tsval);
+        untold
+            && earlier.copies == 1
+            && earlier.verdict.class == Class::Retransmission
+            && segment.at.since(earlier.at) < shortest_ns - shortest_ns / 8
     }
 
     /// Whether a segment was emitted before the packet with this id and `TSval`, and what shows it.
@@ -190,6 +209,8 @@ impl HalfFlow {
         let trigger = self.dup_first_at.filter(|&at| at >= hole.opened_at);
         match trigger {
             None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),
+            // No ACK was ever captured, so none that is missing proves anything.
+            None if self.una.is_none() => (Ambiguous, Evidence::None, Confidence::Low),
             // Nothing told the sender of the hole, and no timer can have run out.
             None => (Reordered, Evidence::Timing, Confidence::Medium),
             Some(at) if segment.at.since(at) < upstream_ns && !timer_possible => {

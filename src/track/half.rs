@@ -107,6 +107,9 @@ impl HalfFlow {
     /// Data packets lost upstream, by skipped ids: those that the receiver got all the same were
     /// lost by the capture.
     pub(super) fn skipped_packets(&self) -> u64 {
+        if !self.ids.counts() {
+            return 0;
+        }
         let unseen = self.unseen_bytes().unwrap_or(0);
         let missed = unseen.div_ceil(u64::from(self.largest_payload.max(1)));
         self.emissions.lost().saturating_sub(missed)
@@ -213,7 +216,7 @@ impl HalfFlow {
             }
         }
         let (verdict, unique, repeated, extent) = if start >= self.high {
-            self.on_new(dir, segment, start, end, sink)
+            self.on_new(dir, segment, start, end, step, sink)
         } else if end > self.high {
             self.on_partly_new(segment, start, end)
         } else {
@@ -249,9 +252,17 @@ impl HalfFlow {
         segment: &Segment,
         start: i64,
         end: i64,
+        step: Step,
         sink: &mut S,
     ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
         let len = segment.payload_len;
+        if start == self.high
+            && matches!(step, Step::Ahead(skipped) if skipped > 0)
+            && self.recovery_until.is_none()
+            && !self.owes_ack
+        {
+            self.ids.doubt();
+        }
         if start > self.high {
             sink.hole(
                 dir,
@@ -344,7 +355,13 @@ impl HalfFlow {
             if verdict.class == Class::Reordered {
                 self.blame_first_copy(dir, start, end, sink);
             }
-            if verdict.class != Class::Duplicate {
+            if verdict.class == Class::Duplicate {
+                for index in self.in_flight.overlapping(start, end) {
+                    if let Some(sent) = self.in_flight.get_mut(index) {
+                        sent.marks.set(Marks::COPIED);
+                    }
+                }
+            } else {
                 self.cover(segment, start, end, verdict, copy);
             }
             let repeated = if verdict.class == Class::Retransmission {

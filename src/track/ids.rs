@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 
+/// Unexplained skips from which on a counter may be one that connections share.
+const DOUBTS_MIN: u32 = 4;
+
 /// Steps observed before an id counter is believed.
 const STEPS_MIN: u32 = 3;
 
@@ -20,6 +23,10 @@ pub(super) struct IdCounter {
     steps: u32,
     by_one: u32,
     astray: u32,
+    /// Skips while nothing was missing and nothing being repaired.
+    doubts: u32,
+    /// So many of them that other connections must count on it too; for good.
+    shared: bool,
 }
 
 /// What one packet's id says.
@@ -64,7 +71,12 @@ impl IdCounter {
                 self.last = Some(id);
                 self.last_packets = packets;
                 self.unwrapped += u64::from(delta.unsigned_abs());
-                Step::Ahead(skipped as u16)
+                if delta > Self::JUMP_MAX {
+                    // Not so many packets in a row were lost: this id is no step of the counter.
+                    Step::Unknown
+                } else {
+                    Step::Ahead(skipped as u16)
+                }
             }
             Ordering::Less => {
                 if delta < -Self::JUMP_MAX {
@@ -83,6 +95,13 @@ impl IdCounter {
         step
     }
 
+    /// Ids were skipped, but no byte of the stream, and no loss was being repaired: another
+    /// connection may have taken them.
+    pub(super) fn doubt(&mut self) {
+        self.doubts = self.doubts.saturating_add(1);
+        self.shared |= self.doubts >= DOUBTS_MIN && self.doubts * 20 > self.steps;
+    }
+
     /// The unwrapped id nearest to the highest one so far.
     pub(super) fn unwrap(&self, id: u16) -> u64 {
         let delta = id.wrapping_sub(self.unwrapped as u16).cast_signed();
@@ -91,7 +110,10 @@ impl IdCounter {
 
     /// Whether the ids of this direction count up by one.
     pub(super) fn counts(&self) -> bool {
-        self.steps >= STEPS_MIN && self.by_one * 2 >= self.steps && self.astray * 20 <= self.steps
+        self.steps >= STEPS_MIN
+            && self.by_one * 2 >= self.steps
+            && self.astray * 20 <= self.steps
+            && !self.shared
     }
 
     /// Signed distance from `earlier` to `later` on the counter.

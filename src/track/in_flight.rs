@@ -66,6 +66,16 @@ impl Marks {
     /// Ends with the FIN of its segment, which takes one more sequence number.
     pub(super) const FIN: Self = Self(8);
 
+    /// The network made a copy of it, for which no DSACK has come yet.
+    pub(super) const COPIED: Self = Self(16);
+
+    /// Takes a mark off; whether it was there.
+    pub(super) fn take(&mut self, mark: Self) -> bool {
+        let had = self.has(mark);
+        self.0 &= !mark.0;
+        had
+    }
+
     pub(super) fn has(self, mark: Self) -> bool {
         self.0 & mark.0 != 0
     }

@@ -296,7 +296,7 @@ impl HalfFlow {
             }
             sent.marks.set(Marks::SAMPLED);
             if let Some(answer) = answer {
-                let exact = sent.exact_ack() == ack && is_single(sent);
+                let exact = sent.exact_ack() == ack && sent.copies == 1 && !waited;
                 let row = if answer.sent_at == sent.at {
                     sent.row
                 } else {

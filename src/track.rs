@@ -253,5 +253,10 @@ fn packets_on_the_wire(segment: &Segment, mss: Option<u16>) -> u16 {
         } else {
             0
         };
-    segment.payload_len.div_ceil(payload).max(1) as u16
+    // Nearly always one, and then without a division: this is done for every packet.
+    if segment.payload_len <= payload {
+        1
+    } else {
+        segment.payload_len.div_ceil(payload) as u16
+    }
 }

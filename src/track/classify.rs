@@ -1,7 +1,7 @@
 //! The evidence ladder of METRICS.md section 2: what a data segment is.
 
 use super::half::{Copy, HalfFlow};
-use super::ids::{IdCounter, Step};
+use super::ids::IdCounter;
 use super::in_flight::Sent;
 use super::ranges::Hole;
 use super::rtt::later;
@@ -9,6 +9,7 @@ use crate::decode::Segment;
 use crate::event::{
     Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
 };
+use crate::time::CaptureTime;
 
 /// Without ids that count, a copy with the same `TSval` is the network's only when it follows
 /// this closely, in ns: mirror ports and bonded links copy within microseconds, and no sender
@@ -21,9 +22,9 @@ impl HalfFlow {
     pub(super) fn judge_new(&mut self, segment: &Segment, start: i64, end: i64) -> Verdict {
         // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,
         // or most of a usual one, which a queue may have made much longer.
-        let shortest_ns =
-            self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0);
-        let round_trip_ns = shortest_ns.max(self.round_trip_ns() / 4 * 3);
+        let round_trip_ns = self
+            .shortest_round_trip_ns()
+            .max(self.round_trip_ns() / 4 * 3);
         let above = end - self.high;
         let len = segment.payload_len;
         let mss = self.largest_payload;
@@ -54,7 +55,6 @@ impl HalfFlow {
         segment: &Segment,
         start: i64,
         end: i64,
-        step: Step,
     ) -> (Verdict, Copy) {
         let known = self.in_flight.overlapping(start, end);
         let earlier = self
@@ -63,7 +63,7 @@ impl HalfFlow {
             .copied()
             .filter(|sent| sent.start <= start);
         if let Some(earlier) = earlier {
-            if let Some(evidence) = self.is_network_copy(segment, &earlier, step) {
+            if let Some(evidence) = self.is_network_copy(segment, &earlier) {
                 return (
                     Verdict::of(Class::Duplicate, evidence, Confidence::High),
                     Copy::Again,
@@ -82,31 +82,27 @@ impl HalfFlow {
         }
         let una = self.una.unwrap_or(i64::MIN);
         let answered = end <= una || self.board.covers(start.max(una), end);
-        if answered && !self.emissions.is_idle() {
-            self.emissions.on_timeout();
-        }
-        let verdict = if answered {
-            Verdict {
-                class: Class::Retransmission,
-                reason: Some(Reason::Unneeded),
-                lost: None,
-                evidence: Evidence::SeenBefore,
-                confidence: Confidence::High,
+        let (reason, lost) = if answered {
+            if !self.emissions.is_idle() {
+                self.emissions.on_timeout();
             }
+            (Reason::Unneeded, None)
         } else {
-            Verdict {
-                class: Class::Retransmission,
-                reason: Some(self.reason(start, end, segment.at)),
-                lost: Some(LossPlace::Downstream),
-                evidence: Evidence::SeenBefore,
-                confidence: Confidence::High,
-            }
+            let reason = self.reason(start, end, segment.at);
+            (reason, Some(LossPlace::Downstream))
+        };
+        let verdict = Verdict {
+            class: Class::Retransmission,
+            reason: Some(reason),
+            lost,
+            evidence: Evidence::SeenBefore,
+            confidence: Confidence::High,
         };
         (verdict, Copy::Again)
     }
 
     /// Whether a segment is the very packet that passed as `earlier`, and what shows it.
-    fn is_network_copy(&self, segment: &Segment, earlier: &Sent, step: Step) -> Option<Evidence> {
+    fn is_network_copy(&self, segment: &Segment, earlier: &Sent) -> Option<Evidence> {
         let same_tsval = segment
             .timestamps
             .is_none_or(|ts| ts.value == earlier.tsval || ts.value == earlier.first_tsval);
@@ -117,7 +113,6 @@ impl HalfFlow {
             let same = segment.ip_id == Some(earlier.id) || segment.ip_id == Some(earlier.first_id);
             return (same && segment.payload_len == earlier.len).then_some(Evidence::IpId);
         }
-        let _ = step;
         let close = segment.at.since(earlier.at).saturating_abs()
             <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
@@ -127,8 +122,7 @@ impl HalfFlow {
     /// Whether a copy comes too soon after a repeat to be a second one, where neither ids nor
     /// clocks tell: nothing is repeated twice within a round trip.
     fn is_late_by_time(&self, segment: &Segment, earlier: &Sent) -> bool {
-        let shortest_ns =
-            self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0);
+        let shortest_ns = self.shortest_round_trip_ns();
         let untold = !self.ids.counts()
             && segment
                 .timestamps
@@ -281,5 +275,53 @@ impl HalfFlow {
         {
             row.verdict = now;
         }
+    }
+
+    /// Smoothed round-trip time of the whole path, as far as both halves are known, in ns.
+    pub(super) fn round_trip_ns(&self) -> i64 {
+        self.downstream.smoothed_ns() + self.upstream.smoothed_ns()
+    }
+
+    /// Shortest round-trip time of the whole path, as far as both halves are known, in ns.
+    fn shortest_round_trip_ns(&self) -> i64 {
+        self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0)
+    }
+
+    /// What a sender's retransmission timer would be at least, in ns: RFC 6298's with the floor of
+    /// 200 ms that is common, since the standard's one second is not.
+    pub(super) fn timeout_ns(&self) -> i64 {
+        const FLOOR_NS: i64 = 200_000_000;
+        (self.downstream.patience_ns() + self.upstream.smoothed_ns()).max(FLOOR_NS)
+    }
+
+    /// Why the sender repeated `start..end` at `at`.
+    pub(super) fn reason(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
+        let una = self.una.unwrap_or(i64::MIN);
+        let quiet_since = self.last_data_at.max(self.progress_at);
+        let silence_ns = quiet_since.map_or(0, |since| at.since(since));
+        let reported_above =
+            self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
+        if !reported_above
+            && end >= self.high
+            && self.probed_at_una != Some(una)
+            && silence_ns > self.round_trip_ns()
+        {
+            self.probed_at_una = Some(una);
+            return Reason::TailProbe;
+        }
+        // The timer runs from the last progress and may have been set a little before it passed
+        // here, hence the tolerance of an eighth.
+        if silence_ns > self.timeout_ns() - self.timeout_ns() / 8 {
+            self.timeout_until = Some(self.high);
+            self.emissions.on_timeout();
+            return Reason::Timeout;
+        }
+        if self.timeout_until.is_some()
+            && self.board.highest_end().is_none_or(|high| high <= end)
+            && start >= una
+        {
+            return Reason::Timeout;
+        }
+        Reason::Fast
     }
 }

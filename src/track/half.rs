@@ -193,7 +193,7 @@ impl HalfFlow {
         let len = segment.payload_len;
         let Some(start) = self.offset_of(segment, syn) else {
             let verdict = Verdict::of(Class::Ambiguous, Evidence::None, Confidence::Low);
-            self.report(dir, segment, self.high, 0, 0, verdict, None, sink);
+            self.report(dir, segment, self.high, Taken::of(verdict, 0, len), sink);
             return;
         };
         let end = start + i64::from(len);
@@ -215,14 +215,15 @@ impl HalfFlow {
                 });
             }
         }
-        let (verdict, unique, repeated, extent) = if start >= self.high {
+        let taken = if start >= self.high {
             self.on_new(dir, segment, start, end, step, sink)
         } else if end > self.high {
             self.on_partly_new(segment, start, end)
         } else {
-            self.on_old(dir, segment, start, end, step, sink)
+            self.on_old(dir, segment, start, end, sink)
         };
-        self.unique_bytes += u64::from(unique);
+        let verdict = taken.verdict;
+        self.unique_bytes += u64::from(taken.unique_len);
         self.largest_payload = self.largest_payload.max(len);
         if self.window_end == Some(end) && verdict.class == Class::New {
             sink.signal(dir, segment.at, Signal::WindowFull);
@@ -231,7 +232,7 @@ impl HalfFlow {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
             Class::Retransmission => {
-                if unique > 0 && start < self.high {
+                if taken.unique_len > 0 && start < self.high {
                     self.emissions.on_repeat();
                 }
                 let timeout = verdict.reason == Some(Reason::Timeout);
@@ -241,7 +242,7 @@ impl HalfFlow {
             }
             _ => {}
         }
-        self.report(dir, segment, start, unique, repeated, verdict, extent, sink);
+        self.report(dir, segment, start, taken, sink);
         self.last_data_at = Some(segment.at);
     }
 
@@ -254,7 +255,7 @@ impl HalfFlow {
         end: i64,
         step: Step,
         sink: &mut S,
-    ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
+    ) -> Taken {
         let len = segment.payload_len;
         if start == self.high
             && matches!(step, Step::Ahead(skipped) if skipped > 0)
@@ -294,22 +295,16 @@ impl HalfFlow {
                 .on_higher(end - self.high, mss, repeats, segment.at, slack_ns);
         }
         self.high = end;
-        let repeated = if repeats { len } else { 0 };
         let mut sent = sent_of(segment, start, len, verdict);
-        if repeated > 0 {
+        if repeats {
             sent.marks.set(Marks::RESENT);
         }
         self.in_flight.push(sent);
-        (verdict, len, repeated, None)
+        Taken::of(verdict, len, len)
     }
 
     /// Payload on both sides of the highest byte seen: judged by its new part.
-    fn on_partly_new(
-        &mut self,
-        segment: &Segment,
-        start: i64,
-        end: i64,
-    ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
+    fn on_partly_new(&mut self, segment: &Segment, start: i64, end: i64) -> Taken {
         let old_end = self.high;
         let filled = self.holes.fill(start, old_end) as u32;
         self.cover(segment, start, old_end, Verdict::NEW, Copy::Again);
@@ -318,7 +313,10 @@ impl HalfFlow {
         sent.marks.set(Marks::RESENT);
         self.in_flight.push(sent);
         let new = (end - old_end) as u32;
-        (Verdict::NEW, new + filled, segment.payload_len - new, None)
+        Taken {
+            repeated_len: segment.payload_len - new,
+            ..Taken::of(Verdict::NEW, new + filled, segment.payload_len)
+        }
     }
 
     /// Payload below the highest byte seen.
@@ -328,30 +326,24 @@ impl HalfFlow {
         segment: &Segment,
         start: i64,
         end: i64,
-        step: Step,
         sink: &mut S,
-    ) -> (Verdict, u32, u32, Option<(u32, i64)>) {
+    ) -> Taken {
         let len = segment.payload_len;
         if len <= 1 && end == self.high {
-            if self.window == Some(0) {
-                return (
-                    Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High),
-                    0,
-                    0,
-                    None,
-                );
-            }
-            if self.una.is_some_and(|una| una >= self.high) {
-                return (
-                    Verdict::of(Class::KeepAlive, Evidence::Sequence, Confidence::High),
-                    0,
-                    0,
-                    None,
-                );
+            let class = if self.window == Some(0) {
+                Some(Class::WindowProbe)
+            } else {
+                self.una
+                    .is_some_and(|una| una >= self.high)
+                    .then_some(Class::KeepAlive)
+            };
+            if let Some(class) = class {
+                let verdict = Verdict::of(class, Evidence::Sequence, Confidence::High);
+                return Taken::of(verdict, 0, len);
             }
         }
         let Some(hole) = self.holes.first_within(start, end) else {
-            let (verdict, copy) = self.judge_copy(segment, start, end, step);
+            let (verdict, copy) = self.judge_copy(segment, start, end);
             if verdict.class == Class::Reordered {
                 self.blame_first_copy(dir, start, end, sink);
             }
@@ -364,13 +356,10 @@ impl HalfFlow {
             } else {
                 self.cover(segment, start, end, verdict, copy);
             }
-            let repeated = if verdict.class == Class::Retransmission {
-                len
-            } else {
-                0
+            return Taken {
+                extent: (verdict.class == Class::Reordered).then_some((1, 0)),
+                ..Taken::of(verdict, 0, len)
             };
-            let extent = (verdict.class == Class::Reordered).then_some((1, 0));
-            return (verdict, 0, repeated, extent);
         };
         let verdict = self.judge_fill(segment, start, end, &hole);
         let filled = self.holes.fill(start, end) as u32;
@@ -380,18 +369,16 @@ impl HalfFlow {
             Copy::Again
         };
         self.cover(segment, start, end, verdict, copy);
-        let repeated = if verdict.class == Class::Retransmission {
-            len
-        } else {
-            0
-        };
         let extent = (verdict.class == Class::Reordered).then(|| {
             (
                 (self.packets - hole.opened_after) as u32,
                 segment.at.since(hole.opened_at),
             )
         });
-        (verdict, filled, repeated, extent)
+        Taken {
+            extent,
+            ..Taken::of(verdict, filled, len)
+        }
     }
 
     /// Enters a copy of `start..end`, all of it below the highest byte seen: what was remembered
@@ -449,21 +436,15 @@ impl HalfFlow {
     }
 
     /// Tells the sink, and keeps a row where rows are wanted.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the parts of one event, from one caller"
-    )]
     fn report<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
         offset: i64,
-        unique_len: u32,
-        repeated_len: u32,
-        verdict: Verdict,
-        extent: Option<(u32, i64)>,
+        taken: Taken,
         sink: &mut S,
     ) {
+        let verdict = taken.verdict;
         let in_flight_bytes = self.in_flight_bytes();
         sink.data(
             dir,
@@ -471,11 +452,11 @@ impl HalfFlow {
                 at: segment.at,
                 offset,
                 payload_len: segment.payload_len,
-                unique_len,
-                repeated_len,
+                unique_len: taken.unique_len,
+                repeated_len: taken.repeated_len,
                 in_flight_bytes,
                 verdict,
-                extent,
+                extent: taken.extent,
             },
         );
         if S::SEGMENTS {
@@ -532,48 +513,28 @@ impl HalfFlow {
             );
         }
     }
+}
 
-    /// Smoothed round-trip time of the whole path, as far as both halves are known, in ns.
-    pub(super) fn round_trip_ns(&self) -> i64 {
-        self.downstream.smoothed_ns() + self.upstream.smoothed_ns()
-    }
+/// What a data segment turned out to be; the fields are those of [`DataArrival`].
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    verdict: Verdict,
+    unique_len: u32,
+    repeated_len: u32,
+    extent: Option<(u32, i64)>,
+}
 
-    /// What a sender's retransmission timer would be at least, in ns: RFC 6298's with the floor of
-    /// 200 ms that is common, since the standard's one second is not.
-    pub(super) fn timeout_ns(&self) -> i64 {
-        const FLOOR_NS: i64 = 200_000_000;
-        (self.downstream.patience_ns() + self.upstream.smoothed_ns()).max(FLOOR_NS)
-    }
-
-    /// Why the sender repeated `start..end` at `at`.
-    pub(super) fn reason(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
-        let una = self.una.unwrap_or(i64::MIN);
-        let quiet_since = self.last_data_at.max(self.progress_at);
-        let silence_ns = quiet_since.map_or(0, |since| at.since(since));
-        let reported_above =
-            self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
-        if !reported_above
-            && end >= self.high
-            && self.probed_at_una != Some(una)
-            && silence_ns > self.round_trip_ns()
-        {
-            self.probed_at_una = Some(una);
-            return Reason::TailProbe;
+impl Taken {
+    /// A segment of `len` bytes, `unique_len` of them not seen before: a retransmission repeats all
+    /// of its bytes, others none.
+    fn of(verdict: Verdict, unique_len: u32, len: u32) -> Self {
+        let repeats = verdict.class == Class::Retransmission;
+        Self {
+            verdict,
+            unique_len,
+            repeated_len: if repeats { len } else { 0 },
+            extent: None,
         }
-        // The timer runs from the last progress and may have been set a little before it passed
-        // here, hence the tolerance of an eighth.
-        if silence_ns > self.timeout_ns() - self.timeout_ns() / 8 {
-            self.timeout_until = Some(self.high);
-            self.emissions.on_timeout();
-            return Reason::Timeout;
-        }
-        if self.timeout_until.is_some()
-            && self.board.highest_end().is_none_or(|high| high <= end)
-            && start >= una
-        {
-            return Reason::Timeout;
-        }
-        Reason::Fast
     }
 }
 

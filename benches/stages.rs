@@ -15,7 +15,7 @@ use ccanalyze::analyze::Config;
 use ccanalyze::capture::{CaptureReader, CaptureSource, ReadOptions, Window};
 use ccanalyze::decode::{DecodeOptions, Decoded, Segment, Skip, decode, decode_into};
 use ccanalyze::event::{DataArrival, Direction, FlowSink};
-use ccanalyze::flow::{ConnectionKey, FlowIdentity, FlowTable, Observer, SHARDS};
+use ccanalyze::flow::{FlowIdentity, FlowTable, Observer, SHARDS, shard_of};
 use ccanalyze::observe::{RecordConfig, Recorder};
 use ccanalyze::track::Connection;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -60,7 +60,7 @@ fn segments(windows: &[Window]) -> Vec<Vec<Segment>> {
             if let Decoded::Segment(segment) =
                 decode(&window.record(index), ordinal, &DecodeOptions::default())
             {
-                shards[ConnectionKey::of(&segment).shard()].push(segment);
+                shards[shard_of(&segment)].push(segment);
             }
             ordinal += 1;
         }

@@ -17,6 +17,7 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 mod tunnel;
+mod usual;
 mod wifi;
 
 pub use filter::{Filter, FilterError};
@@ -26,6 +27,7 @@ pub use segment::{
     Ecn, Endpoint, SackBlock, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
 };
 pub use skip::{Skip, Tally};
+pub use usual::usual;
 
 use crate::capture::Record;
 use crate::time::CaptureTime;

@@ -11,8 +11,10 @@ use super::merge::{CaptureAnalysis, CaptureFacts, FrameIndex};
 use super::pings::Pings;
 use super::pruning::Pruning;
 use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Window};
-use crate::decode::{Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, decode_into};
-use crate::flow::{ConnectionKey, FlowTable, SHARDS};
+use crate::decode::{
+    Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, decode_into, usual,
+};
+use crate::flow::{FlowTable, SHARDS, shard_of};
 use crate::observe::{RecordConfig, Recorder, Span};
 use crate::time::CaptureTime;
 
@@ -124,24 +126,14 @@ impl Chunk {
                     .map_or(record.at, |span| span.first.min(record.at)),
                 last: self.span.map_or(record.at, |span| span.last.max(record.at)),
             });
-            decode_into(
-                &record,
-                first_ordinal + index as u64,
-                &config.decode,
-                &mut decoded,
-            );
+            let ordinal = first_ordinal + index as u64;
+            if let Some(segment) = usual(&record, ordinal) {
+                self.take(segment, config);
+                continue;
+            }
+            decode_into(&record, ordinal, &config.decode, &mut decoded);
             match &decoded {
-                Decoded::Segment(segment) => {
-                    if config
-                        .filter
-                        .as_ref()
-                        .is_some_and(|filter| !filter.keeps(&segment.src, &segment.dst))
-                    {
-                        self.tally.add(Skip::Filtered);
-                    } else {
-                        self.shards[ConnectionKey::of(segment).shard()].push(*segment);
-                    }
-                }
+                Decoded::Segment(segment) => self.take(*segment, config),
                 Decoded::Fragment(fragment) => self.fragments.push(*fragment),
                 Decoded::Echo(echo) => {
                     self.tally.add(Skip::Icmp);
@@ -149,6 +141,16 @@ impl Chunk {
                 }
                 Decoded::Skipped(skip) => self.tally.add(*skip),
             }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, segment: Segment, config: &Config) {
+        let filter = config.filter.as_ref();
+        if filter.is_some_and(|filter| !filter.keeps(&segment.src, &segment.dst)) {
+            self.tally.add(Skip::Filtered);
+        } else {
+            self.shards[shard_of(&segment)].push(segment);
         }
     }
 }
@@ -246,7 +248,7 @@ fn track<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>], bat
             let mut whole = batch
                 .whole
                 .iter()
-                .filter(|segment| ConnectionKey::of(segment).shard() == shard)
+                .filter(|segment| shard_of(segment) == shard)
                 .peekable();
             for segment in batch.chunks.iter().flat_map(|chunk| &chunk.shards[shard]) {
                 while let Some(earlier) = whole.next_if(|whole| whole.ordinal < segment.ordinal) {

@@ -3,5 +3,5 @@
 mod key;
 mod table;
 
-pub use key::{ConnectionKey, SHARDS, shard_of};
+pub use key::{SHARDS, shard_of};
 pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts};

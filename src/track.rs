@@ -15,6 +15,7 @@ mod handshake;
 mod ids;
 mod in_flight;
 mod limits;
+mod quiet;
 mod ranges;
 mod rtt;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod tests;
 
 use half::HalfFlow;
 use ids::Step;
+use quiet::is_plain;
 
 pub use handshake::{Closing, Handshake, Opening};
 
@@ -109,6 +111,7 @@ impl Connection {
             let scales = self.handshake.window_scales();
             sender.window_scale = scales.map(|scales| scales[dir.reversed().index()]);
             peer.window_scale = scales.map(|scales| scales[dir.index()]);
+            peer.mss = self.handshake.mss(dir);
         }
         if let Some(ts) = segment.timestamps {
             sender.echoes.sent(ts.value, segment.at);
@@ -120,15 +123,7 @@ impl Connection {
                 sink.timestamp_rtt(dir.reversed(), segment.at, rtt_ns);
             }
         }
-        // While data of the peer is unanswered, an ACK of this side may have been lost.
-        sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
-        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
-            peer.on_ack(dir.reversed(), segment, sink);
-        }
-        let wire_packets = packets_on_the_wire(segment, self.handshake.mss(dir.reversed()));
-        if wire_packets > 1 {
-            sink.signal(dir, segment.at, Signal::SuperSegment);
-        }
+        let wire_packets = packets_on_the_wire(segment, sender.mss);
         let step = match segment.ip_id {
             // A SYN-ACK or an RST may come from a host that has no counter for the connection.
             Some(id) if !flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
@@ -136,6 +131,24 @@ impl Connection {
             }
             _ => Step::Unknown,
         };
+        if is_plain(segment, wire_packets, step)
+            && sender.emissions.is_idle()
+            && !self.handshake.is_pending()
+            && on_quiet(sender, peer, dir, segment, sink)
+        {
+            sender.owes_ack = false;
+            sender.packets += 1;
+            sender.last_packet_at = Some(segment.at);
+            return;
+        }
+        // While data of the peer is unanswered, an ACK of this side may have been lost.
+        sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
+        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
+            peer.on_ack(dir.reversed(), segment, sink);
+        }
+        if wire_packets > 1 {
+            sink.signal(dir, segment.at, Signal::SuperSegment);
+        }
         sender.on_step(step, segment);
 
         peer.owes_ack |= seq_len(
@@ -165,6 +178,9 @@ impl Connection {
                     self.halves[dir.index()].downstream.add(ns);
                 }
             }
+        }
+        for half in &mut self.halves {
+            half.calm = half.is_calm();
         }
     }
 
@@ -239,6 +255,28 @@ impl HalfFlow {
             self.fin = Some(offset);
         }
     }
+}
+
+/// A plain segment that tells no more than that all goes well; `false`, and nothing changed, when
+/// it may tell more.
+#[inline]
+fn on_quiet<S: FlowSink>(
+    sender: &mut HalfFlow,
+    peer: &mut HalfFlow,
+    dir: Direction,
+    segment: &Segment,
+    sink: &mut S,
+) -> bool {
+    if segment.payload_len == 0 {
+        return sender.continues_empty(segment) && peer.on_next_ack(dir.reversed(), segment, sink);
+    }
+    let quiet = sender.continues(segment) && peer.is_acked_as_before(segment);
+    if quiet {
+        peer.on_same_ack(dir.reversed(), segment, sink);
+        peer.owes_ack = true;
+        sender.on_next_data(dir, segment, sink);
+    }
+    quiet
 }
 
 /// How many packets a frame is on the wire: several, when segmentation is left to the network card.

@@ -1,6 +1,6 @@
-//! What names a connection, and which shard it belongs to.
+//! What finds a connection again: the two ends of its segments, in no direction.
 
-use std::hash::{Hash, Hasher};
+use std::hash::BuildHasher;
 
 use crate::decode::{Endpoint, Segment};
 
@@ -8,62 +8,107 @@ use crate::decode::{Endpoint, Segment};
 /// work on them.
 pub const SHARDS: usize = 32;
 
-/// The two endpoints of a connection, in no direction: equal for the segments of both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConnectionKey {
-    low: Endpoint,
-    high: Endpoint,
-}
-
-impl Hash for ConnectionKey {
-    /// In three words instead of the two slices with their lengths, and the two ports, that
-    /// deriving gives: this is done twice a packet.
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u128(self.low.address());
-        state.write_u128(self.high.address());
-        state.write_u32(u32::from(self.low.port()) << 16 | u32::from(self.high.port()));
-    }
-}
-
-impl ConnectionKey {
-    /// The connection of a segment.
-    #[inline]
-    #[must_use]
-    pub fn of(segment: &Segment) -> Self {
-        if segment.src <= segment.dst {
-            Self {
-                low: segment.src,
-                high: segment.dst,
-            }
-        } else {
-            Self {
-                low: segment.dst,
-                high: segment.src,
-            }
-        }
-    }
-}
+/// Odd, and without a pattern: the fraction of the golden ratio, and a number found by search
+/// (Steele and Vigna, "Computationally easy, spectrally good multipliers", 2022).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+const SPREAD: u64 = 0xd134_2543_de82_ef95;
 
 /// The shard of a segment's connection, below [`SHARDS`]; the same for both directions, and in
 /// every run.
 ///
-/// Needs no key, since the sum over both ends has no direction. Who picks addresses to fill one
-/// shard only keeps the other cores idle: within a shard, the table hashes with a seed.
+/// Who picks addresses to fill one shard only keeps the other cores idle: within a shard, the
+/// table hashes with a seed.
 #[inline]
 #[must_use]
 pub fn shard_of(segment: &Segment) -> usize {
-    /// The golden ratio's fraction in 64 bits, and an odd number without a pattern: any will do.
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-    const MIX: u64 = 0xd6e8_feb8_6659_fd93;
     let end = |end: &Endpoint| {
         let address = end.address();
         let folded = (address >> 64) as u64 ^ address as u64;
-        (folded ^ u64::from(end.port()) << 40).wrapping_mul(MIX)
+        (folded ^ u64::from(end.port()) << 40).wrapping_mul(SPREAD)
     };
+    // The sum has no direction, and the product's high bits depend on all lower ones.
     let both = end(&segment.src).wrapping_add(end(&segment.dst));
-    // The product's high bits depend on all lower ones.
-    ((both ^ both >> 32).wrapping_mul(SPREAD) >> 59) as usize
+    ((both ^ both >> 32).wrapping_mul(GOLDEN) >> 59) as usize
 }
 
 const _: () = assert!(SHARDS == 1 << (64 - 59));
+
+/// Hashes the ends of a segment, the same for both directions.
+///
+/// Seeded anew for each table, so that nobody can write a capture whose connections all fall
+/// together. The seed moves entries within the table only; no result depends on it.
+#[derive(Clone, Debug)]
+pub(super) struct EndsHasher {
+    seeds: [u64; 2],
+}
+
+impl EndsHasher {
+    pub(super) fn new() -> Self {
+        let random = foldhash::fast::RandomState::default();
+        Self {
+            seeds: [random.hash_one(0), random.hash_one(1)],
+        }
+    }
+
+    #[inline]
+    pub(super) fn hash(&self, one: &Endpoint, other: &Endpoint) -> u64 {
+        // A sum of two seeded hashes has no direction, and takes no comparison to bring the ends
+        // into an order.
+        let sum = self.end(one).wrapping_add(self.end(other));
+        sum ^ sum >> 32
+    }
+
+    /// The 128-bit product of two seeded words, folded: as foldhash does.
+    #[inline]
+    fn end(&self, end: &Endpoint) -> u64 {
+        let address = end.address();
+        let low = address as u64 ^ self.seeds[0];
+        let high = ((address >> 64) as u64 ^ self.seeds[1])
+            .wrapping_add(u64::from(end.port()).wrapping_mul(GOLDEN));
+        let product = u128::from(low) * u128::from(high);
+        (product >> 64) as u64 ^ product as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// A /16 of clients on one server, as scans and load tests have it: no two of 65,536 may meet
+    /// in 64 bits, and no shard may have much more than its part.
+    #[test]
+    fn neighbouring_addresses_and_ports_are_spread() {
+        let hasher = EndsHasher::new();
+        let server = Endpoint::v4([10, 0, 0, 1], 443);
+        let clients = (0..=u16::MAX).map(|client| {
+            let [high, low] = client.to_be_bytes();
+            Endpoint::v4([10, 1, 0, high], 40_000 + u16::from(low))
+        });
+        let hashes: HashSet<u64> = clients
+            .map(|client| hasher.hash(&client, &server))
+            .collect();
+        assert_eq!(hashes.len(), 1 << 16);
+        let mut low_bits = [0_u32; 256];
+        for hash in hashes {
+            low_bits[(hash & 0xff) as usize] += 1;
+        }
+        // 256 each on average, with a standard deviation of 16.
+        assert!(
+            low_bits.iter().all(|&count| (150..400).contains(&count)),
+            "{low_bits:?}"
+        );
+    }
+
+    #[test]
+    fn both_directions_hash_alike_and_swapped_ports_do_not() {
+        let hasher = EndsHasher::new();
+        let (a, b) = (Endpoint::v4([10, 0, 0, 1], 80), Endpoint::v6([7; 16], 9));
+        assert_eq!(hasher.hash(&a, &b), hasher.hash(&b, &a));
+        assert_ne!(
+            hasher.hash(&a, &b),
+            hasher.hash(&a.with_port(9), &b.with_port(80))
+        );
+    }
+}

@@ -1,8 +1,8 @@
 //! The connections of one shard.
 
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 
-use super::key::ConnectionKey;
+use super::key::EndsHasher;
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::time::CaptureTime;
@@ -29,6 +29,19 @@ impl FlowIdentity {
         match dir {
             Direction::Forward => (self.opener, self.peer),
             Direction::Reverse => (self.peer, self.opener),
+        }
+    }
+
+    /// The direction of a segment; `None` when it is not between these two ends.
+    #[inline]
+    #[must_use]
+    pub fn direction(&self, segment: &Segment) -> Option<Direction> {
+        if segment.src == self.opener && segment.dst == self.peer {
+            Some(Direction::Forward)
+        } else if segment.src == self.peer && segment.dst == self.opener {
+            Some(Direction::Reverse)
+        } else {
+            None
         }
     }
 }
@@ -86,7 +99,7 @@ pub struct TableFacts {
 
 #[derive(Debug)]
 struct Flow<F> {
-    key: ConnectionKey,
+    hash: u64,
     identity: FlowIdentity,
     last_at: CaptureTime,
     connection: Connection,
@@ -97,12 +110,32 @@ struct Flow<F> {
 pub struct FlowTable<O: Observer> {
     observer: O,
     limits: FlowLimits,
-    index: HashMap<ConnectionKey, u32, foldhash::fast::RandomState>,
+    hasher: EndsHasher,
+    /// Places in `flows`, by the hash of the ends.
+    index: HashTable<Place>,
     flows: Vec<Flow<O::Flow>>,
     /// The latest instant seen: the table's clock.
     now: CaptureTime,
-    swept_at: CaptureTime,
+    /// When connections are next looked through.
+    sweep_at: CaptureTime,
     facts: TableFacts,
+}
+
+/// Where a connection is, with as much of its hash as tells it from nearly all others: a probe that
+/// fails does not touch the connection.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    tag: u32,
+    index: u32,
+}
+
+impl Place {
+    fn new(hash: u64, index: usize) -> Self {
+        Self {
+            tag: (hash >> 32) as u32,
+            index: index as u32,
+        }
+    }
 }
 
 /// How far one record can move the table's clock, in ns of capture time.
@@ -118,10 +151,11 @@ impl<O: Observer> FlowTable<O> {
         Self {
             observer,
             limits,
-            index: HashMap::default(),
+            hasher: EndsHasher::new(),
+            index: HashTable::new(),
             flows: Vec::new(),
             now: CaptureTime::MIN,
-            swept_at: CaptureTime::MIN,
+            sweep_at: CaptureTime::MIN,
             facts: TableFacts::default(),
         }
     }
@@ -129,24 +163,27 @@ impl<O: Observer> FlowTable<O> {
     /// Takes the next segment of this shard, in capture order.
     pub fn on_segment(&mut self, segment: &Segment) {
         self.keep_house(segment.at);
-        let key = ConnectionKey::of(segment);
-        let index = match self.index.get(&key) {
-            Some(&index) => index as usize,
-            None => self.open(key, segment),
+        let hash = self.hasher.hash(&segment.src, &segment.dst);
+        let tag = Place::new(hash, 0).tag;
+        let flows = &self.flows;
+        let known = self.index.find(hash, |place| {
+            place.tag == tag
+                && flows
+                    .get(place.index as usize)
+                    .is_some_and(|flow| flow.identity.direction(segment).is_some())
+        });
+        let mut index = match known {
+            Some(place) => place.index as usize,
+            None => self.open(hash, segment),
         };
-        let flow = &mut self.flows[index];
-        let mut dir = direction(&flow.identity, segment);
-        let index = if flow.connection.is_superseded_by(dir, segment) {
+        let mut dir = self.direction(index, segment);
+        if segment.flags.has(TcpFlags::SYN)
+            && self.flows[index].connection.is_superseded_by(dir, segment)
+        {
             self.close(index, false);
-            dir = Direction::Forward;
-            let index = self.open(key, segment);
-            if segment.src != self.flows[index].identity.opener {
-                dir = Direction::Reverse;
-            }
-            index
-        } else {
-            index
-        };
+            index = self.open(hash, segment);
+            dir = self.direction(index, segment);
+        }
         let flow = &mut self.flows[index];
         flow.last_at = flow.last_at.max(segment.at);
         flow.connection.on_segment(dir, segment, &mut flow.sink);
@@ -182,7 +219,17 @@ impl<O: Observer> FlowTable<O> {
         (self.observer, self.facts)
     }
 
-    fn open(&mut self, key: ConnectionKey, segment: &Segment) -> usize {
+    #[inline]
+    fn direction(&self, index: usize, segment: &Segment) -> Direction {
+        if segment.src == self.flows[index].identity.opener {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        }
+    }
+
+    #[cold]
+    fn open(&mut self, hash: u64, segment: &Segment) -> usize {
         if self.flows.len() >= self.limits.flows_max {
             self.make_room();
         }
@@ -202,21 +249,33 @@ impl<O: Observer> FlowTable<O> {
         let sink = self.observer.open(&identity);
         let index = self.flows.len();
         self.flows.push(Flow {
-            key,
+            hash,
             identity,
             last_at: segment.at,
             connection: Connection::new(),
             sink,
         });
-        self.index.insert(key, index as u32);
+        let flows = &self.flows;
+        self.index
+            .insert_unique(hash, Place::new(hash, index), |place| {
+                flows[place.index as usize].hash
+            });
         index
     }
 
     fn close(&mut self, index: usize, cut_by_limit: bool) {
         let mut flow = self.flows.swap_remove(index);
-        self.index.remove(&flow.key);
-        if let Some(moved) = self.flows.get(index) {
-            self.index.insert(moved.key, index as u32);
+        let (last, place) = (self.flows.len() as u32, index as u32);
+        if let Ok(entry) = self
+            .index
+            .find_entry(flow.hash, |entry| entry.index == place)
+        {
+            entry.remove();
+        }
+        if let Some(moved) = self.flows.get(index)
+            && let Some(entry) = self.index.find_mut(moved.hash, |entry| entry.index == last)
+        {
+            entry.index = place;
         }
         flow.connection.finish(&mut flow.sink);
         self.facts.cut_by_limit += u64::from(cut_by_limit);
@@ -226,15 +285,21 @@ impl<O: Observer> FlowTable<O> {
 
     #[inline]
     fn keep_house(&mut self, at: CaptureTime) {
+        if at > self.now {
+            self.turn_clock(at);
+        }
+    }
+
+    fn turn_clock(&mut self, at: CaptureTime) {
         // One record with an absurd time must not make all connections look idle.
         let soon = if self.now == CaptureTime::MIN {
             at
         } else {
             self.now.plus_ns(JUMP_NS)
         };
-        self.now = self.now.max(at.min(soon));
-        if self.now.since(self.swept_at) >= SWEEP_NS {
-            self.swept_at = self.now;
+        self.now = at.min(soon);
+        if self.now >= self.sweep_at {
+            self.sweep_at = self.now.plus_ns(SWEEP_NS);
             self.sweep();
         }
     }
@@ -265,13 +330,5 @@ impl<O: Observer> FlowTable<O> {
                 self.close(index, true);
             }
         }
-    }
-}
-
-fn direction(identity: &FlowIdentity, segment: &Segment) -> Direction {
-    if segment.src == identity.opener {
-        Direction::Forward
-    } else {
-        Direction::Reverse
     }
 }

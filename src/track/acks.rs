@@ -350,7 +350,7 @@ impl HalfFlow {
         clippy::too_many_arguments,
         reason = "the parts of one sample, from two callers"
     )]
-    fn sample<S: FlowSink>(
+    pub(super) fn sample<S: FlowSink>(
         &mut self,
         dir: Direction,
         at: CaptureTime,

@@ -76,6 +76,10 @@ pub(super) struct HalfFlow {
     pub(super) emissions: Emissions,
     /// The peer has sent something since this sender's last packet: an ACK may be under way.
     pub(super) owes_ack: bool,
+    /// Nothing is missing, being repaired or in doubt: see [`is_calm`](Self::is_calm).
+    pub(super) calm: bool,
+    /// The MSS that the peer announced in its SYN.
+    pub(super) mss: Option<u16>,
     /// Largest payload of one packet seen, in bytes.
     pub(super) largest_payload: u32,
     /// Where the last segment out of reach ended.
@@ -436,7 +440,7 @@ impl HalfFlow {
     }
 
     /// Tells the sink, and keeps a row where rows are wanted.
-    fn report<S: FlowSink>(
+    pub(super) fn report<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
@@ -517,7 +521,7 @@ impl HalfFlow {
 
 /// What a data segment turned out to be; the fields are those of [`DataArrival`].
 #[derive(Clone, Copy, Debug)]
-struct Taken {
+pub(super) struct Taken {
     verdict: Verdict,
     unique_len: u32,
     repeated_len: u32,
@@ -527,7 +531,7 @@ struct Taken {
 impl Taken {
     /// A segment of `len` bytes, `unique_len` of them not seen before: a retransmission repeats all
     /// of its bytes, others none.
-    fn of(verdict: Verdict, unique_len: u32, len: u32) -> Self {
+    pub(super) fn of(verdict: Verdict, unique_len: u32, len: u32) -> Self {
         let repeats = verdict.class == Class::Retransmission;
         Self {
             verdict,
@@ -550,7 +554,8 @@ pub(super) enum Copy {
 }
 
 /// A range as it passes for the first time.
-fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
+#[inline]
+pub(super) fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
     let tsval = segment.timestamps.map_or(0, |ts| ts.value);
     let id = segment.ip_id.unwrap_or(0);
     let fin = segment.flags.has(TcpFlags::FIN);

@@ -130,7 +130,21 @@ impl Handshake {
         Some(option(forward) && option(reverse))
     }
 
+    /// Whether a segment just taken completed a round trip.
+    #[inline]
+    pub(super) fn is_pending(&self) -> bool {
+        self.completed_by.is_some()
+    }
+
+    #[inline]
     pub(super) fn on_segment(&mut self, dir: Direction, segment: &Segment) {
+        let ends = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST);
+        if !self.confirmed || segment.flags.any(ends) {
+            self.on_news(dir, segment);
+        }
+    }
+
+    fn on_news(&mut self, dir: Direction, segment: &Segment) {
         let flags = segment.flags;
         if flags.has(TcpFlags::SYN) {
             self.on_syn(dir, segment);

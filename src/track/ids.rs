@@ -25,6 +25,8 @@ pub(super) struct IdCounter {
     astray: u32,
     /// Skips while nothing was missing and nothing being repaired.
     doubts: u32,
+    /// What [`counts`](Self::counts) said after the last packet.
+    counting: bool,
     /// So many of them that other connections must count on it too; for good.
     shared: bool,
 }
@@ -48,7 +50,26 @@ impl IdCounter {
     const JUMP_MAX: i16 = 1024;
 
     /// Takes note of the id of a packet that stands for `packets` packets on the wire.
+    #[inline]
     pub(super) fn observe(&mut self, id: u16, packets: u16) -> Step {
+        // Nearly always the next one of a counter; and a counter that is believed stays so by it.
+        if self.counting
+            && packets == 1
+            && self.last_packets == 1
+            && self.last == Some(id.wrapping_sub(1))
+        {
+            self.last = Some(id);
+            self.unwrapped += 1;
+            self.steps = self.steps.saturating_add(1);
+            self.by_one = self.by_one.saturating_add(1);
+            return Step::Ahead(0);
+        }
+        let step = self.observe_any(id, packets);
+        self.counting = self.counts();
+        if self.counting { step } else { Step::Unknown }
+    }
+
+    fn observe_any(&mut self, id: u16, packets: u16) -> Step {
         let Some(last) = self.last else {
             self.last = Some(id);
             self.last_packets = packets;
@@ -57,14 +78,14 @@ impl IdCounter {
         };
         let delta = id.wrapping_sub(last).cast_signed();
         self.steps = self.steps.saturating_add(1);
-        let step = match delta.cmp(&0) {
+        match delta.cmp(&0) {
             Ordering::Equal => Step::Same,
             Ordering::Greater => {
                 let skipped = (delta - 1)
                     .saturating_sub(self.last_packets.cast_signed() - 1)
                     .max(0);
                 if skipped == 0 {
-                    self.by_one += 1;
+                    self.by_one = self.by_one.saturating_add(1);
                 } else if delta > Self::JUMP_MAX {
                     self.astray += 1;
                 }
@@ -88,11 +109,7 @@ impl IdCounter {
                 }
                 Step::Behind
             }
-        };
-        if !self.counts() {
-            return Step::Unknown;
         }
-        step
     }
 
     /// Ids were skipped, but no byte of the stream, and no loss was being repaired: another
@@ -100,6 +117,7 @@ impl IdCounter {
     pub(super) fn doubt(&mut self) {
         self.doubts = self.doubts.saturating_add(1);
         self.shared |= self.doubts >= DOUBTS_MIN && self.doubts * 20 > self.steps;
+        self.counting = self.counts();
     }
 
     /// The unwrapped id nearest to the highest one so far.
@@ -111,8 +129,8 @@ impl IdCounter {
     /// Whether the ids of this direction count up by one.
     pub(super) fn counts(&self) -> bool {
         self.steps >= STEPS_MIN
-            && self.by_one * 2 >= self.steps
-            && self.astray * 20 <= self.steps
+            && u64::from(self.by_one) * 2 >= u64::from(self.steps)
+            && u64::from(self.astray) * 20 <= u64::from(self.steps)
             && !self.shared
     }
 

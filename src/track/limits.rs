@@ -48,6 +48,11 @@ impl HalfFlow {
         self.limits.application_ns = self.limits.application_ns.saturating_add(pause_ns.max(0));
     }
 
+    /// Whether a loss is being repaired.
+    pub(super) fn is_repairing(&self) -> bool {
+        self.limits.repair.is_some()
+    }
+
     /// Data or a window has passed at `at`: whether there is room for more.
     pub(super) fn note_room(&mut self, at: CaptureTime) {
         let full = self

@@ -1,0 +1,185 @@
+//! The quiet path: what nearly every segment of a capture is, judged with a fraction of the work.
+//!
+//! Nothing is decided here that [`Connection`](super::Connection) would decide otherwise: a segment
+//! is taken only when all the evidence that the general path weighs is absent, and then leaves the
+//! same state and tells the same events. The tests play random traces both ways and compare. When
+//! in doubt, a check fails and the general path takes the segment.
+
+use super::half::{HalfFlow, Taken, sent_of};
+use super::ids::Step;
+use super::in_flight::Marks;
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Acked, Class, Direction, FlowSink, RttLabel, Signal, Verdict};
+
+/// Whether a segment has nothing but data or a plain ACK to tell.
+#[inline]
+pub(super) fn is_plain(segment: &Segment, wire_packets: u16, step: Step) -> bool {
+    segment.flags.0 & !TcpFlags::PSH.0 == TcpFlags::ACK.0
+        && segment.sack.as_slice().is_empty()
+        && segment.window > 0
+        && wire_packets == 1
+        && matches!(step, Step::Ahead(0) | Step::Same | Step::Unknown)
+}
+
+impl HalfFlow {
+    /// Whether nothing is missing, being repaired or in doubt on the way to the receiver. Holds until
+    /// the general path changes it: the quiet path never does.
+    pub(super) fn is_calm(&self) -> bool {
+        self.sent_data
+            && self.una.is_some()
+            && self.recovery_until.is_none()
+            && self.timeout_until.is_none()
+            && self.dup_run == 0
+            && self.dup_first_at.is_none()
+            && self.dup_third_at.is_none()
+            && self.unneeded.is_empty()
+            && self.board.highest_end().is_none()
+            && self.emissions.is_idle()
+            && !self.is_repairing()
+    }
+
+    /// Whether a segment of the peer tells this direction nothing but a window.
+    #[inline]
+    pub(super) fn is_acked_as_before(&self, segment: &Segment) -> bool {
+        match (self.unwrapper, self.una) {
+            (None, _) => true,
+            (Some(unwrapper), Some(una)) => unwrapper.seq(una) == segment.ack,
+            (Some(_), None) => false,
+        }
+    }
+
+    /// Whether a segment without payload continues the stream, so that it is no probe.
+    #[inline]
+    pub(super) fn continues_empty(&self, segment: &Segment) -> bool {
+        self.unwrapper
+            .is_none_or(|unwrapper| !self.sent_data || unwrapper.seq(self.high) == segment.seq)
+    }
+
+    /// Whether a segment with payload is the next part of the stream.
+    #[inline]
+    pub(super) fn continues(&self, segment: &Segment) -> bool {
+        // A single byte may be a probe.
+        segment.payload_len > 1
+            && self.sent_data
+            && self.window != Some(0)
+            && self
+                .unwrapper
+                .is_some_and(|unwrapper| unwrapper.seq(self.high) == segment.seq)
+    }
+
+    /// Takes the window of a segment that acknowledges `ack`.
+    #[inline]
+    fn take_window<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        sink: &mut S,
+    ) {
+        self.window = Some(segment.window);
+        self.window_end = self
+            .window_scale
+            .map(|scale| ack + (i64::from(segment.window) << scale));
+        if let Some(end) = self.window_end {
+            sink.window(dir, segment.at, end);
+        }
+        self.note_room(segment.at);
+    }
+
+    /// A segment of the peer that [`is_acked_as_before`](Self::is_acked_as_before).
+    #[inline]
+    pub(super) fn on_same_ack<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        sink: &mut S,
+    ) {
+        if self.unwrapper.is_some()
+            && let Some(una) = self.una
+        {
+            self.take_window(dir, segment, una, sink);
+        }
+    }
+
+    /// A segment that [`continues`](Self::continues) the stream.
+    #[inline]
+    pub(super) fn on_next_data<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        sink: &mut S,
+    ) {
+        self.note_pause(segment.at);
+        let (start, len) = (self.high, segment.payload_len);
+        let end = start + i64::from(len);
+        self.high = end;
+        self.in_flight
+            .push(sent_of(segment, start, len, Verdict::NEW));
+        self.unique_bytes += u64::from(len);
+        self.largest_payload = self.largest_payload.max(len);
+        if self.window_end == Some(end) {
+            sink.signal(dir, segment.at, Signal::WindowFull);
+        }
+        let taken = Taken::of(Verdict::NEW, len, len);
+        self.report(dir, segment, start, taken, sink);
+        self.last_data_at = Some(segment.at);
+        self.note_room(segment.at);
+    }
+
+    /// An ACK without payload moves over segments that passed once and in order, while all is
+    /// calm. `false`, and nothing changed, when that is not all there is to it.
+    #[inline]
+    pub(super) fn on_next_ack<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        sink: &mut S,
+    ) -> bool {
+        let (true, Some(unwrapper), Some(una)) = (self.calm, self.unwrapper, self.una) else {
+            return false;
+        };
+        let at = segment.at;
+        let ack = unwrapper.offset(segment.ack, una);
+        if ack <= una || ack > self.high {
+            return false;
+        }
+        let mut latest = self.released_latest;
+        let mut covered = 0;
+        while let Some(sent) = self
+            .in_flight
+            .nth_unacked(covered)
+            .filter(|sent| sent.end() <= ack)
+        {
+            let once = sent.copies == 1 && sent.marks == Marks::default();
+            if !(once && sent.verdict.class == Class::New && latest <= Some(sent.at)) {
+                return false;
+            }
+            latest = Some(sent.at);
+            covered += 1;
+        }
+        self.take_window(dir, segment, ack, sink);
+        let bytes = self
+            .payload_below(ack)
+            .saturating_sub(self.payload_below(una));
+        self.una = Some(ack);
+        if bytes > 0 {
+            sink.acked(dir, &Acked { at, bytes, ack });
+        }
+        let flight = self.in_flight.unacked();
+        while let Some(sent) = self.in_flight.release_next(ack) {
+            sent.marks.set(Marks::SAMPLED);
+            let (sent_at, row, exact) = (sent.at, sent.row, sent.end() == ack);
+            let label = match (covered, exact) {
+                (3.., _) => RttLabel::StretchAck,
+                (_, true) => RttLabel::Clean,
+                (_, false) => RttLabel::DelayedAck,
+            };
+            self.sample(dir, at, sent_at, row, exact, label, sink);
+        }
+        self.released_latest = latest;
+        self.in_flight.trim(flight, at);
+        self.release_rows(dir, false, sink);
+        self.progress_at = Some(at);
+        true
+    }
+}

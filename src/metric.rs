@@ -7,14 +7,21 @@
 //! | [`fness`] | N1 |
 //! | [`jain_index`] | N2 |
 //! | [`sharing_ratio`], [`sharing_bound`] | N3 |
+//! | [`harm`] | N4 |
 //! | [`utilisation`] | N5 |
 //! | [`balance`] | P1 |
+//! | [`stats`] | S1 to S10 |
+//! | [`split`] | T1 to T7 |
 
 mod balance;
 mod fairness;
+mod harm;
+pub mod split;
+pub mod stats;
 
 pub use balance::{Balance, BalanceWeights, balance};
 pub use fairness::{fness, jain_index, sharing_bound, sharing_ratio};
+pub use harm::{Better, harm};
 
 /// A rate in bits per second: `8 * bytes` over an interval.
 ///

@@ -13,7 +13,7 @@ const ROOMS: [&str; 13] = [
 
 /// The files in which a foreign crate may be named: those whose path begins so. Crates without
 /// any are at home everywhere.
-const HOMES: [(&str, &[&str]); 19] = [
+const HOMES: [(&str, &[&str]); 20] = [
     ("pcap_parser", &["capture"]),
     ("flate2", &["capture"]),
     ("zstd", &["capture"]),
@@ -23,6 +23,7 @@ const HOMES: [(&str, &[&str]); 19] = [
     ("etherparse", &["decode"]),
     ("foldhash", &["flow"]),
     ("hashbrown", &["flow"]),
+    ("statrs", &["metric/stats/distribution"]),
     ("rayon", &["analyze"]),
     ("polars", &["table", "report/tables"]),
     ("plotters", &["report/chart"]),

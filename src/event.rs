@@ -384,6 +384,9 @@ pub trait FlowSink {
     fn data(&mut self, _dir: Direction, _data: &DataArrival) {}
     /// An earlier judgement was changed by later evidence.
     fn amended(&mut self, _dir: Direction, _amendment: &Amendment) {}
+    /// Packets of direction `dir` turned out to be lost at `place`: so many of them or, below 0, as
+    /// many fewer than was thought (METRICS.md X3).
+    fn lost(&mut self, _dir: Direction, _place: LossPlace, _packets: i32) {}
     /// An RTT sample of a data segment of direction `dir`.
     fn rtt(&mut self, _dir: Direction, _sample: &RttSample) {}
     /// The first echo of a `TSval` of direction `dir` passed, `rtt_ns` after the `TSval` itself
@@ -425,6 +428,11 @@ impl<A: FlowSink, B: FlowSink> FlowSink for (&mut A, &mut B) {
     fn amended(&mut self, dir: Direction, amendment: &Amendment) {
         self.0.amended(dir, amendment);
         self.1.amended(dir, amendment);
+    }
+    #[inline]
+    fn lost(&mut self, dir: Direction, place: LossPlace, packets: i32) {
+        self.0.lost(dir, place, packets);
+        self.1.lost(dir, place, packets);
     }
     #[inline]
     fn rtt(&mut self, dir: Direction, sample: &RttSample) {

@@ -9,6 +9,7 @@
 
 mod acks;
 mod classify;
+mod copies;
 mod emissions;
 mod half;
 mod handshake;

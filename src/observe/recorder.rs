@@ -9,8 +9,8 @@ use super::summary::DirectionSummary;
 use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
-    Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, Recovery,
-    RttSample, Signal, StreamPart,
+    Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace,
+    Recovery, RttSample, Signal, StreamPart,
 };
 use crate::flow::{FlowIdentity, Observer};
 use crate::time::CaptureTime;
@@ -249,6 +249,10 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if let Some(sequence) = self.sequence(dir) {
             sequence.on_amendment(amendment);
         }
+    }
+
+    fn lost(&mut self, dir: Direction, place: LossPlace, packets: i32) {
+        self.directions[dir.index()].on_lost(place, packets);
     }
 
     #[inline]

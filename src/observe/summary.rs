@@ -153,13 +153,16 @@ impl DirectionSummary {
                     Some(Reason::Unneeded) => add(&mut self.rtx_unneeded),
                     None => {}
                 }
-                match verdict.lost {
-                    Some(LossPlace::Upstream) => add(&mut self.lost_upstream),
-                    Some(LossPlace::Downstream) => add(&mut self.lost_downstream),
-                    None => {}
-                }
             }
         }
+    }
+
+    pub(super) fn on_lost(&mut self, place: LossPlace, packets: i32) {
+        let counter = match place {
+            LossPlace::Upstream => &mut self.lost_upstream,
+            LossPlace::Downstream => &mut self.lost_downstream,
+        };
+        *counter = counter.saturating_add_signed(i64::from(packets));
     }
 
     #[inline]

@@ -30,6 +30,7 @@ impl HalfFlow {
         let news = if segment.sack.as_slice().is_empty() {
             false
         } else {
+            self.sacks = true;
             self.on_sack(dir, segment, ack, una, sink)
         };
         if ack > una || una_before.is_none() {
@@ -132,6 +133,13 @@ impl HalfFlow {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);
         }
         self.amend_unneeded(dir, sink);
+        if parts > 0
+            && !self.holes.is_empty()
+            && let Some(highest) = self.board.highest_end()
+        {
+            let clear = 2 * i64::from(self.largest_payload);
+            self.holes.tell_below(highest, clear, segment.at);
+        }
         parts > 0
     }
 
@@ -221,14 +229,9 @@ impl HalfFlow {
         self.progress_at = Some(at);
         self.note_repaired(dir, at, false, sink);
         self.dup_run = 0;
-        if self.recovery_until.is_some_and(|until| ack < until) {
-            // A partial ACK asks for the next hole (RFC 6582 section 3.2), and what was reported
-            // before it still is.
-            self.dup_first_at.get_or_insert(at);
-            self.dup_third_at.get_or_insert(at);
-        } else {
-            self.dup_first_at = None;
-            self.dup_third_at = None;
+        if !self.holes.is_empty() && self.recovery_until.is_some_and(|until| ack < until) {
+            // A partial ACK asks for the next hole (RFC 6582 section 3.2).
+            self.holes.tell_at(ack, true, at);
         }
         if self.recovery_until.is_some_and(|until| ack >= until) {
             self.recovery_until = None;
@@ -275,8 +278,14 @@ impl HalfFlow {
         });
         let soonest = self.downstream.min_ns();
         let mut delivered: Option<u16> = None;
+        let mut covered = 0;
+        let edge_is_new = self
+            .in_flight
+            .nth_unacked(0)
+            .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
         while let Some(sent) = self.in_flight.release_next(ack) {
             delivered = Some(sent.id);
+            covered += 1;
             let waited = self.released_latest.is_some_and(|latest| latest > sent.at);
             self.released_latest = self.released_latest.max(Some(sent.at));
             if cover.shows_reordering(sent) {
@@ -306,6 +315,16 @@ impl HalfFlow {
             }
         }
         self.amend_unneeded(dir, sink);
+        if !cover.told_of_hole {
+            self.last_cover = covered;
+        } else if edge_is_new && !cover.recovering && !self.sacks {
+            // Without SACK: as many segments as there were duplicate ACKs had overtaken the first,
+            // and the ACK for that one covers them all (RFC 5681 section 4.2). An ACK that covers
+            // no more than the last one did may just as well be delayed after a copy of a segment.
+            if covered > self.dup_run && covered > self.last_cover {
+                sink.signal(dir, at, Signal::ReorderedAtReceiver);
+            }
+        }
         if let Some(id) = delivered.filter(|_| !self.emissions.is_idle()) {
             let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
             self.emissions.on_delivered(self.ids.unwrap(id), effective);
@@ -336,12 +355,8 @@ impl HalfFlow {
         }
         if same_window || news {
             self.dup_run += 1;
-            let recovering = self.recovery_until.is_some();
-            if self.dup_run == 1 && !(recovering && self.dup_first_at.is_some()) {
-                self.dup_first_at = Some(segment.at);
-            }
-            if self.dup_run == 3 && !(recovering && self.dup_third_at.is_some()) {
-                self.dup_third_at = Some(segment.at);
+            if !news && let Some(una) = self.una {
+                self.holes.tell_at(una, false, segment.at);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! The evidence ladder of METRICS.md section 2: what a data segment is.
 
-use super::half::{Copy, HalfFlow};
+use super::copies::Copy;
+use super::half::HalfFlow;
 use super::ids::IdCounter;
-use super::in_flight::Sent;
+use super::in_flight::{Marks, Sent};
 use super::ranges::Hole;
 use super::rtt::later;
 use crate::decode::Segment;
@@ -200,8 +201,7 @@ impl HalfFlow {
         let elapsed_ns = segment.at.since(hole.opened_at);
         let upstream_ns = self.upstream.min_ns().unwrap_or(0);
         let timer_possible = elapsed_ns >= self.timeout_ns() / 2;
-        let trigger = self.dup_first_at.filter(|&at| at >= hole.opened_at);
-        match trigger {
+        match hole.told_at {
             None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),
             // No ACK was ever captured, so none that is missing proves anything.
             None if self.una.is_none() => (Ambiguous, Evidence::None, Confidence::Low),
@@ -211,8 +211,9 @@ impl HalfFlow {
                 (Reordered, Evidence::Timing, Confidence::High)
             }
             Some(_) => {
-                let third = self.dup_third_at.filter(|&at| at >= hole.opened_at);
-                let asked = third.is_some_and(|at| segment.at.since(at) >= upstream_ns);
+                let asked = hole
+                    .asked_at
+                    .is_some_and(|at| segment.at.since(at) >= upstream_ns);
                 if asked || timer_possible {
                     (Retransmission, Evidence::Sack, Confidence::Medium)
                 } else {
@@ -246,6 +247,14 @@ impl HalfFlow {
         let Some(sent) = self.in_flight.get_mut(index) else {
             return;
         };
+        for (mark, place) in [
+            (Marks::LOST_UPSTREAM, LossPlace::Upstream),
+            (Marks::LOST_DOWNSTREAM, LossPlace::Downstream),
+        ] {
+            if sent.marks.take(mark) {
+                sink.lost(dir, place, -1);
+            }
+        }
         let was = sent.verdict;
         // Timing is the weaker proof: a DSACK or an echo takes its place.
         let proven = was.reason == Some(Reason::Unneeded)
@@ -260,7 +269,18 @@ impl HalfFlow {
             ..was
         };
         sent.verdict = now;
-        let (row, sent_at, payload_len) = (sent.row, sent.at, sent.len);
+        let (row, sent_at) = (sent.row, sent.at);
+        // A packet that repeats several is unneeded when all of them had arrived.
+        let packet = self.in_flight.one_packet(index);
+        let mut parts = packet.filter_map(|part| self.in_flight.get(part));
+        let unneeded = |part: &Sent| part.verdict.reason == Some(Reason::Unneeded);
+        let mut payload_len = 0;
+        if !parts.all(|part| {
+            payload_len += part.len;
+            unneeded(part)
+        }) {
+            return;
+        }
         sink.amended(
             dir,
             &Amendment {

@@ -1,15 +1,16 @@
 //! One direction of a connection, as its data's sender.
 
+use super::copies::{Copy, sent_of};
 use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
-use super::in_flight::{InFlight, Marks, Row, Rows, Sent};
+use super::in_flight::{InFlight, Marks, Row, Rows};
 use super::limits::Limits;
 use super::ranges::{Hole, Holes, Scoreboard};
 use super::rtt::{Echoes, Estimate};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
-    Class, ClassifiedSegment, Confidence, DataArrival, Direction, Evidence, FlowSink, Reason,
-    Signal, StreamPart, Verdict,
+    Class, ClassifiedSegment, Confidence, DataArrival, Direction, Evidence, FlowSink, LossPlace,
+    Reason, Signal, StreamPart, Verdict,
 };
 use crate::seq::{Seq, Unwrapper};
 use crate::time::CaptureTime;
@@ -51,10 +52,6 @@ pub(super) struct HalfFlow {
     pub(super) released_latest: Option<CaptureTime>,
     /// ACKs in a row that did not move and told of data above.
     pub(super) dup_run: u32,
-    /// When the first of them passed.
-    pub(super) dup_first_at: Option<CaptureTime>,
-    /// When the first three of them had passed.
-    pub(super) dup_third_at: Option<CaptureTime>,
     pub(super) echoes: Echoes,
     /// Vantage point - receiver - vantage point.
     pub(super) downstream: Estimate,
@@ -78,10 +75,16 @@ pub(super) struct HalfFlow {
     pub(super) owes_ack: bool,
     /// Nothing is missing, being repaired or in doubt: see [`is_calm`](Self::is_calm).
     pub(super) calm: bool,
-    /// The MSS that the peer announced in its SYN.
-    pub(super) mss: Option<u16>,
     /// Largest payload of one packet seen, in bytes.
     pub(super) largest_payload: u32,
+    /// Largest segment that the receiver takes, in bytes, where it announced that.
+    pub(super) mss: Option<u16>,
+    /// Data packets lost before the ids were known to count, by the ids skipped until then.
+    pub(super) lost_early: u32,
+    /// Segments that the last ACK of new data covered, where no duplicate ACK came before it.
+    pub(super) last_cover: u32,
+    /// SACK blocks were seen.
+    pub(super) sacks: bool,
     /// Where the last segment out of reach ended.
     stray_end: Option<i64>,
     /// Segments out of reach.
@@ -116,7 +119,8 @@ impl HalfFlow {
         }
         let unseen = self.unseen_bytes().unwrap_or(0);
         let missed = unseen.div_ceil(u64::from(self.largest_payload.max(1)));
-        self.emissions.lost().saturating_sub(missed)
+        let lost = self.emissions.lost() + u64::from(self.lost_early);
+        lost.saturating_sub(missed)
     }
 
     /// Bytes in flight (METRICS.md I1); `None` before the first ACK.
@@ -161,6 +165,8 @@ impl HalfFlow {
     /// Takes note of how a packet's id follows the ones before.
     pub(super) fn on_step(&mut self, step: Step, segment: &Segment) {
         let Some(id) = segment.ip_id else { return };
+        // Nothing but the FIN itself is sent again when all before it has been acknowledged.
+        let may_be_acks = self.owes_ack || self.is_fin_alone(segment);
         match step {
             Step::Ahead(skipped) if skipped > 0 || !self.emissions.is_idle() => {
                 let recovering = self.recovery_until.is_some();
@@ -176,13 +182,31 @@ impl HalfFlow {
                     at: segment.at,
                     since,
                     recovering,
-                    may_be_acks: self.owes_ack,
+                    may_be_acks,
                     repeats,
                 });
             }
-            Step::Behind => self.emissions.on_late(self.ids.unwrap(id)),
-            Step::Ahead(_) | Step::Same | Step::Unknown => {}
+            Step::Behind => {
+                if self.emissions.lost() == 0 {
+                    self.lost_early = self.lost_early.saturating_sub(1);
+                }
+                self.emissions.on_late(self.ids.unwrap(id));
+            }
+            Step::Early(skipped) if !may_be_acks => {
+                self.lost_early = self.lost_early.saturating_add_signed(i32::from(skipped));
+            }
+            Step::Ahead(_) | Step::Early(_) | Step::Same | Step::Unknown => {}
         }
+    }
+
+    /// Whether a segment is a FIN without data, and all data before it was acknowledged.
+    fn is_fin_alone(&self, segment: &Segment) -> bool {
+        segment.flags.has(TcpFlags::FIN)
+            && segment.payload_len == 0
+            && self.una.is_some_and(|una| una >= self.high)
+            && self
+                .unwrapper
+                .is_some_and(|unwrapper| unwrapper.offset(segment.seq, self.high) == self.high)
     }
 
     /// A segment with payload passed.
@@ -209,14 +233,8 @@ impl HalfFlow {
                 self.high = 0;
             } else if self.isn.is_none() {
                 // What came before the capture began was not seen, and may still turn up.
-                self.holes.open(Hole {
-                    start: start - REACH_MAX,
-                    end: start,
-                    opened_at: segment.at,
-                    opened_after: self.packets,
-                    opener_id: segment.ip_id,
-                    opener_tsval: segment.timestamps.map(|ts| ts.value),
-                });
+                self.holes
+                    .open(Hole::new(start - REACH_MAX, start, segment, self.packets));
             }
         }
         let taken = if start >= self.high {
@@ -245,6 +263,13 @@ impl HalfFlow {
                 self.recovery_until = Some(until.max(self.high));
             }
             _ => {}
+        }
+        if taken.lost_upstream {
+            sink.lost(dir, LossPlace::Upstream, 1);
+        }
+        if taken.lost_downstream > 0 {
+            let packets = taken.lost_downstream.cast_signed();
+            sink.lost(dir, LossPlace::Downstream, packets);
         }
         self.report(dir, segment, start, taken, sink);
         self.last_data_at = Some(segment.at);
@@ -277,14 +302,8 @@ impl HalfFlow {
                     end: start,
                 },
             );
-            self.holes.open(Hole {
-                start: self.high,
-                end: start,
-                opened_at: segment.at,
-                opened_after: self.packets,
-                opener_id: segment.ip_id,
-                opener_tsval: segment.timestamps.map(|ts| ts.value),
-            });
+            self.holes
+                .open(Hole::new(self.high, start, segment, self.packets));
         }
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
@@ -311,14 +330,17 @@ impl HalfFlow {
     fn on_partly_new(&mut self, segment: &Segment, start: i64, end: i64) -> Taken {
         let old_end = self.high;
         let filled = self.holes.fill(start, old_end) as u32;
-        self.cover(segment, start, old_end, Verdict::NEW, Copy::Again);
+        let lost_downstream = self.cover(segment, start, old_end, Verdict::NEW, Copy::Again);
         self.high = end;
         let mut sent = sent_of(segment, old_end, (end - old_end) as u32, Verdict::NEW);
         sent.marks.set(Marks::RESENT);
+        sent.marks.set(Marks::CONTINUES);
         self.in_flight.push(sent);
         let new = (end - old_end) as u32;
         Taken {
             repeated_len: segment.payload_len - new,
+            lost_upstream: filled > 0,
+            lost_downstream,
             ..Taken::of(Verdict::NEW, new + filled, segment.payload_len)
         }
     }
@@ -348,6 +370,7 @@ impl HalfFlow {
         }
         let Some(hole) = self.holes.first_within(start, end) else {
             let (verdict, copy) = self.judge_copy(segment, start, end);
+            let mut lost_downstream = 0;
             if verdict.class == Class::Reordered {
                 self.blame_first_copy(dir, start, end, sink);
             }
@@ -358,10 +381,11 @@ impl HalfFlow {
                     }
                 }
             } else {
-                self.cover(segment, start, end, verdict, copy);
+                lost_downstream = self.cover(segment, start, end, verdict, copy);
             }
             return Taken {
                 extent: (verdict.class == Class::Reordered).then_some((1, 0)),
+                lost_downstream,
                 ..Taken::of(verdict, 0, len)
             };
         };
@@ -372,7 +396,7 @@ impl HalfFlow {
         } else {
             Copy::Again
         };
-        self.cover(segment, start, end, verdict, copy);
+        let lost_downstream = self.cover(segment, start, end, verdict, copy);
         let extent = (verdict.class == Class::Reordered).then(|| {
             (
                 (self.packets - hole.opened_after) as u32,
@@ -381,61 +405,8 @@ impl HalfFlow {
         });
         Taken {
             extent,
+            lost_downstream,
             ..Taken::of(verdict, filled, len)
-        }
-    }
-
-    /// Enters a copy of `start..end`, all of it below the highest byte seen: what was remembered
-    /// becomes sent again, what was not is inserted.
-    fn cover(&mut self, segment: &Segment, start: i64, end: i64, verdict: Verdict, copy: Copy) {
-        let mut at = start;
-        let mut index = self.in_flight.overlapping(start, end).start;
-        loop {
-            let next = self
-                .in_flight
-                .get(index)
-                .map_or(end, |sent| sent.start.min(end));
-            if at < next {
-                // An acknowledged range that was forgotten is not entered again: it would come
-                // before ranges in the history that were released earlier.
-                if self.una.is_none_or(|una| next > una)
-                    || self.in_flight.lowest_start().is_some_and(|low| at >= low)
-                {
-                    let mut sent = sent_of(segment, at, (next - at) as u32, verdict);
-                    if copy != Copy::First {
-                        sent.marks.set(Marks::RESENT);
-                    }
-                    if next < end {
-                        sent.marks.set(Marks::SAMPLED);
-                    }
-                    self.in_flight.insert(sent);
-                    index = self.in_flight.overlapping(next, end).start;
-                }
-            }
-            let Some(sent) = self
-                .in_flight
-                .get_mut(index)
-                .filter(|sent| sent.start < end)
-            else {
-                break;
-            };
-            at = sent.end();
-            match copy {
-                Copy::LateOriginal => {
-                    sent.first_at = segment.at;
-                    sent.first_tsval = segment.timestamps.map_or(0, |ts| ts.value);
-                    sent.first_id = segment.ip_id.unwrap_or(0);
-                }
-                Copy::First | Copy::Again => {
-                    sent.at = segment.at;
-                    sent.tsval = segment.timestamps.map_or(0, |ts| ts.value);
-                    sent.id = segment.ip_id.unwrap_or(0);
-                    sent.verdict = verdict;
-                }
-            }
-            sent.copies = sent.copies.saturating_add(1);
-            sent.marks.set(Marks::RESENT);
-            index += 1;
         }
     }
 
@@ -526,6 +497,10 @@ pub(super) struct Taken {
     unique_len: u32,
     repeated_len: u32,
     extent: Option<(u32, i64)>,
+    /// The first copy was lost upstream.
+    lost_upstream: bool,
+    /// Copies that passed here and are now known to be lost.
+    lost_downstream: u32,
 }
 
 impl Taken {
@@ -538,40 +513,8 @@ impl Taken {
             unique_len,
             repeated_len: if repeats { len } else { 0 },
             extent: None,
+            lost_upstream: verdict.lost == Some(LossPlace::Upstream),
+            lost_downstream: 0,
         }
-    }
-}
-
-/// Which emission of the same bytes a copy is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Copy {
-    /// The first, and the first to arrive.
-    First,
-    /// A further one.
-    Again,
-    /// The first, overtaken by a further one.
-    LateOriginal,
-}
-
-/// A range as it passes for the first time.
-#[inline]
-pub(super) fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
-    let tsval = segment.timestamps.map_or(0, |ts| ts.value);
-    let id = segment.ip_id.unwrap_or(0);
-    let fin = segment.flags.has(TcpFlags::FIN);
-    Sent {
-        start,
-        at: segment.at,
-        first_at: segment.at,
-        len,
-        tsval,
-        first_tsval: tsval,
-        row: 0,
-        first_row: 0,
-        id,
-        first_id: id,
-        copies: 1,
-        marks: if fin { Marks::FIN } else { Marks::default() },
-        verdict,
     }
 }

@@ -8,6 +8,10 @@ const DOUBTS_MIN: u32 = 4;
 /// Steps observed before an id counter is believed.
 const STEPS_MIN: u32 = 3;
 
+/// Steps whose skips still count when the counter is believed only later: losses and swaps among
+/// a flow's first packets delay that.
+const EARLY_MAX: u32 = 8;
+
 /// The IPv4 identification of one direction's packets.
 ///
 /// Linux counts up by one a packet on each connection; others count over all connections, send
@@ -38,6 +42,9 @@ pub(super) enum Step {
     Unknown,
     /// Above the highest id so far, with so many skipped in between.
     Ahead(u16),
+    /// Too early to know whether ids count: how many were skipped if they do, -1 for one below the
+    /// highest so far.
+    Early(i16),
     /// Below the highest id so far: overtaken on its way.
     Behind,
     /// The same id again.
@@ -66,7 +73,12 @@ impl IdCounter {
         }
         let step = self.observe_any(id, packets);
         self.counting = self.counts();
-        if self.counting { step } else { Step::Unknown }
+        match step {
+            _ if self.counting => step,
+            Step::Ahead(skipped) if self.steps < EARLY_MAX => Step::Early(skipped.cast_signed()),
+            Step::Behind if self.steps < EARLY_MAX => Step::Early(-1),
+            _ => Step::Unknown,
+        }
     }
 
     fn observe_any(&mut self, id: u16, packets: u16) -> Step {
@@ -116,7 +128,8 @@ impl IdCounter {
     /// connection may have taken them.
     pub(super) fn doubt(&mut self) {
         self.doubts = self.doubts.saturating_add(1);
-        self.shared |= self.doubts >= DOUBTS_MIN && self.doubts * 20 > self.steps;
+        self.shared |=
+            self.doubts >= DOUBTS_MIN && u64::from(self.doubts) * 20 > u64::from(self.steps);
         self.counting = self.counts();
     }
 

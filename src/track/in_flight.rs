@@ -69,6 +69,15 @@ impl Marks {
     /// The network made a copy of it, for which no DSACK has come yet.
     pub(super) const COPIED: Self = Self(16);
 
+    /// Its latest copy showed that an earlier one was lost upstream, and that was counted.
+    pub(super) const LOST_UPSTREAM: Self = Self(32);
+
+    /// The same downstream.
+    pub(super) const LOST_DOWNSTREAM: Self = Self(64);
+
+    /// Its latest copy is one packet with that of the range just below.
+    pub(super) const CONTINUES: Self = Self(128);
+
     /// Takes a mark off; whether it was there.
     pub(super) fn take(&mut self, mark: Self) -> bool {
         let had = self.has(mark);
@@ -198,6 +207,23 @@ impl InFlight {
             }
         }
         high
+    }
+
+    /// Indices of the ranges whose latest copies are one packet with that of the range at `index`.
+    pub(super) fn one_packet(&self, index: usize) -> std::ops::Range<usize> {
+        let continues = |index: usize| {
+            self.sent
+                .get(index)
+                .is_some_and(|sent| sent.marks.has(Marks::CONTINUES))
+        };
+        let (mut first, mut last) = (index, index + 1);
+        while first > 0 && continues(first) {
+            first -= 1;
+        }
+        while continues(last) {
+            last += 1;
+        }
+        first..last
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Sent> {

@@ -5,7 +5,8 @@
 //! same state and tells the same events. The tests play random traces both ways and compare. When
 //! in doubt, a check fails and the general path takes the segment.
 
-use super::half::{HalfFlow, Taken, sent_of};
+use super::copies::sent_of;
+use super::half::{HalfFlow, Taken};
 use super::ids::Step;
 use super::in_flight::Marks;
 use crate::decode::{Segment, TcpFlags};
@@ -30,8 +31,6 @@ impl HalfFlow {
             && self.recovery_until.is_none()
             && self.timeout_until.is_none()
             && self.dup_run == 0
-            && self.dup_first_at.is_none()
-            && self.dup_third_at.is_none()
             && self.unneeded.is_empty()
             && self.board.highest_end().is_none()
             && self.emissions.is_idle()
@@ -177,6 +176,7 @@ impl HalfFlow {
             self.sample(dir, at, sent_at, row, exact, label, sink);
         }
         self.released_latest = latest;
+        self.last_cover = covered as u32;
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
         self.progress_at = Some(at);

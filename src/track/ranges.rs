@@ -1,5 +1,6 @@
 //! Ranges of one direction's stream: what SACK reported, and what was never seen.
 
+use crate::decode::Segment;
 use crate::time::CaptureTime;
 
 /// Disjoint ranges kept for one direction by the SACK scoreboard. A peer that reports more is
@@ -115,12 +116,49 @@ pub(super) struct Hole {
     pub(super) opener_id: Option<u16>,
     /// `TSval` of the packet above it, where there is one.
     pub(super) opener_tsval: Option<u32>,
+    /// How many ACKs have told the sender of it so far, and when the first and the third passed.
+    pub(super) told: u8,
+    pub(super) told_at: Option<CaptureTime>,
+    pub(super) asked_at: Option<CaptureTime>,
+}
+
+/// ACKs that report data above a hole before the sender takes it for a loss (RFC 5681 section 3.2,
+/// RFC 6675 section 5).
+pub(super) const ASKS: u8 = 3;
+
+impl Hole {
+    /// Bytes `start..end`, skipped by `opener`, which came after `packets` packets.
+    pub(super) fn new(start: i64, end: i64, opener: &Segment, packets: u64) -> Self {
+        Self {
+            start,
+            end,
+            opened_at: opener.at,
+            opened_after: packets,
+            opener_id: opener.ip_id,
+            opener_tsval: opener.timestamps.map(|ts| ts.value),
+            told: 0,
+            told_at: None,
+            asked_at: None,
+        }
+    }
+
+    /// An ACK that passes at `at` tells the sender that these bytes are missing; `asks`: so clearly
+    /// that it repeats them.
+    fn tell(&mut self, at: CaptureTime, asks: bool) {
+        self.told = self.told.saturating_add(1);
+        self.told_at.get_or_insert(at);
+        if asks || self.told >= ASKS {
+            self.asked_at.get_or_insert(at);
+        }
+    }
 }
 
 /// The holes of one direction: disjoint and sorted. Nearly always few, opened at the upper end.
 #[derive(Debug, Default)]
 pub(super) struct Holes {
-    holes: Vec<Hole>,
+    list: Vec<Hole>,
+    /// The sender has been asked for all below: SACK told of them often enough.
+    asked_below: Option<i64>,
     /// Bytes of holes given up because of [`HOLES_MAX`].
     pub(super) forgotten_bytes: u64,
 }
@@ -129,20 +167,52 @@ impl Holes {
     /// Adds a hole above all others.
     pub(super) fn open(&mut self, hole: Hole) {
         debug_assert!(
-            self.holes.last().is_none_or(|last| last.end <= hole.start),
+            self.list.last().is_none_or(|last| last.end <= hole.start),
             "holes open upwards"
         );
-        if self.holes.len() == HOLES_MAX {
-            let dropped = self.holes.remove(0);
+        if self.list.len() == HOLES_MAX {
+            let dropped = self.list.remove(0);
             self.forgotten_bytes += (dropped.end - dropped.start.max(0)).max(0) as u64;
         }
-        self.holes.push(hole);
+        self.list.push(hole);
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// SACK brought news of data up to `highest`: the sender knows of the holes below it. One that
+    /// more than `clear` bytes were reported above is taken for lost at once.
+    pub(super) fn tell_below(&mut self, highest: i64, clear: i64, at: CaptureTime) {
+        let asked = self.asked_below;
+        let first = self
+            .list
+            .partition_point(|hole| asked.is_some_and(|asked| hole.end <= asked));
+        for hole in &mut self.list[first..] {
+            if hole.end >= highest {
+                break;
+            }
+            hole.tell(at, highest - hole.end > clear);
+            if hole.asked_at.is_some() {
+                self.asked_below = Some(hole.end);
+            }
+        }
+    }
+
+    /// A duplicate ACK for `una`, or (`asks`) a partial one, tells of the hole that it points into.
+    pub(super) fn tell_at(&mut self, una: i64, asks: bool, at: CaptureTime) {
+        let index = self.list.partition_point(|hole| hole.end <= una);
+        if let Some(hole) = self.list.get_mut(index).filter(|hole| hole.start <= una) {
+            hole.tell(at, asks);
+        }
     }
 
     /// The lowest hole that shares a byte with `start..end`.
     pub(super) fn first_within(&self, start: i64, end: i64) -> Option<Hole> {
-        let index = self.holes.partition_point(|hole| hole.end <= start);
-        self.holes
+        let index = self.list.partition_point(|hole| hole.end <= start);
+        self.list
             .get(index)
             .filter(|hole| hole.start < end)
             .copied()
@@ -150,11 +220,11 @@ impl Holes {
 
     /// Takes `start..end` out of the holes and returns how many bytes that filled.
     pub(super) fn fill(&mut self, start: i64, end: i64) -> u64 {
-        let first = self.holes.partition_point(|hole| hole.end <= start);
+        let first = self.list.partition_point(|hole| hole.end <= start);
         let mut filled = 0;
         let mut index = first;
         while let Some(hole) = self
-            .holes
+            .list
             .get(index)
             .copied()
             .filter(|hole| hole.start < end)
@@ -164,19 +234,19 @@ impl Holes {
             filled += (to - from) as u64;
             match (hole.start < from, to < hole.end) {
                 (false, false) => {
-                    self.holes.remove(index);
+                    self.list.remove(index);
                 }
                 (true, false) => {
-                    self.holes[index].end = from;
+                    self.list[index].end = from;
                     index += 1;
                 }
                 (false, true) => {
-                    self.holes[index].start = to;
+                    self.list[index].start = to;
                     index += 1;
                 }
                 (true, true) => {
-                    self.holes[index].end = from;
-                    self.holes.insert(index + 1, Hole { start: to, ..hole });
+                    self.list[index].end = from;
+                    self.list.insert(index + 1, Hole { start: to, ..hole });
                     index += 2;
                 }
             }
@@ -186,7 +256,7 @@ impl Holes {
 
     /// Bytes of holes from offset 0 up to `offset`.
     pub(super) fn bytes_below(&self, offset: i64) -> u64 {
-        self.holes
+        self.list
             .iter()
             .take_while(|hole| hole.start < offset)
             .map(|hole| (hole.end.min(offset) - hole.start.max(0)).max(0) as u64)
@@ -250,7 +320,7 @@ mod tests {
             for &(skip, len) in &opened {
                 let (start, end) = (at + skip, (at + skip + len).min(64));
                 if start < end {
-                    holes.open(Hole { start, end, opened_at: CaptureTime::MIN, opened_after: 0, opener_id: None, opener_tsval: None });
+                    holes.open(Hole { start, end, opened_at: CaptureTime::MIN, opened_after: 0, opener_id: None, opener_tsval: None, told: 0, told_at: None, asked_at: None });
                     flags[start as usize..end as usize].fill(true);
                     at = end + 1;
                 }

@@ -1,0 +1,153 @@
+//! Copies of bytes that lie below the highest byte seen, entered into what is remembered.
+
+use super::half::HalfFlow;
+use super::in_flight::{Marks, Sent};
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Class, LossPlace, Verdict};
+
+/// Which emission of the same bytes a copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copy {
+    /// The first, and the first to arrive.
+    First,
+    /// A further one.
+    Again,
+    /// The first, overtaken by a further one.
+    LateOriginal,
+}
+
+impl HalfFlow {
+    /// Enters a copy of `start..end`, all of it below the highest byte seen: what was remembered
+    /// becomes sent again, what was not is inserted. How many packets this shows to have been lost
+    /// after they passed here: those that no ACK covers, each once.
+    pub(super) fn cover(
+        &mut self,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+        verdict: Verdict,
+        copy: Copy,
+    ) -> u32 {
+        let mut lost = 0;
+        let mut at = start;
+        let mut index = self.in_flight.overlapping(start, end).start;
+        loop {
+            let next = self
+                .in_flight
+                .get(index)
+                .map_or(end, |sent| sent.start.min(end));
+            if at < next {
+                // An acknowledged range that was forgotten is not entered again: it would come
+                // before ranges in the history that were released earlier.
+                if self.una.is_none_or(|una| next > una)
+                    || self.in_flight.lowest_start().is_some_and(|low| at >= low)
+                {
+                    let mut sent = sent_of(segment, at, (next - at) as u32, verdict);
+                    if copy != Copy::First {
+                        sent.marks.set(Marks::RESENT);
+                    }
+                    if next < end {
+                        sent.marks.set(Marks::SAMPLED);
+                    }
+                    if at > start {
+                        sent.marks.take(Marks::LOST_UPSTREAM);
+                        sent.marks.set(Marks::CONTINUES);
+                    }
+                    self.in_flight.insert(sent);
+                    index = self.in_flight.overlapping(next, end).start;
+                }
+            }
+            let (una, mss) = (self.una.unwrap_or(i64::MIN), self.mss);
+            let Some(sent) = self.in_flight.get_mut(index) else {
+                break;
+            };
+            if sent.start >= end {
+                // It may have been one packet with what has now been sent anew.
+                if copy != Copy::LateOriginal {
+                    sent.marks.take(Marks::CONTINUES);
+                }
+                break;
+            }
+            at = sent.end();
+            if copy == Copy::LateOriginal {
+                sent.first_at = segment.at;
+                sent.first_tsval = segment.timestamps.map_or(0, |ts| ts.value);
+                sent.first_id = segment.ip_id.unwrap_or(0);
+            } else {
+                lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss));
+                sent.at = segment.at;
+                sent.tsval = segment.timestamps.map_or(0, |ts| ts.value);
+                sent.id = segment.ip_id.unwrap_or(0);
+                sent.verdict = verdict;
+            }
+            sent.copies = sent.copies.saturating_add(1);
+            sent.marks.set(Marks::RESENT);
+            index += 1;
+        }
+        lost
+    }
+}
+
+impl Sent {
+    /// A packet that begins at `start` and was judged `verdict` repeats this range: whether that
+    /// shows, for the first time, that the latest copy was lost after it had passed. `una`: the
+    /// cumulative ACK, `mss`: the payload of the largest packet, where that is known.
+    fn is_lost_by_repeat(
+        &mut self,
+        start: i64,
+        verdict: Verdict,
+        una: i64,
+        mss: Option<u16>,
+    ) -> bool {
+        let repeats = matches!(verdict.class, Class::New | Class::Retransmission);
+        let answered = self.end() <= una || self.marks.has(Marks::SACKED);
+        // A probe into a closed window arrives and is not taken.
+        let probe = self.verdict.class == Class::WindowProbe;
+        // The loss of a packet counts with its lowest range; a frame that is longer than any
+        // packet was several.
+        let above = self.marks.take(Marks::CONTINUES);
+        let counted = self.marks.take(Marks::LOST_DOWNSTREAM)
+            && self.start < start
+            && mss.is_none_or(|mss| self.len <= u32::from(mss));
+        let lost = repeats && !answered && !probe && !above && !counted;
+        self.marks.take(Marks::LOST_UPSTREAM);
+        if lost || counted {
+            self.marks.set(Marks::LOST_DOWNSTREAM);
+        }
+        if self.start > start {
+            self.marks.set(Marks::CONTINUES);
+        } else if verdict.lost == Some(LossPlace::Upstream) {
+            self.marks.set(Marks::LOST_UPSTREAM);
+        }
+        lost
+    }
+}
+
+/// A range as it passes for the first time.
+#[inline]
+pub(super) fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
+    let tsval = segment.timestamps.map_or(0, |ts| ts.value);
+    let id = segment.ip_id.unwrap_or(0);
+    let mut marks = Marks::default();
+    if segment.flags.has(TcpFlags::FIN) {
+        marks.set(Marks::FIN);
+    }
+    if verdict.lost == Some(LossPlace::Upstream) {
+        marks.set(Marks::LOST_UPSTREAM);
+    }
+    Sent {
+        start,
+        at: segment.at,
+        first_at: segment.at,
+        len,
+        tsval,
+        first_tsval: tsval,
+        row: 0,
+        first_row: 0,
+        id,
+        first_id: id,
+        copies: 1,
+        marks,
+        verdict,
+    }
+}

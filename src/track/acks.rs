@@ -279,10 +279,13 @@ impl HalfFlow {
         let soonest = self.downstream.min_ns();
         let mut delivered: Option<u16> = None;
         let mut covered = 0;
-        let edge_is_new = self
-            .in_flight
-            .nth_unacked(0)
-            .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
+        let edge_was_overtaken = cover.told_of_hole
+            && !cover.recovering
+            && !self.sacks
+            && self
+                .in_flight
+                .nth_unacked(0)
+                .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
         while let Some(sent) = self.in_flight.release_next(ack) {
             delivered = Some(sent.id);
             covered += 1;
@@ -317,13 +320,11 @@ impl HalfFlow {
         self.amend_unneeded(dir, sink);
         if !cover.told_of_hole {
             self.last_cover = covered;
-        } else if edge_is_new && !cover.recovering && !self.sacks {
+        } else if edge_was_overtaken && covered > self.dup_run && covered > self.last_cover {
             // Without SACK: as many segments as there were duplicate ACKs had overtaken the first,
             // and the ACK for that one covers them all (RFC 5681 section 4.2). An ACK that covers
             // no more than the last one did may just as well be delayed after a copy of a segment.
-            if covered > self.dup_run && covered > self.last_cover {
-                sink.signal(dir, at, Signal::ReorderedAtReceiver);
-            }
+            sink.signal(dir, at, Signal::ReorderedAtReceiver);
         }
         if let Some(id) = delivered.filter(|_| !self.emissions.is_idle()) {
             let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));

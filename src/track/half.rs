@@ -165,8 +165,6 @@ impl HalfFlow {
     /// Takes note of how a packet's id follows the ones before.
     pub(super) fn on_step(&mut self, step: Step, segment: &Segment) {
         let Some(id) = segment.ip_id else { return };
-        // Nothing but the FIN itself is sent again when all before it has been acknowledged.
-        let may_be_acks = self.owes_ack || self.is_fin_alone(segment);
         match step {
             Step::Ahead(skipped) if skipped > 0 || !self.emissions.is_idle() => {
                 let recovering = self.recovery_until.is_some();
@@ -182,7 +180,7 @@ impl HalfFlow {
                     at: segment.at,
                     since,
                     recovering,
-                    may_be_acks,
+                    may_be_acks: self.owes_ack || self.is_fin_alone(segment),
                     repeats,
                 });
             }
@@ -192,14 +190,15 @@ impl HalfFlow {
                 }
                 self.emissions.on_late(self.ids.unwrap(id));
             }
-            Step::Early(skipped) if !may_be_acks => {
+            Step::Early(skipped) if !self.owes_ack && !self.is_fin_alone(segment) => {
                 self.lost_early = self.lost_early.saturating_add_signed(i32::from(skipped));
             }
             Step::Ahead(_) | Step::Early(_) | Step::Same | Step::Unknown => {}
         }
     }
 
-    /// Whether a segment is a FIN without data, and all data before it was acknowledged.
+    /// Whether a segment is a FIN without data, and all data before it was acknowledged: then
+    /// nothing but a FIN was sent before it either.
     fn is_fin_alone(&self, segment: &Segment) -> bool {
         segment.flags.has(TcpFlags::FIN)
             && segment.payload_len == 0

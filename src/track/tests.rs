@@ -18,6 +18,7 @@
 
 mod classes;
 mod limits;
+mod quiet;
 mod round_trips;
 mod signs;
 

@@ -1,0 +1,218 @@
+//! The quiet path against the general one: random traces, played both ways, tell the same.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// All that a connection tells, as text, in its order.
+#[derive(Default)]
+struct Log(Vec<String>);
+
+impl FlowSink for Log {
+    const SEGMENTS: bool = true;
+
+    fn packet(&mut self, dir: Direction, segment: &Segment) {
+        self.0.push(format!("{dir:?} packet {:?}", segment.at));
+    }
+    fn data(&mut self, dir: Direction, data: &DataArrival) {
+        self.0.push(format!("{dir:?} {data:?}"));
+    }
+    fn amended(&mut self, dir: Direction, amendment: &crate::event::Amendment) {
+        self.0.push(format!("{dir:?} {amendment:?}"));
+    }
+    fn lost(&mut self, dir: Direction, place: crate::event::LossPlace, packets: i32) {
+        self.0.push(format!("{dir:?} {place:?} {packets}"));
+    }
+    fn rtt(&mut self, dir: Direction, sample: &crate::event::RttSample) {
+        self.0.push(format!("{dir:?} {sample:?}"));
+    }
+    fn timestamp_rtt(&mut self, dir: Direction, at: CaptureTime, rtt_ns: i64) {
+        self.0.push(format!("{dir:?} {at:?} {rtt_ns}"));
+    }
+    fn acked(&mut self, dir: Direction, acked: &crate::event::Acked) {
+        self.0.push(format!("{dir:?} {acked:?}"));
+    }
+    fn window(&mut self, dir: Direction, at: CaptureTime, end: i64) {
+        self.0.push(format!("{dir:?} window {at:?} {end}"));
+    }
+    fn sacked(&mut self, dir: Direction, part: &crate::event::StreamPart) {
+        self.0.push(format!("{dir:?} sacked {part:?}"));
+    }
+    fn hole(&mut self, dir: Direction, part: &crate::event::StreamPart) {
+        self.0.push(format!("{dir:?} hole {part:?}"));
+    }
+    fn recovery(&mut self, dir: Direction, recovery: &Recovery) {
+        self.0.push(format!("{dir:?} {recovery:?}"));
+    }
+    fn signal(&mut self, dir: Direction, at: CaptureTime, signal: Signal) {
+        self.0.push(format!("{dir:?} {at:?} {signal:?}"));
+    }
+    fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
+        self.0.push(format!("{dir:?} {segment:?}"));
+    }
+}
+
+/// What a connection told, and what it knows after it, each as text; and how many segments took the
+/// quiet path.
+fn run(trace: &str, quiet: bool) -> (Vec<String>, String, u64) {
+    let mut connection = Connection::new();
+    connection.loud = !quiet;
+    let mut log = Log::default();
+    let mut sides = [Side::new(999), Side::new(4999)];
+    for (ordinal, line) in trace.lines().map(str::trim).enumerate() {
+        let [at, way, words @ ..] = &line.split_whitespace().collect::<Vec<_>>()[..] else {
+            panic!("no packet: {line}");
+        };
+        let dir = match *way {
+            "A>B" => Direction::Forward,
+            _ => Direction::Reverse,
+        };
+        let at = CaptureTime::from_ns(at.parse::<i64>().unwrap() * 1_000_000);
+        let segment = packet(dir, at, ordinal as u64, words, &mut sides);
+        connection.on_segment(dir, &segment, &mut log);
+    }
+    connection.finish(&mut log);
+    let taken = connection.quiet;
+    (connection.quiet, connection.loud) = (0, false);
+    (log.0, format!("{connection:?}"), taken)
+}
+
+/// One step of a transfer from A to B.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    /// New data of so many bytes, after so many that went lost.
+    Data(i64, i64),
+    /// Bytes sent before, so far below the highest.
+    Again(i64, i64),
+    /// B acknowledges all but so many bytes, with a window.
+    Ack(i64, u16),
+    /// B repeats its last ACK, with a SACK block of what came after it.
+    Sack(i64, i64),
+    /// B sends data of its own.
+    Answer(i64),
+    /// A sends its last ACK again, or a probe one below.
+    Empty(bool),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        10 => (prop_oneof![Just(900_i64), 1_i64..1500], Just(0_i64)).prop_map(|(len, gap)| Act::Data(len, gap)),
+        1 => (1_i64..1100, prop_oneof![Just(1000_i64), 1_i64..3000]).prop_map(|(len, gap)| Act::Data(len, gap)),
+        1 => (0_i64..6000, 1_i64..1500).prop_map(|(below, len)| Act::Again(below, len)),
+        8 => (prop_oneof![3 => Just(0_i64), 2 => Just(900_i64), 1 => 0_i64..5000], prop_oneof![9 => Just(500_u16), 1 => 0_u16..40])
+            .prop_map(|(short, window)| Act::Ack(short, window)),
+        1 => (0_i64..3000, 1_i64..3000).prop_map(|(above, len)| Act::Sack(above, len)),
+        1 => (1_i64..1200).prop_map(Act::Answer),
+        1 => any::<bool>().prop_map(Act::Empty),
+    ]
+}
+
+/// How a trace looks apart from what happens in it.
+#[derive(Clone, Copy, Debug)]
+struct Style {
+    opened: bool,
+    timestamps: bool,
+    ids: Option<u16>,
+}
+
+fn style() -> impl Strategy<Value = Style> {
+    (
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![3 => Just(Some(1)), 1 => Just(Some(0)), 1 => Just(Some(7919)), 1 => Just(None)],
+    )
+        .prop_map(|(opened, timestamps, ids)| Style {
+            opened,
+            timestamps,
+            ids,
+        })
+}
+
+fn write(style: Style, acts: &[(Act, i64)]) -> String {
+    let mut text = String::new();
+    if style.opened {
+        text.push_str("0 A>B syn\n20 B>A syn ack 0\n30 A>B ack 0 id 1\n");
+    }
+    // Highest byte and last ACK of both sides.
+    let (mut high, mut acked, mut now) = ([0_i64; 2], [0_i64; 2], 40_i64);
+    let mut ids = [1_u16, 500];
+    for &(act, step) in acts {
+        now += step;
+        let (own, words) = match act {
+            Act::Data(len, gap) => {
+                let start = high[0] + gap;
+                high[0] = start + len;
+                (0, format!("data {start}..{} ack {}", high[0], acked[0]))
+            }
+            Act::Again(below, len) => {
+                let start = (high[0] - below).max(0);
+                (0, format!("data {start}..{} ack {}", start + len, acked[0]))
+            }
+            Act::Ack(short, window) => {
+                acked[1] = acked[1].max(high[0] - short);
+                (1, format!("ack {} win {window}", acked[1]))
+            }
+            Act::Sack(above, len) => {
+                let start = acked[1] + 1 + above;
+                (1, format!("ack {} sack {start}..{}", acked[1], start + len))
+            }
+            Act::Answer(len) => {
+                let start = high[1];
+                high[1] += len;
+                acked[0] = high[1];
+                (1, format!("data {start}..{} ack {}", high[1], acked[1]))
+            }
+            Act::Empty(probe) => (
+                0,
+                format!("at {} ack {}", high[0] - i64::from(probe), acked[0]),
+            ),
+        };
+        let way = ["A>B", "B>A"][own];
+        let _ = write!(text, "{now} {way} {words}");
+        if style.timestamps {
+            let _ = write!(text, " ts {}/{}", now + 1000, now + 970);
+        }
+        if let Some(by) = style.ids {
+            ids[own] = ids[own].wrapping_add(by);
+            let _ = write!(text, " id {}", ids[own]);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn both_paths_tell_the_same(
+        style in style(),
+        acts in proptest::collection::vec((act(), prop_oneof![9 => 0_i64..8, 1 => -3_i64..900]), 1..80),
+    ) {
+        let trace = write(style, &acts);
+        let (quiet, loud) = (run(&trace, true), run(&trace, false));
+        prop_assert_eq!(&quiet.0, &loud.0, "{}", trace);
+        prop_assert_eq!(&quiet.1, &loud.1, "{}", trace);
+    }
+}
+
+/// A transfer without losses takes the quiet path from its second data segment and ACK on, so the
+/// comparison above compares something.
+#[test]
+fn a_smooth_transfer_is_quiet() {
+    let style = Style {
+        opened: true,
+        timestamps: true,
+        ids: Some(1),
+    };
+    let round = [Act::Data(900, 0), Act::Data(900, 0), Act::Ack(0, 500)];
+    let acts: Vec<(Act, i64)> = round
+        .into_iter()
+        .cycle()
+        .take(90)
+        .map(|act| (act, 3))
+        .collect();
+    let trace = write(style, &acts);
+    let (quiet, loud) = (run(&trace, true), run(&trace, false));
+    assert_eq!(quiet.0, loud.0);
+    assert!(quiet.2 >= 80 && loud.2 == 0, "{} of 93", quiet.2);
+}

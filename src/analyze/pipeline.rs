@@ -250,7 +250,12 @@ fn track<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>], bat
                 .iter()
                 .filter(|segment| shard_of(segment) == shard)
                 .peekable();
-            for segment in batch.chunks.iter().flat_map(|chunk| &chunk.shards[shard]) {
+            let parts = batch.chunks.iter().map(|chunk| &chunk.shards[shard][..]);
+            if whole.peek().is_none() {
+                table.on_segments(parts);
+                return;
+            }
+            for segment in parts.flatten() {
                 while let Some(earlier) = whole.next_if(|whole| whole.ordinal < segment.ordinal) {
                     table.on_segment(earlier);
                 }

@@ -102,8 +102,33 @@ struct Flow<F> {
     hash: u64,
     identity: FlowIdentity,
     last_at: CaptureTime,
+    /// First and last of its segments in the queue.
+    queued: Option<(u32, u32)>,
     connection: Connection,
     sink: F,
+}
+
+impl<F: FlowSink> Flow<F> {
+    #[inline]
+    fn take(&mut self, dir: Direction, segment: &Segment) {
+        self.last_at = self.last_at.max(segment.at);
+        self.connection.on_segment(dir, segment, &mut self.sink);
+    }
+}
+
+/// A segment that waits for the others of its connection.
+struct Queued<'a> {
+    segment: &'a Segment,
+    dir: Direction,
+    /// Place of the connection's next one in the queue.
+    next: Option<u32>,
+}
+
+/// What [`FlowTable::on_segments`] has put off: a queue for each connection, in one vector.
+struct Queue<'a> {
+    segments: Vec<Queued<'a>>,
+    /// Places of the connections, in the order of their first segments here.
+    flows: Vec<u32>,
 }
 
 /// The connections of one shard that are alive.
@@ -164,19 +189,34 @@ impl<O: Observer> FlowTable<O> {
     pub fn on_segment(&mut self, segment: &Segment) {
         self.keep_house(segment.at);
         let hash = self.hasher.hash(&segment.src, &segment.dst);
-        let tag = Place::new(hash, 0).tag;
-        let flows = &self.flows;
-        let known = self.index.find(hash, |place| {
-            place.tag == tag
-                && flows
-                    .get(place.index as usize)
-                    .is_some_and(|flow| flow.identity.direction(segment).is_some())
-        });
-        let mut index = match known {
-            Some(place) => place.index as usize,
-            None => self.open(hash, segment),
+        let (index, dir) = if let Some(found) = self.find(hash, segment) {
+            found
+        } else {
+            let index = self.open(hash, segment);
+            (index, self.direction(index, segment))
         };
-        let mut dir = self.direction(index, segment);
+        self.take(hash, index, dir, segment);
+    }
+
+    /// The connection of a segment, and the segment's direction in it.
+    #[inline]
+    fn find(&self, hash: u64, segment: &Segment) -> Option<(usize, Direction)> {
+        let tag = Place::new(hash, 0).tag;
+        let mut dir = None;
+        let place = self.index.find(hash, |place| {
+            if place.tag == tag
+                && let Some(flow) = self.flows.get(place.index as usize)
+            {
+                dir = flow.identity.direction(segment);
+            }
+            dir.is_some()
+        })?;
+        Some((place.index as usize, dir?))
+    }
+
+    /// Gives a segment to the connection at `index`, or to a new one when it begins one.
+    #[inline]
+    fn take(&mut self, hash: u64, mut index: usize, mut dir: Direction, segment: &Segment) {
         if segment.flags.has(TcpFlags::SYN)
             && self.flows[index].connection.is_superseded_by(dir, segment)
         {
@@ -184,9 +224,90 @@ impl<O: Observer> FlowTable<O> {
             index = self.open(hash, segment);
             dir = self.direction(index, segment);
         }
+        self.flows[index].take(dir, segment);
+    }
+
+    /// Takes the next segments of this shard, in capture order: the same as
+    /// [`on_segment`](Self::on_segment) for each, but connection by connection, so that the state of
+    /// one is fetched from memory once for all of its segments.
+    ///
+    /// What one connection does never depends on another's segments, except when connections are
+    /// put away: before that, all that waits is worked off.
+    pub fn on_segments<'a>(&mut self, parts: impl Iterator<Item = &'a [Segment]> + Clone) {
+        let mut queue = Queue {
+            segments: Vec::with_capacity(parts.clone().map(<[Segment]>::len).sum()),
+            flows: Vec::new(),
+        };
+        for segment in parts.flatten() {
+            if self.turns_clock(segment.at) {
+                self.work_off(&mut queue);
+                self.keep_house(segment.at);
+            }
+            let hash = self.hasher.hash(&segment.src, &segment.dst);
+            match self.find(hash, segment) {
+                Some((index, dir)) if !segment.flags.has(TcpFlags::SYN) => {
+                    self.enqueue(&mut queue, index, dir, segment);
+                }
+                Some((index, dir)) => {
+                    // It may be the first of a new connection, which the state of this one tells.
+                    self.work_off_one(&queue, index);
+                    if self.flows[index].connection.is_superseded_by(dir, segment) {
+                        self.work_off(&mut queue);
+                    }
+                    self.take(hash, index, dir, segment);
+                }
+                None => {
+                    if self.flows.len() >= self.limits.flows_max {
+                        self.work_off(&mut queue);
+                    }
+                    let index = self.open(hash, segment);
+                    let dir = self.direction(index, segment);
+                    self.enqueue(&mut queue, index, dir, segment);
+                }
+            }
+        }
+        self.work_off(&mut queue);
+    }
+
+    #[inline]
+    fn enqueue<'a>(
+        &mut self,
+        queue: &mut Queue<'a>,
+        index: usize,
+        dir: Direction,
+        segment: &'a Segment,
+    ) {
+        let place = queue.segments.len() as u32;
+        let queued = &mut self.flows[index].queued;
+        if let Some((_, last)) = queued {
+            queue.segments[*last as usize].next = Some(place);
+            *last = place;
+        } else {
+            *queued = Some((place, place));
+            queue.flows.push(index as u32);
+        }
+        queue.segments.push(Queued {
+            segment,
+            dir,
+            next: None,
+        });
+    }
+
+    fn work_off(&mut self, queue: &mut Queue<'_>) {
+        for place in 0..queue.flows.len() {
+            self.work_off_one(queue, queue.flows[place] as usize);
+        }
+        queue.flows.clear();
+        queue.segments.clear();
+    }
+
+    fn work_off_one(&mut self, queue: &Queue<'_>, index: usize) {
         let flow = &mut self.flows[index];
-        flow.last_at = flow.last_at.max(segment.at);
-        flow.connection.on_segment(dir, segment, &mut flow.sink);
+        let mut next = flow.queued.take().map(|(first, _)| first);
+        while let Some(queued) = next.and_then(|place| queue.segments.get(place as usize)) {
+            flow.take(queued.dir, queued.segment);
+            next = queued.next;
+        }
     }
 
     /// Connections alive.
@@ -219,7 +340,6 @@ impl<O: Observer> FlowTable<O> {
         (self.observer, self.facts)
     }
 
-    #[inline]
     fn direction(&self, index: usize, segment: &Segment) -> Direction {
         if segment.src == self.flows[index].identity.opener {
             Direction::Forward
@@ -252,6 +372,7 @@ impl<O: Observer> FlowTable<O> {
             hash,
             identity,
             last_at: segment.at,
+            queued: None,
             connection: Connection::new(),
             sink,
         });
@@ -285,11 +406,23 @@ impl<O: Observer> FlowTable<O> {
 
     #[inline]
     fn keep_house(&mut self, at: CaptureTime) {
-        if at > self.now {
+        if self.turns_clock(at) {
             self.turn_clock(at);
         }
     }
 
+    /// Sets the clock; `true`, and nothing is changed, when there is more to do at that instant.
+    #[inline]
+    fn turns_clock(&mut self, at: CaptureTime) -> bool {
+        let ahead_ns = at.since(self.now);
+        let more = ahead_ns > JUMP_NS || (ahead_ns > 0 && at >= self.sweep_at);
+        if ahead_ns > 0 && !more {
+            self.now = at;
+        }
+        more
+    }
+
+    #[cold]
     fn turn_clock(&mut self, at: CaptureTime) {
         // One record with an absurd time must not make all connections look idle.
         let soon = if self.now == CaptureTime::MIN {

@@ -16,6 +16,24 @@ struct Chunk {
     points: Vec<(u32, u32)>,
 }
 
+impl Chunk {
+    /// Adds a packet, if there is room for it.
+    #[inline]
+    fn add(&mut self, at: CaptureTime, payload_len: u32) -> bool {
+        let Some(&(last_ns, last_bytes)) = self.points.last() else {
+            return false;
+        };
+        // A clock that steps back stands still here: the curve must not fall.
+        let ns = at.since(self.start).max(i64::from(last_ns));
+        let (Ok(ns), true) = (u32::try_from(ns), self.points.len() < CHUNK_PACKETS) else {
+            return false;
+        };
+        self.points
+            .push((ns, last_bytes.saturating_add(payload_len)));
+        true
+    }
+}
+
 /// Payload bytes that had passed by some instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BytesBy {
@@ -53,40 +71,40 @@ impl PayloadCurve {
     /// A packet with payload passed. Returns by how much the memory held has grown, in bytes.
     #[inline]
     pub fn add(&mut self, at: CaptureTime, payload_len: u32) -> usize {
-        let mut grown = 0;
-        let fits = self.chunks.last().is_some_and(|chunk| {
-            chunk.points.len() < CHUNK_PACKETS
-                && u32::try_from(at.since(chunk.start).max(0)).is_ok()
-        });
-        if !fits {
-            let mut start = at;
-            if let Some(last) = self.chunks.last_mut() {
-                start = last.start.max(at);
-                last.until = start;
-            }
-            self.first.get_or_insert(start);
-            if self.chunks.is_empty() {
-                // Most flows end with their first chunk: no room for four, which is the default.
-                self.chunks.reserve_exact(1);
-            }
-            self.chunks.push(Chunk {
-                start,
-                until: CaptureTime::MAX,
-                bytes_before: self.bytes,
-                points: Vec::new(),
-            });
-            grown = size_of::<Chunk>() + CHUNK_PACKETS * size_of::<(u32, u32)>();
-        }
+        let bytes_before = self.bytes;
         self.bytes += u64::from(payload_len);
-        if let Some(chunk) = self.chunks.last_mut() {
-            let (last_ns, last_bytes) = chunk.points.last().copied().unwrap_or((0, 0));
-            // A clock that steps back stands still here: the curve must not fall.
-            let ns = at.since(chunk.start).max(i64::from(last_ns)) as u32;
-            chunk
-                .points
-                .push((ns, last_bytes.saturating_add(payload_len)));
+        let fits = self
+            .chunks
+            .last_mut()
+            .is_some_and(|chunk| chunk.add(at, payload_len));
+        if fits {
+            0
+        } else {
+            self.add_chunk(at, bytes_before, payload_len)
         }
-        grown
+    }
+
+    #[cold]
+    fn add_chunk(&mut self, at: CaptureTime, bytes_before: u64, payload_len: u32) -> usize {
+        let mut start = at;
+        if let Some(last) = self.chunks.last_mut() {
+            start = last.start.max(at);
+            last.until = start;
+        }
+        self.first.get_or_insert(start);
+        if self.chunks.is_empty() {
+            // Most flows end with their first chunk: no room for four, which is the default.
+            self.chunks.reserve_exact(1);
+        }
+        let mut points = Vec::with_capacity(4);
+        points.push((0, payload_len));
+        self.chunks.push(Chunk {
+            start,
+            until: CaptureTime::MAX,
+            bytes_before,
+            points,
+        });
+        size_of::<Chunk>() + CHUNK_PACKETS * size_of::<(u32, u32)>()
     }
 
     /// All payload bytes so far.

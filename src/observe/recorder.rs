@@ -144,19 +144,25 @@ struct LiveFlow {
     segments: Vec<ClassifiedSegment>,
 }
 
+impl LiveFlow {
+    #[cold]
+    fn new(config: &RecordConfig) -> Box<Self> {
+        Box::new(Self {
+            series: Series::new(config.origin, config.bin_ns),
+            curve: PayloadCurve::default(),
+            time_sequence: config
+                .time_sequence
+                .then(|| Box::new(TimeSequence::new(config.origin))),
+            segments: Vec::new(),
+        })
+    }
+}
+
 impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
+    #[inline]
     fn data(&mut self, dir: Direction) -> &mut LiveFlow {
         let config = &self.config;
-        self.data[dir.index()].get_or_insert_with(|| {
-            Box::new(LiveFlow {
-                series: Series::new(config.origin, config.bin_ns),
-                curve: PayloadCurve::default(),
-                time_sequence: config
-                    .time_sequence
-                    .then(|| Box::new(TimeSequence::new(config.origin))),
-                segments: Vec::new(),
-            })
-        })
+        self.data[dir.index()].get_or_insert_with(|| LiveFlow::new(config))
     }
 
     /// The time sequence of a direction that has sent payload.
@@ -208,13 +214,15 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     fn packet(&mut self, dir: Direction, segment: &Segment) {
         self.directions[dir.index()].on_packet(segment);
         // The receiver of a flow echoes the marks that the flow's packets carried.
-        let echo = segment.flags.has(TcpFlags::ECE) && !segment.flags.has(TcpFlags::SYN);
-        self.directions[dir.reversed().index()].ece_echoes += u64::from(echo);
-        if segment.payload_len == 0 && self.data[dir.index()].is_none() {
-            return;
+        if segment.flags.has(TcpFlags::ECE) && !segment.flags.has(TcpFlags::SYN) {
+            self.directions[dir.reversed().index()].ece_echoes += 1;
         }
         let curves = self.config.curves;
-        let data = self.data(dir);
+        let data = match &mut self.data[dir.index()] {
+            Some(data) => data,
+            None if segment.payload_len == 0 => return,
+            None => self.data(dir),
+        };
         let bin = data.series.at(segment.at);
         bin.ip_bytes += u64::from(segment.ip_len);
         if segment.payload_len > 0 {

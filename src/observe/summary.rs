@@ -99,15 +99,19 @@ impl DirectionSummary {
     pub(super) fn on_packet(&mut self, segment: &Segment) {
         self.packets += u64::from(segment.ip_packets);
         self.ip_bytes += u64::from(segment.ip_len);
-        if self.span.is_some_and(|span| segment.at < span.last) {
-            self.clock_steps_back += 1;
+        match &mut self.span {
+            Some(span) if segment.at >= span.last => span.last = segment.at,
+            Some(_) => self.clock_steps_back += 1,
+            none => Span::extend(none, segment.at),
         }
-        Span::extend(&mut self.span, segment.at);
-        self.ecn_capable_packets += u64::from(segment.ecn != Ecn::NotEct);
-        self.ce_marks += u64::from(segment.ecn == Ecn::Ce);
-        self.lengths_from_frame += u64::from(segment.length_from_frame);
-        self.headers_cut += u64::from(segment.header_cut);
-
+        if segment.ecn != Ecn::NotEct {
+            self.ecn_capable_packets += 1;
+            self.ce_marks += u64::from(segment.ecn == Ecn::Ce);
+        }
+        if segment.length_from_frame || segment.header_cut {
+            self.lengths_from_frame += u64::from(segment.length_from_frame);
+            self.headers_cut += u64::from(segment.header_cut);
+        }
         if segment.payload_len > 0 {
             self.data_packets += u64::from(segment.ip_packets);
             self.payload_bytes += u64::from(segment.payload_len);

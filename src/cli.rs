@@ -111,6 +111,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     if let Some(folder) = outputs.charts {
         let options = report::chart::ChartOptions {
             svg: outputs.svg,
+            style: outputs.style,
             bin_ns: config.bin_ns,
             capacity_bps: config.capacity.map(|capacity| capacity.bps),
             ..report::chart::ChartOptions::default()

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use crate::report::chart::{Size, Theme};
+
 /// Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 ///
 /// Exit status: 0 when all captures were read to their end, 1 when results were written but a
@@ -57,6 +59,14 @@ pub struct Args {
     /// Draw charts as SVG instead of PNG
     #[arg(long)]
     pub svg: bool,
+
+    /// Size of the charts: one-column (of a paper with two), two-columns or slide
+    #[arg(long, value_name = "SIZE", default_value = "two-columns")]
+    pub chart_size: Size,
+
+    /// What the charts are drawn on: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light")]
+    pub chart_theme: Theme,
 
     /// Draw no charts
     #[arg(long, conflicts_with = "svg")]

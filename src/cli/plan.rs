@@ -7,6 +7,7 @@ use anyhow::{Context as _, ensure};
 use super::args::Args;
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
+use crate::report::chart::Style;
 use crate::report::tables::{Metadata, TableFormat, sibling};
 use crate::report::{OutputFolder, Pending};
 
@@ -31,6 +32,7 @@ pub(super) struct Outputs {
     pub(super) segments: Option<Pending>,
     pub(super) charts: Option<OutputFolder>,
     pub(super) svg: bool,
+    pub(super) style: Style,
 }
 
 /// The tables of `--out`.
@@ -110,6 +112,10 @@ impl Plan {
 fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
     let mut outputs = Outputs {
         svg: args.svg,
+        style: Style {
+            size: args.chart_size,
+            theme: args.chart_theme,
+        },
         ..Outputs::default()
     };
     if let (Some(out), Some(segments)) = (&args.out, &args.segments) {

@@ -11,6 +11,8 @@
 
 mod axis;
 mod bars;
+mod bitmap;
+mod brush;
 mod canvas;
 mod choice;
 mod fness;
@@ -19,24 +21,32 @@ mod frame;
 mod label;
 mod over_time;
 mod palette;
+mod plot;
+mod style;
 #[cfg(test)]
 mod tests;
+mod thin;
 mod time_sequence;
 
 use std::path::{Path, PathBuf};
 
 use crate::analyze::Analysis;
 
-pub use canvas::ChartError;
+pub use axis::Quantity;
+pub use canvas::{Canvas, ChartError};
+pub use palette::{Colour, LineStyle, Marker, variant};
+pub use style::{Size, Style, Theme};
 
-use canvas::Canvas;
 use choice::Scene;
+use plot::{Bins, Plot};
 
 /// How charts are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartOptions {
     /// SVG instead of PNG.
     pub svg: bool,
+    /// How large they are, and what they are drawn on.
+    pub style: Style,
     /// Length of the bins that the run was analysed with, in ns.
     pub bin_ns: i64,
     /// Capacity of the shared link in bits per second of goodput, drawn as a dashed line.
@@ -50,6 +60,7 @@ impl Default for ChartOptions {
     fn default() -> Self {
         Self {
             svg: false,
+            style: Style::default(),
             bin_ns: 100_000_000,
             capacity_bps: None,
             conditions: Vec::new(),
@@ -77,26 +88,32 @@ pub fn draw_all(
         Ok(())
     };
     for scene in &scenes {
-        save(
-            format!("{}-goodput", scene.stem),
-            over_time::goodput(scene, options),
-        )?;
-        save(
-            format!("{}-rtt", scene.stem),
-            over_time::rtt(scene, options),
-        )?;
-        save(
-            format!("{}-in-flight", scene.stem),
-            over_time::in_flight(scene, options),
-        )?;
-        save(
-            format!("{}-time-sequence", scene.stem),
-            time_sequence::draw(scene),
-        )?;
+        let alone =
+            |plot: Option<Plot>| Some(plot?.figure(scene, &Bins::of(scene, options.bin_ns)?));
+        for (what, canvas) in [
+            ("over-time", over_time::four(scene, options)),
+            ("goodput", alone(over_time::goodput(scene, options))),
+            ("rtt", alone(over_time::rtt(scene, options))),
+            ("in-flight", alone(over_time::in_flight(scene, options))),
+            (
+                "retransmissions",
+                alone(over_time::retransmissions(scene, options)),
+            ),
+            ("queue-delay", alone(over_time::queue_delay(scene, options))),
+            ("time-sequence", time_sequence::draw(scene)),
+        ] {
+            save(format!("{}-{what}", scene.stem), canvas)?;
+        }
     }
     save("flows-goodput".to_owned(), bars::goodput(&scenes, options))?;
-    save("flows-overhead".to_owned(), bars::overhead(&scenes))?;
-    save("flows-rtt".to_owned(), bars::rtt(&scenes))?;
-    save("pairs-fness".to_owned(), fness::draw(&scenes))?;
+    save(
+        "flows-overhead".to_owned(),
+        bars::overhead(&scenes, options.style),
+    )?;
+    save("flows-rtt".to_owned(), bars::rtt(&scenes, options.style))?;
+    save(
+        "pairs-fness".to_owned(),
+        fness::draw(&scenes, options.style),
+    )?;
     Ok(written)
 }

@@ -27,6 +27,7 @@ const HOMES: [(&str, &[&str]); 20] = [
     ("rayon", &["analyze"]),
     ("polars", &["table", "report/tables"]),
     ("plotters", &["report/chart"]),
+    ("png", &["report/chart"]),
     ("ab_glyph", &["report/chart"]),
     ("comfy_table", &["report/terminal"]),
     ("clap", &["cli", "main"]),

@@ -2,63 +2,74 @@
 
 /// What an axis measures, as a ladder of units: name and size in the base unit, ascending.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Quantity {
-    pub(super) name: &'static str,
+pub struct Quantity {
+    /// As written beside the axis.
+    pub name: &'static str,
     units: &'static [(&'static str, f64)],
 }
 
 impl Quantity {
     /// In bits per second.
-    pub(super) const GOODPUT: Self = Self {
-        name: "Goodput",
-        units: &[
-            ("bit/s", 1.0),
-            ("kbit/s", 1e3),
-            ("Mbit/s", 1e6),
-            ("Gbit/s", 1e9),
-        ],
-    };
+    pub const GOODPUT: Self = Self::new("Goodput", RATES);
+    /// In bits per second.
+    pub const THROUGHPUT: Self = Self::new("Throughput", RATES);
     /// In seconds.
-    pub(super) const RTT: Self = Self {
-        name: "RTT",
-        units: &[("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)],
-    };
+    pub const RTT: Self = Self::new("RTT", DELAYS);
     /// In seconds.
-    pub(super) const TIME: Self = Self {
-        name: "Time since the first packet",
-        units: &[
+    pub const PING: Self = Self::new("Ping RTT", DELAYS);
+    /// In seconds.
+    pub const QUEUE_DELAY: Self = Self::new("Queueing delay", DELAYS);
+    /// In seconds.
+    pub const DELAY: Self = Self::new("Delay", DELAYS);
+    /// In seconds.
+    pub const GAP: Self = Self::new("Time between data packets", DELAYS);
+    /// In seconds.
+    pub const COMPLETION: Self = Self::new("Completion time", DELAYS);
+    /// In seconds.
+    pub const TIME: Self = Self::new(
+        "Time since the first packet",
+        &[
             ("µs", 1e-6),
             ("ms", 1e-3),
             ("s", 1.0),
             ("min", 60.0),
             ("h", 3600.0),
         ],
-    };
+    );
     /// In bytes.
-    pub(super) const IN_FLIGHT: Self = Self {
-        name: "Bytes in flight",
-        units: BYTES,
-    };
+    pub const IN_FLIGHT: Self = Self::new("Bytes in flight", BYTES);
     /// In bytes.
-    pub(super) const OFFSET: Self = Self {
-        name: "Stream offset",
-        units: BYTES,
-    };
+    pub(super) const OFFSET: Self = Self::new("Stream offset", BYTES);
     /// In bytes.
-    pub(super) const AHEAD: Self = Self {
-        name: "Ahead of the cumulative ACK",
-        units: BYTES,
-    };
+    pub(super) const AHEAD: Self = Self::new("Ahead of the cumulative ACK", BYTES);
+    /// In packets.
+    pub const RETRANSMISSIONS: Self = Self::new("Retransmissions", &[("packets", 1.0)]);
     /// As a ratio.
-    pub(super) const OVERHEAD: Self = Self {
-        name: "Overhead",
-        units: &[("%", 0.01)],
-    };
+    pub const RETRANSMISSION_RATE: Self = Self::new("Retransmission rate", PERCENT);
+    /// As a ratio.
+    pub const OVERHEAD: Self = Self::new("Overhead", PERCENT);
+    /// As a ratio.
+    pub const UTILISATION: Self = Self::new("Utilisation", PERCENT);
+    /// As a ratio.
+    pub const LOSS: Self = Self::new("Loss", PERCENT);
+    /// As a ratio.
+    pub const SHARE: Self = Self::new("Share", PERCENT);
     /// Without a unit.
-    pub(super) const FNESS: Self = Self {
-        name: "fness",
-        units: &[("", 1.0)],
-    };
+    pub const FNESS: Self = Self::new("fness", NONE);
+    /// Without a unit.
+    pub const JAIN: Self = Self::new("Jain’s index", NONE);
+    /// Without a unit.
+    pub const PM: Self = Self::new("Balanced metric Pm", NONE);
+
+    const fn new(name: &'static str, units: &'static [(&'static str, f64)]) -> Self {
+        Self { name, units }
+    }
+
+    /// The same quantity by another name.
+    #[must_use]
+    pub const fn called(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
 
     /// The largest unit that `magnitude` reaches, and its size. Hours and minutes come in only
     /// where there are many of the smaller unit.
@@ -91,6 +102,19 @@ impl Quantity {
         }
     }
 }
+
+const RATES: &[(&str, f64)] = &[
+    ("bit/s", 1.0),
+    ("kbit/s", 1e3),
+    ("Mbit/s", 1e6),
+    ("Gbit/s", 1e9),
+];
+
+const DELAYS: &[(&str, f64)] = &[("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+
+const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
+
+const NONE: &[(&str, f64)] = &[("", 1.0)];
 
 const BYTES: &[(&str, f64)] = &[
     ("B", 1.0),

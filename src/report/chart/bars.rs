@@ -5,11 +5,10 @@ use super::axis::{Axis, Quantity, significant};
 use super::canvas::{Align, Canvas, Stroke};
 use super::choice::{NamedFlow, Scene, left_out};
 use super::font::text_width;
-use super::frame::{
-    AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, WIDTH, X_AXIS_HEIGHT, baseline, header,
-};
+use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
 use super::label::{count, shorten};
 use super::palette::{Colour, Marker};
+use super::style::Style;
 
 /// Bars in one chart.
 pub(super) const BARS_MAX: usize = 40;
@@ -18,8 +17,13 @@ pub(super) const BARS_MAX: usize = 40;
 const ROW: f64 = 38.0;
 const GROUP: f64 = 46.0;
 
-/// The widest that names may get, in pixels.
-const NAMES_MAX: f64 = 560.0;
+/// The widest that names may get, as a share of the width.
+const NAMES_MAX: f64 = 0.35;
+
+/// The most ticks of the horizontal axis, which has about half of the width.
+fn ticks(style: Style) -> usize {
+    style.size.ticks_across(0.55)
+}
 
 /// One row: what is drawn and written for a flow.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +109,7 @@ impl Rows {
 
 /// Goodput of each flow. None without any.
 pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Canvas> {
+    let style = options.style;
     let rows = Rows::of(scenes, |flow| {
         let bps = flow.flow.goodput_bps()?;
         Some(Bar {
@@ -119,7 +124,7 @@ pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Ca
         Quantity::GOODPUT,
         0.0,
         max.max(options.capacity_bps.unwrap_or(0.0)),
-        8,
+        ticks(style),
     );
     let mut legend = Vec::new();
     let capacity = options
@@ -131,11 +136,11 @@ pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Ca
             format!("capacity, {}", Quantity::GOODPUT.format(bps)),
         ));
     }
-    Some(draw("Goodput by flow", &rows, &legend, x, capacity))
+    Some(draw(style, "Goodput by flow", &rows, &legend, x, capacity))
 }
 
 /// Overhead of each flow, in percent. None without any.
-pub(super) fn overhead(scenes: &[Scene<'_>]) -> Option<Canvas> {
+pub(super) fn overhead(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
     let rows = Rows::of(scenes, |flow| {
         let overhead = flow.flow.overhead()?;
         let range = (overhead.min(0.0), overhead.max(0.0));
@@ -147,12 +152,12 @@ pub(super) fn overhead(scenes: &[Scene<'_>]) -> Option<Canvas> {
         })
     });
     let (min, max) = rows.extent()?;
-    let x = Axis::linear(Quantity::OVERHEAD, min, max.max(0.001), 8);
-    Some(draw("Overhead by flow", &rows, &[], x, None))
+    let x = Axis::linear(Quantity::OVERHEAD, min, max.max(0.001), ticks(style));
+    Some(draw(style, "Overhead by flow", &rows, &[], x, None))
 }
 
 /// RTT of each flow: smallest, mean, largest. None without samples.
-pub(super) fn rtt(scenes: &[Scene<'_>]) -> Option<Canvas> {
+pub(super) fn rtt(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
     let rows = Rows::of(scenes, |flow| {
         let rtt = &flow.flow.summary().rtt;
         let (min, mean, max) = (
@@ -177,7 +182,7 @@ pub(super) fn rtt(scenes: &[Scene<'_>]) -> Option<Canvas> {
         })
     });
     let (min, max) = rows.extent()?;
-    let x = Axis::for_delays(Quantity::RTT, min, max, 8);
+    let x = Axis::for_delays(Quantity::RTT, min, max, ticks(style));
     let legend = [
         (Swatch::Bar(RANGE), "smallest to largest".to_owned()),
         (
@@ -186,6 +191,7 @@ pub(super) fn rtt(scenes: &[Scene<'_>]) -> Option<Canvas> {
         ),
     ];
     Some(draw(
+        style,
         "RTT by flow (smallest · mean · largest)",
         &rows,
         &legend,
@@ -199,6 +205,7 @@ const RANGE: Colour = Colour::SKY;
 
 /// Draws rows below each other, on a line at a value that all are compared with, where there is one.
 fn draw(
+    style: Style,
     title: &str,
     rows: &Rows,
     legend: &[(Swatch, String)],
@@ -209,19 +216,19 @@ fn draw(
         .bars()
         .map(|bar| text_width(&bar.name, LABEL))
         .fold(0.0, f64::max)
-        .min(NAMES_MAX);
+        .min(NAMES_MAX * style.size.width());
     let values = rows
         .bars()
         .map(|bar| text_width(&bar.text, LABEL))
         .fold(0.0, f64::max);
     let height = rows.groups.len() as f64 * GROUP + rows.n as f64 * ROW;
-    let mut canvas = Canvas::new(WIDTH, 0.0);
+    let mut canvas = Canvas::new(style, 0.0);
     let top = header(&mut canvas, title, &rows.subtitle(), legend) + 6.0;
     canvas.height = (top + height + 12.0 + X_AXIS_HEIGHT + 16.0).ceil();
     let panel = Panel {
         left: MARGIN + names + 18.0,
         top,
-        right: WIDTH - MARGIN - values - 16.0,
+        right: canvas.width - MARGIN - values - 16.0,
         bottom: top + height + 12.0,
         x,
         y: Axis::tight(Quantity::FNESS, 0.0, 1.0, 1),
@@ -233,7 +240,7 @@ fn draw(
     }
     let mut y = top;
     for group in &rows.groups {
-        let room = WIDTH - 2.0 * MARGIN;
+        let room = canvas.width - 2.0 * MARGIN;
         let text = shorten(&group.title, AXIS_TITLE, room);
         // A name above the bars must not be crossed by the grid.
         canvas.rect(
@@ -278,7 +285,7 @@ fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, y: f64, names: f64) {
         canvas.rect((from, y - HALF), (to, y + HALF), FULL);
     }
     canvas.text(
-        (WIDTH - MARGIN, baseline(y, LABEL)),
+        (canvas.width - MARGIN, baseline(y, LABEL)),
         &bar.text,
         LABEL,
         Align::Right,
@@ -287,30 +294,14 @@ fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, y: f64, names: f64) {
 
 /// Vertical lines at the ticks of the horizontal axis, and that axis.
 pub(super) fn draw_grid(canvas: &mut Canvas, panel: &Panel) {
-    let ink = Stroke::solid(Colour::INK, 2.0);
-    for (value, text) in &panel.x.ticks {
+    for (value, _) in &panel.x.ticks {
         let (x, _) = panel.at(*value, 0.0);
-        let zero = *value == 0.0;
-        canvas.line(
-            &[(x, panel.top), (x, panel.bottom)],
-            if zero {
-                ink
-            } else {
-                Stroke::solid(Colour::GRID, 1.5)
-            },
-        );
-        canvas.line(&[(x, panel.bottom), (x, panel.bottom + 8.0)], ink);
-        canvas.text((x, panel.bottom + 32.0), text, LABEL, Align::Centre);
+        let stroke = if *value == 0.0 {
+            Stroke::solid(Colour::INK, 2.0)
+        } else {
+            Stroke::solid(Colour::GRID, 1.5)
+        };
+        canvas.line(&[(x, panel.top), (x, panel.bottom)], stroke);
     }
-    canvas.line(
-        &[(panel.left, panel.bottom), (panel.right, panel.bottom)],
-        ink,
-    );
-    let middle = f64::midpoint(panel.left, panel.right);
-    canvas.text(
-        (middle, panel.bottom + 68.0),
-        &panel.x.title,
-        AXIS_TITLE,
-        Align::Centre,
-    );
+    panel.draw_x_axis(canvas);
 }

@@ -4,6 +4,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 
 use super::ChartOptions;
 use super::label::{capture_names, count, file_stem, flow_names};
+use super::style::Style;
 
 /// Flows with less payload than one hundredth of the largest one's are requests and the like:
 /// they have no line or bar of their own.
@@ -27,6 +28,7 @@ impl NamedFlow<'_> {
 /// A capture as the charts see it.
 pub(super) struct Scene<'a> {
     pub(super) capture: &'a CaptureAnalysis,
+    pub(super) style: Style,
     /// Its name and condition, for titles.
     pub(super) title: String,
     /// The beginning of its file names.
@@ -63,6 +65,7 @@ impl<'a> Scene<'a> {
                 let (flows, small) = split(capture);
                 Self {
                     capture,
+                    style: options.style,
                     title,
                     stem: file_stem(index, captures.len(), &stem),
                     flows,

@@ -9,17 +9,16 @@ use super::bars::{BARS_MAX, draw_grid};
 use super::canvas::{Align, Canvas};
 use super::choice::{NamedFlow, Scene};
 use super::font::text_width;
-use super::frame::{
-    AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, WIDTH, X_AXIS_HEIGHT, baseline, header,
-};
+use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
 use super::label::{count, shorten};
 use super::palette::Colour;
+use super::style::Style;
 
 const ROW: f64 = 38.0;
 const GROUP: f64 = 46.0;
 
-/// The widest that names may get, in pixels, on either side.
-const NAMES_MAX: f64 = 430.0;
+/// The widest that names may get on either side, as a share of the width.
+const NAMES_MAX: f64 = 0.27;
 
 /// Blue and vermillion stay apart in every kind of colour vision, and in grey.
 const A: Colour = Colour::BLUE;
@@ -34,7 +33,7 @@ struct Row<'a> {
 }
 
 /// Pairs of the large flows of each capture. None where no two of them overlap.
-pub(super) fn draw(scenes: &[Scene<'_>]) -> Option<Canvas> {
+pub(super) fn draw(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     for (index, scene) in scenes.iter().enumerate() {
         let by_place: HashMap<usize, &NamedFlow<'_>> =
@@ -56,7 +55,7 @@ pub(super) fn draw(scenes: &[Scene<'_>]) -> Option<Canvas> {
     if rows.is_empty() {
         return None;
     }
-    Some(draw_rows(scenes, &rows, total))
+    Some(draw_rows(scenes, &rows, total, style))
 }
 
 fn row<'a>(
@@ -75,14 +74,14 @@ fn row<'a>(
     })
 }
 
-fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize) -> Canvas {
+fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style) -> Canvas {
     let groups = rows.chunk_by(|one, next| one.scene == next.scene);
-    let width = |name: &str| text_width(name, LABEL).min(NAMES_MAX);
+    let width = |name: &str| text_width(name, LABEL).min(NAMES_MAX * style.size.width());
     let (left, right) = rows.iter().fold((0.0_f64, 0.0_f64), |(left, right), row| {
         (left.max(width(&row.a.name)), right.max(width(&row.b.name)))
     });
     let height = groups.clone().count() as f64 * GROUP + rows.len() as f64 * ROW;
-    let mut canvas = Canvas::new(WIDTH, 0.0);
+    let mut canvas = Canvas::new(style, 0.0);
     let subtitle = match total - rows.len() {
         0 => format!(
             "n = {} of flows over 1 % of the largest",
@@ -109,7 +108,7 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize) -> Canvas {
     let panel = Panel {
         left: MARGIN + left + 20.0,
         top: top + ROW,
-        right: WIDTH - MARGIN - right - 20.0,
+        right: canvas.width - MARGIN - right - 20.0,
         bottom,
         x,
         y: Axis::tight(Quantity::FNESS, 0.0, 1.0, 1),
@@ -123,7 +122,7 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize) -> Canvas {
         let title = shorten(
             &scenes[group[0].scene].title,
             AXIS_TITLE,
-            WIDTH - 2.0 * MARGIN,
+            canvas.width - 2.0 * MARGIN,
         );
         // A name above the bars must not be crossed by the grid.
         canvas.rect(

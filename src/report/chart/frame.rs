@@ -1,14 +1,10 @@
 //! What surrounds the data: title, legend, axes.
 
-use super::axis::Axis;
+use super::axis::{Axis, Scale};
 use super::canvas::{Align, Canvas, Point, Stroke, Type};
 use super::font::text_width;
-use super::label::shorten;
+use super::label::{shorten, wrap};
 use super::palette::{Colour, LineStyle, Marker};
-
-/// Width of every chart, in pixels; also the usual height is that of 16:9.
-pub(super) const WIDTH: f64 = 1600.0;
-pub(super) const HEIGHT: f64 = 900.0;
 
 /// Between the rim and whatever is nearest to it, in pixels.
 pub(super) const MARGIN: f64 = 36.0;
@@ -58,21 +54,14 @@ pub(super) fn header(
     legend: &[(Swatch, String)],
 ) -> f64 {
     let room = canvas.width - 2.0 * MARGIN;
-    let mut y = MARGIN + 26.0;
-    canvas.text(
-        (MARGIN, y),
-        &shorten(title, TITLE, room),
-        TITLE,
-        Align::Left,
-    );
-    if !subtitle.is_empty() {
-        y += 36.0;
-        canvas.text(
-            (MARGIN, y),
-            &shorten(subtitle, SUBTITLE, room),
-            SUBTITLE,
-            Align::Left,
-        );
+    let mut y = MARGIN - 12.0;
+    for line in wrap(title, TITLE, room, 2) {
+        y += 38.0;
+        canvas.text((MARGIN, y), &line, TITLE, Align::Left);
+    }
+    for (index, line) in wrap(subtitle, SUBTITLE, room, 4).iter().enumerate() {
+        y += if index == 0 { 36.0 } else { 29.0 };
+        canvas.text((MARGIN, y), line, SUBTITLE, Align::Left);
     }
     y += 20.0;
     if legend.is_empty() {
@@ -191,6 +180,18 @@ impl Panel {
 
     /// Draws what lies behind the data.
     pub(super) fn draw_back(&self, canvas: &mut Canvas) {
+        self.draw_y_axis(canvas);
+        self.draw_x_axis(canvas);
+    }
+
+    /// Draws what lies behind the data, without labels of the horizontal axis: the panel below has
+    /// them.
+    pub(super) fn draw_back_above(&self, canvas: &mut Canvas) {
+        self.draw_y_axis(canvas);
+        self.draw_x_ticks(canvas);
+    }
+
+    fn draw_y_axis(&self, canvas: &mut Canvas) {
         for (value, text) in &self.y.ticks {
             let (_, y) = self.at(self.x.min, *value);
             canvas.line(
@@ -204,31 +205,78 @@ impl Panel {
                 Align::Right,
             );
         }
-        canvas.text(
-            (MARGIN, self.top - 20.0),
-            &self.y.title,
-            AXIS_TITLE,
-            Align::Left,
-        );
-        self.draw_x_axis(canvas);
+        // From where the labels begin.
+        let widest = self
+            .y
+            .ticks
+            .iter()
+            .map(|(_, text)| text_width(text, LABEL))
+            .fold(0.0, f64::max);
+        let left = (self.left - (widest + 14.0).max(70.0)).max(MARGIN);
+        let title = shorten(&self.y.title, AXIS_TITLE, self.right - left);
+        canvas.text((left, self.top - 20.0), &title, AXIS_TITLE, Align::Left);
+    }
+
+    fn draw_x_ticks(&self, canvas: &mut Canvas) {
+        let ink = Stroke::solid(Colour::INK, 2.0);
+        canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], ink);
+        for (value, _) in &self.x.ticks {
+            let (x, y) = self.at(*value, self.y.min);
+            canvas.line(&[(x, y), (x, y + 8.0)], ink);
+        }
     }
 
     /// Draws the horizontal axis.
-    fn draw_x_axis(&self, canvas: &mut Canvas) {
-        let ink = Stroke::solid(Colour::INK, 2.0);
-        canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], ink);
-        for (value, text) in &self.x.ticks {
-            let (x, y) = self.at(*value, self.y.min);
-            canvas.line(&[(x, y), (x, y + 8.0)], ink);
-            canvas.text((x, y + 32.0), text, LABEL, Align::Centre);
+    pub(super) fn draw_x_axis(&self, canvas: &mut Canvas) {
+        self.draw_x_ticks(canvas);
+        for (x, text) in self.x_labels(canvas.width) {
+            canvas.text((x, self.bottom + 32.0), text, LABEL, Align::Centre);
         }
-        let middle = f64::midpoint(self.left, self.right);
+        let title = shorten(&self.x.title, AXIS_TITLE, canvas.width - 2.0 * MARGIN);
+        // Below the panel's middle, unless it would be cut there.
+        let half = text_width(&title, AXIS_TITLE) / 2.0;
+        let middle = f64::midpoint(self.left, self.right).clamp(
+            MARGIN + half,
+            (canvas.width - MARGIN - half).max(MARGIN + half),
+        );
         canvas.text(
             (middle, self.bottom + 68.0),
-            &self.x.title,
+            &title,
             AXIS_TITLE,
             Align::Centre,
         );
+    }
+
+    /// Labels of the horizontal axis that have room, and where their middles are: all; or decades
+    /// alone; or every second, third, … of them.
+    fn x_labels(&self, width: f64) -> Vec<(f64, &str)> {
+        let all: Vec<(f64, &str)> = self
+            .x
+            .ticks
+            .iter()
+            .map(|(value, text)| (self.at(*value, self.y.min).0, text.as_str()))
+            .filter(|&(x, text)| x + text_width(text, LABEL) / 2.0 < width - 4.0)
+            .collect();
+        let fits = |labels: &[(f64, &str)]| {
+            labels.windows(2).all(|pair| {
+                let half = |text: &str| text_width(text, LABEL) / 2.0;
+                pair[0].0 + half(pair[0].1) + 10.0 <= pair[1].0 - half(pair[1].1)
+            })
+        };
+        if fits(&all) {
+            return all;
+        }
+        let decade = |text: &str| text.trim_start_matches(['0', '.']).starts_with('1');
+        let decades: Vec<(f64, &str)> = all
+            .iter()
+            .copied()
+            .filter(|&(_, text)| self.x.scale == Scale::Log && decade(text))
+            .collect();
+        let source = if decades.len() > 1 { decades } else { all };
+        (1..=source.len().max(1))
+            .map(|step| source.iter().copied().step_by(step).collect::<Vec<_>>())
+            .find(|labels| fits(labels))
+            .unwrap_or_default()
     }
 }
 

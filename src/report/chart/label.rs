@@ -156,6 +156,33 @@ pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
     cut(low)
 }
 
+/// A text in lines no wider than `width` pixels, broken between words; the last of `lines_max` is
+/// shortened.
+pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
+    while words.peek().is_some() {
+        let mut line = String::new();
+        if lines.len() + 1 == lines_max {
+            line = words.by_ref().collect::<Vec<_>>().join(" ");
+        }
+        while let Some(&word) = words.peek() {
+            let longer = if line.is_empty() {
+                word.to_owned()
+            } else {
+                format!("{line} {word}")
+            };
+            if text_width(&longer, font) > width && !line.is_empty() {
+                break;
+            }
+            line = longer;
+            words.next();
+        }
+        lines.push(shorten(&line, font, width));
+    }
+    lines
+}
+
 /// `1 flow`, `2 flows`.
 pub(super) fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
@@ -225,6 +252,18 @@ mod tests {
         ] {
             assert_eq!(names_of_ends(&ends), names);
         }
+    }
+
+    #[test]
+    fn long_texts_are_broken_between_words() {
+        let text = "mean in bins of 100 ms, n = 12 samples · 3 flows not drawn";
+        let lines = wrap(text, LABEL, 320.0, 4);
+        assert!(lines.len() > 1 && lines.join(" ") == text, "{lines:?}");
+        assert!(lines.iter().all(|line| text_width(line, LABEL) <= 320.0));
+        assert_eq!(wrap(text, LABEL, 2000.0, 4), [text]);
+        let short = wrap(text, LABEL, 320.0, 1);
+        assert!(short.len() == 1 && short[0].contains('…'), "{short:?}");
+        assert_eq!(wrap("", LABEL, 320.0, 4), Vec::<String>::new());
     }
 
     #[test]

@@ -1,48 +1,134 @@
 //! Colours and markers that are told apart without colour vision, and in grey.
 
-/// An opaque colour: red, green, blue.
+use super::style::Theme;
+
+/// A colour by what it is for; the theme decides what it looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Colour(pub(super) u8, pub(super) u8, pub(super) u8);
+pub enum Colour {
+    /// What the chart is drawn on.
+    Paper,
+    /// Text and axes.
+    Ink,
+    /// Text of second rank.
+    SoftInk,
+    /// Lines of the grid.
+    Grid,
+    /// What stays in the background.
+    Grey,
+    /// A colour of data, as it looks on white: red, green, blue. Brighter on black.
+    Data(u8, u8, u8),
+    /// The same whatever it is drawn on: red, green, blue.
+    Exact(u8, u8, u8),
+}
 
 impl Colour {
-    pub(super) const WHITE: Self = Self(255, 255, 255);
-    /// Text and axes.
-    pub(super) const INK: Self = Self(0x22, 0x22, 0x22);
-    /// Text of second rank.
-    pub(super) const SOFT_INK: Self = Self(0x55, 0x55, 0x55);
-    pub(super) const GRID: Self = Self(0xe4, 0xe4, 0xe4);
-    pub(super) const GREY: Self = Self(0x8c, 0x8c, 0x8c);
+    pub(super) const WHITE: Self = Self::Paper;
+    pub(super) const INK: Self = Self::Ink;
+    pub(super) const SOFT_INK: Self = Self::SoftInk;
+    pub(super) const GRID: Self = Self::Grid;
+    pub(super) const GREY: Self = Self::Grey;
+    pub(super) const BLACK: Self = Self::Ink;
 
     // Okabe and Ito, "Color Universal Design" (2008); their yellow is too faint on white.
-    pub(super) const BLUE: Self = Self(0x00, 0x72, 0xb2);
-    pub(super) const VERMILLION: Self = Self(0xd5, 0x5e, 0x00);
-    pub(super) const GREEN: Self = Self(0x00, 0x9e, 0x73);
-    pub(super) const PURPLE: Self = Self(0xcc, 0x79, 0xa7);
-    pub(super) const ORANGE: Self = Self(0xe6, 0x9f, 0x00);
-    pub(super) const SKY: Self = Self(0x56, 0xb4, 0xe9);
-    pub(super) const BLACK: Self = Self(0, 0, 0);
+    pub(super) const BLUE: Self = Self::Data(0x00, 0x72, 0xb2);
+    pub(super) const VERMILLION: Self = Self::Data(0xd5, 0x5e, 0x00);
+    pub(super) const GREEN: Self = Self::Data(0x00, 0x9e, 0x73);
+    pub(super) const PURPLE: Self = Self::Data(0xcc, 0x79, 0xa7);
+    pub(super) const ORANGE: Self = Self::Data(0xe6, 0x9f, 0x00);
+    pub(super) const SKY: Self = Self::Data(0x56, 0xb4, 0xe9);
     /// In place of the yellow.
-    pub(super) const BROWN: Self = Self(0x7a, 0x4f, 0x1d);
+    pub(super) const BROWN: Self = Self::Data(0x7a, 0x4f, 0x1d);
+
+    /// Red, green, blue.
+    pub(super) fn rgb(self, theme: Theme) -> (u8, u8, u8) {
+        let dark = theme == Theme::Dark;
+        match self {
+            Self::Paper if dark => (0x14, 0x17, 0x1c),
+            Self::Paper => (0xff, 0xff, 0xff),
+            Self::Ink if dark => (0xec, 0xec, 0xec),
+            Self::Ink => (0x22, 0x22, 0x22),
+            Self::SoftInk if dark => (0xb4, 0xb7, 0xbd),
+            Self::SoftInk => (0x55, 0x55, 0x55),
+            Self::Grid if dark => (0x33, 0x38, 0x40),
+            Self::Grid => (0xe4, 0xe4, 0xe4),
+            Self::Grey if dark => (0x93, 0x97, 0x9e),
+            Self::Grey => (0x8c, 0x8c, 0x8c),
+            Self::Data(r, g, b) if dark => {
+                // A third of the way to white: the darkest of them keeps a contrast above 4.
+                let lift = |part: u8| part + (255 - part) / 3;
+                (lift(r), lift(g), lift(b))
+            }
+            Self::Data(r, g, b) | Self::Exact(r, g, b) => (r, g, b),
+        }
+    }
+
+    /// Between two colours of the same kind, from 0 (`self`) to 1 (`other`).
+    pub(super) fn mix(self, other: (u8, u8, u8), share: f64) -> Self {
+        let (r, g, b) = self.rgb(Theme::Light);
+        let part = |one: u8, two: u8| {
+            (f64::from(one) + (f64::from(two) - f64::from(one)) * share.clamp(0.0, 1.0)).round()
+                as u8
+        };
+        Self::Exact(part(r, other.0), part(g, other.1), part(b, other.2))
+    }
+
+    /// How bright it is on white, from 0 to 1 (WCAG 2.1, relative luminance).
+    pub(super) fn luminance(self) -> f64 {
+        let (r, g, b) = self.rgb(Theme::Light);
+        let linear = |part: u8| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.040_45 {
+                part / 12.92
+            } else {
+                ((part + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+    }
+
+    /// Black or white: what is read better on this colour.
+    pub(super) fn text_on(self) -> Self {
+        // Contrast with white is 1.05 / (l + 0.05), with black (l + 0.05) / 0.05: equal at 0.179.
+        if self.luminance() > 0.179 {
+            Self::Exact(0x11, 0x11, 0x11)
+        } else {
+            Self::Exact(0xff, 0xff, 0xff)
+        }
+    }
 }
 
 /// The shape at the points of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Marker {
+pub enum Marker {
+    /// A filled circle.
     Disc,
+    /// A circle.
     Ring,
+    /// A square on its side.
     Square,
+    /// A square on its corner.
     Diamond,
+    /// A triangle that points up.
     Up,
+    /// A triangle that points down.
     Down,
+    /// A cross of diagonals.
     Cross,
+    /// An upright cross.
     Plus,
 }
 
-/// How the lines of different flows look.
+/// How the lines of different flows or variants look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LineStyle {
-    pub(super) colour: Colour,
-    pub(super) marker: Marker,
+pub struct LineStyle {
+    /// Of line, bar and marker.
+    pub colour: Colour,
+    /// At some of its points.
+    pub marker: Marker,
+}
+
+const fn style(colour: Colour, marker: Marker) -> LineStyle {
+    LineStyle { colour, marker }
 }
 
 /// Flows that get a line of their own.
@@ -50,42 +136,126 @@ pub(super) const LINES_MAX: usize = LINES.len();
 
 /// One style a flow, the most distinct first.
 pub(super) const LINES: [LineStyle; 8] = [
-    LineStyle {
-        colour: Colour::BLUE,
-        marker: Marker::Disc,
-    },
-    LineStyle {
-        colour: Colour::VERMILLION,
-        marker: Marker::Square,
-    },
-    LineStyle {
-        colour: Colour::GREEN,
-        marker: Marker::Up,
-    },
-    LineStyle {
-        colour: Colour::ORANGE,
-        marker: Marker::Diamond,
-    },
-    LineStyle {
-        colour: Colour::PURPLE,
-        marker: Marker::Down,
-    },
-    LineStyle {
-        colour: Colour::SKY,
-        marker: Marker::Plus,
-    },
-    LineStyle {
-        colour: Colour::BLACK,
-        marker: Marker::Cross,
-    },
-    LineStyle {
-        colour: Colour::BROWN,
-        marker: Marker::Ring,
-    },
+    style(Colour::BLUE, Marker::Disc),
+    style(Colour::VERMILLION, Marker::Square),
+    style(Colour::GREEN, Marker::Up),
+    style(Colour::ORANGE, Marker::Diamond),
+    style(Colour::PURPLE, Marker::Down),
+    style(Colour::SKY, Marker::Plus),
+    style(Colour::BLACK, Marker::Cross),
+    style(Colour::BROWN, Marker::Ring),
 ];
 
 /// All other flows together.
-pub(super) const OTHER: LineStyle = LineStyle {
-    colour: Colour::GREY,
-    marker: Marker::Ring,
-};
+pub(super) const OTHER: LineStyle = style(Colour::GREY, Marker::Ring);
+
+/// Congestion-control variants, by every name that is usual, and how each looks in all charts.
+const VARIANTS: [(&[&str], LineStyle); 10] = [
+    (&["cubic"], LINES[0]),
+    (&["bbr", "bbr1", "bbrv1"], LINES[1]),
+    (&["bbr3", "bbrv3"], LINES[2]),
+    (&["reno", "newreno", "linuxreno"], LINES[3]),
+    (&["bbr2", "bbrv2"], LINES[4]),
+    (&["westwood", "westwood+", "westwoodplus"], LINES[5]),
+    (&["vegas"], LINES[6]),
+    (&["illinois"], LINES[7]),
+    (
+        &["dctcp"],
+        style(Colour::Data(0x33, 0x22, 0x88), Marker::Square),
+    ),
+    (
+        &["htcp", "h-tcp"],
+        style(Colour::Data(0x99, 0x99, 0x33), Marker::Cross),
+    ),
+];
+
+/// Other names: colours that no variant above has (Tol, "muted", 2021), each with a shape of its
+/// own.
+const OTHER_NAMES: [LineStyle; 7] = [
+    style(Colour::Data(0x44, 0xaa, 0x99), Marker::Diamond),
+    style(Colour::Data(0x88, 0x22, 0x55), Marker::Disc),
+    style(Colour::Data(0xcc, 0x66, 0x77), Marker::Up),
+    style(Colour::Data(0x11, 0x77, 0x33), Marker::Plus),
+    style(Colour::Data(0xaa, 0x44, 0x99), Marker::Ring),
+    style(Colour::Data(0xb8, 0xa2, 0x38), Marker::Down),
+    style(Colour::Data(0x5b, 0x6b, 0x7b), Marker::Square),
+];
+
+/// How a variant looks: the same in all charts, whatever else is in them. Case and blanks do not
+/// matter, and what follows a known name after anything but a letter or digit (`cubic, n = 6`,
+/// `bbr-deep`) does not either. Other names get one of seven more styles by a fixed hash.
+#[must_use]
+pub fn variant(name: &str) -> LineStyle {
+    let name: String = name
+        .chars()
+        .filter(|letter| !letter.is_whitespace())
+        .flat_map(char::to_lowercase)
+        .collect();
+    let known = |wanted: &str| {
+        VARIANTS
+            .iter()
+            .find(|(names, _)| names.contains(&wanted))
+            .map(|&(_, style)| style)
+    };
+    let stem_end = name
+        .find(|letter: char| !letter.is_alphanumeric())
+        .unwrap_or(name.len());
+    known(&name)
+        .or_else(|| known(&name[..stem_end]))
+        .unwrap_or_else(|| {
+            // FNV-1a.
+            let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+            OTHER_NAMES[(hash % OTHER_NAMES.len() as u64) as usize]
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_looks_the_same_by_every_name() {
+        for names in [
+            &["cubic", "CUBIC", "Cubic (6 flows)"][..],
+            &["bbr", "BBRv1", "bbr1", "bbr-deep"],
+            &["reno", "NewReno"],
+            &["westwood", "Westwood+"],
+        ] {
+            for name in names {
+                assert_eq!(variant(name), variant(names[0]), "{name}");
+            }
+        }
+        assert_ne!(variant("bbr"), variant("bbr2"));
+        assert_ne!(variant("bbr2"), variant("bbr3"));
+        // Whatever runs, a name keeps what it had: figures of two papers can be compared.
+        assert_eq!(variant("copa"), variant(" Copa "));
+        assert!(VARIANTS.iter().all(|&(_, known)| known != variant("copa")));
+    }
+
+    #[test]
+    fn colours_stand_out_from_what_they_are_drawn_on() {
+        let contrast = |one: f64, two: f64| (one.max(two) + 0.05) / (one.min(two) + 0.05);
+        let of = |colour: Colour, theme| {
+            let (r, g, b) = colour.rgb(theme);
+            Colour::Exact(r, g, b).luminance()
+        };
+        for theme in [Theme::Light, Theme::Dark] {
+            let paper = of(Colour::Paper, theme);
+            // WCAG 2.1, 1.4.3: text needs 4.5.
+            for text in [Colour::Ink, Colour::SoftInk] {
+                assert!(
+                    contrast(of(text, theme), paper) >= 4.5,
+                    "{text:?} {theme:?}"
+                );
+            }
+            let data = VARIANTS.iter().map(|&(_, style)| style).chain(OTHER_NAMES);
+            for LineStyle { colour, .. } in data {
+                // Orange and sky on white are the faintest, as their authors chose them.
+                let found = contrast(of(colour, theme), paper);
+                assert!(found >= 2.1, "{colour:?} {theme:?}: {found}");
+            }
+        }
+    }
+}

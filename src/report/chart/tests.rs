@@ -1,12 +1,15 @@
 use std::path::Path;
 
+use super::canvas::Stroke;
 use super::canvas::{Align, Shape};
 use super::choice::{NamedFlow, Scene};
 use super::font::text_width;
 use super::label::count;
-use super::over_time::{self, Bins, Sample, goodput_line, runs};
-use super::palette::LINES;
-use super::{Canvas, ChartOptions, bars, draw_all, fness, time_sequence};
+use super::over_time::{self, goodput_line};
+use super::palette::{Colour, LINES};
+use super::plot::{Bins, Plot, Sample, runs};
+use super::style::{Size, Style, Theme};
+use super::{Canvas, ChartOptions, bars, brush, draw_all, fness, thin, time_sequence};
 use crate::Analysis;
 use crate::analyze::Config;
 
@@ -113,6 +116,12 @@ fn texts(canvas: &Canvas) -> Vec<&str> {
     texts
 }
 
+/// A plot as a figure of its own.
+fn alone(plot: Option<Plot>, scene: &Scene<'_>) -> Option<Canvas> {
+    let bins = Bins::of(scene, ChartOptions::default().bin_ns)?;
+    Some(plot?.figure(scene, &bins))
+}
+
 /// Every text lies within the chart, and no two cover each other.
 fn assert_legible(canvas: &Canvas) {
     let mut boxes: Vec<(f64, f64, f64, f64, &str)> = Vec::new();
@@ -165,9 +174,12 @@ fn all_charts_of_a_run_are_written_in_full_size() {
     let analysis = analyze(folder.path(), packets);
     let names = draw_all(&analysis, folder.path(), &ChartOptions::default()).unwrap();
     let expected = [
+        "01-generated-over-time.png",
         "01-generated-goodput.png",
         "01-generated-rtt.png",
         "01-generated-in-flight.png",
+        "01-generated-retransmissions.png",
+        "01-generated-queue-delay.png",
         "01-generated-time-sequence.png",
         "flows-goodput.png",
         "flows-overhead.png",
@@ -175,7 +187,7 @@ fn all_charts_of_a_run_are_written_in_full_size() {
         "pairs-fness.png",
     ];
     assert_eq!(names, expected.map(Path::new));
-    let goodput = std::fs::read(folder.path().join(expected[0])).unwrap();
+    let goodput = std::fs::read(folder.path().join(expected[1])).unwrap();
     assert_eq!(&goodput[1..4], b"PNG");
     // The first chunk holds width and height.
     assert_eq!(
@@ -220,7 +232,7 @@ fn without_acks_there_is_goodput_but_no_rtt() {
         .filter(|packet| packet.payload > 0)
         .collect();
     with_scene(packets, |scene, options| {
-        let goodput = over_time::goodput(scene, options).unwrap();
+        let goodput = alone(over_time::goodput(scene, options), scene).unwrap();
         assert!(
             texts(&goodput)
                 .iter()
@@ -228,7 +240,7 @@ fn without_acks_there_is_goodput_but_no_rtt() {
         );
         assert_eq!(over_time::rtt(scene, options), None);
         assert_eq!(over_time::in_flight(scene, options), None);
-        assert_eq!(bars::rtt(std::slice::from_ref(scene)), None);
+        assert_eq!(bars::rtt(std::slice::from_ref(scene), options.style), None);
     });
 }
 
@@ -278,7 +290,7 @@ fn small_flows_are_left_out_and_counted() {
         let names: Vec<&str> = scene.flows.iter().map(|flow| flow.name.as_str()).collect();
         assert_eq!(names, ["10.0.0.1 → 10.0.0.200", "10.0.0.3 → 10.0.0.200"]);
         let note = "1 flow under 1 % of the largest not drawn";
-        let goodput = over_time::goodput(scene, options).unwrap();
+        let goodput = alone(over_time::goodput(scene, options), scene).unwrap();
         assert!(
             texts(&goodput).iter().any(|text| text.ends_with(note)),
             "{:?}",
@@ -300,9 +312,9 @@ fn the_ninth_flow_and_those_after_it_share_a_line() {
         .collect::<Vec<_>>()
         .concat();
     with_scene(packets, |scene, options| {
-        let goodput = over_time::goodput(scene, options).unwrap();
+        let goodput = alone(over_time::goodput(scene, options), scene).unwrap();
         assert!(texts(&goodput).contains(&"other (12 flows)"));
-        let fness = fness::draw(std::slice::from_ref(scene)).unwrap();
+        let fness = fness::draw(std::slice::from_ref(scene), options.style).unwrap();
         assert!(
             texts(&fness).contains(&"n = 40 pairs of the largest flows · 150 pairs not drawn"),
             "{:?}",
@@ -351,33 +363,79 @@ fn no_text_is_cut_or_covered_whatever_is_drawn() {
             .collect::<Vec<_>>();
         let mut analysis = analyze(folder.path(), packets.concat());
         analysis.captures[0].name = format!("a/{}/egress.pcap", "very-long-folder-".repeat(20));
-        let options = ChartOptions {
-            capacity_bps: Some(10e6),
-            ..ChartOptions::default()
-        };
-        let mut scenes = Scene::of(&analysis, &options);
-        for flow in &mut scenes[0].flows {
-            let NamedFlow { name, .. } = flow;
-            *name = format!("[{}]:5001 → {name}", "2001:db8:".repeat(8));
+        for size in [Size::OneColumn, Size::TwoColumns, Size::Slide] {
+            let options = ChartOptions {
+                capacity_bps: Some(10e6),
+                style: Style {
+                    size,
+                    theme: Theme::Light,
+                },
+                ..ChartOptions::default()
+            };
+            let mut scenes = Scene::of(&analysis, &options);
+            for flow in &mut scenes[0].flows {
+                let NamedFlow { name, .. } = flow;
+                *name = format!("[{}]:5001 → {name}", "2001:db8:".repeat(8));
+            }
+            let drawn = all(&scenes, &options);
+            drawn.iter().for_each(assert_legible);
+            let pairs = usize::from(flows > 1);
+            assert_eq!(drawn.len(), 10 + pairs, "{}", count(flows.into(), "flow"));
         }
-        let scene = &scenes[0];
-        let canvases = [
-            over_time::goodput(scene, &options),
-            over_time::rtt(scene, &options),
-            over_time::in_flight(scene, &options),
-            time_sequence::draw(scene),
-            bars::goodput(&scenes, &options),
-            bars::overhead(&scenes),
-            bars::rtt(&scenes),
-            fness::draw(&scenes),
-        ];
-        let drawn: Vec<&Canvas> = canvases.iter().flatten().collect();
-        assert_eq!(
-            drawn.len(),
-            if flows > 1 { 8 } else { 7 },
-            "{}",
-            count(flows.into(), "flow")
-        );
-        drawn.into_iter().for_each(assert_legible);
     }
+}
+
+/// Every chart of a run of one capture.
+fn all(scenes: &[Scene<'_>], options: &ChartOptions) -> Vec<Canvas> {
+    let scene = &scenes[0];
+    [
+        over_time::four(scene, options),
+        alone(over_time::goodput(scene, options), scene),
+        alone(over_time::rtt(scene, options), scene),
+        alone(over_time::in_flight(scene, options), scene),
+        alone(over_time::retransmissions(scene, options), scene),
+        alone(over_time::queue_delay(scene, options), scene),
+        time_sequence::draw(scene),
+        bars::goodput(scenes, options),
+        bars::overhead(scenes, options.style),
+        bars::rtt(scenes, options.style),
+        fness::draw(scenes, options.style),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Mean difference of two pictures' channels, from 0 to 255.
+fn difference(one: &Canvas, two: &Canvas) -> f64 {
+    assert_eq!(one.pixels(), two.pixels());
+    let [one, two] = [one, two].map(|canvas| brush::bitmap(canvas, canvas.pixels()).unwrap());
+    let sum: u64 = one
+        .iter()
+        .zip(&two)
+        .map(|(one, two)| u64::from(one.abs_diff(*two)))
+        .sum();
+    sum as f64 / one.len() as f64
+}
+
+#[test]
+fn a_thinned_line_looks_like_the_whole_one() {
+    let whole: Vec<(f64, f64)> = (0..30_000_usize)
+        .map(|index| {
+            let x = 20.0 + index as f64 * 0.02;
+            (x, 150.0 + (index * 7919 % 101) as f64 * (x / 30.0).sin())
+        })
+        .collect();
+    let draw = |points: &[(f64, f64)]| {
+        let mut canvas = Canvas::new(Style::default(), 300.0);
+        canvas.width = 640.0;
+        canvas.line(points, Stroke::solid(Colour::BLUE, 3.0));
+        canvas
+    };
+    let thinned = thin::line(whole.iter().copied());
+    assert!(thinned.len() * 5 < whole.len(), "{}", thinned.len());
+    let found = difference(&draw(&whole), &draw(&thinned));
+    // One channel in a thousand may differ by 255; nothing at all differs by far more.
+    assert!(found < 0.25, "{found}");
+    assert!(difference(&draw(&whole), &draw(&[])) > 10.0);
 }

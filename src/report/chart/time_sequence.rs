@@ -7,10 +7,9 @@ use crate::time::CaptureTime;
 use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
-use super::frame::{Panel, Swatch, WIDTH, header};
+use super::frame::{Panel, Swatch, header};
 use super::palette::{Colour, Marker};
-
-const HEIGHT: f64 = 1200.0;
+use super::style::Size;
 
 const DATA: Colour = Colour::BLUE;
 const ACK: Stroke = Stroke::solid(Colour::BLACK, 2.0);
@@ -61,20 +60,34 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
         .iter()
         .find_map(|flow| Some((flow, flow.flow.record.time_sequence.as_deref()?)))?;
     let trace = Trace::of(sequence, scene.capture.origin)?;
-    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    let height = scene.style.size.height() * 4.0 / 3.0;
+    let mut canvas = Canvas::new(scene.style, height);
     let top = header(
         &mut canvas,
         &format!("Time sequence – {}", scene.title),
         &subtitle(flow, sequence),
         &legend(sequence, &trace),
     );
-    let x = Axis::tight(Quantity::TIME, trace.start_s, trace.end_s, 12);
-    let half = top + (HEIGHT - top) * 0.52;
-    let y = Axis::linear(Quantity::OFFSET, trace.low, trace.high, 7);
+    let x = Axis::tight(
+        Quantity::TIME,
+        trace.start_s,
+        trace.end_s,
+        scene.style.size.ticks_across(1.0),
+    );
+    // A long legend takes nothing from the panels.
+    let height = height.max((top + 0.9 * scene.style.size.height()).ceil());
+    canvas.height = height;
+    let half = top + (height - top) * 0.52;
+    let ticks_max = if scene.style.size == Size::TwoColumns {
+        7
+    } else {
+        4
+    };
+    let y = Axis::linear(Quantity::OFFSET, trace.low, trace.high, ticks_max);
     let whole = Panel::between(&canvas, top, half, x.clone(), y);
     let (low, high) = trace.ahead_range(sequence);
-    let y = Axis::linear(Quantity::AHEAD, low, high, 7);
-    let ahead = Panel::between(&canvas, half + 10.0, HEIGHT - 16.0, x, y);
+    let y = Axis::linear(Quantity::AHEAD, low, high, ticks_max);
+    let ahead = Panel::between(&canvas, half + 10.0, height - 16.0, x, y);
     let left = whole.left.max(ahead.left);
     for (panel, relative) in [
         (Panel { left, ..whole }, false),

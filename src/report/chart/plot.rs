@@ -1,0 +1,399 @@
+//! Lines over bins of time: how they are put into a figure, alone or in panels above each other.
+
+use super::axis::{Axis, Quantity, nice_step};
+use super::canvas::{Align, Canvas, Point, Stroke};
+use super::choice::Scene;
+use super::frame::{MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
+use super::palette::{Colour, LineStyle};
+use super::style::{Size, Style};
+use super::thin;
+
+/// One value of a line, at the middle of its bin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sample {
+    /// Number of the bin.
+    pub(super) bin: i64,
+    pub(super) value: f64,
+    /// Smallest and largest value in the bin, where these are of interest.
+    pub(super) range: Option<(f64, f64)>,
+}
+
+/// One flow's values; bins without data have none.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) style: LineStyle,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// How time is cut for a chart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bins {
+    /// Length of one, in seconds.
+    pub(super) length_s: f64,
+    pub(super) first: i64,
+    pub(super) last: i64,
+}
+
+impl Bins {
+    pub(super) fn of(scene: &Scene<'_>, bin_ns: i64) -> Option<Self> {
+        let (first, last) = scene.bin_span()?;
+        Some(Self {
+            length_s: bin_ns as f64 / 1e9,
+            first,
+            last,
+        })
+    }
+
+    /// The same time in longer bins, so that there are no more than `bins_max`; and how many of
+    /// the old make one of the new.
+    pub(super) fn joined(&self, bins_max: i64) -> (Self, i64) {
+        let bins = (self.last - self.first + 1) as f64;
+        let joined = nice_step(bins, bins_max.max(1) as usize).max(1.0) as i64;
+        let bins = Self {
+            length_s: self.length_s * joined as f64,
+            first: self.first.div_euclid(joined),
+            last: self.last.div_euclid(joined),
+        };
+        (bins, joined)
+    }
+
+    /// The time axis: from the first packet on, unless nothing was sent for long.
+    pub(super) fn axis(&self, style: Style) -> Axis {
+        let (first, end) = (
+            self.first as f64 * self.length_s,
+            (self.last + 1) as f64 * self.length_s,
+        );
+        let start = if first < 0.0 || first > 0.25 * end {
+            first
+        } else {
+            0.0
+        };
+        Axis::tight(Quantity::TIME, start, end, style.size.ticks_across(1.0))
+    }
+
+    /// The middle of a bin, in seconds.
+    pub(super) fn middle_s(&self, bin: i64) -> f64 {
+        (bin as f64 + 0.5) * self.length_s
+    }
+
+    /// Their length, in words.
+    pub(super) fn words(&self) -> String {
+        format!("bins of {}", Quantity::TIME.format(self.length_s))
+    }
+}
+
+/// What is drawn in one panel.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plot {
+    /// What it is about, for the title.
+    pub(super) what: &'static str,
+    pub(super) lines: Vec<Line>,
+    /// From the smallest to the largest value.
+    pub(super) extent: (f64, f64),
+    pub(super) scale: PlotScale,
+    /// A value that all are compared with, and its name.
+    pub(super) reference: Option<(f64, String)>,
+    /// Whether bands are drawn about the lines.
+    pub(super) bands: bool,
+    /// How its values came about.
+    pub(super) notes: Vec<String>,
+}
+
+/// How the vertical axis of a plot is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum PlotScale {
+    /// From 0.
+    Linear(Quantity),
+    /// Of delays: log where they spread over decades, not from 0 where all are close together.
+    Delays(Quantity),
+    /// From the smallest to the largest value that there can be.
+    Full(Quantity),
+}
+
+/// How lines are told apart from what they are compared with.
+const REFERENCE: Stroke = Stroke::dashed(Colour::INK, 2.5);
+
+impl Plot {
+    /// Smallest and largest value or range of some lines; `None` without any.
+    pub(super) fn extent_of(lines: &[Line]) -> Option<(f64, f64)> {
+        let values = || {
+            lines.iter().flat_map(|line| &line.samples).map(|sample| {
+                let (low, high) = sample.range.unwrap_or((sample.value, sample.value));
+                (low.min(sample.value), high.max(sample.value))
+            })
+        };
+        Some((
+            values().map(|(low, _)| low).reduce(f64::min)?,
+            values().map(|(_, high)| high).reduce(f64::max)?,
+        ))
+    }
+
+    fn axis(&self, ticks_max: usize) -> Axis {
+        let (min, max) = self.extent;
+        match self.scale {
+            PlotScale::Linear(quantity) => {
+                let reference = self.reference.as_ref().map_or(0.0, |&(value, _)| value);
+                Axis::linear(quantity, min.min(0.0), max.max(reference), ticks_max)
+            }
+            // Nothing is quicker than a nanosecond, and a log scale has no 0.
+            PlotScale::Delays(quantity) => {
+                Axis::for_delays(quantity, min.max(1e-9), max, ticks_max)
+            }
+            PlotScale::Full(quantity) => Axis::linear(quantity, min, max, ticks_max),
+        }
+    }
+
+    fn legend(&self) -> Vec<(Swatch, String)> {
+        let mut legend: Vec<(Swatch, String)> = self
+            .lines
+            .iter()
+            .map(|line| (Swatch::Line(line.style), line.name.clone()))
+            .collect();
+        if let Some((_, name)) = &self.reference {
+            legend.push((Swatch::Stroke(REFERENCE), name.clone()));
+        }
+        if self.bands {
+            legend.push((
+                Swatch::Band(Colour::INK),
+                "smallest to largest in a bin".to_owned(),
+            ));
+        }
+        legend
+    }
+
+    /// A figure of its own.
+    pub(super) fn figure(&self, scene: &Scene<'_>, bins: &Bins) -> Canvas {
+        let height = scene.style.size.height();
+        let mut canvas = Canvas::new(scene.style, height);
+        let top = header(
+            &mut canvas,
+            &format!("{} – {}", self.what, scene.title),
+            &joined(&self.notes),
+            &self.legend(),
+        );
+        // A long legend takes nothing from the panel.
+        canvas.height = height.max((top + 0.55 * height).ceil());
+        let panel = Panel::between(
+            &canvas,
+            top,
+            canvas.height - 16.0,
+            bins.axis(scene.style),
+            self.axis(if scene.style.size == Size::TwoColumns {
+                8
+            } else {
+                6
+            }),
+        );
+        panel.draw_back(&mut canvas);
+        self.draw(&mut canvas, &panel, bins);
+        canvas
+    }
+
+    fn draw(&self, canvas: &mut Canvas, panel: &Panel, bins: &Bins) {
+        if let Some((value, _)) = &self.reference {
+            let (from, to) = (panel.at(panel.x.min, *value), panel.at(panel.x.max, *value));
+            canvas.line(&[from, to], REFERENCE);
+        }
+        draw_lines(canvas, panel, &self.lines, bins);
+    }
+}
+
+/// Notes in one text, without those that say nothing.
+pub(super) fn joined(notes: &[String]) -> String {
+    let notes: Vec<&str> = notes
+        .iter()
+        .map(String::as_str)
+        .filter(|note| !note.is_empty())
+        .collect();
+    notes.join(" · ")
+}
+
+/// One panel of several: a plot, or what is said in its place.
+pub(super) enum Part {
+    Plot(Plot),
+    /// The name of its vertical axis, and why there is nothing to be seen.
+    Nothing(String, &'static str),
+}
+
+/// Between panels below and beside each other, in pixels.
+const ROW_GAP: f64 = 30.0;
+const COLUMN_GAP: f64 = 40.0;
+
+impl Part {
+    fn axis(&self) -> Axis {
+        match self {
+            Self::Plot(plot) => plot.axis(4),
+            Self::Nothing(title, _) => Axis {
+                title: title.clone(),
+                ticks: Vec::new(),
+                ..Axis::linear(Quantity::FNESS, 0.0, 1.0, 1)
+            },
+        }
+    }
+
+    fn draw(&self, canvas: &mut Canvas, panel: &Panel, bins: &Bins) {
+        match self {
+            Self::Plot(plot) => plot.draw(canvas, panel, bins),
+            Self::Nothing(_, reason) => {
+                let middle = panel.at(
+                    f64::midpoint(panel.x.min, panel.x.max),
+                    f64::midpoint(panel.y.min, panel.y.max),
+                );
+                canvas.text(middle, reason, SUBTITLE, Align::Centre);
+            }
+        }
+    }
+}
+
+/// Plots above each other, on one time axis.
+pub(super) fn stacked(
+    what: &str,
+    notes: &[String],
+    parts: &[Part],
+    scene: &Scene<'_>,
+    bins: &Bins,
+) -> Canvas {
+    let mut legend: Vec<(Swatch, String)> = Vec::new();
+    for part in parts {
+        if let Part::Plot(plot) = part {
+            for entry in plot.legend() {
+                if !legend.contains(&entry) {
+                    legend.push(entry);
+                }
+            }
+        }
+    }
+    // Lines first, each once; then what is common to all of them.
+    legend.sort_by_key(|(swatch, _)| !matches!(swatch, Swatch::Line(_)));
+    let height = scene.style.size.height();
+    let mut canvas = Canvas::new(scene.style, height);
+    let title = format!("{what} – {}", scene.title);
+    let top = header(&mut canvas, &title, &joined(notes), &legend);
+    // A slide is as wide as it is high twice over: four panels in two columns.
+    let columns = if scene.style.size == Size::Slide && parts.len() > 2 {
+        2
+    } else {
+        1
+    };
+    let rows = parts.len().div_ceil(columns);
+    let between = (rows - 1) as f64 * ROW_GAP;
+    let room = if columns > 1 {
+        let left = height - top - between - X_AXIS_HEIGHT - 16.0;
+        left / rows as f64 - Y_TITLE_HEIGHT
+    } else {
+        0.24 * height
+    };
+    let room = room.max(120.0);
+    let x = bins.axis(scene.style);
+    let axes: Vec<Axis> = parts.iter().map(Part::axis).collect();
+    let labels = axes
+        .iter()
+        .map(|axis| Panel::between(&canvas, 0.0, height, x.clone(), axis.clone()).left)
+        .fold(0.0, f64::max)
+        - MARGIN;
+    let pitch = (canvas.width - 2.0 * MARGIN + COLUMN_GAP) / columns as f64;
+    for (index, (part, axis)) in parts.iter().zip(axes).enumerate() {
+        let (row, column) = (index / columns, index % columns);
+        let left = MARGIN + column as f64 * pitch;
+        let top = top + Y_TITLE_HEIGHT + row as f64 * (Y_TITLE_HEIGHT + room + ROW_GAP);
+        let panel = Panel {
+            left: left + labels,
+            top,
+            right: left + pitch - COLUMN_GAP - 10.0,
+            bottom: top + room,
+            x: x.clone(),
+            y: axis,
+        };
+        if row + 1 == rows {
+            panel.draw_back(&mut canvas);
+        } else {
+            panel.draw_back_above(&mut canvas);
+        }
+        part.draw(&mut canvas, &panel, bins);
+    }
+    let panels = rows as f64 * (Y_TITLE_HEIGHT + room) + between;
+    let end = top + panels + X_AXIS_HEIGHT + 16.0;
+    canvas.height = end.ceil();
+    canvas
+}
+
+fn draw_lines(canvas: &mut Canvas, panel: &Panel, lines: &[Line], bins: &Bins) {
+    // Bands of many flows must not add up to a wall.
+    let opacity = (0.3 / (lines.len() as f64).sqrt()).clamp(0.1, 0.22);
+    for line in lines {
+        for run in runs(&line.samples) {
+            draw_band(canvas, panel, run, line.style.colour, opacity, bins);
+        }
+    }
+    for (rank, line) in lines.iter().enumerate().rev() {
+        let at = |sample: &Sample| panel.at(bins.middle_s(sample.bin), sample.value);
+        let mut all: Vec<Point> = Vec::new();
+        for run in runs(&line.samples) {
+            let points = thin::line(run.iter().map(at));
+            if let [alone] = points.as_slice() {
+                canvas.marker(*alone, 5.0, line.style.marker, line.style.colour);
+            } else {
+                canvas.line(&points, Stroke::solid(line.style.colour, 3.0));
+            }
+            all.extend(points);
+        }
+        for point in marked(&all, rank, lines.len()) {
+            canvas.marker(point, 7.0, line.style.marker, line.style.colour);
+        }
+    }
+}
+
+/// Stretches of bins without a gap.
+pub(super) fn runs(samples: &[Sample]) -> impl Iterator<Item = &[Sample]> {
+    samples.chunk_by(|one, next| next.bin == one.bin + 1)
+}
+
+fn draw_band(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    run: &[Sample],
+    colour: Colour,
+    opacity: f64,
+    bins: &Bins,
+) {
+    let slices = thin::band(run.iter().filter_map(|sample| {
+        let (min, max) = sample.range?;
+        let ((x, low), (_, high)) = (
+            panel.at(bins.middle_s(sample.bin), min),
+            panel.at(bins.middle_s(sample.bin), max),
+        );
+        Some((x, low, high))
+    }));
+    if let [(x, high, low)] = slices.as_slice() {
+        canvas.line(&[(*x, *high), (*x, *low)], Stroke::solid(colour, 1.5));
+    } else if !slices.is_empty() {
+        canvas.area(outline(&slices), colour, opacity);
+    }
+}
+
+/// The rim of an area between two lines.
+pub(super) fn outline(slices: &[thin::Slice]) -> Vec<Point> {
+    let above = slices.iter().map(|&(x, high, _)| (x, high));
+    let below = slices.iter().rev().map(|&(x, _, low)| (x, low));
+    above.chain(below).collect()
+}
+
+/// About eight points of a line get a marker, each line's at other places than its neighbours'; a
+/// short line has one in its middle.
+pub(super) fn marked(points: &[Point], rank: usize, lines: usize) -> Vec<Point> {
+    const SPACING: f64 = 180.0;
+    let shift = SPACING * rank as f64 / lines.max(1) as f64;
+    let mut next = points.first().map_or(0.0, |first| first.0) + shift;
+    let mut result = Vec::new();
+    for &point in points {
+        if point.0 >= next {
+            result.push(point);
+            next += SPACING * (((point.0 - next) / SPACING).floor() + 1.0);
+        }
+    }
+    if result.is_empty() {
+        result.extend(points.get(points.len() / 2));
+    }
+    result
+}

@@ -1,0 +1,118 @@
+//! How large a chart is, and what it is drawn on.
+
+use std::str::FromStr;
+
+/// What every chart of a run has in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Where it will be shown.
+    pub size: Size,
+    /// What it is drawn on.
+    pub theme: Theme,
+}
+
+/// Where a chart will be shown: decides how large it is, so that its text is readable there.
+///
+/// A chart is laid out in units of which a letter is always as high; a smaller chart has less room,
+/// not smaller letters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Size {
+    /// One column of a paper with two, 89 mm: letters of 6.4 pt.
+    OneColumn,
+    /// Across both columns, or a report, 182 mm: letters of 7.4 pt; half of it can still be read.
+    #[default]
+    TwoColumns,
+    /// A slide of 1920 by 1080 pixels.
+    Slide,
+}
+
+impl Size {
+    /// All of them, as the command knows them.
+    pub const NAMES: [&'static str; 3] = ["one-column", "two-columns", "slide"];
+
+    /// Width of a chart, in units of layout.
+    pub(super) const fn width(self) -> f64 {
+        match self {
+            Self::OneColumn => 900.0,
+            Self::TwoColumns => 1600.0,
+            Self::Slide => 1200.0,
+        }
+    }
+
+    /// Height of a chart with one panel, in units of layout.
+    pub(super) const fn height(self) -> f64 {
+        match self {
+            Self::OneColumn => 640.0,
+            Self::TwoColumns => 900.0,
+            Self::Slide => 675.0,
+        }
+    }
+
+    /// Pixels of a bitmap that make one unit of layout.
+    pub(super) const fn pixels(self) -> f64 {
+        match self {
+            Self::OneColumn | Self::TwoColumns => 1.0,
+            Self::Slide => 1.6,
+        }
+    }
+
+    /// Width in print, in metres.
+    pub(super) const fn print_width_m(self) -> Option<f64> {
+        match self {
+            Self::OneColumn => Some(0.0889),
+            Self::TwoColumns => Some(0.182),
+            Self::Slide => None,
+        }
+    }
+
+    /// The most ticks that a horizontal axis over `share` (0 to 1) of the width has room for.
+    pub(super) fn ticks_across(self, share: f64) -> usize {
+        ((self.width() * share / 125.0) as usize).max(2)
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "one-column" => Ok(Self::OneColumn),
+            "two-columns" => Ok(Self::TwoColumns),
+            "slide" => Ok(Self::Slide),
+            _ => Err(format!(
+                "'{name}' is no size of charts: these are {}",
+                Self::NAMES.join(", ")
+            )),
+        }
+    }
+}
+
+/// What charts are drawn on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark ink on white.
+    #[default]
+    Light,
+    /// Light ink on near black, with brighter colours.
+    Dark,
+}
+
+impl Theme {
+    /// All of them, as the command knows them.
+    pub const NAMES: [&'static str; 2] = ["light", "dark"];
+}
+
+impl FromStr for Theme {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "light" => Ok(Self::Light),
+            "dark" => Ok(Self::Dark),
+            _ => Err(format!(
+                "'{name}' is no theme of charts: these are {}",
+                Self::NAMES.join(", ")
+            )),
+        }
+    }
+}

@@ -197,6 +197,7 @@ fn tracking(criterion: &mut Criterion) {
                             bin_ns: 100_000_000,
                             curves: true,
                             time_sequence: false,
+                            gaps: false,
                             curve_growth: std::sync::Arc::default(),
                         };
                         let mut table = FlowTable::new(Recorder::<false>::new(record), limits);

@@ -8,7 +8,7 @@ mod summary;
 mod time_sequence;
 
 pub use payload_curve::{BytesBy, PayloadCurve};
-pub use quantiles::DelayDistribution;
+pub use quantiles::{DelayBucket, DelayDistribution};
 pub use recorder::{ConnectionRecord, FlowRecord, RecordConfig, Recorder};
 pub use series::{Bin, Series};
 pub use summary::{DirectionSummary, Span};

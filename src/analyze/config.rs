@@ -97,6 +97,8 @@ pub struct Config {
     pub segments: bool,
     /// Keep the time sequence of each capture's largest flow, for its chart.
     pub time_sequence: bool,
+    /// Keep how far apart the data packets of each flow are, for its chart.
+    pub gaps: bool,
     /// When connections are put away.
     pub limits: FlowLimits,
     /// Threads to work with; `None` is one a core.
@@ -114,6 +116,7 @@ impl Default for Config {
             pairs: PairConfig::default(),
             segments: false,
             time_sequence: false,
+            gaps: false,
             limits: FlowLimits::default(),
             threads: None,
         }

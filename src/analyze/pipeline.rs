@@ -317,6 +317,7 @@ fn read<const SEGMENTS: bool>(
                 origin,
                 bin_ns: config.bin_ns,
                 time_sequence: config.time_sequence,
+                gaps: config.gaps,
                 curves: config.pairs.top > 1,
                 curve_growth: curve_growth.clone(),
             };

@@ -83,6 +83,7 @@ impl Plan {
             },
             segments: args.segments.is_some(),
             time_sequence: args.out.is_some() && !args.no_charts,
+            gaps: args.out.is_some() && !args.no_charts,
             threads: args.threads.map(usize::from),
             ..Config::default()
         };

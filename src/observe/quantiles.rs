@@ -99,6 +99,29 @@ impl Held {
         counts[index] = counts[index].saturating_add(1);
     }
 
+    /// Buckets in use and how many of `held` delays are in each, in order.
+    fn buckets(&self, held: u64) -> Vec<(u32, u64)> {
+        match self {
+            Self::Few(few) => {
+                let mut sorted = *few;
+                let sorted = &mut sorted[..(held as usize).min(FEW)];
+                sorted.sort_unstable();
+                sorted
+                    .chunk_by(|one, two| one == two)
+                    .map(|same| (same[0], same.len() as u64))
+                    .collect()
+            }
+            Self::Counted {
+                first_bucket,
+                counts,
+            } => (*first_bucket..)
+                .zip(counts)
+                .filter(|&(_, &count)| count > 0)
+                .map(|(bucket, &count)| (bucket, u64::from(count)))
+                .collect(),
+        }
+    }
+
     /// The bucket of the delay of this rank, from 1, among `held`.
     fn bucket_at(&self, rank: u64, held: u64) -> Option<u32> {
         match self {
@@ -161,6 +184,22 @@ impl DelayDistribution {
         (self.samples > 0).then(|| self.sum_ns as f64 / self.samples as f64)
     }
 
+    /// All samples, in order, as ranges of 1.6 % at most.
+    pub fn buckets(&self) -> impl Iterator<Item = DelayBucket> {
+        let (ns_min, ns_max) = (self.ns_min, self.ns_max);
+        self.held
+            .buckets(self.samples)
+            .into_iter()
+            .map(move |(bucket, count)| {
+                let (lowest, width) = range_of(bucket);
+                DelayBucket {
+                    ns_min: (lowest as i64).clamp(ns_min, ns_max),
+                    ns_max: ((lowest + width - 1) as i64).clamp(ns_min, ns_max),
+                    count,
+                }
+            })
+    }
+
     /// The delay that a share `q` (0 to 1) of the samples does not exceed, in ns, within 1 %:
     /// the sample of rank `ceil(q * n)`. `None` without samples.
     #[must_use]
@@ -176,16 +215,35 @@ impl DelayDistribution {
     }
 }
 
+/// Delays that lie close together, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayBucket {
+    /// None of them is smaller, in ns.
+    pub ns_min: i64,
+    /// None of them is larger, in ns; within 1.6 % of `ns_min`.
+    pub ns_max: i64,
+    /// How many.
+    pub count: u64,
+}
+
 /// Delays below `2^SUB_BITS` have a bucket each; above, `2^SUB_BITS` buckets share an octave.
 fn bucket_of(ns: u64) -> u32 {
     let octave = ns.max(1).ilog2().saturating_sub(SUB_BITS);
     (octave << SUB_BITS) + (ns >> octave) as u32
 }
 
-fn middle_of(bucket: u32) -> i64 {
+/// Smallest delay of a bucket, and how many delays share it.
+fn range_of(bucket: u32) -> (u64, u64) {
     let octave = (bucket >> SUB_BITS).saturating_sub(1);
-    let lowest = u64::from(bucket - (octave << SUB_BITS)) << octave;
-    (lowest + (1 << octave) / 2) as i64
+    (
+        u64::from(bucket - (octave << SUB_BITS)) << octave,
+        1 << octave,
+    )
+}
+
+fn middle_of(bucket: u32) -> i64 {
+    let (lowest, width) = range_of(bucket);
+    (lowest + width / 2) as i64
 }
 
 #[cfg(test)]
@@ -211,6 +269,28 @@ mod tests {
             prop_assert!((found - exact).abs() as f64 <= exact as f64 * 0.01, "{found} for {exact}");
             prop_assert_eq!(distribution.ns_min(), delays.first().copied());
             prop_assert_eq!(distribution.ns_max(), delays.last().copied());
+        }
+    }
+
+    proptest! {
+        /// Every delay is counted once, in a range that holds it and is no wider than 1.6 %.
+        #[test]
+        fn buckets_hold_every_delay_once(
+            mut delays in proptest::collection::vec(0_i64..20_000_000_000, 1..50),
+        ) {
+            let mut distribution = DelayDistribution::default();
+            for &delay in &delays {
+                distribution.add(delay);
+            }
+            delays.sort_unstable();
+            let mut sorted = delays.into_iter();
+            for bucket in distribution.buckets() {
+                prop_assert!((bucket.ns_max - bucket.ns_min) as f64 <= 0.016 * bucket.ns_min as f64);
+                for delay in sorted.by_ref().take(bucket.count as usize) {
+                    prop_assert!((bucket.ns_min..=bucket.ns_max).contains(&delay));
+                }
+            }
+            prop_assert_eq!(sorted.next(), None);
         }
     }
 

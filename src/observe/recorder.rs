@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::payload_curve::PayloadCurve;
+use super::quantiles::DelayDistribution;
 use super::series::Series;
 use super::summary::DirectionSummary;
 use super::time_sequence::{MarkKind, TimeSequence};
@@ -27,6 +28,8 @@ pub struct RecordConfig {
     pub curves: bool,
     /// Keep the time sequence of the flow with the most payload.
     pub time_sequence: bool,
+    /// Keep how far apart the data packets of each flow are.
+    pub gaps: bool,
     /// Grows by the memory that new parts of the curves take, in bytes.
     pub curve_growth: Arc<AtomicUsize>,
 }
@@ -46,6 +49,8 @@ pub struct FlowRecord {
     pub curve: PayloadCurve,
     /// The stream over time, of the flow with the most payload among those of one recorder.
     pub time_sequence: Option<Box<TimeSequence>>,
+    /// Time between consecutive data packets (METRICS.md S1), where it is wanted.
+    pub gaps: Option<Box<DelayDistribution>>,
     /// Rows of `--segments`, where they are wanted.
     pub segments: Vec<ClassifiedSegment>,
 }
@@ -141,6 +146,7 @@ struct LiveFlow {
     series: Series,
     curve: PayloadCurve,
     time_sequence: Option<Box<TimeSequence>>,
+    gaps: Option<Box<DelayDistribution>>,
     segments: Vec<ClassifiedSegment>,
 }
 
@@ -153,6 +159,7 @@ impl LiveFlow {
             time_sequence: config
                 .time_sequence
                 .then(|| Box::new(TimeSequence::new(config.origin))),
+            gaps: config.gaps.then(Box::default),
             segments: Vec::new(),
         })
     }
@@ -212,6 +219,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
 
     #[inline]
     fn packet(&mut self, dir: Direction, segment: &Segment) {
+        let last_data = self.directions[dir.index()].data_span;
         self.directions[dir.index()].on_packet(segment);
         // The receiver of a flow echoes the marks that the flow's packets carried.
         if segment.flags.has(TcpFlags::ECE) && !segment.flags.has(TcpFlags::SYN) {
@@ -228,6 +236,9 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if segment.payload_len > 0 {
             bin.payload_bytes += u64::from(segment.payload_len);
             bin.data_packets += u64::from(segment.ip_packets);
+            if let (Some(gaps), Some(span)) = (&mut data.gaps, last_data) {
+                gaps.add(segment.at.since(span.last));
+            }
             let grown = if curves {
                 data.curve.add(segment.at, segment.payload_len)
             } else {
@@ -364,6 +375,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
                 series,
                 curve,
                 time_sequence,
+                gaps,
                 segments,
             } = *data;
             let state = connection.state(dir);
@@ -374,6 +386,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
                 series,
                 curve,
                 time_sequence,
+                gaps,
                 segments,
             });
         }

@@ -1,10 +1,12 @@
 //! Charts of a run, for papers: PNG or SVG, readable at half their size and without colour vision.
 //!
-//! For each capture: goodput, RTT and bytes in flight over time, and the time-sequence graph of
-//! its largest flow. For the run: goodput, overhead and RTT by flow, and fairness by pair. A chart
-//! without data is not written: RTT and bytes in flight need ACKs, the time-sequence graph needs
-//! [`Config::time_sequence`](crate::analyze::Config::time_sequence), pairs need two flows at the
-//! same time.
+//! For each capture: goodput, RTT, bytes in flight and retransmissions over time, in one figure and
+//! alone; queueing delay, shares of the link and fairness over time; how RTTs and the gaps between
+//! packets are distributed; and the time-sequence graph of its largest flow. For the run: goodput,
+//! overhead and RTT by flow, and fairness by pair. A chart without data is not written: RTT and
+//! bytes in flight need ACKs, retransmissions need one, the time-sequence graph needs
+//! [`Config::time_sequence`](crate::analyze::Config::time_sequence), gaps need
+//! [`Config::gaps`](crate::analyze::Config::gaps), fairness needs two flows at the same time.
 //!
 //! A chart is first put together as data (`canvas.rs`), which is what the tests look at, and then
 //! handed to the drawing library.
@@ -15,6 +17,8 @@ mod bitmap;
 mod brush;
 mod canvas;
 mod choice;
+mod delays;
+mod distribution;
 mod fness;
 mod font;
 mod frame;
@@ -22,6 +26,7 @@ mod label;
 mod over_time;
 mod palette;
 mod plot;
+mod sharing;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -34,6 +39,7 @@ use crate::analyze::Analysis;
 
 pub use axis::Quantity;
 pub use canvas::{Canvas, ChartError};
+pub use distribution::{Distribution, Distributions};
 pub use palette::{Colour, LineStyle, Marker, variant};
 pub use style::{Size, Style, Theme};
 
@@ -101,6 +107,10 @@ pub fn draw_all(
             ),
             ("queue-delay", alone(over_time::queue_delay(scene, options))),
             ("time-sequence", time_sequence::draw(scene)),
+            ("rtt-distribution", delays::rtt(scene)),
+            ("gaps", delays::gaps(scene)),
+            ("share", sharing::stacked_area(scene, options)),
+            ("fairness", sharing::fairness(scene, options)),
         ] {
             save(format!("{}-{what}", scene.stem), canvas)?;
         }

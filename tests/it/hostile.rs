@@ -36,6 +36,7 @@ fn analyze(pcap: Vec<u8>) -> Analysis {
     let config = Config {
         segments: true,
         time_sequence: true,
+        gaps: true,
         ..Config::default()
     };
     Analysis::run(

@@ -43,7 +43,7 @@ impl Quantity {
     /// In bytes.
     pub(super) const AHEAD: Self = Self::new("Ahead of the cumulative ACK", BYTES);
     /// In packets.
-    pub const RETRANSMISSIONS: Self = Self::new("Retransmissions", &[("packets", 1.0)]);
+    pub const RETRANSMISSIONS: Self = Self::new("Retransmissions", PACKETS);
     /// As a ratio.
     pub const RETRANSMISSION_RATE: Self = Self::new("Retransmission rate", PERCENT);
     /// As a ratio.
@@ -69,6 +69,18 @@ impl Quantity {
     #[must_use]
     pub const fn called(self, name: &'static str) -> Self {
         Self { name, ..self }
+    }
+
+    /// Steps of 1, 2 or 5 times a power of ten in its unit; at least 1 where only whole numbers
+    /// make sense.
+    fn step(&self, range: f64, steps_max: usize) -> f64 {
+        let step_min = if self.units == PACKETS { 1.0 } else { 0.0 };
+        nice_step(range, steps_max).max(step_min)
+    }
+
+    /// Whether it is a delay: then it may spread over decades.
+    pub(super) fn is_delay(&self) -> bool {
+        self.units == DELAYS
     }
 
     /// The largest unit that `magnitude` reaches, and its size. Hours and minutes come in only
@@ -112,6 +124,8 @@ const RATES: &[(&str, f64)] = &[
 
 const DELAYS: &[(&str, f64)] = &[("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
 
+const PACKETS: &[(&str, f64)] = &[("packets", 1.0)];
+
 const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
 
 const NONE: &[(&str, f64)] = &[("", 1.0)];
@@ -148,7 +162,7 @@ impl Axis {
     pub(super) fn linear(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
         let mut axis = Self::tight(quantity, min, max, ticks_max);
         let (_, size) = quantity.unit(min.abs().max(max.abs()));
-        let step = nice_step((axis.max - axis.min) / size, ticks_max);
+        let step = quantity.step((axis.max - axis.min) / size, ticks_max);
         let (low, high) = (
             (axis.min / size / step + 1e-9).floor(),
             (axis.max / size / step - 1e-9).ceil(),
@@ -163,7 +177,7 @@ impl Axis {
     pub(super) fn tight(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
         let (unit, size) = quantity.unit(min.abs().max(max.abs()));
         let max = if max > min { max } else { min + size };
-        let step = nice_step((max - min) / size, ticks_max);
+        let step = quantity.step((max - min) / size, ticks_max);
         Self {
             title: title(quantity, unit),
             min,
@@ -372,6 +386,18 @@ mod tests {
                 1.2e5,
                 "Bytes in flight (kB)",
                 vec!["0", "20", "40", "60", "80", "100", "120"],
+            ),
+            (
+                Quantity::RETRANSMISSIONS,
+                1.0,
+                "Retransmissions (packets)",
+                vec!["0", "1"],
+            ),
+            (
+                Quantity::GOODPUT,
+                10e9,
+                "Goodput (Gbit/s)",
+                vec!["0", "2", "4", "6", "8", "10"],
             ),
         ] {
             let axis = Axis::linear(quantity, 0.0, max, 6);

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use ab_glyph::{Font, FontRef, Glyph, ScaleFont, point};
+use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 
 use super::canvas::Type;
 
@@ -37,7 +37,13 @@ fn face(font: Type) -> Option<&'static FontRef<'static>> {
 
 /// Width of a text, in pixels.
 pub(super) fn text_width(text: &str, font: Type) -> f64 {
-    place(text, font, 1.0).map_or(0.0, |(_, width)| width)
+    let Some((face, px)) = face(font).and_then(|face| Some((face, scale_of(face, font, 1.0)?)))
+    else {
+        return 0.0;
+    };
+    let scaled = face.as_scaled(px);
+    let advance = |letter| scaled.h_advance(face.glyph_id(letter));
+    f64::from(text.chars().map(advance).sum::<f32>())
 }
 
 /// Calls `pixel` with place and coverage (0 to 1) of each pixel of a text that begins at the
@@ -48,7 +54,7 @@ pub(super) fn cover<E>(
     scale: f64,
     mut pixel: impl FnMut(i32, i32, f64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (Some(face), Some((glyphs, _))) = (face(font), place(text, font, scale)) else {
+    let (Some(face), Some(glyphs)) = (face(font), place(text, font, scale)) else {
         return Ok(());
     };
     for outline in glyphs
@@ -72,12 +78,15 @@ pub(super) fn cover<E>(
     Ok(())
 }
 
-/// Glyphs side by side, and how wide they are together.
-fn place(text: &str, font: Type, scale: f64) -> Option<(Vec<Glyph>, f64)> {
+/// A font size of one pixel is three quarters of a point: 72 points and 96 pixels an inch.
+fn scale_of(face: &FontRef<'_>, font: Type, scale: f64) -> Option<PxScale> {
+    face.pt_to_px_scale((0.75 * font.px * scale) as f32)
+}
+
+/// Glyphs side by side.
+fn place(text: &str, font: Type, scale: f64) -> Option<Vec<Glyph>> {
     let face = face(font)?;
-    // A font size of one pixel is three quarters of a point: 72 points and 96 pixels an inch.
-    let px = face.pt_to_px_scale((0.75 * font.px * scale) as f32)?;
-    let scaled = face.as_scaled(px);
+    let scaled = face.as_scaled(scale_of(face, font, scale)?);
     let mut x = 0.0;
     let mut glyphs = Vec::with_capacity(text.len());
     for letter in text.chars() {
@@ -86,5 +95,5 @@ fn place(text: &str, font: Type, scale: f64) -> Option<(Vec<Glyph>, f64)> {
         x += scaled.h_advance(glyph.id);
         glyphs.push(glyph);
     }
-    Some((glyphs, f64::from(x)))
+    Some(glyphs)
 }

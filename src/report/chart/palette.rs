@@ -62,17 +62,8 @@ impl Colour {
         }
     }
 
-    /// Between two colours of the same kind, from 0 (`self`) to 1 (`other`).
-    pub(super) fn mix(self, other: (u8, u8, u8), share: f64) -> Self {
-        let (r, g, b) = self.rgb(Theme::Light);
-        let part = |one: u8, two: u8| {
-            (f64::from(one) + (f64::from(two) - f64::from(one)) * share.clamp(0.0, 1.0)).round()
-                as u8
-        };
-        Self::Exact(part(r, other.0), part(g, other.1), part(b, other.2))
-    }
-
     /// How bright it is on white, from 0 to 1 (WCAG 2.1, relative luminance).
+    #[cfg(test)]
     pub(super) fn luminance(self) -> f64 {
         let (r, g, b) = self.rgb(Theme::Light);
         let linear = |part: u8| {
@@ -84,16 +75,6 @@ impl Colour {
             }
         };
         0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
-    }
-
-    /// Black or white: what is read better on this colour.
-    pub(super) fn text_on(self) -> Self {
-        // Contrast with white is 1.05 / (l + 0.05), with black (l + 0.05) / 0.05: equal at 0.179.
-        if self.luminance() > 0.179 {
-            Self::Exact(0x11, 0x11, 0x11)
-        } else {
-            Self::Exact(0xff, 0xff, 0xff)
-        }
     }
 }
 

@@ -282,7 +282,7 @@ pub(super) fn stacked(
         let left = height - top - between - X_AXIS_HEIGHT - 16.0;
         left / rows as f64 - Y_TITLE_HEIGHT
     } else {
-        0.24 * height
+        (0.9 / rows as f64).clamp(0.24, 0.4) * height
     };
     let room = room.max(120.0);
     let x = bins.axis(scene.style);

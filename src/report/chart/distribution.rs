@@ -1,0 +1,333 @@
+//! How values are distributed: a histogram above the share of values that are no larger (ECDF), or
+//! the latter alone, in panels beside each other.
+
+use super::axis::{Axis, Quantity, grouped};
+use super::canvas::{Canvas, Point, Stroke};
+use super::frame::{MARGIN, Panel, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
+use super::palette::LineStyle;
+use super::plot::marked;
+use super::style::{Size, Style};
+use super::thin;
+
+/// Columns of a histogram.
+const COLUMNS: usize = 90;
+
+/// Values of one flow, variant or setting, in the base unit of their quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distribution {
+    /// Whose they are.
+    pub name: String,
+    /// How its line looks.
+    pub style: LineStyle,
+    /// Smallest and largest of some values, and how many there are; in order.
+    pub steps: Vec<(f64, f64, u64)>,
+}
+
+impl Distribution {
+    /// Of single values, in any order; those that are no numbers do not count.
+    #[must_use]
+    pub fn of_values(name: String, style: LineStyle, values: &[f64]) -> Self {
+        let mut sorted: Vec<f64> = values
+            .iter()
+            .copied()
+            .filter(|value| value.is_finite())
+            .collect();
+        sorted.sort_by(f64::total_cmp);
+        let steps = sorted
+            .chunk_by(|one, two| one.total_cmp(two).is_eq())
+            .map(|same| (same[0], same[0], same.len() as u64))
+            .collect();
+        Self { name, style, steps }
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn n(&self) -> u64 {
+        self.steps.iter().map(|&(_, _, count)| count).sum()
+    }
+
+    fn extent(&self) -> Option<(f64, f64)> {
+        Some((self.steps.first()?.0, self.steps.last()?.1))
+    }
+
+    /// The corners of its ECDF: value, and the share of values up to it.
+    pub(super) fn ecdf(&self) -> Vec<(f64, f64)> {
+        let n = self.n().max(1) as f64;
+        let mut below = 0;
+        let mut corners = Vec::with_capacity(2 * self.steps.len());
+        for &(low, high, count) in &self.steps {
+            corners.push((low, below as f64 / n));
+            below += count;
+            corners.push((high, below as f64 / n));
+        }
+        corners
+    }
+
+    /// The share of the values in each column of a histogram over `axis`.
+    pub(super) fn columns(&self, axis: &Axis, columns: usize) -> Vec<f64> {
+        let n = self.n().max(1) as f64;
+        let mut shares = vec![0.0; columns];
+        let place = |value: f64| axis.share(value) * columns as f64;
+        for &(low, high, count) in &self.steps {
+            let (from, to) = (place(low), place(high));
+            let first = (from as usize).min(columns - 1);
+            let last = (to as usize).min(columns - 1);
+            for (column, share) in shares.iter_mut().enumerate().take(last + 1).skip(first) {
+                // What covers several columns is spread over them evenly.
+                let overlap = if first == last {
+                    1.0
+                } else {
+                    (to.min(column as f64 + 1.0) - from.max(column as f64)) / (to - from)
+                };
+                *share += count as f64 * overlap / n;
+            }
+        }
+        shares
+    }
+}
+
+/// Some distributions in one figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distributions {
+    /// What it is about, and under which condition.
+    pub title: String,
+    /// How the values came about.
+    pub note: String,
+    /// What they are.
+    pub quantity: Quantity,
+    /// Panels with their names, drawn beside each other; only one has a histogram.
+    pub panels: Vec<(String, Vec<Distribution>)>,
+    /// Whether a histogram is drawn above the ECDF; of one panel only.
+    pub histogram: bool,
+}
+
+impl Distributions {
+    /// The figure; none without values.
+    #[must_use]
+    pub fn draw(&self, style: Style) -> Option<Canvas> {
+        let all = || self.panels.iter().flat_map(|(_, panel)| panel);
+        let min = all()
+            .filter_map(|of| Some(of.extent()?.0))
+            .reduce(f64::min)?;
+        let max = all()
+            .filter_map(|of| Some(of.extent()?.1))
+            .reduce(f64::max)?;
+        let columns = self.columns(style);
+        let ticks = style.size.ticks_across(1.0 / columns as f64);
+        let x = if min > 0.0 {
+            Axis::for_delays(self.quantity, min, max, ticks)
+        } else if max / min.max(1e-9) > 50.0 && self.quantity.is_delay() {
+            // A delay of nothing stands at the left rim, at a nanosecond.
+            Axis::for_delays(self.quantity, 1e-9_f64.max(self.smallest()?), max, ticks)
+        } else {
+            Axis::linear(self.quantity, min, max, ticks)
+        };
+        let mut canvas = Canvas::new(style, style.size.height());
+        let top = header(&mut canvas, &self.title, &self.note, &self.legend());
+        if self.histogram && self.panels.len() == 1 {
+            self.draw_both(&mut canvas, top, &x);
+        } else {
+            self.draw_panels(&mut canvas, top, &x, columns);
+        }
+        Some(canvas)
+    }
+
+    /// The smallest value above 0.
+    fn smallest(&self) -> Option<f64> {
+        let all = self.panels.iter().flat_map(|(_, panel)| panel);
+        let steps = all.flat_map(|of| &of.steps);
+        steps
+            .map(|&(low, high, _)| if low > 0.0 { low } else { high })
+            .filter(|&value| value > 0.0)
+            .reduce(f64::min)
+    }
+
+    fn columns(&self, style: Style) -> usize {
+        let most = if style.size == Size::OneColumn { 1 } else { 3 };
+        self.panels.len().clamp(1, most)
+    }
+
+    /// Each name once; with the number of values where there is one panel.
+    fn legend(&self) -> Vec<(Swatch, String)> {
+        let mut legend: Vec<(Swatch, String)> = Vec::new();
+        for (_, panel) in &self.panels {
+            for of in panel {
+                let name = if self.panels.len() == 1 {
+                    format!("{} (n = {})", of.name, grouped(of.n()))
+                } else {
+                    of.name.clone()
+                };
+                let entry = (Swatch::Line(of.style), name);
+                if !legend.contains(&entry) {
+                    legend.push(entry);
+                }
+            }
+        }
+        legend
+    }
+
+    fn draw_both(&self, canvas: &mut Canvas, top: f64, x: &Axis) {
+        let height = canvas.style.size.height();
+        let room = 0.26 * height;
+        let shares: Vec<Vec<f64>> = self.panels[0]
+            .1
+            .iter()
+            .map(|of| of.columns(x, COLUMNS))
+            .collect();
+        let peak = shares.iter().flatten().copied().fold(0.0, f64::max);
+        let count = Quantity::SHARE.called("Share of values in a column");
+        let y = Axis::linear(count, 0.0, peak.max(1e-4), 4);
+        let above = Panel::between(
+            canvas,
+            top,
+            top + Y_TITLE_HEIGHT + room + X_AXIS_HEIGHT,
+            x.clone(),
+            y,
+        );
+        let next = above.bottom + 30.0;
+        let below = Panel::between(
+            canvas,
+            next,
+            next + Y_TITLE_HEIGHT + room * 1.3 + X_AXIS_HEIGHT,
+            x.clone(),
+            ecdf_axis(),
+        );
+        canvas.height = (below.bottom + X_AXIS_HEIGHT + 16.0).ceil();
+        let left = above.left.max(below.left);
+        let (above, below) = (Panel { left, ..above }, Panel { left, ..below });
+        above.draw_back_above(canvas);
+        for (of, shares) in self.panels[0].1.iter().zip(&shares).rev() {
+            let outline = steps(&above, shares);
+            canvas.line(&outline, Stroke::solid(of.style.colour, 2.5));
+        }
+        below.draw_back(canvas);
+        draw_ecdfs(canvas, &below, &self.panels[0].1);
+    }
+
+    fn draw_panels(&self, canvas: &mut Canvas, top: f64, x: &Axis, columns: usize) {
+        const GAP: f64 = 36.0;
+        let rows = self.panels.len().div_ceil(columns);
+        let room = if rows == 1 {
+            (canvas.height - top - Y_TITLE_HEIGHT - X_AXIS_HEIGHT - 16.0).max(220.0)
+        } else {
+            0.36 * canvas.style.size.height()
+        };
+        let pitch = (canvas.width - 2.0 * MARGIN + GAP) / columns as f64;
+        let mut bottom = top;
+        for (index, (name, panel_of)) in self.panels.iter().enumerate() {
+            let left = MARGIN + (index % columns) as f64 * pitch;
+            let top = top
+                + Y_TITLE_HEIGHT
+                + (index / columns) as f64 * (Y_TITLE_HEIGHT + room + X_AXIS_HEIGHT + 6.0);
+            let mut y = ecdf_axis();
+            if !name.is_empty() {
+                let n: u64 = panel_of.iter().map(Distribution::n).sum();
+                y.title = format!("{name} (n = {})", grouped(n));
+            }
+            let panel = Panel {
+                left: left + 70.0,
+                top,
+                right: left + pitch - GAP - 10.0,
+                bottom: top + room,
+                x: x.clone(),
+                y,
+            };
+            panel.draw_back(canvas);
+            draw_ecdfs(canvas, &panel, panel_of);
+            bottom = panel.bottom;
+        }
+        canvas.height = (bottom + X_AXIS_HEIGHT + 16.0).ceil();
+    }
+}
+
+fn ecdf_axis() -> Axis {
+    Axis::linear(
+        Quantity::SHARE.called("Share of values up to this (ECDF)"),
+        0.0,
+        1.0,
+        5,
+    )
+}
+
+fn draw_ecdfs(canvas: &mut Canvas, panel: &Panel, of: &[Distribution]) {
+    for (rank, each) in of.iter().enumerate().rev() {
+        let corners = each.ecdf();
+        let line = thin::line(corners.iter().map(|&(value, share)| panel.at(value, share)));
+        canvas.line(&line, Stroke::solid(each.style.colour, 3.0));
+        for point in marked(&line, rank, of.len()) {
+            canvas.marker(point, 7.0, each.style.marker, each.style.colour);
+        }
+    }
+}
+
+/// The outline of a histogram whose columns divide the panel evenly.
+fn steps(panel: &Panel, shares: &[f64]) -> Vec<Point> {
+    let width = (panel.right - panel.left) / shares.len().max(1) as f64;
+    let mut points = vec![(panel.left, panel.bottom)];
+    for (column, &share) in shares.iter().enumerate() {
+        let (left, (_, y)) = (
+            panel.left + column as f64 * width,
+            panel.at(panel.x.min, share),
+        );
+        points.push((left, y));
+        points.push((left + width, y));
+    }
+    points.push((panel.right, panel.bottom));
+    points.dedup();
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::palette::variant;
+
+    fn distribution(values: &[f64]) -> Distribution {
+        Distribution::of_values("cubic".to_owned(), variant("cubic"), values)
+    }
+
+    #[test]
+    fn an_ecdf_climbs_by_one_nth_at_each_value() {
+        let of = distribution(&[3.0, 1.0, f64::NAN, 3.0, 2.0]);
+        assert_eq!(of.n(), 4);
+        assert_eq!(
+            of.ecdf(),
+            [
+                (1.0, 0.0),
+                (1.0, 0.25),
+                (2.0, 0.25),
+                (2.0, 0.5),
+                (3.0, 0.5),
+                (3.0, 1.0)
+            ]
+        );
+    }
+
+    #[test]
+    fn columns_of_a_histogram_hold_all_values_once() {
+        let axis = Axis::linear(Quantity::PM, 0.0, 10.0, 5);
+        let mut of = distribution(&[0.0, 5.0, 5.0, 10.0]);
+        assert_eq!(of.columns(&axis, 2), [0.25, 0.75]);
+        // Four values somewhere from 0 to 8: half of the span is in the first of two columns, and
+        // three eighths of it are beyond 5.
+        of.steps = vec![(0.0, 8.0, 4)];
+        let columns = of.columns(&axis, 2);
+        assert!((columns[0] - 0.625).abs() < 1e-9 && (columns[1] - 0.375).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_values_there_is_no_figure() {
+        let figure = |panels| Distributions {
+            title: "Pm".to_owned(),
+            note: String::new(),
+            quantity: Quantity::PM,
+            panels,
+            histogram: true,
+        };
+        assert_eq!(figure(Vec::new()).draw(Style::default()), None);
+        let empty = vec![(String::new(), vec![distribution(&[])])];
+        assert_eq!(figure(empty).draw(Style::default()), None);
+        let one = vec![(String::new(), vec![distribution(&[0.5]), distribution(&[])])];
+        assert!(figure(one).draw(Style::default()).is_some());
+    }
+}

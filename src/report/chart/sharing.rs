@@ -1,0 +1,274 @@
+//! How the flows of a capture share the link over time: who has which part of it, how evenly.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::metric;
+use crate::observe::Bin;
+
+use super::ChartOptions;
+use super::axis::{Axis, Quantity};
+use super::canvas::{Canvas, Stroke};
+use super::choice::{NamedFlow, Scene};
+use super::frame::{Panel, Swatch, header};
+use super::label::count;
+use super::palette::{Colour, LINES, LINES_MAX, LineStyle, Marker, OTHER};
+use super::plot::{Bins, Line, Part, Plot, PlotScale, Sample, stacked};
+
+/// Pairs of flows whose fness over time is drawn; more cannot be told apart.
+const PAIRS_MAX: usize = 6;
+
+/// IP bytes of some flows in each joined bin.
+struct Layer {
+    name: String,
+    colour: Colour,
+    bytes: BTreeMap<i64, u64>,
+}
+
+impl Layer {
+    fn of(flows: &[&NamedFlow<'_>], name: String, colour: Colour, joined: i64) -> Self {
+        let mut bytes = BTreeMap::new();
+        for bin in flows.iter().flat_map(|flow| flow.flow.record.series.bins()) {
+            *bytes.entry(bin.index.div_euclid(joined)).or_default() += bin.ip_bytes;
+        }
+        Self {
+            name,
+            colour,
+            bytes,
+        }
+    }
+}
+
+/// The flows' shares, of the capacity where it is known, otherwise of what all sent together;
+/// above each other. None without flows.
+pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
+    // A share is a mean over a stretch of time: no more of these than can be seen.
+    let room = scene.style.size.width() / 2.5;
+    let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(room as i64);
+    let (shown, rest) = scene.largest(LINES_MAX);
+    let larger = larger_directions(scene);
+    let takes_part = |flow: &&NamedFlow<'_>| larger.contains(&flow.place);
+    let shown: Vec<&NamedFlow<'_>> = shown.into_iter().filter(takes_part).collect();
+    let others = rest.into_iter().chain(&scene.small).filter(takes_part);
+    let others: Vec<&NamedFlow<'_>> = others.collect();
+    let mut layers: Vec<Layer> = shown
+        .iter()
+        .zip(LINES)
+        .map(|(flow, style)| Layer::of(&[*flow], flow.name.clone(), style.colour, joined))
+        .collect();
+    if !others.is_empty() {
+        let name = format!("other ({})", count(others.len(), "flow"));
+        layers.push(Layer::of(&others, name, OTHER.colour, joined));
+    }
+    let total = |bin: i64| -> u64 {
+        layers
+            .iter()
+            .filter_map(|layer| layer.bytes.get(&bin))
+            .sum()
+    };
+    // Capacity is a rate of goodput, but what is sent is close to it, headers included.
+    let whole = |bin: i64| match options.capacity_bps {
+        Some(bps) => bps * bins.length_s / 8.0,
+        None => total(bin) as f64,
+    };
+    let peak = (bins.first..=bins.last)
+        .filter(|&bin| total(bin) > 0)
+        .map(|bin| total(bin) as f64 / whole(bin))
+        .fold(0.0, f64::max);
+    if peak <= 0.0 {
+        return None;
+    }
+    let legend: Vec<(Swatch, String)> = layers
+        .iter()
+        .map(|layer| (Swatch::Bar(layer.colour), layer.name.clone()))
+        .collect();
+    let (what, note) = match options.capacity_bps {
+        Some(bps) => (
+            "Share of the capacity",
+            format!("capacity {}", Quantity::GOODPUT.format(bps)),
+        ),
+        None => (
+            "Share of all bytes sent",
+            "without --capacity: of what all flows sent".to_owned(),
+        ),
+    };
+    let height = scene.style.size.height();
+    let mut canvas = Canvas::new(scene.style, height);
+    let top = header(
+        &mut canvas,
+        &format!("Share of the link – {}", scene.title),
+        &format!("IP bytes in {} · {note}", bins.words()),
+        &legend,
+    );
+    canvas.height = height.max((top + 0.55 * height).ceil());
+    let y = Axis::linear(Quantity::SHARE.called(what), 0.0, peak.max(1.0), 5);
+    let panel = Panel::between(
+        &canvas,
+        top,
+        canvas.height - 16.0,
+        bins.axis(scene.style),
+        y,
+    );
+    panel.draw_back(&mut canvas);
+    draw_layers(&mut canvas, &panel, &layers, &bins, whole);
+    Some(canvas)
+}
+
+/// Each layer on top of those before it, as steps.
+fn draw_layers(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    layers: &[Layer],
+    bins: &Bins,
+    whole: impl Fn(i64) -> f64,
+) {
+    let mut floor: BTreeMap<i64, f64> = BTreeMap::new();
+    for layer in layers {
+        let mut above = Vec::new();
+        let mut below = Vec::new();
+        for bin in bins.first..=bins.last {
+            let share = layer.bytes.get(&bin).copied().unwrap_or(0) as f64 / whole(bin).max(1.0);
+            let base = floor.entry(bin).or_default();
+            let top = *base + share;
+            let start = bin as f64 * bins.length_s;
+            for at in [start, start + bins.length_s] {
+                above.push(panel.at(at, top));
+                below.push(panel.at(at, *base));
+            }
+            *base = top;
+        }
+        let rim = above.clone();
+        above.extend(below.into_iter().rev());
+        canvas.area(above, layer.colour, 1.0);
+        // Neighbours are told apart by more than colour.
+        canvas.line(&rim, Stroke::solid(Colour::Paper, 1.0));
+    }
+}
+
+/// Jain's index in each bin and, of few flows, fness of each pair. None with fewer than two flows
+/// at the same time.
+pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
+    let bins = Bins::of(scene, options.bin_ns)?;
+    let rivals = rivals(scene);
+    let jain = jain_line(&rivals);
+    if jain.samples.is_empty() {
+        return None;
+    }
+    let mut parts = vec![Part::Plot(Plot {
+        what: "Jain’s index",
+        lines: vec![jain],
+        extent: (0.0, 1.0),
+        scale: PlotScale::Full(Quantity::JAIN),
+        reference: None,
+        bands: false,
+        notes: Vec::new(),
+    })];
+    let pairs = pair_lines(scene, options);
+    if !pairs.is_empty() && pairs.len() <= PAIRS_MAX {
+        parts.push(Part::Plot(Plot {
+            what: "fness",
+            lines: pairs,
+            extent: (-1.0, 1.0),
+            scale: PlotScale::Full(
+                Quantity::FNESS.called("fness (−1: A alone, 0: even, 1: B alone)"),
+            ),
+            reference: None,
+            bands: false,
+            notes: Vec::new(),
+        }));
+    }
+    let notes = [format!(
+        "payload in {}, n = {}; only bins within each flow’s first and last data",
+        bins.words(),
+        count(rivals.len(), "flow")
+    )];
+    Some(stacked("Fairness over time", &notes, &parts, scene, &bins))
+}
+
+/// Flows that compete, without those under one hundredth of the largest.
+fn rivals<'a, 's>(scene: &'s Scene<'a>) -> Vec<&'s NamedFlow<'a>> {
+    let larger = larger_directions(scene);
+    let flows = scene.flows.iter();
+    flows.filter(|flow| larger.contains(&flow.place)).collect()
+}
+
+/// Places of the larger direction of each connection: the other one, with its ACKs and requests,
+/// runs the other way and takes nothing from them.
+fn larger_directions(scene: &Scene<'_>) -> BTreeSet<usize> {
+    let mut seen = BTreeSet::new();
+    // The largest come first.
+    let flows = scene.flows.iter().chain(&scene.small);
+    flows
+        .filter(|flow| seen.insert(flow.flow.connection_id))
+        .map(|flow| flow.place)
+        .collect()
+}
+
+/// Bins between a flow's first and last with data, without these two, by number.
+fn inner_bins<'a>(flow: &'a NamedFlow<'_>) -> impl Iterator<Item = (i64, u64)> + 'a {
+    let data = || {
+        let bins = flow.flow.record.series.bins().iter();
+        bins.filter(|bin: &&Bin| bin.payload_bytes > 0)
+    };
+    let first = data().next().map_or(i64::MAX, |bin| bin.index);
+    let last = data().next_back().map_or(i64::MIN, |bin| bin.index);
+    let bytes: BTreeMap<i64, u64> = data().map(|bin| (bin.index, bin.payload_bytes)).collect();
+    (first.saturating_add(1)..last).map(move |bin| (bin, bytes.get(&bin).copied().unwrap_or(0)))
+}
+
+pub(super) fn jain_line(rivals: &[&NamedFlow<'_>]) -> Line {
+    let mut bins: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    for flow in rivals {
+        for (bin, bytes) in inner_bins(flow) {
+            bins.entry(bin).or_default().push(bytes as f64);
+        }
+    }
+    let samples = bins
+        .into_iter()
+        .filter(|(_, bytes)| bytes.len() > 1)
+        .filter_map(|(bin, bytes)| {
+            Some(Sample {
+                bin,
+                value: metric::jain_index(bytes)?,
+                range: None,
+            })
+        });
+    Line {
+        name: "all flows".to_owned(),
+        style: LineStyle {
+            colour: Colour::INK,
+            marker: Marker::Disc,
+        },
+        samples: samples.collect(),
+    }
+}
+
+fn pair_lines(scene: &Scene<'_>, options: &ChartOptions) -> Vec<Line> {
+    let flows: Vec<crate::analyze::Flow<'_>> = scene.capture.flows().collect();
+    let by_place: BTreeMap<usize, &NamedFlow<'_>> =
+        scene.flows.iter().map(|flow| (flow.place, flow)).collect();
+    let pairs = scene.capture.pairs.pairs.iter().filter_map(|pair| {
+        let (a, b) = (by_place.get(&pair.a)?, by_place.get(&pair.b)?);
+        (a.flow.connection_id != b.flow.connection_id).then_some((pair, a, b))
+    });
+    pairs
+        .take(PAIRS_MAX + 1)
+        .zip(LINES)
+        .map(|((pair, a, b), style)| {
+            let bins =
+                crate::analyze::Pairs::bins(&flows, pair, scene.capture.origin, options.bin_ns);
+            let samples = bins.iter().filter_map(|bin| {
+                Some(Sample {
+                    bin: bin.index,
+                    value: bin.fness?,
+                    range: None,
+                })
+            });
+            Line {
+                name: format!("A: {} | B: {}", a.name, b.name),
+                style,
+                samples: samples.collect(),
+            }
+        })
+        .filter(|line| !line.samples.is_empty())
+        .collect()
+}

@@ -50,17 +50,7 @@ struct Palette {
 impl Palette {
     fn of(pixels: &[u8]) -> Self {
         let mut counts: BTreeMap<Rgb, u32> = BTreeMap::new();
-        // Charts are made of runs of one colour: looked up once a run.
-        let mut run: (Rgb, u32) = ([0; 3], 0);
-        for pixel in pixels.chunks_exact(3) {
-            if run.0 == *pixel {
-                run.1 += 1;
-            } else {
-                *counts.entry(run.0).or_default() += run.1;
-                run = ([pixel[0], pixel[1], pixel[2]], 1);
-            }
-        }
-        *counts.entry(run.0).or_default() += run.1;
+        runs(pixels, |rgb, n| *counts.entry(rgb).or_default() += n as u32);
         counts.retain(|_, count| *count > 0);
         let mut ranked: Vec<(Rgb, u32)> = counts.iter().map(|(&rgb, &n)| (rgb, n)).collect();
         ranked.sort_by_key(|&(rgb, n)| (std::cmp::Reverse(n), rgb));
@@ -81,17 +71,32 @@ impl Palette {
     }
 
     fn indices(&self, pixels: &[u8]) -> Vec<u8> {
-        let mut last: (Rgb, u8) = ([0; 3], self.places.get(&[0; 3]).copied().unwrap_or(0));
-        pixels
-            .chunks_exact(3)
-            .map(|pixel| {
-                if last.0 != *pixel {
-                    let rgb = [pixel[0], pixel[1], pixel[2]];
-                    last = (rgb, self.places.get(&rgb).copied().unwrap_or(0));
-                }
-                last.1
-            })
-            .collect()
+        let mut indices = Vec::with_capacity(pixels.len() / 3);
+        runs(pixels, |rgb, n| {
+            let place = self.places.get(&rgb).copied().unwrap_or(0);
+            indices.resize(indices.len() + n, place);
+        });
+        indices
+    }
+}
+
+/// Calls `each` with colour and length of every run of pixels of one colour. Charts are made of
+/// long ones.
+fn runs(pixels: &[u8], mut each: impl FnMut(Rgb, usize)) {
+    /// Pixels that are compared with the run at once.
+    const STRIDE: usize = 32;
+    let mut rest = pixels;
+    while let Some((&rgb, _)) = rest.split_first_chunk::<3>() {
+        let stride = rgb.repeat(STRIDE);
+        let mut len = 0;
+        while rest[len..].starts_with(&stride) {
+            len += stride.len();
+        }
+        while rest[len..].starts_with(&rgb) {
+            len += 3;
+        }
+        each(rgb, len / 3);
+        rest = &rest[len..];
     }
 }
 

@@ -19,12 +19,14 @@ const SVG_SCALE: u32 = 10;
 /// The pixels of a chart, row by row, three bytes each.
 pub(super) fn bitmap(canvas: &Canvas, size: (u32, u32)) -> Result<Vec<u8>, String> {
     let large = (size.0 * BITMAP_SCALE, size.1 * BITMAP_SCALE);
-    let mut pixels = vec![255; 3 * (large.0 * large.1) as usize];
+    let (red, green, blue) = Colour::Paper.rgb(canvas.style.theme);
+    let paper = [red, green, blue];
+    let mut pixels = paper.repeat((large.0 * large.1) as usize);
     let mut backend = BitMapBackend::with_buffer(&mut pixels, large);
     let scale = canvas.style.size.pixels() * f64::from(BITMAP_SCALE);
     draw(canvas, &mut backend, scale, false)?;
     drop(backend);
-    Ok(average(&pixels, large.0 as usize))
+    Ok(average(&pixels, large.0 as usize, paper))
 }
 
 /// A chart as SVG.
@@ -54,37 +56,55 @@ fn draw<B: DrawingBackend>(
         scale,
         vector,
     };
-    brush.shape(&Shape::Rect {
-        from: (0.0, 0.0),
-        to: (canvas.width, canvas.height),
-        colour: Colour::Paper,
-    })?;
+    if vector {
+        brush.shape(&Shape::Rect {
+            from: (0.0, 0.0),
+            to: (canvas.width, canvas.height),
+            colour: Colour::Paper,
+        })?;
+    }
     canvas
         .shapes
         .iter()
         .try_for_each(|shape| brush.shape(shape))
 }
 
-/// Each pixel of the result is the mean of a square of them.
-fn average(pixels: &[u8], row_len: usize) -> Vec<u8> {
+/// Each pixel of the result is the mean of a square of them. Most of a chart is paper, which needs
+/// no arithmetic.
+fn average(pixels: &[u8], row_len: usize, paper: [u8; 3]) -> Vec<u8> {
+    /// Pixels of the result that are looked at together.
+    const RUN: usize = 20;
     let scale = BITMAP_SCALE as usize;
-    let share = (scale * scale) as u16;
+    let blank = paper.repeat(RUN * scale);
     let mut result = Vec::with_capacity(pixels.len() / (scale * scale));
-    let mut sums = vec![0_u16; 3 * row_len / scale];
     for rows in pixels.chunks_exact(3 * row_len * scale) {
-        sums.fill(0);
-        for row in rows.chunks_exact(3 * row_len) {
-            for (sum, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * scale)) {
-                for pixel in square.chunks_exact(3) {
-                    sum[0] += u16::from(pixel[0]);
-                    sum[1] += u16::from(pixel[1]);
-                    sum[2] += u16::from(pixel[2]);
-                }
+        for from in (0..3 * row_len).step_by(blank.len()) {
+            let to = (from + blank.len()).min(3 * row_len);
+            let mut lines = rows.chunks_exact(3 * row_len).map(|row| &row[from..to]);
+            if lines.all(|line| line == &blank[..to - from]) {
+                result.extend_from_slice(&blank[..(to - from) / scale]);
+            } else {
+                average_run(rows, row_len, from, to, &mut result);
             }
         }
-        result.extend(sums.iter().map(|sum| ((sum + share / 2) / share) as u8));
     }
     result
+}
+
+/// The means of the squares from one byte of some rows to another.
+fn average_run(rows: &[u8], row_len: usize, from: usize, to: usize, result: &mut Vec<u8>) {
+    let scale = BITMAP_SCALE as usize;
+    let share = (scale * scale) as u16;
+    for left in (from..to).step_by(3 * scale) {
+        for channel in left..left + 3 {
+            let mut sum = 0;
+            for row in rows.chunks_exact(3 * row_len) {
+                let square = row[channel..].iter().step_by(3).take(scale);
+                sum += square.map(|&value| u16::from(value)).sum::<u16>();
+            }
+            result.push(((sum + share / 2) / share) as u8);
+        }
+    }
 }
 
 /// Puts shapes on a drawing surface.

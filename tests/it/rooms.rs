@@ -13,7 +13,7 @@ const ROOMS: [&str; 13] = [
 
 /// The files in which a foreign crate may be named: those whose path begins so. Crates without
 /// any are at home everywhere.
-const HOMES: [(&str, &[&str]); 20] = [
+const HOMES: [(&str, &[&str]); 21] = [
     ("pcap_parser", &["capture"]),
     ("flate2", &["capture"]),
     ("zstd", &["capture"]),

@@ -1,5 +1,7 @@
 //! `ccanalyze` against connections whose every packet is accounted for (`testdata/suite/README.md`).
 
+#[path = "truth_suite/random_paths.rs"]
+mod random_paths;
 mod suite;
 
 use std::fmt::Write as _;

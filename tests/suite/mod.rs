@@ -5,6 +5,7 @@ pub(crate) mod host;
 pub(crate) mod parse;
 pub(crate) mod play;
 pub(crate) mod script;
+pub(crate) mod sender;
 pub(crate) mod truth;
 pub(crate) mod wire;
 

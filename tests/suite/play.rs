@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::host::{Answer, End};
 use super::script::{Fate, Fated, Host, Ids, Leg, Script, Step, What};
+use super::sender::{SPACING_NS, Sender};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags {
@@ -76,6 +77,8 @@ enum Event {
     At(usize, Seen),
     Answer(Host, Answer),
     Timer(Host, u64),
+    /// The sender that decides for itself looks what there is to do.
+    Look,
 }
 
 struct World<'s> {
@@ -88,6 +91,7 @@ struct World<'s> {
     queue: BinaryHeap<Reverse<(i64, usize)>>,
     played: Played,
     last_emitted: Vec<(Host, i64, i64)>,
+    sender: Option<Sender>,
 }
 
 /// Plays a script to its end.
@@ -102,6 +106,7 @@ pub(crate) fn play(script: &Script) -> Result<Played, String> {
         queue: BinaryHeap::new(),
         played: Played::default(),
         last_emitted: Vec::new(),
+        sender: None,
     };
     for (index, step) in script.steps.iter().enumerate() {
         world.schedule(step.at_ns, Event::Step(index));
@@ -117,6 +122,7 @@ pub(crate) fn play(script: &Script) -> Result<Played, String> {
                     world.answer(now, host, Answer::Ack);
                 }
             }
+            Some(Event::Look) => world.look(now)?,
             None => {}
         }
     }
@@ -179,7 +185,8 @@ impl World<'_> {
                 .filter(|&&(host, first, _)| host == step.host && first == start)
                 .map(|&(_, _, at)| now - at)
                 .next();
-            if !end.may_repeat(start, age_ns.unwrap_or(i64::MAX), trip) {
+            // The sender that decides for itself keeps to rules of its own.
+            if step.line > 0 && !end.may_repeat(start, age_ns.unwrap_or(i64::MAX), trip) {
                 return Err(format!(
                     "line {}: nothing asks to repeat {start}..{stop}",
                     step.line
@@ -194,6 +201,31 @@ impl World<'_> {
         }
         self.ends[step.host.index()].fin |= flags.fin;
         self.emit(now, step.host, flags, kind, (start, len), rtx, Some(step));
+        Ok(())
+    }
+
+    fn look(&mut self, now: i64) -> Result<(), String> {
+        let Some(sender) = &mut self.sender else {
+            return Ok(());
+        };
+        if sender.is_done() {
+            return Ok(());
+        }
+        if let Some((start, rtx, fates)) = sender.next(now) {
+            let step = Step {
+                at_ns: now,
+                host: Host::A,
+                what: What::Data(start, self.script.segment),
+                rtx,
+                fin: false,
+                cwr: false,
+                group: None,
+                fates,
+                line: 0,
+            };
+            self.step(now, &step)?;
+        }
+        self.schedule(now + SPACING_NS, Event::Look);
         Ok(())
     }
 
@@ -260,6 +292,9 @@ impl World<'_> {
         let under = |spell: &&super::script::Spell| {
             spell.host == host && (spell.from_ns..spell.until_ns).contains(&now)
         };
+        if let (None, Some(sender)) = (step, &mut self.sender) {
+            fates = sender.ack_fates();
+        }
         fates.extend(script.spells.iter().filter(under).map(|spell| spell.fated));
         let packet = Packet {
             host,
@@ -343,6 +378,16 @@ impl World<'_> {
             // A copy made on the first leg meets the second leg's fates as its original does.
             self.send(now, seen.packet, Leg::Down, seen.ce);
         } else if packet.incarnation == self.incarnation {
+            if let (Host::A, Some(ack), Some(plan)) = (to, packet.ack, self.script.plan) {
+                if packet.flags.syn && self.sender.is_none() {
+                    let trip: i64 = self.script.delay_ns.iter().flatten().sum();
+                    self.sender = Some(Sender::new(plan, self.script.segment, trip));
+                    self.schedule(now + 5_000_000, Event::Look);
+                } else if let (false, Some(sender)) = (packet.flags.syn, &mut self.sender) {
+                    sender.on_ack(ack, &packet.sack[usize::from(packet.dsack)..], now);
+                }
+            }
+            let packet = &self.played.packets[seen.packet];
             let end = &mut self.ends[to.index()];
             let answer = end.on_arrival(packet, seen.ce, self.script.ack_every);
             if self.script.answers && answer == Answer::Later {

@@ -1,5 +1,7 @@
 //! What a trace file says.
 
+use super::sender::Plan;
+
 /// An end host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
@@ -168,6 +170,8 @@ pub(crate) struct Script {
     pub(crate) turn_ns: i64,
     pub(crate) window: u32,
     pub(crate) captured: Captured,
+    /// A decides for itself what to send, once connected, and chance what becomes of it.
+    pub(crate) plan: Option<Plan>,
     pub(crate) spells: Vec<Spell>,
     pub(crate) steps: Vec<Step>,
     pub(crate) expected: Vec<Expected>,
@@ -193,6 +197,7 @@ impl Script {
             turn_ns: 10_000,
             window: 4 << 20,
             captured: Captured::default(),
+            plan: None,
             spells: Vec::new(),
             steps: Vec::new(),
             expected: Vec::new(),

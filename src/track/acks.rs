@@ -138,7 +138,9 @@ impl HalfFlow {
             && let Some(highest) = self.board.highest_end()
         {
             let clear = 2 * i64::from(self.largest_payload);
-            self.holes.tell_below(highest, clear, segment.at);
+            let recovering = self.recovery_until.is_some();
+            self.holes
+                .tell_below(highest, clear, recovering, segment.at);
         }
         parts > 0
     }

@@ -184,9 +184,21 @@ impl Holes {
     }
 
     /// SACK brought news of data up to `highest`: the sender knows of the holes below it. One that
-    /// more than `clear` bytes were reported above is taken for lost at once.
-    pub(super) fn tell_below(&mut self, highest: i64, clear: i64, at: CaptureTime) {
+    /// more than `clear` bytes were reported above is taken for lost at once and, while others are
+    /// being repaired, every one (RFC 8985 section 6.2).
+    pub(super) fn tell_below(
+        &mut self,
+        highest: i64,
+        clear: i64,
+        recovering: bool,
+        at: CaptureTime,
+    ) {
         let asked = self.asked_below;
+        let recovering = recovering
+            || self
+                .list
+                .first()
+                .is_some_and(|hole| hole.asked_at.is_some());
         let first = self
             .list
             .partition_point(|hole| asked.is_some_and(|asked| hole.end <= asked));
@@ -194,7 +206,7 @@ impl Holes {
             if hole.end >= highest {
                 break;
             }
-            hole.tell(at, highest - hole.end > clear);
+            hole.tell(at, recovering || highest - hole.end > clear);
             if hole.asked_at.is_some() {
                 self.asked_below = Some(hole.end);
             }

@@ -302,7 +302,9 @@ impl HalfFlow {
             let (answer, unneeded) = cover.answer(sent, waited && !in_turn);
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
-            } else if cover_is_too_early(sent, at, soonest) {
+            } else if answer.as_ref().is_none_or(|a| a.sent_at != sent.at)
+                && cover_is_too_early(sent, at, soonest)
+            {
                 self.unneeded.push((sent.start, Evidence::Timing));
             }
             if sent.marks.has(Marks::SAMPLED) {

@@ -1,6 +1,7 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
 use super::half::{HalfFlow, REACH_MAX};
+use super::ids::IdCounter;
 use super::in_flight::{Marks, Sent};
 use super::ranges::StreamRange;
 use super::rtt::later;
@@ -289,7 +290,10 @@ impl HalfFlow {
                 .nth_unacked(0)
                 .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
         while let Some(sent) = self.in_flight.release_next(ack) {
-            delivered = Some(sent.id);
+            // A repeat takes the ranges above it along, which were sent before it.
+            if delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
+                delivered = Some(sent.id);
+            }
             covered += 1;
             let waited = self.released_latest.is_some_and(|latest| latest > sent.at);
             self.released_latest = self.released_latest.max(Some(sent.at));

@@ -41,6 +41,10 @@ pub(super) struct Gap {
     pub(super) may_be_acks: bool,
     /// It repeats older bytes itself, so of those that wait one waits for it.
     pub(super) repeats: bool,
+    /// It repeats the left edge, and the packet before it passed less than a round trip ago: what
+    /// came in between was no repeat, since there is nothing lower to repeat, and nothing is
+    /// repeated twice within a round trip.
+    pub(super) first_repeat: bool,
 }
 
 /// The sender of one direction as far as skipped ids tell of it.
@@ -58,10 +62,9 @@ pub(super) struct Emissions {
     /// After a timeout all is taken for lost (RFC 5681 section 3.1), and nothing new is sent before
     /// all has been repeated.
     all_lost: bool,
-    /// First transmissions among the packets skipped since the highest byte seen was reached.
-    unseen_new: u32,
-    /// When the first of them can have been emitted at the earliest.
-    unseen_since: CaptureTime,
+    /// First transmissions among the packets skipped since the highest byte seen was reached: when
+    /// each can have been emitted at the earliest.
+    unseen_new: VecDeque<CaptureTime>,
     /// Packets skipped so far that were no ACKs and did not turn up late.
     lost: u64,
 }
@@ -70,7 +73,10 @@ impl Emissions {
     /// Whether nothing is going on.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
-        self.skipped.is_empty() && self.waiting.is_empty() && self.unseen_new == 0 && !self.all_lost
+        self.skipped.is_empty()
+            && self.waiting.is_empty()
+            && self.unseen_new.is_empty()
+            && !self.all_lost
     }
 
     /// Ids were skipped, or may have been: a packet passed.
@@ -83,6 +89,7 @@ impl Emissions {
             recovering,
             may_be_acks,
             repeats,
+            first_repeat,
         } = *gap;
         self.learn(at, recovering);
         if !may_be_acks {
@@ -93,13 +100,13 @@ impl Emissions {
                 self.skipped.pop_front();
             }
             self.skipped.push_back(slot);
-            if self.waiting.len() > usize::from(repeats) {
+            if !first_repeat && self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
             } else if !self.all_lost && !may_be_acks {
-                if self.unseen_new == 0 {
-                    self.unseen_since = since;
+                if self.unseen_new.len() == SKIPPED_MAX {
+                    self.unseen_new.pop_front();
                 }
-                self.unseen_new += 1;
+                self.unseen_new.push_back(since);
             }
         }
     }
@@ -129,7 +136,7 @@ impl Emissions {
         self.lost = self.lost.saturating_sub(1);
         if let Ok(index) = self.skipped.binary_search(&id) {
             self.skipped.remove(index);
-            self.unseen_new = self.unseen_new.saturating_sub(1);
+            self.unseen_new.pop_back();
         } else {
             self.waiting.pop_back();
         }
@@ -162,11 +169,14 @@ impl Emissions {
         at: CaptureTime,
         round_trip_ns: i64,
     ) -> bool {
-        if self.unseen_new == 0 || at.since(self.unseen_since) < round_trip_ns {
+        if self.unseen_new.is_empty() {
             return false;
         }
+        let old = self
+            .unseen_new
+            .partition_point(|&since| at.since(since) >= round_trip_ns);
         // Half a packet of tolerance: packets at the end of a write are shorter.
-        i64::from(self.unseen_new) * i64::from(mss) > above - i64::from(len) / 2
+        old > 0 && old as i64 * i64::from(mss) > above - i64::from(len) / 2
     }
 
     /// A packet that repeats bytes passed.
@@ -185,12 +195,12 @@ impl Emissions {
         slack_ns: i64,
     ) {
         if repeats {
-            let packets = (above / i64::from(mss.max(1))).max(1) as u32;
-            self.unseen_new = self.unseen_new.saturating_sub(packets);
+            let packets = (above / i64::from(mss.max(1))).max(1) as usize;
+            self.unseen_new.drain(..packets.min(self.unseen_new.len()));
             self.on_repeat();
         } else {
             // New data is sent only when nothing waits.
-            self.unseen_new = 0;
+            self.unseen_new.clear();
             self.all_lost = false;
             while self
                 .waiting
@@ -211,7 +221,7 @@ impl Emissions {
 
     /// An ACK passed; `all_acked` when it covers all that was seen.
     pub(super) fn on_ack(&mut self, all_acked: bool) {
-        if all_acked && self.unseen_new == 0 {
+        if all_acked && self.unseen_new.is_empty() {
             self.waiting.clear();
         }
     }

@@ -170,10 +170,14 @@ impl HalfFlow {
                 let recovering = self.recovery_until.is_some();
                 let id = self.ids.unwrap(id);
                 let since = self.last_packet_at.unwrap_or(segment.at);
-                let repeats = segment.payload_len > 0
-                    && self.unwrapper.is_some_and(|unwrapper| {
-                        unwrapper.offset(segment.seq, self.high) < self.high
-                    });
+                let start = self
+                    .unwrapper
+                    .filter(|_| segment.payload_len > 0)
+                    .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
+                let repeats = start.is_some_and(|start| start < self.high);
+                let first_repeat = repeats
+                    && start <= self.una
+                    && segment.at.since(since) < self.round_trip_ns() / 4 * 3;
                 self.emissions.on_skipped(&Gap {
                     id,
                     skipped,
@@ -182,6 +186,7 @@ impl HalfFlow {
                     recovering,
                     may_be_acks: self.owes_ack || self.is_fin_alone(segment),
                     repeats,
+                    first_repeat,
                 });
             }
             Step::Behind => {

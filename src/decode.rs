@@ -8,6 +8,7 @@
 mod filter;
 mod fragments;
 mod icmp;
+mod inner;
 mod ip;
 mod link;
 mod rest;
@@ -23,6 +24,7 @@ mod wifi;
 pub use filter::{Filter, FilterError};
 pub use fragments::{FRAGMENTS_MAX, Fragment, FragmentTable};
 pub use icmp::{Echo, EchoKind};
+pub use inner::{HEAD_LEN, IpPacket};
 pub use segment::{
     Ecn, Endpoint, SackBlock, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
 };
@@ -88,11 +90,36 @@ pub fn decode_into(
         layer: options.layer,
         depth: 0,
         found: &mut *found,
+        inner: None,
     };
     let rest = Rest::new(record.bytes, record.original_len);
     if let Err(skip) = link::decode(way, record.link, rest) {
         *found = Decoded::Skipped(skip);
     }
+}
+
+/// [`decode`], which also gives the innermost IP packet, whatever that carries. `None` where the
+/// record has no whole IP header.
+pub fn decode_packet(
+    record: &Record<'_>,
+    ordinal: u64,
+    options: &DecodeOptions,
+) -> (Decoded, Option<IpPacket>) {
+    let mut found = Decoded::Skipped(Skip::NonIp);
+    let mut inner = None;
+    let way = Way {
+        at: record.at,
+        ordinal,
+        layer: options.layer,
+        depth: 0,
+        found: &mut found,
+        inner: Some(&mut inner),
+    };
+    let rest = Rest::new(record.bytes, record.original_len);
+    if let Err(skip) = link::decode(way, record.link, rest) {
+        found = Decoded::Skipped(skip);
+    }
+    (found, inner)
 }
 
 /// What every layer returns: something was found, or why the record is of no use.
@@ -108,6 +135,8 @@ struct Way<'a> {
     /// Where to write what was found: a segment handed from layer to layer instead was copied at
     /// each, which took as long as the decoding.
     found: &'a mut Decoded,
+    /// Where to write the IP packet passed last, for those who ask.
+    inner: Option<&'a mut Option<IpPacket>>,
 }
 
 impl Way<'_> {

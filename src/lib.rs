@@ -9,6 +9,7 @@ pub mod event;
 pub mod flow;
 pub mod metric;
 pub mod observe;
+pub mod path;
 #[cfg(feature = "tables")]
 pub mod report;
 pub mod seq;

@@ -280,6 +280,7 @@ impl Pending {
             layer: TunnelLayer::default(),
             depth: 0,
             found: &mut found,
+            inner: None,
         };
         tcp::segment(way, &header, inside)?;
         match found {

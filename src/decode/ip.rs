@@ -46,7 +46,7 @@ pub(super) fn any(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 
 /// IPv4 (RFC 791).
 #[inline]
-pub(super) fn v4(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+pub(super) fn v4(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let Ok(header) = Ipv4HeaderSlice::from_slice(rest.bytes) else {
         return Err(bad_v4(rest));
     };
@@ -71,6 +71,7 @@ pub(super) fn v4(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         length_from_frame,
     };
     let protocol = header.protocol().0;
+    way.pass(&ip, protocol, header.fragments_offset().value(), inside);
     if header.is_fragmenting_payload() {
         let part = Part {
             identification: u32::from(header.identification()),
@@ -87,7 +88,7 @@ pub(super) fn v4(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 }
 
 /// IPv6 (RFC 8200).
-pub(super) fn v6(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+pub(super) fn v6(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let Ok(header) = Ipv6HeaderSlice::from_slice(rest.bytes) else {
         let whole = rest.bytes.first().is_none_or(|first| first >> 4 == 6);
         return Err(if whole {
@@ -115,6 +116,7 @@ pub(super) fn v6(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     };
     loop {
         (protocol, inside) = extensions(protocol, inside)?;
+        way.pass(&ip, protocol, 0, inside);
         if protocol != V6_FRAGMENT {
             return carried(way, &ip, protocol, inside);
         }

@@ -49,8 +49,12 @@ fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
         };
         let len = usize::from(u16::from_be_bytes([high, low]));
         let way = Way {
+            at: way.at,
+            ordinal: way.ordinal,
+            layer: way.layer,
+            depth: way.depth,
             found: &mut *way.found,
-            ..*way
+            inner: way.inner.as_deref_mut(),
         };
         match link::llc(way, inside.of_len(len)) {
             Ok(()) => return Ok(()),

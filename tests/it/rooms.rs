@@ -6,9 +6,9 @@ use std::path::Path;
 use super::support::{files_below, root};
 
 /// The rooms, each of which may use those before it.
-const ROOMS: [&str; 13] = [
+const ROOMS: [&str; 14] = [
     "time", "seq", "capture", "decode", "event", "track", "flow", "metric", "observe", "analyze",
-    "table", "report", "cli",
+    "path", "table", "report", "cli",
 ];
 
 /// The files in which a foreign crate may be named: those whose path begins so. Crates without
@@ -21,7 +21,7 @@ const HOMES: [(&str, &[&str]); 21] = [
     ("lz4_flex", &["capture"]),
     ("memchr", &["capture"]),
     ("etherparse", &["decode"]),
-    ("foldhash", &["flow"]),
+    ("foldhash", &["flow", "path"]),
     ("hashbrown", &["flow"]),
     ("statrs", &["metric/stats/distribution"]),
     ("rayon", &["analyze"]),

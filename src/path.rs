@@ -1,0 +1,347 @@
+//! Two points along a path: what happened to each packet between them (METRICS.md section 5).
+//!
+//! [`PathAnalysis::of`] takes captures from before and after a queue, or from more points in
+//! order, and finds each packet of one at the next by what its headers keep: who was dropped, how
+//! long it took, what waited. Files are read as streams: once to look, then once or twice side by
+//! side, until clocks and link are known well enough.
+
+mod clock;
+mod feed;
+mod flows;
+mod link;
+mod losses;
+mod matcher;
+mod probe;
+mod queue;
+mod sighting;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod way;
+
+use std::collections::HashMap;
+
+pub use clock::{Clock, ClockChoice, ClockEstimate, Heading};
+pub use feed::{Point, PointFacts};
+pub use flows::{FlowBin, PathFlow};
+pub use link::{Link, TapPlace};
+pub use losses::{Drop, DropCause, DropPattern, Episode, QueueLimit};
+pub use queue::{Amount, QueueBin};
+pub use sighting::{FlowKey, Identity};
+pub use walk::{Outcome, PacketFate, WAITING_MAX};
+pub use way::{EPISODE_PAUSE_NS, Way};
+
+use crate::capture::CaptureError;
+use crate::decode::{DecodeOptions, Filter};
+use feed::Sight;
+use probe::Probe;
+use sighting::Print;
+use walk::{Calibration, Walked};
+
+/// What a run is asked for.
+#[derive(Clone, Debug)]
+pub struct PathConfig {
+    /// How records are decoded.
+    pub decode: DecodeOptions,
+    /// Which packets count; all, without a filter.
+    pub filter: Option<Filter>,
+    /// Length of a bin of the series, in ns, at least 1.
+    pub bin_ns: i64,
+    /// What the queue of the way forward holds at most, where that is known.
+    pub limit: Option<QueueLimit>,
+    /// Rate of the link of the way forward in IP bits per second, where that is known.
+    pub capacity_bps: Option<f64>,
+    /// What to do about clocks that do not agree.
+    pub clock: ClockChoice,
+    /// A packet that was not found at the next point for so long was dropped, in ns.
+    pub patience_ns: i64,
+    /// Keep the fate of each packet.
+    pub packets: bool,
+}
+
+impl Default for PathConfig {
+    fn default() -> Self {
+        Self {
+            decode: DecodeOptions::default(),
+            filter: None,
+            bin_ns: 100_000_000,
+            limit: None,
+            capacity_bps: None,
+            clock: ClockChoice::Auto,
+            patience_ns: 10_000_000_000,
+            packets: false,
+        }
+    }
+}
+
+/// Why nothing can be said about two points.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// A capture could not be opened.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A path has two points at least.
+    #[error(
+        "a path needs two points at least: name a capture from before the queue and one from after it"
+    )]
+    TooFewPoints,
+    /// No packet of one capture is in the other.
+    #[error(
+        "{first}: none of its packets is in {second}: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own)"
+    )]
+    NothingInCommon {
+        /// The one point.
+        first: String,
+        /// The next point.
+        second: String,
+    },
+}
+
+/// What happened between the points of a path.
+#[derive(Debug)]
+pub struct PathAnalysis {
+    /// From each point to the next.
+    pub hops: Vec<Hop>,
+}
+
+/// Two points that follow each other, and what happened between them.
+#[derive(Debug)]
+pub struct Hop {
+    /// What the points are called.
+    pub points: [String; 2],
+    /// What is known of each capture.
+    pub facts: [PointFacts; 2],
+    /// How packets were told apart.
+    pub identity: Identity,
+    /// The second clock against the first; `None` where packets are too few.
+    pub clock_estimate: Option<ClockEstimate>,
+    /// The correction that was made: none, when the clocks were believed.
+    pub clock: Clock,
+    /// Time of the first packet at either point, by the first clock, in ns: bin 0 begins here.
+    pub origin_ns: i64,
+    /// Length of a bin, in ns.
+    pub bin_ns: i64,
+    /// Flows, by number; `None` where nothing can be said about one.
+    pub flows: Vec<Option<PathFlow>>,
+    /// The way forward and the way back.
+    pub ways: [Way; 2],
+    /// The fate of each packet, by way in the order of arrival; empty where it was not asked for.
+    pub packets: Vec<PacketFate>,
+    /// Packets given up before their time, since too many waited ([`WAITING_MAX`]).
+    pub given_up: u64,
+}
+
+impl Hop {
+    /// Flows in the order of their first packet.
+    pub fn flows_in_order(&self) -> Vec<&PathFlow> {
+        let mut flows: Vec<&PathFlow> = self.flows.iter().flatten().collect();
+        flows.sort_by_key(|flow| (flow.first_ns, flow.key));
+        flows
+    }
+
+    /// When a bin begins, by the first clock, in ns.
+    #[must_use]
+    pub fn bin_start_ns(&self, bin: i64) -> i64 {
+        self.origin_ns
+            .saturating_add(bin.saturating_mul(self.bin_ns))
+    }
+
+    /// Whether the clocks were corrected.
+    pub fn clock_is_fixed(&self) -> bool {
+        self.clock.offset_ns != 0.0 || self.clock.drift != 0.0
+    }
+
+    /// What the reader must know, as names.
+    pub fn quality(&self) -> Vec<&'static str> {
+        let any = |of: fn(&PointFacts) -> u64| self.facts.iter().any(|facts| of(facts) > 0);
+        let count = |of: fn(&PathFlow) -> u64| self.flows.iter().flatten().map(of).sum::<u64>();
+        let one_way = self
+            .clock_estimate
+            .is_some_and(|clock| clock.uncertainty_ns.is_none());
+        [
+            (self.clock_is_fixed(), "clocks_corrected"),
+            (one_way, "one_way"),
+            (any(|facts| facts.super_segments), "super_segments"),
+            (any(|facts| facts.headers_cut), "headers_cut"),
+            (any(|facts| facts.clock_steps_back), "clock_steps_back"),
+            (any(|facts| facts.errors.len() as u64), "capture_damaged"),
+            (count(|flow| flow.appeared_packets) > 0, "packets_appeared"),
+            (
+                count(|flow| flow.uncertain_packets) > 0,
+                "uncertain_matches",
+            ),
+            (
+                self.given_up > 0 || any(|facts| u64::from(facts.flows_left_out)),
+                "limit_hit",
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(holds, name)| holds.then_some(name))
+        .chain(self.identity.name())
+        .collect()
+    }
+}
+
+impl PathAnalysis {
+    /// Follows packets along the points, from each to the next.
+    ///
+    /// # Errors
+    /// Fewer than two points; a capture that cannot be opened; two points without a packet in common.
+    pub fn of(points: &[Point], config: &PathConfig) -> Result<Self, PathError> {
+        if points.len() < 2 {
+            return Err(PathError::TooFewPoints);
+        }
+        let hops = points
+            .windows(2)
+            .map(|pair| hop([&pair[0], &pair[1]], config));
+        Ok(Self {
+            hops: hops.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn hop(points: [&Point; 2], config: &PathConfig) -> Result<Hop, PathError> {
+    let mut sight = Sight {
+        decode: config.decode,
+        filter: config.filter.clone(),
+        identity: Identity::Full,
+        pieces: HashMap::new(),
+    };
+    let probe = look(points, &sight, config)?;
+    sight.identity = probe.identity;
+    let mut calibration = Calibration {
+        clock: probe.clock,
+        headings: probe.headings,
+        links: [Link::default(); 2],
+    };
+    let mut round = 1;
+    loop {
+        let walked = walk::walk(points, &sight, &calibration, config)?;
+        let estimate = walked.envelopes.estimate();
+        let better = improve(&walked, &sight, &calibration, estimate, config);
+        match better {
+            Some((new_sight, new_calibration)) if round < ROUNDS_MAX => {
+                (sight, calibration) = (new_sight, new_calibration);
+                round += 1;
+            }
+            _ => {
+                return Ok(Hop {
+                    points: points.map(|point| point.name.clone()),
+                    facts: walked.facts,
+                    identity: sight.identity,
+                    clock_estimate: estimate,
+                    clock: calibration.clock,
+                    origin_ns: walked.origin_ns,
+                    bin_ns: config.bin_ns,
+                    flows: walked.flows,
+                    ways: walked.ways,
+                    packets: walked.packets,
+                    given_up: walked.given_up,
+                });
+            }
+        }
+    }
+}
+
+/// A first look at both captures: at their beginnings, and where these have nothing in common at a
+/// part of all packets.
+fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe, PathError> {
+    let beginnings = |_: &Print| true;
+    let sampled = |print: &Print| {
+        print
+            .key(Identity::WithoutEndpoints)
+            .is_multiple_of(SAMPLE_ONE_IN)
+    };
+    let [one, other] =
+        points.map(|point| feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings));
+    if let Some(probe) = probe::compare([&one?, &other?], config.clock)
+        && probe.matches >= LOOK_MATCHES
+    {
+        return Ok(probe);
+    }
+    let [one, other] =
+        points.map(|point| feed::prints(point, sight, u64::MAX, SAMPLE_MAX, sampled));
+    let wide = probe::compare([&one?, &other?], config.clock);
+    let [one, other] =
+        points.map(|point| feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings));
+    let near = probe::compare([&one?, &other?], config.clock);
+    let matches = |probe: &Option<Probe>| probe.as_ref().map_or(0, |probe| probe.matches);
+    let best = if matches(&wide) > matches(&near) {
+        wide
+    } else {
+        near
+    };
+    best.ok_or_else(|| PathError::NothingInCommon {
+        first: points[0].name.clone(),
+        second: points[1].name.clone(),
+    })
+}
+
+/// What a walk showed to be otherwise than it was assumed; `None` when all is as it was.
+fn improve(
+    walked: &Walked,
+    sight: &Sight,
+    calibration: &Calibration,
+    estimate: Option<ClockEstimate>,
+    config: &PathConfig,
+) -> Option<(Sight, Calibration)> {
+    let mut sight_then = sight.clone();
+    let mut then = calibration.clone();
+    let mut changed = false;
+    for &(flow, heading) in &walked.turned {
+        then.headings.insert(flow, heading);
+        changed = true;
+    }
+    let fix = match config.clock {
+        ClockChoice::Keep => false,
+        ClockChoice::Fix => true,
+        ClockChoice::Auto => !walked.envelopes.agree(probe::TOLERANCE_NS),
+    };
+    if let (true, Some(estimate)) = (fix, estimate)
+        && estimate.clock != calibration.clock
+    {
+        then.clock = estimate.clock;
+        changed = true;
+    }
+    for way in &walked.ways {
+        let (old, new) = (way.link, walked.links[way.heading as usize]);
+        let sending = way.rate_bps.map(|bps| link::sending_ns(FULL_PACKET, bps));
+        if !old.is_near(&new, sending) {
+            then.links[way.heading as usize] = new;
+            changed = true;
+        }
+    }
+    if sight.pieces.is_empty() {
+        sight_then.pieces = pieces(&walked.payloads);
+        changed |= !sight_then.pieces.is_empty();
+    }
+    changed.then_some((sight_then, then))
+}
+
+/// Flows whose frames are larger at one point than at the other: offload merged packets there.
+/// What one packet holds is the largest payload at the other.
+fn pieces(payloads: &HashMap<FlowKey, [u32; 2]>) -> HashMap<FlowKey, u32> {
+    payloads
+        .iter()
+        .filter_map(|(&flow, &[one, other])| {
+            let (small, large) = (one.min(other), one.max(other));
+            (small > 0 && large > small && large > PACKET_PAYLOAD).then_some((flow, small))
+        })
+        .collect()
+}
+
+/// Walks until clocks, headings and link are believed: the first with what a look told, one with
+/// what that walk showed, and one more where the clocks were far apart.
+const ROUNDS_MAX: u32 = 3;
+/// Records of each capture that the first look is at.
+const LOOK_RECORDS: u64 = 1 << 16;
+/// Packets in common that make a first look enough.
+const LOOK_MATCHES: usize = 16;
+/// Of all packets, one in so many is compared where the beginnings have nothing in common.
+const SAMPLE_ONE_IN: u64 = 64;
+/// Packets compared at most.
+const SAMPLE_MAX: usize = 1 << 20;
+/// IP bytes of a usual full packet.
+const FULL_PACKET: u32 = 1500;
+/// TCP payload above which a frame holds several packets, where the other point's are smaller.
+const PACKET_PAYLOAD: u32 = 1460;

@@ -1,0 +1,332 @@
+//! The clocks of two points against each other (METRICS.md B2).
+//!
+//! A packet's raw delay is its time at the second point minus that at the first, each by its own
+//! clock: the delay plus the clocks' offset. Packets that go the other way have the offset minus
+//! their delay. So the offset lies above all the one and below all the other; how far the
+//! smallest of each are apart bounds the error.
+
+/// How the second point's clock runs against the first's.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Clock {
+    /// By how much it is ahead at `origin_ns`, in ns.
+    pub offset_ns: f64,
+    /// By how much it gains, in seconds a second: 0.000050 is 50 ppm.
+    pub drift: f64,
+    /// Instant by the second clock at which `offset_ns` holds, in ns.
+    pub origin_ns: i64,
+}
+
+impl Clock {
+    /// A time of the second clock as the first would have shown it.
+    #[inline]
+    #[must_use]
+    pub fn aligned(&self, at: i64) -> i64 {
+        if self.offset_ns == 0.0 && self.drift == 0.0 {
+            return at;
+        }
+        at.saturating_sub(self.ahead_ns(at).round() as i64)
+    }
+
+    /// How far ahead the second clock is when it shows `at`, in ns.
+    fn ahead_ns(&self, at: i64) -> f64 {
+        self.offset_ns + self.drift * at.saturating_sub(self.origin_ns) as f64
+    }
+}
+
+/// What to do about clocks that do not agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockChoice {
+    /// Correct them where they contradict each other: a packet would have arrived before it left.
+    #[default]
+    Auto,
+    /// Always correct them.
+    Fix,
+    /// Believe them: both captures were made on one machine.
+    Keep,
+}
+
+/// What is known of the clocks when all packets have been matched.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClockEstimate {
+    /// Offset and drift.
+    pub clock: Clock,
+    /// The true offset lies within this of the estimate, in ns: half the sum of the smallest
+    /// delays of both directions. `None` where packets went one way only, and the smallest delay
+    /// is taken for 0.
+    pub uncertainty_ns: Option<f64>,
+}
+
+/// Which way a packet goes between two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Heading {
+    /// From the first point to the second.
+    Forward,
+    /// Back, from the second point to the first.
+    Reverse,
+}
+
+impl Heading {
+    /// The other way.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Forward => Self::Reverse,
+            Self::Reverse => Self::Forward,
+        }
+    }
+
+    /// A name for tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Reverse => "back",
+        }
+    }
+}
+
+/// Windows of an envelope; when there would be more, two become one.
+pub(super) const WINDOWS_MAX: usize = 4096;
+
+/// The smallest raw delays over time of the packets that go one way. Of those that go the other
+/// way the largest, kept with the sign changed, so that both are lower envelopes.
+#[derive(Clone, Debug)]
+pub(super) struct Envelope {
+    window_ns: i64,
+    origin: Option<i64>,
+    /// By window: time by the second clock, and the smallest value.
+    lowest: Vec<Option<(i64, i64)>>,
+}
+
+impl Default for Envelope {
+    fn default() -> Self {
+        Self {
+            window_ns: 100_000_000,
+            origin: None,
+            lowest: Vec::new(),
+        }
+    }
+}
+
+impl Envelope {
+    pub(super) fn add(&mut self, at: i64, value: i64) {
+        let origin = *self.origin.get_or_insert(at);
+        // What is stamped before the first packet goes into the first window.
+        let since = at.saturating_sub(origin).max(0);
+        while since / self.window_ns >= WINDOWS_MAX as i64 {
+            self.halve();
+        }
+        let window = (since / self.window_ns) as usize;
+        if window >= self.lowest.len() {
+            self.lowest.resize(window + 1, None);
+        }
+        let lowest = &mut self.lowest[window];
+        if lowest.is_none_or(|(_, low)| value < low) {
+            *lowest = Some((at, value));
+        }
+    }
+
+    /// Windows of twice the length.
+    fn halve(&mut self) {
+        self.window_ns *= 2;
+        let smaller = |pair: &[Option<(i64, i64)>]| {
+            pair.iter()
+                .copied()
+                .flatten()
+                .min_by_key(|&(_, value)| value)
+        };
+        self.lowest = self.lowest.chunks(2).map(smaller).collect();
+    }
+
+    fn points(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        self.lowest.iter().copied().flatten()
+    }
+
+    /// Smallest value of all.
+    fn min(&self) -> Option<i64> {
+        self.points().map(|(_, value)| value).min()
+    }
+
+    /// The line below all points that is closest to them: its slope, and its mean distance.
+    ///
+    /// Of all lines below a set of points, the one with the smallest sum of distances passes
+    /// through the edge of the lower convex hull over the points' mean (Moon, Skelly, Towsley:
+    /// "Estimation and removal of clock skew from network delay measurements", 1999).
+    fn slope(&self, origin_ns: i64) -> Option<(f64, f64)> {
+        let points: Vec<(f64, f64)> = self
+            .points()
+            .map(|(at, value)| (at.saturating_sub(origin_ns) as f64, value as f64))
+            .collect();
+        let mean = points.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;
+        let hull = lower_hull(points.clone());
+        let edge = hull
+            .windows(2)
+            .find(|edge| edge[0].0 <= mean && mean <= edge[1].0)?;
+        let slope = (edge[1].1 - edge[0].1) / (edge[1].0 - edge[0].0);
+        let distance = |point: &(f64, f64)| point.1 - edge[0].1 - slope * (point.0 - edge[0].0);
+        let mean_distance = points.iter().map(distance).sum::<f64>() / points.len() as f64;
+        Some((slope, mean_distance))
+    }
+
+    /// Where the line of this slope that touches the points from below passes `origin_ns`.
+    fn intercept(&self, slope: f64, origin_ns: i64) -> Option<f64> {
+        self.points()
+            .map(|(at, value)| value as f64 - slope * at.saturating_sub(origin_ns) as f64)
+            .min_by(f64::total_cmp)
+    }
+}
+
+/// The corners of the lower convex hull, from left to right.
+fn lower_hull(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    points.dedup_by_key(|point| point.0);
+    let mut hull: Vec<(f64, f64)> = Vec::new();
+    for point in points {
+        while let [.., a, b] = hull[..] {
+            if (b.0 - a.0) * (point.1 - a.1) > (b.1 - a.1) * (point.0 - a.0) {
+                break;
+            }
+            hull.pop();
+        }
+        hull.push(point);
+    }
+    hull
+}
+
+/// The raw delays of both ways.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Envelopes {
+    forward: Envelope,
+    reverse: Envelope,
+}
+
+impl Envelopes {
+    /// A packet seen at `second_at` by the second clock, `raw` after it was seen at the first.
+    #[inline]
+    pub(super) fn add(&mut self, heading: Heading, second_at: i64, raw: i64) {
+        match heading {
+            Heading::Forward => self.forward.add(second_at, raw),
+            Heading::Reverse => self.reverse.add(second_at, raw.saturating_neg()),
+        }
+    }
+
+    /// Whether no packet arrived before it left, when both clocks are believed; `tolerance_ns` is
+    /// what their steps and the capturing may hide.
+    pub(super) fn agree(&self, tolerance_ns: i64) -> bool {
+        [&self.forward, &self.reverse]
+            .into_iter()
+            .filter_map(Envelope::min)
+            .all(|min| min >= -tolerance_ns)
+    }
+
+    /// Offset, drift, and how certain the offset is. `None` without packets.
+    pub(super) fn estimate(&self) -> Option<ClockEstimate> {
+        let origin_ns = self.forward.origin.or(self.reverse.origin)?;
+        let forward = self.forward.slope(origin_ns);
+        let reverse = self.reverse.slope(origin_ns);
+        // The way that is less congested shows the drift better.
+        let drift = match (forward, reverse) {
+            (Some(forward), Some(reverse)) if reverse.1 < forward.1 => -reverse.0,
+            (Some(forward), _) => forward.0,
+            (None, Some(reverse)) => -reverse.0,
+            (None, None) => 0.0,
+        };
+        let low = self.forward.intercept(drift, origin_ns);
+        let high = self.reverse.intercept(-drift, origin_ns);
+        let (offset_ns, uncertainty_ns) = match (low, high) {
+            (Some(low), Some(high)) => (f64::midpoint(low, -high), Some((low + high).abs() / 2.0)),
+            (Some(low), None) => (low, None),
+            (None, Some(high)) => (-high, None),
+            (None, None) => return None,
+        };
+        let clock = Clock {
+            offset_ns,
+            drift,
+            origin_ns,
+        };
+        Some(ClockEstimate {
+            clock,
+            uncertainty_ns,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    /// Packets of 20 s; the second clock is 3 s ahead and gains 50 ppm. Forward there is a queue
+    /// that empties now and then, down to 40 us; back it takes 10 us and up.
+    fn envelopes() -> Envelopes {
+        let mut envelopes = Envelopes::default();
+        for step in 0..20_000_i64 {
+            let at = step * SECOND / 1000;
+            let ahead = 3 * SECOND + at / 20_000;
+            let queue = (step * 7919 % 5000) * 1000;
+            envelopes.add(Heading::Forward, at + ahead, ahead + 40_000 + queue);
+            envelopes.add(
+                Heading::Reverse,
+                at + ahead,
+                ahead - 10_000 - step % 13 * 1000,
+            );
+        }
+        envelopes
+    }
+
+    #[test]
+    fn three_seconds_and_fifty_ppm_are_found_within_the_stated_uncertainty() {
+        let estimate = envelopes().estimate().unwrap();
+        assert!((estimate.clock.drift - 50e-6).abs() < 1e-6, "{estimate:?}");
+        // Half of 40 us and 10 us together, a step of drift more.
+        let uncertainty = estimate.uncertainty_ns.unwrap();
+        assert!((20_000.0..30_000.0).contains(&uncertainty), "{estimate:?}");
+        for at in [0, 10 * SECOND, 20 * SECOND] {
+            let ahead = 3 * SECOND + at / 20_000;
+            let error = estimate.clock.aligned(at + ahead) - at;
+            assert!(
+                error.unsigned_abs() as f64 <= uncertainty,
+                "{error} at {at}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_packet_that_arrives_before_it_left_shows_that_clocks_disagree() {
+        let mut envelopes = Envelopes::default();
+        envelopes.add(Heading::Forward, SECOND, 500);
+        envelopes.add(Heading::Reverse, SECOND, -200);
+        assert!(envelopes.agree(0));
+        envelopes.add(Heading::Reverse, 2 * SECOND, 5000);
+        assert!(!envelopes.agree(2000));
+        assert!(envelopes.agree(5000));
+    }
+
+    #[test]
+    fn one_way_alone_gives_an_offset_without_a_bound() {
+        let mut envelopes = Envelopes::default();
+        for step in 0..100 {
+            envelopes.add(Heading::Forward, step * SECOND, -7000 + step % 3 * 100);
+        }
+        let estimate = envelopes.estimate().unwrap();
+        assert_eq!(estimate.uncertainty_ns, None);
+        assert!(
+            (estimate.clock.offset_ns + 7000.0).abs() < 1.0,
+            "{estimate:?}"
+        );
+    }
+
+    #[test]
+    fn a_capture_of_years_keeps_its_envelope_small() {
+        let mut envelope = Envelope::default();
+        for step in 0..10_000 {
+            envelope.add(step * 100_000 * SECOND, step);
+        }
+        assert!(envelope.lowest.len() <= WINDOWS_MAX);
+        assert_eq!(envelope.min(), Some(0));
+        // Windows have become 0.1 s * 2^22 long; the last one begins after 2383 of them, at
+        // 999,502,643 s, so its smallest value is of the next full 100,000 s.
+        assert_eq!(envelope.points().last(), Some((999_600_000 * SECOND, 9996)));
+    }
+}

@@ -1,0 +1,269 @@
+//! Drops: why, how many in a row, and who lost together (METRICS.md B6).
+
+use std::collections::BTreeMap;
+
+use super::queue::{Amount, QueueBin};
+
+/// A packet that came in and never left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drop {
+    /// When it came in, by the first point's clock, in ns.
+    pub at_ns: i64,
+    /// Its flow: an index into the hop's flows.
+    pub flow: u32,
+    /// Its record at the point where it came in.
+    pub frame: u64,
+    /// IP total length in bytes.
+    pub ip_len: u32,
+    /// What it found waiting.
+    pub found: Amount,
+    /// Drops in a row before it, without a packet between them that passed.
+    pub run_before: u64,
+    /// A packet like it passed, and it may be that one that was dropped.
+    pub uncertain: bool,
+    /// Why, as far as the queue tells.
+    pub cause: DropCause,
+}
+
+/// Why a packet was dropped, as far as the queue that it met tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropCause {
+    /// The queue was full.
+    Full,
+    /// The queue was neither full nor empty: active queue management, or loss at random.
+    #[default]
+    Early,
+    /// Nothing waited: not the queue's doing.
+    Idle,
+}
+
+impl DropCause {
+    /// A name for tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Early => "early",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+/// What a queue holds at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// So many packets.
+    Packets(u64),
+    /// So many IP bytes.
+    Bytes(u64),
+}
+
+impl QueueLimit {
+    /// Whether a packet of `ip_len` bytes has no room beside what it `found`. Stamps of the two
+    /// points and of what happens between them differ by a little, so one packet less is full too.
+    fn is_reached(self, found: Amount, ip_len: u32) -> bool {
+        match self {
+            Self::Packets(limit) => found.packets + 1 >= limit,
+            Self::Bytes(limit) => found.bytes + u64::from(ip_len) + PACKET_BYTES > limit,
+        }
+    }
+
+    /// Part of the limit that `packets` or `bytes` fill; 1 is full.
+    #[must_use]
+    pub fn share(self, packets: f64, bytes: f64) -> Option<f64> {
+        match self {
+            Self::Packets(limit) => (limit > 0).then(|| packets / limit as f64),
+            Self::Bytes(limit) => (limit > 0).then(|| bytes / limit as f64),
+        }
+    }
+}
+
+/// What pattern the drops make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropPattern {
+    /// Most were at a full queue: drop-tail.
+    Tail,
+    /// Most were before it was full: active queue management, or loss at random.
+    Early,
+}
+
+impl DropPattern {
+    /// A name for tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tail => "tail",
+            Self::Early => "early",
+        }
+    }
+}
+
+/// Drops that follow each other without a pause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Episode {
+    /// When the first came in, in ns.
+    pub start_ns: i64,
+    /// When the last came in, in ns.
+    pub end_ns: i64,
+    /// Packets dropped.
+    pub drops: u64,
+    /// IP bytes dropped.
+    pub bytes: u64,
+    /// Most drops in a row, without a packet between them that passed.
+    pub run_max: u64,
+    /// What the first one found waiting.
+    pub found: Amount,
+    /// Drops of each flow that lost, by flow.
+    pub flows: Vec<(u32, u64)>,
+}
+
+/// Tells causes of all drops of one way. Gives the limit that they show, where none is `known`.
+pub(super) fn judge(
+    drops: &mut [Drop],
+    bins: &[QueueBin],
+    known: Option<QueueLimit>,
+) -> Option<QueueLimit> {
+    let limit = known.or_else(|| shown_limit(drops, bins));
+    for drop in drops {
+        drop.cause = match limit {
+            Some(limit) if limit.is_reached(drop.found, drop.ip_len) => DropCause::Full,
+            _ if drop.found.packets == 0 => DropCause::Idle,
+            _ => DropCause::Early,
+        };
+    }
+    limit
+}
+
+/// The most that ever waited is the limit when drops happen there and hardly anywhere else.
+fn shown_limit(drops: &[Drop], bins: &[QueueBin]) -> Option<QueueLimit> {
+    let max = |of: fn(Amount) -> u64| bins.iter().map(|bin| of(bin.max)).max().unwrap_or(0);
+    let packets = QueueLimit::Packets(max(|amount| amount.packets));
+    let bytes = QueueLimit::Bytes(max(|amount| amount.bytes));
+    let reached = |limit: QueueLimit| {
+        let at = |drop: &&Drop| limit.is_reached(drop.found, drop.ip_len);
+        drops.iter().filter(at).count()
+    };
+    let limit = if reached(bytes) > reached(packets) {
+        bytes
+    } else {
+        packets
+    };
+    let enough = drops.len() >= DROPS_MIN && max(|amount| amount.packets) >= 3;
+    (enough && reached(limit) * 2 > drops.len()).then_some(limit)
+}
+
+/// What pattern the drops make; `None` without drops.
+pub(super) fn pattern(drops: &[Drop]) -> Option<DropPattern> {
+    let full = drops.iter().filter(|drop| drop.cause == DropCause::Full);
+    let full = full.count();
+    (!drops.is_empty()).then_some(if full * 2 > drops.len() {
+        DropPattern::Tail
+    } else {
+        DropPattern::Early
+    })
+}
+
+/// Groups drops, which are in the order they came in, that are at most `pause_ns` apart.
+pub(super) fn episodes(drops: &[Drop], pause_ns: i64) -> Vec<Episode> {
+    drops
+        .chunk_by(|one, next| next.at_ns.saturating_sub(one.at_ns) <= pause_ns)
+        .filter_map(|group| {
+            let (first, last) = (group.first()?, group.last()?);
+            let mut flows: BTreeMap<u32, u64> = BTreeMap::new();
+            for drop in group {
+                *flows.entry(drop.flow).or_default() += 1;
+            }
+            Some(Episode {
+                start_ns: first.at_ns,
+                end_ns: last.at_ns,
+                drops: group.len() as u64,
+                bytes: group.iter().map(|drop| u64::from(drop.ip_len)).sum(),
+                run_max: group
+                    .iter()
+                    .map(|drop| drop.run_before + 1)
+                    .max()
+                    .unwrap_or(0),
+                found: first.found,
+                flows: flows.into_iter().collect(),
+            })
+        })
+        .collect()
+}
+
+/// IP bytes of a usual full packet.
+const PACKET_BYTES: u64 = 1500;
+/// Drops from which on a limit is believed to be one.
+const DROPS_MIN: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drop(at_ns: i64, flow: u32, packets: u64) -> Drop {
+        Drop {
+            at_ns,
+            flow,
+            frame: 0,
+            ip_len: 1500,
+            found: Amount {
+                packets,
+                bytes: packets * 1500,
+            },
+            run_before: 0,
+            uncertain: false,
+            cause: DropCause::default(),
+        }
+    }
+
+    fn at_most(packets: u64) -> Vec<QueueBin> {
+        let max = Amount {
+            packets,
+            bytes: packets * 1500,
+        };
+        vec![QueueBin {
+            max,
+            ..QueueBin::default()
+        }]
+    }
+
+    #[test]
+    fn drops_at_the_longest_queue_show_its_limit() {
+        let mut drops = [
+            drop(1, 0, 10),
+            drop(2, 0, 10),
+            drop(3, 0, 10),
+            drop(9, 0, 4),
+        ];
+        assert_eq!(
+            judge(&mut drops, &at_most(10), None),
+            Some(QueueLimit::Packets(10))
+        );
+        let causes = drops.map(|drop| drop.cause);
+        assert_eq!(causes[..3], [DropCause::Full; 3]);
+        assert_eq!(causes[3], DropCause::Early);
+        assert_eq!(pattern(&drops), Some(DropPattern::Tail));
+    }
+
+    #[test]
+    fn drops_anywhere_are_early_and_those_at_an_empty_queue_idle() {
+        let mut drops = [drop(1, 0, 2), drop(2, 0, 5), drop(3, 0, 0), drop(9, 0, 1)];
+        assert_eq!(judge(&mut drops, &at_most(10), None), None);
+        assert_eq!(drops[2].cause, DropCause::Idle);
+        assert_eq!(pattern(&drops), Some(DropPattern::Early));
+    }
+
+    #[test]
+    fn an_episode_ends_with_a_pause_and_tells_who_lost() {
+        let drops = [
+            drop(0, 4, 9),
+            drop(50, 2, 9),
+            drop(90, 4, 9),
+            drop(400, 2, 9),
+        ];
+        let episodes = episodes(&drops, 100);
+        assert_eq!(episodes.len(), 2);
+        assert_eq!(episodes[0].flows, [(2, 1), (4, 2)]);
+        assert_eq!((episodes[0].start_ns, episodes[0].end_ns), (0, 90));
+        assert_eq!(episodes[1].flows, [(2, 1)]);
+    }
+}

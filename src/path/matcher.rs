@@ -1,0 +1,355 @@
+//! Finds each packet of one point at the other, while both are walked side by side in time.
+//!
+//! Packets wait in a ring for each point, in the order they were seen, until they are found at
+//! the other point or have waited too long. What leaves the ring of the point where packets of a
+//! flow come in is in the order of arrival: that is what queues are made of.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::clock::Heading;
+use super::sighting::Sighting;
+
+/// One of the two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    First,
+    Second,
+}
+
+impl Side {
+    const fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+
+    /// Where packets of this heading come in.
+    pub(super) const fn entry(heading: Heading) -> Self {
+        match heading {
+            Heading::Forward => Self::First,
+            Heading::Reverse => Self::Second,
+        }
+    }
+}
+
+/// A sighting with its time on the common clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) sighting: Sighting,
+    /// When, by the first point's clock, in ns.
+    pub(super) at: i64,
+    /// At the point where packets of its heading leave: when the packet before it left.
+    pub(super) left_before: Option<i64>,
+}
+
+/// A packet that is at both points.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passage {
+    pub(super) entry: Seen,
+    pub(super) exit: Seen,
+    /// Other packets could not be told from it.
+    pub(super) uncertain: bool,
+    /// It left after a packet of its flow that had come in later.
+    pub(super) overtaken: bool,
+}
+
+/// What became of a sighting, in the order of arrival.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fate {
+    /// Found at the other point.
+    Passed(Passage),
+    /// Came in, and never left while it was waited for.
+    Lost(Seen, bool),
+    /// Left without having come in.
+    Appeared(Seen),
+}
+
+/// A place in a ring.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    seen: Seen,
+    /// The next one with the same key at the same point.
+    next: u64,
+    state: State,
+    /// Another with the same key was waiting at the same time.
+    has_twin: bool,
+    /// When it was found, a packet of its flow that came in later had been.
+    overtaken: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Waiting,
+    /// Found: what it became, if this is the point where it came in.
+    Found(Option<Seen>),
+}
+
+/// Slots with one key, first and last.
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    head: u64,
+    tail: u64,
+}
+
+/// How long, and how many packets wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MatchLimits {
+    /// A packet that was not found for so long was lost, in ns.
+    pub(super) patience_ns: i64,
+    /// Packets that wait at one point; with more, the oldest waits no longer.
+    pub(super) waiting_max: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Matcher {
+    limits: MatchLimits,
+    rings: [Ring; 2],
+    chains: HashMap<u64, Chain, BuildHasherDefault<Passthrough>>,
+    /// When the newest packet of each flow that was found came in; by flow.
+    newest_found: Vec<i64>,
+    /// Packets given up before their time.
+    pub(super) given_up: u64,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    slots: VecDeque<Slot>,
+    /// Number of the first slot.
+    base: u64,
+}
+
+impl Ring {
+    fn get(&mut self, number: u64) -> Option<&mut Slot> {
+        self.slots.get_mut(number.checked_sub(self.base)? as usize)
+    }
+}
+
+impl Matcher {
+    pub(super) fn new(limits: MatchLimits) -> Self {
+        Self {
+            limits,
+            rings: [Ring::default(), Ring::default()],
+            chains: HashMap::default(),
+            newest_found: Vec::new(),
+            given_up: 0,
+        }
+    }
+
+    /// The packet of the other point that this one is, if it waits there.
+    pub(super) fn find(&mut self, side: Side, seen: &Seen) -> Option<Seen> {
+        let number = self.choose(side, seen)?;
+        self.rings[side.other() as usize]
+            .get(number)
+            .map(|slot| slot.seen)
+    }
+
+    /// Takes a packet that [`find`](Self::find) found nothing for.
+    pub(super) fn wait(&mut self, side: Side, seen: Seen) {
+        let ring = &mut self.rings[side as usize];
+        let number = ring.base + ring.slots.len() as u64;
+        let mut slot = Slot {
+            seen,
+            next: u64::MAX,
+            state: State::Waiting,
+            has_twin: false,
+            overtaken: false,
+        };
+        let chain = self.chains.entry(key(side, &seen)).or_insert(Chain {
+            head: number,
+            tail: number,
+        });
+        if chain.tail != number {
+            if let Some(last) = ring.get(chain.tail) {
+                last.next = number;
+                // What the checksum tells apart is no twin.
+                if last.seen.sighting.checksum == seen.sighting.checksum {
+                    last.has_twin = true;
+                    slot.has_twin = true;
+                }
+            }
+            chain.tail = number;
+        }
+        self.rings[side as usize].slots.push_back(slot);
+    }
+
+    /// Takes a packet that was found: what waits at the other point is this one. `side_is_entry`
+    /// says whether this point is where packets of its flow come in.
+    pub(super) fn settle(&mut self, side: Side, seen: Seen, side_is_entry: bool) {
+        let Some(number) = self.choose(side, &seen) else {
+            return;
+        };
+        let chain_key = key(side.other(), &seen);
+        self.unlink(side.other(), chain_key, number);
+        let Some(slot) = self.rings[side.other() as usize].get(number) else {
+            return;
+        };
+        let entry = if side_is_entry {
+            // Clocks or capturing put it after its exit; it takes its place in the order of
+            // arrival all the same.
+            let early = Slot {
+                seen,
+                next: u64::MAX,
+                state: State::Found(Some(slot.seen)),
+                has_twin: slot.has_twin,
+                overtaken: false,
+            };
+            slot.state = State::Found(None);
+            self.rings[side as usize].slots.push_back(early);
+            seen
+        } else {
+            slot.state = State::Found(Some(seen));
+            let newest = self.newest_found.get(slot.seen.sighting.flow as usize);
+            slot.overtaken = newest.is_some_and(|&newest| slot.seen.at < newest);
+            slot.seen
+        };
+        self.note_found(&entry);
+    }
+
+    fn note_found(&mut self, entry: &Seen) {
+        let flow = entry.sighting.flow as usize;
+        if flow >= self.newest_found.len() {
+            self.newest_found.resize(flow + 1, i64::MIN);
+        }
+        self.newest_found[flow] = self.newest_found[flow].max(entry.at);
+    }
+
+    /// When the newest packet of a flow that was found came in.
+    pub(super) fn newest_found(&self, flow: u32) -> i64 {
+        self.newest_found
+            .get(flow as usize)
+            .copied()
+            .unwrap_or(i64::MIN)
+    }
+
+    /// Among the packets with the same headers that wait at the other point: one with the same
+    /// checksum rather than not; then the oldest of those that came after the packet of the flow
+    /// found last, since a queue keeps their order; then the oldest.
+    fn choose(&mut self, side: Side, seen: &Seen) -> Option<u64> {
+        let chain = *self.chains.get(&key(side.other(), seen))?;
+        let ring = &mut self.rings[side.other() as usize];
+        if chain.head == chain.tail {
+            return Some(chain.head);
+        }
+        let (mut best, mut best_rank) = (chain.head, None);
+        let mut number = chain.head;
+        for _ in 0..CHAIN_STEPS_MAX {
+            let Some(slot) = ring.get(number) else { break };
+            let same = slot.seen.sighting.checksum == seen.sighting.checksum;
+            let newest = self
+                .newest_found
+                .get(slot.seen.sighting.flow as usize)
+                .copied()
+                .unwrap_or(i64::MIN);
+            let rank = (same, slot.seen.at > newest);
+            if best_rank.is_none_or(|best| rank > best) {
+                (best, best_rank) = (number, Some(rank));
+            }
+            number = slot.next;
+        }
+        Some(best)
+    }
+
+    /// Takes a slot out of its chain.
+    fn unlink(&mut self, side: Side, chain_key: u64, number: u64) {
+        let Some(chain) = self.chains.get_mut(&chain_key) else {
+            return;
+        };
+        let ring = &mut self.rings[side as usize];
+        let next = ring.get(number).map_or(u64::MAX, |slot| slot.next);
+        if chain.head == number {
+            if chain.tail == number {
+                self.chains.remove(&chain_key);
+            } else {
+                chain.head = next;
+            }
+            return;
+        }
+        let mut before = chain.head;
+        while let Some(slot) = ring.get(before) {
+            if slot.next == number {
+                slot.next = next;
+                if chain.tail == number {
+                    chain.tail = before;
+                }
+                return;
+            }
+            before = slot.next;
+        }
+    }
+
+    /// The next sighting whose fate is known, when the walk is at `now`; `None` when none is.
+    /// `entry_of` says where packets of a flow come in.
+    pub(super) fn next_fate(&mut self, now: i64, entry_of: impl Fn(u32) -> Side) -> Option<Fate> {
+        for side in [Side::First, Side::Second] {
+            while let Some(slot) = self.rings[side as usize].slots.front().copied() {
+                let is_entry = entry_of(slot.seen.sighting.flow) == side;
+                let fate = match slot.state {
+                    State::Found(Some(exit)) => Some(Fate::Passed(Passage {
+                        entry: slot.seen,
+                        exit,
+                        uncertain: slot.has_twin,
+                        overtaken: slot.overtaken,
+                    })),
+                    State::Found(None) => None,
+                    State::Waiting => {
+                        let waited = now.saturating_sub(slot.seen.at) > self.limits.patience_ns;
+                        let crowded =
+                            self.rings[side as usize].slots.len() > self.limits.waiting_max;
+                        if !waited && !crowded {
+                            break;
+                        }
+                        self.given_up += u64::from(!waited);
+                        let number = self.rings[side as usize].base;
+                        self.unlink(side, key(side, &slot.seen), number);
+                        Some(if is_entry {
+                            Fate::Lost(slot.seen, slot.has_twin)
+                        } else {
+                            Fate::Appeared(slot.seen)
+                        })
+                    }
+                };
+                let ring = &mut self.rings[side as usize];
+                ring.slots.pop_front();
+                ring.base += 1;
+                if fate.is_some() {
+                    return fate;
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The two points have chains of their own.
+fn key(side: Side, seen: &Seen) -> u64 {
+    match side {
+        Side::First => seen.sighting.key,
+        Side::Second => !seen.sighting.key,
+    }
+}
+
+/// Packets with the same headers that are compared with one; in a crowd of more they are alike
+/// anyway.
+const CHAIN_STEPS_MAX: usize = 64;
+
+/// Keys are hashes already.
+#[derive(Default)]
+struct Passthrough(u64);
+
+impl Hasher for Passthrough {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}

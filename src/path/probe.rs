@@ -1,0 +1,161 @@
+//! A first look at both points: how packets are told apart, how far the clocks are apart, and
+//! which way each flow goes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::clock::{Clock, ClockChoice, Heading};
+use super::sighting::{FlowKey, Identity, Print};
+
+/// What the first look found.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    pub(super) identity: Identity,
+    /// The second clock against the first, roughly.
+    pub(super) clock: Clock,
+    /// Which way flows go, by the flow at either point.
+    pub(super) headings: HashMap<FlowKey, Heading>,
+    /// Packets found at both points.
+    pub(super) matches: usize,
+}
+
+/// A packet that was found at both points: its flow at each, and its raw delay.
+#[derive(Clone, Copy, Debug)]
+struct Match {
+    flows: [FlowKey; 2],
+    raw: i64,
+    second_at: i64,
+}
+
+/// Compares the headers of some packets of each point. `None` where no packet is at both.
+pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Probe> {
+    let found = Identity::ALL.map(|identity| (identity, matches(points, identity)));
+    let most = found.iter().map(|(_, matches)| matches.len()).max()?;
+    if most == 0 {
+        return None;
+    }
+    // The strictest that finds as good as all: what is loose takes different packets for one.
+    let (identity, matches) = found
+        .into_iter()
+        .find(|(_, matches)| matches.len() * 20 >= most * 19)?;
+    let flows = raw_delays(&matches);
+    let headings = headings(&flows);
+    let by_heading = |heading: Heading| {
+        let of = &headings;
+        matches
+            .iter()
+            .filter(move |m| of.get(&m.flows[0]) == Some(&heading))
+            .map(|m| m.raw)
+    };
+    let low = by_heading(Heading::Forward).min();
+    let high = by_heading(Heading::Reverse).max();
+    let believable =
+        low.is_none_or(|low| low >= -TOLERANCE_NS) && high.is_none_or(|high| high <= TOLERANCE_NS);
+    let offset = match (choice, low, high) {
+        (ClockChoice::Keep, ..) => 0,
+        (ClockChoice::Auto, ..) if believable => 0,
+        (_, Some(low), Some(high)) => low.midpoint(high),
+        (_, Some(only), None) | (_, None, Some(only)) => only,
+        (_, None, None) => 0,
+    };
+    let clock = Clock {
+        offset_ns: offset as f64,
+        drift: 0.0,
+        origin_ns: matches.first()?.second_at,
+    };
+    let mut both = HashMap::new();
+    for m in &matches {
+        if let Some(&heading) = headings.get(&m.flows[0]) {
+            both.extend(m.flows.map(|flow| (flow, heading)));
+        }
+    }
+    Some(Probe {
+        identity,
+        clock,
+        headings: both,
+        matches: matches.len(),
+    })
+}
+
+/// Packets whose headers are at each point exactly once.
+fn matches(points: [&[Print]; 2], identity: Identity) -> Vec<Match> {
+    let [first, second] = points.map(|prints| {
+        let mut by_key: HashMap<u64, Option<&Print>> = HashMap::with_capacity(prints.len());
+        for print in prints {
+            by_key
+                .entry(print.key(identity))
+                .and_modify(|known| *known = None)
+                .or_insert(Some(print));
+        }
+        by_key
+    });
+    // In the order of the first point, so that nothing depends on how the map is laid out.
+    points[0]
+        .iter()
+        .filter_map(|print| {
+            let key = print.key(identity);
+            let one = (*first.get(&key)?)?;
+            let other = (*second.get(&key)?)?;
+            Some(Match {
+                flows: [one.flow, other.flow],
+                raw: other.at.saturating_sub(one.at),
+                second_at: other.at,
+            })
+        })
+        .collect()
+}
+
+/// The middle raw delay of each flow, by its name at the first point.
+fn raw_delays(matches: &[Match]) -> BTreeMap<FlowKey, i64> {
+    let mut delays: BTreeMap<FlowKey, Vec<i64>> = BTreeMap::new();
+    for m in matches {
+        delays.entry(m.flows[0]).or_default().push(m.raw);
+    }
+    let middle = |mut delays: Vec<i64>| {
+        delays.sort_unstable();
+        delays[delays.len() / 2]
+    };
+    delays
+        .into_iter()
+        .map(|(flow, delays)| (flow, middle(delays)))
+        .collect()
+}
+
+/// Of a conversation's two ways, the one with the larger raw delay goes forward. A flow alone
+/// goes forward where its raw delay is above those of the ways back, or if there are none.
+fn headings(flows: &BTreeMap<FlowKey, i64>) -> HashMap<FlowKey, Heading> {
+    let mut headings = HashMap::new();
+    let mut bounds: Option<(i64, i64)> = None;
+    for (&flow, &raw) in flows {
+        let Some(&back) = flows.get(&flow.reversed()) else {
+            continue;
+        };
+        let heading = if raw >= back {
+            Heading::Forward
+        } else {
+            Heading::Reverse
+        };
+        headings.insert(flow, heading);
+        let (low, high) = (raw.min(back), raw.max(back));
+        bounds = Some(bounds.map_or((low, high), |b| (b.0.max(low), b.1.min(high))));
+    }
+    for (&flow, &raw) in flows {
+        let is_back = match bounds {
+            Some((low, high)) => raw < low.midpoint(high),
+            // By the clocks, if they are believed; else as the points were named.
+            None => raw < 0 && raw > -BELIEVED_NS,
+        };
+        headings.entry(flow).or_insert(if is_back {
+            Heading::Reverse
+        } else {
+            Heading::Forward
+        });
+    }
+    headings
+}
+
+/// Clocks may seem to contradict each other by so much: two steps of the usual microseconds.
+pub(super) const TOLERANCE_NS: i64 = 2000;
+
+/// A flow without a way back whose packets are seen first at the second point goes back, unless
+/// it takes longer than any queue: then the clocks are apart.
+const BELIEVED_NS: i64 = 1_000_000_000;

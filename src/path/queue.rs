@@ -1,0 +1,237 @@
+//! What waits between two points, swept over in time (METRICS.md B4).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Packets and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Packets.
+    pub packets: u64,
+    /// IP bytes.
+    pub bytes: u64,
+}
+
+impl Amount {
+    fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    fn remove(&mut self, bytes: u32) {
+        self.packets = self.packets.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(u64::from(bytes));
+    }
+
+    fn at_most(self, other: Self) -> Self {
+        Self {
+            packets: self.packets.min(other.packets),
+            bytes: self.bytes.min(other.bytes),
+        }
+    }
+
+    fn at_least(self, other: Self) -> Self {
+        Self {
+            packets: self.packets.max(other.packets),
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
+}
+
+/// The queue in one bin of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueueBin {
+    /// Number of the bin, from the first packet of the first point on.
+    pub index: i64,
+    /// Packets that came in and were not dropped.
+    pub arrived: Amount,
+    /// Packets that left the queue for the link.
+    pub left: Amount,
+    /// Packets dropped.
+    pub dropped: Amount,
+    /// Integral of the packets waiting over time, in packet nanoseconds.
+    pub packets_ns: u128,
+    /// Integral of the bytes waiting, in byte nanoseconds.
+    pub bytes_ns: u128,
+    /// Time in which something waited, in ns.
+    pub busy_ns: i64,
+    /// Most that waited.
+    pub max: Amount,
+    /// Least that waited at any time in the bin.
+    pub min: Amount,
+    /// What waited at its end.
+    pub end: Amount,
+    /// Bytes that the link sent while more was waiting, and the time it took, in ns: its rate.
+    pub served_bytes: u64,
+    /// See [`served_bytes`](Self::served_bytes).
+    pub served_ns: i64,
+}
+
+/// Follows what waits, in the order of arrival.
+#[derive(Debug)]
+pub(super) struct Sweep {
+    bin_ns: i64,
+    origin: Option<i64>,
+    now: i64,
+    waiting: Amount,
+    /// When each packet leaves, its bytes, and whether it has to wait.
+    leaving: BinaryHeap<Reverse<(i64, u32, bool)>>,
+    bin: QueueBin,
+    bins: Vec<QueueBin>,
+}
+
+impl Sweep {
+    pub(super) fn new(bin_ns: i64) -> Self {
+        Self {
+            bin_ns,
+            origin: None,
+            now: 0,
+            waiting: Amount::default(),
+            leaving: BinaryHeap::new(),
+            bin: QueueBin::default(),
+            bins: Vec::new(),
+        }
+    }
+
+    /// Bins are counted from here, if nothing came before.
+    pub(super) fn begin(&mut self, origin: i64) {
+        if self.origin.is_none() {
+            self.origin = Some(origin);
+            self.now = origin;
+        }
+    }
+
+    /// A packet comes in at `at` and leaves the queue at `leaves`. Gives what it found waiting.
+    pub(super) fn pass(&mut self, at: i64, leaves: i64, bytes: u32) -> Amount {
+        self.advance(at);
+        let found = self.waiting;
+        let at = self.now;
+        self.bin.arrived.add(bytes);
+        let waits = leaves > at;
+        if waits {
+            self.waiting.add(bytes);
+            self.bin.max = self.bin.max.at_least(self.waiting);
+        }
+        self.leaving.push(Reverse((leaves.max(at), bytes, waits)));
+        found
+    }
+
+    /// A packet comes in at `at` and is dropped. Gives what it found waiting.
+    pub(super) fn drop(&mut self, at: i64, bytes: u32) -> Amount {
+        self.advance(at);
+        self.bin.dropped.add(bytes);
+        self.waiting
+    }
+
+    /// The packet that came in last took `ns` of the link's time, and the link was not idle before.
+    pub(super) fn serve(&mut self, bytes: u32, ns: i64) {
+        self.bin.served_bytes += u64::from(bytes);
+        self.bin.served_ns += ns;
+    }
+
+    pub(super) fn finish(mut self) -> Vec<QueueBin> {
+        while let Some(Reverse((leaves, ..))) = self.leaving.peek().copied() {
+            self.advance(leaves);
+        }
+        self.close_bin();
+        self.bins
+    }
+
+    /// Lets all leave that leaves until `at`; time that runs backwards stands still.
+    fn advance(&mut self, at: i64) {
+        self.begin(at);
+        while let Some(&Reverse((leaves, bytes, waited))) = self.leaving.peek() {
+            if leaves > at {
+                break;
+            }
+            self.leaving.pop();
+            self.move_to(leaves);
+            if waited {
+                self.waiting.remove(bytes);
+            }
+            self.bin.left.add(bytes);
+            self.bin.min = self.bin.min.at_most(self.waiting);
+        }
+        self.move_to(at);
+    }
+
+    /// Time passes, and nothing changes but the bin.
+    fn move_to(&mut self, at: i64) {
+        let origin = self.origin.unwrap_or(at);
+        while at > self.now {
+            let bin_end = origin.saturating_add((self.bin.index + 1).saturating_mul(self.bin_ns));
+            let until = at.min(bin_end);
+            let ns = until.saturating_sub(self.now);
+            if self.waiting.packets > 0 {
+                self.bin.packets_ns += u128::from(self.waiting.packets) * ns as u128;
+                self.bin.bytes_ns += u128::from(self.waiting.bytes) * ns as u128;
+                self.bin.busy_ns += ns;
+            }
+            self.now = until;
+            if until == bin_end {
+                self.close_bin();
+                // Nothing happens in the bins before `at` when nothing waits.
+                let index = if self.waiting.packets == 0 {
+                    at.saturating_sub(origin) / self.bin_ns
+                } else {
+                    self.bin.index + 1
+                };
+                self.now = if self.waiting.packets == 0 { at } else { until };
+                self.bin = QueueBin {
+                    index,
+                    max: self.waiting,
+                    min: self.waiting,
+                    ..QueueBin::default()
+                };
+            }
+        }
+    }
+
+    fn close_bin(&mut self) {
+        self.bin.end = self.waiting;
+        let idle = QueueBin {
+            index: self.bin.index,
+            ..QueueBin::default()
+        };
+        if self.bin != idle {
+            self.bins.push(self.bin);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    /// Three packets of 1000 bytes come at 0, 1 and 2 ms, and leave the queue at 0, 10 and 20 ms.
+    #[test]
+    fn what_waits_is_integrated_over_bins() {
+        let mut sweep = Sweep::new(10 * MS);
+        sweep.begin(0);
+        assert_eq!(sweep.pass(0, 0, 1000), Amount::default());
+        assert_eq!(sweep.pass(MS, 10 * MS, 1000), Amount::default());
+        let found = sweep.pass(2 * MS, 20 * MS, 1000);
+        assert_eq!((found.packets, found.bytes), (1, 1000));
+        let found = sweep.drop(12 * MS, 1000);
+        assert_eq!((found.packets, found.bytes), (1, 1000));
+        let bins = sweep.finish();
+        // 9 ms of one packet and 8 ms of another; then 10 ms of that.
+        let integrals: Vec<u128> = bins.iter().map(|bin| bin.packets_ns).collect();
+        assert_eq!(integrals[..2], [17 * MS as u128, 10 * MS as u128]);
+        assert_eq!(bins[0].max.packets, 2);
+        assert_eq!(bins[0].end.packets, 2);
+        assert_eq!(bins[1].dropped.packets, 1);
+        assert_eq!(bins.iter().map(|bin| bin.left.packets).sum::<u64>(), 3);
+    }
+
+    #[test]
+    fn idle_years_cost_nothing() {
+        let mut sweep = Sweep::new(1);
+        sweep.pass(0, 5, 100);
+        sweep.pass(i64::MAX / 2, i64::MAX / 2, 100);
+        let bins = sweep.finish();
+        assert!(bins.len() < 10);
+    }
+}

@@ -1,0 +1,320 @@
+//! One packet as one point saw it, and what makes it the same packet at another.
+
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::quality::FixedState;
+
+use crate::capture::Record;
+use crate::decode::DecodeOptions;
+use crate::decode::{Decoded, Ecn, Endpoint, Filter, IpPacket, Segment, TcpFlags, decode_packet};
+
+/// How much of a packet's headers must agree for it to be the same packet (METRICS.md B1), from
+/// the strictest on. Time to live, link layer, VLAN tags, tunnels and ECN marks never count: they
+/// change on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Identity {
+    /// Addresses, ports, IP id, and all of the TCP header that stays the same, with timestamps
+    /// and SACK blocks.
+    Full,
+    /// Without the options: the snap length of a point cut them off.
+    WithoutOptions,
+    /// Without the IP id: something between the points rewrites it.
+    WithoutId,
+    /// Without addresses and IP id: they are translated between the points.
+    WithoutAddresses,
+    /// Without addresses, ports and IP id: all of them are translated.
+    WithoutEndpoints,
+}
+
+impl Identity {
+    /// All, from the strictest on.
+    pub const ALL: [Self; 5] = [
+        Self::Full,
+        Self::WithoutOptions,
+        Self::WithoutId,
+        Self::WithoutAddresses,
+        Self::WithoutEndpoints,
+    ];
+
+    /// A short name for tables; `None` for [`Full`](Self::Full), which is the rule.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Full => None,
+            Self::WithoutOptions => Some("matched_without_options"),
+            Self::WithoutId => Some("matched_without_ip_id"),
+            Self::WithoutAddresses => Some("matched_without_addresses"),
+            Self::WithoutEndpoints => Some("matched_without_ports"),
+        }
+    }
+}
+
+/// Sender, receiver and protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowKey {
+    /// Who sends; port 0 where the protocol has none or it was not seen.
+    pub src: Endpoint,
+    /// Who receives.
+    pub dst: Endpoint,
+    /// IP protocol number.
+    pub protocol: u8,
+}
+
+impl FlowKey {
+    /// Flows beyond those that are told apart.
+    pub(super) fn others() -> Self {
+        let nobody = Endpoint::v4([0; 4], 0);
+        Self {
+            src: nobody,
+            dst: nobody,
+            protocol: u8::MAX,
+        }
+    }
+
+    /// The other direction.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self {
+            src: self.dst,
+            dst: self.src,
+            ..self
+        }
+    }
+}
+
+/// A packet's headers, before it is decided how much of them counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Print {
+    pub(super) at: i64,
+    pub(super) frame: u64,
+    pub(super) flow: FlowKey,
+    pub(super) packet: IpPacket,
+    /// The TCP segment in it, if it is one and whole.
+    pub(super) segment: Option<Segment>,
+}
+
+impl Print {
+    /// `None` where the record holds no IP packet, or not one that `filter` wants.
+    pub(super) fn of(
+        record: &Record<'_>,
+        options: DecodeOptions,
+        filter: Option<&Filter>,
+    ) -> Option<Self> {
+        let (decoded, packet) = decode_packet(record, record.frame, &options);
+        let packet = packet?;
+        let segment = match decoded {
+            Decoded::Segment(segment) => Some(segment),
+            _ => None,
+        };
+        let flow = match &segment {
+            Some(segment) => FlowKey {
+                src: segment.src,
+                dst: segment.dst,
+                protocol: packet.protocol,
+            },
+            None => untracked_flow(&packet),
+        };
+        if filter.is_some_and(|filter| !filter.keeps(&flow.src, &flow.dst)) {
+            return None;
+        }
+        Some(Self {
+            at: record.at.as_ns(),
+            frame: record.frame,
+            flow,
+            packet,
+            segment,
+        })
+    }
+
+    /// Whether it asks for a new connection.
+    pub(super) fn is_syn(&self) -> bool {
+        self.segment
+            .is_some_and(|segment| segment.flags.has(TcpFlags::SYN))
+    }
+
+    /// Whether the snap length cut its TCP header.
+    pub(super) fn header_cut(&self) -> bool {
+        self.segment.is_some_and(|segment| segment.header_cut)
+    }
+
+    /// TCP payload in bytes; 0 of anything else.
+    pub(super) fn payload_len(&self) -> u32 {
+        self.segment.map_or(0, |segment| segment.payload_len)
+    }
+
+    /// What this packet is told from others by, at points where `identity` holds.
+    pub(super) fn key(&self, identity: Identity) -> u64 {
+        let mut hasher = HASH.build_hasher();
+        let (packet, flow) = (&self.packet, &self.flow);
+        if identity < Identity::WithoutAddresses {
+            hasher.write_u128(u128::from_le_bytes(flow.src.octets()));
+            hasher.write_u128(u128::from_le_bytes(flow.dst.octets()));
+        }
+        if identity < Identity::WithoutEndpoints {
+            hasher.write_u32(u32::from(flow.src.port()) << 16 | u32::from(flow.dst.port()));
+        }
+        if identity < Identity::WithoutId {
+            hasher.write_u32(packet.id.map_or(u32::MAX, u32::from));
+        }
+        hasher.write_u8(packet.protocol);
+        match &self.segment {
+            Some(segment) => write_segment(&mut hasher, segment, identity),
+            None => write_other(&mut hasher, packet, identity),
+        }
+        hasher.finish()
+    }
+
+    /// The TCP checksum, which is over the payload too; where headers repeat it tells packets
+    /// apart. 0 where it was not captured.
+    pub(super) fn checksum(&self) -> u16 {
+        match (&self.segment, self.packet.head_len) {
+            (Some(_), 18..) => u16::from_be_bytes([self.packet.head[16], self.packet.head[17]]),
+            _ => 0,
+        }
+    }
+
+    /// The packets that a frame of segmentation or receive offload holds: `piece` payload bytes
+    /// each but the last. A frame that holds one packet gives itself.
+    pub(super) fn split(&self, piece: u32) -> impl Iterator<Item = Self> + '_ {
+        let parts = match self.segment {
+            Some(segment) if piece > 0 => segment.payload_len.div_ceil(piece).clamp(1, PARTS_MAX),
+            _ => 1,
+        };
+        (0..parts).map(move |part| {
+            if parts == 1 {
+                *self
+            } else {
+                self.part(part, parts, piece)
+            }
+        })
+    }
+
+    fn part(&self, part: u32, parts: u32, piece: u32) -> Self {
+        let mut whole = *self;
+        let Some(segment) = &mut whole.segment else {
+            return whole;
+        };
+        let headers = segment.ip_len.saturating_sub(segment.payload_len);
+        let before = part * piece;
+        let is_last = part + 1 == parts;
+        let len = if is_last {
+            segment.payload_len - before
+        } else {
+            piece
+        };
+        segment.seq.0 = segment.seq.0.wrapping_add(before);
+        segment.payload_len = len;
+        segment.ip_len = headers + len;
+        if !is_last {
+            // The last packet of a burst carries these.
+            segment.flags.0 &= !(TcpFlags::PSH.0 | TcpFlags::FIN.0);
+        }
+        whole.packet.id = whole.packet.id.map(|id| id.wrapping_add(part as u16));
+        whole.packet.len = headers + len;
+        // The checksum was of the whole.
+        whole.packet.head_len = 0;
+        whole
+    }
+}
+
+/// Addresses, and ports where the protocol has them in its first bytes.
+fn untracked_flow(packet: &IpPacket) -> FlowKey {
+    let has_ports = matches!(packet.protocol, TCP | UDP | SCTP | UDP_LITE)
+        && packet.fragment_offset == 0
+        && packet.head_len >= 4;
+    let port = |at: usize| {
+        if has_ports {
+            u16::from_be_bytes([packet.head[at], packet.head[at + 1]])
+        } else {
+            0
+        }
+    };
+    FlowKey {
+        src: packet.src.with_port(port(0)),
+        dst: packet.dst.with_port(port(2)),
+        protocol: packet.protocol,
+    }
+}
+
+fn write_segment(hasher: &mut impl Hasher, segment: &Segment, identity: Identity) {
+    hasher.write_u64(u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0));
+    hasher.write_u64(
+        u64::from(segment.payload_len) << 32
+            | u64::from(segment.window) << 16
+            | u64::from(segment.flags.0),
+    );
+    if identity == Identity::WithoutOptions {
+        return;
+    }
+    if let Some(timestamps) = segment.timestamps {
+        hasher.write_u64(u64::from(timestamps.value) << 32 | u64::from(timestamps.echo));
+    }
+    for block in segment.sack.as_slice() {
+        hasher.write_u64(u64::from(block.start.0) << 32 | u64::from(block.end.0));
+    }
+}
+
+/// What is not TCP, or not whole: its length and first bytes, without what translation rewrites
+/// (ports and the checksum over them).
+fn write_other(hasher: &mut impl Hasher, packet: &IpPacket, identity: Identity) {
+    hasher.write_u64(u64::from(packet.len) << 16 | u64::from(packet.fragment_offset));
+    let head = &packet.head[..16];
+    if identity < Identity::WithoutAddresses {
+        hasher.write(head);
+    } else {
+        hasher.write(&head[8..]);
+    }
+}
+
+/// A packet as the matching sees it: in one cache line, since millions may wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sighting {
+    /// When, by the point's own clock, in ns.
+    pub(super) at: i64,
+    /// What it is told from others by.
+    pub(super) key: u64,
+    /// Number of its record in its file.
+    pub(super) frame: u64,
+    /// Its flow; a number of the point's own until the walk translates it.
+    pub(super) flow: u32,
+    /// IP total length in bytes.
+    pub(super) ip_len: u32,
+    /// TCP payload in bytes.
+    pub(super) payload_len: u32,
+    /// TCP checksum, or 0.
+    pub(super) checksum: u16,
+    pub(super) ecn: Ecn,
+    /// Asks for a new connection.
+    pub(super) is_syn: bool,
+}
+
+const _: () = assert!(size_of::<Sighting>() <= 48);
+
+impl Sighting {
+    pub(super) fn of(print: &Print, flow: u32, identity: Identity) -> Self {
+        Self {
+            at: print.at,
+            key: print.key(identity),
+            frame: print.frame,
+            flow,
+            ip_len: print
+                .segment
+                .map_or(print.packet.len, |segment| segment.ip_len),
+            payload_len: print.payload_len(),
+            checksum: print.checksum(),
+            ecn: print.packet.ecn,
+            is_syn: print.is_syn(),
+        }
+    }
+}
+
+/// Keys are the same in every run.
+const HASH: FixedState = FixedState::with_seed(0x0ddb_a115);
+
+/// A frame is not taken for more packets than this: 512 KiB of the smallest usual segments.
+const PARTS_MAX: u32 = 1024;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const SCTP: u8 = 132;
+const UDP_LITE: u8 = 136;

@@ -1,0 +1,473 @@
+//! Hand-made captures of two points, with what happened between them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+const US: i64 = 1000;
+const MS: i64 = 1000 * US;
+const SECOND: i64 = 1000 * MS;
+
+/// A TCP packet, and how a point sees it.
+#[derive(Clone)]
+struct Packet {
+    at: i64,
+    back: bool,
+    src: [u8; 4],
+    sport: u16,
+    id: u16,
+    seq: u32,
+    len: u16,
+    checksum: u16,
+    ttl: u8,
+    vlan: bool,
+    raw_ip: bool,
+    snap: usize,
+}
+
+/// The `n`th packet of a download: 1000 bytes of payload each.
+fn data(n: u16, at: i64) -> Packet {
+    Packet {
+        at,
+        back: false,
+        src: [10, 0, 0, 1],
+        sport: 80,
+        id: 100 + n,
+        seq: 1 + u32::from(n) * 1000,
+        len: 1000,
+        checksum: 7 + n,
+        ttl: 64,
+        vlan: false,
+        raw_ip: false,
+        snap: 96,
+    }
+}
+
+/// The `n`th ACK of it.
+fn ack(n: u16, at: i64) -> Packet {
+    Packet {
+        back: true,
+        id: 5000 + n,
+        len: 0,
+        ..data(n, at)
+    }
+}
+
+impl Packet {
+    fn bytes(&self) -> Vec<u8> {
+        let peer = ([10, 0, 0, 2], 5001);
+        let (src, dst) = if self.back {
+            (peer, (self.src, self.sport))
+        } else {
+            ((self.src, self.sport), peer)
+        };
+        let mut bytes = Vec::new();
+        if !self.raw_ip {
+            bytes.extend([2; 12]);
+            if self.vlan {
+                bytes.extend([0x81, 0, 0, 5]);
+            }
+            bytes.extend([8, 0]);
+        }
+        bytes.extend([0x45, 0]);
+        bytes.extend((40 + self.len).to_be_bytes());
+        bytes.extend(self.id.to_be_bytes());
+        bytes.extend([0x40, 0, self.ttl, 6, 0, 0]);
+        bytes.extend(src.0);
+        bytes.extend(dst.0);
+        bytes.extend(src.1.to_be_bytes());
+        bytes.extend(dst.1.to_be_bytes());
+        let (seq, ack) = if self.back {
+            (1, self.seq)
+        } else {
+            (self.seq, 1)
+        };
+        bytes.extend(seq.to_be_bytes());
+        bytes.extend(ack.to_be_bytes());
+        bytes.extend([0x50, 0x10, 1, 0]);
+        bytes.extend(self.checksum.to_be_bytes());
+        bytes.extend([0, 0]);
+        bytes.resize(bytes.len() + usize::from(self.len), 0);
+        bytes
+    }
+}
+
+/// The packets of a point as a nanosecond pcap file.
+fn file(packets: &[Packet]) -> Vec<u8> {
+    let mut packets = packets.to_vec();
+    packets.sort_by_key(|packet| packet.at);
+    let raw_ip = packets.iter().any(|packet| packet.raw_ip);
+    let mut file = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
+    for field in [0_u32, 0, 65_535, if raw_ip { 101 } else { 1 }] {
+        file.extend(field.to_le_bytes());
+    }
+    for packet in packets {
+        let bytes = packet.bytes();
+        let kept = bytes.len().min(packet.snap);
+        let at = [packet.at / SECOND, packet.at % SECOND].map(|part| part as u32);
+        for field in [at[0], at[1], kept as u32, bytes.len() as u32] {
+            file.extend(field.to_le_bytes());
+        }
+        file.extend(&bytes[..kept]);
+    }
+    file
+}
+
+/// Points, each with the packets it saw.
+fn analyse(points: &[&[Packet]], config: &PathConfig) -> Result<PathAnalysis, PathError> {
+    let folder = tempfile::tempdir().unwrap();
+    let points = points.iter().enumerate().map(|(number, packets)| {
+        let path: PathBuf = folder.path().join(format!("{number}.pcap"));
+        fs::write(&path, file(packets)).unwrap();
+        Point::file(path)
+    });
+    PathAnalysis::of(&points.collect::<Vec<_>>(), config)
+}
+
+/// The only hop between two points.
+fn hop(first: &[Packet], second: &[Packet]) -> Hop {
+    let mut analysis = analyse(&[first, second], &PathConfig::default()).unwrap();
+    analysis.hops.remove(0)
+}
+
+/// The flow that goes one way.
+fn flow(hop: &Hop, heading: Heading) -> &PathFlow {
+    let mut flows = hop.flows.iter().flatten();
+    flows.find(|flow| flow.heading == heading).unwrap()
+}
+
+/// A download of 40 packets, one every 10 ms, each 2 ms from point to point; ACKs take 1 ms back.
+/// `second` makes what the second point sees of what the first saw.
+fn download(change: impl Fn(Packet) -> Option<Packet>) -> [Vec<Packet>; 2] {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..40_u16 {
+        let at = SECOND + i64::from(n) * 10 * MS;
+        points[0].push(data(n, at));
+        points[1].extend(change(data(n, at + 2 * MS)));
+        points[0].push(ack(n, at + 6 * MS));
+        points[1].extend(change(ack(n, at + 5 * MS)));
+    }
+    points
+}
+
+/// What must hold of a download that lost nothing, however the second point saw it.
+fn check_clean(change: impl Fn(Packet) -> Option<Packet>) -> Hop {
+    let [first, second] = download(change);
+    let hop = hop(&first, &second);
+    for (heading, delay) in [(Heading::Forward, 2 * MS), (Heading::Reverse, MS)] {
+        let flow = flow(&hop, heading);
+        assert_eq!((flow.packets, flow.passed_packets), (40, 40), "{heading:?}");
+        assert_eq!(flow.delay.ns_min(), Some(delay), "{heading:?}");
+        assert_eq!(flow.delay.ns_max(), Some(delay), "{heading:?}");
+        assert_eq!((flow.appeared_packets, flow.uncertain_packets), (0, 0));
+    }
+    hop
+}
+
+#[test]
+fn packets_are_followed_both_ways() {
+    let hop = check_clean(Some);
+    assert_eq!(hop.quality(), Vec::<&str>::new());
+    assert!(!hop.clock_is_fixed());
+    // Half of the smallest round trip between the points.
+    let clock = hop.clock_estimate.unwrap();
+    assert_eq!(clock.uncertainty_ns.map(f64::round), Some(1.5e6));
+}
+
+#[test]
+fn what_routers_change_on_the_way_does_not_matter() {
+    let hop = check_clean(|packet| {
+        Some(Packet {
+            ttl: packet.ttl - 3,
+            vlan: true,
+            snap: 2000,
+            ..packet
+        })
+    });
+    assert_eq!(hop.identity, Identity::Full);
+    check_clean(|packet| {
+        Some(Packet {
+            raw_ip: true,
+            snap: 40,
+            ..packet
+        })
+    });
+}
+
+#[test]
+fn translated_addresses_are_seen_through_and_said() {
+    let translated = |packet: Packet| Packet {
+        src: [192, 0, 2, 9],
+        checksum: packet.checksum ^ 0x5555,
+        ..packet
+    };
+    let hop = check_clean(|packet| Some(translated(packet)));
+    assert_eq!(hop.identity, Identity::WithoutAddresses);
+    assert_eq!(hop.quality(), ["matched_without_addresses"]);
+    let hop = check_clean(|packet| {
+        Some(Packet {
+            sport: 61_000,
+            ..translated(packet)
+        })
+    });
+    assert_eq!(hop.quality(), ["matched_without_ports"]);
+}
+
+#[test]
+fn rewritten_ip_ids_are_seen_through_and_said() {
+    let hop = check_clean(|packet| Some(Packet { id: 0, ..packet }));
+    assert_eq!(hop.quality(), ["matched_without_ip_id"]);
+}
+
+#[test]
+fn what_never_arrives_was_dropped_and_when() {
+    let [first, second] = download(|packet| {
+        let lost = !packet.back && (110..113).contains(&packet.id);
+        (!lost).then_some(packet)
+    });
+    let hop = hop(&first, &second);
+    let flow = flow(&hop, Heading::Forward);
+    assert_eq!((flow.packets, flow.dropped_packets), (40, 3));
+    assert_eq!((flow.dropped_bytes, flow.dropped_run_max), (3 * 1040, 3));
+    let way = &hop.ways[Heading::Forward as usize];
+    let times: Vec<i64> = way.drops.iter().map(|drop| drop.at_ns - SECOND).collect();
+    assert_eq!(times, [100 * MS, 110 * MS, 120 * MS]);
+    // Nothing waited: packets are 10 ms apart.
+    assert!(way.drops.iter().all(|drop| drop.cause == DropCause::Idle));
+    assert_eq!(way.episodes.len(), 1);
+    assert_eq!(way.episodes[0].run_max, 3);
+    assert_eq!(hop.ways[Heading::Reverse as usize].drops, []);
+}
+
+#[test]
+fn a_second_copy_is_no_packet_that_came_in() {
+    let [first, mut second] = download(Some);
+    second.push(data(20, SECOND + 203 * MS));
+    let hop = hop(&first, &second);
+    let flow = flow(&hop, Heading::Forward);
+    assert_eq!((flow.passed_packets, flow.appeared_packets), (40, 1));
+    assert_eq!(flow.delay.ns_max(), Some(2 * MS));
+    assert_eq!(hop.quality(), ["packets_appeared"]);
+}
+
+#[test]
+fn packets_overtaken_between_the_points_keep_their_delay() {
+    let [first, second] = download(|packet| {
+        let late = !packet.back && packet.id == 120;
+        let at = packet.at + if late { 25 * MS } else { 0 };
+        Some(Packet { at, ..packet })
+    });
+    let hop = hop(&first, &second);
+    let flow = flow(&hop, Heading::Forward);
+    assert_eq!((flow.passed_packets, flow.reordered_packets), (40, 1));
+    assert_eq!(flow.delay.ns_max(), Some(27 * MS));
+}
+
+/// Without IP ids, a repeat looks like what it repeats.
+#[test]
+fn a_repeat_is_not_taken_for_the_copy_that_was_lost() {
+    let plain = |packet: Packet| Packet { id: 0, ..packet };
+    let [first, second] = download(|packet| Some(plain(packet)));
+    let mut first: Vec<Packet> = first.into_iter().map(plain).collect();
+    let lost = second
+        .iter()
+        .position(|packet| !packet.back && packet.seq == 10_001);
+    let mut second = second;
+    second.remove(lost.unwrap());
+    first.push(plain(data(10, SECOND + 305 * MS)));
+    second.push(plain(data(10, SECOND + 307 * MS)));
+    let hop = hop(&first, &second);
+    let flow = flow(&hop, Heading::Forward);
+    assert_eq!((flow.packets, flow.dropped_packets), (41, 1));
+    assert_eq!(flow.delay.ns_max(), Some(2 * MS), "the repeat took 2 ms");
+    let way = &hop.ways[Heading::Forward as usize];
+    assert_eq!(
+        way.drops[0].at_ns,
+        SECOND + 100 * MS,
+        "the first copy was lost"
+    );
+    assert_eq!(flow.uncertain_packets, 2);
+}
+
+#[test]
+fn checksums_tell_packets_with_equal_headers_apart() {
+    let [mut first, mut second] = download(Some);
+    // Two keep-alives at once, of which the first is lost.
+    let twin = |checksum: u16, at: i64| Packet {
+        checksum,
+        len: 1,
+        ..data(39, at)
+    };
+    first.push(twin(1, SECOND + 500 * MS));
+    first.push(twin(2, SECOND + 501 * MS));
+    second.push(twin(2, SECOND + 503 * MS));
+    let mut closing = data(41, SECOND + 600 * MS);
+    first.push(closing.clone());
+    closing.at += 2 * MS;
+    second.push(closing);
+    let hop = hop(&first, &second);
+    let way = &hop.ways[Heading::Forward as usize];
+    assert_eq!(way.drops.len(), 1);
+    assert_eq!(way.drops[0].at_ns, SECOND + 500 * MS);
+    assert_eq!(flow(&hop, Heading::Forward).uncertain_packets, 0);
+}
+
+/// Frames of three packets at the first point (receive offload), of which the second is dropped.
+#[test]
+fn frames_of_offload_are_taken_apart() {
+    let mut first = Vec::new();
+    let mut second = Vec::new();
+    for n in 0..20_u16 {
+        let at = SECOND + i64::from(n) * 10 * MS;
+        let merged = Packet {
+            len: 3000,
+            ..data(3 * n, at)
+        };
+        first.push(merged);
+        first.push(ack(3 * n, at + 6 * MS));
+        second.push(ack(3 * n, at + 5 * MS));
+        let parts = (3 * n..).zip([2 * MS, 3 * MS, 4 * MS]);
+        second.extend(parts.map(|(part, delay)| data(part, at + delay)));
+    }
+    second.retain(|packet| packet.back || packet.seq != 31_001);
+    let hop = hop(&first, &second);
+    let flow = flow(&hop, Heading::Forward);
+    assert_eq!((flow.packets, flow.dropped_packets), (60, 1));
+    assert_eq!(hop.facts[0].super_segments, 20);
+    assert!(hop.quality().contains(&"super_segments"));
+}
+
+/// A link of 8 Mbit/s: 1040 bytes take 1.04 ms. Ten packets come at once, and are stamped when
+/// they have been sent: the n-th waits n times as long.
+#[test]
+fn a_queue_is_what_has_come_and_is_not_yet_being_sent() {
+    let sending = 1040 * US;
+    let mut first = Vec::new();
+    let mut second = Vec::new();
+    for burst in 0..20_i64 {
+        for n in 0..10_i64 {
+            let number = (burst * 10 + n) as u16;
+            let at = SECOND + burst * 20 * MS;
+            first.push(data(number, at + n));
+            second.push(data(number, at + (n + 1) * sending));
+        }
+        // An ACK, which is small, goes ahead of each burst: 40 bytes take 40 us.
+        let small = Packet {
+            len: 0,
+            id: 9000 + burst as u16,
+            ..data(burst as u16 * 10, SECOND + burst * 20 * MS - 5 * MS)
+        };
+        first.push(small.clone());
+        second.push(Packet {
+            at: small.at + 40 * US,
+            ..small
+        });
+    }
+    let hop = hop(&first, &second);
+    let way = &hop.ways[Heading::Forward as usize];
+    assert_eq!(way.link.tap, TapPlace::AfterLink);
+    assert!(
+        (way.rate_bps.unwrap() - 8e6).abs() < 1e4,
+        "{:?}",
+        way.rate_bps
+    );
+    assert_eq!(way.max().packets, 9);
+    let waited: u128 = way.bins.iter().map(|bin| bin.packets_ns).sum();
+    // 0 + 1 + ... + 9 times the time to send one, less the few ns that they came later.
+    let expected = 20 * 45 * sending as u128;
+    assert!(
+        waited.abs_diff(expected) <= 20 * 45 * 2,
+        "{waited} for {expected}"
+    );
+    assert_eq!(way.pattern(), None);
+}
+
+/// The second clock is 3 s ahead and gains 50 ppm.
+#[test]
+fn clocks_that_contradict_each_other_are_corrected() {
+    let skewed = |at: i64| at + 3 * SECOND + (at - SECOND) / 20_000;
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..2000_u16 {
+        let at = SECOND + i64::from(n) * 10 * MS;
+        let queue = i64::from(n % 7) * 100 * US;
+        points[0].push(data(n, at));
+        points[1].push(data(n, skewed(at + 40 * US + queue)));
+        points[0].push(ack(n, at + 6 * MS));
+        points[1].push(ack(n, skewed(at + 6 * MS - 20 * US)));
+    }
+    let hop = hop(&points[0], &points[1]);
+    assert!(hop.clock_is_fixed());
+    assert!(
+        (hop.clock.drift * 1e6 - 50.0).abs() < 0.5,
+        "{:?}",
+        hop.clock
+    );
+    let uncertainty = hop.clock_estimate.unwrap().uncertainty_ns.unwrap();
+    assert!(uncertainty < 35_000.0, "half of 60 us: {uncertainty}");
+    let flow = flow(&hop, Heading::Forward);
+    for (ours, truth) in [
+        (flow.delay.ns_min().unwrap(), 40 * US),
+        (flow.delay.ns_max().unwrap(), 640 * US),
+    ] {
+        assert!((ours - truth).abs() < 100 * US, "{ours} for {truth}");
+    }
+    assert_eq!(flow.passed_packets, 2000);
+}
+
+#[test]
+fn captures_without_a_packet_in_common_are_refused() {
+    let [first, _] = download(Some);
+    let other: Vec<Packet> = (0..40).map(|n| data(n + 5000, SECOND)).collect();
+    let error = analyse(&[&first, &other], &PathConfig::default()).unwrap_err();
+    assert!(
+        matches!(error, PathError::NothingInCommon { .. }),
+        "{error}"
+    );
+    assert!(matches!(
+        analyse(&[&first], &PathConfig::default()),
+        Err(PathError::TooFewPoints)
+    ));
+}
+
+#[test]
+fn three_points_show_at_which_hop_a_packet_was_dropped() {
+    let [first, second] = download(|packet| (packet.id != 105).then_some(packet));
+    let third: Vec<Packet> = second
+        .iter()
+        .filter(|packet| packet.id != 130)
+        .map(|packet| Packet {
+            at: packet.at + if packet.back { -MS } else { MS },
+            ..packet.clone()
+        })
+        .collect();
+    let analysis = analyse(&[&first, &second, &third], &PathConfig::default()).unwrap();
+    let drops: Vec<i64> = analysis
+        .hops
+        .iter()
+        .map(|hop| hop.ways[0].drops[0].at_ns - SECOND)
+        .collect();
+    assert_eq!(drops, [50 * MS, 302 * MS]);
+}
+
+#[test]
+fn the_ends_of_captures_are_not_taken_for_drops() {
+    let [first, second] = download(Some);
+    // The second capture is of the middle only.
+    let (from, to) = (SECOND + 100 * MS, SECOND + 300 * MS);
+    let second: Vec<Packet> = second
+        .into_iter()
+        .filter(|packet| (from..to).contains(&packet.at))
+        .collect();
+    let hop = hop(&first, &second);
+    for heading in [Heading::Forward, Heading::Reverse] {
+        let flow = flow(&hop, heading);
+        assert_eq!(flow.dropped_packets, 0, "{heading:?}");
+        assert_eq!(flow.appeared_packets, 0, "{heading:?}");
+        assert_eq!(
+            flow.passed_packets + flow.undecided_packets,
+            40,
+            "{heading:?}"
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! One way between two points: its queue, its link, its drops.
+
+use super::clock::Heading;
+use super::flows::PathFlow;
+use super::link::{self, IdleDelays, Link};
+use super::losses::{self, Drop, DropPattern, Episode, QueueLimit};
+use super::matcher::{Passage, Seen};
+use super::queue::{Amount, QueueBin, Sweep};
+
+/// What happened to the packets that went one way between two points.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// Which way.
+    pub heading: Heading,
+    /// The link behind the queue.
+    pub link: Link,
+    /// Its rate in IP bits per second, from what it sent while more was waiting; `None` where
+    /// that was less than 1 % of the time.
+    pub rate_bps: Option<f64>,
+    /// When its first packet came in and its last one came in or left, in ns.
+    pub span: Option<(i64, i64)>,
+    /// The queue over time; bins in which nothing happened are left out.
+    pub bins: Vec<QueueBin>,
+    /// What the queue holds at most: given, or shown by the drops.
+    pub limit: Option<QueueLimit>,
+    /// Whether the limit is one that the drops show.
+    pub limit_is_estimated: bool,
+    /// Drops in the order they came in.
+    pub drops: Vec<Drop>,
+    /// Drops in groups.
+    pub episodes: Vec<Episode>,
+}
+
+impl Way {
+    /// Packets that came in within the time that both captures cover: those that left and those dropped.
+    #[must_use]
+    pub fn arrived(&self) -> Amount {
+        let sum = |of: fn(&QueueBin) -> u64| self.bins.iter().map(of).sum();
+        Amount {
+            packets: sum(|bin| bin.arrived.packets + bin.dropped.packets),
+            bytes: sum(|bin| bin.arrived.bytes + bin.dropped.bytes),
+        }
+    }
+
+    /// Length of the span, in ns; `None` without packets.
+    #[must_use]
+    pub fn duration_ns(&self) -> Option<i64> {
+        let (first, last) = self.span?;
+        Some(last.saturating_sub(first)).filter(|&ns| ns > 0)
+    }
+
+    /// Mean packets waiting, over time.
+    #[must_use]
+    pub fn packets_mean(&self) -> Option<f64> {
+        let sum: u128 = self.bins.iter().map(|bin| bin.packets_ns).sum();
+        Some(sum as f64 / self.duration_ns()? as f64)
+    }
+
+    /// Mean IP bytes waiting, over time.
+    #[must_use]
+    pub fn bytes_mean(&self) -> Option<f64> {
+        let sum: u128 = self.bins.iter().map(|bin| bin.bytes_ns).sum();
+        Some(sum as f64 / self.duration_ns()? as f64)
+    }
+
+    /// Most that waited.
+    #[must_use]
+    pub fn max(&self) -> Amount {
+        let max = |of: fn(&QueueBin) -> u64| self.bins.iter().map(of).max().unwrap_or(0);
+        Amount {
+            packets: max(|bin| bin.max.packets),
+            bytes: max(|bin| bin.max.bytes),
+        }
+    }
+
+    /// The standing queue: the mean over all bins of the fewest packets that waited in each, and
+    /// of the bytes. What never drained for the length of a bin.
+    #[must_use]
+    pub fn standing(&self, bin_ns: i64) -> Option<(f64, f64)> {
+        let bins = self.duration_ns()? as f64 / bin_ns as f64;
+        let sum = |of: fn(&QueueBin) -> u64| self.bins.iter().map(of).sum::<u64>() as f64;
+        Some((
+            sum(|bin| bin.min.packets) / bins.max(1.0),
+            sum(|bin| bin.min.bytes) / bins.max(1.0),
+        ))
+    }
+
+    /// Part of the time in which something waited.
+    #[must_use]
+    pub fn busy_share(&self) -> Option<f64> {
+        let busy: i64 = self.bins.iter().map(|bin| bin.busy_ns).sum();
+        Some(busy as f64 / self.duration_ns()? as f64)
+    }
+
+    /// Bytes that left, as a part of what a link of `rate_bps` could have sent.
+    #[must_use]
+    pub fn utilisation(&self, rate_bps: f64) -> Option<f64> {
+        let bytes: u64 = self.bins.iter().map(|bin| bin.left.bytes).sum();
+        Some(bytes as f64 * 8e9 / self.duration_ns()? as f64 / rate_bps)
+    }
+
+    /// What pattern the drops make; `None` without any.
+    #[must_use]
+    pub fn pattern(&self) -> Option<DropPattern> {
+        losses::pattern(&self.drops)
+    }
+}
+
+/// Puts a [`Way`] together, packet by packet in the order of arrival.
+#[derive(Debug)]
+pub(super) struct WayMaker {
+    heading: Heading,
+    link: Link,
+    sweep: Sweep,
+    idle: IdleDelays,
+    span: Option<(i64, i64)>,
+    drops: Vec<Drop>,
+    run: u64,
+    /// Longest delay so far, in ns.
+    pub(super) delay_max_ns: i64,
+}
+
+impl WayMaker {
+    pub(super) fn new(heading: Heading, link: Link, bin_ns: i64, origin: i64) -> Self {
+        let mut sweep = Sweep::new(bin_ns);
+        sweep.begin(origin);
+        Self {
+            heading,
+            link,
+            sweep,
+            idle: IdleDelays::default(),
+            span: None,
+            drops: Vec::new(),
+            run: 0,
+            delay_max_ns: 0,
+        }
+    }
+
+    pub(super) fn heading(&self) -> Heading {
+        self.heading
+    }
+
+    /// A packet passed. Gives when it left the queue.
+    pub(super) fn pass(&mut self, passage: &Passage) -> i64 {
+        let (entry, exit) = (&passage.entry, &passage.exit);
+        let bytes = entry.sighting.ip_len;
+        let leaves = self.link.leaves(entry.at, exit.at, exit.left_before);
+        self.sweep.pass(entry.at, leaves, bytes);
+        self.run = 0;
+        self.cover(entry.at, exit.at.max(entry.at));
+        let delay = exit.at.saturating_sub(entry.at);
+        self.delay_max_ns = self.delay_max_ns.max(delay);
+        let before = exit.left_before.unwrap_or(i64::MIN);
+        if entry.at >= before {
+            self.idle.add(bytes, delay);
+        } else if entry.at < before.saturating_sub(self.link.transit_ns) {
+            self.sweep
+                .serve(bytes, exit.at.saturating_sub(before).max(0));
+        }
+        leaves
+    }
+
+    /// A packet was dropped.
+    pub(super) fn lose(&mut self, entry: &Seen, uncertain: bool) {
+        let sighting = &entry.sighting;
+        let found = self.sweep.drop(entry.at, sighting.ip_len);
+        self.cover(entry.at, entry.at);
+        self.drops.push(Drop {
+            at_ns: entry.at,
+            flow: sighting.flow,
+            frame: sighting.frame,
+            ip_len: sighting.ip_len,
+            found,
+            run_before: self.run,
+            uncertain,
+            cause: losses::DropCause::default(),
+        });
+        self.run += 1;
+    }
+
+    fn cover(&mut self, from: i64, to: i64) {
+        let (first, last) = self.span.unwrap_or((from, to));
+        self.span = Some((first.min(from), last.max(to)));
+    }
+
+    /// The finished way, and the link as it shows itself: if that is another than the one that
+    /// was assumed, the queue is not right yet.
+    pub(super) fn finish(
+        self,
+        limit: Option<QueueLimit>,
+        capacity_bps: Option<f64>,
+        flows: &mut [Option<PathFlow>],
+    ) -> (Way, Link) {
+        let bins = self.sweep.finish();
+        let duration_ns = self
+            .span
+            .map_or(0, |(first, last)| last.saturating_sub(first));
+        let rate_bps = link::rate_bps(&bins, duration_ns);
+        let found = self.idle.link(capacity_bps.or(rate_bps));
+        let mut drops = self.drops;
+        let shown = losses::judge(&mut drops, &bins, limit);
+        let episodes = losses::episodes(&drops, EPISODE_PAUSE_NS);
+        for drop in &drops {
+            if let Some(Some(flow)) = flows.get_mut(drop.flow as usize) {
+                flow.dropped_by_cause[drop.cause as usize] += 1;
+            }
+        }
+        for episode in &episodes {
+            for &(flow, _) in &episode.flows {
+                if let Some(Some(flow)) = flows.get_mut(flow as usize) {
+                    flow.episodes += 1;
+                    flow.episodes_shared += u64::from(episode.flows.len() > 1);
+                }
+            }
+        }
+        let way = Way {
+            heading: self.heading,
+            link: self.link,
+            rate_bps,
+            span: self.span,
+            bins,
+            limit: shown,
+            limit_is_estimated: limit.is_none(),
+            drops,
+            episodes,
+        };
+        (way, found)
+    }
+}
+
+/// An episode of drops ends when there is none for so long: the usual round-trip time, after
+/// which senders have reacted.
+pub const EPISODE_PAUSE_NS: i64 = 100_000_000;

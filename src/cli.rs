@@ -1,6 +1,7 @@
 //! What did the user ask: arguments to a plan, the plan to results, the outcome to an exit status.
 
 mod args;
+mod path;
 mod plan;
 mod progress;
 
@@ -12,7 +13,8 @@ use crate::capture::CaptureSource;
 use crate::report::{self, ReportError, tables, terminal};
 use crate::table::Tables;
 
-pub use args::Args;
+pub use args::{Args, Command};
+pub use path::PathArgs;
 pub use plan::Plan;
 
 /// How a run ended.
@@ -39,6 +41,12 @@ impl From<ExitStatus> for ExitCode {
 /// Runs the command.
 #[must_use]
 pub fn run(args: &Args) -> ExitStatus {
+    if let Some(Command::Path(args)) = &args.command {
+        return path::run(args).unwrap_or_else(|error| {
+            terminal::complain(&error);
+            ExitStatus::Failed
+        });
+    }
     let plan = match Plan::from_args(args) {
         Ok(plan) => plan,
         Err(error) => {

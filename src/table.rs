@@ -8,6 +8,7 @@ pub mod schema;
 mod captures;
 mod flows;
 mod pairs;
+mod path;
 mod pings;
 mod segments;
 mod series;
@@ -15,6 +16,8 @@ mod series;
 use polars::prelude::DataFrame;
 
 use crate::analyze::{Analysis, Config};
+
+pub use path::PathTables;
 
 /// The tables of a run.
 #[derive(Debug)]
@@ -60,7 +63,7 @@ impl Tables {
 /// Every table with its columns, for the documentation's test.
 #[must_use]
 pub fn all_schemas() -> Vec<schema::TableSchema> {
-    vec![
+    let mut schemas = vec![
         schema::describe("results", &flows::columns()),
         schema::describe("results.pairs", &pairs::columns()),
         schema::describe("results.pair_series", &pairs::bin_columns()),
@@ -68,5 +71,7 @@ pub fn all_schemas() -> Vec<schema::TableSchema> {
         schema::describe("results.captures", &captures::columns()),
         schema::describe("results.pings", &pings::columns()),
         schema::describe("segments", &segments::columns()),
-    ]
+    ];
+    schemas.extend(path::schemas());
+    schemas
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
+
+use super::path::PathArgs;
 
 use crate::report::chart::{Size, Theme};
 
@@ -12,7 +14,12 @@ use crate::report::chart::{Size, Theme};
 /// capture was damaged or cut short, 2 when nothing was written.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
+    /// Something else than analysing captures one by one
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
     /// Capture files (pcap or pcapng; plain or compressed with gzip, zstd, xz, lz4); `-` is
     /// standard input
     #[arg(required = true, value_name = "CAPTURE")]
@@ -79,6 +86,13 @@ pub struct Args {
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// What else the command does.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Compare captures from before and after a queue: delay, queue and drops
+    Path(Box<PathArgs>),
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
     reason = "this is where printing lives"
 )]
 
+pub mod path;
+
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -219,15 +221,6 @@ fn flow_table(analysis: &Analysis) -> String {
     flows.truncate(FLOWS_SHOWN);
     flows.sort_by_key(|&(index, flow)| (index, flow.connection_id, flow.dir()));
     let several = analysis.captures.len() > 1;
-    let mut table = Table::new();
-    table.load_style(UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    if let Some(width) = std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok())
-    {
-        table.set_width(width);
-    }
     let mut header = vec![
         "flow",
         "goodput",
@@ -244,20 +237,14 @@ fn flow_table(analysis: &Analysis) -> String {
     }
     let texts = if several { 2 } else { 1 };
     let columns = header.len();
-    table.set_header(header);
-    for (index, flow) in flows {
+    let rows = flows.into_iter().map(|(index, flow)| {
         let mut cells = flow_cells(&flow);
         if several {
             cells.insert(0, (index + 1).to_string());
         }
-        table.add_row(cells);
-    }
-    for column in texts..columns - 1 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let mut text = format!("{table}\n");
+        cells
+    });
+    let mut text = flows_table(&header, rows.collect(), texts..columns - 1);
     if all > FLOWS_SHOWN {
         let _ = writeln!(
             text,
@@ -266,6 +253,27 @@ fn flow_table(analysis: &Analysis) -> String {
         );
     }
     text
+}
+
+/// Rows under a header; the `numbers` columns stand to the right.
+fn flows_table(header: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    if let Some(width) = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok())
+    {
+        table.set_width(width);
+    }
+    table.set_header(header);
+    table.add_rows(rows);
+    for column in numbers {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\n")
 }
 
 fn flow_cells(flow: &Flow<'_>) -> Vec<String> {

@@ -1,0 +1,336 @@
+//! `ccanalyze path`: two points along a path, or more.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use clap::Args as ClapArgs;
+
+use super::ExitStatus;
+use super::plan::{parse_rate, parse_time};
+use crate::decode::{DecodeOptions, Filter, TunnelLayer};
+use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
+use crate::report::tables::{self, Metadata, TableFormat, sibling};
+use crate::report::{Pending, terminal};
+use crate::table::PathTables;
+
+/// What happened between two points: delay, queue and drops, packet by packet.
+///
+/// Captures from before and after a queue are compared: each packet of one is found in the other
+/// by what its headers keep. What never arrives was dropped; what has come in and not yet left is
+/// the queue.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct PathArgs {
+    /// Capture from before the queue
+    #[arg(
+        long,
+        value_name = "CAPTURE",
+        required_unless_present = "point",
+        requires = "after"
+    )]
+    pub before: Option<PathBuf>,
+
+    /// Capture from after the queue
+    #[arg(
+        long,
+        value_name = "CAPTURE",
+        required_unless_present = "point",
+        requires = "before"
+    )]
+    pub after: Option<PathBuf>,
+
+    /// Captures along a path, in order, two or more; instead of --before and --after
+    #[arg(long, value_name = "CAPTURE", conflicts_with_all = ["before", "after"])]
+    pub point: Vec<PathBuf>,
+
+    /// Write a row a flow to FILE, and beside it FILE's hops, series, flows' series and
+    /// episodes; the ending decides the format: .parquet, .csv, .json (lines) or .arrow
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Write a row a packet to FILE: delay, time in the queue, dropped or not
+    #[arg(long, value_name = "FILE")]
+    pub packets: Option<PathBuf>,
+
+    /// What the queue holds at most, such as `100p` or `150kB`; without it, what the drops show
+    #[arg(long, value_name = "LIMIT", value_parser = parse_limit)]
+    pub limit: Option<QueueLimit>,
+
+    /// Rate of the link behind the queue, such as `50Mbit`, counted in IP packets; without it, what
+    /// it sent while packets waited
+    #[arg(short, long, value_name = "RATE", value_parser = parse_rate)]
+    pub capacity: Option<f64>,
+
+    /// Correct the clocks where they contradict each other (auto), always (fix), or never (keep)
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = parse_clock)]
+    pub clock: ClockChoice,
+
+    /// A packet that is not found at the next point for so long was dropped
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_time)]
+    pub patience: i64,
+
+    /// Only packets that match, such as `host 10.0.0.1 and port 443` or `net 192.168.0.0/16`
+    #[arg(short, long, value_name = "EXPRESSION")]
+    pub filter: Option<String>,
+
+    /// Follow the outermost IP packet; by default tunnels are followed to the innermost
+    #[arg(long)]
+    pub outer: bool,
+
+    /// Length of a bin of the series
+    #[arg(short, long, value_name = "TIME", default_value = "100ms", value_parser = parse_time)]
+    pub bin: i64,
+
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
+    let points = points(args)?;
+    let config = config(args)?;
+    let outputs = Outputs::open(args)?;
+    let analysis = PathAnalysis::of(&points, &config)?;
+    terminal::path::warn(&analysis, args.quiet);
+    let written = outputs.write(&analysis, &config, args)?;
+    if !args.quiet {
+        terminal::path::summarise(&analysis, &config, &written);
+    }
+    let damaged = analysis
+        .hops
+        .iter()
+        .flat_map(|hop| &hop.facts)
+        .any(|facts| !facts.errors.is_empty());
+    Ok(if damaged {
+        ExitStatus::Partial
+    } else {
+        ExitStatus::Complete
+    })
+}
+
+fn points(args: &PathArgs) -> anyhow::Result<Vec<Point>> {
+    let paths: Vec<&PathBuf> = match (&args.before, &args.after) {
+        (Some(before), Some(after)) => vec![before, after],
+        _ => args.point.iter().collect(),
+    };
+    ensure!(
+        paths.len() >= 2,
+        "--point: a path needs two points at least; name the next one with another --point"
+    );
+    for path in &paths {
+        ensure!(
+            path.as_path() != Path::new("-"),
+            "-: each capture is read more than once, which standard input cannot be; write it to a file first"
+        );
+    }
+    Ok(paths.into_iter().cloned().map(Point::file).collect())
+}
+
+fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
+    ensure!(
+        args.bin >= BIN_NS_MIN,
+        "--bin: must be 10us or longer, since queues change no faster than they can be timed"
+    );
+    ensure!(args.patience > 0, "--patience: must be longer than nothing");
+    let filter = args
+        .filter
+        .as_deref()
+        .map(|expression| {
+            Filter::parse(expression).with_context(|| format!("--filter '{expression}'"))
+        })
+        .transpose()?;
+    Ok(PathConfig {
+        decode: DecodeOptions {
+            layer: if args.outer {
+                TunnelLayer::Outermost
+            } else {
+                TunnelLayer::Innermost
+            },
+        },
+        filter,
+        bin_ns: args.bin,
+        limit: args.limit,
+        capacity_bps: args.capacity,
+        clock: args.clock,
+        patience_ns: args.patience,
+        packets: args.packets.is_some(),
+    })
+}
+
+/// Files and folders begun.
+struct Outputs {
+    results: Option<ResultFiles>,
+    packets: Option<Pending>,
+}
+
+struct ResultFiles {
+    flows: Pending,
+    hops: Pending,
+    series: Pending,
+    flow_series: Pending,
+    episodes: Pending,
+}
+
+impl Outputs {
+    fn open(args: &PathArgs) -> anyhow::Result<Self> {
+        if let (Some(out), Some(packets)) = (&args.out, &args.packets) {
+            ensure!(
+                out != packets,
+                "{}: --out and --packets cannot share a file",
+                out.display()
+            );
+        }
+        let mut outputs = Self {
+            results: None,
+            packets: None,
+        };
+        if let Some(out) = &args.out {
+            TableFormat::of(out)?;
+            let begin = |table: &str| Pending::create(&sibling(out, table));
+            outputs.results = Some(ResultFiles {
+                flows: Pending::create(out)?,
+                hops: begin("hops")?,
+                series: begin("series")?,
+                flow_series: begin("flow_series")?,
+                episodes: begin("episodes")?,
+            });
+        }
+        if let Some(packets) = &args.packets {
+            TableFormat::of(packets)?;
+            outputs.packets = Some(Pending::create(packets)?);
+        }
+        Ok(outputs)
+    }
+
+    fn write(
+        self,
+        analysis: &PathAnalysis,
+        config: &PathConfig,
+        args: &PathArgs,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        let metadata = metadata(args);
+        let mut written = Vec::new();
+        if self.results.is_none() && self.packets.is_none() {
+            return Ok(written);
+        }
+        let mut all = PathTables::of(analysis, config);
+        if let Some(files) = self.results {
+            // The results themselves come last: when they are there, all the rest is.
+            for (pending, table) in [
+                (files.hops, &mut all.hops),
+                (files.series, &mut all.series),
+                (files.flow_series, &mut all.flow_series),
+                (files.episodes, &mut all.episodes),
+                (files.flows, &mut all.flows),
+            ] {
+                written.push(tables::write(table, pending, &metadata)?);
+            }
+        }
+        if let (Some(pending), Some(table)) = (self.packets, &mut all.packets) {
+            written.push(tables::write(table, pending, &metadata)?);
+        }
+        Ok(written)
+    }
+}
+
+/// Program, version, options and captures.
+fn metadata(args: &PathArgs) -> Metadata {
+    let names: Vec<String> = args
+        .before
+        .iter()
+        .chain(&args.after)
+        .chain(&args.point)
+        .map(|path| path.display().to_string())
+        .collect();
+    let limit = args.limit.map(|limit| match limit {
+        QueueLimit::Packets(packets) => format!("{packets}p"),
+        QueueLimit::Bytes(bytes) => format!("{bytes}B"),
+    });
+    let options = serde_json::json!({
+        "limit": limit,
+        "capacity_bps": args.capacity,
+        "clock": format!("{:?}", args.clock).to_ascii_lowercase(),
+        "patience_ns": args.patience,
+        "filter": args.filter,
+        "outer": args.outer,
+        "bin_ns": args.bin,
+    });
+    vec![
+        (
+            "ccanalyze.version".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        ),
+        ("ccanalyze.options".to_owned(), options.to_string()),
+        (
+            "ccanalyze.captures".to_owned(),
+            serde_json::json!(names).to_string(),
+        ),
+    ]
+}
+
+/// A limit such as `100p`, `150kB` or `1.5 MB`.
+fn parse_limit(text: &str) -> Result<QueueLimit, String> {
+    let wrong = || {
+        format!("'{text}' is no limit of a queue: write packets as 100p, bytes as 150kB or 64KiB")
+    };
+    let text_then = text.trim();
+    let digits = text_then
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text_then.len());
+    let (number, unit) = text_then.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let factor = match unit.trim() {
+        "p" | "packets" => {
+            return if number >= 1.0 && number.fract() == 0.0 {
+                Ok(QueueLimit::Packets(number as u64))
+            } else {
+                Err(wrong())
+            };
+        }
+        "B" | "b" | "bytes" => 1.0,
+        "kB" | "KB" | "kb" => 1e3,
+        "MB" | "Mb" | "mb" => 1e6,
+        "KiB" => 1024.0,
+        "MiB" => 1024.0 * 1024.0,
+        _ => return Err(wrong()),
+    };
+    let bytes = number * factor;
+    if bytes >= 1.0 {
+        Ok(QueueLimit::Bytes(bytes.round() as u64))
+    } else {
+        Err(wrong())
+    }
+}
+
+fn parse_clock(text: &str) -> Result<ClockChoice, String> {
+    match text {
+        "auto" => Ok(ClockChoice::Auto),
+        "fix" => Ok(ClockChoice::Fix),
+        "keep" => Ok(ClockChoice::Keep),
+        _ => Err(format!("'{text}' is none of auto, fix and keep")),
+    }
+}
+
+/// Shortest bin, in ns.
+const BIN_NS_MIN: i64 = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_packets_or_bytes() {
+        for (text, limit) in [
+            ("100p", QueueLimit::Packets(100)),
+            ("150kB", QueueLimit::Bytes(150_000)),
+            ("1.5 MB", QueueLimit::Bytes(1_500_000)),
+            ("64KiB", QueueLimit::Bytes(65_536)),
+            ("31250B", QueueLimit::Bytes(31_250)),
+        ] {
+            assert_eq!(parse_limit(text), Ok(limit), "{text}");
+        }
+        for wrong in ["100", "p", "0p", "1.5p", "10 apples"] {
+            assert!(parse_limit(wrong).unwrap_err().contains("100p"), "{wrong}");
+        }
+    }
+}

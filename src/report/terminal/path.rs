@@ -1,0 +1,289 @@
+//! What happened between two points, on the terminal.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use super::{FLOWS_SHOWN, engineering, flows_table, grouped, millis, rate, volume, with_causes};
+use crate::path::{
+    DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
+};
+
+/// Prints what kept captures from being read to their end, and what bears on the numbers.
+pub fn warn(analysis: &PathAnalysis, quiet: bool) {
+    for hop in &analysis.hops {
+        for error in hop.facts.iter().flat_map(|facts| &facts.errors) {
+            eprintln!("error: {}", with_causes(error));
+        }
+        if !quiet {
+            for warning in warnings(hop) {
+                eprintln!("warning: {} to {}: {warning}", hop.points[0], hop.points[1]);
+            }
+        }
+    }
+}
+
+/// Prints a paragraph for each hop, and its largest flows.
+pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBuf]) {
+    let mut text = String::new();
+    for hop in &analysis.hops {
+        text.push_str(&summary(hop, config));
+    }
+    if !written.is_empty() {
+        let names: Vec<String> = written
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let _ = writeln!(text, "Written: {}", names.join(", "));
+    }
+    print!("{text}");
+}
+
+fn warnings(hop: &Hop) -> Vec<String> {
+    let sum = |of: fn(&PathFlow) -> u64| hop.flows.iter().flatten().map(of).sum::<u64>();
+    let appeared = sum(|flow| flow.appeared_packets);
+    let uncertain = sum(|flow| flow.uncertain_packets);
+    let merged: u64 = hop.facts.iter().map(|facts| facts.super_segments).sum();
+    let one_way = hop.clock_is_fixed()
+        && hop
+            .clock_estimate
+            .is_some_and(|clock| clock.uncertainty_ns.is_none());
+    [
+        (
+            appeared > 0,
+            format!("{} packets left without having come in: the first capture missed them, or something between the points made them", grouped(appeared)),
+        ),
+        (
+            uncertain > 0,
+            format!("{} packets have the same headers as others near them, and were matched in order", grouped(uncertain)),
+        ),
+        (
+            merged > 0,
+            format!("{} frames hold several packets (offload), and were taken apart by size; their times are those of whole frames", grouped(merged)),
+        ),
+        (
+            one_way,
+            "the clocks disagree, and packets went one way only: delays are those above the smallest".to_owned(),
+        ),
+        (
+            hop.given_up > 0,
+            format!("{} packets were given up early, because too many waited to be found", grouped(hop.given_up)),
+        ),
+        (
+            hop.identity.name().is_some(),
+            format!("packets were {}", hop.identity.name().unwrap_or_default().replace('_', " ")),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(holds, text)| holds.then_some(text))
+    .collect()
+}
+
+fn summary(hop: &Hop, config: &PathConfig) -> String {
+    let mut text = format!("{} to {}\n", hop.points[0], hop.points[1]);
+    for way in &hop.ways {
+        if way.arrived().packets > 0 {
+            way_lines(&mut text, hop, way, config);
+        }
+    }
+    let _ = writeln!(text, "  clocks: {}", clocks(hop));
+    text.push_str(&table(hop));
+    text
+}
+
+fn way_lines(text: &mut String, hop: &Hop, way: &Way, config: &PathConfig) {
+    let arrived = way.arrived();
+    let drops = way.drops.len() as u64;
+    let name = way.heading.name();
+    let _ = write!(
+        text,
+        "  {name}: {} packets, {} dropped",
+        grouped(arrived.packets),
+        grouped(drops)
+    );
+    if drops > 0 {
+        let share = 100.0 * drops as f64 / arrived.packets as f64;
+        let _ = write!(text, " ({share:.2} %): {}", causes(way));
+    }
+    text.push('\n');
+    // Where hardly anything ever waited there is no queue to speak of.
+    if drops == 0 && way.busy_share().is_none_or(|share| share < 0.01) {
+        return;
+    }
+    if let (Some(mean), Some(bytes), Some(busy)) =
+        (way.packets_mean(), way.bytes_mean(), way.busy_share())
+    {
+        let _ = write!(
+            text,
+            "    queue: mean {mean:.2} packets ({}{}), largest {}, something waited {:.1} % of the time",
+            volume(bytes.round() as u64),
+            occupancy(way, mean, bytes),
+            grouped(way.max().packets),
+            100.0 * busy
+        );
+        if let Some((standing, _)) = way.standing(hop.bin_ns) {
+            let _ = write!(text, ", standing {standing:.2}");
+        }
+        text.push('\n');
+    }
+    let given = config
+        .capacity_bps
+        .filter(|_| way.heading == Heading::Forward);
+    if let Some(bps) = given.or(way.rate_bps) {
+        let basis = if given.is_some() {
+            "given"
+        } else {
+            "estimated"
+        };
+        let used = way.utilisation(bps).unwrap_or(0.0);
+        let _ = writeln!(
+            text,
+            "    link: {} ({basis}), {:.1} % used",
+            rate(bps),
+            100.0 * used
+        );
+    }
+}
+
+fn causes(way: &Way) -> String {
+    let count = |cause: DropCause| way.drops.iter().filter(|drop| drop.cause == cause).count();
+    let words = [
+        (DropCause::Full, "at a full queue"),
+        (DropCause::Early, "before it was full"),
+        (DropCause::Idle, "with nothing waiting"),
+    ];
+    let parts: Vec<String> = words
+        .into_iter()
+        .filter(|&(cause, _)| count(cause) > 0)
+        .map(|(cause, words)| format!("{} {words}", grouped(count(cause) as u64)))
+        .collect();
+    let pattern = match way.pattern() {
+        Some(DropPattern::Tail) => "drop-tail",
+        _ => "early drop or loss at random",
+    };
+    format!("{}; {pattern}", parts.join(", "))
+}
+
+fn occupancy(way: &Way, packets: f64, bytes: f64) -> String {
+    let Some(limit) = way.limit else {
+        return String::new();
+    };
+    let share = limit.share(packets, bytes).unwrap_or(0.0);
+    let limit = match limit {
+        QueueLimit::Packets(packets) => format!("{} packets", grouped(packets)),
+        QueueLimit::Bytes(bytes) => volume(bytes),
+    };
+    let basis = if way.limit_is_estimated {
+        ", as the drops show"
+    } else {
+        ""
+    };
+    format!("; {:.1} % of {limit}{basis}", 100.0 * share)
+}
+
+fn clocks(hop: &Hop) -> String {
+    let Some(estimate) = hop.clock_estimate else {
+        return "too few packets to compare them".to_owned();
+    };
+    let within = estimate.uncertainty_ns.map_or_else(
+        || "with no bound, since packets went one way only".to_owned(),
+        |ns| format!("within {}", seconds(ns)),
+    );
+    if hop.clock_is_fixed() {
+        format!(
+            "corrected, the second was {} ahead and gained {:.3} ppm; {within}",
+            seconds(hop.clock.offset_ns),
+            hop.clock.drift * 1e6
+        )
+    } else {
+        format!(
+            "believed; no packet arrived before it left (offset {} {within})",
+            seconds(estimate.clock.offset_ns)
+        )
+    }
+}
+
+fn seconds(ns: f64) -> String {
+    let sign = if ns < 0.0 { "-" } else { "" };
+    if ns.abs() < 1.0 {
+        return "0 ns".to_owned();
+    }
+    let text = if ns.abs() < 999.5e9 {
+        let (value, units): (f64, &[&str]) = (ns.abs(), &["ns", "us", "ms", "s"]);
+        engineering(value, units)
+    } else {
+        format!("{:.3} s", ns.abs() / 1e9)
+    };
+    format!("{sign}{text}")
+}
+
+fn table(hop: &Hop) -> String {
+    let mut flows = hop.flows_in_order();
+    let all = flows.len();
+    // The largest are shown, in the order of the results.
+    flows.sort_by_key(|flow| (Reverse(flow.ip_bytes), flow.first_ns, flow.key));
+    flows.truncate(FLOWS_SHOWN);
+    flows.sort_by_key(|flow| (flow.heading, flow.first_ns, flow.key));
+    let header = [
+        "flow",
+        "way",
+        "packets",
+        "data",
+        "dropped",
+        "delay min/mean/max",
+        "of the queue",
+        "episodes (shared)",
+    ];
+    let rows = flows.iter().map(|flow| cells(hop, flow)).collect();
+    let mut text = flows_table(&header, rows, 2..header.len());
+    if all > FLOWS_SHOWN {
+        let _ = writeln!(
+            text,
+            "The {FLOWS_SHOWN} largest of {} flows; all are in the results.",
+            grouped(all as u64)
+        );
+    }
+    text
+}
+
+fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
+    let (src, dst) = (flow.key.src, flow.key.dst);
+    let dash = || "-".to_owned();
+    let delay = match (
+        flow.delay.ns_min(),
+        flow.delay.ns_mean(),
+        flow.delay.ns_max(),
+    ) {
+        (Some(min), Some(mean), Some(max)) => format!(
+            "{}/{}/{} ms",
+            millis(min as f64),
+            millis(mean),
+            millis(max as f64)
+        ),
+        _ => dash(),
+    };
+    let way = &hop.ways[flow.heading as usize];
+    let waited: u128 = way.bins.iter().map(|bin| bin.bytes_ns).sum();
+    let share = if waited > 0 {
+        format!(
+            "{:.1} %",
+            100.0 * flow.waited_byte_ns as f64 / waited as f64
+        )
+    } else {
+        dash()
+    };
+    vec![
+        format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port()),
+        flow.heading.name().to_owned(),
+        grouped(flow.packets),
+        volume(flow.ip_bytes),
+        grouped(flow.dropped_packets),
+        delay,
+        share,
+        format!(
+            "{} ({})",
+            grouped(flow.episodes),
+            grouped(flow.episodes_shared)
+        ),
+    ]
+}

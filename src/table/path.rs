@@ -1,0 +1,441 @@
+//! What happened between two points (METRICS.md section 5): flows, hops, bins, episodes, packets.
+
+use polars::prelude::DataFrame;
+
+use super::schema::{self, Column, TableSchema, column_list};
+use crate::path::{
+    DropCause, FlowBin, Heading, Hop, PacketFate, PathAnalysis, PathConfig, PathFlow, QueueBin,
+    QueueLimit, Way,
+};
+
+/// The tables of a path.
+#[derive(Debug)]
+pub struct PathTables {
+    /// One row a flow and hop.
+    pub flows: DataFrame,
+    /// One row a hop and way.
+    pub hops: DataFrame,
+    /// One row a hop, way and bin.
+    pub series: DataFrame,
+    /// One row a flow, hop and bin.
+    pub flow_series: DataFrame,
+    /// One row an episode of drops.
+    pub episodes: DataFrame,
+    /// One row a packet and hop; `None` where packets were not kept.
+    pub packets: Option<DataFrame>,
+}
+
+impl PathTables {
+    /// The tables of an analysis made with `config`.
+    #[must_use]
+    pub fn of(analysis: &PathAnalysis, config: &PathConfig) -> Self {
+        let hops = || (1_u64..).zip(&analysis.hops);
+        let mut flows = Vec::new();
+        let mut ways = Vec::new();
+        let mut bins = Vec::new();
+        let mut flow_bins = Vec::new();
+        let mut episodes = Vec::new();
+        let mut packets = Vec::new();
+        for (number, hop) in hops() {
+            for flow in hop.flows_in_order() {
+                let row = FlowRow { number, hop, flow };
+                flow_bins.extend(flow.bins.iter().map(|bin| FlowBinRow { of: row, bin }));
+                flows.push(row);
+            }
+            for way in &hop.ways {
+                let row = WayRow {
+                    number,
+                    hop,
+                    way,
+                    config,
+                };
+                if way.span.is_none() {
+                    continue;
+                }
+                bins.extend(way.bins.iter().map(|bin| BinRow { of: row, bin }));
+                let of_way = (1_u64..).zip(&way.episodes);
+                episodes.extend(of_way.map(|(episode_number, episode)| EpisodeRow {
+                    of: row,
+                    episode_number,
+                    episode,
+                }));
+                ways.push(row);
+            }
+            packets.extend(hop.packets.iter().map(|packet| PacketRow {
+                number,
+                hop,
+                packet,
+            }));
+        }
+        Self {
+            flows: schema::frame(&flow_columns(), &flows),
+            hops: schema::frame(&way_columns(), &ways),
+            series: schema::frame(&bin_columns(), &bins),
+            flow_series: schema::frame(&flow_bin_columns(), &flow_bins),
+            episodes: schema::frame(&episode_columns(), &episodes),
+            packets: config
+                .packets
+                .then(|| schema::frame(&packet_columns(), &packets)),
+        }
+    }
+}
+
+/// Every table with its columns, for the documentation's test.
+pub(super) fn schemas() -> Vec<TableSchema> {
+    vec![
+        schema::describe("path", &flow_columns()),
+        schema::describe("path.hops", &way_columns()),
+        schema::describe("path.series", &bin_columns()),
+        schema::describe("path.flow_series", &flow_bin_columns()),
+        schema::describe("path.episodes", &episode_columns()),
+        schema::describe("path packets", &packet_columns()),
+    ]
+}
+
+/// A flow at a hop.
+#[derive(Clone, Copy)]
+struct FlowRow<'a> {
+    number: u64,
+    hop: &'a Hop,
+    flow: &'a PathFlow,
+}
+
+impl FlowRow<'_> {
+    fn way(&self) -> &Way {
+        &self.hop.ways[self.flow.heading as usize]
+    }
+
+    /// Part of all byte time in the queue of its way.
+    fn queue_share(&self) -> Option<f64> {
+        let all: u128 = self.way().bins.iter().map(|bin| bin.bytes_ns).sum();
+        (all > 0).then(|| self.flow.waited_byte_ns as f64 / all as f64)
+    }
+
+    fn cause(&self, cause: DropCause) -> u64 {
+        self.flow.dropped_by_cause[cause as usize]
+    }
+}
+
+fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
+    column_list![
+    "hop" "-" Count |row| Some(row.number);
+    "way" "B1" Text |row| Some(row.flow.heading.name().to_owned());
+    "src_ip" "-" Text |row| Some(row.flow.key.src.ip().to_string());
+    "src_port" "-" Count |row| Some(u64::from(row.flow.key.src.port()));
+    "dst_ip" "-" Text |row| Some(row.flow.key.dst.ip().to_string());
+    "dst_port" "-" Count |row| Some(u64::from(row.flow.key.dst.port()));
+    "protocol" "-" Count |row| Some(u64::from(row.flow.key.protocol));
+    "first_ns" "-" Whole |row| Some(row.flow.first_ns);
+    "packets" "B1" Count |row| Some(row.flow.packets);
+    "ip_bytes" "B1" Count |row| Some(row.flow.ip_bytes);
+    "passed_packets" "B1" Count |row| Some(row.flow.passed_packets);
+    "passed_bytes" "B1" Count |row| Some(row.flow.passed_bytes);
+    "dropped_packets" "B6" Count |row| Some(row.flow.dropped_packets);
+    "dropped_data_packets" "B6" Count |row| Some(row.flow.dropped_data_packets);
+    "dropped_bytes" "B6" Count |row| Some(row.flow.dropped_bytes);
+    "loss_rate" "B6" Real |row| row.flow.loss_rate();
+    "dropped_full" "B6" Count |row| Some(row.cause(DropCause::Full));
+    "dropped_early" "B6" Count |row| Some(row.cause(DropCause::Early));
+    "dropped_idle" "B6" Count |row| Some(row.cause(DropCause::Idle));
+    "dropped_run_max" "B7" Count |row| Some(row.flow.dropped_run_max);
+    "episodes" "B7" Count |row| Some(row.flow.episodes);
+    "episodes_shared" "B7" Count |row| Some(row.flow.episodes_shared);
+    "delay_ns_min" "B3" Whole |row| row.flow.delay.ns_min();
+    "delay_ns_mean" "B3" Real |row| row.flow.delay.ns_mean();
+    "delay_ns_max" "B3" Whole |row| row.flow.delay.ns_max();
+    "delay_ns_p50" "B3" Whole |row| row.flow.delay.ns_quantile(0.50);
+    "delay_ns_p95" "B3" Whole |row| row.flow.delay.ns_quantile(0.95);
+    "delay_ns_p99" "B3" Whole |row| row.flow.delay.ns_quantile(0.99);
+    "queue_delay_ns_mean" "B4" Real |row| row.flow.queue_delay.ns_mean();
+    "queue_delay_ns_p95" "B4" Whole |row| row.flow.queue_delay.ns_quantile(0.95);
+    "queue_delay_ns_max" "B4" Whole |row| row.flow.queue_delay.ns_max();
+    "queue_share" "B4" Real FlowRow::queue_share;
+    "reordered_packets" "B1" Count |row| Some(row.flow.reordered_packets);
+    "ce_marked_packets" "B1" Count |row| Some(row.flow.ce_marked_packets);
+    "appeared_packets" "B1" Count |row| Some(row.flow.appeared_packets);
+    "undecided_packets" "B1" Count |row| Some(row.flow.undecided_packets);
+    "uncertain_packets" "B1" Count |row| Some(row.flow.uncertain_packets);
+    ]
+}
+
+/// One way of a hop.
+#[derive(Clone, Copy)]
+struct WayRow<'a> {
+    number: u64,
+    hop: &'a Hop,
+    way: &'a Way,
+    config: &'a PathConfig,
+}
+
+impl WayRow<'_> {
+    /// Where packets come in, and where they leave.
+    fn points(&self) -> [&str; 2] {
+        let [first, second] = &self.hop.points;
+        match self.way.heading {
+            Heading::Forward => [first, second],
+            Heading::Reverse => [second, first],
+        }
+    }
+
+    fn flows(&self) -> impl Iterator<Item = &PathFlow> {
+        let heading = self.way.heading;
+        let flows = self.hop.flows.iter().flatten();
+        flows.filter(move |flow| flow.heading == heading)
+    }
+
+    fn sum(&self, of: fn(&PathFlow) -> u64) -> u64 {
+        self.flows().map(of).sum()
+    }
+
+    fn drops(&self, cause: DropCause) -> u64 {
+        let drops = self.way.drops.iter();
+        drops.filter(|drop| drop.cause == cause).count() as u64
+    }
+
+    fn delays(&self, of: fn(&PathFlow) -> Option<f64>) -> Option<f64> {
+        let passed = self.sum(|flow| flow.passed_packets);
+        let sum: f64 = self
+            .flows()
+            .filter_map(|flow| Some(of(flow)? * flow.passed_packets as f64))
+            .sum();
+        (passed > 0).then(|| sum / passed as f64)
+    }
+
+    fn occupancy(&self) -> Option<f64> {
+        self.way
+            .limit?
+            .share(self.way.packets_mean()?, self.way.bytes_mean()?)
+    }
+
+    fn occupancy_max(&self) -> Option<f64> {
+        let max = self.way.max();
+        self.way.limit?.share(max.packets as f64, max.bytes as f64)
+    }
+
+    /// The capacity given, or the rate found.
+    fn rate_bps(&self) -> Option<f64> {
+        let given = self.config.capacity_bps;
+        given
+            .filter(|_| self.way.heading == Heading::Forward)
+            .or(self.way.rate_bps)
+    }
+
+    fn limit(&self, of: fn(QueueLimit) -> Option<u64>) -> Option<u64> {
+        self.way.limit.and_then(of)
+    }
+}
+
+fn packets_of(limit: QueueLimit) -> Option<u64> {
+    match limit {
+        QueueLimit::Packets(packets) => Some(packets),
+        QueueLimit::Bytes(_) => None,
+    }
+}
+
+fn bytes_of(limit: QueueLimit) -> Option<u64> {
+    match limit {
+        QueueLimit::Packets(_) => None,
+        QueueLimit::Bytes(bytes) => Some(bytes),
+    }
+}
+
+fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
+    column_list![
+    "hop" "-" Count |row| Some(row.number);
+    "way" "B1" Text |row| Some(row.way.heading.name().to_owned());
+    "before" "-" Text |row| Some(row.points()[0].to_owned());
+    "after" "-" Text |row| Some(row.points()[1].to_owned());
+    "start_ns" "-" Whole |row| Some(row.way.span?.0);
+    "end_ns" "-" Whole |row| Some(row.way.span?.1);
+    "packets" "B1" Count |row| Some(row.sum(|flow| flow.packets));
+    "ip_bytes" "B1" Count |row| Some(row.sum(|flow| flow.ip_bytes));
+    "flows" "B1" Count |row| Some(row.flows().count() as u64);
+    "dropped_packets" "B6" Count |row| Some(row.way.drops.len() as u64);
+    "dropped_bytes" "B6" Count |row| Some(row.sum(|flow| flow.dropped_bytes));
+    "dropped_full" "B6" Count |row| Some(row.drops(DropCause::Full));
+    "dropped_early" "B6" Count |row| Some(row.drops(DropCause::Early));
+    "dropped_idle" "B6" Count |row| Some(row.drops(DropCause::Idle));
+    "drop_pattern" "B6" Text |row| Some(row.way.pattern()?.name().to_owned());
+    "episodes" "B7" Count |row| Some(row.way.episodes.len() as u64);
+    "episodes_shared" "B7" Count |row| Some(row.way.episodes.iter().filter(|episode| episode.flows.len() > 1).count() as u64);
+    "dropped_run_max" "B7" Count |row| row.way.episodes.iter().map(|episode| episode.run_max).max();
+    "delay_ns_min" "B3" Whole |row| row.flows().filter_map(|flow| flow.delay.ns_min()).min();
+    "delay_ns_mean" "B3" Real |row| row.delays(|flow| flow.delay.ns_mean());
+    "delay_ns_max" "B3" Whole |row| row.flows().filter_map(|flow| flow.delay.ns_max()).max();
+    "queue_delay_ns_mean" "B4" Real |row| row.delays(|flow| flow.queue_delay.ns_mean());
+    "queue_delay_ns_max" "B4" Whole |row| row.flows().filter_map(|flow| flow.queue_delay.ns_max()).max();
+    "queue_packets_mean" "B4" Real |row| row.way.packets_mean();
+    "queue_bytes_mean" "B4" Real |row| row.way.bytes_mean();
+    "queue_packets_max" "B4" Count |row| Some(row.way.max().packets);
+    "queue_bytes_max" "B4" Count |row| Some(row.way.max().bytes);
+    "limit_packets" "B4" Count |row| row.limit(packets_of);
+    "limit_bytes" "B4" Count |row| row.limit(bytes_of);
+    "limit_is_estimated" "B4" Truth |row| row.way.limit.map(|_| row.way.limit_is_estimated);
+    "occupancy_mean" "B4" Real WayRow::occupancy;
+    "occupancy_max" "B4" Real WayRow::occupancy_max;
+    "standing_packets" "B4" Real |row| Some(row.way.standing(row.config.bin_ns)?.0);
+    "standing_bytes" "B4" Real |row| Some(row.way.standing(row.config.bin_ns)?.1);
+    "busy_share" "B4" Real |row| row.way.busy_share();
+    "rate_estimated_bps" "B5" Real |row| row.way.rate_bps;
+    "utilisation" "B5" Real |row| row.way.utilisation(row.rate_bps()?);
+    "tap_place" "B5" Text |row| Some(row.way.link.tap.name().to_owned());
+    "transit_ns" "B5" Whole |row| Some(row.way.link.transit_ns);
+    "clock_offset_ns" "B2" Real |row| Some(row.hop.clock_estimate?.clock.offset_ns);
+    "clock_drift_ppm" "B2" Real |row| Some(row.hop.clock_estimate?.clock.drift * 1e6);
+    "clock_uncertainty_ns" "B2" Real |row| row.hop.clock_estimate?.uncertainty_ns;
+    "clock_corrected" "B2" Truth |row| Some(row.hop.clock_is_fixed());
+    "reordered_packets" "B1" Count |row| Some(row.sum(|flow| flow.reordered_packets));
+    "ce_marked_packets" "B1" Count |row| Some(row.sum(|flow| flow.ce_marked_packets));
+    "appeared_packets" "B1" Count |row| Some(row.sum(|flow| flow.appeared_packets));
+    "undecided_packets" "B1" Count |row| Some(row.sum(|flow| flow.undecided_packets));
+    "uncertain_packets" "B1" Count |row| Some(row.sum(|flow| flow.uncertain_packets));
+    "quality" "B1" Text |row| Some(row.hop.quality().join(","));
+    ]
+}
+
+/// The queue of a way in a bin.
+struct BinRow<'a> {
+    of: WayRow<'a>,
+    bin: &'a QueueBin,
+}
+
+impl BinRow<'_> {
+    fn packets_mean(&self) -> f64 {
+        self.bin.packets_ns as f64 / self.of.config.bin_ns as f64
+    }
+
+    fn bytes_mean(&self) -> f64 {
+        self.bin.bytes_ns as f64 / self.of.config.bin_ns as f64
+    }
+
+    fn utilisation(&self) -> Option<f64> {
+        let sent = self.bin.left.bytes as f64 * 8e9 / self.of.config.bin_ns as f64;
+        Some(sent / self.of.rate_bps()?)
+    }
+}
+
+fn bin_columns<'a>() -> Vec<Column<BinRow<'a>>> {
+    column_list![
+    "hop" "-" Count |row| Some(row.of.number);
+    "way" "B1" Text |row| Some(row.of.way.heading.name().to_owned());
+    "bin" "-" Whole |row| Some(row.bin.index);
+    "bin_start_ns" "-" Whole |row| Some(row.of.hop.bin_start_ns(row.bin.index));
+    "arrived_packets" "B1" Count |row| Some(row.bin.arrived.packets + row.bin.dropped.packets);
+    "arrived_bytes" "B1" Count |row| Some(row.bin.arrived.bytes + row.bin.dropped.bytes);
+    "left_packets" "B4" Count |row| Some(row.bin.left.packets);
+    "left_bytes" "B4" Count |row| Some(row.bin.left.bytes);
+    "dropped_packets" "B6" Count |row| Some(row.bin.dropped.packets);
+    "dropped_bytes" "B6" Count |row| Some(row.bin.dropped.bytes);
+    "queue_packets_mean" "B4" Real |row| Some(row.packets_mean());
+    "queue_bytes_mean" "B4" Real |row| Some(row.bytes_mean());
+    "queue_packets_min" "B4" Count |row| Some(row.bin.min.packets);
+    "queue_bytes_min" "B4" Count |row| Some(row.bin.min.bytes);
+    "queue_packets_max" "B4" Count |row| Some(row.bin.max.packets);
+    "queue_bytes_max" "B4" Count |row| Some(row.bin.max.bytes);
+    "queue_packets_end" "B4" Count |row| Some(row.bin.end.packets);
+    "queue_bytes_end" "B4" Count |row| Some(row.bin.end.bytes);
+    "occupancy_mean" "B4" Real |row| row.of.way.limit?.share(row.packets_mean(), row.bytes_mean());
+    "occupancy_max" "B4" Real |row| row.of.way.limit?.share(row.bin.max.packets as f64, row.bin.max.bytes as f64);
+    "utilisation" "B5" Real BinRow::utilisation;
+    ]
+}
+
+/// A flow in a bin.
+struct FlowBinRow<'a> {
+    of: FlowRow<'a>,
+    bin: &'a FlowBin,
+}
+
+fn flow_bin_columns<'a>() -> Vec<Column<FlowBinRow<'a>>> {
+    column_list![
+    "hop" "-" Count |row| Some(row.of.number);
+    "way" "B1" Text |row| Some(row.of.flow.heading.name().to_owned());
+    "src_ip" "-" Text |row| Some(row.of.flow.key.src.ip().to_string());
+    "src_port" "-" Count |row| Some(u64::from(row.of.flow.key.src.port()));
+    "dst_ip" "-" Text |row| Some(row.of.flow.key.dst.ip().to_string());
+    "dst_port" "-" Count |row| Some(u64::from(row.of.flow.key.dst.port()));
+    "bin" "-" Whole |row| Some(row.bin.index);
+    "bin_start_ns" "-" Whole |row| Some(row.of.hop.bin_start_ns(row.bin.index));
+    "passed_packets" "B1" Count |row| Some(row.bin.passed_packets);
+    "passed_bytes" "B1" Count |row| Some(row.bin.passed_bytes);
+    "dropped_packets" "B6" Count |row| Some(row.bin.dropped_packets);
+    "delay_ns_min" "B3" Whole |row| (row.bin.passed_packets > 0).then_some(row.bin.delay_ns_min);
+    "delay_ns_mean" "B3" Real |row| row.bin.delay_ns_mean();
+    "delay_ns_max" "B3" Whole |row| (row.bin.passed_packets > 0).then_some(row.bin.delay_ns_max);
+    "queue_bytes_mean" "B4" Real |row| Some(row.bin.waited_byte_ns as f64 / row.of.hop.bin_ns as f64);
+    ]
+}
+
+/// An episode of drops.
+struct EpisodeRow<'a> {
+    of: WayRow<'a>,
+    episode_number: u64,
+    episode: &'a crate::path::Episode,
+}
+
+impl EpisodeRow<'_> {
+    /// `10.0.0.1:80>10.0.0.2:5001=3` for each flow that lost.
+    fn flows(&self) -> String {
+        let flows = self.episode.flows.iter().filter_map(|&(number, drops)| {
+            let flow = self.of.hop.flows.get(number as usize)?.as_ref()?;
+            let (src, dst) = (flow.key.src, flow.key.dst);
+            Some(format!(
+                "{}:{}>{}:{}={drops}",
+                src.ip(),
+                src.port(),
+                dst.ip(),
+                dst.port()
+            ))
+        });
+        flows.collect::<Vec<_>>().join(",")
+    }
+}
+
+fn episode_columns<'a>() -> Vec<Column<EpisodeRow<'a>>> {
+    column_list![
+    "hop" "-" Count |row| Some(row.of.number);
+    "way" "B1" Text |row| Some(row.of.way.heading.name().to_owned());
+    "episode" "-" Count |row| Some(row.episode_number);
+    "start_ns" "B7" Whole |row| Some(row.episode.start_ns);
+    "end_ns" "B7" Whole |row| Some(row.episode.end_ns);
+    "dropped_packets" "B7" Count |row| Some(row.episode.drops);
+    "dropped_bytes" "B7" Count |row| Some(row.episode.bytes);
+    "dropped_run_max" "B7" Count |row| Some(row.episode.run_max);
+    "queue_packets" "B7" Count |row| Some(row.episode.found.packets);
+    "queue_bytes" "B7" Count |row| Some(row.episode.found.bytes);
+    "flows" "B7" Count |row| Some(row.episode.flows.len() as u64);
+    "dropped_by_flow" "B7" Text |row| Some(row.flows());
+    ]
+}
+
+/// A packet at a hop.
+struct PacketRow<'a> {
+    number: u64,
+    hop: &'a Hop,
+    packet: &'a PacketFate,
+}
+
+impl PacketRow<'_> {
+    fn flow(&self) -> Option<&PathFlow> {
+        self.hop.flows.get(self.packet.flow as usize)?.as_ref()
+    }
+}
+
+fn packet_columns<'a>() -> Vec<Column<PacketRow<'a>>> {
+    column_list![
+    "hop" "-" Count |row| Some(row.number);
+    "way" "B1" Text |row| Some(row.flow()?.heading.name().to_owned());
+    "src_ip" "-" Text |row| Some(row.flow()?.key.src.ip().to_string());
+    "src_port" "-" Count |row| Some(u64::from(row.flow()?.key.src.port()));
+    "dst_ip" "-" Text |row| Some(row.flow()?.key.dst.ip().to_string());
+    "dst_port" "-" Count |row| Some(u64::from(row.flow()?.key.dst.port()));
+    "time_ns" "-" Whole |row| Some(row.packet.at_ns);
+    "frame_in" "-" Count |row| row.packet.entry_frame;
+    "frame_out" "-" Count |row| row.packet.exit_frame;
+    "ip_len" "-" Count |row| Some(u64::from(row.packet.ip_len));
+    "outcome" "B1" Text |row| Some(row.packet.outcome.name().to_owned());
+    "delay_ns" "B3" Whole |row| row.packet.delay_ns;
+    "queue_delay_ns" "B4" Whole |row| row.packet.queue_delay_ns;
+    "uncertain" "B1" Truth |row| Some(row.packet.uncertain);
+    ]
+}

@@ -1,0 +1,250 @@
+//! One scenario against its truth.
+
+use std::collections::BTreeMap;
+
+use ccanalyze::path::{
+    DropCause, Heading, Hop, Outcome, PathAnalysis, PathConfig, Point, QueueLimit, Way,
+};
+
+use crate::skew;
+use crate::truth::{Ends, Scenario};
+
+/// What was compared.
+pub(crate) struct Compared {
+    pub(crate) name: String,
+    /// Drops found and drops logged.
+    pub(crate) drops: (u64, u64),
+    /// Flows whose number of drops is not the log's.
+    pub(crate) flows_wrong: usize,
+    /// Found: at a full queue, before it was full, with nothing waiting.
+    pub(crate) causes: [u64; 3],
+    /// The log's words for the causes, with their numbers.
+    pub(crate) logged: String,
+    pub(crate) limit: Option<QueueLimit>,
+    /// Packets that were matched with another than themselves, of so many.
+    pub(crate) matches: Option<(u64, u64)>,
+    /// Mean packets waiting: found and logged.
+    pub(crate) queue: Option<(f64, f64)>,
+    /// How near the queue is to the log's.
+    pub(crate) series: Near,
+    /// How near the time that each packet waited is to the log's, in ns.
+    pub(crate) waits: Near,
+    /// What remains of it with a clock that is off.
+    pub(crate) skew: Skewed,
+}
+
+/// The result with one clock 3 s ahead and 50 ppm fast, against that with both clocks right.
+pub(crate) struct Skewed {
+    pub(crate) flows_wrong: usize,
+    /// Largest difference of a packet's delay, in ns.
+    pub(crate) delay_error_max: i64,
+    /// What the uncertainty was said to be, in ns.
+    pub(crate) uncertainty: Option<f64>,
+}
+
+/// How many of some values are near to the truth.
+#[derive(Default)]
+pub(crate) struct Near {
+    pub(crate) values: u64,
+    pub(crate) close: u64,
+    sum: u64,
+    pub(crate) worst: u64,
+}
+
+impl Near {
+    fn add(&mut self, difference: u64, near: u64) {
+        self.values += 1;
+        self.close += u64::from(difference <= near);
+        self.sum += difference;
+        self.worst = self.worst.max(difference);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.values += other.values;
+        self.close += other.close;
+        self.sum += other.sum;
+        self.worst = self.worst.max(other.worst);
+    }
+
+    /// Mean difference; `None` without values.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.values > 0).then(|| self.sum as f64 / self.values as f64)
+    }
+}
+
+pub(crate) fn compare(scenario: &Scenario) -> Result<Compared, String> {
+    let points = [&scenario.before, &scenario.after].map(|path| Point::file(path.clone()));
+    let analysis = analyse(&points)?;
+    let hop = &analysis.hops[0];
+    let way = &hop.ways[Heading::Forward as usize];
+    let drops = drops_by_flow(hop);
+    let mut logged: BTreeMap<&str, u64> = BTreeMap::new();
+    for ((_, cause), count) in &scenario.drops {
+        *logged.entry(cause).or_default() += count;
+    }
+    let words: Vec<String> = logged
+        .iter()
+        .map(|(cause, count)| format!("{count} {cause}"))
+        .collect();
+    let all = hop.ways.iter().flat_map(|way| &way.drops);
+    let mut causes = [0; 3];
+    all.for_each(|drop| causes[drop.cause as usize] += 1);
+    let (matches, waits) = packets(hop, scenario);
+    let (queue, series) = if scenario.samples.is_empty() {
+        (logged_mean(way, scenario), maxima(way, scenario))
+    } else {
+        samples(hop, scenario)
+    };
+    Ok(Compared {
+        name: scenario.name.clone(),
+        drops: (drops.values().sum(), logged.values().sum()),
+        flows_wrong: flows_wrong(&drops, scenario),
+        causes,
+        logged: words.join(", "),
+        limit: way.limit,
+        matches,
+        queue,
+        series,
+        waits,
+        skew: skewed(hop, scenario)?,
+    })
+}
+
+fn analyse(points: &[Point]) -> Result<PathAnalysis, String> {
+    let config = PathConfig {
+        bin_ns: 10_000_000,
+        packets: true,
+        ..PathConfig::default()
+    };
+    PathAnalysis::of(points, &config).map_err(|error| error.to_string())
+}
+
+fn drops_by_flow(hop: &Hop) -> BTreeMap<Ends, u64> {
+    let mut drops = BTreeMap::new();
+    for flow in hop.flows_in_order() {
+        let (src, dst) = (flow.key.src, flow.key.dst);
+        let ends = (src.ip(), src.port(), dst.ip(), dst.port());
+        *drops.entry(ends).or_default() += flow.dropped_packets;
+    }
+    drops
+}
+
+fn flows_wrong(drops: &BTreeMap<Ends, u64>, scenario: &Scenario) -> usize {
+    let mut truth: BTreeMap<Ends, u64> = drops.keys().map(|&ends| (ends, 0)).collect();
+    for ((ends, _), count) in &scenario.drops {
+        *truth.entry(*ends).or_default() += count;
+    }
+    truth
+        .iter()
+        .filter(|(ends, count)| drops.get(*ends).copied().unwrap_or(0) != **count)
+        .count()
+}
+
+/// Matches that are wrong, and how near the waits are.
+fn packets(hop: &Hop, scenario: &Scenario) -> (Option<(u64, u64)>, Near) {
+    let (mut wrong, mut all, mut waits) = (0, 0, Near::default());
+    for packet in &hop.packets {
+        let (Some(entry), Some(exit)) = (packet.entry_frame, packet.exit_frame) else {
+            continue;
+        };
+        let heading = hop.flows[packet.flow as usize]
+            .as_ref()
+            .map(|flow| flow.heading);
+        let (before, after) = match heading {
+            Some(Heading::Reverse) => (exit, entry),
+            _ => (entry, exit),
+        };
+        // Of frames of offload, the log has the first packet only.
+        let Some(&(truth, wait)) = scenario.joined.get(&after) else {
+            continue;
+        };
+        all += 1;
+        wrong += u64::from(truth != before);
+        if let (Some(wait), Some(ours)) = (wait, packet.queue_delay_ns) {
+            waits.add(ours.abs_diff(wait), 20_000);
+        }
+    }
+    ((!scenario.joined.is_empty()).then_some((wrong, all)), waits)
+}
+
+/// By Little's law, from how long the log says that each packet waited.
+fn logged_mean(way: &Way, scenario: &Scenario) -> Option<(f64, f64)> {
+    let duration = way.duration_ns()? as f64;
+    Some((way.packets_mean()?, scenario.waits_ns? / duration))
+}
+
+/// The largest queue in each 10 ms. Our intervals begin with another packet than the log's, so a
+/// neighbour counts too.
+fn maxima(way: &Way, scenario: &Scenario) -> Near {
+    let ours: BTreeMap<i64, u64> = way
+        .bins
+        .iter()
+        .map(|bin| (bin.index * 10, bin.max.packets))
+        .collect();
+    let mut near = Near::default();
+    for (&ms, &truth) in &scenario.maxima {
+        let found = [ms - 10, ms, ms + 10].map(|ms| ours.get(&ms).copied().unwrap_or(0));
+        let difference = found.into_iter().map(|ours| ours.abs_diff(truth)).min();
+        near.add(difference.unwrap_or(truth), 1);
+    }
+    near
+}
+
+/// Ours at the instants of the log's samples.
+fn samples(hop: &Hop, scenario: &Scenario) -> (Option<(f64, f64)>, Near) {
+    let mut changes: Vec<(i64, i64)> = Vec::new();
+    let forward = |flow: u32| {
+        let flow = hop.flows[flow as usize].as_ref();
+        flow.is_some_and(|flow| flow.heading == Heading::Forward)
+    };
+    for packet in &hop.packets {
+        if let (Outcome::Passed, Some(wait)) = (packet.outcome, packet.queue_delay_ns)
+            && forward(packet.flow)
+        {
+            changes.push((packet.at_ns, 1));
+            changes.push((packet.at_ns + wait, -1));
+        }
+    }
+    changes.sort_unstable();
+    let mut changes = changes.into_iter().peekable();
+    let (mut waiting, mut near, mut sums) = (0_i64, Near::default(), (0.0, 0.0));
+    for &(at, truth) in &scenario.samples {
+        while let Some((_, change)) = changes.next_if(|&(then, _)| then <= at) {
+            waiting += change;
+        }
+        near.add(waiting.abs_diff(truth as i64), 1);
+        sums = (sums.0 + waiting as f64, sums.1 + truth as f64);
+    }
+    let samples = scenario.samples.len() as f64;
+    (Some((sums.0 / samples, sums.1 / samples)), near)
+}
+
+/// The same captures, but the second one's clock is 3 s ahead and gains 50 ppm.
+fn skewed(right: &Hop, scenario: &Scenario) -> Result<Skewed, String> {
+    let after = skew::copy(&scenario.after)?;
+    let points = [scenario.before.clone(), after.path().to_path_buf()].map(Point::file);
+    let analysis = analyse(&points)?;
+    let hop = &analysis.hops[0];
+    let delays = |hop: &Hop| -> BTreeMap<(Option<u64>, Option<u64>), i64> {
+        let passed = hop.packets.iter().filter_map(|packet| {
+            let frames = (packet.entry_frame, packet.exit_frame);
+            Some((frames, packet.delay_ns?))
+        });
+        passed.collect()
+    };
+    let (right, wrong) = (delays(right), delays(hop));
+    let error = |(frames, delay): (&(Option<u64>, Option<u64>), &i64)| {
+        let other = wrong.get(frames).copied().unwrap_or(i64::MAX);
+        other.saturating_sub(*delay).saturating_abs()
+    };
+    Ok(Skewed {
+        flows_wrong: flows_wrong(&drops_by_flow(hop), scenario),
+        delay_error_max: right.iter().map(error).max().unwrap_or(0),
+        uncertainty: hop.clock_estimate.and_then(|clock| clock.uncertainty_ns),
+    })
+}
+
+/// The part of drops that were found at a full queue.
+pub(crate) fn full(causes: [u64; 3]) -> u64 {
+    causes[DropCause::Full as usize]
+}

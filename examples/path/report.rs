@@ -1,0 +1,236 @@
+//! The document.
+
+use std::fmt::Write as _;
+
+use ccanalyze::path::QueueLimit;
+
+use crate::compare::{Compared, Near, full};
+
+pub(crate) fn document(results: &[Compared]) -> String {
+    let mut text = INTRODUCTION.to_owned();
+    totals(&mut text, results);
+    text.push_str(SCENARIOS);
+    for result in results {
+        row(&mut text, result);
+    }
+    wrong(&mut text, results);
+    text
+}
+
+fn totals(text: &mut String, results: &[Compared]) {
+    text.push_str("\n## In short\n\n| | lab | ns-3 |\n| --- | --: | --: |\n");
+    let kinds = ["lab/", "ns3/"];
+    let mut line = |what: &str, of: &dyn Fn(&[&Compared]) -> String| {
+        let cells: Vec<String> = kinds
+            .iter()
+            .map(|kind| {
+                let some: Vec<&Compared> = results
+                    .iter()
+                    .filter(|result| result.name.starts_with(kind))
+                    .collect();
+                of(&some)
+            })
+            .collect();
+        let _ = writeln!(text, "| {what} | {} |", cells.join(" | "));
+    };
+    line("scenarios", &|some| some.len().to_string());
+    line("drops logged", &|some| {
+        some.iter().map(|one| one.drops.1).sum::<u64>().to_string()
+    });
+    line("drops found", &|some| {
+        some.iter().map(|one| one.drops.0).sum::<u64>().to_string()
+    });
+    line("flows with another number of drops than logged", &|some| {
+        some.iter()
+            .map(|one| one.flows_wrong)
+            .sum::<usize>()
+            .to_string()
+    });
+    line("packets matched with another packet", &|some| {
+        let matches = some.iter().filter_map(|one| one.matches);
+        let (wrong, all) = matches.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        if all == 0 {
+            return "not logged".to_owned();
+        }
+        format!("{wrong} of {all}")
+    });
+    line("mean queue within 1 % of the log", &|some| {
+        let good = some.iter().filter(|one| error(one).abs() <= 0.01);
+        format!("{} of {}", good.count(), some.len())
+    });
+    line("mean queue within 1 % or 0.05 packets", &|some| {
+        let good = some.iter().filter(|one| is_near(one));
+        format!("{} of {}", good.count(), some.len())
+    });
+    line("queue over time within one packet", &|some| {
+        near(some, |one| &one.series)
+    });
+    line("time waited within 20 us", &|some| {
+        near(some, |one| &one.waits)
+    });
+    line("mean error of the time waited", &|some| {
+        let mut sum = Near::default();
+        for one in some {
+            sum.merge(&one.waits);
+        }
+        sum.mean()
+            .map_or("not logged".to_owned(), |ns| format!("{:.1} us", ns / 1e3))
+    });
+    line("with 3 s and 50 ppm: flows with other drops", &|some| {
+        some.iter()
+            .map(|one| one.skew.flows_wrong)
+            .sum::<usize>()
+            .to_string()
+    });
+    line("with 3 s and 50 ppm: largest error of a delay", &|some| {
+        let worst = some.iter().map(|one| one.skew.delay_error_max).max();
+        format!("{:.1} us", worst.unwrap_or(0) as f64 / 1e3)
+    });
+}
+
+fn near(some: &[&Compared], of: fn(&Compared) -> &Near) -> String {
+    let mut sum = Near::default();
+    for one in some {
+        sum.merge(of(one));
+    }
+    if sum.values == 0 {
+        return "not logged".to_owned();
+    }
+    format!(
+        "{:.2} % of {}",
+        100.0 * sum.close as f64 / sum.values as f64,
+        sum.values
+    )
+}
+
+/// Of the mean queue, relative.
+fn error(one: &Compared) -> f64 {
+    match one.queue {
+        Some((ours, truth)) if truth > 0.0 => ours / truth - 1.0,
+        _ => 0.0,
+    }
+}
+
+fn is_near(one: &Compared) -> bool {
+    let difference = one.queue.map_or(0.0, |(ours, truth)| (ours - truth).abs());
+    error(one).abs() <= 0.01 || difference <= 0.05
+}
+
+fn row(text: &mut String, one: &Compared) {
+    let percent = |near: &Near| match near.values {
+        0 => "-".to_owned(),
+        values => format!("{:.1} %", 100.0 * near.close as f64 / values as f64),
+    };
+    let limit = match one.limit {
+        Some(QueueLimit::Packets(packets)) => format!("{packets} p"),
+        Some(QueueLimit::Bytes(bytes)) => format!("{bytes} B"),
+        None => "-".to_owned(),
+    };
+    let (ours, truth) = one.queue.unwrap_or((0.0, 0.0));
+    let _ = writeln!(
+        text,
+        "| `{}` | {} | {} | {} / {} / {} | {limit} | {truth:.3} | {ours:.3} | {:+.2} % | {} | {} | {:.1} |",
+        one.name,
+        if one.logged.is_empty() {
+            "none"
+        } else {
+            &one.logged
+        },
+        if one.flows_wrong == 0 {
+            "exact".to_owned()
+        } else {
+            format!("**{} found**", one.drops.0)
+        },
+        one.causes[0],
+        one.causes[1],
+        one.causes[2],
+        100.0 * error(one),
+        percent(&one.series),
+        percent(&one.waits),
+        one.skew.delay_error_max as f64 / 1e3,
+    );
+}
+
+fn wrong(text: &mut String, results: &[Compared]) {
+    text.push_str("\n## What is wrong\n\n");
+    let far: Vec<&Compared> = results.iter().filter(|one| !is_near(one)).collect();
+    if !far.is_empty() {
+        text.push_str("Mean queue off by more than 1 % and 0.05 packets:\n\n");
+        for one in far {
+            let (ours, truth) = one.queue.unwrap_or((0.0, 0.0));
+            let _ = writeln!(
+                text,
+                "- `{}`: {ours:.3} for {truth:.3} ({:+.1} %)",
+                one.name,
+                100.0 * error(one)
+            );
+        }
+        text.push('\n');
+    }
+    let drop_tail = results
+        .iter()
+        .filter(|one| one.logged.ends_with("drop-tail") && !one.logged.contains(','));
+    let missed: Vec<String> = drop_tail
+        .filter(|one| full(one.causes) < one.drops.1)
+        .map(|one| format!("`{}` {} of {}", one.name, full(one.causes), one.drops.1))
+        .collect();
+    if !missed.is_empty() {
+        let _ = writeln!(
+            text,
+            "Drops of a full queue that were found at one that was not, or not known to be: {}.\n",
+            missed.join(", ")
+        );
+    }
+    let late: Vec<String> = results
+        .iter()
+        .filter(|one| one.skew.delay_error_max > 100_000)
+        .map(|one| {
+            format!(
+                "`{}` {:.0} us (stated: {:.0} us)",
+                one.name,
+                one.skew.delay_error_max as f64 / 1e3,
+                one.skew.uncertainty.unwrap_or(0.0) / 1e3
+            )
+        })
+        .collect();
+    if !late.is_empty() {
+        let _ = writeln!(
+            text,
+            "Delays off by more than 100 us with a clock that is wrong: {}.\n",
+            late.join(", ")
+        );
+    }
+    text.push_str(LIMITS);
+}
+
+const INTRODUCTION: &str = "# Before and after a queue: how right the numbers are
+
+Made by one command:
+
+```sh
+cargo run --release --no-default-features --example path -- ../shared > docs/PATH.md
+```
+
+It runs the analysis behind `ccanalyze path` on captures from before and after a bottleneck, without telling it anything about the path, and compares
+with the log of what the queue did. *lab*: Linux senders and a path emulator that logged each packet; *ns-3*: simulations, traced inside.
+Definitions are in [METRICS.md](../METRICS.md#between-two-points).
+";
+
+const SCENARIOS: &str = "
+## By scenario
+
+*found*: whether the number of drops of every flow is the log's. *full / early / idle*: our causes. *limit*: as the drops show it. *queue*: mean packets
+waiting. *series*: values of the queue over time within one packet of the log (lab: largest in each 10 ms; ns-3: samples every 10 ms). *waits*: packets
+whose time in the queue is within 20 us of the log's. *skew*: with the second clock 3 s ahead and 50 ppm fast, the largest error of a delay in us.
+
+| scenario | drops logged | found | full / early / idle | limit | queue logged | ours | error | series | waits | skew |
+| --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |
+";
+
+const LIMITS: &str = "Known limits:
+
+- A queue that drops what it had taken (CoDel, FQ-CoDel) held the dropped packets for a while; from outside that cannot be seen, so its mean is too low by their share.
+- The lab's emulator runs in user space and was late at times, by microseconds as a rule and milliseconds now and then. The captures show when packets really left, the log when they should
+  have: waits differ by that, which shows where the queue is a fraction of a packet long.
+- A random drop that happens to meet a full queue counts as a drop of the full queue.
+";

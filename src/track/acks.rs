@@ -5,7 +5,7 @@ use super::ids::IdCounter;
 use super::in_flight::{Marks, Sent};
 use super::ranges::StreamRange;
 use super::rtt::later;
-use crate::decode::{Segment, TcpFlags};
+use crate::decode::{SackBlock, Segment, TcpFlags};
 use crate::event::{
     Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal, StreamPart,
 };
@@ -79,23 +79,19 @@ impl HalfFlow {
         let floor = una.max(ack);
         let highest_before = self.board.highest_end();
         let blocks = segment.sack.as_slice();
-        let range = |index: usize| {
-            let block = blocks.get(index)?;
+        let highest = self.high.max(ack) + REACH_MAX;
+        let range = |block: &SackBlock| {
             let start = unwrapper.offset(block.start, ack);
             let end = unwrapper.offset(block.end, ack);
-            let sane =
-                start < end && end - start <= REACH_MAX && end <= self.high.max(ack) + REACH_MAX;
+            let sane = start < end && end - start <= REACH_MAX && end <= highest;
             sane.then_some(StreamRange { start, end })
         };
-        let dsack = range(0).filter(|first| {
+        let dsack = blocks.first().and_then(range).filter(|first| {
             first.end <= ack
-                || range(1)
+                || blocks
+                    .get(1)
+                    .and_then(range)
                     .is_some_and(|second| second.start <= first.start && first.end <= second.end)
-        });
-        let ranges: [Option<StreamRange>; 4] = std::array::from_fn(|index| {
-            range(index)
-                .filter(|_| index > 0 || dsack.is_none())
-                .filter(|range| range.end > floor)
         });
         if let Some(dsack) = dsack {
             sink.signal(dir, segment.at, Signal::Dsack);
@@ -114,27 +110,21 @@ impl HalfFlow {
         if counted > 0 {
             sink.signal(dir, segment.at, Signal::SackBlocks(counted as u8));
         }
-        let mut fresh: [Option<StreamRange>; 8] = [None; 8];
-        let mut parts = 0;
-        for range in ranges.into_iter().flatten() {
-            self.board
-                .insert(range.start.max(floor), range.end, |part| {
-                    // More than two fresh parts a block happen only after many lost ACKs; the last
-                    // slot then widens to hold the rest.
-                    if let Some(slot) = fresh.get_mut(parts) {
-                        *slot = Some(part);
-                        parts += 1;
-                    } else if let Some(Some(last)) = fresh.last_mut() {
-                        last.start = last.start.min(part.start);
-                        last.end = last.end.max(part.end);
-                    }
-                });
+        let mut fresh = std::mem::take(&mut self.fresh);
+        let counting = blocks.iter().skip(usize::from(dsack.is_some()));
+        for range in counting.filter_map(range) {
+            if range.end > floor {
+                self.board
+                    .insert(range.start.max(floor), range.end, |part| fresh.push(part));
+            }
         }
-        for part in fresh.into_iter().flatten() {
+        let news = !fresh.is_empty();
+        for part in fresh.drain(..) {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);
         }
+        self.fresh = fresh;
         self.amend_unneeded(dir, sink);
-        if parts > 0
+        if news
             && !self.holes.is_empty()
             && let Some(highest) = self.board.highest_end()
         {
@@ -143,7 +133,7 @@ impl HalfFlow {
             self.holes
                 .tell_below(highest, clear, recovering, segment.at);
         }
-        parts > 0
+        news
     }
 
     /// Segments inside `part` have just been reported by SACK.
@@ -168,7 +158,10 @@ impl HalfFlow {
             let Some(sent) = self.in_flight.get_mut(index) else {
                 break;
             };
-            if sent.marks.has(Marks::SACKED) || !self.board.covers(sent.start, sent.end()) {
+            let inside = part.start <= sent.start && sent.end() <= part.end;
+            if sent.marks.has(Marks::SACKED)
+                || !(inside || self.board.covers(sent.start, sent.end()))
+            {
                 continue;
             }
             sent.marks.set(Marks::SACKED);

@@ -49,7 +49,15 @@ impl Scoreboard {
     /// Adds `start..end` and calls `fresh` with each part of it that was not reported before.
     pub(super) fn insert(&mut self, start: i64, end: i64, mut fresh: impl FnMut(StreamRange)) {
         // The ranges that touch the new one are those from `first` up to `last`.
-        let first = self.ranges.partition_point(|range| range.end < start);
+        let first = match self.ranges.last() {
+            Some(highest) if highest.start <= start && start <= highest.end => {
+                self.ranges.len() - 1
+            }
+            _ => self.ranges.partition_point(|range| range.end < start),
+        };
+        if self.grow(first, start, end, &mut fresh) {
+            return;
+        }
         let mut last = first;
         let mut merged = StreamRange { start, end };
         let mut from = start;
@@ -79,6 +87,42 @@ impl Scoreboard {
             let dropped = self.ranges.remove(0);
             self.bytes -= (dropped.end - dropped.start) as u64;
         }
+    }
+
+    /// Adds `start..end` where it begins in the range at `index` and reaches no other, as nearly all
+    /// blocks do: they repeat a range, or let it grow at its upper end.
+    #[inline]
+    fn grow(
+        &mut self,
+        index: usize,
+        start: i64,
+        end: i64,
+        fresh: &mut impl FnMut(StreamRange),
+    ) -> bool {
+        let next = self
+            .ranges
+            .get(index + 1)
+            .map_or(i64::MAX, |next| next.start);
+        let Some(range) = self
+            .ranges
+            .get_mut(index)
+            .filter(|range| range.start <= start)
+        else {
+            return false;
+        };
+        if end <= range.end {
+            return true;
+        }
+        if end >= next {
+            return false;
+        }
+        fresh(StreamRange {
+            start: range.end,
+            end,
+        });
+        self.bytes += (end - range.end) as u64;
+        range.end = end;
+        true
     }
 
     /// Forgets all below `offset`, which the cumulative ACK has passed.

@@ -33,6 +33,8 @@ mod compression;
 mod error;
 mod facts;
 mod interface;
+mod mapped;
+mod mapping;
 mod pcap;
 mod pcapng;
 mod reader;
@@ -74,12 +76,30 @@ pub struct ReadOptions {
     /// Bytes of the capture file that a window aims at; it holds more when one record alone needs
     /// more. Which records come out does not depend on it. Clamped to 1 byte ..= 1 GiB.
     pub window_bytes: usize,
+    /// How files are taken in; [`Io::Read`] unless asked otherwise, since who maps files has to call
+    /// [`CaptureReader::confirm`]. Which records come out does not depend on it.
+    pub io: Io,
+}
+
+/// How the bytes of a file are taken in.
+///
+/// Only regular files without compression can be mapped: everything else is read, whatever is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Io {
+    /// Files large enough to be worth it are mapped.
+    #[default]
+    Auto,
+    /// All files are mapped that can be.
+    Mapped,
+    /// All files are read.
+    Read,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
         Self {
             window_bytes: WINDOW_BYTES,
+            io: Io::Read,
         }
     }
 }
@@ -91,6 +111,7 @@ pub struct CaptureReader {
     facts: Vec<FileFacts>,
     current: usize,
     window_bytes: usize,
+    io: Io,
     progress: Progress,
 }
 
@@ -122,12 +143,13 @@ impl CaptureReader {
             facts: Vec::with_capacity(openers.len()),
             current: 0,
             window_bytes,
+            io: options.io,
             progress,
         };
         if openers.len() == 1 {
             for mut opener in openers {
                 let mut facts = FileFacts::new(opener.path().to_owned());
-                let file = FileReader::open(&mut opener, &reader.progress)?;
+                let file = FileReader::open(&mut opener, options.io, &reader.progress)?;
                 file.describe(&mut facts);
                 reader.files.push(OneFile::Open(Box::new(file)));
                 reader.facts.push(facts);
@@ -135,7 +157,7 @@ impl CaptureReader {
         } else {
             let mut probed: Vec<Probed> = openers
                 .into_iter()
-                .map(|opener| Probed::new(opener, &reader.progress))
+                .map(|opener| Probed::new(opener, options.io, &reader.progress))
                 .collect();
             probed.sort_by_key(Probed::order);
             for file in probed {
@@ -158,7 +180,7 @@ impl CaptureReader {
         window.clear();
         while let Some(slot) = self.files.get_mut(self.current) {
             if let OneFile::Waiting(opener) = slot {
-                match FileReader::open(opener, &self.progress) {
+                match FileReader::open(opener, self.io, &self.progress) {
                     Ok(file) => *slot = OneFile::Open(Box::new(file)),
                     Err(error) => {
                         self.leave_file();
@@ -186,6 +208,34 @@ impl CaptureReader {
             }
         }
         Ok(false)
+    }
+
+    /// Whether `window`, the last one that was read, still holds what the file does.
+    ///
+    /// It always does, unless the file is mapped and was truncated after
+    /// [`read_window`](Self::read_window): what was done with the records since then may rest on
+    /// zeros. `Ok(false)` says so, and `window` then has what is left of its records, read into
+    /// memory where nothing can happen to them; it is empty when none are. The file's end is then
+    /// reported as any other, by the call that reaches it.
+    ///
+    /// # Errors
+    /// The file can no longer be read, or has no record left where the window began.
+    pub fn confirm(&mut self, window: &mut Window) -> Result<bool, CaptureError> {
+        let Some(OneFile::Open(file)) = self.files.get_mut(self.current) else {
+            return Ok(true);
+        };
+        if window.file != self.current {
+            return Ok(true);
+        }
+        let outcome = file.confirm(window, self.window_bytes);
+        if let Some(facts) = self.facts.get_mut(self.current) {
+            file.describe(facts);
+        }
+        if outcome.is_err() {
+            window.clear();
+            self.leave_file();
+        }
+        outcome
     }
 
     /// Bytes of the input files consumed so far: compressed bytes where a file is compressed.
@@ -241,13 +291,13 @@ enum Start {
 }
 
 impl Probed {
-    fn new(mut opener: Opener, progress: &Progress) -> Self {
+    fn new(mut opener: Opener, io: Io, progress: &Progress) -> Self {
         let mut facts = FileFacts::new(opener.path().to_owned());
         // What is opened again later must not be counted twice.
         let again = opener.opens_again();
         let unwatched = Progress::new(None);
         let watch = if again { &unwatched } else { progress };
-        match FileReader::open(&mut opener, watch) {
+        match FileReader::open(&mut opener, io, watch) {
             // Opening again gives the error again, when its turn comes.
             Err(error) => Self {
                 file: OneFile::Waiting(opener.failed_with(error)),

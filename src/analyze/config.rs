@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::capture::CaptureSource;
+use crate::capture::{CaptureSource, Io};
 use crate::decode::{DecodeOptions, Filter};
 use crate::flow::FlowLimits;
 use crate::metric::BalanceWeights;
@@ -103,6 +103,8 @@ pub struct Config {
     pub limits: FlowLimits,
     /// Threads to work with; `None` is one a core.
     pub threads: Option<usize>,
+    /// How files are taken in; changes nothing but the time taken.
+    pub io: Io,
 }
 
 impl Default for Config {
@@ -119,6 +121,7 @@ impl Default for Config {
             gaps: false,
             limits: FlowLimits::default(),
             threads: None,
+            io: Io::default(),
         }
     }
 }

@@ -175,35 +175,28 @@ impl Source<'_> {
     fn next(&mut self, batch: &mut Batch) -> bool {
         loop {
             match self.reader.read_window(&mut self.window) {
-                Ok(true) => break,
+                Ok(true) => self.decode(batch),
                 Ok(false) => return false,
                 // A damaged file of several does not end the capture.
+                Err(error) => {
+                    self.errors.push(error);
+                    continue;
+                }
+            }
+            match self.reader.confirm(&mut self.window) {
+                Ok(true) => break,
+                // The file was truncated meanwhile: what is left of the window is in memory now.
+                Ok(false) => {
+                    self.decode(batch);
+                    break;
+                }
                 Err(error) => self.errors.push(error),
             }
         }
-        let first_ordinal = self.records;
+        self.frames.add(self.records, &self.window);
         self.records += self.window.len() as u64;
-        self.frames.add(first_ordinal, &self.window);
-        let chunks = self.window.len().div_ceil(CHUNK_RECORDS);
-        batch
-            .chunks
-            .resize_with(chunks.max(batch.chunks.len()), Chunk::default);
-        batch.chunks[chunks..].iter_mut().for_each(Chunk::clear);
-        let (window, config) = (&self.window, self.config);
-        batch.chunks[..chunks]
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(index, chunk)| {
-                let start = index * CHUNK_RECORDS;
-                chunk.fill(
-                    window,
-                    start..(start + CHUNK_RECORDS).min(window.len()),
-                    first_ordinal,
-                    config,
-                );
-            });
         batch.whole.clear();
-        for chunk in &batch.chunks[..chunks] {
+        for chunk in &batch.chunks {
             self.tally.merge(&chunk.tally);
             if let Some(span) = chunk.span {
                 self.span = Some(Span {
@@ -237,6 +230,29 @@ impl Source<'_> {
         }
         true
     }
+
+    /// Decodes the window into the chunks of `batch`.
+    fn decode(&self, batch: &mut Batch) {
+        let first_ordinal = self.records;
+        let chunks = self.window.len().div_ceil(CHUNK_RECORDS);
+        batch
+            .chunks
+            .resize_with(chunks.max(batch.chunks.len()), Chunk::default);
+        batch.chunks[chunks..].iter_mut().for_each(Chunk::clear);
+        let (window, config) = (&self.window, self.config);
+        batch.chunks[..chunks]
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(index, chunk)| {
+                let start = index * CHUNK_RECORDS;
+                chunk.fill(
+                    window,
+                    start..(start + CHUNK_RECORDS).min(window.len()),
+                    first_ordinal,
+                    config,
+                );
+            });
+    }
 }
 
 /// Tracks one window's segments, shard by shard.
@@ -268,7 +284,11 @@ fn track<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>], bat
 /// Analyses one capture.
 pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> CaptureAnalysis {
     let CaptureInput { name, sources } = input;
-    let analysis = match CaptureReader::open(sources, &ReadOptions::default()) {
+    let options = ReadOptions {
+        io: config.io,
+        ..ReadOptions::default()
+    };
+    let analysis = match CaptureReader::open(sources, &options) {
         Err(error) => CaptureAnalysis::unread(name, error),
         Ok(reader) => {
             watch.add(reader.progress());

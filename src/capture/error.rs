@@ -56,6 +56,16 @@ pub enum CaptureErrorKind {
         /// Bytes that have to be there, as far as is known.
         need: u64,
     },
+    /// The file became shorter while it was being read.
+    #[error(
+        "the file was truncated while it was being read, from {before} bytes to {now}: read it again when nothing writes to it"
+    )]
+    Shrank {
+        /// Its size when it was opened, in bytes.
+        before: u64,
+        /// Its size when the end was reached, in bytes.
+        now: u64,
+    },
     /// A record claims more bytes than any packet has.
     #[error(
         "record length of {length_bytes} bytes, but {max} is the largest that can be: the file is damaged from here on",

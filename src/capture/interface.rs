@@ -13,7 +13,7 @@ use super::facts::{ByteOrder, TimeResolution};
 use super::record::LinkType;
 
 /// One interface of a section.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Interface {
     pub(super) link: LinkType,
     pub(super) clock: Clock,

@@ -26,7 +26,7 @@ const BLOCK_BYTES_MIN: u32 = 12;
 const BLOCK_BYTES_MAX: u32 = RECORD_BYTES_MAX + (1 << 20);
 
 /// Walks the blocks of one pcapng file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PcapngWalker {
     order: ByteOrder,
     interfaces: Vec<Interface>,

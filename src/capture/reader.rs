@@ -1,9 +1,12 @@
 //! Fills windows from one file; the end, a cut and a failure are three outcomes.
 
+use std::io;
 use std::path::PathBuf;
 
+use super::Io;
 use super::error::{CaptureError, CaptureErrorKind};
 use super::facts::FileFacts;
+use super::mapped::MappedFile;
 use super::pcap::PcapWalker;
 use super::pcapng::PcapngWalker;
 use super::record::{Entry, Window};
@@ -16,10 +19,17 @@ const READ_BYTES: usize = 256 << 10;
 /// Bytes looked at to recognise the format and its variant.
 const PEEK_BYTES: usize = 16 << 10;
 
+/// Smaller files are read where nothing else is asked for: they are not worth a mapping.
+const MAPPED_BYTES_MIN: u64 = 256 << 10;
+
 /// One file of a capture, being read.
 pub(super) struct FileReader {
     path: PathBuf,
     stream: Stream,
+    /// The same file, as long as it is mapped; `carry` is empty then.
+    mapped: Option<MappedFile>,
+    /// Where the window before began, in a file that is mapped.
+    checkpoint: Option<Checkpoint>,
     walker: Walker,
     /// Bytes read but not walked; they go to the start of the next window.
     carry: Vec<u8>,
@@ -35,7 +45,15 @@ pub(super) struct FileReader {
     probe: Option<Window>,
 }
 
+/// What is needed to read a window once more.
+struct Checkpoint {
+    walker: Walker,
+    base: u64,
+    records: u64,
+}
+
 /// The two families of formats.
+#[derive(Clone)]
 enum Walker {
     Pcap(PcapWalker),
     Pcapng(PcapngWalker),
@@ -59,7 +77,11 @@ impl Walker {
 
 impl FileReader {
     /// Opens a file and reads as much as tells its format.
-    pub(super) fn open(opener: &mut Opener, progress: &Progress) -> Result<Self, CaptureError> {
+    pub(super) fn open(
+        opener: &mut Opener,
+        io: Io,
+        progress: &Progress,
+    ) -> Result<Self, CaptureError> {
         let mut stream = opener.open(progress)?;
         let file_error = |kind| CaptureError {
             path: opener.path().to_owned(),
@@ -86,9 +108,22 @@ impl FileReader {
             Err(kind) => return Err(file_error(read_failure.unwrap_or(kind))),
         };
         carry.drain(..header_bytes);
+        let mapped = match io {
+            _ if read_failure.is_some() => None,
+            Io::Auto => stream.mapped(MAPPED_BYTES_MIN),
+            Io::Mapped => stream.mapped(0),
+            Io::Read => None,
+        };
+        if mapped.is_some() {
+            // It begins where these bytes do.
+            stream.count(-(carry.len() as i64));
+            carry.clear();
+        }
         Ok(Self {
             path: opener.path().to_owned(),
             stream,
+            mapped,
+            checkpoint: None,
             walker,
             carry,
             base: header_bytes as u64,
@@ -150,12 +185,101 @@ impl FileReader {
             return Ok(false);
         }
         window.first_frame = self.records + 1;
-        self.fill(window, target);
+        if self.mapped.is_none() || self.fill_mapped(window, target).is_err() {
+            // What cannot be mapped, or can no longer, is read.
+            window.clear();
+            self.unmap()?;
+            self.fill(window, target);
+        }
         self.records += window.len() as u64;
         if window.is_empty() {
             return self.failure.take().map_or(Ok(false), Err);
         }
         Ok(true)
+    }
+
+    /// See `CaptureReader::confirm`.
+    pub(super) fn confirm(
+        &mut self,
+        window: &mut Window,
+        target: usize,
+    ) -> Result<bool, CaptureError> {
+        if self.mapped.as_ref().is_none_or(MappedFile::is_whole) {
+            return Ok(true);
+        }
+        window.clear();
+        self.unmap()?;
+        self.read_window(window, target).map(|_| false)
+    }
+
+    /// Goes on by reading, from where the window before began.
+    fn unmap(&mut self) -> Result<(), CaptureError> {
+        if self.mapped.take().is_none() {
+            return Ok(());
+        }
+        if let Some(start) = self.checkpoint.take() {
+            self.stream.count(start.base as i64 - self.base as i64);
+            self.walker = start.walker;
+            self.base = start.base;
+            self.records = start.records;
+        }
+        self.failure = None;
+        self.ended = false;
+        let (base, record_index) = (self.base, self.records + 1);
+        self.stream.go_on_from(base).map_err(|kind| {
+            self.ended = true;
+            CaptureError {
+                path: self.path.clone(),
+                record_index,
+                offset_bytes: base,
+                kind,
+            }
+        })
+    }
+
+    /// Walks the next `target` bytes of a mapped file, or more where a record alone has more. An
+    /// error is that they cannot be had, or have gone.
+    fn fill_mapped(&mut self, window: &mut Window, target: usize) -> io::Result<()> {
+        self.checkpoint = Some(Checkpoint {
+            walker: self.walker.clone(),
+            base: self.base,
+            records: self.records,
+        });
+        let (mut wanted, mut missing) = (target, 1);
+        loop {
+            let Some(mapped) = &mut self.mapped else {
+                return Ok(());
+            };
+            let Some(view) = mapped.view(self.base, wanted)? else {
+                self.end(0, missing, 0, 0);
+                break;
+            };
+            let (mut at, bytes) = (0, view.bytes());
+            let walked = self.walker.walk(bytes, &mut at, &mut window.entries);
+            let (left, at_end) = (bytes.len() - at, view.at_end);
+            let records = window.entries.len();
+            window.view = Some(view);
+            self.base += at as u64;
+            self.stream.count(at as i64);
+            match walked {
+                Err(kind) => self.fail(kind, 0, records),
+                Ok(need) if records == 0 => {
+                    if at_end {
+                        self.end(left, need, 0, 0);
+                    } else {
+                        missing = need;
+                        wanted = need.max(target);
+                        continue;
+                    }
+                }
+                Ok(_) => {}
+            }
+            break;
+        }
+        match &self.mapped {
+            Some(mapped) if !mapped.is_whole() => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Reads and walks by turns until the window has its bytes, or the file its end.
@@ -215,6 +339,10 @@ impl FileReader {
     fn end(&mut self, have: usize, need: usize, at: usize, records: usize) {
         self.ended = true;
         let offset = self.base + at as u64;
+        if let Some((before, now)) = self.stream.lost() {
+            self.fail_at(offset, CaptureErrorKind::Shrank { before, now }, records);
+            return;
+        }
         let open = match &self.walker {
             Walker::Pcapng(walker) => walker.open_block(),
             Walker::Pcap(_) => None,

@@ -1,5 +1,6 @@
 //! What a capture file holds: records, and windows of them.
 
+use super::mapped::View;
 use crate::time::CaptureTime;
 
 /// A link-layer header type, as numbered by the pcap link-type registry (`LINKTYPE_*`).
@@ -35,10 +36,16 @@ pub(super) struct Entry {
     pub(super) link: LinkType,
 }
 
-/// A run of whole records that follow each other in one file; owned, so that it can be handed to
-/// other threads, and reused, so that reading a file allocates only at its start.
+/// A run of whole records that follow each other in one file; it borrows from nobody, so that it can
+/// be handed to other threads, and is reused, so that reading a file allocates only at its start.
+///
+/// Where the file is mapped, the records are those of the file itself. Should it get shorter in the
+/// meantime, some of them turn to zeros: [`CaptureReader::confirm`](super::CaptureReader::confirm)
+/// tells.
 #[derive(Debug, Default)]
 pub struct Window {
+    /// Where the records lie, in a file that is mapped.
+    pub(super) view: Option<View>,
     /// Read into directly, so it only ever grows: beyond the last entry lie bytes of no meaning.
     pub(super) bytes: Vec<u8>,
     pub(super) entries: Vec<Entry>,
@@ -55,6 +62,15 @@ impl Window {
 
     pub(super) fn clear(&mut self) {
         self.entries.clear();
+        self.view = None;
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match &self.view {
+            Some(view) => view.bytes(),
+            None => &self.bytes,
+        }
     }
 
     /// Number of records.
@@ -88,7 +104,7 @@ impl Window {
             frame: self.first_frame + index as u64,
             at: entry.at,
             link: entry.link,
-            bytes: &self.bytes[start..start + entry.captured_len as usize],
+            bytes: &self.bytes()[start..start + entry.captured_len as usize],
             original_len: entry.original_len,
         }
     }

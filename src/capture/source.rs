@@ -1,13 +1,14 @@
 //! Where the bytes come from: opening, recognising compression, counting what was read.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::compression::{Compression, MAGIC_BYTES};
 use super::error::{CaptureError, CaptureErrorKind};
+use super::mapped::MappedFile;
 
 /// Where one file of a capture comes from.
 pub enum CaptureSource {
@@ -135,20 +136,33 @@ impl Opener {
     }
 
     fn stream(&mut self, progress: &Progress) -> Result<Stream, CaptureErrorKind> {
+        let mut regular = None;
         let input: Box<dyn Read + Send> = match &mut self.from {
             From::Path => {
-                let file = File::open(&self.path).map_err(CaptureErrorKind::Io)?;
+                let file = Arc::new(File::open(&self.path).map_err(CaptureErrorKind::Io)?);
+                let meta = file.metadata().map_err(CaptureErrorKind::Io)?;
                 // Some systems open directories, and fail only when they are read.
-                if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+                if meta.is_dir() {
                     return Err(CaptureErrorKind::Directory);
                 }
+                regular = meta.is_file().then(|| Regular {
+                    file: Arc::clone(&file),
+                    bytes: meta.len(),
+                });
                 Box::new(file)
             }
             From::Stdin => Box::new(io::stdin()),
             From::Reader(reader) => reader.take().unwrap_or_else(|| Box::new(io::empty())),
         };
-        Stream::open(input, progress)
+        Stream::open(input, regular, progress)
     }
+}
+
+/// A regular file, which has a size and can be read from anywhere.
+struct Regular {
+    file: Arc<File>,
+    /// Size when it was opened.
+    bytes: u64,
 }
 
 /// The uncompressed bytes of one file.
@@ -156,10 +170,17 @@ pub(super) struct Stream {
     reader: Box<dyn Read + Send>,
     compression: Option<Compression>,
     input_failed: Arc<AtomicBool>,
+    consumed: Arc<AtomicU64>,
+    /// The file itself, where it holds what is read and nothing else.
+    plain: Option<Regular>,
 }
 
 impl Stream {
-    fn open(input: Box<dyn Read + Send>, progress: &Progress) -> Result<Self, CaptureErrorKind> {
+    fn open(
+        input: Box<dyn Read + Send>,
+        regular: Option<Regular>,
+        progress: &Progress,
+    ) -> Result<Self, CaptureErrorKind> {
         let input_failed = Arc::new(AtomicBool::new(false));
         let mut input = Input {
             reader: input,
@@ -187,7 +208,44 @@ impl Stream {
             reader,
             compression,
             input_failed,
+            consumed: Arc::clone(&progress.consumed),
+            plain: regular.filter(|_| compression.is_none()),
         })
+    }
+
+    /// The file to be mapped, if it is a regular one without compression, of at least `bytes_min`.
+    pub(super) fn mapped(&self, bytes_min: u64) -> Option<MappedFile> {
+        let plain = self.plain.as_ref()?;
+        (plain.bytes >= bytes_min).then(|| MappedFile::new(Arc::clone(&plain.file)))
+    }
+
+    /// Counts bytes that were mapped instead of read; negative, when they are to be read after all.
+    pub(super) fn count(&self, bytes: i64) {
+        self.consumed
+            .fetch_add(bytes.cast_unsigned(), Ordering::Relaxed);
+    }
+
+    /// Goes on reading from `offset` of the file, which must be one that can be mapped.
+    pub(super) fn go_on_from(&mut self, offset: u64) -> Result<(), CaptureErrorKind> {
+        let Some(plain) = &self.plain else {
+            return Ok(());
+        };
+        let mut file = Arc::clone(&plain.file);
+        file.seek(SeekFrom::Start(offset))
+            .map_err(CaptureErrorKind::Io)?;
+        self.reader = Box::new(Input {
+            reader: Box::new(file),
+            consumed: Arc::clone(&self.consumed),
+            failed: Arc::clone(&self.input_failed),
+        });
+        Ok(())
+    }
+
+    /// Size of a plain regular file when it was opened, and now, if it has become shorter.
+    pub(super) fn lost(&self) -> Option<(u64, u64)> {
+        let plain = self.plain.as_ref()?;
+        let now = plain.file.metadata().ok()?.len();
+        (now < plain.bytes).then_some((plain.bytes, now))
     }
 
     pub(super) fn compression(&self) -> Option<Compression> {

@@ -9,6 +9,7 @@ mod compressed;
 mod cuts;
 mod damage;
 mod files;
+mod mapped;
 mod pcap;
 mod pcapng;
 mod properties;
@@ -49,12 +50,20 @@ impl Outcome {
 }
 
 fn read_sources(sources: Vec<CaptureSource>, window_bytes: usize) -> Outcome {
+    let options = ReadOptions {
+        window_bytes,
+        io: Io::Auto,
+    };
+    read_with(sources, &options)
+}
+
+fn read_with(sources: Vec<CaptureSource>, options: &ReadOptions) -> Outcome {
     let mut outcome = Outcome {
         records: Vec::new(),
         errors: Vec::new(),
         facts: Vec::new(),
     };
-    let mut reader = match CaptureReader::open(sources, &ReadOptions { window_bytes }) {
+    let mut reader = match CaptureReader::open(sources, options) {
         Ok(reader) => reader,
         Err(error) => {
             outcome.errors.push(error);
@@ -66,17 +75,8 @@ fn read_sources(sources: Vec<CaptureSource>, window_bytes: usize) -> Outcome {
         match reader.read_window(&mut window) {
             Ok(true) => {
                 assert!(!window.is_empty(), "a window without records is the end");
-                outcome.records.extend((0..window.len()).map(|index| {
-                    let record = window.record(index);
-                    Seen {
-                        file: window.file(),
-                        frame: record.frame,
-                        at_ns: record.at.as_ns(),
-                        link: record.link.0,
-                        bytes: record.bytes.to_vec(),
-                        original_len: record.original_len,
-                    }
-                }));
+                outcome.records.extend(seen(&window));
+                assert!(reader.confirm(&mut window).unwrap(), "nothing was lost");
             }
             Ok(false) => break,
             Err(error) => {
@@ -92,6 +92,21 @@ fn read_sources(sources: Vec<CaptureSource>, window_bytes: usize) -> Outcome {
     );
     outcome.facts = reader.files().to_vec();
     outcome
+}
+
+/// The records of a window, their bytes copied.
+fn seen(window: &Window) -> Vec<Seen> {
+    let records = (0..window.len()).map(|index| window.record(index));
+    records
+        .map(|record| Seen {
+            file: window.file(),
+            frame: record.frame,
+            at_ns: record.at.as_ns(),
+            link: record.link.0,
+            bytes: record.bytes.to_vec(),
+            original_len: record.original_len,
+        })
+        .collect()
 }
 
 fn source(name: &str, bytes: &[u8]) -> CaptureSource {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use super::path::PathArgs;
 
@@ -83,6 +83,11 @@ pub struct Args {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
+    /// How files are taken in: mapped into memory or read. The results do not depend on it; pipes
+    /// and compressed files are always read
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub io: IoChoice,
+
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
@@ -93,6 +98,18 @@ pub struct Args {
 pub enum Command {
     /// Compare captures from before and after a queue: delay, queue and drops
     Path(Box<PathArgs>),
+}
+
+/// How files are taken in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum IoChoice {
+    /// Whichever is faster
+    #[default]
+    Auto,
+    /// Mapped into memory
+    Mmap,
+    /// Read
+    Read,
 }
 
 #[cfg(test)]

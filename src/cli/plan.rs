@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 
-use super::args::Args;
+use super::args::{Args, IoChoice};
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
+use crate::capture::Io;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::chart::Style;
 use crate::report::tables::{Metadata, TableFormat, sibling};
@@ -85,6 +86,11 @@ impl Plan {
             time_sequence: args.out.is_some() && !args.no_charts,
             gaps: args.out.is_some() && !args.no_charts,
             threads: args.threads.map(usize::from),
+            io: match args.io {
+                IoChoice::Auto => Io::Auto,
+                IoChoice::Mmap => Io::Mapped,
+                IoChoice::Read => Io::Read,
+            },
             ..Config::default()
         };
         if args.out.is_none() {

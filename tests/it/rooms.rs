@@ -13,13 +13,15 @@ const ROOMS: [&str; 14] = [
 
 /// The files in which a foreign crate may be named: those whose path begins so. Crates without
 /// any are at home everywhere.
-const HOMES: [(&str, &[&str]); 21] = [
+const HOMES: [(&str, &[&str]); 23] = [
     ("pcap_parser", &["capture"]),
     ("flate2", &["capture"]),
     ("zstd", &["capture"]),
     ("liblzma", &["capture"]),
     ("lz4_flex", &["capture"]),
     ("memchr", &["capture"]),
+    ("memmap2", &["capture/mapping"]),
+    ("libc", &["capture/mapping"]),
     ("etherparse", &["decode"]),
     ("foldhash", &["flow", "path"]),
     ("hashbrown", &["flow"]),
@@ -84,6 +86,16 @@ fn foreign_crates_are_named_only_at_home() {
             }
         }
     }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn unsafe_is_in_one_file() {
+    let faults: Vec<_> = sources()
+        .into_iter()
+        .filter(|(file, code)| names(code, "unsafe") && file != "capture/mapping")
+        .map(|(file, _)| file)
+        .collect();
     assert!(faults.is_empty(), "{faults:#?}");
 }
 

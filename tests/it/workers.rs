@@ -1,25 +1,30 @@
-//! How many threads work changes the time taken, and nothing else.
+//! How many threads work, and how files are taken in, changes the time taken, and nothing else.
 
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{Capacity, CaptureInput, Config, Watch};
+use ccanalyze::capture::Io;
 use ccanalyze::table::Tables;
 
 use super::support::{captures, csv};
 
 #[test]
 fn eight_workers_find_what_one_finds() {
-    let alone = tables(1);
-    for threads in [2, 8] {
-        for ((name, expected), (_, found)) in alone.iter().zip(tables(threads)) {
-            assert!(found == *expected, "{name} differs with {threads} threads");
+    let alone = tables(1, Io::Read);
+    for (threads, io) in [(2, Io::Mapped), (8, Io::Auto)] {
+        for ((name, expected), (_, found)) in alone.iter().zip(tables(threads, io)) {
+            assert!(
+                found == *expected,
+                "{name} differs with {threads} threads and {io:?}"
+            );
         }
     }
 }
 
 /// All tables over all captures of testdata, as text.
-fn tables(threads: usize) -> Vec<(&'static str, String)> {
+fn tables(threads: usize, io: Io) -> Vec<(&'static str, String)> {
     let config = Config {
         threads: Some(threads),
+        io,
         segments: true,
         capacity: Some(Capacity { bps: 20e6 }),
         ..Config::default()

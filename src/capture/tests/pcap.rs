@@ -219,7 +219,10 @@ fn a_believable_length_takes_no_more_memory_than_there_are_bytes() {
         .bytes;
     let mut reader = CaptureReader::open(
         vec![source("short", &bytes)],
-        &ReadOptions { window_bytes: 1 },
+        &ReadOptions {
+            window_bytes: 1,
+            ..ReadOptions::default()
+        },
     )
     .unwrap();
     let mut window = Window::new();

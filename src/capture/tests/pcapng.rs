@@ -164,6 +164,7 @@ fn skipped_blocks_may_be_larger_than_any_window() {
         vec![source("big", &file.bytes)],
         &ReadOptions {
             window_bytes: 1 << 16,
+            ..ReadOptions::default()
         },
     )
     .unwrap();

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::build::{Pcap, Pcapng};
 use super::compressed::COMPRESSORS;
+use super::mapped::{OnDisk, assert_same};
 use super::*;
 
 /// A small capture of any of the formats, with records of any lengths.
@@ -48,12 +49,10 @@ proptest! {
         let bytes = &bytes[..bytes.len() - cut.min(bytes.len() - 1)];
         let whole = read(bytes);
         let pieces = read_sources(vec![in_pieces(bytes, largest)], window_bytes);
-        prop_assert_eq!(&whole.records, &pieces.records);
-        prop_assert_eq!(whole.errors.len(), pieces.errors.len());
-        for (one, other) in whole.errors.iter().zip(&pieces.errors) {
-            prop_assert_eq!(one.record_index, other.record_index);
-            prop_assert_eq!(one.offset_bytes, other.offset_bytes);
-            prop_assert_eq!(format!("{:?}", one.kind), format!("{:?}", other.kind));
+        assert_same(&whole, &pieces);
+        let file = OnDisk::new(bytes);
+        for io in [Io::Mapped, Io::Read] {
+            assert_same(&whole, &file.read(window_bytes, io));
         }
     }
 

@@ -1,0 +1,208 @@
+//! Files that are mapped give what files that are read give, also when they get shorter meanwhile.
+
+use std::fs::{File, OpenOptions};
+use std::path::PathBuf;
+
+use super::build::Pcapng;
+use super::compressed::noisy;
+use super::*;
+
+/// Length of a record of [`noisy`]: 16 bytes of header and 40 of noise.
+const RECORD: usize = 56;
+
+/// A capture file in a folder of its own.
+pub(super) struct OnDisk {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl OnDisk {
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.pcap");
+        std::fs::write(&path, bytes).unwrap();
+        Self {
+            path,
+            _folder: folder,
+        }
+    }
+
+    pub(super) fn read(&self, window_bytes: usize, io: Io) -> Outcome {
+        let source = CaptureSource::File(self.path.clone());
+        read_with(vec![source], &ReadOptions { window_bytes, io })
+    }
+
+    fn open(&self, window_bytes: usize, io: Io) -> CaptureReader {
+        let source = CaptureSource::File(self.path.clone());
+        CaptureReader::open(vec![source], &ReadOptions { window_bytes, io }).unwrap()
+    }
+
+    fn truncate(&self, len: usize) {
+        let file: File = OpenOptions::new().write(true).open(&self.path).unwrap();
+        file.set_len(len as u64).unwrap();
+    }
+}
+
+/// The same records, the same errors at the same places, the same facts.
+pub(super) fn assert_same(one: &Outcome, other: &Outcome) {
+    assert_eq!(one.records, other.records);
+    let told = |outcome: &Outcome| {
+        let place = |error: &CaptureError| {
+            (
+                error.record_index,
+                error.offset_bytes,
+                format!("{:?}", error.kind),
+            )
+        };
+        outcome.errors.iter().map(place).collect::<Vec<_>>()
+    };
+    assert_eq!(told(one), told(other));
+    for (one, other) in one.facts.iter().zip(&other.facts) {
+        let path = one.path.clone();
+        assert_eq!(
+            *one,
+            FileFacts {
+                path,
+                ..other.clone()
+            }
+        );
+    }
+}
+
+#[test]
+fn windows_of_any_size_give_the_same_mapped_and_read() {
+    let mut pcapng = Pcapng::new()
+        .section(ByteOrder::Little)
+        .interface(1, 0, &[(9, &[9])]);
+    for tick in 0..3_000 {
+        pcapng = pcapng.packet(0, tick, &vec![tick as u8; tick as usize % 900]);
+        if tick % 1_000 == 500 {
+            pcapng = pcapng.block(0x0bad, &vec![7; 300_000]);
+            pcapng = pcapng.section(ByteOrder::Big).interface(101, 0, &[]);
+        }
+    }
+    for bytes in [noisy(20_000), pcapng.bytes] {
+        for cut in [0, 1, 17] {
+            let bytes = &bytes[..bytes.len() - cut];
+            let expected = read(bytes);
+            let file = OnDisk::new(bytes);
+            for window_bytes in [1, 5_000, 1 << 16, 1 << 20, 1 << 30] {
+                for io in [Io::Auto, Io::Mapped, Io::Read] {
+                    assert_same(&expected, &file.read(window_bytes, io));
+                }
+            }
+        }
+    }
+}
+
+/// Whatever was read before stands, and the error tells what happened, and where.
+fn assert_shrank(error: &CaptureError, before: usize, now: usize, records: usize) {
+    let CaptureErrorKind::Shrank {
+        before: was,
+        now: is,
+    } = error.kind
+    else {
+        panic!("{error:?}");
+    };
+    assert_eq!((was, is), (before as u64, now as u64));
+    assert_eq!(error.record_index, records as u64 + 1);
+    assert_eq!(error.offset_bytes, (24 + RECORD * records) as u64);
+    assert!(
+        error
+            .to_string()
+            .contains("truncated while it was being read")
+    );
+}
+
+#[test]
+fn a_file_truncated_between_windows_ends_in_a_clear_error() {
+    let bytes = noisy(20_000);
+    let expected = read(&bytes).records;
+    // Inside a page, inside a record header, between records, and before what was read already.
+    for now in [700_001, 24 + RECORD * 10_000 + 7, 24 + RECORD * 12_000, 3] {
+        for io in [Io::Mapped, Io::Read] {
+            let file = OnDisk::new(&bytes);
+            let mut reader = file.open(4_096, io);
+            let (mut window, mut records) = (Window::new(), Vec::new());
+            for _ in 0..10 {
+                assert!(reader.read_window(&mut window).unwrap());
+                records.extend(seen(&window));
+                assert!(reader.confirm(&mut window).unwrap());
+            }
+            file.truncate(now);
+            let error = loop {
+                match reader.read_window(&mut window) {
+                    Ok(true) => records.extend(seen(&window)),
+                    Ok(false) => panic!("an end like any other"),
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(records, expected[..records.len()], "{io:?} {now}");
+            if now > 100 {
+                assert_eq!(records.len(), (now - 24) / RECORD, "{io:?} {now}");
+            }
+            assert_shrank(&error, bytes.len(), now, records.len());
+            assert!(!reader.read_window(&mut window).unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_file_truncated_under_a_window_leaves_what_is_left_of_it() {
+    let bytes = noisy(20_000);
+    let expected = read(&bytes).records;
+    for (now, left) in [(24 + RECORD * 5_000 + 30, 5_000), (24 + RECORD - 1, 0)] {
+        let file = OnDisk::new(&bytes);
+        let mut reader = file.open(1 << 20, Io::Mapped);
+        let mut window = Window::new();
+        assert!(reader.read_window(&mut window).unwrap());
+        assert!(window.len() > 10_000);
+        file.truncate(now);
+        // Pages that are gone read as zeros: no crash, and `confirm` tells.
+        let lost = seen(&window);
+        assert_eq!(lost.last().unwrap().bytes, [0; 40]);
+        let mut records = Vec::new();
+        let error = match reader.confirm(&mut window) {
+            Ok(true) => panic!("half of it is lost"),
+            Ok(false) => {
+                records.extend(seen(&window));
+                assert!(reader.confirm(&mut window).unwrap(), "it is in memory now");
+                reader.read_window(&mut window).unwrap_err()
+            }
+            Err(error) => error,
+        };
+        assert_eq!(records, expected[..left]);
+        assert_shrank(&error, bytes.len(), now, left);
+        assert_eq!(reader.files()[0].records, left as u64);
+    }
+}
+
+#[test]
+fn a_file_that_grows_is_read_to_its_new_end() {
+    let bytes = noisy(20_000);
+    let half = 24 + RECORD * 10_000;
+    for io in [Io::Mapped, Io::Read] {
+        let file = OnDisk::new(&bytes[..half]);
+        let mut reader = file.open(1 << 16, io);
+        let mut window = Window::new();
+        assert!(reader.read_window(&mut window).unwrap());
+        let mut records = window.len();
+        std::fs::write(&file.path, &bytes).unwrap();
+        while reader.read_window(&mut window).unwrap() {
+            records += window.len();
+        }
+        assert_eq!(records, 20_000, "{io:?}");
+    }
+}
+
+#[test]
+fn progress_counts_mapped_bytes() {
+    let bytes = noisy(20_000);
+    let file = OnDisk::new(&bytes);
+    for io in [Io::Mapped, Io::Read] {
+        let mut reader = file.open(1 << 16, io);
+        let mut window = Window::new();
+        while reader.read_window(&mut window).unwrap() {}
+        assert_eq!(reader.bytes_consumed(), bytes.len() as u64, "{io:?}");
+    }
+}

@@ -273,6 +273,7 @@ impl HalfFlow {
             is_single(edge) && edge.start <= una && cover.echo == Some(edge.tsval)
         });
         let soonest = self.downstream.min_ns();
+        let idle = self.emissions.is_idle();
         let mut delivered: Option<u16> = None;
         let mut covered = 0;
         let edge_was_overtaken = cover.told_of_hole
@@ -284,7 +285,7 @@ impl HalfFlow {
                 .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
         while let Some(sent) = self.in_flight.release_next(ack) {
             // A repeat takes the ranges above it along, which were sent before it.
-            if delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
+            if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
                 delivered = Some(sent.id);
             }
             covered += 1;
@@ -299,8 +300,8 @@ impl HalfFlow {
             let (answer, unneeded) = cover.answer(sent, waited && !in_turn);
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
-            } else if answer.as_ref().is_none_or(|a| a.sent_at != sent.at)
-                && cover_is_too_early(sent, at, soonest)
+            } else if cover_is_too_early(sent, at, soonest)
+                && answer.as_ref().is_none_or(|a| a.sent_at != sent.at)
             {
                 self.unneeded.push((sent.start, Evidence::Timing));
             }
@@ -327,7 +328,7 @@ impl HalfFlow {
             // no more than the last one did may just as well be delayed after a copy of a segment.
             sink.signal(dir, at, Signal::ReorderedAtReceiver);
         }
-        if let Some(id) = delivered.filter(|_| !self.emissions.is_idle()) {
+        if let Some(id) = delivered {
             let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
             self.emissions.on_delivered(self.ids.unwrap(id), effective);
             self.emissions.on_ack(ack >= self.high);

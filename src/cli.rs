@@ -8,9 +8,9 @@ mod progress;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::analyze::{Analysis, Watch};
+use crate::analyze::{Analysis, Config, Watch};
 use crate::capture::CaptureSource;
-use crate::report::{self, ReportError, tables, terminal};
+use crate::report::{self, Pending, ReportError, tables, terminal};
 use crate::table::Tables;
 
 pub use args::{Args, Command};
@@ -116,16 +116,22 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     if let (Some(pending), Some(table)) = (outputs.segments, segments) {
         written.push(tables::write(table, pending, &metadata)?);
     }
+    let options = report::chart::ChartOptions {
+        svg: outputs.svg,
+        style: outputs.style,
+        bin_ns: config.bin_ns,
+        capacity_bps: config.capacity.map(|capacity| capacity.bps),
+        ..report::chart::ChartOptions::default()
+    };
     if let Some(folder) = outputs.charts {
-        let options = report::chart::ChartOptions {
-            svg: outputs.svg,
-            style: outputs.style,
-            bin_ns: config.bin_ns,
-            capacity_bps: config.capacity.map(|capacity| capacity.bps),
-            ..report::chart::ChartOptions::default()
-        };
         report::chart::draw_all(&analysis, folder.filling(), &options)?;
         written.push(folder.commit()?);
+    }
+    if let Some(pending) = outputs.report {
+        let options = outputs.report_charts.then_some(&options);
+        written.push(write_report(
+            &analysis, &config, options, &metadata, pending,
+        )?);
     }
     if !quiet {
         terminal::warn(&analysis);
@@ -142,4 +148,26 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     } else {
         ExitStatus::Complete
     })
+}
+
+/// Writes the page of a run.
+fn write_report(
+    analysis: &Analysis,
+    config: &Config,
+    options: Option<&report::chart::ChartOptions>,
+    metadata: &tables::Metadata,
+    mut pending: Pending,
+) -> Result<PathBuf, ReportError> {
+    let page = report::html::of_run(analysis, config, options, metadata).map_err(|message| {
+        ReportError::Format {
+            path: pending.path().to_path_buf(),
+            message,
+        }
+    })?;
+    page.write(&mut pending)
+        .map_err(|source| ReportError::Write {
+            path: pending.path().to_path_buf(),
+            source,
+        })?;
+    pending.commit()
 }

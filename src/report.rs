@@ -2,6 +2,8 @@
 
 #[cfg(feature = "charts")]
 pub mod chart;
+#[cfg(all(feature = "charts", feature = "cli"))]
+pub mod html;
 mod output;
 pub mod tables;
 #[cfg(feature = "cli")]

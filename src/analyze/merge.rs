@@ -162,6 +162,23 @@ impl CaptureAnalysis {
         self.errors.first()
     }
 
+    /// Goodput of all flows together, in bits per second: all acked bytes, from the first data to
+    /// the last new ACK (METRICS.md G1); `None` with an empty interval.
+    #[must_use]
+    pub fn goodput_bps(&self) -> Option<f64> {
+        let spans = self.flows().filter_map(|flow| flow.data_span());
+        let first = spans.map(|span| span.first).min()?;
+        let acked = self
+            .flows()
+            .filter_map(|flow| flow.summary().last_new_ack_at);
+        let last = acked.max()?;
+        let bytes = self
+            .flows()
+            .filter_map(|flow| flow.record.state.acked_bytes)
+            .sum();
+        metric::rate_bps(bytes, last.since(first))
+    }
+
     /// What bears on the capture's numbers, summed over its flows.
     #[must_use]
     pub fn quality(&self) -> CaptureQuality {

@@ -34,6 +34,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub segments: Option<PathBuf>,
 
+    /// Write a report to FILE.html: one page with summary, tables, charts, and what bears on the
+    /// numbers; it needs no other file and no network
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+
     /// Take all files as one capture in rotated parts, ordered by time
     #[arg(long)]
     pub concat: bool,

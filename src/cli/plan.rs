@@ -32,6 +32,9 @@ pub(super) struct Outputs {
     pub(super) results: Option<ResultFiles>,
     pub(super) segments: Option<Pending>,
     pub(super) charts: Option<OutputFolder>,
+    pub(super) report: Option<Pending>,
+    /// Whether the report has charts.
+    pub(super) report_charts: bool,
     pub(super) svg: bool,
     pub(super) style: Style,
 }
@@ -67,6 +70,7 @@ impl Plan {
             })
             .transpose()?;
         let metadata = metadata(args);
+        let charts = (args.out.is_some() || args.report.is_some()) && !args.no_charts;
         let mut config = Config {
             decode: DecodeOptions {
                 layer: if args.outer {
@@ -83,8 +87,8 @@ impl Plan {
                 window: args.fness_window,
             },
             segments: args.segments.is_some(),
-            time_sequence: args.out.is_some() && !args.no_charts,
-            gaps: args.out.is_some() && !args.no_charts,
+            time_sequence: charts,
+            gaps: charts,
             threads: args.threads.map(usize::from),
             io: match args.io {
                 IoChoice::Auto => Io::Auto,
@@ -93,7 +97,7 @@ impl Plan {
             },
             ..Config::default()
         };
-        if args.out.is_none() {
+        if args.out.is_none() && args.report.is_none() {
             // Nobody will see the pairs.
             config.pairs.top = config.pairs.top.min(1);
         }
@@ -146,6 +150,18 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
         if !args.no_charts {
             outputs.charts = Some(OutputFolder::create(&out.with_extension("charts"))?);
         }
+    }
+    if let Some(report) = &args.report {
+        let html = report.extension().is_some_and(|ending| {
+            ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm")
+        });
+        ensure!(
+            html,
+            "{}: a report is an HTML page: let its name end in .html",
+            report.display()
+        );
+        outputs.report = Some(Pending::create(report)?);
+        outputs.report_charts = !args.no_charts;
     }
     if let Some(segments) = &args.segments {
         TableFormat::of(segments)?;

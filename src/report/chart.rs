@@ -40,6 +40,10 @@ use crate::analyze::Analysis;
 pub use axis::Quantity;
 pub use canvas::{Canvas, ChartError};
 pub use distribution::{Distribution, Distributions};
+#[cfg(feature = "cli")]
+pub(super) use font::{BOLD as BOLD_FONT, REGULAR as FONT};
+#[cfg(feature = "cli")]
+pub(super) use label::visible;
 pub use palette::{Colour, LineStyle, Marker, variant};
 pub use style::{Size, Style, Theme};
 
@@ -85,14 +89,26 @@ pub fn draw_all(
     folder: &Path,
     options: &ChartOptions,
 ) -> Result<Vec<PathBuf>, ChartError> {
-    let scenes = Scene::of(analysis, options);
     let mut written = Vec::new();
-    let mut save = |stem: String, canvas: Option<Canvas>| -> Result<(), ChartError> {
-        if let Some(canvas) = canvas {
-            written.push(canvas.save(folder, &stem, options.svg)?);
-        }
+    for_each_chart(analysis, options, |_, stem, canvas| {
+        written.push(canvas.save(folder, stem, options.svg)?);
         Ok(())
-    };
+    })?;
+    Ok(written)
+}
+
+/// Calls `each` with every chart of a run, in a fixed order: the place of its capture, or none
+/// where it shows several; the beginning of its file name; and the chart.
+///
+/// # Errors
+///
+/// Those of `each`.
+pub fn for_each_chart<E>(
+    analysis: &Analysis,
+    options: &ChartOptions,
+    mut each: impl FnMut(Option<usize>, &str, Canvas) -> Result<(), E>,
+) -> Result<(), E> {
+    let scenes = Scene::of(analysis, options);
     for scene in &scenes {
         let alone =
             |plot: Option<Plot>| Some(plot?.figure(scene, &Bins::of(scene, options.bin_ns)?));
@@ -112,18 +128,20 @@ pub fn draw_all(
             ("share", sharing::stacked_area(scene, options)),
             ("fairness", sharing::fairness(scene, options)),
         ] {
-            save(format!("{}-{what}", scene.stem), canvas)?;
+            if let Some(canvas) = canvas {
+                each(Some(scene.place), &format!("{}-{what}", scene.stem), canvas)?;
+            }
         }
     }
-    save("flows-goodput".to_owned(), bars::goodput(&scenes, options))?;
-    save(
-        "flows-overhead".to_owned(),
-        bars::overhead(&scenes, options.style),
-    )?;
-    save("flows-rtt".to_owned(), bars::rtt(&scenes, options.style))?;
-    save(
-        "pairs-fness".to_owned(),
-        fness::draw(&scenes, options.style),
-    )?;
-    Ok(written)
+    for (stem, canvas) in [
+        ("flows-goodput", bars::goodput(&scenes, options)),
+        ("flows-overhead", bars::overhead(&scenes, options.style)),
+        ("flows-rtt", bars::rtt(&scenes, options.style)),
+        ("pairs-fness", fness::draw(&scenes, options.style)),
+    ] {
+        if let Some(canvas) = canvas {
+            each(None, stem, canvas)?;
+        }
+    }
+    Ok(())
 }

@@ -72,7 +72,7 @@ pub fn warn(analysis: &Analysis) {
     }
 }
 
-fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
+pub(super) fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
     let quality = capture.quality();
     let drops = capture
         .files
@@ -139,7 +139,7 @@ fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
     .collect()
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
+pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -319,7 +319,7 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
 }
 
 /// A ratio in percent; beyond ten times, which only flows of a few bytes reach, just that.
-fn percent(ratio: f64) -> String {
+pub(super) fn percent(ratio: f64) -> String {
     if ratio > 10.0 {
         ">1,000 %".to_owned()
     } else {
@@ -328,11 +328,11 @@ fn percent(ratio: f64) -> String {
 }
 
 /// A rate with the unit that leaves one to three digits before the point.
-fn rate(bps: f64) -> String {
+pub(super) fn rate(bps: f64) -> String {
     engineering(bps, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"])
 }
 
-fn volume(bytes: u64) -> String {
+pub(super) fn volume(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");
     }
@@ -357,7 +357,7 @@ fn engineering(mut value: f64, units: &[&str]) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-fn millis(ns: f64) -> String {
+pub(super) fn millis(ns: f64) -> String {
     let ms = ns / 1e6;
     let digits = if ms < 9.995 {
         2
@@ -368,7 +368,7 @@ fn millis(ns: f64) -> String {
 }
 
 /// A number with its thousands apart.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -24,26 +24,6 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<Captur
 }
 
 impl CaptureRow<'_> {
-    /// Goodput of all flows together: all acked bytes, from the first data to the last new ACK.
-    fn goodput_bps(&self) -> Option<f64> {
-        let first = self
-            .capture
-            .flows()
-            .filter_map(|flow| Some(flow.data_span()?.first))
-            .min()?;
-        let last = self
-            .capture
-            .flows()
-            .filter_map(|flow| flow.summary().last_new_ack_at)
-            .max()?;
-        let bytes = self
-            .capture
-            .flows()
-            .filter_map(|flow| flow.record.state.acked_bytes)
-            .sum();
-        metric::rate_bps(bytes, last.since(first))
-    }
-
     fn drops(&self) -> Option<u64> {
         let drops = self
             .capture
@@ -78,8 +58,8 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "mid_stream_flows" "Q1" Count |row| Some(row.quality.mid_stream_flows);
     "connections" "-" Count |row| Some(row.capture.connections_total);
     "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
-    "goodput_bps" "G1" Real CaptureRow::goodput_bps;
-    "utilisation" "N5" Real |row| metric::utilisation(row.goodput_bps()?, row.config.capacity?.bps);
+    "goodput_bps" "G1" Real |row| row.capture.goodput_bps();
+    "utilisation" "N5" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.config.capacity?.bps);
     "jain" "N2" Real |row| row.capture.pairs.jain;
     "sharing_ratio" "N3" Real |row| row.capture.pairs.sharing_ratio;
     "sharing_bound" "N3" Real |row| row.capture.pairs.sharing_bound;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::bitmap;
 use super::brush;
+use super::label::visible;
 use super::palette::{Colour, Marker};
 use super::style::Style;
 
@@ -152,7 +153,7 @@ impl Canvas {
     pub(super) fn text(&mut self, at: Point, text: &str, font: Type, align: Align) {
         self.shapes.push(Shape::Text {
             at,
-            text: text.to_owned(),
+            text: text.chars().map(visible).collect(),
             font,
             align,
         });

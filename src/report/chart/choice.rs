@@ -28,6 +28,8 @@ impl NamedFlow<'_> {
 /// A capture as the charts see it.
 pub(super) struct Scene<'a> {
     pub(super) capture: &'a CaptureAnalysis,
+    /// Its place in the run.
+    pub(super) place: usize,
     pub(super) style: Style,
     /// Its name and condition, for titles.
     pub(super) title: String,
@@ -65,6 +67,7 @@ impl<'a> Scene<'a> {
                 let (flows, small) = split(capture);
                 Self {
                     capture,
+                    place: index,
                     style: options.style,
                     title,
                     stem: file_stem(index, captures.len(), &stem),

@@ -13,25 +13,23 @@ use super::canvas::Type;
 /// with what comes closest.
 pub(super) const FAMILY: &str = "Inter, Helvetica Neue, Arial, Liberation Sans, sans-serif";
 
-static REGULAR: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| {
-    FontRef::try_from_slice(include_bytes!(
-        "../../../assets/fonts/Inter-Regular.subset.otf"
-    ))
-    .ok()
-});
-static SEMI_BOLD: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| {
-    FontRef::try_from_slice(include_bytes!(
-        "../../../assets/fonts/Inter-SemiBold.subset.otf"
-    ))
-    .ok()
-});
+/// The files: OpenType, with the letters of European languages.
+pub(in crate::report) const REGULAR: &[u8] =
+    include_bytes!("../../../assets/fonts/Inter-Regular.subset.otf");
+pub(in crate::report) const BOLD: &[u8] =
+    include_bytes!("../../../assets/fonts/Inter-SemiBold.subset.otf");
+
+static REGULAR_FACE: LazyLock<Option<FontRef<'static>>> =
+    LazyLock::new(|| FontRef::try_from_slice(REGULAR).ok());
+static BOLD_FACE: LazyLock<Option<FontRef<'static>>> =
+    LazyLock::new(|| FontRef::try_from_slice(BOLD).ok());
 
 /// `None` only if the embedded file were damaged: charts would be without text, and the tests fail.
 fn face(font: Type) -> Option<&'static FontRef<'static>> {
     if font.bold {
-        SEMI_BOLD.as_ref()
+        BOLD_FACE.as_ref()
     } else {
-        REGULAR.as_ref()
+        REGULAR_FACE.as_ref()
     }
 }
 

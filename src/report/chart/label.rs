@@ -183,6 +183,16 @@ pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<
     lines
 }
 
+/// A letter as it is, or what stands for one that cannot be seen, or would turn the text around it:
+/// neither belongs in a picture or a page, and file names may hold any.
+pub(in crate::report) fn visible(letter: char) -> char {
+    match letter {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        letter if letter.is_control() => '\u{fffd}',
+        letter => letter,
+    }
+}
+
 /// `1 flow`, `2 flows`.
 pub(super) fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })

@@ -1,0 +1,309 @@
+//! A report on one page: a single HTML file with tables that can be sorted and charts in it, which
+//! needs no network and no other file.
+//!
+//! A [`Page`] is plain data, so that whatever has tables and charts can make one. All of its text
+//! is escaped: names of files and flows come from strangers.
+
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::chart::{self, Canvas, Theme};
+
+pub use run::of_run;
+
+/// What stands on the page, in order.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its title.
+    pub title: String,
+    /// What it is about, in a line.
+    pub subtitle: String,
+    /// What it is drawn on; its charts should be of the same theme.
+    pub theme: Theme,
+    /// Its parts, each with an entry in the table of contents.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a page.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Its heading.
+    pub title: String,
+    /// What it consists of.
+    pub blocks: Vec<Block>,
+}
+
+/// One thing on a page.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// A paragraph.
+    Text(String),
+    /// Things that the reader must know.
+    Notes(Vec<String>),
+    /// Names and what they stand for.
+    Facts(Vec<(String, String)>),
+    /// A table.
+    Table(PageTable),
+    /// A chart as SVG, and what it shows.
+    Figure {
+        /// As [`Canvas::to_svg`] makes it: the only text that is not escaped here.
+        svg: String,
+        /// What it shows, for those who do not see it.
+        title: String,
+    },
+    /// Blocks that can be folded away.
+    Fold {
+        /// What is said when it is folded.
+        title: String,
+        /// Whether it is not folded at first.
+        open: bool,
+        /// What is folded.
+        blocks: Vec<Block>,
+    },
+}
+
+impl Block {
+    /// A chart.
+    ///
+    /// # Errors
+    /// In the drawing library's words.
+    pub fn figure(canvas: &Canvas, title: &str) -> Result<Self, String> {
+        Ok(Self::Figure {
+            svg: canvas.to_svg()?,
+            title: title.to_owned(),
+        })
+    }
+}
+
+/// A table on a page.
+#[derive(Clone, Debug, Default)]
+pub struct PageTable {
+    /// What it shows, and what was left out.
+    pub caption: String,
+    /// Headings, and whether the column holds numbers: these are sorted as such.
+    pub columns: Vec<(String, bool)>,
+    /// As many cells each as there are columns.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// What is written.
+    pub text: String,
+    /// What it is sorted by, in a column of numbers; `None` comes last.
+    pub key: Option<f64>,
+}
+
+impl Cell {
+    /// Words.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            key: None,
+        }
+    }
+
+    /// A number, as `write` writes it; a dash where there is none.
+    #[must_use]
+    pub fn number(value: Option<f64>, write: impl Fn(f64) -> String) -> Self {
+        let value = value.filter(|value| value.is_finite());
+        Self {
+            text: value.map_or_else(|| "–".to_owned(), write),
+            key: value,
+        }
+    }
+
+    /// A count.
+    #[must_use]
+    pub fn count(count: u64) -> Self {
+        Self::number(Some(count as f64), |_| super::terminal::grouped(count))
+    }
+}
+
+impl Page {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(self.to_html().as_bytes())
+    }
+
+    /// The whole file.
+    #[must_use]
+    pub fn to_html(&self) -> String {
+        let mut html = String::new();
+        // Nothing may be fetched, whatever the page holds.
+        html.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        html.push_str("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src data:; img-src data:\">\n");
+        html.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+        // A browser asks for an icon unless it is told that there is none.
+        html.push_str("<link rel=\"icon\" href=\"data:,\">\n");
+        let _ = write!(html, "<title>{}</title>\n<style>\n", escaped(&self.title));
+        for (weight, font) in [("100 500", chart::FONT), ("501 900", chart::BOLD_FONT)] {
+            let _ = writeln!(
+                html,
+                "@font-face {{ font-family: Inter; font-weight: {weight}; src: url(data:font/otf;base64,{}) }}",
+                STANDARD.encode(font)
+            );
+        }
+        html.push_str(include_str!("html/style.css"));
+        let class = match self.theme {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        };
+        let _ = write!(
+            html,
+            "</style>\n</head>\n<body class=\"{class}\">\n<header>\n<h1>{}</h1>\n<p>{}</p>\n</header>\n<nav>\n",
+            escaped(&self.title),
+            escaped(&self.subtitle)
+        );
+        for (index, section) in self.sections.iter().enumerate() {
+            let _ = writeln!(
+                html,
+                "<a href=\"#s{index}\">{}</a>",
+                escaped(&section.title)
+            );
+        }
+        html.push_str("</nav>\n<main>\n");
+        for (index, section) in self.sections.iter().enumerate() {
+            let _ = writeln!(
+                html,
+                "<section id=\"s{index}\">\n<h2>{}</h2>",
+                escaped(&section.title)
+            );
+            put_blocks(&mut html, &section.blocks);
+            html.push_str("</section>\n");
+        }
+        html.push_str("</main>\n<script>\n");
+        html.push_str(include_str!("html/sort.js"));
+        html.push_str("</script>\n</body>\n</html>\n");
+        html
+    }
+}
+
+/// Blocks in order; figures that follow each other stand side by side where there is room.
+fn put_blocks(html: &mut String, blocks: &[Block]) {
+    let is_figure = |block: &Block| matches!(block, Block::Figure { .. });
+    for run in blocks.chunk_by(|one, two| is_figure(one) && is_figure(two)) {
+        if run.len() > 1 {
+            html.push_str("<div class=\"figures\">\n");
+        }
+        for block in run {
+            put_block(html, block);
+        }
+        if run.len() > 1 {
+            html.push_str("</div>\n");
+        }
+    }
+}
+
+fn put_block(html: &mut String, block: &Block) {
+    match block {
+        Block::Text(text) => {
+            let _ = writeln!(html, "<p>{}</p>", escaped(text));
+        }
+        Block::Notes(notes) => {
+            html.push_str("<ul class=\"notes\">\n");
+            for note in notes {
+                let _ = writeln!(html, "<li>{}</li>", escaped(note));
+            }
+            html.push_str("</ul>\n");
+        }
+        Block::Facts(facts) => {
+            html.push_str("<dl>\n");
+            for (name, value) in facts {
+                let _ = writeln!(
+                    html,
+                    "<dt>{}</dt><dd>{}</dd>",
+                    escaped(name),
+                    escaped(value)
+                );
+            }
+            html.push_str("</dl>\n");
+        }
+        Block::Table(table) => put_table(html, table),
+        Block::Figure { svg, title } => {
+            let _ = writeln!(
+                html,
+                "<figure role=\"img\" aria-label=\"{}\">\n{svg}</figure>",
+                escaped(title)
+            );
+        }
+        Block::Fold {
+            title,
+            open,
+            blocks,
+        } => {
+            let open = if *open { " open" } else { "" };
+            let _ = writeln!(
+                html,
+                "<details{open}>\n<summary>{}</summary>",
+                escaped(title)
+            );
+            put_blocks(html, blocks);
+            html.push_str("</details>\n");
+        }
+    }
+}
+
+fn put_table(html: &mut String, table: &PageTable) {
+    /// Longer cells of text may be broken.
+    const WIDE: usize = 60;
+    html.push_str("<div class=\"scroll\">\n<table>\n");
+    if !table.caption.is_empty() {
+        let _ = writeln!(html, "<caption>{}</caption>", escaped(&table.caption));
+    }
+    html.push_str("<thead>\n<tr>");
+    for (name, number) in &table.columns {
+        let class = if *number { " class=\"n\"" } else { "" };
+        let _ = write!(
+            html,
+            "<th scope=\"col\"{class}><button type=\"button\">{}</button></th>",
+            escaped(name)
+        );
+    }
+    html.push_str("</tr>\n</thead>\n<tbody>\n");
+    for row in &table.rows {
+        html.push_str("<tr>");
+        for (cell, (_, number)) in row.iter().zip(&table.columns) {
+            let text = escaped(&cell.text);
+            let _ = match (number, cell.key) {
+                (true, Some(key)) => write!(html, "<td class=\"n\" data-k=\"{key}\">{text}</td>"),
+                (true, None) => write!(html, "<td class=\"n\">{text}</td>"),
+                (false, _) if cell.text.chars().count() > WIDE => {
+                    write!(html, "<td class=\"wide\">{text}</td>")
+                }
+                (false, _) => write!(html, "<td>{text}</td>"),
+            };
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n");
+}
+
+/// Text that is nothing but text wherever it stands: between tags or in an attribute.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\n' => safe.push('\n'),
+            letter => safe.push(chart::visible(letter)),
+        }
+    }
+    safe
+}

@@ -1,0 +1,389 @@
+//! The page of a run: its captures and flows.
+
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+
+use super::super::chart::{ChartOptions, for_each_chart};
+use super::super::terminal::{grouped, millis, percent, rate, volume, warnings, with_causes};
+use super::{Block, Cell, Page, PageTable, Section};
+
+/// Rows of a table; a page with more takes a browser too long.
+const ROWS_MAX: usize = 1000;
+
+/// Captures whose charts are on the page.
+const CAPTURES_DRAWN: usize = 12;
+
+/// Captures whose charts are not folded away.
+const CAPTURES_OPEN: usize = 2;
+
+/// Everything about a run. `made` tells how: names and values, such as version and options.
+/// Without `options` there are no charts.
+///
+/// # Errors
+/// In the drawing library's words, when a chart cannot be drawn.
+pub fn of_run(
+    analysis: &Analysis,
+    config: &Config,
+    options: Option<&ChartOptions>,
+    made: &[(String, String)],
+) -> Result<Page, String> {
+    let flows: usize = analysis
+        .captures
+        .iter()
+        .map(|capture| capture.flows().count())
+        .sum();
+    let title = match analysis.captures.as_slice() {
+        [capture] => format!("Report on {}", capture.name),
+        captures => format!("Report on {} captures", captures.len()),
+    };
+    let records: u64 = analysis
+        .captures
+        .iter()
+        .map(|capture| capture.records)
+        .sum();
+    let mut sections = vec![
+        section("Captures", vec![Block::Table(captures(analysis, config))]),
+        section("Quality of the captures", vec![quality(analysis)]),
+    ];
+    sections.push(section(
+        "Flows",
+        vec![Block::Table(flow_table(analysis, config))],
+    ));
+    let pairs = pair_table(analysis);
+    if !pairs.rows.is_empty() {
+        sections.push(section("Fairness by pair", vec![Block::Table(pairs)]));
+    }
+    if let Some(options) = options {
+        let [run, by_capture] = charts(analysis, options)?;
+        if !run.is_empty() {
+            sections.push(section("All flows side by side", run));
+        }
+        if !by_capture.is_empty() {
+            sections.push(section("Charts by capture", by_capture));
+        }
+    }
+    sections.push(section("How this was made", how(analysis, made)));
+    Ok(Page {
+        title,
+        subtitle: format!(
+            "{} packets, {} flows. A flow is one direction of a connection with payload. What each number means: METRICS.md of ccanalyze.",
+            grouped(records),
+            grouped(flows as u64)
+        ),
+        theme: options
+            .map(|options| options.style.theme)
+            .unwrap_or_default(),
+        sections,
+    })
+}
+
+fn section(title: &str, blocks: Vec<Block>) -> Section {
+    Section {
+        title: title.to_owned(),
+        blocks,
+    }
+}
+
+fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
+    names
+        .iter()
+        .map(|&(name, number)| (name.to_owned(), number))
+        .collect()
+}
+
+fn seconds(ns: f64) -> String {
+    format!("{:.3} s", ns / 1e9)
+}
+
+fn three(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+fn captures(analysis: &Analysis, config: &Config) -> PageTable {
+    let row = |(index, capture): (usize, &CaptureAnalysis)| {
+        let goodput = capture.goodput_bps();
+        let capacity = config.capacity.map(|capacity| capacity.bps);
+        let utilisation = goodput.zip(capacity).map(|(bps, all)| bps / all);
+        vec![
+            Cell::count(index as u64 + 1),
+            Cell::text(&capture.name),
+            Cell::count(capture.records),
+            Cell::count(capture.tcp_records),
+            Cell::count(capture.skipped.total()),
+            Cell::number(capture.span.map(|span| span.length_ns() as f64), seconds),
+            Cell::count(capture.connections_total),
+            Cell::count(capture.flows().count() as u64),
+            Cell::number(goodput, rate),
+            Cell::number(utilisation, percent),
+            Cell::number(capture.pairs.jain, three),
+            Cell::number(capture.pairs.sharing_ratio, three),
+        ]
+    };
+    PageTable {
+        caption: String::new(),
+        columns: columns(&[
+            ("#", true),
+            ("capture", false),
+            ("packets", true),
+            ("TCP", true),
+            ("skipped", true),
+            ("duration", true),
+            ("connections", true),
+            ("flows", true),
+            ("goodput", true),
+            ("utilisation", true),
+            ("Jain’s index", true),
+            ("sharing ratio", true),
+        ]),
+        rows: analysis.captures.iter().enumerate().map(row).collect(),
+    }
+}
+
+/// What bears on the numbers of each capture.
+fn quality(analysis: &Analysis) -> Block {
+    let mut notes = Vec::new();
+    for capture in &analysis.captures {
+        notes.extend(capture.errors.iter().map(|error| with_causes(error)));
+        if capture.cut_by_limit > 0 {
+            notes.push(format!(
+                "{}: {} connections were put away because too many were alive at once; each may appear in several rows (quality limit_hit)",
+                capture.name,
+                grouped(capture.cut_by_limit)
+            ));
+        }
+        let warnings = warnings(capture);
+        notes.extend(
+            warnings
+                .iter()
+                .map(|warning| format!("{}: {warning}", capture.name)),
+        );
+    }
+    if notes.is_empty() {
+        Block::Text(
+            "Every capture was read to its end, and nothing was found that speaks against its numbers."
+                .to_owned(),
+        )
+    } else {
+        Block::Notes(notes)
+    }
+}
+
+/// Charts of the run, and those of each capture.
+fn charts(analysis: &Analysis, options: &ChartOptions) -> Result<[Vec<Block>; 2], String> {
+    let mut run = Vec::new();
+    let mut by_capture: Vec<(usize, Vec<Block>)> = Vec::new();
+    for_each_chart(analysis, options, |capture, stem, canvas| {
+        let Some(index) = capture else {
+            run.push(Block::figure(&canvas, stem)?);
+            return Ok(());
+        };
+        if by_capture.last().is_none_or(|&(last, _)| last != index) {
+            by_capture.push((index, Vec::new()));
+        }
+        if by_capture.len() <= CAPTURES_DRAWN
+            && let Some((_, blocks)) = by_capture.last_mut()
+        {
+            blocks.push(Block::figure(&canvas, stem)?);
+        }
+        Ok::<(), String>(())
+    })?;
+    let left_out = by_capture.len().saturating_sub(CAPTURES_DRAWN);
+    by_capture.truncate(CAPTURES_DRAWN);
+    let folds = by_capture
+        .into_iter()
+        .enumerate()
+        .map(|(place, (index, blocks))| Block::Fold {
+            title: format!("{}. {}", index + 1, analysis.captures[index].name),
+            open: place < CAPTURES_OPEN,
+            blocks,
+        });
+    let mut by_capture: Vec<Block> = folds.collect();
+    if left_out > 0 {
+        by_capture.push(Block::Text(format!(
+            "Charts of {left_out} more captures are not on this page; --out writes all of them."
+        )));
+    }
+    Ok([run, by_capture])
+}
+
+fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
+    let mut flows: Vec<(usize, Flow<'_>)> = analysis
+        .captures
+        .iter()
+        .enumerate()
+        .flat_map(|(index, capture)| capture.flows().map(move |flow| (index, flow)))
+        .collect();
+    let all = flows.len();
+    // The largest, in the order of the results.
+    flows.sort_by_key(|(index, flow)| {
+        (
+            std::cmp::Reverse(flow.summary().payload_bytes),
+            *index,
+            flow.connection_id,
+        )
+    });
+    flows.truncate(ROWS_MAX);
+    flows.sort_by_key(|(index, flow)| (*index, flow.connection_id, flow.dir()));
+    PageTable {
+        caption: left_out("flows", all, flows.len()),
+        columns: columns(&[
+            ("#", true),
+            ("sender", false),
+            ("receiver", false),
+            ("goodput", true),
+            ("utilisation", true),
+            ("acked data", true),
+            ("overhead", true),
+            ("RTT min", true),
+            ("RTT mean", true),
+            ("RTT 95 %", true),
+            ("RTT max", true),
+            ("retransmitted", true),
+            ("rate", true),
+            ("unneeded", true),
+            ("lost upstream", true),
+            ("lost downstream", true),
+            ("reordered", true),
+            ("completion", true),
+            ("quality", false),
+        ]),
+        rows: flows
+            .iter()
+            .map(|(index, flow)| flow_row(*index, flow, config))
+            .collect(),
+    }
+}
+
+fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
+    let (src, dst) = flow.ends();
+    let summary = flow.summary();
+    let rtt = &summary.rtt;
+    let ms = |ns: f64| format!("{} ms", millis(ns));
+    let goodput = flow.goodput_bps();
+    let capacity = config.capacity.map(|capacity| capacity.bps);
+    let quality: Vec<&str> = flow
+        .quality()
+        .iter()
+        .map(|quality| quality.name())
+        .collect();
+    let end = |end: crate::decode::Endpoint| match end.ip() {
+        ip if ip.is_ipv6() => format!("[{ip}]:{}", end.port()),
+        ip => format!("{ip}:{}", end.port()),
+    };
+    let bytes = flow
+        .record
+        .state
+        .acked_bytes
+        .unwrap_or(flow.record.state.unique_bytes);
+    vec![
+        Cell::count(index as u64 + 1),
+        Cell::text(end(src)),
+        Cell::text(end(dst)),
+        Cell::number(goodput, rate),
+        Cell::number(goodput.zip(capacity).map(|(bps, all)| bps / all), percent),
+        Cell::number(Some(bytes as f64), |bytes| volume(bytes as u64)),
+        Cell::number(flow.overhead(), percent),
+        Cell::number(rtt.ns_min().map(|ns| ns as f64), ms),
+        Cell::number(rtt.ns_mean(), ms),
+        Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), ms),
+        Cell::number(rtt.ns_max().map(|ns| ns as f64), ms),
+        Cell::count(summary.retransmitted_packets),
+        Cell::number(
+            (summary.data_packets > 0)
+                .then(|| summary.retransmitted_packets as f64 / summary.data_packets as f64),
+            percent,
+        ),
+        Cell::count(summary.rtx_unneeded),
+        Cell::count(flow.lost_upstream()),
+        Cell::count(summary.lost_downstream),
+        Cell::count(summary.reordered_packets),
+        Cell::number(flow.completion_ns().map(|ns| ns as f64), seconds),
+        Cell::text(quality.join(", ")),
+    ]
+}
+
+fn pair_table(analysis: &Analysis) -> PageTable {
+    let mut rows = Vec::new();
+    let mut all = 0;
+    for (index, capture) in analysis.captures.iter().enumerate() {
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
+        for pair in &capture.pairs.pairs {
+            all += 1;
+            let (Some(a), Some(b)) = (flows.get(pair.a), flows.get(pair.b)) else {
+                continue;
+            };
+            if rows.len() == ROWS_MAX {
+                continue;
+            }
+            let name = |flow: &Flow<'_>| {
+                let (src, dst) = flow.ends();
+                format!("{}:{} → {}:{}", src.ip(), src.port(), dst.ip(), dst.port())
+            };
+            let span = pair.end.since(pair.start) as f64;
+            rows.push(vec![
+                Cell::count(index as u64 + 1),
+                Cell::text(name(a)),
+                Cell::text(name(b)),
+                Cell::number(Some(span), seconds),
+                Cell::number(Some(pair.bytes_a as f64), |bytes| volume(bytes as u64)),
+                Cell::number(Some(pair.bytes_b as f64), |bytes| volume(bytes as u64)),
+                Cell::number(pair.fness, three),
+            ]);
+        }
+    }
+    PageTable {
+        caption: left_out("pairs", all, rows.len()),
+        columns: columns(&[
+            ("#", true),
+            ("A", false),
+            ("B", false),
+            ("span", true),
+            ("payload of A", true),
+            ("payload of B", true),
+            ("fness (−1: A alone, 1: B alone)", true),
+        ]),
+        rows,
+    }
+}
+
+fn left_out(what: &str, all: usize, shown: usize) -> String {
+    if all > shown {
+        format!(
+            "{} of {} {what}; all of them are in the tables that --out writes.",
+            grouped(shown as u64),
+            grouped(all as u64)
+        )
+    } else {
+        String::new()
+    }
+}
+
+fn how(analysis: &Analysis, made: &[(String, String)]) -> Vec<Block> {
+    let mut facts: Vec<(String, String)> = made.to_vec();
+    for (index, capture) in analysis.captures.iter().enumerate() {
+        let mut skipped: Vec<String> = capture
+            .skipped
+            .iter()
+            .filter(|&(_, n)| n > 0)
+            .map(|(skip, n)| format!("{} {}", grouped(n), skip.name()))
+            .collect();
+        skipped.sort_unstable();
+        let files = match capture.files.len() {
+            1 => String::new(),
+            n => format!("; {n} files"),
+        };
+        let skipped = if skipped.is_empty() {
+            "nothing skipped".to_owned()
+        } else {
+            format!("skipped: {}", skipped.join(", "))
+        };
+        facts.push((
+            format!("capture {}", index + 1),
+            format!(
+                "{}{files}; {} records, {skipped}",
+                capture.name,
+                grouped(capture.records)
+            ),
+        ));
+    }
+    vec![Block::Facts(facts)]
+}

@@ -1,0 +1,123 @@
+use super::*;
+use crate::Analysis;
+use crate::analyze::Config;
+use crate::report::chart::{ChartOptions, Size, Style};
+
+/// What would do harm if it were taken for anything but text.
+const HOSTILE: &str =
+    "</title><script>alert(1)</script>\"' onload=x &amp; <svg/onload=alert(2)>\u{202e}\u{7}";
+
+fn page() -> Page {
+    let text = || HOSTILE.to_owned();
+    Page {
+        title: text(),
+        subtitle: text(),
+        theme: Theme::Light,
+        sections: vec![Section {
+            title: text(),
+            blocks: vec![
+                Block::Text(text()),
+                Block::Notes(vec![text()]),
+                Block::Facts(vec![(text(), text())]),
+                Block::Table(PageTable {
+                    caption: text(),
+                    columns: vec![(text(), false), (text(), true)],
+                    rows: vec![vec![Cell::text(HOSTILE), Cell::count(1234)]],
+                }),
+                Block::Figure {
+                    svg: String::new(),
+                    title: text(),
+                },
+                Block::Fold {
+                    title: text(),
+                    open: true,
+                    blocks: vec![Block::Text(text())],
+                },
+            ],
+        }],
+    }
+}
+
+#[test]
+fn names_are_text_wherever_they_stand() {
+    let html = page().to_html();
+    assert_eq!(html.matches("<script").count(), 1, "the one for sorting");
+    assert_eq!(html.matches("<svg").count(), 0);
+    assert_eq!(html.matches("</title>").count(), 1);
+    // Inside an attribute a quote would end it.
+    assert!(!html.contains("\"' onload"));
+    assert!(!html.contains('\u{202e}') && !html.contains('\u{7}'));
+    let inside =
+        "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39; onload=x &amp;amp;";
+    // Title twice, subtitle, section twice, text, note, facts twice, caption, two heads, a cell, the
+    // figure, the fold and its text.
+    assert_eq!(html.matches(inside).count(), 16);
+}
+
+#[test]
+fn a_page_fetches_nothing() {
+    let html = page().to_html();
+    for wanted in ["http:", "https:", "src=\"", "import ", "//cdn", "fetch("] {
+        assert!(!html.contains(wanted), "{wanted}");
+    }
+    assert!(html.contains("default-src 'none'"));
+}
+
+#[test]
+fn numbers_are_sorted_by_value_and_words_by_letter() {
+    let html = page().to_html();
+    assert!(html.contains("<td class=\"n\" data-k=\"1234\">1,234</td>"));
+    let undefined = Cell::number(Some(f64::NAN), |_| unreachable!());
+    assert_eq!((undefined.text.as_str(), undefined.key), ("–", None));
+}
+
+#[test]
+fn the_page_of_a_run_has_its_flows_charts_and_how_it_was_made() {
+    let config = Config {
+        time_sequence: true,
+        gaps: true,
+        ..Config::default()
+    };
+    let mut analysis = Analysis::of(["testdata/captures/drop-one.pcap"], &config);
+    analysis.captures[0].name = format!("runs/{HOSTILE}.pcap");
+    let options = ChartOptions {
+        style: Style {
+            size: Size::OneColumn,
+            theme: Theme::Dark,
+        },
+        ..ChartOptions::default()
+    };
+    let made = [("version".to_owned(), "1.2.3".to_owned())];
+    let html = of_run(&analysis, &config, Some(&options), &made)
+        .unwrap()
+        .to_html();
+    assert_eq!(html.matches("<script").count(), 1);
+    assert_eq!(
+        html.matches("<svg").count(),
+        html.matches("<figure").count()
+    );
+    assert!(html.matches("<figure").count() >= 10);
+    for wanted in [
+        "<td>10.77.0.1:5001</td><td>10.77.200.1:35364</td>",
+        "<dt>version</dt><dd>1.2.3</dd>",
+        "752 packets",
+        "<body class=\"dark\">",
+        // 600 kB were acknowledged: the download of testdata/README.md.
+        "data-k=\"600000\"",
+    ] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+    let plain = of_run(&analysis, &config, None, &made).unwrap().to_html();
+    assert!(!plain.contains("<figure") && plain.contains("10.77.0.1:5001"));
+}
+
+#[test]
+fn a_run_without_captures_that_could_be_read_has_a_page() {
+    let config = Config::default();
+    let analysis = Analysis::of(["no/such/<file>"], &config);
+    let options = ChartOptions::default();
+    let html = of_run(&analysis, &config, Some(&options), &[])
+        .unwrap()
+        .to_html();
+    assert!(html.contains("no/such/&lt;file&gt;") && html.contains("class=\"notes\""));
+}

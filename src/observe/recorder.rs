@@ -49,7 +49,7 @@ pub struct FlowRecord {
     pub curve: PayloadCurve,
     /// The stream over time, of the flow with the most payload among those of one recorder.
     pub time_sequence: Option<Box<TimeSequence>>,
-    /// Time between consecutive data packets (METRICS.md S1), where it is wanted.
+    /// Time between consecutive data packets (METRICS.md I2), where it is wanted.
     pub gaps: Option<Box<DelayDistribution>>,
     /// Rows of `--segments`, where they are wanted.
     pub segments: Vec<ClassifiedSegment>,

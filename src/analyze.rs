@@ -17,7 +17,7 @@ use std::sync::Mutex;
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use engine::Engine;
 pub use merge::{CaptureAnalysis, CaptureQuality, Flow, FrameIndex, Limited, Quality};
-pub use pairs::{Pair, PairBin, Pairs};
+pub use pairs::{Pair, PairBin, Pairs, Sharing};
 pub use pings::Ping;
 pub use pipeline::Watch;
 
@@ -59,17 +59,31 @@ impl Analysis {
     /// How many threads [`Config::threads`] allows changes nothing but the time taken.
     #[must_use]
     pub fn run(inputs: Vec<CaptureInput>, config: &Config, watch: &Watch) -> Self {
+        Self {
+            captures: Self::each(inputs, config, watch, |_, capture| capture),
+        }
+    }
+
+    /// Analyses captures and keeps of each only what `reduce` makes of it, given its place among
+    /// `inputs`: with many captures, no more are held at a time than there are threads.
+    ///
+    /// Returns what `reduce` made, in the order of `inputs`.
+    pub fn each<T: Send>(
+        inputs: Vec<CaptureInput>,
+        config: &Config,
+        watch: &Watch,
+        reduce: impl Fn(usize, CaptureAnalysis) -> T + Sync,
+    ) -> Vec<T> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(config.threads.unwrap_or(0))
             .build();
         let Ok(pool) = pool else {
             // No threads to be had: the slow way is still a way.
-            return Self {
-                captures: inputs
-                    .into_iter()
-                    .map(|input| pipeline::analyze(input, config, watch))
-                    .collect(),
-            };
+            return inputs
+                .into_iter()
+                .enumerate()
+                .map(|(index, input)| reduce(index, pipeline::analyze(input, config, watch)))
+                .collect();
         };
         // Captures are handed out by threads outside the pool: one that waits for a window of its
         // capture must not begin another capture on the same stack.
@@ -85,8 +99,9 @@ impl Analysis {
                             break;
                         };
                         let analysis = pool.install(|| pipeline::analyze(input, config, watch));
+                        let reduced = reduce(index, analysis);
                         if let Ok(mut done) = done.lock() {
-                            done.push((index, analysis));
+                            done.push((index, reduced));
                         }
                     }
                 });
@@ -94,8 +109,6 @@ impl Analysis {
         });
         let mut done = done.into_inner().unwrap_or_default();
         done.sort_by_key(|&(index, _)| index);
-        Self {
-            captures: done.into_iter().map(|(_, analysis)| analysis).collect(),
-        }
+        done.into_iter().map(|(_, reduced)| reduced).collect()
     }
 }

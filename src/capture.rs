@@ -52,7 +52,7 @@ pub use compression::Compression;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
 pub use facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
 pub use record::{LinkType, Record, Window};
-pub use source::{CaptureSource, Progress};
+pub use source::{CaptureSource, Progress, read_small_file};
 
 use crate::time::CaptureTime;
 use reader::FileReader;

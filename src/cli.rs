@@ -4,6 +4,7 @@ mod args;
 mod path;
 mod plan;
 mod progress;
+mod study;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ use crate::table::Tables;
 pub use args::{Args, Command};
 pub use path::PathArgs;
 pub use plan::Plan;
+pub use study::{StudyArgs, StudyCommand};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +43,15 @@ impl From<ExitStatus> for ExitCode {
 /// Runs the command.
 #[must_use]
 pub fn run(args: &Args) -> ExitStatus {
-    if let Some(Command::Path(args)) = &args.command {
-        return path::run(args).unwrap_or_else(|error| {
-            terminal::complain(&error);
-            ExitStatus::Failed
-        });
+    match &args.command {
+        Some(Command::Path(args)) => {
+            return path::run(args).unwrap_or_else(|error| {
+                terminal::complain(&error);
+                ExitStatus::Failed
+            });
+        }
+        Some(Command::Study(args)) => return study::run(args),
+        None => {}
     }
     let plan = match Plan::from_args(args) {
         Ok(plan) => plan,

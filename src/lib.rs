@@ -14,6 +14,8 @@ pub mod path;
 pub mod report;
 pub mod seq;
 #[cfg(feature = "tables")]
+pub mod study;
+#[cfg(feature = "tables")]
 pub mod table;
 pub mod time;
 pub mod track;

@@ -5,6 +5,7 @@ pub mod chart;
 #[cfg(all(feature = "charts", feature = "cli"))]
 pub mod html;
 mod output;
+pub mod study;
 pub mod tables;
 #[cfg(feature = "cli")]
 pub mod terminal;

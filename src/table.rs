@@ -5,6 +5,8 @@
 
 pub mod schema;
 
+pub mod cells;
+
 mod captures;
 mod flows;
 mod pairs;
@@ -12,6 +14,9 @@ mod path;
 mod pings;
 mod segments;
 mod series;
+mod study;
+
+pub use study::{StudyTable, study_tables};
 
 use polars::prelude::DataFrame;
 
@@ -71,6 +76,11 @@ pub fn all_schemas() -> Vec<schema::TableSchema> {
         schema::describe("results.captures", &captures::columns()),
         schema::describe("results.pings", &pings::columns()),
         schema::describe("segments", &segments::columns()),
+        schema::describe("study/runs", &study::run_columns()),
+        schema::describe("study/flows", &study::flow_columns()),
+        schema::describe("study/groups", &study::group_columns()),
+        schema::describe("study/comparisons", &study::comparison_columns()),
+        schema::describe("study/tests", &study::test_columns()),
     ];
     schemas.extend(path::schemas());
     schemas

@@ -7,7 +7,7 @@ use crate::capture::{CaptureError, FileFacts, Window};
 use crate::decode::{Endpoint, Tally};
 use crate::event::Direction;
 use crate::metric;
-use crate::observe::{ConnectionRecord, DirectionSummary, FlowRecord, Recorder, Span};
+use crate::observe::{BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Recorder, Span};
 use crate::time::CaptureTime;
 
 /// From positions in a capture to frame numbers in its files.
@@ -260,6 +260,16 @@ impl<'a> Flow<'a> {
     #[must_use]
     pub fn data_span(&self) -> Option<Span> {
         self.record.summary.data_span
+    }
+
+    /// Payload bytes from the first to the last instant of `span`, both included, and whether the
+    /// number is exact (METRICS.md N1); instants at which some flow begins or ends always are.
+    #[must_use]
+    pub fn payload_within(&self, span: Span) -> (u64, bool) {
+        let before = self.record.curve.bytes_by(span.first.plus_ns(-1));
+        let until = self.record.curve.bytes_by(span.last);
+        let exact = matches!((before, until), (BytesBy::Exact(_), BytesBy::Exact(_)));
+        (until.bytes().saturating_sub(before.bytes()), exact)
     }
 
     /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an

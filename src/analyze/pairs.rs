@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::config::{FnessWindow, PairConfig};
 use super::merge::{CaptureAnalysis, Flow};
 use crate::metric;
-use crate::observe::{BytesBy, Span};
+use crate::observe::Span;
 use crate::time::CaptureTime;
 
 /// Two flows over one time span. A began first; of two that began at once, the one whose
@@ -87,14 +87,14 @@ impl Pairs {
                 pairs.extend(compare(&flows, first, second, config.window));
             }
         }
-        let (jain, sharing_ratio, sharing_bound) = sharing(&flows, &candidates);
+        let sharing = Sharing::of(&rivals(&flows, &candidates), None);
         Self {
             pairs,
             paired: candidates,
             left_out,
-            jain,
-            sharing_ratio,
-            sharing_bound,
+            jain: sharing.jain,
+            sharing_ratio: sharing.ratio,
+            sharing_bound: sharing.bound,
         }
     }
 
@@ -153,8 +153,8 @@ fn compare(
             }
         }
     };
-    let (bytes_a, exact_a) = bytes_within(&flows[a], span);
-    let (bytes_b, exact_b) = bytes_within(&flows[b], span);
+    let (bytes_a, exact_a) = flows[a].payload_within(span);
+    let (bytes_b, exact_b) = flows[b].payload_within(span);
     Some(Pair {
         a,
         b,
@@ -167,17 +167,71 @@ fn compare(
     })
 }
 
-/// Payload bytes of a flow from the first to the last instant of `span`, both included, and
-/// whether the number is exact.
-fn bytes_within(flow: &Flow<'_>, span: Span) -> (u64, bool) {
-    let before = flow.record.curve.bytes_by(span.first.plus_ns(-1));
-    let until = flow.record.curve.bytes_by(span.last);
-    let exact = matches!((before, until), (BytesBy::Exact(_), BytesBy::Exact(_)));
-    (until.bytes().saturating_sub(before.bytes()), exact)
+/// How flows share a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sharing {
+    /// Jain's index of their payload rates over their common span (METRICS.md N2).
+    pub jain: Option<f64>,
+    /// Mean goodput over a fair share (METRICS.md N3).
+    pub ratio: Option<f64>,
+    /// Upper bound of it.
+    pub bound: Option<f64>,
 }
 
-/// Jain's index over the common span, sharing ratio and its bound.
-fn sharing(flows: &[Flow<'_>], paired: &[usize]) -> (Option<f64>, Option<f64>, Option<f64>) {
+impl Sharing {
+    /// How these flows share; undefined for fewer than two. Jain's index is taken over `within`
+    /// where that is given, else over their common span.
+    #[must_use]
+    pub fn of(rivals: &[Flow<'_>], within: Option<Span>) -> Self {
+        if rivals.len() < 2 {
+            return Self::default();
+        }
+        let spans: Vec<Span> = rivals.iter().filter_map(Flow::data_span).collect();
+        let common = Span {
+            first: spans
+                .iter()
+                .map(|span| span.first)
+                .max()
+                .unwrap_or(CaptureTime::MAX),
+            last: spans
+                .iter()
+                .map(|span| span.last)
+                .min()
+                .unwrap_or(CaptureTime::MIN),
+        };
+        let common = within.unwrap_or(common);
+        let jain = (common.first < common.last)
+            .then(|| {
+                let rates = rivals
+                    .iter()
+                    .map(|flow| flow.payload_within(common).0 as f64);
+                metric::jain_index(rates)
+            })
+            .flatten();
+        // Their goodput together: all acked bytes from the first data to the last new ACK.
+        let begin = spans.iter().map(|span| span.first).min();
+        let end = rivals
+            .iter()
+            .filter_map(|flow| flow.summary().last_new_ack_at)
+            .max();
+        let bytes: u64 = rivals
+            .iter()
+            .filter_map(|flow| flow.record.state.acked_bytes)
+            .sum();
+        let total = begin
+            .zip(end)
+            .and_then(|(begin, end)| metric::rate_bps(bytes, end.since(begin)));
+        let goodputs: Vec<f64> = rivals.iter().filter_map(Flow::goodput_bps).collect();
+        Self {
+            jain,
+            ratio: total.and_then(|total| metric::sharing_ratio(&goodputs, total)),
+            bound: Some(metric::sharing_bound(rivals.len())),
+        }
+    }
+}
+
+/// The flows that compete, of those that are compared.
+fn rivals<'a>(flows: &[Flow<'a>], paired: &[usize]) -> Vec<Flow<'a>> {
     // Only flows of one size class compete: requests of a few bytes against the downloads they
     // asked for would make every capture look unfair.
     let largest = paired
@@ -185,50 +239,9 @@ fn sharing(flows: &[Flow<'_>], paired: &[usize]) -> (Option<f64>, Option<f64>, O
         .map(|&index| flows[index].summary().payload_bytes)
         .max()
         .unwrap_or(0);
-    let rivals: Vec<&Flow<'_>> = paired
+    paired
         .iter()
-        .map(|&index| &flows[index])
+        .map(|&index| flows[index])
         .filter(|flow| flow.summary().payload_bytes * 100 >= largest)
-        .collect();
-    if rivals.len() < 2 {
-        return (None, None, None);
-    }
-    let spans: Vec<Span> = rivals.iter().filter_map(|flow| flow.data_span()).collect();
-    let first = spans
-        .iter()
-        .map(|span| span.first)
-        .max()
-        .unwrap_or(CaptureTime::MAX);
-    let last = spans
-        .iter()
-        .map(|span| span.last)
-        .min()
-        .unwrap_or(CaptureTime::MIN);
-    let jain = (first < last)
-        .then(|| {
-            let rates = rivals
-                .iter()
-                .map(|flow| bytes_within(flow, Span { first, last }).0 as f64);
-            metric::jain_index(rates)
-        })
-        .flatten();
-    // Their goodput together: all acked bytes from the first data to the last new ACK.
-    let begin = spans.iter().map(|span| span.first).min();
-    let end = rivals
-        .iter()
-        .filter_map(|flow| flow.summary().last_new_ack_at)
-        .max();
-    let bytes: u64 = rivals
-        .iter()
-        .filter_map(|flow| flow.record.state.acked_bytes)
-        .sum();
-    let total = begin
-        .zip(end)
-        .and_then(|(begin, end)| metric::rate_bps(bytes, end.since(begin)));
-    let goodputs: Vec<f64> = rivals
-        .iter()
-        .filter_map(|flow| flow.goodput_bps())
-        .collect();
-    let ratio = total.and_then(|total| metric::sharing_ratio(&goodputs, total));
-    (jain, ratio, Some(metric::sharing_bound(rivals.len())))
+        .collect()
 }

@@ -37,6 +37,31 @@ impl CaptureSource {
     }
 }
 
+/// The uncompressed bytes of a small file that stands beside captures, compressed or not.
+///
+/// # Errors
+/// The file cannot be read, or holds more than `bytes_max` bytes.
+pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut first = Vec::with_capacity(MAGIC_BYTES);
+    file.by_ref()
+        .take(MAGIC_BYTES as u64)
+        .read_to_end(&mut first)?;
+    let compression = Compression::of(&first);
+    let input = io::Cursor::new(first).chain(file);
+    let reader: Box<dyn Read + Send> = match compression {
+        None => Box::new(input),
+        Some(compression) => compression.decoder(input)?,
+    };
+    let mut bytes = Vec::new();
+    reader.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        let message = format!("it holds more than {bytes_max} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
+}
+
 /// How far a capture has been read; clones watch the same capture, from any thread.
 #[derive(Clone, Debug)]
 pub struct Progress {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use super::path::PathArgs;
+use super::study::StudyArgs;
 
 use crate::report::chart::{Size, Theme};
 
@@ -103,6 +104,8 @@ pub struct Args {
 pub enum Command {
     /// Compare captures from before and after a queue: delay, queue and drops
     Path(Box<PathArgs>),
+    /// Many runs together: labels, groups, statistics, and the tables of a paper
+    Study(Box<StudyArgs>),
 }
 
 /// How files are taken in.

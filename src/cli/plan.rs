@@ -11,6 +11,7 @@ use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::chart::Style;
 use crate::report::tables::{Metadata, TableFormat, sibling};
 use crate::report::{OutputFolder, Pending};
+pub(super) use crate::study::units::{parse_rate, parse_time};
 
 /// What will be done.
 pub struct Plan {
@@ -200,75 +201,6 @@ fn metadata(args: &Args) -> Metadata {
     ]
 }
 
-/// A number and the rest: the unit.
-fn split_unit(text: &str) -> Result<(f64, &str), String> {
-    let text = text.trim();
-    let digits = text
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("'{text}' does not begin with a number"))?;
-    Ok((number, unit.trim()))
-}
-
-/// A rate such as `50Mbit`, `1.5 Gbit/s` or `10M`, in bits per second.
-pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
-    let (number, unit) = split_unit(text)?;
-    let unit = unit
-        .strip_suffix("/s")
-        .or_else(|| unit.strip_suffix("ps"))
-        .unwrap_or(unit);
-    let prefix = unit
-        .strip_suffix("bit")
-        .or_else(|| unit.strip_suffix('b'))
-        .unwrap_or(unit);
-    let factor = match prefix {
-        "" => 1.0,
-        "k" | "K" => 1e3,
-        "M" | "m" => 1e6,
-        "G" | "g" => 1e9,
-        "T" | "t" => 1e12,
-        _ => {
-            return Err(format!(
-                "'{text}' has no unit of a rate: write it as 50Mbit, 1.5Gbit/s or 800kbit"
-            ));
-        }
-    };
-    let bps = number * factor;
-    if bps > 0.0 {
-        Ok(bps)
-    } else {
-        Err(format!("'{text}' is no rate: it must be above 0"))
-    }
-}
-
-/// A time such as `100ms`, `0.2s` or `1 min`, in nanoseconds.
-pub(super) fn parse_time(text: &str) -> Result<i64, String> {
-    let (number, unit) = split_unit(text)?;
-    let factor = match unit {
-        "ns" => 1.0,
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "min" => 60e9,
-        "h" => 3600e9,
-        _ => {
-            return Err(format!(
-                "'{text}' has no unit of time: write it as 100ms, 0.2s or 5min"
-            ));
-        }
-    };
-    let ns = number * factor;
-    // 2^53 ns are 104 days; a float counts no further exactly.
-    if ns < 9e15 {
-        Ok(ns.round() as i64)
-    } else {
-        Err(format!("'{text}' is longer than 100 days"))
-    }
-}
-
 /// A window such as `5s+35s`.
 pub(super) fn parse_window(text: &str) -> Result<FnessWindow, String> {
     let Some((offset, length)) = text.split_once('+') else {
@@ -290,36 +222,6 @@ pub(super) fn parse_window(text: &str) -> Result<FnessWindow, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_come_in_the_spellings_that_people_use() {
-        for (text, bps) in [
-            ("50Mbit", 50e6),
-            ("1.5 Gbit/s", 1.5e9),
-            ("10M", 10e6),
-            ("800kbps", 8e5),
-            ("9600", 9600.0),
-        ] {
-            assert_eq!(parse_rate(text), Ok(bps), "{text}");
-        }
-        for text in ["", "fast", "50 apples", "0Mbit", "50MB"] {
-            assert!(parse_rate(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn times_need_a_unit() {
-        for (text, ns) in [
-            ("100ms", 100_000_000),
-            ("0.2s", 200_000_000),
-            ("1min", 60_000_000_000),
-        ] {
-            assert_eq!(parse_time(text), Ok(ns), "{text}");
-        }
-        for text in ["100", "ms", "-1s", "1e9s", "400000min"] {
-            assert!(parse_time(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn a_window_is_offset_and_length() {

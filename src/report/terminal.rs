@@ -9,13 +9,14 @@ pub mod path;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 use crate::capture::TimeResolution;
+use crate::study::StudyResults;
 
 /// Flows shown in the table: what fits a screen.
 const FLOWS_SHOWN: usize = 20;
@@ -23,6 +24,51 @@ const FLOWS_SHOWN: usize = 20;
 /// Prints a message for the user, who reads standard error.
 pub fn say(message: &str) {
     eprintln!("{message}");
+}
+
+/// Prints a result that is a text.
+pub fn print(text: &str) {
+    print!("{text}");
+}
+
+/// Prints which runs of a study failed and are left out; also when the rest is quiet.
+pub fn report_failed_runs(results: &StudyResults) {
+    for run in &results.runs {
+        if let Some(error) = &run.error {
+            eprintln!("error: {}: left out: {error}", run.name);
+        }
+    }
+}
+
+/// Prints what a study was made of, and where it is.
+pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) {
+    let failed = results
+        .runs
+        .iter()
+        .filter(|run| run.error.is_some())
+        .count();
+    let flows: usize = results.runs.iter().map(|run| run.flows.len()).sum();
+    let mut text = format!(
+        "{}: {} runs, {} flows",
+        results.name,
+        grouped((results.runs.len() - failed) as u64),
+        grouped(flows as u64)
+    );
+    if failed > 0 {
+        let _ = write!(
+            text,
+            "; {} runs failed and are left out",
+            grouped(failed as u64)
+        );
+    }
+    if results.cached > 0 {
+        let _ = write!(
+            text,
+            "; {} runs had not changed",
+            grouped(results.cached as u64)
+        );
+    }
+    println!("{text}\nWritten: {files} files in {}", folder.display());
 }
 
 /// Prints an error with all its causes, on one line.

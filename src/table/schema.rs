@@ -14,6 +14,8 @@ pub enum Value<R> {
     Text(fn(&R) -> Option<String>),
     /// Yes or no.
     Truth(fn(&R) -> Option<bool>),
+    /// One of several numbers that rows hold in a list, by its place there; finite.
+    Listed(usize, fn(&R, usize) -> Option<f64>),
 }
 
 /// One column of a table with rows of type `R`.
@@ -54,7 +56,7 @@ pub(super) fn describe<R>(name: &'static str, columns: &[Column<R>]) -> TableSch
             kind: match column.value {
                 Value::Count(_) => "u64",
                 Value::Whole(_) => "i64",
-                Value::Real(_) => "f64",
+                Value::Real(_) | Value::Listed(..) => "f64",
                 Value::Text(_) => "text",
                 Value::Truth(_) => "bool",
             },
@@ -79,6 +81,10 @@ pub(super) fn frame<R>(columns: &[Column<R>], rows: &[R]) -> DataFrame {
                 Value::Whole(of) => Series::new(name, rows.iter().map(of).collect::<Vec<_>>()),
                 Value::Real(of) => {
                     let finite = |row| of(row).filter(|value| value.is_finite());
+                    Series::new(name, rows.iter().map(finite).collect::<Vec<_>>())
+                }
+                Value::Listed(place, of) => {
+                    let finite = |row| of(row, place).filter(|value| value.is_finite());
                     Series::new(name, rows.iter().map(finite).collect::<Vec<_>>())
                 }
                 Value::Text(of) => Series::new(name, rows.iter().map(of).collect::<Vec<_>>()),

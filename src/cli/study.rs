@@ -1,0 +1,124 @@
+//! `ccanalyze study`: from a manifest to a folder of tables.
+
+use std::path::PathBuf;
+
+use super::ExitStatus;
+use super::progress;
+use crate::analyze::Watch;
+use crate::capture::CaptureSource;
+use crate::report::study::{make_folder, write_tables};
+use crate::report::terminal;
+use crate::study::{StudyPlan, draft};
+use crate::table::study_tables;
+
+/// Arguments of `ccanalyze study`.
+///
+/// Exit status: 0 when all runs were analysed, 1 when some failed and were left out, 2 when nothing
+/// was written.
+#[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct StudyArgs {
+    /// Something else than carrying a study out
+    #[command(subcommand)]
+    pub command: Option<StudyCommand>,
+
+    /// The file that describes the study: which runs, with which labels, under which conditions
+    #[arg(required = true, value_name = "MANIFEST")]
+    pub manifest: Option<PathBuf>,
+
+    /// The folder of the results, made where it is not there: runs, flows, groups, comparisons,
+    /// tests and reports, each as .parquet, .csv, .md and .tex
+    #[arg(short, long, required = true, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+
+    /// Analyse every run, also those that were analysed before and have not changed
+    #[arg(long)]
+    pub afresh: bool,
+
+    /// Threads to work with; one a core by default. The results do not depend on it
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What else there is to do about studies.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum StudyCommand {
+    /// Draft a manifest from the captures below a folder, on standard output
+    Init {
+        /// The folder
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+
+        /// How their names are made, such as `{network}_{rate}_{buffer}_{cca}_{run}.pcap`; guessed
+        /// without it
+        #[arg(long, value_name = "TEMPLATE")]
+        template: Option<String>,
+    },
+}
+
+/// Folder of the runs analysed before, within that of the results.
+const CACHE: &str = "cache";
+
+pub(super) fn run(args: &StudyArgs) -> ExitStatus {
+    let outcome = match &args.command {
+        Some(StudyCommand::Init { folder, template }) => draft(folder, template.as_deref())
+            .map(|text| {
+                terminal::print(&text);
+                ExitStatus::Complete
+            })
+            .map_err(anyhow::Error::from),
+        None => carry_out(args),
+    };
+    outcome.unwrap_or_else(|error| {
+        terminal::complain(&error);
+        ExitStatus::Failed
+    })
+}
+
+fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
+    let (Some(manifest), Some(out)) = (&args.manifest, &args.out) else {
+        anyhow::bail!("a manifest and --out FOLDER are needed");
+    };
+    let mut plan = StudyPlan::read(manifest)?;
+    plan.config.threads = args.threads.map(usize::from);
+    // Begun before the first capture is read, so that a folder that cannot be is not found out late.
+    make_folder(out)?;
+    let cache = out.join(CACHE);
+    let watch = Watch::default();
+    let sizes = plan
+        .runs
+        .iter()
+        .map(|run| CaptureSource::File(run.path.clone()).size_bytes());
+    let scope = progress::Scope {
+        captures: plan.runs.len(),
+        total_bytes: sizes.sum(),
+    };
+    let carry_out = || plan.carry_out((!args.afresh).then_some(cache.as_path()), &watch);
+    let results = progress::with_bar(&watch, scope, args.quiet, carry_out);
+    terminal::report_failed_runs(&results);
+    if results.runs.iter().all(|run| run.error.is_some()) {
+        terminal::say("nothing was written: no run could be analysed");
+        return Ok(ExitStatus::Failed);
+    }
+    let metadata = vec![
+        (
+            "ccanalyze.version".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        ),
+        ("ccanalyze.manifest".to_owned(), results.manifest.clone()),
+    ];
+    let written = write_tables(study_tables(&results), out, &metadata)?;
+    if !args.quiet {
+        terminal::summarise_study(&results, out, written.len());
+    }
+    let failed = results.runs.iter().any(|run| run.error.is_some());
+    Ok(if failed {
+        ExitStatus::Partial
+    } else {
+        ExitStatus::Complete
+    })
+}

@@ -1,0 +1,39 @@
+//! What many runs say together.
+//!
+//! A manifest names runs, labels and conditions; with the files that are there it
+//! becomes a [`StudyPlan`]; carried out, that becomes [`StudyResults`]: runs, flows and groups as
+//! plain data, from which tables and charts are made. [`draft`] drafts a manifest from files.
+
+mod cache;
+mod compare;
+mod conditions;
+mod files;
+mod groups;
+mod harm;
+mod init;
+mod labels;
+mod manifest;
+mod measure;
+mod metrics;
+mod plan;
+mod reports;
+mod results;
+mod template;
+pub mod units;
+mod window;
+
+pub use compare::{Comparison, Test};
+pub use conditions::{
+    Buffer, CapacityTrace, Conditions, PACKET_BYTES, PathCapacity, TraceColumns, TraceOrigin,
+};
+pub use groups::{Group, GroupKey, SampleKind};
+pub use init::{DraftError, draft};
+pub use labels::{FlowCase, FlowEnds, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
+pub use manifest::{ManifestError, Mistake};
+pub use measure::{FlowMeasure, MeasureOptions, RunMeasure, Sample};
+pub use metrics::{Metric, Values};
+pub use plan::{PlannedRun, Samples, StudyPlan};
+pub use reports::{Cells, ReportColumn, ReportPlan, ReportTable};
+pub use results::{StudyFlow, StudyResults, StudyRun};
+pub use template::{Template, TemplateFault};
+pub use window::Window;

@@ -1,0 +1,259 @@
+//! Runs analysed before: kept beside the results until their file, the options or the program change.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::labels::FlowEnds;
+use super::measure::{FlowMeasure, RunMeasure, Sample};
+use super::metrics::{Metric, Values};
+use crate::decode::Endpoint;
+use crate::event::Direction;
+
+/// Bytes of the file's begin and end that are compared.
+const ENDS_BYTES: u64 = 64 << 10;
+
+/// Changes whenever what a run is reduced to changes.
+const SHAPE: u32 = 1;
+
+/// Measures of runs, one file each, in a folder of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    folder: PathBuf,
+}
+
+/// What a measure depends on: when it is equal, the measure is still true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CacheKey {
+    place: String,
+    state: String,
+}
+
+impl CacheKey {
+    /// The key of a file analysed with `options`, the text of all that bears on the outcome.
+    ///
+    /// Files are told apart by path; a file counts as changed when its size, the time of its last
+    /// change, its begin or its end does.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn of(path: &Path, options: &str) -> io::Result<Self> {
+        let mut file = fs::File::open(path)?;
+        let meta = file.metadata()?;
+        let changed_ns = meta
+            .modified()
+            .ok()
+            .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+            .map_or(0, |since| since.as_nanos());
+        let mut ends = Vec::new();
+        (&mut file).take(ENDS_BYTES).read_to_end(&mut ends)?;
+        if meta.len() > ENDS_BYTES {
+            file.seek(SeekFrom::End(-(ENDS_BYTES.min(meta.len()) as i64)))?;
+            file.take(ENDS_BYTES).read_to_end(&mut ends)?;
+        }
+        let place = path.canonicalize()?;
+        // The standard hasher may differ between compilers: then a run is analysed again, no more.
+        Ok(Self {
+            place: place.to_string_lossy().into_owned(),
+            state: format!(
+                "{} {SHAPE} {} {changed_ns} {:016x} {:016x}",
+                env!("CARGO_PKG_VERSION"),
+                meta.len(),
+                hash(&ends),
+                hash(&options),
+            ),
+        })
+    }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Cache {
+    /// A cache in `folder`, which is made when the first measure is kept.
+    #[must_use]
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The measure of a run that was analysed before under the same key.
+    #[must_use]
+    pub(super) fn get(&self, key: &CacheKey) -> Option<RunMeasure> {
+        let text = fs::read(self.file(key)).ok()?;
+        let entry: Entry = serde_json::from_slice(&text).ok()?;
+        (entry.place == key.place && entry.state == key.state)
+            .then(|| entry.run.measure())
+            .flatten()
+    }
+
+    /// Keeps the measure of a run.
+    ///
+    /// # Errors
+    /// The folder cannot be written to; the study goes on without.
+    pub(super) fn put(&self, key: &CacheKey, run: &RunMeasure) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let entry = Entry {
+            place: key.place.clone(),
+            state: key.state.clone(),
+            run: RunShape::of(run),
+        };
+        let file = self.file(key);
+        let part = file.with_extension(format!("{}.part", std::process::id()));
+        fs::write(&part, serde_json::to_vec(&entry)?)?;
+        fs::rename(&part, &file)
+    }
+
+    fn file(&self, key: &CacheKey) -> PathBuf {
+        self.folder.join(format!("{:016x}.json", hash(&key.place)))
+    }
+}
+
+/// A float as its bits: what comes back is what was put in, to the last digit.
+type Bits = Option<u64>;
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    place: String,
+    state: String,
+    run: RunShape,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RunShape {
+    span_ns: (i64, i64),
+    records: u64,
+    window_ns: Option<(i64, i64)>,
+    values: Vec<Bits>,
+    flows: Vec<FlowShape>,
+    flows_left_out: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FlowShape {
+    connection_id: u64,
+    sender: (IpAddr, u16),
+    receiver: (IpAddr, u16),
+    forward: bool,
+    span_ns: (i64, i64),
+    values: Vec<Bits>,
+    quality: String,
+    samples: Vec<(i64, u64, Bits, u64, Bits)>,
+}
+
+impl RunShape {
+    fn of(run: &RunMeasure) -> Self {
+        Self {
+            span_ns: run.span_ns,
+            records: run.records,
+            window_ns: run.window_ns,
+            values: bits(&run.values),
+            flows: run.flows.iter().map(FlowShape::of).collect(),
+            flows_left_out: run.flows_left_out,
+        }
+    }
+
+    fn measure(self) -> Option<RunMeasure> {
+        Some(RunMeasure {
+            span_ns: self.span_ns,
+            records: self.records,
+            window_ns: self.window_ns,
+            values: values(&self.values)?,
+            flows: self
+                .flows
+                .into_iter()
+                .map(FlowShape::measure)
+                .collect::<Option<_>>()?,
+            flows_left_out: self.flows_left_out,
+        })
+    }
+}
+
+impl FlowShape {
+    fn of(flow: &FlowMeasure) -> Self {
+        let end = |endpoint: Endpoint| (endpoint.ip(), endpoint.port());
+        Self {
+            connection_id: flow.connection_id,
+            sender: end(flow.ends.sender),
+            receiver: end(flow.ends.receiver),
+            forward: flow.ends.direction == Direction::Forward,
+            span_ns: flow.span_ns,
+            values: bits(&flow.values),
+            quality: flow.quality.clone(),
+            samples: flow
+                .samples
+                .iter()
+                .map(|sample| {
+                    (
+                        sample.time_ns,
+                        sample.goodput_bps.to_bits(),
+                        sample.rtt_ns_mean.map(f64::to_bits),
+                        sample.retransmitted_packets,
+                        sample.pm.map(f64::to_bits),
+                    )
+                })
+                .collect(),
+        }
+    }
+
+    fn measure(self) -> Option<FlowMeasure> {
+        let end = |(address, port): (IpAddr, u16)| match address {
+            IpAddr::V4(address) => Endpoint::v4(address.octets(), port),
+            IpAddr::V6(address) => Endpoint::v6(address.octets(), port),
+        };
+        let direction = if self.forward {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        };
+        Some(FlowMeasure {
+            connection_id: self.connection_id,
+            ends: FlowEnds {
+                sender: end(self.sender),
+                receiver: end(self.receiver),
+                direction,
+            },
+            span_ns: self.span_ns,
+            values: values(&self.values)?,
+            quality: self.quality,
+            samples: self
+                .samples
+                .into_iter()
+                .map(
+                    |(time_ns, goodput, rtt, retransmitted_packets, pm)| Sample {
+                        time_ns,
+                        goodput_bps: f64::from_bits(goodput),
+                        rtt_ns_mean: rtt.map(f64::from_bits),
+                        retransmitted_packets,
+                        pm: pm.map(f64::from_bits),
+                    },
+                )
+                .collect(),
+        })
+    }
+}
+
+fn bits(values: &Values) -> Vec<Bits> {
+    values
+        .iter()
+        .map(|(_, value)| value.map(f64::to_bits))
+        .collect()
+}
+
+fn values(bits: &[Bits]) -> Option<Values> {
+    let mut values = Values::default();
+    if bits.len() != Metric::ALL.len() {
+        return None;
+    }
+    for (metric, bits) in Metric::ALL.into_iter().zip(bits) {
+        values.set(metric, bits.map(f64::from_bits));
+    }
+    Some(values)
+}

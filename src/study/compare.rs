@@ -1,0 +1,198 @@
+//! Whether groups differ: analysis of variance, a rank test beside it, and pairs of groups.
+
+use std::collections::BTreeMap;
+
+use super::groups::{GroupKey, SampleKind, Samplings};
+use super::labels::LabelValue;
+use super::metrics::Metric;
+use super::plan::StudyPlan;
+use crate::metric::stats::{
+    Anova, KruskalWallis, PairComparison, PairTest, change_percent, compare_pairs, mean,
+};
+
+/// Groups that differ in one label only, or all of them, and a test whether that label matters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// What the samples are numbers of.
+    pub kind: SampleKind,
+    /// The metric.
+    pub metric: Metric,
+    /// Place of the label.
+    pub label: usize,
+    /// Values of the other labels that all samples share, in the order of the study's groups; all
+    /// `None` where samples are taken together whatever their other labels are.
+    pub within: GroupKey,
+    /// The samples are taken together whatever their other labels are.
+    pub overall: bool,
+    /// Values of the label that are compared.
+    pub levels: usize,
+    /// Samples in all.
+    pub n: usize,
+    /// Analysis of variance.
+    pub anova: Option<Anova>,
+    /// Rank test.
+    pub kruskal_wallis: Option<KruskalWallis>,
+}
+
+/// Two groups that differ in one label only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What the samples are numbers of.
+    pub kind: SampleKind,
+    /// The metric.
+    pub metric: Metric,
+    /// Place of the label.
+    pub label: usize,
+    /// As [`Test::within`].
+    pub within: GroupKey,
+    /// As [`Test::overall`].
+    pub overall: bool,
+    /// The label's value in the first group.
+    pub a: Option<LabelValue>,
+    /// The label's value in the second.
+    pub b: Option<LabelValue>,
+    /// Samples of the first.
+    pub n_a: usize,
+    /// Samples of the second.
+    pub n_b: usize,
+    /// Mean of the first.
+    pub mean_a: Option<f64>,
+    /// Mean of the second.
+    pub mean_b: Option<f64>,
+    /// Change from the second to the first, in percent of the second.
+    pub change_percent: Option<f64>,
+    /// Welch's t.
+    pub welch: PairComparison,
+    /// Mann and Whitney's U.
+    pub ranks: Option<PairComparison>,
+}
+
+/// Samples that are compared: by the values of one label, all else equal.
+struct Stratum {
+    kind: SampleKind,
+    metric: Metric,
+    label: usize,
+    within: GroupKey,
+    overall: bool,
+    levels: Vec<Option<LabelValue>>,
+    samples: Vec<Vec<f64>>,
+}
+
+/// Tests every label for an effect on every metric.
+pub(super) fn tests(plan: &StudyPlan, samplings: &Samplings) -> Vec<Test> {
+    strata(plan, samplings)
+        .map(|stratum| Test {
+            kind: stratum.kind,
+            metric: stratum.metric,
+            label: stratum.label,
+            levels: stratum.levels.len(),
+            n: stratum.samples.iter().map(Vec::len).sum(),
+            anova: Anova::of_samples(&stratum.samples),
+            kruskal_wallis: KruskalWallis::of(&stratum.samples),
+            within: stratum.within,
+            overall: stratum.overall,
+        })
+        .filter(|test| test.anova.is_some() || test.kruskal_wallis.is_some())
+        .collect()
+}
+
+/// Compares every two values of every label.
+pub(super) fn comparisons(plan: &StudyPlan, samplings: &Samplings) -> Vec<Comparison> {
+    let mut comparisons = Vec::new();
+    for stratum in strata(plan, samplings) {
+        let pairs = |test| compare_pairs(&stratum.samples, test).unwrap_or_default();
+        let ranks = pairs(PairTest::MannWhitney);
+        for welch in pairs(PairTest::WelchT) {
+            let (a, b) = (&stratum.samples[welch.a], &stratum.samples[welch.b]);
+            let (mean_a, mean_b) = (mean(a), mean(b));
+            comparisons.push(Comparison {
+                kind: stratum.kind,
+                metric: stratum.metric,
+                label: stratum.label,
+                within: stratum.within.clone(),
+                overall: stratum.overall,
+                a: stratum.levels[welch.a].clone(),
+                b: stratum.levels[welch.b].clone(),
+                n_a: a.len(),
+                n_b: b.len(),
+                mean_a,
+                mean_b,
+                change_percent: mean_a.zip(mean_b).and_then(|(a, b)| change_percent(a, b)),
+                welch,
+                ranks: ranks
+                    .iter()
+                    .find(|ranks| (ranks.a, ranks.b) == (welch.a, welch.b))
+                    .copied(),
+            });
+        }
+    }
+    comparisons
+}
+
+/// All that is compared, in the order of the tables.
+fn strata<'a>(plan: &'a StudyPlan, samplings: &'a Samplings) -> impl Iterator<Item = Stratum> + 'a {
+    let tested = plan.tests.iter().filter_map(|&label| {
+        let index = plan.group_by.iter().position(|&place| place == label)?;
+        Some((label, index))
+    });
+    tested.flat_map(move |(label, index)| {
+        SampleKind::ALL.into_iter().flat_map(move |kind| {
+            plan.metrics
+                .iter()
+                .flat_map(move |&metric| strata_of(samplings, kind, metric, label, index))
+        })
+    })
+}
+
+fn strata_of(
+    samplings: &Samplings,
+    kind: SampleKind,
+    metric: Metric,
+    label: usize,
+    index: usize,
+) -> Vec<Stratum> {
+    type Levels = BTreeMap<Option<LabelValue>, Vec<f64>>;
+    let mut within: BTreeMap<GroupKey, Levels> = BTreeMap::new();
+    let mut overall = Levels::new();
+    for (key, samples) in samplings.of_metric(kind, metric) {
+        // Samples without the label say nothing about it.
+        let Some(level) = key[index].clone() else {
+            continue;
+        };
+        let mut others = key.clone();
+        others[index] = None;
+        let level = Some(level);
+        overall
+            .entry(level.clone())
+            .or_default()
+            .extend_from_slice(&samples);
+        let levels = within.entry(others).or_default();
+        levels.entry(level).or_default().extend(samples);
+    }
+    let several = within.len() > 1;
+    let nothing: GroupKey = within
+        .keys()
+        .next()
+        .map(|key| vec![None; key.len()])
+        .unwrap_or_default();
+    let all = std::iter::once((nothing, overall, true));
+    let each = within
+        .into_iter()
+        .filter(|_| several)
+        .map(|(key, levels)| (key, levels, false));
+    all.chain(each)
+        .filter(|(_, levels, _)| levels.len() > 1)
+        .map(|(within, levels, overall)| {
+            let (levels, samples) = levels.into_iter().unzip();
+            Stratum {
+                kind,
+                metric,
+                label,
+                within,
+                overall,
+                levels,
+                samples,
+            }
+        })
+        .collect()
+}

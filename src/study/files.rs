@@ -1,0 +1,109 @@
+//! Which files there are: a folder walked in a fixed order.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::template::Template;
+
+/// Folders within folders; deeper ones are not looked into.
+const DEPTH_MAX: usize = 32;
+
+/// Files below a folder by their path from it, with `/` between the parts, sorted.
+///
+/// Links to folders are not followed, so that none is walked twice.
+///
+/// # Errors
+/// The folder, or one in it, cannot be read.
+pub(super) fn below(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut files = Vec::new();
+    walk(folder, "", 0, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+fn walk(
+    folder: &Path,
+    prefix: &str,
+    depth: usize,
+    files: &mut Vec<(String, PathBuf)>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            if depth < DEPTH_MAX {
+                walk(&entry.path(), &format!("{name}/"), depth + 1, files)?;
+            }
+        } else if kind.is_file() || entry.path().is_file() {
+            files.push((name, entry.path()));
+        }
+    }
+    Ok(())
+}
+
+/// A file that a template names: its path as the manifest would write it, where it is, and what
+/// its name says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// From the study's folder, with `/` between the parts.
+    pub(super) name: String,
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// Labels and their values.
+    pub(super) labels: Vec<(String, String)>,
+}
+
+/// The files that a template names, by name.
+///
+/// # Errors
+/// The folder that the template begins with cannot be read.
+pub(super) fn find(folder: &Path, template: &Template) -> io::Result<Vec<Found>> {
+    // Only the folders after the fixed beginning are walked.
+    let text = template.text();
+    let fixed = text.find(['{', '*', '?']).unwrap_or(text.len());
+    let start = text[..fixed].rfind('/').map_or(0, |slash| slash + 1);
+    let (beginning, _) = text.split_at(start);
+    let found = below(&folder.join(beginning))?
+        .into_iter()
+        .filter_map(|(rest, path)| {
+            let name = format!("{beginning}{rest}");
+            let labels = template.take_apart(&name)?;
+            Some(Found { name, path, labels })
+        });
+    Ok(found.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_find_files_below_their_fixed_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "a/x-1/e.pcap",
+            "a/y-2/e.pcap",
+            "a/y-2/f.pcap",
+            "b/x-1/e.pcap",
+            "note.txt",
+        ] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let names = |text: &str| -> Vec<String> {
+            let template = Template::parse(text).unwrap();
+            let found = find(folder.path(), &template).unwrap();
+            found.into_iter().map(|found| found.name).collect()
+        };
+        assert_eq!(
+            names("a/{cca}-{n}/e.pcap"),
+            ["a/x-1/e.pcap", "a/y-2/e.pcap"]
+        );
+        assert_eq!(names("**/x-{n}/e.pcap"), ["a/x-1/e.pcap", "b/x-1/e.pcap"]);
+        assert_eq!(names("*.txt"), ["note.txt"]);
+        assert!(find(folder.path(), &Template::parse("c/{x}").unwrap()).is_err());
+    }
+}

@@ -1,0 +1,335 @@
+//! A manifest drafted from the files that are there.
+
+mod guess;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::files;
+use super::template::Template;
+use guess::{Guess, Shape};
+
+/// Endings of capture files; another one for compression may follow.
+const CAPTURE_ENDINGS: [&str; 4] = [".pcap", ".pcapng", ".cap", ".ntar"];
+const COMPRESSION_ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".xz", ".lz4"];
+
+/// Files listed one by one where no template fits them.
+const LISTED_MAX: usize = 1000;
+
+/// Why no manifest could be drafted.
+#[derive(Debug, thiserror::Error)]
+pub enum DraftError {
+    /// The folder cannot be read.
+    #[error("{}: cannot be read ({source})", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is nothing to draft from.
+    #[error("{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not)", path.display())]
+    NoCaptures {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The template is none.
+    #[error("--template '{template}': {message}")]
+    Template {
+        /// The template.
+        template: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The template fits no file.
+    #[error("--template '{template}' fits none of the {files} captures, such as {example}")]
+    NothingFits {
+        /// The template.
+        template: String,
+        /// How many captures there are.
+        files: usize,
+        /// One of them.
+        example: String,
+    },
+}
+
+/// Drafts a manifest for the captures below a folder; `template` takes their names apart, else it
+/// is guessed from what separates the parts of the names.
+///
+/// # Errors
+/// [`DraftError`]: no captures there, or a template that fits none.
+pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError> {
+    let found = files::below(folder).map_err(|source| DraftError::Folder {
+        path: folder.to_path_buf(),
+        source,
+    })?;
+    let names: Vec<String> = found
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| is_capture(name))
+        .collect();
+    let Some(example) = names.first() else {
+        return Err(DraftError::NoCaptures {
+            path: folder.to_path_buf(),
+        });
+    };
+    let shapes = match template {
+        Some(text) => {
+            let parsed = Template::parse(text).map_err(|fault| DraftError::Template {
+                template: text.to_owned(),
+                message: fault.message,
+            })?;
+            let shape = Shape::given(&parsed, &names);
+            if shape.files == 0 {
+                return Err(DraftError::NothingFits {
+                    template: text.to_owned(),
+                    files: names.len(),
+                    example: example.clone(),
+                });
+            }
+            vec![shape]
+        }
+        None => guess::shapes(&names),
+    };
+    let rest: Vec<&String> = if template.is_some() {
+        Vec::new()
+    } else {
+        let fits = |name: &String| shapes.iter().any(|shape| shape.fits(name));
+        names.iter().filter(|name| !fits(name)).collect()
+    };
+    Ok(written(folder, &shapes, &rest))
+}
+
+fn is_capture(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    COMPRESSION_ENDINGS.iter().any(|compression| {
+        lower
+            .strip_suffix(compression)
+            .is_some_and(|plain| CAPTURE_ENDINGS.iter().any(|ending| plain.ends_with(ending)))
+    })
+}
+
+fn written(folder: &Path, shapes: &[Shape], rest: &[&String]) -> String {
+    let mut labels: BTreeMap<&str, Guess> = BTreeMap::new();
+    for guess in shapes.iter().flat_map(|shape| &shape.labels) {
+        let known = labels.entry(&guess.name).or_insert_with(|| guess.clone());
+        // What is written in two ways in two places is a text.
+        known.take_in(guess);
+    }
+    let grouped: Vec<String> = labels
+        .keys()
+        .filter(|name| !["run", "rep", "seed", "iteration"].contains(name))
+        .map(|name| quoted(name))
+        .collect();
+    let name = folder
+        .canonicalize()
+        .ok()
+        .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "study".to_owned());
+    let mut text = String::from(
+        "# A study, drafted from the names of its files. Read it, rename the labels, say what is known\n# of the conditions, then run: ccanalyze study study.toml --out study/\n\n[study]\n",
+    );
+    let _ = writeln!(text, "name = {}", quoted(&name));
+    let _ = writeln!(text, "# Where the files are, from this manifest.");
+    let _ = writeln!(text, "folder = {}", quoted(&folder.to_string_lossy()));
+    let _ = writeln!(text, "group_by = [{}]", grouped.join(", "));
+    if let Some(guess) = labels.get("cca")
+        && let Some(value) = guess.values.first()
+    {
+        let _ = writeln!(text, "# baseline = {{ cca = {} }}", quoted(value));
+    }
+    let _ = writeln!(text, "# report = \"pairs\"");
+    for (name, guess) in &labels {
+        if let Some(unit) = guess.unit {
+            let _ = writeln!(text, "\n[labels.{name}]\nunit = {}", quoted(unit));
+        } else if guess.values == ["deep", "shallow"] {
+            let _ = writeln!(text, "\n[labels.{name}]\norder = [\"shallow\", \"deep\"]");
+        }
+    }
+    for shape in shapes {
+        let _ = writeln!(text, "\n[[runs]]");
+        let _ = writeln!(text, "# {} files", shape.files);
+        for guess in &shape.labels {
+            let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
+        }
+        let _ = writeln!(text, "files = {}", quoted(&shape.template));
+        conditions(&mut text, shape);
+    }
+    if !rest.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n[[runs]]\n# No other file is called like any of these."
+        );
+        let _ = writeln!(text, "files = [");
+        for name in rest.iter().take(LISTED_MAX) {
+            let _ = writeln!(text, "  {},", quoted(name));
+        }
+        let _ = writeln!(text, "]");
+        if rest.len() > LISTED_MAX {
+            let _ = writeln!(text, "# and {} more", rest.len() - LISTED_MAX);
+        }
+    }
+    text
+}
+
+/// What is known of the conditions, and what could be said.
+fn conditions(text: &mut String, shape: &Shape) {
+    let unit_of = |name: &str| {
+        let guess = shape.labels.iter().find(|guess| guess.name == name)?;
+        guess.unit
+    };
+    let _ = writeln!(text, "[runs.conditions]");
+    if unit_of("rate").is_some() {
+        let _ = writeln!(text, "capacity = \"{{rate}}\"");
+    } else {
+        let _ = writeln!(text, "# capacity = \"50Mbit\"");
+    }
+    let has_rtt = shape.labels.iter().any(|guess| guess.name == "rtt");
+    match (has_rtt, unit_of("rtt")) {
+        (true, Some(_)) => {
+            let _ = writeln!(text, "base_rtt = \"{{rtt}}\"");
+        }
+        (true, None) => {
+            let _ = writeln!(text, "base_rtt = \"{{rtt}}ms\"  # a guess");
+        }
+        (false, _) => {
+            let _ = writeln!(text, "# base_rtt = \"20ms\"");
+        }
+    }
+    let _ = writeln!(text, "# buffer = \"100 packets\"\n# qdisc = \"droptail\"");
+}
+
+/// The first values, and how many more there are.
+fn shown(values: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = values
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ")
+        .replace(['\n', '\r'], " ");
+    if values.len() > SHOWN {
+        let _ = write!(text, ", and {} more", values.len() - SHOWN);
+    }
+    text
+}
+
+/// A TOML string.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                quoted.push('\\');
+                quoted.push(c);
+            }
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", c as u32);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::StudyPlan;
+
+    fn folder_of(names: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        folder
+    }
+
+    fn plan(folder: &Path, text: &str) -> StudyPlan {
+        let path = folder.join("study.toml");
+        std::fs::write(&path, text).unwrap();
+        StudyPlan::read(&path).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    #[test]
+    fn a_draft_is_a_manifest_without_mistakes_that_finds_every_capture_once() {
+        let names = [
+            "single/cubic-10m-rtt18-deep/egress.pcap.zst",
+            "single/bbr-50m-rtt68-shallow/egress.pcap.zst",
+            "single/bbr-50m-rtt68-shallow/truth.json",
+            "pairs/bbr-cubic-0.5bdp/egress.pcap.zst",
+            "pairs/cubic-cubic-2bdp/egress.pcap.zst",
+            "loss/bbr-loss0-owd20-seed1.pcap.gz",
+            "loss/cubic-loss4-owd100-seed2.pcap.gz",
+            "s7-clean/client.pcap",
+            "s7-clean/sender.pcap",
+            "s7-drop1-acc/client.pcap",
+            "odd name.pcapng",
+        ];
+        let folder = folder_of(&names);
+        let text = draft(folder.path(), None).unwrap();
+        let plan = plan(folder.path(), &text);
+        assert_eq!(plan.runs.len(), names.len() - 1, "{text}");
+        let single = plan
+            .runs
+            .iter()
+            .find(|run| run.name.contains("50m"))
+            .unwrap();
+        let value = |name: &str| {
+            let place = plan
+                .labels
+                .iter()
+                .position(|label| label.name == name)
+                .unwrap();
+            single.labels[place].as_ref().unwrap().text().to_owned()
+        };
+        assert_eq!(
+            ["cca", "rate", "rtt", "buffer"].map(value),
+            ["bbr", "50", "68", "shallow"],
+            "{text}"
+        );
+        assert_eq!(single.conditions.capacity_bps(), Some(50e6));
+        assert_eq!(single.conditions.base_rtt_ns, Some(68_000_000));
+    }
+
+    #[test]
+    fn a_template_that_is_given_is_used() {
+        let folder = folder_of(&[
+            "home_100M_deep_cubic_6_1.pcap",
+            "home_100M_deep_bbr_6_1.pcap",
+        ]);
+        let template = "{network}_{rate}_{buffer}_{cca}_{connections}_{run}.pcap";
+        let text = draft(folder.path(), Some(template)).unwrap();
+        let plan = plan(folder.path(), &text);
+        let names: Vec<&str> = plan
+            .labels
+            .iter()
+            .map(|label| label.name.as_str())
+            .collect();
+        assert_eq!(plan.runs.len(), 2);
+        for name in ["network", "rate", "buffer", "cca", "connections", "run"] {
+            assert!(names.contains(&name), "{name} in {names:?}");
+        }
+        let error = draft(folder.path(), Some("{a}.cap")).unwrap_err();
+        assert!(error.to_string().contains("fits none of the 2 captures"));
+    }
+
+    #[test]
+    fn a_folder_without_captures_is_said_to_have_none() {
+        let folder = folder_of(&["readme.txt"]);
+        assert!(matches!(
+            draft(folder.path(), None),
+            Err(DraftError::NoCaptures { .. })
+        ));
+        let missing = folder.path().join("nowhere");
+        assert!(matches!(
+            draft(&missing, None),
+            Err(DraftError::Folder { .. })
+        ));
+    }
+}

@@ -1,0 +1,333 @@
+//! What the parts of file names may mean.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::study::template::{Template, is_name};
+use crate::study::units::{Dimension, parse};
+
+/// Characters that separate the parts of names.
+const SEPARATORS: [char; 3] = ['/', '_', '-'];
+
+/// Names of congestion control algorithms.
+const CCAS: [&str; 26] = [
+    "reno",
+    "newreno",
+    "linuxreno",
+    "cubic",
+    "bbr",
+    "bbr1",
+    "bbr2",
+    "bbr3",
+    "bbrv1",
+    "bbrv2",
+    "bbrv3",
+    "vegas",
+    "westwood",
+    "illinois",
+    "bic",
+    "htcp",
+    "hybla",
+    "yeah",
+    "dctcp",
+    "copa",
+    "pcc",
+    "vivace",
+    "ledbat",
+    "scalable",
+    "veno",
+    "prague",
+];
+
+/// Places at which captures are taken.
+const VANTAGES: [&str; 8] = [
+    "sender",
+    "receiver",
+    "ingress",
+    "egress",
+    "client",
+    "server",
+    "router",
+    "bottleneck",
+];
+
+/// A label that the names seem to give.
+#[derive(Clone, Debug)]
+pub(super) struct Guess {
+    pub(super) name: String,
+    /// Its values, sorted, each once.
+    pub(super) values: Vec<String>,
+    /// The unit they are written with.
+    pub(super) unit: Option<&'static str>,
+}
+
+impl Guess {
+    /// The same label with the values of another place.
+    pub(super) fn take_in(&mut self, other: &Self) {
+        self.values.extend(other.values.iter().cloned());
+        self.values = distinct(std::mem::take(&mut self.values));
+        self.unit = self.unit.filter(|_| self.unit == other.unit);
+    }
+}
+
+/// Files with names of one shape.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) template: String,
+    pub(super) files: usize,
+    pub(super) labels: Vec<Guess>,
+    parsed: Option<Template>,
+}
+
+impl Shape {
+    /// The shape of a template that was given.
+    pub(super) fn given(template: &Template, names: &[String]) -> Self {
+        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut files = 0;
+        for found in names.iter().filter_map(|name| template.take_apart(name)) {
+            files += 1;
+            for (label, value) in found {
+                values.entry(label).or_default().push(value);
+            }
+        }
+        let labels = template
+            .labels()
+            .into_iter()
+            .map(|name| {
+                let values = distinct(values.remove(name).unwrap_or_default());
+                let unit = unit_of(&values);
+                Guess {
+                    name: name.to_owned(),
+                    values,
+                    unit,
+                }
+            })
+            .collect();
+        Self {
+            template: template.text().to_owned(),
+            files,
+            labels,
+            parsed: Some(template.clone()),
+        }
+    }
+
+    pub(super) fn fits(&self, name: &str) -> bool {
+        self.parsed
+            .as_ref()
+            .is_some_and(|template| template.take_apart(name).is_some())
+    }
+}
+
+/// The shapes of names, each of more than one file that no shape before it fits.
+pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
+    let mut classes: BTreeMap<(String, String, String), Vec<&String>> = BTreeMap::new();
+    for name in names {
+        let (stem, ending) = stem_of(name);
+        let folder = name.split_once('/').map_or("", |(folder, _)| folder);
+        // Files in folders of one kind belong together; what is apart at the top stays apart.
+        let top = if folder.contains(SEPARATORS) {
+            ""
+        } else {
+            folder
+        };
+        let separators: String = stem.chars().filter(|c| SEPARATORS.contains(c)).collect();
+        classes
+            .entry((top.to_owned(), separators, ending.to_owned()))
+            .or_default()
+            .push(name);
+    }
+    let mut shapes: Vec<Shape> = Vec::new();
+    for ((_, _, ending), members) in classes {
+        if members.len() < 2
+            || members
+                .iter()
+                .any(|name| name.contains(['{', '}', '*', '?']))
+        {
+            continue;
+        }
+        let template = template_of(&members, &ending);
+        let Ok(parsed) = Template::parse(&template) else {
+            continue;
+        };
+        // A shape must not take what belongs to another.
+        let taken = names
+            .iter()
+            .filter(|name| parsed.take_apart(name).is_some());
+        if taken.count() == members.len()
+            && !shapes
+                .iter()
+                .any(|shape| members.iter().any(|name| shape.fits(name)))
+        {
+            let members: Vec<String> = members.into_iter().cloned().collect();
+            shapes.push(Shape::given(&parsed, &members));
+        }
+    }
+    shapes
+}
+
+/// A name without the endings of captures and compression, and those.
+fn stem_of(name: &str) -> (&str, &str) {
+    let start = name.rfind('/').map_or(0, |slash| slash + 1);
+    let lower = name.to_lowercase();
+    let ending = super::CAPTURE_ENDINGS
+        .iter()
+        .filter_map(|ending| lower.rfind(ending))
+        .filter(|&at| at >= start)
+        .max()
+        .filter(|&at| name.is_char_boundary(at))
+        .unwrap_or(name.len());
+    name.split_at(ending)
+}
+
+fn template_of(names: &[&String], ending: &str) -> String {
+    let parts: Vec<Vec<&str>> = names
+        .iter()
+        .map(|name| stem_of(name).0.split(SEPARATORS).collect())
+        .collect();
+    let separators: Vec<char> = stem_of(names[0])
+        .0
+        .chars()
+        .filter(|c| SEPARATORS.contains(c))
+        .collect();
+    let columns = parts.first().map_or(0, Vec::len);
+    let values_at = |column: usize| {
+        distinct(
+            parts
+                .iter()
+                .filter_map(|parts| parts.get(column))
+                .map(|&part| part.to_owned())
+                .collect(),
+        )
+    };
+    let ccas = (0..columns)
+        .filter(|&column| is_cca(&values_at(column)) && values_at(column).len() > 1)
+        .count();
+    let mut template = String::new();
+    let mut used: Vec<String> = Vec::new();
+    for column in 0..columns {
+        let values = values_at(column);
+        if let [only] = &values[..] {
+            template.push_str(only);
+        } else {
+            let (prefix, name) = named(&values, ccas, &used);
+            let name = unused(name, &used);
+            let _ = write!(template, "{prefix}{{{name}}}");
+            used.push(name);
+        }
+        template.extend(separators.get(column));
+    }
+    template + ending
+}
+
+/// What comes before the values of a part, and what they may be.
+fn named(values: &[String], ccas: usize, used: &[String]) -> (String, String) {
+    let all = |test: &dyn Fn(&str) -> bool| values.iter().all(|value| test(value));
+    let written_as = |dimension| {
+        all(&|value| {
+            value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
+                && parse(value, dimension).is_ok()
+        })
+    };
+    let one_of = |words: &[&str]| all(&|value| words.contains(&value.to_lowercase().as_str()));
+    let name = if is_cca(values) {
+        match (ccas, used.iter().any(|name| name == "first")) {
+            (0 | 1, _) => "cca",
+            (_, false) => "first",
+            (_, true) => "second",
+        }
+    } else if written_as(Dimension::Time) {
+        "rtt"
+    } else if written_as(Dimension::Bdp)
+        || written_as(Dimension::Packets)
+        || one_of(&["deep", "shallow", "small", "large", "medium"])
+    {
+        "buffer"
+    } else if written_as(Dimension::Rate) {
+        "rate"
+    } else if written_as(Dimension::Percent) {
+        "loss"
+    } else if one_of(&VANTAGES) {
+        "vantage"
+    } else {
+        let prefix = common_letters(values);
+        let numbered = |value: &String| {
+            let rest = &value[prefix.len()..];
+            !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.')
+        };
+        if values.iter().all(numbered) {
+            let name = prefix.to_lowercase();
+            let name = if is_name(&name) {
+                name
+            } else {
+                "run".to_owned()
+            };
+            return (prefix.to_owned(), name);
+        }
+        return (String::new(), "label1".to_owned());
+    };
+    (String::new(), name.to_owned())
+}
+
+/// A name that is not used yet: with a number behind it, if need be.
+fn unused(name: String, used: &[String]) -> String {
+    let stem = name
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .to_owned();
+    let mut free = name;
+    let mut number = 2;
+    while used.contains(&free) {
+        free = format!("{stem}{number}");
+        number += 1;
+    }
+    free
+}
+
+fn is_cca(values: &[String]) -> bool {
+    values
+        .iter()
+        .all(|value| CCAS.contains(&value.to_lowercase().as_str()))
+}
+
+/// The letters that all values begin with.
+fn common_letters(values: &[String]) -> &str {
+    let Some(first) = values.first() else {
+        return "";
+    };
+    let shared = |length: usize| {
+        values
+            .iter()
+            .all(|value| value.as_bytes().get(..length) == first.as_bytes().get(..length))
+    };
+    let letters = first.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let length = (0..=letters)
+        .rev()
+        .find(|&length| shared(length))
+        .unwrap_or(0);
+    &first[..length]
+}
+
+/// The unit that values of rates and times are held in.
+fn unit_of(values: &[String]) -> Option<&'static str> {
+    let written_as = |dimension: Dimension| {
+        !values.is_empty()
+            && values.iter().all(|value| {
+                value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
+                    && parse(value, dimension).is_ok()
+            })
+    };
+    [
+        (Dimension::Time, "ms"),
+        (Dimension::Bdp, "BDP"),
+        (Dimension::Packets, "packets"),
+        (Dimension::Rate, "Mbit"),
+        (Dimension::Percent, "%"),
+    ]
+    .into_iter()
+    .find_map(|(dimension, unit)| written_as(dimension).then_some(unit))
+}
+
+fn distinct(mut values: Vec<String>) -> Vec<String> {
+    values.sort();
+    values.dedup();
+    values
+}

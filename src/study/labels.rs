@@ -1,0 +1,360 @@
+//! What runs and flows are called by: typed labels, their values and their order.
+
+use std::cmp::Ordering;
+
+use super::units::Unit;
+use crate::decode::{Endpoint, Filter};
+use crate::event::Direction;
+
+/// Columns of the study's tables besides labels and metrics: no label can be called so.
+pub const RESERVED: &[&str] = &[
+    "capture",
+    "error",
+    "records",
+    "start_ns",
+    "end_ns",
+    "window_start_ns",
+    "window_end_ns",
+    "flows_left_out",
+    "path_capacity_bps",
+    "path_base_rtt_ns",
+    "path_buffer_bytes",
+    "path_buffer_packets",
+    "path_buffer_bdp",
+    "path_qdisc",
+    "flow",
+    "connection_id",
+    "src_ip",
+    "src_port",
+    "dst_ip",
+    "dst_port",
+    "flow_direction",
+    "quality",
+    "sample",
+    "metric",
+    "runs_failed",
+    "n",
+    "mean",
+    "median",
+    "std_dev",
+    "q1",
+    "q3",
+    "ci95_low",
+    "ci95_high",
+    "min",
+    "max",
+    "baseline_mean",
+    "change_percent",
+    "label",
+    "scope",
+    "a",
+    "b",
+    "n_a",
+    "n_b",
+    "mean_a",
+    "mean_b",
+    "difference",
+    "welch_t",
+    "welch_df",
+    "welch_p",
+    "welch_p_holm",
+    "cohen_d",
+    "rank_u",
+    "rank_p",
+    "rank_p_holm",
+    "rank_effect",
+    "levels",
+    "ss_between",
+    "df_between",
+    "ms_between",
+    "ss_within",
+    "df_within",
+    "ms_within",
+    "anova_f",
+    "anova_p",
+    "f_crit",
+    "eta_squared",
+    "omega_squared",
+    "kruskal_h",
+    "kruskal_df",
+    "kruskal_p",
+    "epsilon_squared",
+];
+
+/// What kind of values a label has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LabelKind {
+    /// Words.
+    Text,
+    /// Numbers, with the unit they are held in, if any.
+    Number(Option<Unit>),
+}
+
+/// A label: something that tells runs or flows apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: LabelKind,
+    /// Its values in the order of tables and charts, where one was given.
+    pub order: Vec<String>,
+    /// Its values belong to flows rather than to whole runs.
+    pub of_flows: bool,
+}
+
+impl Label {
+    /// The name of its column: with the unit last.
+    #[must_use]
+    pub fn column(&self) -> String {
+        match self.kind {
+            LabelKind::Number(Some(unit)) if !self.name.ends_with(unit.suffix) => {
+                format!("{}_{}", self.name, unit.suffix)
+            }
+            _ => self.name.clone(),
+        }
+    }
+
+    /// A value of this label.
+    ///
+    /// # Errors
+    /// Says why `text` is none: no number, a unit of something else, not in the order given.
+    pub fn value(&self, text: &str) -> Result<LabelValue, String> {
+        let number = match self.kind {
+            LabelKind::Text => None,
+            LabelKind::Number(None) => Some(
+                text.trim()
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|number| number.is_finite())
+                    .ok_or_else(|| format!("'{text}' is no number"))?,
+            ),
+            LabelKind::Number(Some(unit)) => Some(unit.parse(text)?),
+        };
+        let rank = if self.order.is_empty() {
+            0
+        } else {
+            self.order
+                .iter()
+                .position(|known| known == text)
+                .ok_or_else(|| {
+                    let hint = super::manifest::suggestion(text, &self.order);
+                    format!(
+                        "'{text}' is not in the order of label '{}'{hint}",
+                        self.name
+                    )
+                })?
+        };
+        // Two ways to write one number are one value.
+        let text = number.map_or_else(|| text.to_owned(), |number| number.to_string());
+        Ok(LabelValue { text, number, rank })
+    }
+}
+
+/// One value of a label.
+#[derive(Clone, Debug)]
+pub struct LabelValue {
+    text: String,
+    number: Option<f64>,
+    rank: usize,
+}
+
+impl LabelValue {
+    /// As text; numbers without their unit.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// As a number in the unit of its label.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        self.number
+    }
+
+    /// What a run is called by whose flows have several values: those, joined by `+`, in order.
+    #[must_use]
+    pub fn joined(values: &[Option<Self>]) -> Option<Self> {
+        let mut distinct: Vec<&Self> = values.iter().flatten().collect();
+        distinct.sort();
+        distinct.dedup();
+        match distinct[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            [first, ..] => Some(Self {
+                text: distinct
+                    .iter()
+                    .map(|value| value.text())
+                    .collect::<Vec<_>>()
+                    .join("+"),
+                number: None,
+                rank: first.rank,
+            }),
+        }
+    }
+}
+
+impl PartialEq for LabelValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for LabelValue {}
+
+impl PartialOrd for LabelValue {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By the order given, then by number, then by text.
+impl Ord for LabelValue {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let numbers = match (self.number, other.number) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        self.rank
+            .cmp(&other.rank)
+            .then(numbers)
+            .then_with(|| self.text.cmp(&other.text))
+    }
+}
+
+/// What tells the flows of a run apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowKey {
+    /// Address, network or port of who accepted the connection.
+    Server,
+    /// Of who opened it.
+    Client,
+    /// Of who sends the payload.
+    Sender,
+    /// Of who receives it.
+    Receiver,
+    /// Of either end.
+    Either,
+    /// The order in which the flows sent their first payload: 1 is the first.
+    Start,
+}
+
+/// Gives flows a label.
+#[derive(Clone, Debug)]
+pub struct FlowRule {
+    /// Place of the label among those of the study.
+    pub label: usize,
+    /// What tells flows apart.
+    pub key: FlowKey,
+    /// Which flows have which value; the first that fits counts.
+    pub cases: Vec<(FlowCase, LabelValue)>,
+    /// The value of all others.
+    pub other: Option<LabelValue>,
+}
+
+/// Which flows a case is about.
+#[derive(Clone, Debug)]
+pub enum FlowCase {
+    /// Those at an end that fits: a port, an address, a network.
+    End(Box<Filter>),
+    /// The one that started as number n, from 1.
+    Start(usize),
+}
+
+impl FlowRule {
+    /// The value of a flow between these ends that started as number `start`, from 1, of its run.
+    #[must_use]
+    pub fn value_of(&self, flow: &FlowEnds, start: usize) -> Option<LabelValue> {
+        let ends = flow.at(self.key);
+        self.cases
+            .iter()
+            .find(|(case, _)| match case {
+                FlowCase::Start(number) => *number == start,
+                FlowCase::End(filter) => ends.iter().flatten().any(|end| filter.keeps(end, end)),
+            })
+            .map(|(_, value)| value)
+            .or(self.other.as_ref())
+            .cloned()
+    }
+}
+
+/// Who sends a flow's payload, who receives it, and which of them opened the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEnds {
+    /// Who sends the payload.
+    pub sender: Endpoint,
+    /// Who receives it.
+    pub receiver: Endpoint,
+    /// Forward where the sender opened the connection.
+    pub direction: Direction,
+}
+
+impl FlowEnds {
+    /// The ends that a key is about.
+    fn at(&self, key: FlowKey) -> [Option<Endpoint>; 2] {
+        let (client, server) = match self.direction {
+            Direction::Forward => (self.sender, self.receiver),
+            Direction::Reverse => (self.receiver, self.sender),
+        };
+        match key {
+            FlowKey::Server => [Some(server), None],
+            FlowKey::Client => [Some(client), None],
+            FlowKey::Sender => [Some(self.sender), None],
+            FlowKey::Receiver => [Some(self.receiver), None],
+            FlowKey::Either => [Some(self.sender), Some(self.receiver)],
+            FlowKey::Start => [None, None],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(kind: LabelKind, order: &[&str]) -> Label {
+        Label {
+            name: "rate".to_owned(),
+            kind,
+            order: order.iter().map(|&value| value.to_owned()).collect(),
+            of_flows: false,
+        }
+    }
+
+    #[test]
+    fn numbers_are_ordered_as_numbers_and_units_do_not_tell_values_apart() {
+        let rate = label(LabelKind::Number(Unit::named("Mbit").ok()), &[]);
+        let mut values = ["1Gbit", "50m", "9Mbit/s"].map(|text| rate.value(text).unwrap());
+        values.sort();
+        assert_eq!(values.each_ref().map(LabelValue::text), ["9", "50", "1000"]);
+        assert_eq!(rate.value("1Gbit").unwrap(), rate.value("1000").unwrap());
+        assert!(rate.value("5ms").is_err());
+        assert_eq!(rate.column(), "rate_mbps");
+    }
+
+    #[test]
+    fn the_order_given_counts_and_what_is_not_in_it_is_a_mistake() {
+        let buffer = label(LabelKind::Text, &["shallow", "deep"]);
+        assert!(buffer.value("shallow").unwrap() < buffer.value("deep").unwrap());
+        assert!(
+            buffer
+                .value("shalow")
+                .unwrap_err()
+                .contains("did you mean 'shallow'")
+        );
+    }
+
+    #[test]
+    fn a_run_is_called_by_all_values_of_its_flows() {
+        let cca = label(LabelKind::Text, &[]);
+        let value = |text: &str| cca.value(text).ok();
+        let joined = |values: &[Option<LabelValue>]| {
+            LabelValue::joined(values).map(|value| value.text().to_owned())
+        };
+        assert_eq!(
+            joined(&[value("cubic"), value("bbr"), value("cubic")]).as_deref(),
+            Some("bbr+cubic")
+        );
+        assert_eq!(joined(&[value("cubic"), None]).as_deref(), Some("cubic"));
+        assert_eq!(joined(&[None]), None);
+    }
+}

@@ -1,0 +1,494 @@
+//! One run reduced: from all that was found in a capture to a row for it and a row a flow.
+
+mod windowed;
+
+use super::conditions::Conditions;
+use super::labels::FlowEnds;
+use super::metrics::{Metric, Values};
+use super::window::Window;
+use crate::analyze::{CaptureAnalysis, Config, Flow, Ping, Quality, Sharing};
+use crate::metric;
+use crate::observe::{Bin, Span};
+use crate::time::CaptureTime;
+
+/// Bins of a flow's samples that are made up where nothing happened; a flow that lasts longer has
+/// samples only of bins in which something did.
+const SILENT_BINS_MAX: i64 = 1 << 20;
+
+/// What a run is measured with, besides its capture.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasureOptions<'a> {
+    /// How the capture was analysed.
+    pub config: &'a Config,
+    /// Under what conditions it was taken.
+    pub conditions: &'a Conditions,
+    /// Which part of it counts.
+    pub window: Window,
+    /// Flows with less payload do not count; `None`: those below 1 % of the largest.
+    pub min_flow_bytes: Option<u64>,
+    /// Keep the samples of each bin.
+    pub samples: bool,
+}
+
+/// One run, reduced to numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunMeasure {
+    /// First and last record, in ns since the epoch.
+    pub span_ns: (i64, i64),
+    /// Records of the capture.
+    pub records: u64,
+    /// First instant that counts and the one after the last, in ns since the epoch; `None` where
+    /// all of the run counts.
+    pub window_ns: Option<(i64, i64)>,
+    /// Numbers of the run.
+    pub values: Values,
+    /// The flows that count, in the order of their first payload.
+    pub flows: Vec<FlowMeasure>,
+    /// Flows that were too small to count.
+    pub flows_left_out: u64,
+}
+
+/// One flow, reduced to numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowMeasure {
+    /// Rank of its connection by first record, from 0.
+    pub connection_id: u64,
+    /// Who sent to whom.
+    pub ends: FlowEnds,
+    /// First and last payload, in ns since the epoch.
+    pub span_ns: (i64, i64),
+    /// Numbers of the flow.
+    pub values: Values,
+    /// What the reader must know (METRICS.md Q1), joined by commas.
+    pub quality: String,
+    /// The flow over time, bin by bin; empty where no report asks for it.
+    pub samples: Vec<Sample>,
+}
+
+/// One bin of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Start of the bin after the first record of the capture, in ns.
+    pub time_ns: i64,
+    /// Goodput; 0 where nothing was acknowledged.
+    pub goodput_bps: f64,
+    /// Mean round-trip time; `None` without a sample.
+    pub rtt_ns_mean: Option<f64>,
+    /// Data segments sent again.
+    pub retransmitted_packets: u64,
+    /// Balanced metric; `None` without capacity or round-trip time.
+    pub pm: Option<f64>,
+}
+
+impl RunMeasure {
+    /// Reduces what was found in a capture.
+    ///
+    /// # Errors
+    /// Says why the run does not count: the capture could not be read to its end, or holds no flow.
+    pub fn of(capture: &CaptureAnalysis, options: &MeasureOptions<'_>) -> Result<Self, String> {
+        if let Some(error) = capture.error() {
+            return Err(with_causes(error));
+        }
+        let span = capture.span.ok_or("it holds no packet")?;
+        let (flows, flows_left_out) = counted(capture, options.min_flow_bytes);
+        if flows.is_empty() {
+            return Err("it holds no TCP flow with payload".to_owned());
+        }
+        let spans: Vec<Span> = flows.iter().filter_map(Flow::data_span).collect();
+        let window = options.window.within(&spans);
+        if window.is_some_and(|(start, end)| start >= end) {
+            return Err("its window is empty: nothing happens in it".to_owned());
+        }
+        let run = Run {
+            capture,
+            options,
+            flows: &flows,
+            window,
+        };
+        let measures: Vec<FlowMeasure> = flows.iter().map(|flow| run.flow(flow)).collect();
+        Ok(Self {
+            span_ns: (span.first.as_ns(), span.last.as_ns()),
+            records: capture.records,
+            window_ns: window.map(|(start, end)| (start.as_ns(), end.as_ns())),
+            values: run.values(&measures),
+            flows: measures,
+            flows_left_out,
+        })
+    }
+}
+
+/// The flows that count, in the order of their first payload, and how many do not.
+fn counted(capture: &CaptureAnalysis, min_flow_bytes: Option<u64>) -> (Vec<Flow<'_>>, u64) {
+    let largest = capture
+        .flows()
+        .map(|flow| flow.summary().payload_bytes)
+        .max()
+        .unwrap_or(0);
+    let counts = |flow: &Flow<'_>| {
+        let bytes = flow.summary().payload_bytes;
+        min_flow_bytes.map_or(bytes * 100 >= largest, |least| bytes >= least)
+    };
+    let mut flows: Vec<Flow<'_>> = capture.flows().filter(counts).collect();
+    let left_out = (capture.flows().count() - flows.len()) as u64;
+    flows.sort_by_key(|flow| {
+        (
+            flow.data_span().map(|span| span.first),
+            flow.connection_id,
+            flow.dir(),
+        )
+    });
+    (flows, left_out)
+}
+
+/// A run being reduced.
+struct Run<'a> {
+    capture: &'a CaptureAnalysis,
+    options: &'a MeasureOptions<'a>,
+    flows: &'a [Flow<'a>],
+    window: Option<(CaptureTime, CaptureTime)>,
+}
+
+impl Run<'_> {
+    /// Mean capacity from `start` to `end`, in bit/s.
+    fn capacity_bps(&self, start: CaptureTime, end: CaptureTime) -> Option<f64> {
+        let capacity = self.options.conditions.capacity.as_ref()?;
+        Some(capacity.mean_bps(self.capture.origin, start, end))
+    }
+
+    fn flow(&self, flow: &Flow<'_>) -> FlowMeasure {
+        let mut values = match self.window {
+            None => self.whole(flow),
+            Some(window) => self.windowed(flow, window),
+        };
+        let share = self.queue_share(values.get(Metric::QueueDelayNsMean));
+        values.set(Metric::QueueShare, share);
+        self.set_balance(flow, &mut values);
+        let (sender, receiver) = flow.ends();
+        let span = flow.data_span();
+        let words: Vec<&str> = flow.quality().into_iter().map(Quality::name).collect();
+        FlowMeasure {
+            connection_id: flow.connection_id,
+            ends: FlowEnds {
+                sender,
+                receiver,
+                direction: flow.dir(),
+            },
+            span_ns: span.map_or((0, 0), |span| (span.first.as_ns(), span.last.as_ns())),
+            values,
+            quality: words.join(","),
+            samples: if self.options.samples {
+                self.samples(flow)
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// Numbers of a flow over all of its time: those of the results table.
+    fn whole(&self, flow: &Flow<'_>) -> Values {
+        let summary = flow.summary();
+        let mut values = Values::default();
+        let mut set = |metric, value: Option<f64>| values.set(metric, value);
+        let whole = |value: Option<i64>| value.map(|value| value as f64);
+        let goodput_bps = flow.goodput_bps();
+        set(Metric::GoodputBps, goodput_bps);
+        set(Metric::ThroughputBps, flow.throughput_bps());
+        set(Metric::IpBytes, Some(summary.ip_bytes as f64));
+        set(
+            Metric::AckedBytes,
+            flow.record.state.acked_bytes.map(|bytes| bytes as f64),
+        );
+        set(Metric::Overhead, flow.overhead());
+        let interval = flow.data_span().zip(flow.goodput_interval_ns());
+        let utilisation = interval.and_then(|(span, (interval_ns, _))| {
+            let end = span.first.plus_ns(interval_ns);
+            metric::utilisation(goodput_bps?, self.capacity_bps(span.first, end)?)
+        });
+        set(Metric::Utilisation, utilisation);
+        set(Metric::CompletionNs, whole(flow.completion_ns()));
+        let handshake = flow.connection.handshake.round_trip_ns();
+        set(
+            Metric::HandshakeRttNs,
+            whole(handshake.map(|(all, _, _)| all)),
+        );
+        let rtt = &summary.rtt;
+        set(Metric::RttNsMin, whole(rtt.ns_min()));
+        set(Metric::RttNsMean, rtt.ns_mean());
+        set(Metric::RttNsMax, whole(rtt.ns_max()));
+        set(Metric::RttNsP50, whole(rtt.ns_quantile(0.50)));
+        set(Metric::RttNsP95, whole(rtt.ns_quantile(0.95)));
+        set(Metric::RttNsP99, whole(rtt.ns_quantile(0.99)));
+        let queue = rtt.ns_mean().zip(rtt.ns_min());
+        set(
+            Metric::QueueDelayNsMean,
+            queue.map(|(mean, min)| mean - min as f64),
+        );
+        set(Metric::DataPackets, Some(summary.data_packets as f64));
+        let retransmitted = summary.retransmitted_packets as f64;
+        set(Metric::RetransmittedPackets, Some(retransmitted));
+        set(
+            Metric::RetransmittedBytes,
+            Some(summary.retransmitted_bytes as f64),
+        );
+        set(
+            Metric::RetransmissionRate,
+            Some(retransmitted / summary.data_packets as f64),
+        );
+        let in_flight = summary.in_flight_bytes_max.map(|bytes| bytes as f64);
+        set(Metric::InFlightBytesMax, in_flight);
+        values
+    }
+
+    /// The balanced metric and its parts: means over the bins that have it.
+    fn set_balance(&self, flow: &Flow<'_>, values: &mut Values) {
+        let balances: Vec<_> = self
+            .bins(flow)
+            .iter()
+            .filter_map(|bin| self.balance(flow, bin))
+            .collect();
+        let mean = |part: fn(&metric::Balance) -> f64| {
+            (!balances.is_empty())
+                .then(|| balances.iter().map(part).sum::<f64>() / balances.len() as f64)
+        };
+        values.set(Metric::Pm, mean(|balance| balance.pm));
+        values.set(Metric::PmGoodput, mean(|balance| balance.goodput));
+        values.set(Metric::PmDelay, mean(|balance| balance.delay));
+        values.set(
+            Metric::PmRetransmission,
+            mean(|balance| balance.retransmission),
+        );
+    }
+
+    /// The balanced metric of one bin (METRICS.md P1).
+    fn balance(&self, flow: &Flow<'_>, bin: &Bin) -> Option<metric::Balance> {
+        let bin_ns = self.options.config.bin_ns;
+        let start = self.start_of(bin.index);
+        metric::balance(
+            metric::rate_bps(bin.acked_bytes, bin_ns)?,
+            self.capacity_bps(start, start.plus_ns(bin_ns))?,
+            flow.summary().rtt.ns_min()? as f64,
+            bin.rtt_ns_mean()?,
+            bin.retransmitted_bytes,
+            self.options.config.weights,
+        )
+    }
+
+    /// Queueing delay over the delay of a full buffer (METRICS.md Y2).
+    fn queue_share(&self, queue_delay_ns: Option<f64>) -> Option<f64> {
+        let conditions = self.options.conditions;
+        let full_ns = 8e9 * conditions.buffer_bytes()? / conditions.capacity_bps()?;
+        Some(queue_delay_ns? / full_ns).filter(|share| share.is_finite())
+    }
+
+    fn start_of(&self, bin: i64) -> CaptureTime {
+        let bin_ns = self.options.config.bin_ns;
+        self.capture.origin.plus_ns(bin.saturating_mul(bin_ns))
+    }
+
+    /// A flow over time: every bin from its first to its last one within the window.
+    fn samples(&self, flow: &Flow<'_>) -> Vec<Sample> {
+        let bins = self.bins(flow);
+        let bin_ns = self.options.config.bin_ns;
+        let sample = |bin: &Bin| Sample {
+            time_ns: bin.index.saturating_mul(bin_ns),
+            goodput_bps: metric::rate_bps(bin.acked_bytes, bin_ns).unwrap_or(0.0),
+            rtt_ns_mean: bin.rtt_ns_mean(),
+            retransmitted_packets: bin.retransmitted_packets,
+            pm: self.balance(flow, bin).map(|balance| balance.pm),
+        };
+        let mut samples = Vec::with_capacity(bins.len());
+        let mut next = bins.first().map_or(0, |bin| bin.index);
+        for bin in bins {
+            if bin.index.saturating_sub(next) < SILENT_BINS_MAX {
+                let silent = (next..bin.index).map(|index| Bin {
+                    index,
+                    ..Bin::default()
+                });
+                samples.extend(silent.map(|bin| sample(&bin)));
+            }
+            samples.push(sample(bin));
+            next = bin.index + 1;
+        }
+        samples
+    }
+
+    /// Numbers of the run from those of its flows.
+    fn values(&self, flows: &[FlowMeasure]) -> Values {
+        let mut values = Values::default();
+        if let [only] = flows {
+            values = only.values.clone();
+        } else {
+            self.set_sums(flows, &mut values);
+        }
+        values.set(Metric::Flows, Some(flows.len() as f64));
+        if let [first, second] = self.flows {
+            values.set(Metric::Fness, self.fness(first, second));
+        }
+        let within = self.window.map(|(start, end)| Span {
+            first: start,
+            last: end.plus_ns(-1),
+        });
+        let pairs = &self.capture.pairs;
+        // Beyond the largest flows, payload over time is not kept.
+        let sharing = if self.flows.len() <= self.options.config.pairs.top {
+            Sharing::of(self.flows, within)
+        } else {
+            Sharing {
+                jain: pairs.jain.filter(|_| within.is_none()),
+                ratio: pairs.sharing_ratio,
+                bound: pairs.sharing_bound,
+            }
+        };
+        values.set(Metric::Jain, sharing.jain);
+        if self.window.is_none() {
+            values.set(Metric::SharingRatio, sharing.ratio);
+            values.set(Metric::SharingBound, sharing.bound);
+        }
+        self.set_pings(&mut values);
+        values
+    }
+
+    /// Pairwise fairness, the first flow being A (METRICS.md N1): over the timespan of the shorter
+    /// one, or over the window.
+    fn fness(&self, first: &Flow<'_>, second: &Flow<'_>) -> Option<f64> {
+        let (a, b) = (first.data_span()?, second.data_span()?);
+        let span = match self.window {
+            Some((start, end)) => Span {
+                first: start,
+                last: end.plus_ns(-1),
+            },
+            None if b.length_ns() < a.length_ns() => b,
+            None => a,
+        };
+        if a.last < b.first || b.last < a.first {
+            return None;
+        }
+        metric::fness(first.payload_within(span).0, second.payload_within(span).0)
+    }
+
+    /// Numbers of several flows together.
+    fn set_sums(&self, flows: &[FlowMeasure], values: &mut Values) {
+        let all = |metric: Metric| flows.iter().map(move |flow| flow.values.get(metric));
+        let sum = |metric: Metric| all(metric).sum::<Option<f64>>();
+        for metric in [
+            Metric::IpBytes,
+            Metric::AckedBytes,
+            Metric::DataPackets,
+            Metric::RetransmittedPackets,
+            Metric::RetransmittedBytes,
+        ] {
+            values.set(metric, sum(metric));
+        }
+        let rate = sum(Metric::RetransmittedPackets).zip(sum(Metric::DataPackets));
+        values.set(
+            Metric::RetransmissionRate,
+            rate.map(|(again, all)| again / all),
+        );
+        let bytes = sum(Metric::IpBytes).zip(sum(Metric::AckedBytes));
+        values.set(
+            Metric::Overhead,
+            bytes.and_then(|(ip, acked)| metric::overhead(ip as u64, acked as u64)),
+        );
+        values.set(
+            Metric::RttNsMin,
+            all(Metric::RttNsMin).flatten().reduce(f64::min),
+        );
+        values.set(
+            Metric::RttNsMax,
+            all(Metric::RttNsMax).flatten().reduce(f64::max),
+        );
+        for metric in [Metric::RttNsMean, Metric::QueueDelayNsMean] {
+            values.set(metric, self.mean_by_samples(flows, metric));
+        }
+        let share = self.queue_share(values.get(Metric::QueueDelayNsMean));
+        values.set(Metric::QueueShare, share);
+        self.set_rates(values);
+    }
+
+    /// Goodput, throughput and utilisation of all flows together, and how long they took.
+    fn set_rates(&self, values: &mut Values) {
+        let spans = || self.flows.iter().filter_map(Flow::data_span);
+        let first = spans().map(|span| span.first).min();
+        let last = spans().map(|span| span.last).max();
+        let interval = match self.window {
+            Some(window) => self.whole_bins(window).map(|(_, start, end)| (start, end)),
+            None => first.zip(
+                self.flows
+                    .iter()
+                    .filter_map(|flow| flow.summary().last_new_ack_at)
+                    .max(),
+            ),
+        };
+        if self.window.is_none() {
+            let completion = first
+                .zip(last)
+                .map(|(first, last)| last.since(first) as f64);
+            values.set(Metric::CompletionNs, completion);
+        }
+        let Some((start, end)) = interval else {
+            return;
+        };
+        let rate = |metric| {
+            let bytes = values.get(metric)? as u64;
+            metric::rate_bps(bytes, end.since(start)).filter(|_| bytes > 0)
+        };
+        let (goodput_bps, throughput_bps) = (rate(Metric::AckedBytes), rate(Metric::IpBytes));
+        values.set(Metric::GoodputBps, goodput_bps);
+        values.set(Metric::ThroughputBps, throughput_bps);
+        let utilisation = goodput_bps
+            .zip(self.capacity_bps(start, end))
+            .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
+        values.set(Metric::Utilisation, utilisation);
+    }
+
+    /// Mean of a metric over the flows, each as often as it has RTT samples.
+    fn mean_by_samples(&self, flows: &[FlowMeasure], metric: Metric) -> Option<f64> {
+        let weighted = self.flows.iter().zip(flows).filter_map(|(flow, measure)| {
+            let samples = match self.window {
+                None => flow.summary().rtt.samples(),
+                Some(_) => self.bins(flow).iter().map(|bin| bin.rtt_samples).sum(),
+            };
+            Some((samples as f64, measure.values.get(metric)?))
+        });
+        let (weight, sum) = weighted.fold((0.0, 0.0), |(weight, sum), (samples, value)| {
+            (weight + samples, sum + samples * value)
+        });
+        (weight > 0.0).then(|| sum / weight)
+    }
+
+    fn set_pings(&self, values: &mut Values) {
+        let within = |ping: &&Ping| {
+            self.window
+                .is_none_or(|(start, end)| start <= ping.at && ping.at < end)
+        };
+        let pings: Vec<&Ping> = self.capture.pings.iter().filter(within).collect();
+        let times: Vec<f64> = pings
+            .iter()
+            .filter_map(|ping| Some(ping.rtt_ns? as f64))
+            .collect();
+        let replies = times.len() as f64;
+        values.set(Metric::PingNsMin, times.iter().copied().reduce(f64::min));
+        values.set(
+            Metric::PingNsMean,
+            (!times.is_empty()).then(|| times.iter().sum::<f64>() / replies),
+        );
+        values.set(Metric::PingNsMax, times.iter().copied().reduce(f64::max));
+        values.set(
+            Metric::PingLoss,
+            (!pings.is_empty()).then(|| 1.0 - replies / pings.len() as f64),
+        );
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,101 @@
+//! Numbers of a flow within a window, from its bins: those that lie in the window as a whole.
+
+use super::Run;
+use crate::analyze::Flow;
+use crate::metric;
+use crate::observe::Bin;
+use crate::study::metrics::{Metric, Values};
+use crate::time::CaptureTime;
+
+/// Numbers of the first bin and of the one after the last.
+type BinRange = (i64, i64);
+
+impl Run<'_> {
+    /// The bins that lie within the window as a whole: their numbers, when they begin and when they
+    /// end. `None` where the window is too short for one.
+    pub(super) fn whole_bins(
+        &self,
+        (start, end): (CaptureTime, CaptureTime),
+    ) -> Option<(BinRange, CaptureTime, CaptureTime)> {
+        let bin_ns = self.options.config.bin_ns;
+        let origin = self.capture.origin;
+        let first = start
+            .since(origin)
+            .div_euclid(bin_ns)
+            .saturating_add(i64::from(start.since(origin).rem_euclid(bin_ns) > 0));
+        let last = end.since(origin).div_euclid(bin_ns);
+        (first < last).then(|| ((first, last), self.start_of(first), self.start_of(last)))
+    }
+
+    /// The bins of a flow that count.
+    pub(super) fn bins<'f>(&self, flow: &Flow<'f>) -> &'f [Bin] {
+        let bins = flow.record.series.bins();
+        let Some(window) = self.window else {
+            return bins;
+        };
+        let Some(((first, last), _, _)) = self.whole_bins(window) else {
+            return &[];
+        };
+        let begin = bins.partition_point(|bin| bin.index < first);
+        let end = bins.partition_point(|bin| bin.index < last);
+        &bins[begin..end]
+    }
+
+    /// Numbers of a flow within a window. What bins do not tell (quantiles, completion time,
+    /// handshake) is undefined.
+    pub(super) fn windowed(&self, flow: &Flow<'_>, window: (CaptureTime, CaptureTime)) -> Values {
+        let mut values = Values::default();
+        let Some((_, start, end)) = self.whole_bins(window) else {
+            return values;
+        };
+        let bins = self.bins(flow);
+        let mut set = |metric, value: Option<f64>| values.set(metric, value);
+        let sum = |of: fn(&Bin) -> u64| bins.iter().map(of).sum::<u64>();
+        let interval_ns = end.since(start);
+        let (acked, ip) = (sum(|bin| bin.acked_bytes), sum(|bin| bin.ip_bytes));
+        let has_acks = flow.record.state.acked_bytes.is_some();
+        let goodput_bps = metric::rate_bps(acked, interval_ns).filter(|_| has_acks);
+        set(Metric::GoodputBps, goodput_bps);
+        set(Metric::ThroughputBps, metric::rate_bps(ip, interval_ns));
+        set(Metric::IpBytes, Some(ip as f64));
+        set(Metric::AckedBytes, has_acks.then_some(acked as f64));
+        set(Metric::Overhead, metric::overhead(ip, acked));
+        let utilisation = goodput_bps
+            .zip(self.capacity_bps(start, end))
+            .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
+        set(Metric::Utilisation, utilisation);
+        let samples = sum(|bin| bin.rtt_samples);
+        let timed = || bins.iter().filter(|bin| bin.rtt_samples > 0);
+        let rtt_ns_min = timed().map(|bin| bin.rtt_ns_min).min();
+        set(Metric::RttNsMin, rtt_ns_min.map(|ns| ns as f64));
+        let total: f64 = timed().map(|bin| bin.rtt_ns_sum as f64).sum();
+        let rtt_ns_mean = (samples > 0).then(|| total / samples as f64);
+        set(Metric::RttNsMean, rtt_ns_mean);
+        let rtt_ns_max = timed().map(|bin| bin.rtt_ns_max).max();
+        set(Metric::RttNsMax, rtt_ns_max.map(|ns| ns as f64));
+        // The empty path is known from all of the flow, not only from the window.
+        let queue = rtt_ns_mean.zip(flow.summary().rtt.ns_min());
+        set(
+            Metric::QueueDelayNsMean,
+            queue.map(|(mean, min)| mean - min as f64),
+        );
+        let packets = sum(|bin| bin.data_packets);
+        let again = sum(|bin| bin.retransmitted_packets);
+        set(Metric::DataPackets, Some(packets as f64));
+        set(Metric::RetransmittedPackets, Some(again as f64));
+        set(
+            Metric::RetransmittedBytes,
+            Some(sum(|bin| bin.retransmitted_bytes) as f64),
+        );
+        set(
+            Metric::RetransmissionRate,
+            (packets > 0).then(|| again as f64 / packets as f64),
+        );
+        let in_flight = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
+        set(
+            Metric::InFlightBytesMax,
+            in_flight.map(|bytes| bytes as f64),
+        );
+        values
+    }
+}

@@ -1,0 +1,169 @@
+//! The numbers of a run and of a flow that a study compares.
+
+use crate::metric::Better;
+
+/// Defines the metrics once: variant, name of the column, entry in METRICS.md, better way.
+macro_rules! metrics {
+    ($($(#[doc = $doc:literal])+ $variant:ident $name:literal $entry:literal $better:ident;)*) => {
+        /// A number that a run, a flow or both have. Names and units as in the tables.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Metric {
+            $($(#[doc = $doc])+ $variant,)*
+        }
+
+        impl Metric {
+            /// All of them, in the order of the tables.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// Its name, unit last.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            /// Its entry in METRICS.md.
+            #[must_use]
+            pub const fn entry(self) -> &'static str {
+                match self { $(Self::$variant => $entry),* }
+            }
+
+            /// Which way is better; `None` where neither is by itself.
+            #[must_use]
+            pub const fn better(self) -> Option<Better> {
+                match self { $(Self::$variant => better!($better)),* }
+            }
+        }
+    };
+}
+
+macro_rules! better {
+    (More) => {
+        Some(Better::More)
+    };
+    (Less) => {
+        Some(Better::Less)
+    };
+    (Neither) => {
+        None
+    };
+}
+
+metrics! {
+    /// Goodput; of a run: of all its flows together.
+    GoodputBps "goodput_bps" "G1" More;
+    /// Throughput at the IP layer.
+    ThroughputBps "throughput_bps" "G2" Neither;
+    /// IP bytes.
+    IpBytes "ip_bytes" "C2" Less;
+    /// Acknowledged payload bytes.
+    AckedBytes "acked_bytes" "C5" More;
+    /// IP bytes over acknowledged bytes, less 1.
+    Overhead "overhead" "O1" Less;
+    /// Goodput over capacity.
+    Utilisation "utilisation" "N5" More;
+    /// From first to last data segment.
+    CompletionNs "completion_ns" "F1" Less;
+    /// Handshake.
+    HandshakeRttNs "handshake_rtt_ns" "F2" Less;
+    /// Smallest round-trip time.
+    RttNsMin "rtt_ns_min" "R2" Less;
+    /// Mean round-trip time.
+    RttNsMean "rtt_ns_mean" "R2" Less;
+    /// Largest round-trip time.
+    RttNsMax "rtt_ns_max" "R2" Less;
+    /// Median round-trip time.
+    RttNsP50 "rtt_ns_p50" "R2" Less;
+    /// 95 % quantile of the round-trip times.
+    RttNsP95 "rtt_ns_p95" "R2" Less;
+    /// 99 % quantile of the round-trip times.
+    RttNsP99 "rtt_ns_p99" "R2" Less;
+    /// Mean round-trip time less the smallest.
+    QueueDelayNsMean "queue_delay_ns_mean" "R5" Less;
+    /// Queueing delay in percent of a full buffer.
+    QueueShare "queue_share" "Y2" Less;
+    /// Packets with payload.
+    DataPackets "data_packets" "C1" Neither;
+    /// Data segments sent again.
+    RetransmittedPackets "retransmitted_packets" "X1" Less;
+    /// Payload bytes sent again.
+    RetransmittedBytes "retransmitted_bytes" "X1" Less;
+    /// Share of data packets that were sent again.
+    RetransmissionRate "retransmission_rate" "X1" Less;
+    /// Largest number of bytes in flight.
+    InFlightBytesMax "in_flight_bytes_max" "I1" Neither;
+    /// Balanced metric, mean over the bins.
+    Pm "pm" "P1" More;
+    /// Its part A: goodput.
+    PmGoodput "pm_goodput" "P1" More;
+    /// Its part B: delay.
+    PmDelay "pm_delay" "P1" More;
+    /// Its part C: retransmissions.
+    PmRetransmission "pm_retransmission" "P1" More;
+    /// Harm done to goodput.
+    HarmGoodput "harm_goodput" "N4" Less;
+    /// Harm done to the mean round-trip time.
+    HarmRtt "harm_rtt" "N4" Less;
+    /// Harm done to the completion time.
+    HarmCompletion "harm_completion" "N4" Less;
+    /// Number of flows.
+    Flows "flow_count" "Y1" Neither;
+    /// Pairwise fairness of the first and the second flow.
+    Fness "fness" "N1" Neither;
+    /// Jain's index.
+    Jain "jain" "N2" More;
+    /// Sharing ratio.
+    SharingRatio "sharing_ratio" "N3" Neither;
+    /// Bound of the sharing ratio.
+    SharingBound "sharing_bound" "N3" Neither;
+    /// Smallest ping.
+    PingNsMin "ping_ns_min" "PING" Less;
+    /// Mean ping.
+    PingNsMean "ping_ns_mean" "PING" Less;
+    /// Largest ping.
+    PingNsMax "ping_ns_max" "PING" Less;
+    /// Share of pings without reply.
+    PingLoss "ping_loss" "PING" Less;
+}
+
+impl Metric {
+    /// Whether a single flow has it; else only runs do.
+    #[must_use]
+    pub const fn is_of_flows(self) -> bool {
+        (self as usize) < Self::Flows as usize
+    }
+
+    /// The metric of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+}
+
+/// A number for each metric that is defined.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    values: Vec<Option<f64>>,
+}
+
+impl Values {
+    /// The number of a metric.
+    #[must_use]
+    pub fn get(&self, metric: Metric) -> Option<f64> {
+        self.values.get(metric as usize).copied().flatten()
+    }
+
+    /// Sets it; what is not finite is undefined.
+    pub fn set(&mut self, metric: Metric, value: Option<f64>) {
+        if self.values.is_empty() {
+            self.values = vec![None; Metric::ALL.len()];
+        }
+        self.values[metric as usize] = value.filter(|value| value.is_finite());
+    }
+
+    /// All of them, in the order of [`Metric::ALL`].
+    pub fn iter(&self) -> impl Iterator<Item = (Metric, Option<f64>)> {
+        Metric::ALL
+            .into_iter()
+            .map(|metric| (metric, self.get(metric)))
+    }
+}

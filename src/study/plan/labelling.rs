@@ -1,0 +1,286 @@
+//! Labels: which there are, of what type, and the value of each for each run.
+
+use std::collections::HashSet;
+
+use super::{Draft, all_flow_sections, filled};
+use crate::decode::Filter;
+use crate::study::labels::{FlowCase, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
+use crate::study::manifest::{Document, FlowSection, LabelSection, Located, Manifest, suggestion};
+use crate::study::template::{Template, is_name};
+use crate::study::units::Unit;
+
+/// The labels of a study, and the value of each for each run.
+pub(super) fn typed(
+    manifest: &Manifest,
+    drafts: &[Draft],
+    document: &mut Document,
+) -> (Vec<Label>, Vec<Vec<Option<LabelValue>>>) {
+    let given = given_names(manifest);
+    let mut names: Vec<&Located<String>> = manifest
+        .labels
+        .iter()
+        .map(|section| &section.name)
+        .collect();
+    for name in &given {
+        if !names.iter().any(|known| known.value == name.value) {
+            names.push(name);
+        }
+    }
+    let given_texts: Vec<&str> = given.iter().map(|name| name.value.as_str()).collect();
+    for section in &manifest.labels {
+        if !given_texts.contains(&section.name.value.as_str()) {
+            let message = format!(
+                "no run has a label '{}'{}",
+                section.name.value,
+                suggestion(&section.name.value, &given_texts)
+            );
+            document.mistake(section.name.line, message);
+        }
+    }
+    let labels: Vec<Label> = names
+        .iter()
+        .map(|name| label(name, manifest, drafts, document))
+        .collect();
+    for (index, (label, name)) in labels.iter().zip(&names).enumerate() {
+        let column = label.column();
+        let taken = RESERVED.contains(&column.as_str())
+            || crate::study::Metric::named(&column).is_some()
+            || labels[..index].iter().any(|other| other.column() == column);
+        if taken {
+            let message = format!(
+                "a label cannot be called '{}': the tables have a column '{column}' already",
+                name.value
+            );
+            document.mistake(name.line, message);
+        }
+    }
+    let values = values(&labels, drafts, document);
+    (labels, values)
+}
+
+/// Names of labels in the order in which the manifest gives them, each with its line.
+fn given_names(manifest: &Manifest) -> Vec<Located<String>> {
+    let mut names: Vec<Located<String>> = Vec::new();
+    let mut add = |name: Located<String>| {
+        if !names.iter().any(|known| known.value == name.value) {
+            names.push(name);
+        }
+    };
+    for section in &manifest.runs {
+        for files in &section.files {
+            if let Ok(template) = Template::parse(&files.value) {
+                for name in template.labels() {
+                    add(files.with(name.to_owned()));
+                }
+            }
+        }
+        section
+            .labels
+            .iter()
+            .for_each(|(name, _)| add(name.clone()));
+    }
+    all_flow_sections(manifest).for_each(|rule| add(rule.label.clone()));
+    names
+}
+
+fn label(
+    name: &Located<String>,
+    manifest: &Manifest,
+    drafts: &[Draft],
+    document: &mut Document,
+) -> Label {
+    if !is_name(&name.value) {
+        let message = format!(
+            "a label cannot be called '{}': write letters, digits and '_'",
+            name.value
+        );
+        document.mistake(name.line, message);
+    }
+    let section = manifest
+        .labels
+        .iter()
+        .find(|section| section.name.value == name.value);
+    let order: Vec<String> = section
+        .and_then(|section| section.order.as_ref())
+        .map(|order| order.iter().map(|value| value.value.clone()).collect())
+        .unwrap_or_default();
+    let kind = section
+        .and_then(|section| declared_kind(section, document))
+        .unwrap_or_else(|| {
+            let numbers = order.is_empty() && all_numbers(&name.value, manifest, drafts);
+            if numbers {
+                LabelKind::Number(None)
+            } else {
+                LabelKind::Text
+            }
+        });
+    Label {
+        name: name.value.clone(),
+        kind,
+        order,
+        of_flows: all_flow_sections(manifest).any(|rule| rule.label.value == name.value),
+    }
+}
+
+fn declared_kind(section: &LabelSection, document: &mut Document) -> Option<LabelKind> {
+    if let Some(unit) = &section.unit {
+        return match Unit::named(&unit.value) {
+            Ok(unit) => Some(LabelKind::Number(Some(unit))),
+            Err(message) => {
+                document.mistake(unit.line, message);
+                None
+            }
+        };
+    }
+    let kind = section.kind.as_ref()?;
+    match kind.value.as_str() {
+        "text" => Some(LabelKind::Text),
+        "number" => Some(LabelKind::Number(None)),
+        other => {
+            let hint = suggestion(other, &["text", "number"]);
+            document.mistake(kind.line, format!("'{other}' is no type of a label{hint}"));
+            None
+        }
+    }
+}
+
+/// Whether every value of a label whose type is not said is a plain number.
+fn all_numbers(name: &str, manifest: &Manifest, drafts: &[Draft]) -> bool {
+    let is_number = |text: &str| {
+        !text.is_empty()
+            && text.chars().all(|c| c.is_ascii_digit() || c == '.')
+            && text.parse::<f64>().is_ok()
+    };
+    let of_runs = drafts
+        .iter()
+        .flat_map(|draft| &draft.texts)
+        .filter(|(known, _)| known == name)
+        .map(|(_, text)| text.value.as_str());
+    let of_flows = all_flow_sections(manifest)
+        .filter(|rule| rule.label.value == name)
+        .flat_map(|rule| {
+            rule.values
+                .iter()
+                .map(|(_, value)| value)
+                .chain(&rule.other)
+        })
+        .map(|value| value.value.as_str());
+    let mut any = false;
+    of_runs.chain(of_flows).all(|text| {
+        any = true;
+        is_number(text)
+    }) && any
+}
+
+fn values(
+    labels: &[Label],
+    drafts: &[Draft],
+    document: &mut Document,
+) -> Vec<Vec<Option<LabelValue>>> {
+    // A template that is wrong for one file is wrong for many: said once.
+    let mut said = HashSet::new();
+    drafts
+        .iter()
+        .map(|draft| {
+            labels
+                .iter()
+                .map(|label| {
+                    let (_, text) = draft.texts.iter().find(|(name, _)| *name == label.name)?;
+                    match label.value(&text.value) {
+                        Ok(value) => Some(value),
+                        Err(message) => {
+                            if said.insert((text.line, label.name.clone())) {
+                                let message = format!(
+                                    "{}: label '{}': {message}",
+                                    draft.found.name, label.name
+                                );
+                                document.mistake(text.line, message);
+                            }
+                            None
+                        }
+                    }
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// What a section says about the flows of a run with these labels.
+pub(super) fn flow_rule(
+    section: &FlowSection,
+    labels: &[Label],
+    texts: &[(String, Located<String>)],
+    document: &mut Document,
+) -> Option<FlowRule> {
+    let place = labels
+        .iter()
+        .position(|label| label.name == section.label.value)?;
+    let keys = [
+        ("server", FlowKey::Server),
+        ("client", FlowKey::Client),
+        ("sender", FlowKey::Sender),
+        ("receiver", FlowKey::Receiver),
+        ("either", FlowKey::Either),
+        ("start", FlowKey::Start),
+    ];
+    let Some((_, key)) = keys.into_iter().find(|(name, _)| *name == section.by.value) else {
+        let names = keys.map(|(name, _)| name);
+        let hint = suggestion(&section.by.value, &names);
+        let message = format!("flows cannot be told apart by '{}'{hint}", section.by.value);
+        document.mistake(section.by.line, message);
+        return None;
+    };
+    let mut value = |text: &Located<String>| {
+        let value = filled(&text.value, texts).and_then(|text| labels[place].value(&text));
+        value
+            .map_err(|message| document.mistake(text.line, message))
+            .ok()
+    };
+    let mut cases = Vec::new();
+    for (case, text) in &section.values {
+        cases.push((case, value(text)?));
+    }
+    let other = match &section.other {
+        Some(text) => Some(value(text)?),
+        None => None,
+    };
+    let cases = cases
+        .into_iter()
+        .filter_map(|(case, value)| match flow_case(key, &case.value) {
+            Ok(case) => Some((case, value)),
+            Err(message) => {
+                document.mistake(case.line, message);
+                None
+            }
+        })
+        .collect();
+    Some(FlowRule {
+        label: place,
+        key,
+        cases,
+        other,
+    })
+}
+
+/// The flows that a key of `values` stands for.
+fn flow_case(key: FlowKey, text: &str) -> Result<FlowCase, String> {
+    if key == FlowKey::Start {
+        return match text.parse::<usize>() {
+            Ok(number) if number > 0 => Ok(FlowCase::Start(number)),
+            _ => Err(format!(
+                "'{text}' is no place in the order of start: write 1, 2, ... or a list"
+            )),
+        };
+    }
+    let is_port = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let expression = match text.split_once('-') {
+        _ if is_port(text) => format!("port {text}"),
+        Some((first, last)) if is_port(first) && is_port(last) => format!("portrange {text}"),
+        _ if text.contains('/') => format!("net {text}"),
+        _ => format!("host {text}"),
+    };
+    let filter = Filter::parse(&expression).map_err(|error| {
+        format!("'{text}' is no port, address or network such as 5001, 5001-5010, 10.0.0.1 or 10.0.0.0/24: {error}")
+    })?;
+    Ok(FlowCase::End(Box::new(filter)))
+}

@@ -1,0 +1,300 @@
+//! What is asked for besides files and labels: grouping, tests, baseline, options.
+
+use super::super::manifest::RunsSection;
+use super::Samples;
+use crate::analyze::Config;
+use crate::decode::{DecodeOptions, Filter, TunnelLayer};
+use crate::metric::BalanceWeights;
+use crate::study::labels::{Label, LabelValue};
+use crate::study::manifest::{Document, Located, Manifest, suggestion};
+use crate::study::metrics::Metric;
+use crate::study::reports::{self, ReportPlan};
+use crate::study::units::{Dimension, parse, parse_time};
+use crate::study::window::Window;
+
+/// Labels that only number repetitions, where the manifest does not say which do.
+const REPETITIONS: [&str; 7] = [
+    "run",
+    "rep",
+    "repetition",
+    "iteration",
+    "trial",
+    "seed",
+    "name",
+];
+
+/// What the settings are understood with.
+pub(super) struct Settings<'a> {
+    pub(super) manifest: &'a Manifest,
+    pub(super) labels: &'a [Label],
+    /// Of each run, by label.
+    pub(super) values: &'a [Vec<Option<LabelValue>>],
+}
+
+impl Settings<'_> {
+    /// The place of a label; a mistake where there is none of this name.
+    fn place(&self, name: &Located<String>, document: &mut Document) -> Option<usize> {
+        let place = self
+            .labels
+            .iter()
+            .position(|label| label.name == name.value);
+        if place.is_none() {
+            let names: Vec<&str> = self
+                .labels
+                .iter()
+                .map(|label| label.name.as_str())
+                .collect();
+            let hint = suggestion(&name.value, &names);
+            document.mistake(
+                name.line,
+                format!("there is no label '{}'{hint}", name.value),
+            );
+        }
+        place
+    }
+
+    fn places(&self, names: &[Located<String>], document: &mut Document) -> Vec<usize> {
+        let mut places: Vec<usize> = names
+            .iter()
+            .filter_map(|name| self.place(name, document))
+            .collect();
+        places.dedup();
+        places
+    }
+
+    /// Labels that make the groups, and those that are tested.
+    pub(super) fn grouping(&self, document: &mut Document) -> (Vec<usize>, Vec<usize>) {
+        let study = &self.manifest.study;
+        let repetition = match &study.repetition {
+            Some(names) => self.places(names, document),
+            None => (0..self.labels.len())
+                .filter(|&place| REPETITIONS.contains(&self.labels[place].name.as_str()))
+                .collect(),
+        };
+        let group_by = match &study.group_by {
+            Some(names) => self.places(names, document),
+            None => (0..self.labels.len())
+                .filter(|place| !repetition.contains(place))
+                .collect(),
+        };
+        let tests = match &study.test {
+            Some(names) => self.places(names, document),
+            None => group_by.clone(),
+        };
+        if let Some(names) = &study.test {
+            for (name, place) in names.iter().zip(&tests) {
+                if !group_by.contains(place) {
+                    let message = format!("label '{}' is tested, but not in group_by", name.value);
+                    document.mistake(name.line, message);
+                }
+            }
+        }
+        (group_by, tests)
+    }
+
+    pub(super) fn baseline(&self, document: &mut Document) -> Vec<(usize, LabelValue)> {
+        let mut baseline = Vec::new();
+        for (name, text) in &self.manifest.study.baseline {
+            let Some(place) = self.place(name, document) else {
+                continue;
+            };
+            match self.known_value(place, &text.value) {
+                Ok(value) => baseline.push((place, value)),
+                Err(message) => document.mistake(text.line, message),
+            }
+        }
+        baseline
+    }
+
+    /// A value that some run, or some flow rule, has.
+    fn known_value(&self, place: usize, text: &str) -> Result<LabelValue, String> {
+        let label = &self.labels[place];
+        let value = label.value(text)?;
+        let known = self.known_values(place);
+        if known.contains(&value) || label.of_flows {
+            return Ok(value);
+        }
+        let texts: Vec<&str> = known.iter().map(LabelValue::text).collect();
+        let hint = suggestion(text, &texts);
+        Err(format!("no run has {} = '{text}'{hint}", label.name))
+    }
+
+    fn known_values(&self, place: usize) -> Vec<LabelValue> {
+        let mut known: Vec<LabelValue> = self
+            .values
+            .iter()
+            .filter_map(|values| values[place].clone())
+            .collect();
+        known.sort();
+        known.dedup();
+        known
+    }
+
+    /// Labels that a solo run shares with the flows it is compared with; by default those of
+    /// flows that make the groups.
+    pub(super) fn same(&self, group_by: &[usize], document: &mut Document) -> Vec<usize> {
+        match &self.manifest.study.same {
+            Some(names) => self.places(names, document),
+            None => group_by
+                .iter()
+                .copied()
+                .filter(|&place| self.labels[place].of_flows)
+                .collect(),
+        }
+    }
+
+    pub(super) fn metrics(&self, document: &mut Document) -> Vec<Metric> {
+        let Some(names) = &self.manifest.study.metrics else {
+            return Metric::ALL.to_vec();
+        };
+        let mut metrics = Vec::new();
+        for name in names {
+            if let Some(metric) = Metric::named(&name.value) {
+                metrics.push(metric);
+            } else {
+                let all = Metric::ALL.map(Metric::name);
+                let hint = suggestion(&name.value, &all);
+                document.mistake(
+                    name.line,
+                    format!("there is no metric '{}'{hint}", name.value),
+                );
+            }
+        }
+        metrics.sort_unstable();
+        metrics.dedup();
+        metrics
+    }
+
+    pub(super) fn samples(&self, document: &mut Document) -> Samples {
+        match &self.manifest.study.samples {
+            None => Samples::Runs,
+            Some(text) => match text.value.as_str() {
+                "runs" => Samples::Runs,
+                "flows" => Samples::Flows,
+                other => {
+                    let hint = suggestion(other, &["runs", "flows"]);
+                    document.mistake(text.line, format!("samples cannot be '{other}'{hint}"));
+                    Samples::Runs
+                }
+            },
+        }
+    }
+
+    pub(super) fn window(&self, section: &RunsSection, document: &mut Document) -> Window {
+        let text = section
+            .window
+            .as_ref()
+            .or(self.manifest.analysis.window.as_ref());
+        meant(text, document, Window::parse).unwrap_or_default()
+    }
+
+    pub(super) fn min_flow_bytes(&self, document: &mut Document) -> Option<u64> {
+        let text = self.manifest.analysis.min_flow.as_ref();
+        meant(text, document, |text| parse(text, Dimension::Size)).map(|bytes| bytes as u64)
+    }
+
+    pub(super) fn config(&self, document: &mut Document) -> Config {
+        let analysis = &self.manifest.analysis;
+        let usual = Config::default();
+        let filter = meant(analysis.filter.as_ref(), document, |text| {
+            Filter::parse(text).map_err(|error| error.to_string())
+        });
+        let bin_ns = meant(analysis.bin.as_ref(), document, |text| {
+            let ns = parse_time(text)?;
+            if ns > 0 {
+                Ok(ns)
+            } else {
+                Err("a bin must be longer than nothing".to_owned())
+            }
+        });
+        Config {
+            decode: DecodeOptions {
+                layer: if analysis.outer {
+                    TunnelLayer::Outermost
+                } else {
+                    TunnelLayer::Innermost
+                },
+            },
+            filter,
+            bin_ns: bin_ns.unwrap_or(usual.bin_ns),
+            weights: self.weights(document).unwrap_or(usual.weights),
+            ..usual
+        }
+    }
+
+    fn weights(&self, document: &mut Document) -> Option<BalanceWeights> {
+        let texts = self.manifest.analysis.weights.as_ref()?;
+        let numbers: Vec<f64> = texts
+            .iter()
+            .filter_map(|text| text.value.parse::<f64>().ok())
+            .filter(|weight| *weight >= 0.0 && weight.is_finite())
+            .collect();
+        if let ([alpha, beta, gamma], true) = (&numbers[..], numbers.iter().sum::<f64>() > 0.0) {
+            return Some(BalanceWeights {
+                alpha: *alpha,
+                beta: *beta,
+                gamma: *gamma,
+            });
+        }
+        let line = texts.first().map_or(1, |text| text.line);
+        document.mistake(
+            line,
+            "weights must be three numbers that are not all 0: of goodput, delay and retransmissions",
+        );
+        None
+    }
+
+    /// All that decides what comes out of a capture, besides the capture, as text.
+    pub(super) fn options(&self, config: &Config, min_flow_bytes: Option<u64>) -> String {
+        let analysis = &self.manifest.analysis;
+        format!(
+            "filter={:?} outer={} bin_ns={} weights={:?} min_flow_bytes={min_flow_bytes:?}",
+            analysis.filter.as_ref().map(|text| &text.value),
+            analysis.outer,
+            config.bin_ns,
+            config.weights,
+        )
+    }
+
+    pub(super) fn reports(&self, document: &mut Document) -> Vec<ReportPlan> {
+        let context = reports::Context {
+            labels: self.labels,
+            sections: &self.manifest.reports,
+            value: &|place, text| self.known_value(place, text),
+        };
+        let plans = self
+            .manifest
+            .study
+            .report
+            .iter()
+            .filter_map(|name| ReportPlan::of(name, &context, document))
+            .collect();
+        for section in &self.manifest.reports {
+            if !self
+                .manifest
+                .study
+                .report
+                .iter()
+                .any(|name| name.value == section.name.value)
+            {
+                let message = format!(
+                    "[reports.{0}] is for a report that is not asked for: write report = \"{0}\" in [study]",
+                    section.name.value
+                );
+                document.mistake(section.name.line, message);
+            }
+        }
+        plans
+    }
+}
+
+fn meant<T>(
+    text: Option<&Located<String>>,
+    document: &mut Document,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Option<T> {
+    let text = text?;
+    parse(&text.value)
+        .map_err(|message| document.mistake(text.line, message))
+        .ok()
+}

@@ -1,0 +1,296 @@
+//! The tables of published studies as built-in reports.
+
+mod access_network;
+mod mobility;
+mod pairs;
+
+use super::labels::{Label, LabelValue};
+use super::manifest::{Document, Located, ReportSection, suggestion};
+use super::results::StudyResults;
+
+/// The built-in reports.
+const NAMES: [&str; 3] = ["access-network", "mobility", "pairs"];
+
+/// Names that the label which tells TCP variants apart usually has.
+const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "cc"];
+
+/// A built-in report and what it needs to know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReportPlan {
+    /// One TCP variant beside others, over access networks and buffers.
+    AccessNetwork {
+        /// Place of the label that tells variants apart.
+        variant: usize,
+        /// The variant that the others are compared with.
+        reference: LabelValue,
+    },
+    /// Goodput, delay and the balanced metric while the capacity changes.
+    Mobility {
+        /// Place of the label that tells variants apart.
+        variant: usize,
+    },
+    /// Two flows against each other, in both orders of start.
+    Pairs {
+        /// Place of the label that tells variants apart.
+        variant: usize,
+    },
+}
+
+/// What reports are understood with.
+pub(super) struct Context<'a> {
+    pub(super) labels: &'a [Label],
+    pub(super) sections: &'a [ReportSection],
+    /// A value that some run has.
+    pub(super) value: &'a dyn Fn(usize, &str) -> Result<LabelValue, String>,
+}
+
+impl ReportPlan {
+    /// The report of this name; a mistake where there is none, or where it lacks something.
+    pub(super) fn of(
+        name: &Located<String>,
+        context: &Context<'_>,
+        document: &mut Document,
+    ) -> Option<Self> {
+        let section = context
+            .sections
+            .iter()
+            .find(|section| section.name.value == name.value);
+        let mut options = Options {
+            name,
+            section,
+            context,
+            document,
+        };
+        match name.value.as_str() {
+            "access-network" => {
+                options.only(&["variant", "reference"]);
+                let variant = options.variant()?;
+                let reference = options.reference(variant)?;
+                Some(Self::AccessNetwork { variant, reference })
+            }
+            "mobility" => {
+                options.only(&["variant"]);
+                let variant = options.variant()?;
+                Some(Self::Mobility { variant })
+            }
+            "pairs" => {
+                options.only(&["variant"]);
+                let variant = options.variant()?;
+                Some(Self::Pairs { variant })
+            }
+            other => {
+                let message = format!("there is no report '{other}'{}", suggestion(other, &NAMES));
+                options.document.mistake(name.line, message);
+                None
+            }
+        }
+    }
+
+    /// Whether it needs flows over time.
+    #[must_use]
+    pub const fn needs_samples(&self) -> bool {
+        matches!(self, Self::Mobility { .. })
+    }
+
+    /// Its tables.
+    pub(super) fn tables(&self, results: &StudyResults) -> Vec<ReportTable> {
+        match self {
+            Self::AccessNetwork { variant, reference } => {
+                access_network::tables(results, *variant, reference)
+            }
+            Self::Mobility { variant } => mobility::tables(results, *variant),
+            Self::Pairs { variant } => pairs::tables(results, *variant),
+        }
+    }
+}
+
+/// What a manifest tells a report.
+struct Options<'a> {
+    name: &'a Located<String>,
+    section: Option<&'a ReportSection>,
+    context: &'a Context<'a>,
+    document: &'a mut Document,
+}
+
+impl Options<'_> {
+    /// Only these may be given.
+    fn only(&mut self, keys: &[&str]) {
+        for (key, _) in self.section.iter().flat_map(|section| &section.options) {
+            if !keys.contains(&key.value.as_str()) {
+                let message = format!(
+                    "unknown key '{}' in [reports.{}]{}",
+                    key.value,
+                    self.name.value,
+                    suggestion(&key.value, keys)
+                );
+                self.document.mistake(key.line, message);
+            }
+        }
+    }
+
+    fn get(&self, key: &str) -> Option<&Located<String>> {
+        let (_, values) = self
+            .section?
+            .options
+            .iter()
+            .find(|(name, _)| name.value == key)?;
+        values.first()
+    }
+
+    /// The label that tells TCP variants apart.
+    fn variant(&mut self) -> Option<usize> {
+        let labels = self.context.labels;
+        let given = self.get("variant").cloned();
+        let names: Vec<&str> = labels.iter().map(|label| label.name.as_str()).collect();
+        if let Some(given) = given {
+            let place = names.iter().position(|name| *name == given.value);
+            if place.is_none() {
+                let hint = suggestion(&given.value, &names);
+                let message = format!("there is no label '{}'{hint}", given.value);
+                self.document.mistake(given.line, message);
+            }
+            return place;
+        }
+        let place = VARIANTS
+            .iter()
+            .find_map(|usual| names.iter().position(|name| name == usual));
+        if place.is_none() {
+            let message = format!(
+                "report '{0}' must know which label tells the TCP variants apart: write variant = \"...\" in [reports.{0}]{1}",
+                self.name.value,
+                if names.is_empty() {
+                    String::new()
+                } else {
+                    format!("; there is {}", names.join(", "))
+                }
+            );
+            self.document.mistake(self.name.line, message);
+        }
+        place
+    }
+
+    /// The variant that others are compared with.
+    fn reference(&mut self, variant: usize) -> Option<LabelValue> {
+        let Some(given) = self.get("reference").cloned() else {
+            let message = format!(
+                "report '{0}' compares one variant with all others: write reference = \"...\" in [reports.{0}]",
+                self.name.value
+            );
+            self.document.mistake(self.name.line, message);
+            return None;
+        };
+        (self.context.value)(variant, &given.value)
+            .map_err(|message| self.document.mistake(given.line, message))
+            .ok()
+    }
+}
+
+/// A table of a report: plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportTable {
+    /// Its name, for files: letters, digits and `-`.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Its columns, all of the same length.
+    pub columns: Vec<ReportColumn>,
+}
+
+/// A column of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportColumn {
+    /// Its name, unit last.
+    pub name: String,
+    /// Its cells.
+    pub cells: Cells,
+}
+
+/// The cells of a column; `None` is empty.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Words.
+    Text(Vec<Option<String>>),
+    /// Numbers.
+    Real(Vec<Option<f64>>),
+    /// Counts.
+    Count(Vec<Option<u64>>),
+}
+
+/// Rows of a report being made, with columns taken from them.
+struct Builder<R> {
+    rows: Vec<R>,
+    columns: Vec<ReportColumn>,
+}
+
+impl<R> Builder<R> {
+    fn new(rows: Vec<R>) -> Self {
+        Self {
+            rows,
+            columns: Vec::new(),
+        }
+    }
+
+    fn add(mut self, name: impl Into<String>, cells: Cells) -> Self {
+        self.columns.push(ReportColumn {
+            name: name.into(),
+            cells,
+        });
+        self
+    }
+
+    fn text(self, name: impl Into<String>, of: impl Fn(&R) -> Option<String>) -> Self {
+        let cells = self.rows.iter().map(of).collect();
+        self.add(name, Cells::Text(cells))
+    }
+
+    fn real(self, name: impl Into<String>, of: impl Fn(&R) -> Option<f64>) -> Self {
+        let cells = self.rows.iter().map(of).collect();
+        self.add(name, Cells::Real(cells))
+    }
+
+    fn count(self, name: impl Into<String>, of: impl Fn(&R) -> Option<u64>) -> Self {
+        let cells = self.rows.iter().map(of).collect();
+        self.add(name, Cells::Count(cells))
+    }
+
+    /// A column for each of these labels, from the key of a row.
+    fn labels(
+        mut self,
+        results: &StudyResults,
+        places: &[usize],
+        key_of: impl Fn(&R) -> &Vec<Option<LabelValue>>,
+    ) -> Self {
+        for (index, &place) in places.iter().enumerate() {
+            let label = &results.labels[place];
+            self = self.text(label.column(), |row| {
+                key_of(row)[index]
+                    .as_ref()
+                    .map(|value| value.text().to_owned())
+            });
+        }
+        self
+    }
+
+    fn table(self, name: &str, title: &str) -> ReportTable {
+        ReportTable {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            columns: self.columns,
+        }
+    }
+}
+
+/// Values of labels.
+fn key(labels: &[Option<LabelValue>], places: &[usize]) -> Vec<Option<LabelValue>> {
+    places.iter().map(|&place| labels[place].clone()).collect()
+}
+
+/// Places of the labels that make groups and belong to whole runs, besides `variant`.
+fn conditions(results: &StudyResults, variant: usize) -> Vec<usize> {
+    results
+        .group_by
+        .iter()
+        .copied()
+        .filter(|&place| place != variant && !results.labels[place].of_flows)
+        .collect()
+}

@@ -1,0 +1,196 @@
+//! The mobility study: goodput, delay, retransmissions and the balanced metric in bins of time.
+
+use std::collections::BTreeMap;
+
+use super::{Builder, ReportTable, conditions, key};
+use crate::metric::stats::{Describe, quantile};
+use crate::study::groups::GroupKey;
+use crate::study::labels::LabelValue;
+use crate::study::measure::Sample;
+use crate::study::results::StudyResults;
+
+/// Steps of the distribution of the balanced metric.
+const ECDF_STEPS: u32 = 100;
+
+/// One variant in one scenario.
+struct Row {
+    key: GroupKey,
+    variant: Option<LabelValue>,
+    samples: u64,
+    /// Means of each run.
+    goodput_mbps: Vec<f64>,
+    rtt_ms: Vec<f64>,
+    retransmitted: Vec<f64>,
+    pm: Vec<f64>,
+    /// All samples of the balanced metric, ascending.
+    pm_samples: Vec<f64>,
+}
+
+/// Means of each run.
+type Measure = fn(&Row) -> &Vec<f64>;
+
+/// The best variant of a scenario by one measure.
+struct Best {
+    key: GroupKey,
+    measure: &'static str,
+    variant: String,
+    mean: f64,
+    /// Others whose confidence interval overlaps the best one's.
+    also: Vec<String>,
+}
+
+pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable> {
+    let places = conditions(results, variant);
+    let rows = rows(results, variant, &places);
+    let best = rows.chunk_by(|a, b| a.key == b.key).flat_map(|scenario| {
+        [
+            best(scenario, "goodput", |row| &row.goodput_mbps),
+            best(scenario, "pm", |row| &row.pm),
+        ]
+    });
+    let best: Vec<Best> = best.flatten().collect();
+    let points: Vec<(GroupKey, Option<LabelValue>, f64, Option<f64>)> = rows
+        .iter()
+        .filter(|row| !row.pm_samples.is_empty())
+        .flat_map(|row| {
+            (0..=ECDF_STEPS).map(|step| {
+                let share = f64::from(step) / f64::from(ECDF_STEPS);
+                let value = quantile(&row.pm_samples, share);
+                (row.key.clone(), row.variant.clone(), share, value)
+            })
+        })
+        .collect();
+    let label = results.labels[variant].column();
+    let mut builder = Builder::new(rows)
+        .labels(results, &places, |row| &row.key)
+        .text(&label, |row| {
+            row.variant.as_ref().map(|value| value.text().to_owned())
+        })
+        .count("runs", |row| Some(row.goodput_mbps.len() as u64))
+        .count("samples", |row| Some(row.samples));
+    let columns: [(&str, Measure); 4] = [
+        ("goodput_mbps", |row| &row.goodput_mbps),
+        ("rtt_ms", |row| &row.rtt_ms),
+        ("retransmitted_packets", |row| &row.retransmitted),
+        ("pm", |row| &row.pm),
+    ];
+    for (name, values) in columns {
+        let described = move |row: &Row| Describe::of(values(row));
+        builder = builder
+            .real(format!("{name}_mean"), |row| Some(described(row)?.mean))
+            .real(format!("{name}_ci95_low"), |row| {
+                Some(described(row)?.ci95?.low)
+            })
+            .real(format!("{name}_ci95_high"), |row| {
+                Some(described(row)?.ci95?.high)
+            });
+    }
+    vec![
+        builder.table(
+            "mobility",
+            "Means over the bins of each run, with the confidence interval over runs",
+        ),
+        Builder::new(best)
+            .labels(results, &places, |best| &best.key)
+            .text("measure", |best| Some(best.measure.to_owned()))
+            .text("best", |best| Some(best.variant.clone()))
+            .real("mean", |best| Some(best.mean))
+            .text("also", |best| {
+                (!best.also.is_empty()).then(|| best.also.join(", "))
+            })
+            .table(
+                "mobility-best",
+                "The best variant of each scenario by goodput (Mbit/s) and by the balanced metric",
+            ),
+        Builder::new(points)
+            .labels(results, &places, |(key, _, _, _)| key)
+            .text(&label, |(_, variant, _, _)| {
+                variant.as_ref().map(|value| value.text().to_owned())
+            })
+            .real("share", |&(_, _, share, _)| Some(share))
+            .real("pm", |&(_, _, _, value)| value)
+            .table(
+                "mobility-pm-ecdf",
+                "The share of bins whose balanced metric is not above pm",
+            ),
+    ]
+}
+
+fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
+    let mut rows: BTreeMap<(GroupKey, Option<LabelValue>), Row> = BTreeMap::new();
+    for run in &results.runs {
+        for flow in &run.flows {
+            let samples = &flow.measure.samples;
+            let key = key(&flow.labels, places);
+            let of = flow.labels[variant].clone();
+            let row = rows
+                .entry((key.clone(), of.clone()))
+                .or_insert_with(|| Row {
+                    key,
+                    variant: of,
+                    samples: 0,
+                    goodput_mbps: Vec::new(),
+                    rtt_ms: Vec::new(),
+                    retransmitted: Vec::new(),
+                    pm: Vec::new(),
+                    pm_samples: Vec::new(),
+                });
+            row.samples += samples.len() as u64;
+            let mean = |of: fn(&Sample) -> Option<f64>| {
+                let (n, sum) = samples
+                    .iter()
+                    .filter_map(of)
+                    .fold((0_u64, 0.0), |(n, sum), value| (n + 1, sum + value));
+                (n > 0).then(|| sum / n as f64)
+            };
+            row.goodput_mbps
+                .extend(mean(|sample| Some(sample.goodput_bps / 1e6)));
+            row.rtt_ms
+                .extend(mean(|sample| Some(sample.rtt_ns_mean? / 1e6)));
+            row.retransmitted
+                .extend(mean(|sample| Some(sample.retransmitted_packets as f64)));
+            row.pm.extend(mean(|sample| sample.pm));
+            row.pm_samples
+                .extend(samples.iter().filter_map(|sample| sample.pm));
+        }
+    }
+    let mut rows: Vec<Row> = rows.into_values().collect();
+    for row in &mut rows {
+        row.pm_samples.sort_by(f64::total_cmp);
+    }
+    rows
+}
+
+/// The variant with the largest mean, and those that may be as good.
+fn best(scenario: &[Row], measure: &'static str, values: Measure) -> Option<Best> {
+    let described: Vec<(&Row, Describe)> = scenario
+        .iter()
+        .filter_map(|row| Some((row, Describe::of(values(row))?)))
+        .collect();
+    let name = |row: &Row| {
+        row.variant
+            .as_ref()
+            .map_or("-", LabelValue::text)
+            .to_owned()
+    };
+    let (first, most) = described
+        .iter()
+        .max_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean))?;
+    let also = described
+        .iter()
+        .filter(|(row, _)| !std::ptr::eq(*row, *first))
+        .filter(|(_, other)| {
+            most.ci95
+                .zip(other.ci95)
+                .is_some_and(|(most, other)| other.high >= most.low)
+        })
+        .map(|(row, _)| name(row))
+        .collect();
+    Some(Best {
+        key: first.key.clone(),
+        measure,
+        variant: name(first),
+        mean: most.mean,
+        also,
+    })
+}

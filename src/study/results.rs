@@ -1,0 +1,227 @@
+//! A study carried out: its runs and flows with labels, and what they say together.
+
+use std::path::Path;
+
+use super::cache::{Cache, CacheKey};
+use super::compare::{self, Comparison, Test};
+use super::conditions::Conditions;
+use super::groups::{self, Group};
+use super::harm;
+use super::labels::{Label, LabelValue};
+use super::measure::{FlowMeasure, MeasureOptions, RunMeasure};
+use super::metrics::Values;
+use super::plan::{PlannedRun, StudyPlan};
+use super::reports::{ReportPlan, ReportTable};
+use crate::analyze::{Analysis, CaptureInput, Watch};
+
+/// What came out of a study: plain data, from which tables and charts are made.
+#[derive(Clone, Debug)]
+pub struct StudyResults {
+    /// What it is called.
+    pub name: String,
+    /// The text of its manifest.
+    pub manifest: String,
+    /// Its labels.
+    pub labels: Vec<Label>,
+    /// Places of the labels whose values make the groups.
+    pub group_by: Vec<usize>,
+    /// Its runs, by file name; those that failed too.
+    pub runs: Vec<StudyRun>,
+    /// Statistics of each group and metric.
+    pub groups: Vec<Group>,
+    /// Pairwise comparisons.
+    pub comparisons: Vec<Comparison>,
+    /// Tests for an effect of each label.
+    pub tests: Vec<Test>,
+    /// Tables of the built-in reports.
+    pub reports: Vec<ReportTable>,
+    /// Runs that were not analysed again.
+    pub cached: usize,
+}
+
+/// One run with its labels and numbers.
+#[derive(Clone, Debug)]
+pub struct StudyRun {
+    /// Its file, from the study's folder.
+    pub name: String,
+    /// The value of each label; where its flows have several, all of them joined.
+    pub labels: Vec<Option<LabelValue>>,
+    /// Under what conditions it took place.
+    pub conditions: Conditions,
+    /// First and last record, in ns since the epoch.
+    pub span_ns: Option<(i64, i64)>,
+    /// Records of the capture.
+    pub records: Option<u64>,
+    /// First instant that counts and the one after the last, where only a part does.
+    pub window_ns: Option<(i64, i64)>,
+    /// Its numbers; none where it failed.
+    pub values: Values,
+    /// Its flows, in the order of their first payload.
+    pub flows: Vec<StudyFlow>,
+    /// Flows that were too small to count.
+    pub flows_left_out: Option<u64>,
+    /// Why it failed and is left out of all statistics.
+    pub error: Option<String>,
+}
+
+/// One flow with its labels and numbers.
+#[derive(Clone, Debug)]
+pub struct StudyFlow {
+    /// The value of each label.
+    pub labels: Vec<Option<LabelValue>>,
+    /// Its place in the order of start, from 1.
+    pub start: usize,
+    /// Its numbers.
+    pub measure: FlowMeasure,
+}
+
+impl StudyPlan {
+    /// Carries the study out: analyses what was not analysed before, several runs at a time, each
+    /// dropped as soon as it is reduced to numbers.
+    ///
+    /// `cache` is the folder in which numbers of runs are kept; `None` keeps none.
+    #[must_use]
+    pub fn carry_out(&self, cache: Option<&Path>, watch: &Watch) -> StudyResults {
+        let cache = cache.map(|folder| Cache::new(folder.to_path_buf()));
+        let keep_samples = self.reports.iter().any(ReportPlan::needs_samples);
+        let keys: Vec<Option<CacheKey>> = self
+            .runs
+            .iter()
+            .map(|run| {
+                let options = format!(
+                    "{} {:?} {:?} {keep_samples}",
+                    self.options, run.conditions, run.window
+                );
+                cache.as_ref()?;
+                CacheKey::of(&run.path, &options).ok()
+            })
+            .collect();
+        let mut outcomes: Vec<Option<Result<RunMeasure, String>>> = keys
+            .iter()
+            .map(|key| cache.as_ref()?.get(key.as_ref()?).map(Ok))
+            .collect();
+        let cached = outcomes.iter().flatten().count();
+        let missing: Vec<usize> = (0..self.runs.len())
+            .filter(|&index| outcomes[index].is_none())
+            .collect();
+        let inputs = missing
+            .iter()
+            .map(|&index| CaptureInput::file(&self.runs[index].path))
+            .collect();
+        let found = Analysis::each(inputs, &self.config, watch, |place, capture| {
+            let run = &self.runs[missing[place]];
+            let options = MeasureOptions {
+                config: &self.config,
+                conditions: &run.conditions,
+                window: run.window,
+                min_flow_bytes: self.min_flow_bytes,
+                samples: keep_samples,
+            };
+            let outcome = RunMeasure::of(&capture, &options);
+            if let (Some(cache), Some(key), Ok(measure)) = (&cache, &keys[missing[place]], &outcome)
+            {
+                // Without it the run is analysed again next time, no more.
+                let _ = cache.put(key, measure);
+            }
+            outcome
+        });
+        for (index, outcome) in missing.into_iter().zip(found) {
+            outcomes[index] = Some(outcome);
+        }
+        let runs = self
+            .runs
+            .iter()
+            .zip(outcomes)
+            .map(|(run, outcome)| {
+                let outcome = outcome.unwrap_or_else(|| Err("it was not analysed".to_owned()));
+                self.labelled(run, outcome)
+            })
+            .collect();
+        self.results(runs, cached)
+    }
+
+    /// A run with its labels and those of its flows.
+    fn labelled(&self, run: &PlannedRun, outcome: Result<RunMeasure, String>) -> StudyRun {
+        let mut labelled = StudyRun {
+            name: run.name.clone(),
+            labels: run.labels.clone(),
+            conditions: run.conditions.clone(),
+            span_ns: None,
+            records: None,
+            window_ns: None,
+            values: Values::default(),
+            flows: Vec::new(),
+            flows_left_out: None,
+            error: None,
+        };
+        let measure = match outcome {
+            Ok(measure) => measure,
+            Err(error) => {
+                labelled.error = Some(error);
+                return labelled;
+            }
+        };
+        labelled.span_ns = Some(measure.span_ns);
+        labelled.records = Some(measure.records);
+        labelled.window_ns = measure.window_ns;
+        labelled.values = measure.values;
+        labelled.flows_left_out = Some(measure.flows_left_out);
+        labelled.flows = measure
+            .flows
+            .into_iter()
+            .enumerate()
+            .map(|(index, measure)| {
+                let start = index + 1;
+                let labels = (0..self.labels.len())
+                    .map(|place| {
+                        run.flow_rules
+                            .iter()
+                            .filter(|rule| rule.label == place)
+                            .find_map(|rule| rule.value_of(&measure.ends, start))
+                            .or_else(|| run.labels[place].clone())
+                    })
+                    .collect();
+                StudyFlow {
+                    labels,
+                    start,
+                    measure,
+                }
+            })
+            .collect();
+        for (place, label) in self.labels.iter().enumerate() {
+            if label.of_flows {
+                let values: Vec<Option<LabelValue>> = labelled
+                    .flows
+                    .iter()
+                    .map(|flow| flow.labels[place].clone())
+                    .collect();
+                labelled.labels[place] = LabelValue::joined(&values);
+            }
+        }
+        labelled
+    }
+
+    /// What labelled runs say together.
+    fn results(&self, mut runs: Vec<StudyRun>, cached: usize) -> StudyResults {
+        harm::add(self, &mut runs);
+        let samples = groups::Samplings::of(self, &runs);
+        let mut results = StudyResults {
+            name: self.name.clone(),
+            manifest: self.manifest.clone(),
+            labels: self.labels.clone(),
+            group_by: self.group_by.clone(),
+            groups: groups::all(self, &runs, &samples),
+            comparisons: compare::comparisons(self, &samples),
+            tests: compare::tests(self, &samples),
+            runs,
+            reports: Vec::new(),
+            cached,
+        };
+        results.reports = self
+            .reports
+            .iter()
+            .flat_map(|report| report.tables(&results))
+            .collect();
+        results
+    }
+}

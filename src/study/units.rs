@@ -1,0 +1,269 @@
+//! Quantities as people write them: a number and a unit, such as `50Mbit`, `20 ms` or `1.5BDP`.
+
+/// What a quantity is a quantity of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dimension {
+    /// Bits per second.
+    Rate,
+    /// Nanoseconds.
+    Time,
+    /// Bytes.
+    Size,
+    /// Packets.
+    Packets,
+    /// Percent.
+    Percent,
+    /// Bandwidth-delay products.
+    Bdp,
+}
+
+impl Dimension {
+    const ALL: [Self; 6] = [
+        Self::Rate,
+        Self::Time,
+        Self::Size,
+        Self::Packets,
+        Self::Percent,
+        Self::Bdp,
+    ];
+
+    /// What to call it, with how it is written.
+    #[must_use]
+    pub const fn described(self) -> &'static str {
+        match self {
+            Self::Rate => "a rate (50Mbit, 1.5Gbit/s, 800kbit)",
+            Self::Time => "a time (100ms, 0.2s, 5min)",
+            Self::Size => "a size (64kB, 1.5MB, 512KiB)",
+            Self::Packets => "packets (100 packets)",
+            Self::Percent => "percent (2%)",
+            Self::Bdp => "bandwidth-delay products (0.5BDP)",
+        }
+    }
+
+    /// Names of its units, the factor to the base unit, and how a column in that unit ends.
+    const fn units(self) -> &'static [(&'static [&'static str], f64, &'static str)] {
+        match self {
+            Self::Rate => &[
+                (&["bit", "b", ""], 1.0, "bps"),
+                (&["kbit", "Kbit", "kb", "k", "K"], 1e3, "kbps"),
+                (&["Mbit", "mbit", "Mb", "M", "m"], 1e6, "mbps"),
+                (&["Gbit", "gbit", "Gb", "G", "g"], 1e9, "gbps"),
+                (&["Tbit", "tbit", "Tb", "T", "t"], 1e12, "tbps"),
+            ],
+            Self::Time => &[
+                (&["ns"], 1.0, "ns"),
+                (&["us", "µs"], 1e3, "us"),
+                (&["ms"], 1e6, "ms"),
+                (&["s"], 1e9, "s"),
+                (&["min"], 60e9, "min"),
+                (&["h"], 3600e9, "h"),
+            ],
+            Self::Size => &[
+                (&["B", "bytes", "byte"], 1.0, "bytes"),
+                (&["kB", "KB"], 1e3, "kb"),
+                (&["MB"], 1e6, "mb"),
+                (&["GB"], 1e9, "gb"),
+                (&["KiB"], 1024.0, "kib"),
+                (&["MiB"], 1_048_576.0, "mib"),
+                (&["GiB"], 1_073_741_824.0, "gib"),
+            ],
+            Self::Packets => &[(&["packets", "packet", "pkts", "pkt", "p"], 1.0, "packets")],
+            Self::Percent => &[(&["%", "percent"], 1.0, "percent")],
+            Self::Bdp => &[(&["BDP", "bdp"], 1.0, "bdp")],
+        }
+    }
+
+    fn unit(self, name: &str) -> Option<Unit> {
+        let bare = match self {
+            Self::Rate => name
+                .strip_suffix("/s")
+                .or_else(|| name.strip_suffix("ps"))
+                .unwrap_or(name),
+            _ => name,
+        };
+        self.units().iter().find_map(|&(names, factor, suffix)| {
+            names.contains(&bare).then_some(Unit {
+                dimension: self,
+                factor,
+                suffix,
+            })
+        })
+    }
+}
+
+/// A unit: what its numbers are multiplied by, and how a column in it ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unit {
+    /// What it measures.
+    pub dimension: Dimension,
+    /// One of it in the base unit of its dimension.
+    pub factor: f64,
+    /// How a column in this unit ends: `mbps`, `ms`, `percent`.
+    pub suffix: &'static str,
+}
+
+impl Unit {
+    /// The unit of this name.
+    ///
+    /// # Errors
+    /// Says which units there are.
+    pub fn named(name: &str) -> Result<Self, String> {
+        // A bare prefix such as `m` is a unit of a rate only where a rate is expected.
+        let spelt_out = name.chars().count() > 1 || matches!(name, "s" | "h" | "B" | "%");
+        Dimension::ALL
+            .into_iter()
+            .filter(|_| spelt_out)
+            .find_map(|dimension| dimension.unit(name))
+            .ok_or_else(|| {
+                format!(
+                    "'{name}' is no unit that is known here: there are units of {}",
+                    Dimension::ALL
+                        .map(Dimension::described)
+                        .join(", of ")
+                        .replace("of packets", "of number: packets")
+                )
+            })
+    }
+
+    /// A number with or without a unit, in this unit: with `ms`, `20` is 20 and `0.1s` is 100.
+    ///
+    /// # Errors
+    /// Says what was expected.
+    pub fn parse(self, text: &str) -> Result<f64, String> {
+        let (number, name) = split_unit(text)?;
+        if name.is_empty() {
+            return Ok(number);
+        }
+        let unit = self
+            .dimension
+            .unit(name)
+            .ok_or_else(|| format!("'{text}' is not {}", self.dimension.described()))?;
+        Ok(number * unit.factor / self.factor)
+    }
+}
+
+/// A number and the rest: the unit.
+fn split_unit(text: &str) -> Result<(f64, &str), String> {
+    let text = text.trim();
+    let digits = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("'{text}' does not begin with a number"))?;
+    Ok((number, unit.trim()))
+}
+
+/// A number in the base unit of `dimension`; the unit must be there.
+///
+/// # Errors
+/// Says what was expected.
+pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
+    let (number, name) = split_unit(text)?;
+    match dimension.unit(name) {
+        Some(unit) => Ok(number * unit.factor),
+        None => Err(format!(
+            "'{text}' is not written as {}",
+            dimension.described()
+        )),
+    }
+}
+
+/// A rate such as `50Mbit`, `1.5 Gbit/s` or `10M`, in bits per second.
+///
+/// # Errors
+/// Says how a rate is written.
+pub fn parse_rate(text: &str) -> Result<f64, String> {
+    let (number, name) = split_unit(text)?;
+    let unit = Dimension::Rate.unit(name).ok_or_else(|| {
+        format!("'{text}' has no unit of a rate: write it as 50Mbit, 1.5Gbit/s or 800kbit")
+    })?;
+    let bps = number * unit.factor;
+    if bps > 0.0 && bps.is_finite() {
+        Ok(bps)
+    } else {
+        Err(format!("'{text}' is no rate: it must be above 0"))
+    }
+}
+
+/// A time such as `100ms`, `0.2s` or `1 min`, in nanoseconds.
+///
+/// # Errors
+/// Says how a time is written.
+pub fn parse_time(text: &str) -> Result<i64, String> {
+    let (number, name) = split_unit(text)?;
+    let unit = Dimension::Time
+        .unit(name)
+        .ok_or_else(|| format!("'{text}' has no unit of time: write it as 100ms, 0.2s or 5min"))?;
+    let ns = number * unit.factor;
+    // 2^53 ns are 104 days; a float counts no further exactly.
+    if ns < 9e15 {
+        Ok(ns.round() as i64)
+    } else {
+        Err(format!("'{text}' is longer than 100 days"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_the_unit_they_are_written_with() {
+        let ms = Unit::named("ms").unwrap();
+        assert_eq!(ms.parse("20"), Ok(20.0));
+        assert_eq!(ms.parse("0.1s"), Ok(100.0));
+        assert_eq!(ms.parse("500 us"), Ok(0.5));
+        assert!(ms.parse("10Mbit").unwrap_err().contains("a time"));
+        let rate = Unit::named("Mbit/s").unwrap();
+        assert_eq!((rate.suffix, rate.parse("1Gbit")), ("mbps", Ok(1000.0)));
+        assert_eq!(rate.parse("50m"), Ok(50.0));
+        assert_eq!(Unit::named("%").unwrap().parse("2%"), Ok(2.0));
+    }
+
+    #[test]
+    fn a_unit_that_nobody_knows_is_named_with_those_that_there_are() {
+        let message = Unit::named("furlong").unwrap_err();
+        assert!(message.contains("'furlong'") && message.contains("a rate (50Mbit"));
+        assert!(Unit::named("m").is_err(), "minutes, metres, or mega?");
+    }
+
+    #[test]
+    fn a_buffer_is_written_in_bytes_packets_or_bdp() {
+        assert_eq!(parse("64kB", Dimension::Size), Ok(64_000.0));
+        assert_eq!(parse("100 packets", Dimension::Packets), Ok(100.0));
+        assert_eq!(parse("0.5BDP", Dimension::Bdp), Ok(0.5));
+        assert!(parse("100", Dimension::Size).is_err());
+    }
+
+    #[test]
+    fn rates_come_in_the_spellings_that_people_use() {
+        for (text, bps) in [
+            ("50Mbit", 50e6),
+            ("1.5 Gbit/s", 1.5e9),
+            ("10M", 10e6),
+            ("800kbps", 8e5),
+            ("9600", 9600.0),
+        ] {
+            assert_eq!(parse_rate(text), Ok(bps), "{text}");
+        }
+        for text in ["", "fast", "50 apples", "0Mbit", "50MB"] {
+            assert!(parse_rate(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_need_a_unit() {
+        for (text, ns) in [
+            ("100ms", 100_000_000),
+            ("0.2s", 200_000_000),
+            ("1min", 60_000_000_000),
+        ] {
+            assert_eq!(parse_time(text), Ok(ns), "{text}");
+        }
+        for text in ["100", "ms", "-1s", "1e9s", "400000min"] {
+            assert!(parse_time(text).is_err(), "{text}");
+        }
+    }
+}

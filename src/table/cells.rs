@@ -1,0 +1,41 @@
+//! The cells of any table, for writers of text.
+
+use polars::prelude::{AnyValue, DataFrame};
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Not seen, or undefined.
+    Null,
+    /// Words.
+    Text(String),
+    /// A count, an amount, a time.
+    Whole(i128),
+    /// A rate, a ratio, a mean.
+    Real(f64),
+}
+
+/// The columns of a table: name and cells, each as long as the table.
+#[must_use]
+pub fn cells(table: &DataFrame) -> Vec<(String, Vec<Cell>)> {
+    table
+        .columns()
+        .iter()
+        .map(|column| {
+            let cells = (0..table.height())
+                .map(|row| column.get(row).map_or(Cell::Null, |value| cell(&value)))
+                .collect();
+            (column.name().to_string(), cells)
+        })
+        .collect()
+}
+
+fn cell(value: &AnyValue<'_>) -> Cell {
+    match value {
+        AnyValue::Null => Cell::Null,
+        AnyValue::UInt64(number) => Cell::Whole(i128::from(*number)),
+        AnyValue::Int64(number) => Cell::Whole(i128::from(*number)),
+        AnyValue::Float64(number) => Cell::Real(*number),
+        other => Cell::Text(other.str_value().into_owned()),
+    }
+}

@@ -1,0 +1,225 @@
+//! What must hold of every flow, and flows as text that can be compared.
+
+use std::fmt::Write as _;
+
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Flow, Watch};
+use ccanalyze::capture::CaptureSource;
+use ccanalyze::observe::Span;
+use ccanalyze::seq::Seq;
+
+use super::packets::Twist;
+
+/// Analyses capture bytes, given in pieces of at most `piece` bytes, on so many threads.
+pub(crate) fn analyze(
+    files: Vec<Vec<u8>>,
+    piece: usize,
+    threads: usize,
+    segments: bool,
+) -> CaptureAnalysis {
+    let sources = files
+        .into_iter()
+        .enumerate()
+        .map(|(index, bytes)| CaptureSource::Reader {
+            name: format!("file {index}"),
+            reader: Box::new(Pieces {
+                bytes,
+                piece,
+                at: 0,
+            }),
+        })
+        .collect();
+    let input = CaptureInput {
+        name: "capture".to_owned(),
+        sources,
+    };
+    let config = Config {
+        segments,
+        time_sequence: segments,
+        threads: Some(threads),
+        ..Config::default()
+    };
+    let mut analysis = Analysis::run(vec![input], &config, &Watch::default());
+    assert_eq!(analysis.captures.len(), 1);
+    let capture = analysis.captures.remove(0);
+    holds(&capture);
+    capture
+}
+
+/// Gives bytes in pieces, as a pipe does.
+pub(crate) struct Pieces {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) piece: usize,
+    pub(crate) at: usize,
+}
+
+impl std::io::Read for Pieces {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let rest = &self.bytes[self.at..];
+        let len = rest.len().min(buf.len()).min(self.piece.max(1));
+        buf[..len].copy_from_slice(&rest[..len]);
+        self.at += len;
+        Ok(len)
+    }
+}
+
+/// What holds of every capture, whatever is in it (METRICS.md; ARCHITECTURE.md, invariants).
+pub(crate) fn holds(capture: &CaptureAnalysis) {
+    assert_eq!(
+        capture.records,
+        capture.tcp_records + capture.skipped.total(),
+        "a record was lost or counted twice"
+    );
+    let in_files: u64 = capture.files.iter().map(|file| file.records).sum();
+    assert_eq!(capture.records, in_files);
+    let packets: u64 = capture
+        .connections
+        .iter()
+        .map(|(_, connection)| connection.packets.iter().sum::<u64>())
+        .sum();
+    assert!(packets <= capture.tcp_records);
+    assert!(capture.connections_total >= capture.connections.len() as u64);
+    let mut before = None;
+    for (id, connection) in &capture.connections {
+        assert!(before < Some(*id), "connections are in order");
+        before = Some(*id);
+        assert!(!connection.flows.is_empty());
+    }
+    for error in &capture.errors {
+        let text = error.to_string();
+        assert!(!text.is_empty() && !text.contains('\n'));
+    }
+    capture.flows().for_each(|flow| flow_holds(&flow));
+}
+
+fn flow_holds(flow: &Flow<'_>) {
+    let summary = flow.summary();
+    let state = &flow.record.state;
+    assert!(summary.data_packets > 0 && summary.data_packets <= summary.packets);
+    // X2: the four reasons add up to X1.
+    let reasons = [
+        summary.rtx_fast,
+        summary.rtx_timeout,
+        summary.rtx_tail_probe,
+        summary.rtx_unneeded,
+    ];
+    assert!(
+        reasons
+            .iter()
+            .all(|&packets| packets <= summary.data_packets)
+    );
+    let reasons: u64 = reasons.iter().sum();
+    assert_eq!(summary.retransmitted_packets, reasons);
+    let classed = summary.retransmitted_packets
+        + summary.duplicate_packets
+        + summary.reordered_packets
+        + summary.ambiguous_packets;
+    assert!(
+        classed <= summary.data_packets,
+        "a class of its own for each"
+    );
+    assert!(state.unique_bytes <= summary.payload_bytes);
+    assert!(summary.payload_bytes <= summary.ip_bytes);
+    assert!(summary.rtt_exact.samples() <= summary.rtt.samples());
+    for delays in [&summary.rtt, &summary.rtt_exact, &summary.rtt_ts] {
+        let quantile = |q| delays.ns_quantile(q);
+        assert!(delays.ns_min() <= quantile(0.5) && quantile(0.5) <= quantile(0.99));
+        assert!(quantile(0.99) <= delays.ns_max());
+        assert_eq!(delays.ns_min().is_some(), delays.samples() > 0);
+        // A round trip takes time.
+        assert!(delays.ns_min().is_none_or(|ns| ns >= 0));
+    }
+    for value in [flow.goodput_bps(), flow.throughput_bps()]
+        .into_iter()
+        .flatten()
+    {
+        assert!(value.is_finite() && value > 0.0, "{value} bit/s");
+    }
+    assert!(flow.overhead().is_none_or(f64::is_finite));
+    assert!(flow.completion_ns().is_some_and(|ns| ns >= 0));
+    assert!(summary.recovery_ns >= 0);
+    if let Some(limited) = flow.limited_by() {
+        let shares = [limited.network, limited.receiver, limited.application];
+        assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    series_holds(flow);
+}
+
+/// The bins of a series add up to the summary.
+fn series_holds(flow: &Flow<'_>) {
+    let summary = flow.summary();
+    let bins = flow.record.series.bins();
+    assert!(bins.is_sorted_by(|one, next| one.index < next.index));
+    let sum = |of: fn(&ccanalyze::observe::Bin) -> u64| bins.iter().map(of).sum::<u64>();
+    assert_eq!(sum(|bin| bin.payload_bytes), summary.payload_bytes);
+    assert_eq!(sum(|bin| bin.data_packets), summary.data_packets);
+    assert_eq!(sum(|bin| bin.rtt_samples), summary.rtt.samples());
+    assert_eq!(
+        sum(|bin| bin.retransmitted_bytes),
+        summary.retransmitted_bytes
+    );
+    assert!(sum(|bin| bin.ip_bytes) <= summary.ip_bytes);
+    let most = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
+    assert_eq!(most, summary.in_flight_bytes_max);
+}
+
+/// Everything measured of each flow as text, by its ends and its turn: what a twist changed is
+/// changed back, and nothing is in it that other connections have a part in.
+pub(crate) fn told(capture: &CaptureAnalysis, twist: Twist) -> Vec<String> {
+    let mut texts: Vec<String> = capture
+        .flows()
+        .map(|flow| tell(&flow, capture, twist))
+        .collect();
+    texts.sort();
+    texts
+}
+
+fn tell(flow: &Flow<'_>, capture: &CaptureAnalysis, twist: Twist) -> String {
+    let at = |at: ccanalyze::time::CaptureTime| at.plus_ns(-twist.later_ns).as_ns();
+    let span = |span: Span| Span {
+        first: span.first.plus_ns(-twist.later_ns),
+        last: span.last.plus_ns(-twist.later_ns),
+    };
+    let (mut src, mut dst) = flow.ends();
+    if twist.exchange {
+        (src, dst) = (dst, src);
+    }
+    let mut text = format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port());
+    let _ = writeln!(text, " at {}", at(flow.connection.identity.first_at));
+    let mut summary = flow.summary().clone();
+    summary.span = summary.span.map(span);
+    summary.data_span = summary.data_span.map(span);
+    summary.last_new_ack_at = summary
+        .last_new_ack_at
+        .map(|at| at.plus_ns(-twist.later_ns));
+    let _ = writeln!(text, "{:?} {summary:?}", flow.record.dir);
+    let _ = writeln!(text, "{:?}", flow.record.state);
+    let _ = writeln!(text, "{:?}", flow.limited_by());
+    let _ = writeln!(text, "{:?} {:?}", flow.goodput_bps(), flow.throughput_bps());
+    let words: Vec<_> = flow
+        .quality()
+        .iter()
+        .map(|quality| quality.name())
+        .collect();
+    let _ = writeln!(text, "{words:?}");
+    let handshake = &flow.connection.handshake;
+    let _ = writeln!(
+        text,
+        "{:?} {:?}",
+        handshake.round_trip_ns(),
+        handshake.closing()
+    );
+    for bin in flow.record.series.bins() {
+        let _ = writeln!(text, "{bin:?}");
+    }
+    let _ = write!(text, "bins from {}", at(capture.origin));
+    for segment in &flow.record.segments {
+        let mut segment = *segment;
+        segment.ordinal = 0;
+        segment.at = segment.at.plus_ns(-twist.later_ns);
+        segment.seq = Seq(segment.seq.0.wrapping_sub(twist.seq));
+        let _ = write!(text, "\n{segment:?}");
+    }
+    text
+}

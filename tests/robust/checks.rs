@@ -1,0 +1,250 @@
+//! What any bytes must stand: one function a fuzz target (`fuzz/`), replayed by `regressions.rs`.
+
+use ccanalyze::analyze::Engine;
+use ccanalyze::capture::{
+    CaptureErrorKind, CaptureReader, CaptureSource, LinkType, ReadOptions, Record, Window,
+};
+use ccanalyze::decode::{
+    DecodeOptions, Decoded, Endpoint, Filter, FragmentTable, Segment, TunnelLayer, decode,
+};
+use ccanalyze::observe::{RecordConfig, Recorder};
+use ccanalyze::time::CaptureTime;
+
+use super::answers::{Pieces, analyze, told};
+use super::packets::{Packet, RAW_IP, Twist, pcap, play};
+
+/// A check, by the name of its fuzz target and of its folder of regressions.
+pub(crate) type Check = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub(crate) const CHECKS: [Check; 7] = [
+    ("capture_pcap", capture),
+    ("capture_pcapng", capture),
+    ("capture_compressed", capture),
+    ("decode", decoded),
+    ("track", track),
+    ("pipeline", pipeline),
+    ("filter", filter),
+];
+
+/// Records of a file, and why it could not be read to its end.
+#[derive(Debug, Default, PartialEq)]
+struct Outcome {
+    /// Frame, time, link type, bytes (their sum and number), and length.
+    records: Vec<(u64, i64, u16, u64, usize, u32)>,
+    /// Record, place and kind of what is wrong.
+    errors: Vec<(u64, u64, String)>,
+}
+
+fn read(file: &[u8], piece: usize, window_bytes: usize) -> Outcome {
+    let reader = Box::new(Pieces {
+        bytes: file.to_vec(),
+        piece,
+        at: 0,
+    });
+    let name = "file".to_owned();
+    let mut outcome = Outcome::default();
+    let options = ReadOptions { window_bytes };
+    let source = CaptureSource::Reader { name, reader };
+    let mut capture = match CaptureReader::open(vec![source], &options) {
+        Ok(capture) => capture,
+        Err(error) => {
+            let what = (error.record_index, error.offset_bytes, error.to_string());
+            outcome.errors.push(what);
+            return outcome;
+        }
+    };
+    let mut window = Window::new();
+    loop {
+        match capture.read_window(&mut window) {
+            Ok(true) => assert!(!window.is_empty(), "a window without records"),
+            Ok(false) => break,
+            Err(error) => {
+                assert!(window.is_empty(), "records beside an error");
+                let what = (error.record_index, error.offset_bytes, error.to_string());
+                outcome.errors.push(what);
+                continue;
+            }
+        }
+        for record in (0..window.len()).map(|index| window.record(index)) {
+            let sum = record.bytes.iter().map(|&byte| u64::from(byte)).sum();
+            outcome.records.push((
+                record.frame,
+                record.at.as_ns(),
+                record.link.0,
+                sum,
+                record.bytes.len(),
+                record.original_len,
+            ));
+        }
+    }
+    assert_eq!(capture.files()[0].records, outcome.records.len() as u64);
+    outcome
+}
+
+/// A file gives the same records and the same error, however it comes and however it is taken.
+pub(crate) fn capture(file: &[u8]) {
+    let whole = read(file, usize::MAX, 1 << 16);
+    assert!(whole.errors.len() <= 1, "a file fails once");
+    for (index, record) in whole.records.iter().enumerate() {
+        assert_eq!(record.0, index as u64 + 1, "frames count up");
+    }
+    for (_, _, text) in &whole.errors {
+        assert!(!text.is_empty() && !text.contains('\n'));
+    }
+    let last = file.last().copied().unwrap_or(0);
+    let pieces = read(file, 1 + usize::from(last), 1 + 16 * usize::from(last));
+    if whole
+        .errors
+        .iter()
+        .any(|(_, _, text)| text.contains("stream cannot be"))
+    {
+        // How far a damaged stream is decompressed depends on how it comes; what comes does not.
+        let both = whole.records.len().min(pieces.records.len());
+        assert_eq!(whole.records[..both], pieces.records[..both]);
+        return;
+    }
+    assert_eq!(whole, pieces, "windows change what is read");
+}
+
+/// A packet: link type and original length, two bytes each, and its captured bytes.
+pub(crate) fn decoded(input: &[u8]) {
+    let Some((head, bytes)) = input.split_first_chunk::<5>() else {
+        return;
+    };
+    let link = LinkType(u16::from_le_bytes([head[0], head[1]]));
+    let beyond = u32::from(u16::from_le_bytes([head[2], head[3]]));
+    let layer = if head[4] & 1 == 0 {
+        TunnelLayer::Innermost
+    } else {
+        TunnelLayer::Outermost
+    };
+    let record = |bytes| Record {
+        frame: 1,
+        at: CaptureTime::from_ns(1),
+        link,
+        bytes,
+        original_len: input.len() as u32 + beyond,
+    };
+    let options = DecodeOptions { layer };
+    let whole = decode(&record(bytes), 0, &options);
+    if let Decoded::Fragment(fragment) = whole {
+        let mut table = FragmentTable::new();
+        for _ in 0..3 {
+            if let Some(segment) = table.push(fragment) {
+                segment_holds(&segment);
+            }
+        }
+        let told = table.records_in_segments() + table.skipped().total();
+        assert_eq!(told, 3, "a fragment was lost");
+    }
+    let Decoded::Segment(segment) = whole else {
+        return;
+    };
+    segment_holds(&segment);
+    // A snap length changes no number as long as it keeps the TCP header.
+    let cut = bytes.len() - bytes.len().min(usize::from(head[4]) / 2);
+    if let Decoded::Segment(snapped) = decode(&record(&bytes[..cut]), 0, &options)
+        && !segment.header_cut
+        && !snapped.header_cut
+    {
+        assert_eq!(format!("{segment:?}"), format!("{snapped:?}"));
+    }
+}
+
+fn segment_holds(segment: &Segment) {
+    assert!(segment.ip_packets >= 1);
+    assert!(segment.payload_len <= segment.ip_len);
+    assert!(segment.syn.window_scale.is_none_or(|shift| shift <= 14));
+}
+
+/// A script of packets (`packets.rs`) through the state machines: as a capture, and pushed.
+pub(crate) fn track(script: &[u8]) {
+    let packets = play(script, Twist::default());
+    let (segments, flows) = push(&packets);
+    let capture = analyze(vec![pcap(&packets)], usize::MAX, 1, true);
+    assert_eq!(capture.records, packets.len() as u64);
+    assert_eq!(capture.tcp_records, packets.len() as u64, "all are TCP");
+    // The engine and the pipeline are two ways to the same state machines.
+    let found: Vec<String> = capture
+        .flows()
+        .map(|flow| format!("{:?} {:?}", flow.summary(), flow.record.state))
+        .collect();
+    assert_eq!(found, flows);
+    let rows: usize = capture.flows().map(|flow| flow.record.segments.len()).sum();
+    assert_eq!(rows, segments, "a row for each data segment");
+}
+
+/// Pushes packets into an engine: how many rows it gave, and its flows by their first record.
+fn push(packets: &[Packet]) -> (usize, Vec<String>) {
+    let config = RecordConfig {
+        origin: CaptureTime::from_ns(packets.first().map_or(0, |packet| packet.at_ns)),
+        bin_ns: 100_000_000,
+        curves: false,
+        time_sequence: false,
+        curve_growth: std::sync::Arc::default(),
+    };
+    let mut engine = Engine::new(Recorder::<true>::new(config));
+    for packet in packets {
+        let at = CaptureTime::from_ns(packet.at_ns);
+        engine.push(at, LinkType(RAW_IP), &packet.bytes, packet.original_len);
+    }
+    let (mut recorder, skipped) = engine.finish();
+    assert_eq!(skipped.total(), 0);
+    let connections = &mut recorder.connections;
+    connections.sort_by_key(|connection| connection.identity.first_ordinal);
+    let flows: Vec<_> = connections.iter().flat_map(|each| &each.flows).collect();
+    let texts = flows
+        .iter()
+        .map(|flow| format!("{:?} {:?}", flow.summary, flow.state));
+    let rows = flows.iter().map(|flow| flow.segments.len()).sum();
+    (rows, texts.collect())
+}
+
+/// A capture file through everything up to the results, at once and in pieces.
+pub(crate) fn pipeline(file: &[u8]) {
+    let whole = analyze(vec![file.to_vec()], usize::MAX, 1, true);
+    if whole
+        .errors
+        .iter()
+        .any(|error| matches!(error.kind, CaptureErrorKind::Compression { .. }))
+    {
+        // How far a damaged stream is decompressed depends on how it comes.
+        return;
+    }
+    let last = file.last().copied().unwrap_or(0);
+    let pieces = analyze(vec![file.to_vec()], 1 + usize::from(last), 1, true);
+    assert_eq!(whole.skipped, pieces.skipped);
+    assert_eq!(
+        told(&whole, Twist::default()),
+        told(&pieces, Twist::default())
+    );
+    assert_eq!(format!("{:?}", whole.pairs), format!("{:?}", pieces.pairs));
+    assert_eq!(whole.pings.len(), pieces.pings.len());
+}
+
+/// A filter expression: it is read or refused with a place in it, and asks without sides do not
+/// ask for directions.
+pub(crate) fn filter(expression: &[u8]) {
+    let expression = String::from_utf8_lossy(expression);
+    let filter = match Filter::parse(&expression) {
+        Ok(filter) => filter,
+        Err(error) => {
+            assert!((1..=expression.chars().count() + 1).contains(&error.column));
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    let ends = [
+        Endpoint::v4([10, 0, 0, 1], 443),
+        Endpoint::v4([192, 168, 7, 9], 80),
+        Endpoint::v6([0xfd; 16], 5001),
+        Endpoint::v6([0; 16], 0),
+    ];
+    let sided = expression.contains("src") || expression.contains("dst");
+    // A connection's ends are of one version, so `ip` asks about both.
+    for (one, other) in [(ends[0], ends[1]), (ends[2], ends[3])] {
+        let (there, back) = (filter.keeps(&one, &other), filter.keeps(&other, &one));
+        assert!(sided || there == back, "only one direction is kept");
+    }
+}

@@ -1,0 +1,8 @@
+//! Whatever comes, nothing breaks: checks that fuzz targets share, inputs that once broke
+//! something, and properties that must hold of any packets. Needs the engine alone.
+
+mod answers;
+mod checks;
+mod packets;
+mod properties;
+mod regressions;

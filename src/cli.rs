@@ -1,6 +1,7 @@
 //! What did the user ask: arguments to a plan, the plan to results, the outcome to an exit status.
 
 mod args;
+mod interrupt;
 mod path;
 mod plan;
 mod progress;
@@ -8,6 +9,7 @@ mod study;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use crate::analyze::{Analysis, Config, Watch};
 use crate::capture::CaptureSource;
@@ -24,7 +26,8 @@ pub use study::{StudyArgs, StudyCommand};
 pub enum ExitStatus {
     /// Every capture was read to its end.
     Complete,
-    /// Results were written, but at least one capture was damaged or cut short.
+    /// Results were written, but at least one capture was damaged or cut short, the run was
+    /// interrupted, or the summary could not be printed.
     Partial,
     /// Nothing was written.
     Failed,
@@ -77,7 +80,8 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         metadata,
         outputs,
     } = plan;
-    let watch = Watch::default();
+    let watch = Arc::new(Watch::default());
+    interrupt::listen(&watch);
     // Known only where every capture is a file: a pipe ends when it ends.
     let total_bytes: Option<u64> = inputs
         .iter()
@@ -99,7 +103,9 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         terminal::say("nothing was written: no capture could be read");
         return Ok(ExitStatus::Failed);
     }
-    let mut written: Vec<PathBuf> = Vec::new();
+    // All of it is written before the first of it is put in its place: a disk that is full leaves
+    // the results that were there.
+    let mut complete: Vec<Pending> = Vec::new();
     let wanted = outputs.results.is_some() || outputs.segments.is_some();
     let mut all = wanted.then(|| Tables::of(&analysis, &config));
     if let (Some(results), Some(all)) = (outputs.results, &mut all) {
@@ -114,13 +120,15 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
             siblings.push((results.pings, pings));
         }
         siblings.push((results.flows, &mut all.flows));
-        for (pending, table) in siblings {
-            written.push(tables::write(table, pending, &metadata)?);
+        for (mut pending, table) in siblings {
+            tables::fill(table, &mut pending, &metadata)?;
+            complete.push(pending);
         }
     }
     let segments = all.as_mut().and_then(|all| all.segments.as_mut());
-    if let (Some(pending), Some(table)) = (outputs.segments, segments) {
-        written.push(tables::write(table, pending, &metadata)?);
+    if let (Some(mut pending), Some(table)) = (outputs.segments, segments) {
+        tables::fill(table, &mut pending, &metadata)?;
+        complete.push(pending);
     }
     let options = report::chart::ChartOptions {
         svg: outputs.svg,
@@ -129,8 +137,14 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         capacity_bps: config.capacity.map(|capacity| capacity.bps),
         ..report::chart::ChartOptions::default()
     };
-    if let Some(folder) = outputs.charts {
+    if let Some(folder) = &outputs.charts {
         report::chart::draw_all(&analysis, folder.filling(), &options)?;
+    }
+    let mut written: Vec<PathBuf> = Vec::new();
+    for pending in complete {
+        written.push(pending.commit()?);
+    }
+    if let Some(folder) = outputs.charts {
         written.push(folder.commit()?);
     }
     if let Some(pending) = outputs.report {
@@ -139,9 +153,10 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
             &analysis, &config, options, &metadata, pending,
         )?);
     }
+    let mut shown = true;
     if !quiet {
         terminal::warn(&analysis);
-        terminal::summarise(&analysis, &written);
+        shown = terminal::summarise(&analysis, &written);
     }
     let damaged = analysis
         .captures
@@ -149,7 +164,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         .any(|capture| !capture.errors.is_empty());
     // The process is about to end: taking millions of records apart first would be for nothing.
     std::mem::forget(analysis);
-    Ok(if damaged {
+    Ok(if damaged || !shown {
         ExitStatus::Partial
     } else {
         ExitStatus::Complete

@@ -13,7 +13,7 @@ pub mod terminal;
 use std::io;
 use std::path::PathBuf;
 
-pub use output::{OutputFolder, Pending};
+pub use output::{OutputFolder, Pending, abandon};
 
 /// A result could not be written.
 #[derive(Debug, thiserror::Error)]

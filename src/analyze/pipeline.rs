@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -25,9 +25,10 @@ const CHUNK_RECORDS: usize = 2048;
 /// Windows between two looks at how many time sequences are kept.
 const SEQUENCE_LOOK_WINDOWS: u64 = 16;
 
-/// Lets other threads see how far a run is.
+/// Lets other threads see how far a run is, and stop it.
 #[derive(Debug, Default)]
 pub struct Watch {
+    stopped: AtomicBool,
     progress: Mutex<Vec<Progress>>,
     records: AtomicU64,
     done: AtomicU64,
@@ -57,6 +58,18 @@ impl Watch {
     #[must_use]
     pub fn captures_done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
+    }
+
+    /// Ends the run soon: what has been read is analysed, the rest is not read, and each capture
+    /// says so in its errors.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run was told to stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 
     fn all(&self, what: impl Fn(&Progress) -> Option<u64>) -> Option<u64> {
@@ -158,6 +171,8 @@ impl Chunk {
 /// The part that turns records into segments, one window after the other.
 struct Source<'a> {
     config: &'a Config,
+    watch: &'a Watch,
+    name: String,
     reader: CaptureReader,
     window: Window,
     fragments: FragmentTable,
@@ -174,6 +189,11 @@ impl Source<'_> {
     /// Reads and decodes the next window into `batch`. `false` at the end.
     fn next(&mut self, batch: &mut Batch) -> bool {
         loop {
+            if self.watch.is_stopped() {
+                let (name, records) = (self.name.clone().into(), self.records);
+                self.errors.push(CaptureError::interrupted(name, records));
+                return false;
+            }
             match self.reader.read_window(&mut self.window) {
                 Ok(true) => self.decode(batch),
                 Ok(false) => return false,
@@ -284,6 +304,10 @@ fn track<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>], bat
 /// Analyses one capture.
 pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> CaptureAnalysis {
     let CaptureInput { name, sources } = input;
+    if watch.is_stopped() {
+        let error = CaptureError::interrupted(name.as_str().into(), 0);
+        return CaptureAnalysis::unread(name, error);
+    }
     let options = ReadOptions {
         io: config.io,
         ..ReadOptions::default()
@@ -311,6 +335,8 @@ fn read<const SEGMENTS: bool>(
 ) -> CaptureAnalysis {
     let mut source = Source {
         config,
+        watch,
+        name: name.clone(),
         reader,
         window: Window::new(),
         fragments: FragmentTable::new(),

@@ -100,6 +100,9 @@ pub enum CaptureErrorKind {
         "link type {0:#010x} is not one, its reserved bits are set: the file header is damaged"
     )]
     BadLinkType(u32),
+    /// The run was told to stop before the end of the file.
+    #[error("was not read to its end: the run was interrupted")]
+    Interrupted,
     /// Decompression failed.
     #[error("{}", explain_compression(*.format, .source))]
     Compression {
@@ -152,6 +155,19 @@ pub enum BlockFault {
     Options,
 }
 
+impl CaptureError {
+    /// The run was told to stop when `records` of the file had been read.
+    #[must_use]
+    pub fn interrupted(path: PathBuf, records: u64) -> Self {
+        Self {
+            path,
+            record_index: if records == 0 { 0 } else { records + 1 },
+            offset_bytes: 0,
+            kind: CaptureErrorKind::Interrupted,
+        }
+    }
+}
+
 impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path == Path::new("-") {
@@ -162,11 +178,15 @@ impl fmt::Display for CaptureError {
         if self.record_index == 0 {
             return write!(f, ": {}", self.kind);
         }
-        write!(
-            f,
-            ": record {} at byte {}: {}",
-            self.record_index, self.offset_bytes, self.kind
-        )?;
+        if matches!(self.kind, CaptureErrorKind::Interrupted) {
+            write!(f, ": {}", self.kind)?;
+        } else {
+            write!(
+                f,
+                ": record {} at byte {}: {}",
+                self.record_index, self.offset_bytes, self.kind
+            )?;
+        }
         match self.record_index - 1 {
             0 => Ok(()),
             1 => f.write_str("; the record before it is used"),

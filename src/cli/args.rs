@@ -12,7 +12,8 @@ use crate::report::chart::{Size, Theme};
 /// Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 ///
 /// Exit status: 0 when all captures were read to their end, 1 when results were written but a
-/// capture was damaged or cut short, 2 when nothing was written.
+/// capture was damaged or cut short, the run was interrupted or the summary could not be printed,
+/// 2 when nothing was written, 130 when interrupted twice.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

@@ -93,15 +93,13 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     let analysis = PathAnalysis::of(&points, &config)?;
     terminal::path::warn(&analysis, args.quiet);
     let written = outputs.write(&analysis, &config, args)?;
-    if !args.quiet {
-        terminal::path::summarise(&analysis, &config, &written);
-    }
+    let shown = args.quiet || terminal::path::summarise(&analysis, &config, &written);
     let damaged = analysis
         .hops
         .iter()
         .flat_map(|hop| &hop.facts)
         .any(|facts| !facts.errors.is_empty());
-    Ok(if damaged {
+    Ok(if damaged || !shown {
         ExitStatus::Partial
     } else {
         ExitStatus::Complete

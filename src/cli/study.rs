@@ -67,8 +67,11 @@ pub(super) fn run(args: &StudyArgs) -> ExitStatus {
     let outcome = match &args.command {
         Some(StudyCommand::Init { folder, template }) => draft(folder, template.as_deref())
             .map(|text| {
-                terminal::print(&text);
-                ExitStatus::Complete
+                if terminal::print(&text) {
+                    ExitStatus::Complete
+                } else {
+                    ExitStatus::Failed
+                }
             })
             .map_err(anyhow::Error::from),
         None => carry_out(args),
@@ -112,11 +115,9 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         ("ccanalyze.manifest".to_owned(), results.manifest.clone()),
     ];
     let written = write_tables(study_tables(&results), out, &metadata)?;
-    if !args.quiet {
-        terminal::summarise_study(&results, out, written.len());
-    }
+    let shown = args.quiet || terminal::summarise_study(&results, out, written.len());
     let failed = results.runs.iter().any(|run| run.error.is_some());
-    Ok(if failed {
+    Ok(if failed || !shown {
         ExitStatus::Partial
     } else {
         ExitStatus::Complete

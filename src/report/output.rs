@@ -3,8 +3,47 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::ReportError;
+
+/// What has been begun and is not complete, for [`abandon`].
+static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes everything that was begun and is not complete, for a process that ends at once.
+pub fn abandon() {
+    let Ok(begun) = BEGUN.lock() else { return };
+    for path in begun.iter() {
+        // What has been put in its place, or was never filled, is not there any more.
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+    }
+}
+
+/// Makes something beside `path` under a name that nobody uses, whatever other processes or an
+/// earlier one that was killed left there.
+fn begin<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
+    loop {
+        let temporary = beside(path);
+        match make(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(made) => {
+                if let Ok(mut begun) = BEGUN.lock() {
+                    begun.push(temporary.clone());
+                }
+                return Ok((temporary, made));
+            }
+        }
+    }
+}
+
+/// Something begun is complete or given up.
+fn forget(temporary: &Path) {
+    if let Ok(mut begun) = BEGUN.lock() {
+        begun.retain(|path| path != temporary);
+    }
+}
 
 /// A file being written: under a name of its own beside the final one, until it is complete.
 ///
@@ -30,11 +69,13 @@ impl Pending {
                 source,
             });
         }
-        let temporary = beside(path);
-        let file = File::create(&temporary).map_err(|source| ReportError::Write {
-            path: path.to_path_buf(),
-            source,
-        })?;
+        // An earlier result stays until this one is complete, so it must not be opened; and a file
+        // of the same temporary name belongs to somebody else.
+        let (temporary, file) =
+            begin(path, |path| File::create_new(path)).map_err(|source| ReportError::Write {
+                path: path.to_path_buf(),
+                source,
+            })?;
         Ok(Self {
             path: path.to_path_buf(),
             temporary,
@@ -48,24 +89,35 @@ impl Pending {
         &self.path
     }
 
+    /// Brings the last bytes to the disk: what can fail for want of room has not failed then.
+    ///
+    /// # Errors
+    /// [`ReportError::Write`] when they cannot be written; the place is untouched.
+    pub fn complete(&mut self) -> Result<(), ReportError> {
+        let Some(file) = self.file.take() else {
+            return Ok(());
+        };
+        file.into_inner()
+            .map_err(io::IntoInnerError::into_error)
+            .and_then(|file| file.sync_data())
+            .map_err(|source| self.failed(source))
+    }
+
     /// Puts the complete file in its place, in one step.
     ///
     /// # Errors
     /// [`ReportError::Write`] when the last bytes cannot be written; the place is untouched then.
     pub fn commit(mut self) -> Result<PathBuf, ReportError> {
-        let put = |file: Option<BufWriter<File>>| {
-            if let Some(file) = file {
-                file.into_inner()
-                    .map_err(io::IntoInnerError::into_error)?
-                    .sync_data()?;
-            }
-            fs::rename(&self.temporary, &self.path)
-        };
-        put(self.file.take()).map_err(|source| ReportError::Write {
+        self.complete()?;
+        fs::rename(&self.temporary, &self.path).map_err(|source| self.failed(source))?;
+        Ok(self.path.clone())
+    }
+
+    fn failed(&self, source: io::Error) -> ReportError {
+        ReportError::Write {
             path: self.path.clone(),
             source,
-        })?;
-        Ok(self.path.clone())
+        }
     }
 }
 
@@ -83,6 +135,7 @@ impl Drop for Pending {
     fn drop(&mut self) {
         // After a commit there is nothing left under this name, and that is no error.
         let _ = fs::remove_file(&self.temporary);
+        forget(&self.temporary);
     }
 }
 
@@ -99,11 +152,11 @@ impl OutputFolder {
     /// # Errors
     /// [`ReportError::Write`] when the folder around it does not exist or may not be written to.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
-        let temporary = beside(path);
-        fs::create_dir(&temporary).map_err(|source| ReportError::Write {
-            path: path.to_path_buf(),
-            source,
-        })?;
+        let (temporary, ()) =
+            begin(path, |path| fs::create_dir(path)).map_err(|source| ReportError::Write {
+                path: path.to_path_buf(),
+                source,
+            })?;
         Ok(Self {
             path: path.to_path_buf(),
             temporary,
@@ -145,12 +198,12 @@ impl OutputFolder {
 impl Drop for OutputFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.temporary);
+        forget(&self.temporary);
     }
 }
 
-/// A name beside `path` that no other process uses.
+/// A name beside `path` that no other process of this host uses.
 fn beside(path: &Path) -> PathBuf {
-    use std::sync::atomic::{AtomicU32, Ordering};
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let mut name = std::ffi::OsString::from(".");

@@ -53,24 +53,39 @@ pub fn sibling(results: &Path, table: &str) -> PathBuf {
 /// What a file says about how it was made, where its format has a place for that.
 pub type Metadata = Vec<(String, String)>;
 
-/// Writes one table into a file that was begun, in the format its name asks for, and completes it.
+/// Writes one table into a file that was begun, in the format its name asks for, and puts it in
+/// its place.
 ///
 /// # Errors
-/// [`ReportError`] with the path, when the file or the format's writer fails.
+/// As [`fill`], and when it cannot be put there.
 pub fn write(
     table: &mut DataFrame,
     mut pending: Pending,
     metadata: &Metadata,
 ) -> Result<PathBuf, ReportError> {
+    fill(table, &mut pending, metadata)?;
+    pending.commit()
+}
+
+/// Writes one table into a file that was begun, in the format its name asks for, to the last byte;
+/// it still has to be put in its place.
+///
+/// # Errors
+/// [`ReportError`] with the path, when the file or the format's writer fails.
+pub fn fill(
+    table: &mut DataFrame,
+    pending: &mut Pending,
+    metadata: &Metadata,
+) -> Result<(), ReportError> {
     let path = pending.path().to_path_buf();
     let format = TableFormat::of(&path)?;
     let written = match format {
-        TableFormat::Parquet => write_parquet(table, &mut pending, metadata),
-        TableFormat::Csv => CsvWriter::new(&mut pending).finish(table),
-        TableFormat::JsonLines => JsonWriter::new(&mut pending)
+        TableFormat::Parquet => write_parquet(table, &mut *pending, metadata),
+        TableFormat::Csv => CsvWriter::new(&mut *pending).finish(table),
+        TableFormat::JsonLines => JsonWriter::new(&mut *pending)
             .with_json_format(JsonFormat::JsonLines)
             .finish(table),
-        TableFormat::Arrow => write_arrow(table, &mut pending, metadata),
+        TableFormat::Arrow => write_arrow(table, &mut *pending, metadata),
     };
     written.map_err(|error| match error {
         PolarsError::IO { error, .. } => ReportError::Write {
@@ -82,7 +97,7 @@ pub fn write(
             message: other.to_string(),
         },
     })?;
-    pending.commit()
+    pending.complete()
 }
 
 /// Rows in a group: enough to compress well, few enough to be read in parts.

@@ -1,14 +1,9 @@
 //! The summary on the terminal; the only place that prints.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this is where printing lives"
-)]
 
 pub mod path;
 
 use std::fmt::Write as _;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
@@ -23,25 +18,41 @@ const FLOWS_SHOWN: usize = 20;
 
 /// Prints a message for the user, who reads standard error.
 pub fn say(message: &str) {
-    eprintln!("{message}");
+    // Where standard error cannot be written to there is nobody to tell.
+    let _ = writeln!(io::stderr(), "{message}");
 }
 
-/// Prints a result that is a text.
-pub fn print(text: &str) {
-    print!("{text}");
+/// Prints a result to standard output; whether that could be done. Says why not.
+#[must_use]
+pub fn print(text: &str) -> bool {
+    let mut out = io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => true,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            say("error: standard output was closed before all was printed");
+            false
+        }
+        Err(error) => {
+            say(&format!(
+                "error: standard output cannot be written: {error}"
+            ));
+            false
+        }
+    }
 }
 
 /// Prints which runs of a study failed and are left out; also when the rest is quiet.
 pub fn report_failed_runs(results: &StudyResults) {
     for run in &results.runs {
         if let Some(error) = &run.error {
-            eprintln!("error: {}: left out: {error}", run.name);
+            say(&format!("error: {}: left out: {error}", run.name));
         }
     }
 }
 
 /// Prints what a study was made of, and where it is.
-pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) {
+#[must_use]
+pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> bool {
     let failed = results
         .runs
         .iter()
@@ -68,16 +79,19 @@ pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) {
             grouped(results.cached as u64)
         );
     }
-    println!("{text}\nWritten: {files} files in {}", folder.display());
+    print(&format!(
+        "{text}\nWritten: {files} files in {}\n",
+        folder.display()
+    ))
 }
 
 /// Prints an error with all its causes, on one line.
 pub fn complain(error: &anyhow::Error) {
-    eprintln!("error: {error:#}");
+    say(&format!("error: {error:#}"));
 }
 
-/// Prints a line a capture, what went wrong, and the largest flows.
-pub fn summarise(analysis: &Analysis, written: &[PathBuf]) {
+/// Prints a line a capture, what went wrong, and the largest flows; whether that could be done.
+pub fn summarise(analysis: &Analysis, written: &[PathBuf]) -> bool {
     let mut text = String::new();
     for capture in &analysis.captures {
         text.push_str(&capture_line(capture));
@@ -91,20 +105,20 @@ pub fn summarise(analysis: &Analysis, written: &[PathBuf]) {
             .collect();
         let _ = writeln!(text, "Written: {}", names.join(", "));
     }
-    print!("{text}");
+    print(&text)
 }
 
 /// Prints what kept captures from being read to their end; also when the rest is quiet.
 pub fn report_damage(analysis: &Analysis) {
     for capture in &analysis.captures {
         for error in &capture.errors {
-            eprintln!("error: {}", with_causes(error));
+            say(&format!("error: {}", with_causes(error)));
         }
         if capture.cut_by_limit > 0 {
-            eprintln!(
+            say(&format!(
                 "warning: {}: {} connections were put away because too many were alive at once; each may appear in several rows (quality `limit_hit`)",
                 capture.name, capture.cut_by_limit
-            );
+            ));
         }
     }
 }
@@ -113,7 +127,7 @@ pub fn report_damage(analysis: &Analysis) {
 pub fn warn(analysis: &Analysis) {
     for capture in &analysis.captures {
         for warning in warnings(capture) {
-            eprintln!("warning: {}: {warning}", capture.name);
+            say(&format!("warning: {}: {warning}", capture.name));
         }
     }
 }

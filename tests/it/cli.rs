@@ -19,7 +19,7 @@ pub(crate) fn run<A: AsRef<std::ffi::OsStr>>(folder: &Path, args: &[A]) -> Run {
     ended(command(folder).args(args).output().unwrap())
 }
 
-fn command(folder: &Path) -> Command {
+pub(crate) fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ccanalyze"));
     command
         .current_dir(folder)

@@ -35,6 +35,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("comfy_table", &["report/terminal"]),
     ("clap", &["cli", "main"]),
     ("anyhow", &["cli", "report/terminal"]),
+    ("ctrlc", &["cli"]),
     ("indicatif", &["cli"]),
     ("regex", &["study/template"]),
     ("serde", &["study/cache"]),

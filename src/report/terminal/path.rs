@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::{FLOWS_SHOWN, engineering, flows_table, grouped, millis, rate, volume, with_causes};
+use super::{
+    FLOWS_SHOWN, engineering, flows_table, grouped, millis, print, rate, say, volume, with_causes,
+};
 use crate::path::{
     DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
 };
@@ -13,18 +15,22 @@ use crate::path::{
 pub fn warn(analysis: &PathAnalysis, quiet: bool) {
     for hop in &analysis.hops {
         for error in hop.facts.iter().flat_map(|facts| &facts.errors) {
-            eprintln!("error: {}", with_causes(error));
+            say(&format!("error: {}", with_causes(error)));
         }
         if !quiet {
             for warning in warnings(hop) {
-                eprintln!("warning: {} to {}: {warning}", hop.points[0], hop.points[1]);
+                say(&format!(
+                    "warning: {} to {}: {warning}",
+                    hop.points[0], hop.points[1]
+                ));
             }
         }
     }
 }
 
 /// Prints a paragraph for each hop, and its largest flows.
-pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBuf]) {
+#[must_use]
+pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBuf]) -> bool {
     let mut text = String::new();
     for hop in &analysis.hops {
         text.push_str(&summary(hop, config));
@@ -36,7 +42,7 @@ pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBu
             .collect();
         let _ = writeln!(text, "Written: {}", names.join(", "));
     }
-    print!("{text}");
+    print(&text)
 }
 
 fn warnings(hop: &Hop) -> Vec<String> {

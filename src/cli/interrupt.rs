@@ -1,0 +1,30 @@
+//! Ctrl-C and SIGTERM: the first ends the reading, the second everything.
+
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::analyze::Watch;
+use crate::report::{abandon, terminal};
+
+/// Status of a process that was told twice to stop: what shells give for one that Ctrl-C ended.
+const STOPPED_AT_ONCE: i32 = 130;
+
+/// Lets the first signal stop what `watch` watches, so that what was read is still written, and
+/// the second end the process, with nothing left behind that is not complete.
+pub(super) fn listen(watch: &Arc<Watch>) {
+    let watch = Arc::clone(watch);
+    let told = AtomicBool::new(false);
+    let handler = move || {
+        if told.swap(true, Ordering::Relaxed) {
+            abandon();
+            process::exit(STOPPED_AT_ONCE);
+        }
+        watch.stop();
+        terminal::say(
+            "interrupted: what has been read is analysed and written; again to stop at once",
+        );
+    };
+    // Without a handler a signal ends the process, which is all that is lost.
+    let _ = ctrlc::set_handler(handler);
+}

@@ -1,0 +1,225 @@
+//! What a user sees when a run is interrupted, the disk is full, or nobody listens; and that
+//! nothing half-written stays.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::cli::{command, names};
+use super::support::capture;
+
+/// The command reading a capture from a pipe that stays open: it waits for more.
+struct Waiting {
+    child: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Waiting {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = command(folder.path())
+            .args(["-", "--out", "r.csv"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let bytes = fs::read(capture("drop-one.pcap")).unwrap();
+        child.stdin.as_mut().unwrap().write_all(&bytes).unwrap();
+        // The outputs are begun after the signals are listened to; a moment for the rest.
+        while names(folder.path()).is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        Self { child, folder }
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args([name, &id]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    fn first_line(&mut self) -> String {
+        let mut line = String::new();
+        let stderr = self.child.stderr.as_mut().unwrap();
+        BufReader::with_capacity(1, stderr)
+            .read_line(&mut line)
+            .unwrap();
+        line
+    }
+}
+
+#[test]
+fn the_first_signal_writes_what_was_read() {
+    for name in ["-INT", "-TERM"] {
+        let mut run = Waiting::new();
+        run.signal(name);
+        let line = run.first_line();
+        assert_eq!(
+            line,
+            "interrupted: what has been read is analysed and written; again to stop at once\n"
+        );
+        drop(run.child.stdin.take());
+        let mut said = String::new();
+        run.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        assert!(
+            said.contains("-: was not read to its end: the run was interrupted; the 752 records before it are used")
+                || said.contains("standard input: was not read to its end: the run was interrupted; the 752 records before it are used"),
+            "{said}"
+        );
+        assert_eq!(run.child.wait().unwrap().code(), Some(1), "{said}");
+        let table = fs::read_to_string(run.folder.path().join("r.csv")).unwrap();
+        assert_eq!(table.lines().count(), 3, "a header and two flows");
+        let captures = fs::read_to_string(run.folder.path().join("r.captures.csv")).unwrap();
+        assert!(captures.contains("interrupted"), "{captures}");
+        let left = names(run.folder.path());
+        assert!(!left.iter().any(|name| name.contains(".part")), "{left:?}");
+    }
+}
+
+#[test]
+fn the_second_signal_ends_the_run_and_leaves_nothing() {
+    let mut run = Waiting::new();
+    fs::write(run.folder.path().join("mine.txt"), "mine").unwrap();
+    run.signal("-INT");
+    run.first_line();
+    run.signal("-INT");
+    // The pipe is still open: nothing but the signal can have ended it.
+    assert_eq!(run.child.wait().unwrap().code(), Some(130));
+    let left: Vec<String> = names(run.folder.path()).into_iter().collect();
+    assert_eq!(left, ["mine.txt"]);
+}
+
+/// Runs a script of the shell that may mount things, in a namespace of its own. `None`, with a
+/// note, where that is not allowed.
+fn with_mounts(folder: &Path, script: &str) -> Option<(i32, String)> {
+    let can = Command::new("unshare").args(["-rm", "true"]).output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        eprintln!("note: unshare -rm is not allowed here, a full disk was not tried");
+        return None;
+    }
+    let output = Command::new("unshare")
+        .args(["-rm", "sh", "-c", script])
+        .arg(env!("CARGO_BIN_EXE_ccanalyze"))
+        .arg(capture("drop-one.pcap"))
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Some((output.status.code().unwrap_or(-1), said))
+}
+
+#[test]
+fn a_full_disk_is_told_and_the_older_results_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    // Room for the older results and for some of the new ones, not for all.
+    let script = r#"
+        mkdir disk && mount -t tmpfs -o size=16k none disk || exit 99
+        echo old > disk/r.csv
+        "$0" "$1" --no-charts --out disk/r.csv
+        status=$?
+        [ "$(cat disk/r.csv)" = old ] || exit 98
+        [ "$(ls -A disk)" = r.csv ] || { ls -A disk >&2; exit 97; }
+        exit $status"#;
+    let Some((status, said)) = with_mounts(folder.path(), script) else {
+        return;
+    };
+    assert_eq!(status, 2, "{said}");
+    assert!(said.contains("error: disk/r."), "{said}");
+    assert!(
+        said.contains("cannot be written (No space left on device"),
+        "{said}"
+    );
+    assert!(said.contains("is there room"), "{said}");
+}
+
+#[test]
+fn a_summary_that_cannot_be_printed_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let path = capture("drop-one.pcap");
+    let run = command(folder.path())
+        .arg(&path)
+        .stdout(full)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("error: standard output cannot be written: No space left"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_is_told_and_the_results_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(folder.path())
+        .arg(capture("drop-one.pcap"))
+        .args(["--no-charts", "--out", "r.csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("error: standard output was closed before all was printed"),
+        "{said}"
+    );
+    assert!(folder.path().join("r.csv").exists());
+}
+
+#[test]
+fn errors_that_cannot_be_printed_change_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let run = command(folder.path())
+        .arg("missing.pcap")
+        .stderr(full)
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(2));
+}
+
+#[test]
+fn runs_at_the_same_time_do_not_disturb_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs: Vec<Child> = (0..4)
+        .map(|_| {
+            command(folder.path())
+                .arg(capture("drop-one.pcap"))
+                .args(["--out", "r.csv", "--svg"])
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut run in runs {
+        assert_eq!(run.wait().unwrap().code(), Some(0));
+    }
+    let table = fs::read_to_string(folder.path().join("r.csv")).unwrap();
+    assert_eq!(table.lines().count(), 3, "a header and two flows");
+    let left = names(folder.path());
+    assert!(
+        left.contains("r.charts") && !left.iter().any(|name| name.contains(".part")),
+        "{left:?}"
+    );
+}

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, ensure};
 use clap::Args as ClapArgs;
 
-use super::ExitStatus;
 use super::plan::{parse_rate, parse_time};
+use super::{ExitStatus, interrupt};
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::tables::{self, Metadata, TableFormat, sibling};
@@ -87,6 +87,7 @@ pub struct PathArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
+    interrupt::end_at_once();
     let points = points(args)?;
     let config = config(args)?;
     let outputs = Outputs::open(args)?;

@@ -4,9 +4,11 @@
     reason = "a test whose captures are not there says so"
 )]
 
+mod accidents;
 mod cli;
 mod cli_errors;
 mod corpus;
+mod dependencies;
 mod formats;
 mod hostile;
 mod rooms;

@@ -19,16 +19,14 @@ pub fn warn(analysis: &PathAnalysis, quiet: bool) {
         }
         if !quiet {
             for warning in warnings(hop) {
-                say(&format!(
-                    "warning: {} to {}: {warning}",
-                    hop.points[0], hop.points[1]
-                ));
+                let [from, to] = &hop.points;
+                say(&format!("warning: {from} to {to}: {warning}"));
             }
         }
     }
 }
 
-/// Prints a paragraph for each hop, and its largest flows.
+/// Prints a paragraph for each hop, and its largest flows; whether that could be done.
 #[must_use]
 pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBuf]) -> bool {
     let mut text = String::new();

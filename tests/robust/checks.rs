@@ -182,6 +182,7 @@ fn push(packets: &[Packet]) -> (usize, Vec<String>) {
         bin_ns: 100_000_000,
         curves: false,
         time_sequence: false,
+        gaps: false,
         curve_growth: std::sync::Arc::default(),
     };
     let mut engine = Engine::new(Recorder::<true>::new(config));

@@ -44,7 +44,10 @@ fn read(file: &[u8], piece: usize, window_bytes: usize) -> Outcome {
     });
     let name = "file".to_owned();
     let mut outcome = Outcome::default();
-    let options = ReadOptions { window_bytes };
+    let options = ReadOptions {
+        window_bytes,
+        ..ReadOptions::default()
+    };
     let source = CaptureSource::Reader { name, reader };
     let mut capture = match CaptureReader::open(vec![source], &options) {
         Ok(capture) => capture,

@@ -288,10 +288,6 @@ fn improve(
     let mut sight_then = sight.clone();
     let mut then = calibration.clone();
     let mut changed = false;
-    for &(flow, heading) in &walked.turned {
-        then.headings.insert(flow, heading);
-        changed = true;
-    }
     let fix = match config.clock {
         ClockChoice::Keep => false,
         ClockChoice::Fix => true,
@@ -303,10 +299,18 @@ fn improve(
         then.clock = estimate.clock;
         changed = true;
     }
+    // What delays tell of headings and links counts when the clocks are right.
+    let clocks_are_right = !changed;
+    if clocks_are_right {
+        for &(flow, heading) in &walked.turned {
+            then.headings.insert(flow, heading);
+            changed = true;
+        }
+    }
     for way in &walked.ways {
         let (old, new) = (way.link, walked.links[way.heading as usize]);
         let sending = way.rate_bps.map(|bps| link::sending_ns(FULL_PACKET, bps));
-        if !old.is_near(&new, sending) {
+        if clocks_are_right && !old.is_near(&new, sending) {
             then.links[way.heading as usize] = new;
             changed = true;
         }
@@ -330,9 +334,9 @@ fn pieces(payloads: &HashMap<FlowKey, [u32; 2]>) -> HashMap<FlowKey, u32> {
         .collect()
 }
 
-/// Walks until clocks, headings and link are believed: the first with what a look told, one with
-/// what that walk showed, and one more where the clocks were far apart.
-const ROUNDS_MAX: u32 = 3;
+/// Walks until clocks, headings and links are believed: the first with what a look told; one more
+/// where the clocks were wrong, one where headings were; and one with the links as they are.
+const ROUNDS_MAX: u32 = 4;
 /// Records of each capture that the first look is at.
 const LOOK_RECORDS: u64 = 1 << 16;
 /// Packets in common that make a first look enough.

@@ -219,21 +219,33 @@ fn samples(hop: &Hop, scenario: &Scenario) -> (Option<(f64, f64)>, Near) {
     (Some((sums.0 / samples, sums.1 / samples)), near)
 }
 
+/// A packet's record where it came in and where it left, and which packet of a frame of offload.
+type Frames = (Option<Heading>, Option<u64>, Option<u64>, usize);
+
+fn delays(hop: &Hop) -> BTreeMap<Frames, i64> {
+    let mut delays = BTreeMap::new();
+    for packet in &hop.packets {
+        let flow = hop.flows[packet.flow as usize].as_ref();
+        let heading = flow.map(|flow| flow.heading);
+        if let Some(delay) = packet.delay_ns {
+            let mut frames = (heading, packet.entry_frame, packet.exit_frame, 0);
+            while delays.contains_key(&frames) {
+                frames.3 += 1;
+            }
+            delays.insert(frames, delay);
+        }
+    }
+    delays
+}
+
 /// The same captures, but the second one's clock is 3 s ahead and gains 50 ppm.
 fn skewed(right: &Hop, scenario: &Scenario) -> Result<Skewed, String> {
     let after = skew::copy(&scenario.after)?;
     let points = [scenario.before.clone(), after.path().to_path_buf()].map(Point::file);
     let analysis = analyse(&points)?;
     let hop = &analysis.hops[0];
-    let delays = |hop: &Hop| -> BTreeMap<(Option<u64>, Option<u64>), i64> {
-        let passed = hop.packets.iter().filter_map(|packet| {
-            let frames = (packet.entry_frame, packet.exit_frame);
-            Some((frames, packet.delay_ns?))
-        });
-        passed.collect()
-    };
     let (right, wrong) = (delays(right), delays(hop));
-    let error = |(frames, delay): (&(Option<u64>, Option<u64>), &i64)| {
+    let error = |(frames, delay): (&Frames, &i64)| {
         let other = wrong.get(frames).copied().unwrap_or(i64::MAX);
         other.saturating_sub(*delay).saturating_abs()
     };

@@ -51,7 +51,7 @@ pub struct ClockEstimate {
     /// Offset and drift.
     pub clock: Clock,
     /// The true offset lies within this of the estimate, in ns: half the sum of the smallest
-    /// delays of both directions. `None` where packets went one way only, and the smallest delay
+    /// delays of both directions, and how unsteady these are. `None` where packets went one way only, and the smallest delay
     /// is taken for 0.
     pub uncertainty_ns: Option<f64>,
 }
@@ -85,6 +85,15 @@ impl Heading {
     }
 }
 
+/// Spans of time whose smallest delays show the drift.
+const SPANS: usize = 64;
+
+/// Smallest delays that change by no more than this show the clocks, not a queue, in ns.
+const STEADY_NS: f64 = 200_000.0;
+
+/// Drift that is believed, in ns a second: 1000 ppm, twice what time synchronisation slews by.
+const SLOPE_MAX: f64 = 1e6;
+
 /// Windows of an envelope; when there would be more, two become one.
 pub(super) const WINDOWS_MAX: usize = 4096;
 
@@ -101,7 +110,7 @@ pub(super) struct Envelope {
 impl Default for Envelope {
     fn default() -> Self {
         Self {
-            window_ns: 100_000_000,
+            window_ns: 1_000_000,
             origin: None,
             lowest: Vec::new(),
         }
@@ -147,33 +156,67 @@ impl Envelope {
         self.points().map(|(_, value)| value).min()
     }
 
-    /// The line below all points that is closest to them: its slope, and its mean distance.
+    /// The smallest values of some equal spans of time, as seconds since `origin_ns` and ns.
+    fn spans(&self, origin_ns: i64) -> Vec<(f64, f64)> {
+        let length = self.lowest.len().div_ceil(SPANS).max(1);
+        self.lowest
+            .chunks(length)
+            .filter_map(|span| span.iter().flatten().min_by_key(|&&(_, value)| value))
+            .map(|&(at, value)| (at.saturating_sub(origin_ns) as f64 / 1e9, value as f64))
+            .collect()
+    }
+
+    /// How the smallest values change with time, in ns a second, and how far they are from doing
+    /// so steadily, in ns: the middle of all slopes between two spans (Theil and Sen), and the
+    /// middle of the distances from that line.
     ///
-    /// Of all lines below a set of points, the one with the smallest sum of distances passes
-    /// through the edge of the lower convex hull over the points' mean (Moon, Skelly, Towsley:
-    /// "Estimation and removal of clock skew from network delay measurements", 1999).
-    fn slope(&self, origin_ns: i64) -> Option<(f64, f64)> {
-        let points: Vec<(f64, f64)> = self
-            .points()
-            .map(|(at, value)| (at.saturating_sub(origin_ns) as f64, value as f64))
-            .collect();
-        let mean = points.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;
-        let hull = lower_hull(points.clone());
-        let edge = hull
-            .windows(2)
-            .find(|edge| edge[0].0 <= mean && mean <= edge[1].0)?;
-        let slope = (edge[1].1 - edge[0].1) / (edge[1].0 - edge[0].0);
-        let distance = |point: &(f64, f64)| point.1 - edge[0].1 - slope * (point.0 - edge[0].0);
-        let mean_distance = points.iter().map(distance).sum::<f64>() / points.len() as f64;
-        Some((slope, mean_distance))
+    /// Where queues never drain these distances are large, and the line below all values that is
+    /// closest to them is a better guess.
+    fn trend(&self, origin_ns: i64) -> Option<(f64, f64)> {
+        let points = self.spans(origin_ns);
+        let slopes = points.iter().enumerate().flat_map(|(index, one)| {
+            let later = points[index + 1..].iter();
+            later.map(move |other| (other.1 - one.1) / (other.0 - one.0))
+        });
+        let slope = middle(slopes.filter(|slope| slope.is_finite()).collect())?;
+        let level = |point: &(f64, f64)| point.1 - slope * point.0;
+        let height = middle(points.iter().map(level).collect())?;
+        let distance = middle(
+            points
+                .iter()
+                .map(|point| (level(point) - height).abs())
+                .collect(),
+        )?;
+        if distance <= STEADY_NS {
+            return Some((slope, distance));
+        }
+        Some((slope_below(points)?, distance))
     }
 
     /// Where the line of this slope that touches the points from below passes `origin_ns`.
     fn intercept(&self, slope: f64, origin_ns: i64) -> Option<f64> {
         self.points()
-            .map(|(at, value)| value as f64 - slope * at.saturating_sub(origin_ns) as f64)
+            .map(|(at, value)| value as f64 - slope * at.saturating_sub(origin_ns) as f64 / 1e9)
             .min_by(f64::total_cmp)
     }
+}
+
+/// The middle value; `None` without any.
+fn middle(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// Slope of the line below all points that is closest to them: it passes through the edge of the
+/// lower convex hull over their mean (Moon, Skelly, Towsley: "Estimation and removal of clock skew
+/// from network delay measurements", 1999).
+fn slope_below(points: Vec<(f64, f64)>) -> Option<f64> {
+    let mean = points.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;
+    let hull = lower_hull(points);
+    let edge = hull
+        .windows(2)
+        .find(|edge| edge[0].0 <= mean && mean <= edge[1].0)?;
+    Some((edge[1].1 - edge[0].1) / (edge[1].0 - edge[0].0))
 }
 
 /// The corners of the lower convex hull, from left to right.
@@ -222,23 +265,29 @@ impl Envelopes {
     /// Offset, drift, and how certain the offset is. `None` without packets.
     pub(super) fn estimate(&self) -> Option<ClockEstimate> {
         let origin_ns = self.forward.origin.or(self.reverse.origin)?;
-        let forward = self.forward.slope(origin_ns);
-        let reverse = self.reverse.slope(origin_ns);
+        let forward = self.forward.trend(origin_ns);
+        let reverse = self.reverse.trend(origin_ns);
         // The way that is less congested shows the drift better.
-        let drift = match (forward, reverse) {
-            (Some(forward), Some(reverse)) if reverse.1 < forward.1 => -reverse.0,
-            (Some(forward), _) => forward.0,
-            (None, Some(reverse)) => -reverse.0,
-            (None, None) => 0.0,
+        let (slope, unsteady) = match (forward, reverse) {
+            (Some(forward), Some(reverse)) if reverse.1 < forward.1 => (-reverse.0, reverse.1),
+            (Some(forward), _) => forward,
+            (None, Some(reverse)) => (-reverse.0, reverse.1),
+            (None, None) => (0.0, 0.0),
         };
-        let low = self.forward.intercept(drift, origin_ns);
-        let high = self.reverse.intercept(-drift, origin_ns);
+        // No clock is so wrong: a queue that filled looks like that.
+        let slope = if slope.abs() <= SLOPE_MAX { slope } else { 0.0 };
+        let low = self.forward.intercept(slope, origin_ns);
+        let high = self.reverse.intercept(-slope, origin_ns);
         let (offset_ns, uncertainty_ns) = match (low, high) {
-            (Some(low), Some(high)) => (f64::midpoint(low, -high), Some((low + high).abs() / 2.0)),
+            (Some(low), Some(high)) => {
+                let half = (low + high).abs() / 2.0 + unsteady;
+                (f64::midpoint(low, -high), Some(half))
+            }
             (Some(low), None) => (low, None),
             (None, Some(high)) => (-high, None),
             (None, None) => return None,
         };
+        let drift = slope / 1e9;
         let clock = Clock {
             offset_ns,
             drift,
@@ -325,8 +374,8 @@ mod tests {
         }
         assert!(envelope.lowest.len() <= WINDOWS_MAX);
         assert_eq!(envelope.min(), Some(0));
-        // Windows have become 0.1 s * 2^22 long; the last one begins after 2383 of them, at
-        // 999,502,643 s, so its smallest value is of the next full 100,000 s.
-        assert_eq!(envelope.points().last(), Some((999_600_000 * SECOND, 9996)));
+        // Windows have become 1 ms * 2^28 long; the last one begins after 3724 of them, at
+        // 999,653,638 s, so its smallest value is of the next full 100,000 s.
+        assert_eq!(envelope.points().last(), Some((999_700_000 * SECOND, 9997)));
     }
 }

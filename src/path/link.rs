@@ -1,7 +1,5 @@
 //! The link behind the queue: its rate, and where the second point stands (METRICS.md B5).
 
-use super::queue::QueueBin;
-
 /// Where packets are stamped when they have left the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TapPlace {
@@ -34,7 +32,7 @@ pub struct Link {
 
 impl Link {
     /// When a packet left the queue, in ns: between when it came and when it was stamped.
-    /// `left_before` is the stamp of the packet that left before it.
+    /// `left_before` is when the packet before it had been sent.
     #[inline]
     pub(super) fn leaves(&self, came: i64, stamped: i64, left_before: Option<i64>) -> i64 {
         let stamp = match self.tap {
@@ -50,16 +48,19 @@ impl Link {
     /// Whether two links give the same queue, when sending a packet takes `sending_ns`.
     pub(super) fn is_near(&self, other: &Self, sending_ns: Option<f64>) -> bool {
         let near = sending_ns.map_or(20_000.0, |ns| (ns / 200.0).clamp(500.0, 20_000.0));
-        self.tap == other.tap && (self.transit_ns.abs_diff(other.transit_ns) as f64) <= near
+        let transit = self.transit_ns.abs_diff(other.transit_ns) as f64;
+        self.tap == other.tap && transit <= near
     }
 }
 
 /// Delays of packets that found the link idle.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct IdleDelays {
     /// Length and delay of the quickest small packet, and of the quickest large one.
     small: Option<(u32, i64)>,
     large: Option<(u32, i64)>,
+    /// Lengths and delays of large packets.
+    samples: Samples<(u32, i64)>,
 }
 
 impl IdleDelays {
@@ -67,7 +68,10 @@ impl IdleDelays {
     pub(super) fn add(&mut self, ip_len: u32, delay_ns: i64) {
         let quickest = match ip_len {
             ..=SMALL_MAX => &mut self.small,
-            LARGE_MIN.. => &mut self.large,
+            LARGE_MIN.. => {
+                self.samples.add((ip_len, delay_ns));
+                &mut self.large
+            }
             _ => return,
         };
         if quickest.is_none_or(|(_, ns)| delay_ns < ns) {
@@ -101,14 +105,66 @@ impl IdleDelays {
                 ns
             }
         };
+        let least = quickest.map(rest).min().unwrap_or(0).max(0);
+        // Stamps are late now and then, by some microseconds: the middle packet shows by how much
+        // as a rule. What takes longer than stamps are late is another queue.
+        let usual = self.samples.middle(|&sample| rest(sample));
+        let transit_ns = usual
+            .filter(|usual| (least..=least.saturating_add(LATE_NS_MAX)).contains(usual))
+            .unwrap_or(least);
         Link {
             tap: if behind {
                 TapPlace::AfterLink
             } else {
                 TapPlace::BeforeLink
             },
-            transit_ns: quickest.map(rest).min().unwrap_or(0).max(0),
+            transit_ns,
         }
+    }
+}
+
+/// Some of many values, evenly chosen.
+#[derive(Clone, Debug)]
+struct Samples<T> {
+    kept: Vec<T>,
+    /// One in so many is kept.
+    every: u64,
+    seen: u64,
+}
+
+impl<T> Default for Samples<T> {
+    fn default() -> Self {
+        Self {
+            kept: Vec::new(),
+            every: 1,
+            seen: 0,
+        }
+    }
+}
+
+impl<T> Samples<T> {
+    #[inline]
+    fn add(&mut self, value: T) {
+        if self.seen.is_multiple_of(self.every) {
+            if self.kept.len() == SAMPLES_MAX {
+                let mut keep = false;
+                self.kept.retain(|_| {
+                    keep = !keep;
+                    keep
+                });
+                self.every *= 2;
+            }
+            self.kept.push(value);
+        }
+        self.seen += 1;
+    }
+
+    /// The middle of what is computed of them; `None` where they are few.
+    fn middle<K: Ord>(&self, of: impl Fn(&T) -> K) -> Option<K> {
+        let mut values: Vec<K> = self.kept.iter().map(of).collect();
+        values.sort_unstable();
+        let middle = values.len() / 2;
+        (values.len() >= SAMPLES_MIN).then(|| values.swap_remove(middle))
     }
 }
 
@@ -117,35 +173,51 @@ pub(super) fn sending_ns(bytes: u32, rate_bps: f64) -> f64 {
     f64::from(bytes) * 8e9 / rate_bps
 }
 
-/// Rate of the link in IP bits per second: what it sent while more was waiting. Of the rates of
-/// all bins the middle one by bytes, so that neither a pause nor a short spell decides; over all
-/// together where no bin holds enough. `None` where it was busy for less than 1 % of the time.
-pub(super) fn rate_bps(bins: &[QueueBin], duration_ns: i64) -> Option<f64> {
-    let served_ns: i64 = bins.iter().map(|bin| bin.served_ns).sum();
-    if served_ns <= duration_ns / 100 {
-        return None;
-    }
-    let rate = |bytes: u64, ns: i64| (ns > 0).then(|| bytes as f64 * 8e9 / ns as f64);
-    let mut rates: Vec<(f64, u64)> = bins
-        .iter()
-        .filter(|bin| bin.served_bytes >= SERVED_MIN)
-        .filter_map(|bin| Some((rate(bin.served_bytes, bin.served_ns)?, bin.served_bytes)))
-        .collect();
-    rates.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let half = rates.iter().map(|(_, bytes)| bytes).sum::<u64>() / 2;
-    let mut below = 0;
-    let middle = rates.iter().find(|(_, bytes)| {
-        below += bytes;
-        below > half
-    });
-    middle.map(|(bps, _)| *bps).or_else(|| {
-        let bytes = bins.iter().map(|bin| bin.served_bytes).sum();
-        rate(bytes, served_ns)
-    })
+/// What the link was seen to do: how long it took for packets that had waited.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Served {
+    /// Picoseconds a byte, of large packets.
+    samples: Samples<u64>,
+    bytes: u64,
+    ns: i64,
 }
 
-/// IP bytes that a bin must have been sent for its rate to count: some full packets.
-const SERVED_MIN: u64 = 6000;
+impl Served {
+    /// A packet of `bytes` left `ns` after the one before it, and had been waiting since.
+    #[inline]
+    pub(super) fn add(&mut self, bytes: u32, ns: i64) {
+        self.bytes += u64::from(bytes);
+        self.ns = self.ns.saturating_add(ns);
+        if bytes >= LARGE_MIN {
+            let picoseconds = (ns.max(0) as u64).saturating_mul(1000);
+            self.samples.add(picoseconds / u64::from(bytes));
+        }
+    }
+
+    /// Rate of the link in IP bits per second. The middle one of all large packets, so that
+    /// neither a pause nor late stamps decide; over all packets where there are few, or where
+    /// stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`.
+    pub(super) fn rate_bps(&self, duration_ns: i64) -> Option<f64> {
+        if self.ns <= duration_ns / 100 {
+            return None;
+        }
+        let over_all = self.bytes as f64 * 8e9 / self.ns as f64;
+        let middle = self.samples.middle(|&picoseconds| picoseconds);
+        let rate = 8e12 / middle.unwrap_or(0) as f64;
+        Some(if rate < 2.0 * over_all {
+            rate
+        } else {
+            over_all
+        })
+    }
+}
+
+/// Stamps are late by no more than this as a rule, in ns.
+const LATE_NS_MAX: i64 = 50_000;
+/// Samples from which the middle one is believed.
+const SAMPLES_MIN: usize = 32;
+/// Samples kept.
+const SAMPLES_MAX: usize = 1 << 16;
 /// IP bytes up to which a packet is small: ACKs and handshakes.
 const SMALL_MAX: u32 = 200;
 /// IP bytes from which a packet is large.

@@ -61,10 +61,6 @@ pub struct QueueBin {
     pub min: Amount,
     /// What waited at its end.
     pub end: Amount,
-    /// Bytes that the link sent while more was waiting, and the time it took, in ns: its rate.
-    pub served_bytes: u64,
-    /// See [`served_bytes`](Self::served_bytes).
-    pub served_ns: i64,
 }
 
 /// Follows what waits, in the order of arrival.
@@ -121,12 +117,6 @@ impl Sweep {
         self.advance(at);
         self.bin.dropped.add(bytes);
         self.waiting
-    }
-
-    /// The packet that came in last took `ns` of the link's time, and the link was not idle before.
-    pub(super) fn serve(&mut self, bytes: u32, ns: i64) {
-        self.bin.served_bytes += u64::from(bytes);
-        self.bin.served_ns += ns;
     }
 
     pub(super) fn finish(mut self) -> Vec<QueueBin> {

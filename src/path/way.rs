@@ -2,7 +2,7 @@
 
 use super::clock::Heading;
 use super::flows::PathFlow;
-use super::link::{self, IdleDelays, Link};
+use super::link::{IdleDelays, Link, Served};
 use super::losses::{self, Drop, DropPattern, Episode, QueueLimit};
 use super::matcher::{Passage, Seen};
 use super::queue::{Amount, QueueBin, Sweep};
@@ -113,6 +113,7 @@ pub(super) struct WayMaker {
     link: Link,
     sweep: Sweep,
     idle: IdleDelays,
+    served: Served,
     span: Option<(i64, i64)>,
     drops: Vec<Drop>,
     run: u64,
@@ -129,6 +130,7 @@ impl WayMaker {
             link,
             sweep,
             idle: IdleDelays::default(),
+            served: Served::default(),
             span: None,
             drops: Vec::new(),
             run: 0,
@@ -154,8 +156,8 @@ impl WayMaker {
         if entry.at >= before {
             self.idle.add(bytes, delay);
         } else if entry.at < before.saturating_sub(self.link.transit_ns) {
-            self.sweep
-                .serve(bytes, exit.at.saturating_sub(before).max(0));
+            let ns = exit.at.saturating_sub(before).max(0);
+            self.served.add(bytes, ns);
         }
         leaves
     }
@@ -195,8 +197,9 @@ impl WayMaker {
         let duration_ns = self
             .span
             .map_or(0, |(first, last)| last.saturating_sub(first));
-        let rate_bps = link::rate_bps(&bins, duration_ns);
-        let found = self.idle.link(capacity_bps.or(rate_bps));
+        let rate_bps = self.served.rate_bps(duration_ns);
+        let known_bps = capacity_bps.or(rate_bps);
+        let found = self.idle.link(known_bps);
         let mut drops = self.drops;
         let shown = losses::judge(&mut drops, &bins, limit);
         let episodes = losses::episodes(&drops, EPISODE_PAUSE_NS);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::queue::{Amount, QueueBin};
+use super::queue::Amount;
 
 /// A packet that came in and never left.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,13 +117,36 @@ pub struct Episode {
     pub flows: Vec<(u32, u64)>,
 }
 
+/// How many packets that passed found so many waiting, by their number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FoundByPassed {
+    counts: Vec<u64>,
+}
+
+impl FoundByPassed {
+    #[inline]
+    pub(super) fn add(&mut self, found: Amount) {
+        let packets = (found.packets as usize).min(FOUND_MAX);
+        if packets >= self.counts.len() {
+            self.counts.resize(packets + 1, 0);
+        }
+        self.counts[packets] += 1;
+    }
+
+    /// Packets that passed though they found more than so many.
+    fn above(&self, packets: u64) -> u64 {
+        let counts = self.counts.iter().skip(packets as usize + 1);
+        counts.sum()
+    }
+}
+
 /// Tells causes of all drops of one way. Gives the limit that they show, where none is `known`.
 pub(super) fn judge(
     drops: &mut [Drop],
-    bins: &[QueueBin],
+    passed: &FoundByPassed,
     known: Option<QueueLimit>,
 ) -> Option<QueueLimit> {
-    let limit = known.or_else(|| shown_limit(drops, bins));
+    let limit = known.or_else(|| shown_limit(drops, passed));
     for drop in drops {
         drop.cause = match limit {
             Some(limit) if limit.is_reached(drop.found, drop.ip_len) => DropCause::Full,
@@ -134,22 +157,44 @@ pub(super) fn judge(
     limit
 }
 
-/// The most that ever waited is the limit when drops happen there and hardly anywhere else.
-fn shown_limit(drops: &[Drop], bins: &[QueueBin]) -> Option<QueueLimit> {
-    let max = |of: fn(Amount) -> u64| bins.iter().map(|bin| of(bin.max)).max().unwrap_or(0);
-    let packets = QueueLimit::Packets(max(|amount| amount.packets));
-    let bytes = QueueLimit::Bytes(max(|amount| amount.bytes));
-    let reached = |limit: QueueLimit| {
-        let at = |drop: &&Drop| limit.is_reached(drop.found, drop.ip_len);
-        drops.iter().filter(at).count()
-    };
-    let limit = if reached(bytes) > reached(packets) {
-        bytes
-    } else {
-        packets
-    };
-    let enough = drops.len() >= DROPS_MIN && max(|amount| amount.packets) >= 3;
-    (enough && reached(limit) * 2 > drops.len()).then_some(limit)
+/// What most drops found waiting is the limit, when hardly any packet passed that found more.
+fn shown_limit(drops: &[Drop], passed: &FoundByPassed) -> Option<QueueLimit> {
+    let packets = usual(drops.iter().map(|drop| drop.found.packets))?;
+    let near = |drop: &&Drop| drop.found.packets.abs_diff(packets) <= 1;
+    let at_limit: Vec<&Drop> = drops.iter().filter(near).collect();
+    let believed = at_limit.len() >= DROPS_MIN
+        && at_limit.len() * 2 > drops.len()
+        && packets >= LIMIT_MIN
+        && passed.above(packets + 1) * 4 < at_limit.len() as u64;
+    if !believed {
+        return None;
+    }
+    // Packets of several sizes tell a limit of bytes: the bytes are always nearly the same, the
+    // packets are not.
+    let bytes = usual(at_limit.iter().map(|drop| drop.found.bytes))?;
+    let spread = |of: &dyn Fn(&Drop) -> u64| at_limit.iter().map(|drop| of(drop)).sum::<u64>();
+    let of_packets = spread(&|drop| drop.found.packets.abs_diff(packets) * PACKET_BYTES);
+    let of_bytes = spread(&|drop| drop.found.bytes.abs_diff(bytes));
+    if of_bytes * 2 < of_packets {
+        // At least what was there; what would not fit is less than a packet more.
+        let most = at_limit.iter().map(|drop| drop.found.bytes);
+        let most = most.filter(|&most| most < bytes + PACKET_BYTES).max();
+        return most.map(QueueLimit::Bytes);
+    }
+    Some(QueueLimit::Packets(packets))
+}
+
+/// The most frequent value; the smallest of several. `None` without values.
+fn usual(values: impl Iterator<Item = u64>) -> Option<u64> {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_default() += 1;
+    }
+    let most = counts.values().copied().max()?;
+    counts
+        .into_iter()
+        .find(|&(_, count)| count == most)
+        .map(|(value, _)| value)
 }
 
 /// What pattern the drops make; `None` without drops.
@@ -194,6 +239,10 @@ pub(super) fn episodes(drops: &[Drop], pause_ns: i64) -> Vec<Episode> {
 const PACKET_BYTES: u64 = 1500;
 /// Drops from which on a limit is believed to be one.
 const DROPS_MIN: usize = 3;
+/// Packets from which on a limit is believed to be one: fewer wait by chance.
+const LIMIT_MIN: u64 = 3;
+/// Packets that are told apart by how many there were.
+const FOUND_MAX: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {
@@ -215,29 +264,19 @@ mod tests {
         }
     }
 
-    fn at_most(packets: u64) -> Vec<QueueBin> {
-        let max = Amount {
-            packets,
-            bytes: packets * 1500,
-        };
-        vec![QueueBin {
-            max,
-            ..QueueBin::default()
-        }]
+    fn passed(found: &[u64]) -> FoundByPassed {
+        let mut passed = FoundByPassed::default();
+        for &packets in found {
+            passed.add(Amount { packets, bytes: 0 });
+        }
+        passed
     }
 
     #[test]
-    fn drops_at_the_longest_queue_show_its_limit() {
-        let mut drops = [
-            drop(1, 0, 10),
-            drop(2, 0, 10),
-            drop(3, 0, 10),
-            drop(9, 0, 4),
-        ];
-        assert_eq!(
-            judge(&mut drops, &at_most(10), None),
-            Some(QueueLimit::Packets(10))
-        );
+    fn what_most_drops_found_is_the_limit() {
+        let mut drops = [drop(1, 0, 10), drop(2, 0, 10), drop(3, 0, 9), drop(9, 0, 4)];
+        let limit = judge(&mut drops, &passed(&[9, 9, 8, 10]), None);
+        assert_eq!(limit, Some(QueueLimit::Packets(10)));
         let causes = drops.map(|drop| drop.cause);
         assert_eq!(causes[..3], [DropCause::Full; 3]);
         assert_eq!(causes[3], DropCause::Early);
@@ -245,9 +284,29 @@ mod tests {
     }
 
     #[test]
+    fn what_other_packets_passed_with_is_no_limit() {
+        let mut drops = [drop(1, 0, 10), drop(2, 0, 10), drop(3, 0, 10)];
+        assert_eq!(judge(&mut drops, &passed(&[10, 11, 12, 13]), None), None);
+        assert_eq!(pattern(&drops), Some(DropPattern::Early));
+    }
+
+    #[test]
+    fn a_limit_of_bytes_lets_more_small_packets_in() {
+        let mut drops: Vec<Drop> = (0..10).map(|at| drop(at, 0, 20)).collect();
+        for drop in &mut drops[..5] {
+            // A small packet more.
+            drop.found.packets += 1;
+            drop.found.bytes += 60;
+        }
+        let limit = judge(&mut drops, &passed(&[20; 50]), None);
+        assert_eq!(limit, Some(QueueLimit::Bytes(30_060)));
+        assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
+    }
+
+    #[test]
     fn drops_anywhere_are_early_and_those_at_an_empty_queue_idle() {
         let mut drops = [drop(1, 0, 2), drop(2, 0, 5), drop(3, 0, 0), drop(9, 0, 1)];
-        assert_eq!(judge(&mut drops, &at_most(10), None), None);
+        assert_eq!(judge(&mut drops, &passed(&[5, 6, 7]), None), None);
         assert_eq!(drops[2].cause, DropCause::Idle);
         assert_eq!(pattern(&drops), Some(DropPattern::Early));
     }

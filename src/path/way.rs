@@ -3,7 +3,7 @@
 use super::clock::Heading;
 use super::flows::PathFlow;
 use super::link::{IdleDelays, Link, Served};
-use super::losses::{self, Drop, DropPattern, Episode, QueueLimit};
+use super::losses::{self, Drop, DropPattern, Episode, FoundByPassed, QueueLimit};
 use super::matcher::{Passage, Seen};
 use super::queue::{Amount, QueueBin, Sweep};
 
@@ -114,6 +114,7 @@ pub(super) struct WayMaker {
     sweep: Sweep,
     idle: IdleDelays,
     served: Served,
+    found_by_passed: FoundByPassed,
     span: Option<(i64, i64)>,
     drops: Vec<Drop>,
     run: u64,
@@ -131,6 +132,7 @@ impl WayMaker {
             sweep,
             idle: IdleDelays::default(),
             served: Served::default(),
+            found_by_passed: FoundByPassed::default(),
             span: None,
             drops: Vec::new(),
             run: 0,
@@ -147,7 +149,8 @@ impl WayMaker {
         let (entry, exit) = (&passage.entry, &passage.exit);
         let bytes = entry.sighting.ip_len;
         let leaves = self.link.leaves(entry.at, exit.at, exit.left_before);
-        self.sweep.pass(entry.at, leaves, bytes);
+        let found = self.sweep.pass(entry.at, leaves, bytes);
+        self.found_by_passed.add(found);
         self.run = 0;
         self.cover(entry.at, exit.at.max(entry.at));
         let delay = exit.at.saturating_sub(entry.at);
@@ -201,7 +204,7 @@ impl WayMaker {
         let known_bps = capacity_bps.or(rate_bps);
         let found = self.idle.link(known_bps);
         let mut drops = self.drops;
-        let shown = losses::judge(&mut drops, &bins, limit);
+        let shown = losses::judge(&mut drops, &self.found_by_passed, limit);
         let episodes = losses::episodes(&drops, EPISODE_PAUSE_NS);
         for drop in &drops {
             if let Some(Some(flow)) = flows.get_mut(drop.flow as usize) {

@@ -11,6 +11,7 @@ mod corpus;
 mod dependencies;
 mod formats;
 mod hostile;
+mod path;
 mod rooms;
 mod schema;
 mod support;

@@ -1,0 +1,159 @@
+//! Two points along a path: the emulator's log, a testbed's published numbers, the command.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::IpAddr;
+use std::path::Path;
+use std::process::Command;
+
+use ccanalyze::path::{Heading, Hop, PathAnalysis, PathConfig, Point};
+use serde_json::Value;
+
+use super::support::shared;
+
+/// Sender and receiver, with their ports.
+type Ends = (IpAddr, u16, IpAddr, u16);
+
+fn hop(first: &Path, second: &Path) -> Hop {
+    let points = [first, second].map(|path| Point::file(path.to_path_buf()));
+    let mut analysis = PathAnalysis::of(&points, &PathConfig::default()).unwrap();
+    analysis.hops.remove(0)
+}
+
+fn drops(hop: &Hop) -> BTreeMap<Ends, u64> {
+    let mut drops = BTreeMap::new();
+    for flow in hop.flows_in_order() {
+        let (src, dst) = (flow.key.src, flow.key.dst);
+        let ends = (src.ip(), src.port(), dst.ip(), dst.port());
+        *drops.entry(ends).or_default() += flow.dropped_packets;
+    }
+    drops.retain(|_, drops| *drops > 0);
+    drops
+}
+
+/// What truth.json of a lab scenario says was dropped between ingress and egress.
+fn logged(folder: &Path) -> BTreeMap<Ends, u64> {
+    let text = fs::read_to_string(folder.join("truth.json")).unwrap();
+    let truth: Value = serde_json::from_str(&text).unwrap();
+    let mut drops = BTreeMap::new();
+    for flow in truth["flows"].as_array().unwrap() {
+        let address = |name: &str| flow[name].as_str().unwrap().parse::<IpAddr>().unwrap();
+        let port = |name: &str| flow[name].as_u64().unwrap() as u16;
+        let server = (address("server"), port("sport"));
+        let client = (address("client"), port("cport"));
+        for (event, counts) in flow["network_events"].as_object().unwrap() {
+            let parts: Vec<&str> = event.split('.').collect();
+            let (from, to) = if parts[0] == "down" {
+                (server, client)
+            } else {
+                (client, server)
+            };
+            if parts[1] == "bn" && parts[2].contains("drop") {
+                let ends = (from.0, from.1, to.0, to.1);
+                *drops.entry(ends).or_default() += counts["packets"].as_u64().unwrap();
+            }
+        }
+    }
+    drops
+}
+
+/// Every drop between the two captures is in the emulator's log, flow by flow, and no other.
+#[test]
+fn drops_of_every_flow_are_those_that_the_emulator_logged() {
+    let Some(lab) = shared("lab") else { return };
+    let mut all = 0;
+    for entry in fs::read_dir(lab).unwrap() {
+        let folder = entry.unwrap().path();
+        if !folder.is_dir() {
+            continue;
+        }
+        let hop = hop(
+            &folder.join("ingress.pcap.zst"),
+            &folder.join("egress.pcap.zst"),
+        );
+        let truth = logged(&folder);
+        assert_eq!(drops(&hop), truth, "{}", folder.display());
+        all += truth.values().sum::<u64>();
+    }
+    // The sum of the README's column of drops at the bottleneck.
+    assert_eq!(all, 9691);
+}
+
+/// 1500-byte packets at 10 Mbit/s: the configured rate and limit are found without being told.
+#[test]
+fn rate_and_limit_of_a_bottleneck_are_found() {
+    let Some(lab) = shared("lab/s3-two-bbr-bbr-0.5bdp") else {
+        return;
+    };
+    let hop = hop(&lab.join("ingress.pcap.zst"), &lab.join("egress.pcap.zst"));
+    let way = &hop.ways[Heading::Forward as usize];
+    let rate = way.rate_bps.unwrap();
+    assert!((rate / 10e6 - 1.0).abs() < 0.001, "{rate}");
+    // 31,250 bytes hold 20 full packets.
+    let limit = way.limit.unwrap();
+    assert_eq!(limit.share(20.0, 30_000.0), Some(1.0), "{limit:?}");
+    assert!(way.drops.iter().all(|drop| drop.cause.name() == "full"));
+}
+
+/// A testbed that others tapped before (s1) and after (s3) its bottleneck of 10 Mbit/s. Their
+/// tables, made from these captures: throughput at s3 in bins of 200 ms counts 9.90 Mbit/s of
+/// Ethernet frames of 1500 bytes and less (`throughput.csv`, fourth pair of columns), no packet lost
+/// between the points but retransmissions of the start.
+#[test]
+fn a_published_testbed_shows_its_bottleneck() {
+    let Some(corpus) = shared("corpus/bbrv2-behaviour-analysis") else {
+        return;
+    };
+    let capture = |point: &str| corpus.join(format!("1121_143647_example_bbrv2__{point}.pcap.gz"));
+    let hop = hop(&capture("s1"), &capture("s3"));
+    let way = &hop.ways[Heading::Forward as usize];
+    let bytes: u64 = way.bins.iter().map(|bin| bin.left.bytes).sum();
+    let bps = bytes as f64 * 8e9 / way.duration_ns().unwrap() as f64;
+    assert!((bps / 9.90e6 - 1.0).abs() < 0.01, "{bps}");
+    assert_eq!(way.drops.len(), 0);
+    assert!(!hop.clock_is_fixed());
+}
+
+#[test]
+fn the_command_writes_all_tables_of_a_path() {
+    let captures = super::support::root().join("testdata/captures");
+    let folder = tempfile::tempdir().unwrap();
+    let capture = captures.join("two-flows-cubic-bbr.pcap.zst");
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ccanalyze"))
+            .arg("path")
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let capture = capture.to_str().unwrap();
+    // A capture against itself: all passes at once.
+    let both = ["--before", capture, "--after", capture];
+    let (status, errors) = run(&[&both[..], &["--out", "p.csv", "--packets", "all.csv"]].concat());
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
+    for table in ["p", "p.hops", "p.series", "p.flow_series", "p.episodes", "all"] {
+        assert!(folder.path().join(format!("{table}.csv")).exists(), "{table}");
+    }
+    let hops = fs::read_to_string(folder.path().join("p.hops.csv")).unwrap();
+    let header: Vec<&str> = hops.lines().next().unwrap().split(',').collect();
+    let dropped = header.iter().position(|&name| name == "dropped_packets").unwrap();
+    for row in hops.lines().skip(1) {
+        assert_eq!(row.split(',').nth(dropped), Some("0"), "{row}");
+    }
+    for (arguments, what) in [
+        (&["--before", capture][..], "--after"),
+        (&["--point", capture][..], "--point"),
+        (&["--before", "-", "--after", capture][..], "standard input"),
+        (&["--before", capture, "--after", capture, "--limit", "10"][..], "100p"),
+    ] {
+        let (status, errors) = run(arguments);
+        assert_eq!(status, Some(2), "{arguments:?}");
+        assert!(errors.contains(what), "{arguments:?}: {errors}");
+    }
+    let other = captures.join("drop-one.pcap");
+    let (status, errors) = run(&["--before", capture, "--after", other.to_str().unwrap()]);
+    assert_eq!(status, Some(2));
+    assert!(errors.contains("none of its packets"), "{errors}");
+}

@@ -126,19 +126,35 @@ fn the_command_writes_all_tables_of_a_path() {
             .current_dir(folder.path())
             .output()
             .unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
     };
     let capture = capture.to_str().unwrap();
     // A capture against itself: all passes at once.
     let both = ["--before", capture, "--after", capture];
     let (status, errors) = run(&[&both[..], &["--out", "p.csv", "--packets", "all.csv"]].concat());
     assert_eq!((status, errors.as_str()), (Some(0), ""));
-    for table in ["p", "p.hops", "p.series", "p.flow_series", "p.episodes", "all"] {
-        assert!(folder.path().join(format!("{table}.csv")).exists(), "{table}");
+    for table in [
+        "p",
+        "p.hops",
+        "p.series",
+        "p.flow_series",
+        "p.episodes",
+        "all",
+    ] {
+        assert!(
+            folder.path().join(format!("{table}.csv")).exists(),
+            "{table}"
+        );
     }
     let hops = fs::read_to_string(folder.path().join("p.hops.csv")).unwrap();
     let header: Vec<&str> = hops.lines().next().unwrap().split(',').collect();
-    let dropped = header.iter().position(|&name| name == "dropped_packets").unwrap();
+    let dropped = header
+        .iter()
+        .position(|&name| name == "dropped_packets")
+        .unwrap();
     for row in hops.lines().skip(1) {
         assert_eq!(row.split(',').nth(dropped), Some("0"), "{row}");
     }
@@ -146,7 +162,10 @@ fn the_command_writes_all_tables_of_a_path() {
         (&["--before", capture][..], "--after"),
         (&["--point", capture][..], "--point"),
         (&["--before", "-", "--after", capture][..], "standard input"),
-        (&["--before", capture, "--after", capture, "--limit", "10"][..], "100p"),
+        (
+            &["--before", capture, "--after", capture, "--limit", "10"][..],
+            "100p",
+        ),
     ] {
         let (status, errors) = run(arguments);
         assert_eq!(status, Some(2), "{arguments:?}");

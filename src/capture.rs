@@ -33,6 +33,7 @@ mod compression;
 mod error;
 mod facts;
 mod interface;
+mod lanes;
 mod mapped;
 mod mapping;
 mod pcap;

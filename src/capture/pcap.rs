@@ -10,6 +10,7 @@ use pcap_parser::{LegacyPcapBlock, PcapHeader};
 use super::clock::pcap_time;
 use super::error::CaptureErrorKind;
 use super::facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
+use super::lanes::{Lanes, walk_to};
 use super::record::{Entry, LinkType};
 use super::{RECORD_BYTES_MAX, variant};
 
@@ -237,6 +238,7 @@ impl PcapWalker {
         bytes: &[u8],
         at: &mut usize,
         entries: &mut Vec<Entry>,
+        lanes: Option<&mut Lanes>,
     ) -> Result<usize, CaptureErrorKind> {
         let shape = self.shape;
         match (shape.order, shape.header_bytes, shape.lengths) {
@@ -244,11 +246,13 @@ impl PcapWalker {
                 |rest| standard(rest, u32::from_le_bytes),
                 (bytes, at),
                 entries,
+                lanes,
             ),
             (ByteOrder::Big, 16, LengthOrder::CapturedFirst) => self.walk_by(
                 |rest| standard(rest, u32::from_be_bytes),
                 (bytes, at),
                 entries,
+                lanes,
             ),
             (ByteOrder::Little, 24, LengthOrder::CapturedFirst) => self.walk_by(
                 |rest| {
@@ -258,8 +262,9 @@ impl PcapWalker {
                 },
                 (bytes, at),
                 entries,
+                lanes,
             ),
-            _ => self.walk_by(|rest| shape.whole(rest), (bytes, at), entries),
+            _ => self.walk_by(|rest| shape.whole(rest), (bytes, at), entries, lanes),
         }
     }
 
@@ -269,25 +274,31 @@ impl PcapWalker {
         whole: impl Fn(&[u8]) -> Option<Header>,
         (bytes, at): (&[u8], &mut usize),
         entries: &mut Vec<Entry>,
+        lanes: Option<&mut Lanes>,
     ) -> Result<usize, CaptureErrorKind> {
         let Shape {
             header_bytes,
             ns_per_unit,
             ..
         } = self.shape;
-        while let Some(header) = bytes.get(*at..).and_then(&whole) {
+        let step = |bytes: &[u8], at: usize| {
+            let header = bytes.get(at..).and_then(&whole)?;
             if header.captured_len > RECORD_BYTES_MAX {
-                break;
+                return None;
             }
-            let start = *at + header_bytes;
-            entries.push(Entry {
+            let start = at + header_bytes;
+            let entry = Entry {
                 at: pcap_time(header.seconds, header.fraction, ns_per_unit),
                 start: start as u32,
                 captured_len: header.captured_len,
                 original_len: header.original_len,
                 link: self.link,
-            });
-            *at = start + header.captured_len as usize;
+            };
+            Some((entry, start + header.captured_len as usize))
+        };
+        match lanes {
+            Some(lanes) => lanes.walk(self.shape, (bytes, at), entries, step),
+            None => walk_to(usize::MAX, (bytes, at), entries, &step),
         }
         match bytes.get(*at..).and_then(|rest| self.shape.header(rest)) {
             None => Ok(header_bytes),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::Io;
 use super::error::{CaptureError, CaptureErrorKind};
 use super::facts::FileFacts;
+use super::lanes::Lanes;
 use super::mapped::MappedFile;
 use super::pcap::PcapWalker;
 use super::pcapng::PcapngWalker;
@@ -30,6 +31,7 @@ pub(super) struct FileReader {
     mapped: Option<MappedFile>,
     /// Where the window before began, in a file that is mapped.
     checkpoint: Option<Checkpoint>,
+    lanes: Lanes,
     walker: Walker,
     /// Bytes read but not walked; they go to the start of the next window.
     carry: Vec<u8>,
@@ -61,15 +63,17 @@ enum Walker {
 
 impl Walker {
     /// Appends the whole records of `bytes` from `at` on and moves `at` behind them; gives how many
-    /// bytes from there on are needed to get further, which is more than there are.
+    /// bytes from there on are needed to get further, which is more than there are. With `lanes`
+    /// it goes about it from several places at once, if that helps.
     fn walk(
         &mut self,
         bytes: &[u8],
         at: &mut usize,
         entries: &mut Vec<Entry>,
+        lanes: Option<&mut Lanes>,
     ) -> Result<usize, CaptureErrorKind> {
         match self {
-            Self::Pcap(walker) => walker.walk(bytes, at, entries),
+            Self::Pcap(walker) => walker.walk(bytes, at, entries, lanes),
             Self::Pcapng(walker) => walker.walk(bytes, at, entries),
         }
     }
@@ -124,6 +128,7 @@ impl FileReader {
             stream,
             mapped,
             checkpoint: None,
+            lanes: Lanes::default(),
             walker,
             carry,
             base: header_bytes as u64,
@@ -255,7 +260,8 @@ impl FileReader {
                 break;
             };
             let (mut at, bytes) = (0, view.bytes());
-            let walked = self.walker.walk(bytes, &mut at, &mut window.entries);
+            let lanes = Some(&mut self.lanes);
+            let walked = self.walker.walk(bytes, &mut at, &mut window.entries, lanes);
             let (left, at_end) = (bytes.len() - at, view.at_end);
             let records = window.entries.len();
             window.view = Some(view);
@@ -291,7 +297,7 @@ impl FileReader {
         self.carry.clear();
         let mut at = 0;
         loop {
-            let missing = match self.walker.walk(&bytes[..filled], &mut at, entries) {
+            let missing = match self.walker.walk(&bytes[..filled], &mut at, entries, None) {
                 Ok(need) => need,
                 Err(kind) => {
                     self.fail(kind, at, entries.len());

@@ -9,6 +9,7 @@ mod compressed;
 mod cuts;
 mod damage;
 mod files;
+mod lanes;
 mod mapped;
 mod pcap;
 mod pcapng;

@@ -71,10 +71,10 @@ pub struct FlowLimits {
     /// Connections alive at a time in one shard. One more puts away the quarter that has been
     /// silent longest; each is marked as cut by a limit, and counts as a new one when it goes on.
     pub flows_max: usize,
-    /// A connection that is over (FIN both ways or RST) is put away after so long, in ns of
+    /// A connection that is over (FIN both ways or RST) ends after so long a silence, in ns of
     /// capture time: late copies still belong to it.
     pub linger_ns: i64,
-    /// A connection of which nothing was seen for so long is put away, in ns of capture time.
+    /// Any other connection ends after so long a silence, in ns of capture time.
     pub idle_ns: i64,
 }
 
@@ -87,6 +87,14 @@ impl Default for FlowLimits {
             // RFC 9293 section 3.8.4 has keep-alives after two hours at the earliest.
             idle_ns: 7_500_000_000_000,
         }
+    }
+}
+
+impl FlowLimits {
+    /// Whether so long a silence ends a connection.
+    fn ended<F>(&self, flow: &Flow<F>, silent_ns: i64) -> bool {
+        let over = flow.connection.handshake().closing().is_over();
+        silent_ns >= self.idle_ns || (over && silent_ns >= self.linger_ns)
     }
 }
 
@@ -166,6 +174,9 @@ impl Place {
 /// How far one record can move the table's clock, in ns of capture time.
 const JUMP_NS: i64 = 60_000_000_000;
 
+/// A silence of 30 days is none, in ns: the capture's clock was set, and the connection goes on.
+const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
+
 /// How often connections are looked through for those to put away, in ns of capture time.
 const SWEEP_NS: i64 = 10_000_000_000;
 
@@ -217,9 +228,7 @@ impl<O: Observer> FlowTable<O> {
     /// Gives a segment to the connection at `index`, or to a new one when it begins one.
     #[inline]
     fn take(&mut self, hash: u64, mut index: usize, mut dir: Direction, segment: &Segment) {
-        if segment.flags.has(TcpFlags::SYN)
-            && self.flows[index].connection.is_superseded_by(dir, segment)
-        {
+        if self.is_past(index, dir, segment) {
             self.close(index, false);
             index = self.open(hash, segment);
             dir = self.direction(index, segment);
@@ -245,13 +254,15 @@ impl<O: Observer> FlowTable<O> {
             }
             let hash = self.hasher.hash(&segment.src, &segment.dst);
             match self.find(hash, segment) {
-                Some((index, dir)) if !segment.flags.has(TcpFlags::SYN) => {
+                Some((index, dir))
+                    if !segment.flags.has(TcpFlags::SYN) && self.is_prompt(index, segment) =>
+                {
                     self.enqueue(&mut queue, index, dir, segment);
                 }
                 Some((index, dir)) => {
                     // It may be the first of a new connection, which the state of this one tells.
                     self.work_off_one(&queue, index);
-                    if self.flows[index].connection.is_superseded_by(dir, segment) {
+                    if self.is_past(index, dir, segment) {
                         self.work_off(&mut queue);
                     }
                     self.take(hash, index, dir, segment);
@@ -404,6 +415,27 @@ impl<O: Observer> FlowTable<O> {
             .close(&flow.identity, &flow.connection, flow.sink, cut_by_limit);
     }
 
+    /// Whether a segment follows the one before it in its connection so closely that no silence
+    /// can have ended that.
+    #[inline]
+    fn is_prompt(&self, index: usize, segment: &Segment) -> bool {
+        let silent_ns = segment.at.since(self.flows[index].last_at);
+        silent_ns < self.limits.linger_ns.min(self.limits.idle_ns)
+    }
+
+    /// Whether a connection had ended before a segment: by its own silence, in which other
+    /// connections and when they were looked through play no part, or because the segment begins
+    /// the next one.
+    #[inline]
+    fn is_past(&self, index: usize, dir: Direction, segment: &Segment) -> bool {
+        let flow = &self.flows[index];
+        let silent_ns = segment.at.since(flow.last_at);
+        (!self.is_prompt(index, segment)
+            && silent_ns < LEAP_NS
+            && self.limits.ended(flow, silent_ns))
+            || (segment.flags.has(TcpFlags::SYN) && flow.connection.is_superseded_by(dir, segment))
+    }
+
     #[inline]
     fn keep_house(&mut self, at: CaptureTime) {
         if self.turns_clock(at) {
@@ -437,15 +469,17 @@ impl<O: Observer> FlowTable<O> {
         }
     }
 
-    /// Puts away what is over, and what has been silent for too long.
+    /// Puts away what is over, and what has been silent for too long, to have its memory back.
+    ///
+    /// Later than [`is_past`](Self::is_past) would: one absurd time, or records out of order, must
+    /// not end a connection that goes on.
     fn sweep(&mut self) {
         let mut index = self.flows.len();
         while index > 0 {
             index -= 1;
             let flow = &self.flows[index];
-            let silent_ns = self.now.since(flow.last_at);
-            let over = flow.connection.handshake().closing().is_over();
-            if silent_ns >= self.limits.idle_ns || (over && silent_ns >= self.limits.linger_ns) {
+            let silent_ns = self.now.since(flow.last_at).saturating_sub(JUMP_NS);
+            if self.limits.ended(flow, silent_ns) {
                 self.close(index, false);
             }
         }

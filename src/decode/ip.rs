@@ -200,12 +200,14 @@ fn fragment(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Par
 }
 
 /// The length in a jumbo payload option (RFC 2675 section 2), which is of all that follows the
-/// IPv6 header. Linux writes it first in the hop-by-hop header, where BIG TCP has it.
+/// IPv6 header. Linux writes it first in the hop-by-hop header, where BIG TCP has it. One
+/// beyond [`JUMBO_BYTES_MAX`] is not believed.
 fn jumbo_len(protocol: u8, rest: Rest<'_>) -> Option<usize> {
-    match (protocol, rest.bytes) {
-        (0, [_, _, 0xc2, 4, a, b, c, d, ..]) => Some(u32::from_be_bytes([*a, *b, *c, *d]) as usize),
-        _ => None,
-    }
+    let len = match (protocol, rest.bytes) {
+        (0, [_, _, 0xc2, 4, a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]) as usize,
+        _ => return None,
+    };
+    (len <= JUMBO_BYTES_MAX).then_some(len)
 }
 
 #[cold]
@@ -218,6 +220,10 @@ fn bad_v4(rest: Rest<'_>) -> Skip {
         None => rest.short_of(1, Skip::MalformedIp),
     }
 }
+
+/// Longest jumbogram believed, in bytes: no interface has packets of 16 MiB, and gigabytes in one
+/// packet would be all that is seen of a capture.
+const JUMBO_BYTES_MAX: usize = 16 << 20;
 
 /// IP protocol number of TCP.
 pub(super) const TCP: u8 = 6;

@@ -50,15 +50,16 @@ impl Density {
     /// Estimates the density of a sample over a range.
     ///
     /// `None` without values, where one is not finite, where all are equal (there is no bandwidth
-    /// then), or where the range is empty.
+    /// then), or where the range is empty or not finite.
     #[must_use]
     pub fn of(values: &[f64], range: DensityRange) -> Option<Self> {
-        let ordered = range.points >= 2 && range.low < range.high;
-        if !is_sample(values) || !ordered {
+        let width = range.high - range.low;
+        let is_range = range.points >= 2 && width > 0.0 && width.is_finite();
+        if !is_sample(values) || !is_range {
             return None;
         }
         let bandwidth = silverman(&Describe::of(values)?)?;
-        let step = (range.high - range.low) / (range.points - 1) as f64;
+        let step = width / (range.points - 1) as f64;
         let scale = values.len() as f64 * bandwidth * std::f64::consts::TAU.sqrt();
         let bell = |at: f64, value: f64| (-0.5 * ((at - value) / bandwidth).powi(2)).exp();
         let points = (0..range.points)

@@ -99,7 +99,8 @@ pub fn variance(values: &[f64]) -> Option<f64> {
 /// position `(n - 1) p`.
 ///
 /// This is type 7 of Hyndman and Fan, the default of numpy, R and Excel (`PERCENTILE.INC`).
-/// `None` without values, or where `p` is not in 0 ..= 1.
+/// `None` without values, where `p` is not in 0 ..= 1, or where two values are further apart than
+/// an `f64` holds.
 ///
 /// Source: definition S2 in METRICS.md; R. Hyndman, Y. Fan, Sample Quantiles in Statistical
 /// Packages, The American Statistician 50 (1996).
@@ -113,7 +114,8 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     let below = position.floor();
     let low = sorted[below as usize];
     let high = sorted[(below as usize + 1).min(last)];
-    Some(low + (high - low) * (position - below))
+    let value = low + (high - low) * (position - below);
+    value.is_finite().then_some(value)
 }
 
 fn confidence95(n: usize, mean: f64, std_dev: f64) -> Interval {

@@ -48,7 +48,8 @@ pub struct PairComparison {
 
 /// Compares every two samples: (0, 1), (0, 2), … (1, 2), …
 ///
-/// `None` where a sample has no values, or one that is not finite.
+/// `None` where a sample has no values or one that is not finite, or where a difference of means is
+/// beyond what an `f64` holds.
 ///
 /// Source: definition S8 in METRICS.md.
 #[must_use]
@@ -114,10 +115,11 @@ fn compare(
     if !is_sample(first) || !is_sample(second) {
         return None;
     }
+    let difference = Some(mean(first)? - mean(second)?).filter(|d| d.is_finite())?;
     let undefined = PairComparison {
         a,
         b,
-        difference: mean(first)? - mean(second)?,
+        difference,
         ci95: None,
         statistic: None,
         df: None,

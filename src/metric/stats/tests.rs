@@ -3,6 +3,8 @@
 use super::distribution::{chi_squared_tail, f_tail, student_t_quantile, student_t_tail};
 use super::*;
 
+use proptest::prelude::*;
+
 /// R's `PlantGrowth` (A. Dobson, An Introduction to Statistical Modelling, 1983): dried weights of
 /// plants, control and two treatments.
 const PLANTS: [[f64; 10]; 3] = [
@@ -352,5 +354,70 @@ fn critical_values_keep_their_digits_for_any_number_of_degrees_of_freedom() {
         (1e7, 1.959_964_221_767_205),
     ] {
         close(student_t_quantile(0.025, df), expected, 1e-8);
+    }
+}
+
+proptest! {
+    /// Whatever numbers there are, nothing panics and no statistic is NaN or infinite.
+    #[test]
+    fn statistics_of_any_numbers_are_numbers_or_nothing(
+        samples in prop::collection::vec(
+            prop::collection::vec(prop_oneof![prop::num::f64::ANY, -1e3..1e3, Just(1.0)], 0..12),
+            0..5,
+        )
+    ) {
+        for sample in &samples {
+            if let Some(d) = Describe::of(sample) {
+                let ci95 = d.ci95.map_or([0.0; 2], |ci95| [ci95.low, ci95.high]);
+                let all = [d.mean, d.median, d.std_dev.unwrap_or(0.0), d.q1, d.q3, d.min, d.max];
+                prop_assert!(all.iter().all(|value| value.is_finite()), "{d:?}");
+                prop_assert!(ci95.iter().all(|value| !value.is_nan()), "{d:?}");
+                prop_assert!(d.min <= d.q1 && d.q1 <= d.median);
+                prop_assert!(d.median <= d.q3 && d.q3 <= d.max);
+            }
+            if let Some(plot) = BoxPlot::of(sample) {
+                prop_assert!(plot.whisker_low <= plot.median && plot.median <= plot.whisker_high);
+            }
+            let steps = ecdf(sample);
+            prop_assert!(steps.last().is_none_or(|&(_, share)| share >= 1.0));
+            let range = DensityRange { low: -1.0, high: 1.0, points: 5 };
+            if let Some(density) = Density::of(sample, range) {
+                prop_assert!(density.points.iter().all(|(_, value)| !value.is_nan()));
+            }
+        }
+        if let Some(anova) = Anova::of_samples(&samples) {
+            prop_assert!(anova.p.is_none_or(|p| (0.0..=1.0).contains(&p)), "{anova:?}");
+            prop_assert!(anova.f_crit > 0.0);
+        }
+        if let Some(test) = KruskalWallis::of(&samples) {
+            prop_assert!((0.0..=1.0).contains(&test.p), "{test:?}");
+        }
+        for test in [PairTest::WelchT, PairTest::MannWhitney] {
+            for pair in compare_pairs(&samples, test).unwrap_or_default() {
+                let p = [pair.p, pair.p_holm, pair.p_bonferroni];
+                prop_assert!(p.iter().flatten().all(|p| (0.0..=1.0).contains(p)), "{pair:?}");
+                prop_assert!(pair.p <= pair.p_holm && pair.p_holm <= pair.p_bonferroni);
+            }
+        }
+    }
+
+    /// Summaries give what the samples give.
+    #[test]
+    fn anova_of_summaries_is_that_of_the_samples(
+        samples in prop::collection::vec(prop::collection::vec(-1e6..1e6, 2..20), 2..6)
+    ) {
+        let of_samples = Anova::of_samples(&samples).unwrap();
+        let summaries: Vec<GroupSummary> = samples
+            .iter()
+            .map(|sample| GroupSummary {
+                n: sample.len() as u64,
+                sum: sample.iter().sum(),
+                variance: variance(sample),
+            })
+            .collect();
+        let of_summaries = Anova::of_summaries(&summaries).unwrap();
+        let relative = |a: f64, b: f64| (a - b).abs() / b.abs().max(1e-300);
+        prop_assert!(relative(of_summaries.total_ss, of_samples.total_ss) < 1e-9);
+        prop_assert!(relative(of_summaries.within.ms, of_samples.within.ms) < 1e-9);
     }
 }

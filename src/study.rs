@@ -10,6 +10,7 @@ mod conditions;
 mod files;
 mod groups;
 mod harm;
+pub mod import;
 mod init;
 mod labels;
 mod manifest;

@@ -39,7 +39,7 @@ const LZ4_LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
 
 impl Compression {
     /// Tells by the first bytes of a file how it is compressed, if it is.
-    pub(super) fn of(first: &[u8]) -> Option<Self> {
+    pub(crate) fn of(first: &[u8]) -> Option<Self> {
         match first {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             // Skippable frames are common to zstd and lz4; pzstd begins its files with one.
@@ -53,7 +53,7 @@ impl Compression {
     }
 
     /// A reader of what `input` holds compressed.
-    pub(super) fn decoder<R: Read + Send + 'static>(
+    pub(crate) fn decoder<R: Read + Send + 'static>(
         self,
         input: R,
     ) -> io::Result<Box<dyn Read + Send>> {

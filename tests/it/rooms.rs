@@ -27,7 +27,11 @@ const HOMES: &[(&str, &[&str])] = &[
     ("hashbrown", &["flow"]),
     ("statrs", &["metric/stats/distribution"]),
     ("rayon", &["analyze"]),
-    ("polars", &["table", "report/tables"]),
+    ("csv", &["study/import"]),
+    (
+        "polars",
+        &["study/import/parquet", "table", "report/tables"],
+    ),
     ("plotters", &["report/chart"]),
     ("png", &["report/chart"]),
     ("base64", &["report/html"]),
@@ -38,8 +42,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("ctrlc", &["cli"]),
     ("indicatif", &["cli"]),
     ("regex", &["study/template"]),
-    ("serde", &["study/cache"]),
-    ("serde_json", &["cli", "study/cache"]),
+    ("serde", &["study/cache", "study/import"]),
+    ("serde_json", &["cli", "study/cache", "study/import"]),
     ("strsim", &["study/manifest"]),
     ("toml", &["study/manifest"]),
     ("thiserror", &[]),
@@ -47,7 +51,7 @@ const HOMES: &[(&str, &[&str])] = &[
 
 /// What only some rooms may touch of the standard library.
 const OUTSIDE_WORLD: &[(&str, &[&str])] = &[
-    ("File::open", &["capture", "study/cache"]),
+    ("File::open", &["capture", "study/cache", "study/import"]),
     ("fs::read", &["capture", "study"]),
     (
         "std::fs",

@@ -1,0 +1,134 @@
+//! Text with a header line, separated by comma, semicolon or tab.
+
+use std::collections::BTreeMap;
+
+use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+
+use super::error::{Fault, ImportErrorKind, Place};
+use super::{MeasuredColumn, MeasuredFormat, MeasuredTable, MeasuredValues, check_cells};
+
+/// What may stand between cells: that of which the header has most, a comma if it has none.
+const SEPARATORS: [u8; 3] = *b",;\t";
+
+/// Bytes of a header that are looked at for its separator.
+const HEADER_BYTES: usize = 64 << 10;
+
+/// Cells, apart from empty ones, that mean that nothing was measured; in any case of letters.
+const MISSING: [&str; 5] = ["na", "n/a", "nan", "none", "null"];
+
+pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let before = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n');
+        Fault::at(Place::Line(before.count() as u64), ImportErrorKind::NotUtf8)
+    })?;
+    let separator = separator(text);
+    let cells_at_most = text
+        .bytes()
+        .filter(|&b| b == separator || b == b'\n')
+        .count()
+        + 1;
+    check_cells(cells_at_most as u64)?;
+    // Twice over the text, so that no cell is kept as text that turns out to be a number.
+    let mut is_text: Vec<bool> = Vec::new();
+    let mut lines = Vec::new();
+    let header = for_each_row(text, separator, |row| {
+        is_text.resize(row.len(), false);
+        for (is_text, cell) in is_text.iter_mut().zip(row) {
+            *is_text |= !is_missing(cell) && cell.parse::<f64>().is_err();
+        }
+        lines.push(row.position().map_or(0, csv::Position::line));
+    })?;
+    if lines.is_empty() {
+        return Err(ImportErrorKind::NoRows.into());
+    }
+    let mut columns = empty_columns(&header, &is_text, lines.len());
+    for_each_row(text, separator, |row| {
+        for (column, cell) in columns.iter_mut().zip(row) {
+            column.values.push(cell);
+        }
+    })?;
+    Ok(MeasuredTable {
+        format: MeasuredFormat::Csv,
+        columns,
+        series: Vec::new(),
+        metadata: BTreeMap::new(),
+        lines,
+    })
+}
+
+fn separator(text: &str) -> u8 {
+    let header = text.trim_start().lines().next().unwrap_or_default();
+    let header = &header.as_bytes()[..header.len().min(HEADER_BYTES)];
+    let cells = |separator: u8| header.split(|&byte| byte == separator).count();
+    let mut most = SEPARATORS[0];
+    for separator in SEPARATORS {
+        if cells(separator) > cells(most) {
+            most = separator;
+        }
+    }
+    most
+}
+
+/// Calls `f` for each row below the header, which is returned.
+fn for_each_row(
+    text: &str,
+    separator: u8,
+    mut f: impl FnMut(&StringRecord),
+) -> Result<StringRecord, Fault> {
+    let mut reader = ReaderBuilder::new()
+        .delimiter(separator)
+        .trim(Trim::All)
+        .from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| fault(&error))?.clone();
+    let mut row = StringRecord::new();
+    while reader
+        .read_record(&mut row)
+        .map_err(|error| fault(&error))?
+    {
+        f(&row);
+    }
+    Ok(header)
+}
+
+fn empty_columns(header: &StringRecord, is_text: &[bool], rows: usize) -> Vec<MeasuredColumn> {
+    let column = |(name, &is_text): (&str, &bool)| MeasuredColumn {
+        name: name.to_owned(),
+        values: if is_text {
+            MeasuredValues::Texts(Vec::with_capacity(rows))
+        } else {
+            MeasuredValues::Numbers(Vec::with_capacity(rows))
+        },
+    };
+    header.iter().zip(is_text).map(column).collect()
+}
+
+impl MeasuredValues {
+    /// Adds a cell as it stands in a text.
+    fn push(&mut self, cell: &str) {
+        let cell = Some(cell).filter(|cell| !is_missing(cell));
+        match self {
+            Self::Numbers(numbers) => numbers.push(cell.and_then(|cell| cell.parse().ok())),
+            Self::Texts(texts) => texts.push(cell.map(str::to_owned)),
+        }
+    }
+}
+
+fn is_missing(cell: &str) -> bool {
+    cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
+}
+
+fn fault(error: &csv::Error) -> Fault {
+    let kind = match error.kind() {
+        ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => ImportErrorKind::UnequalCells {
+            cells: *len,
+            header: *expected_len,
+        },
+        _ => ImportErrorKind::Csv(error.to_string()),
+    };
+    let line = error
+        .position()
+        .map(|position| Place::Line(position.line()));
+    Fault { place: line, kind }
+}

@@ -14,6 +14,7 @@ mod hostile;
 mod path;
 mod rooms;
 mod schema;
+mod studies;
 mod support;
 mod synth;
 mod truth;

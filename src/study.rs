@@ -34,7 +34,7 @@ pub use manifest::{ManifestError, Mistake};
 pub use measure::{FlowMeasure, MeasureOptions, RunMeasure, Sample};
 pub use metrics::{Metric, Values};
 pub use plan::{PlannedRun, Samples, StudyPlan};
-pub use reports::{Cells, ReportColumn, ReportPlan, ReportTable};
+pub use reports::{Cells, GridLabels, ReportColumn, ReportPlan, ReportTable};
 pub use results::{StudyFlow, StudyResults, StudyRun};
 pub use template::{Template, TemplateFault};
 pub use window::Window;

@@ -3,13 +3,16 @@
 mod access_network;
 mod mobility;
 mod pairs;
+mod utilisation_grid;
 
-use super::labels::{Label, LabelValue};
+use super::labels::{Label, LabelKind, LabelValue};
 use super::manifest::{Document, Located, ReportSection, suggestion};
 use super::results::StudyResults;
+use super::units::Dimension;
+pub use utilisation_grid::GridLabels;
 
 /// The built-in reports.
-const NAMES: [&str; 3] = ["access-network", "mobility", "pairs"];
+const NAMES: [&str; 4] = ["access-network", "mobility", "pairs", "utilisation-grid"];
 
 /// Names that the label which tells TCP variants apart usually has.
 const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "cc"];
@@ -34,7 +37,14 @@ pub enum ReportPlan {
         /// Place of the label that tells variants apart.
         variant: usize,
     },
+    /// Utilisation over loss and delay, and what splitting connections would gain.
+    UtilisationGrid(GridLabels),
 }
+
+/// Names that labels of a grid usually have: of the loss, of the one-way delay, of the rate.
+const LOSSES: [&str; 2] = ["loss", "plr"];
+const DELAYS: [&str; 3] = ["delay", "owd", "latency"];
+const RATES: [&str; 3] = ["rate", "bandwidth", "capacity"];
 
 /// What reports are understood with.
 pub(super) struct Context<'a> {
@@ -78,6 +88,16 @@ impl ReportPlan {
                 let variant = options.variant()?;
                 Some(Self::Pairs { variant })
             }
+            "utilisation-grid" => {
+                options.only(&["variant", "loss", "delay", "rate"]);
+                let labels = GridLabels {
+                    variant: options.variant()?,
+                    loss: options.measure("loss", &LOSSES, Dimension::Percent, "%")?,
+                    delay: options.measure("delay", &DELAYS, Dimension::Time, "ms")?,
+                    rate: options.label("rate", &RATES),
+                };
+                Some(Self::UtilisationGrid(labels))
+            }
             other => {
                 let message = format!("there is no report '{other}'{}", suggestion(other, &NAMES));
                 options.document.mistake(name.line, message);
@@ -100,6 +120,7 @@ impl ReportPlan {
             }
             Self::Mobility { variant } => mobility::tables(results, *variant),
             Self::Pairs { variant } => pairs::tables(results, *variant),
+            Self::UtilisationGrid(labels) => utilisation_grid::tables(results, *labels),
         }
     }
 }
@@ -137,36 +158,78 @@ impl Options<'_> {
         values.first()
     }
 
+    /// The label of a role: the one that is given, else one with a usual name.
+    fn label(&mut self, role: &str, usual: &[&str]) -> Option<usize> {
+        let labels = self.context.labels;
+        let given = self.get(role).cloned();
+        let names: Vec<&str> = labels.iter().map(|label| label.name.as_str()).collect();
+        let Some(given) = given else {
+            return usual
+                .iter()
+                .find_map(|usual| names.iter().position(|name| name == usual));
+        };
+        let place = names.iter().position(|name| *name == given.value);
+        if place.is_none() {
+            let hint = suggestion(&given.value, &names);
+            let message = format!("there is no label '{}'{hint}", given.value);
+            self.document.mistake(given.line, message);
+        }
+        place
+    }
+
     /// The label that tells TCP variants apart.
     fn variant(&mut self) -> Option<usize> {
-        let labels = self.context.labels;
-        let given = self.get("variant").cloned();
-        let names: Vec<&str> = labels.iter().map(|label| label.name.as_str()).collect();
-        if let Some(given) = given {
-            let place = names.iter().position(|name| *name == given.value);
-            if place.is_none() {
-                let hint = suggestion(&given.value, &names);
-                let message = format!("there is no label '{}'{hint}", given.value);
-                self.document.mistake(given.line, message);
-            }
-            return place;
+        let place = self.label("variant", &VARIANTS);
+        if place.is_none() && self.get("variant").is_none() {
+            self.lacks("variant", "which label tells the TCP variants apart");
         }
-        let place = VARIANTS
-            .iter()
-            .find_map(|usual| names.iter().position(|name| name == usual));
-        if place.is_none() {
+        place
+    }
+
+    /// A label of numbers with a unit.
+    fn measure(
+        &mut self,
+        role: &str,
+        usual: &[&str],
+        dimension: Dimension,
+        example: &str,
+    ) -> Option<usize> {
+        let place = self.label(role, usual);
+        let Some(place) = place else {
+            if self.get(role).is_none() {
+                self.lacks(role, &format!("which label is the {role}"));
+            }
+            return None;
+        };
+        let label = &self.context.labels[place];
+        let fits =
+            matches!(label.kind, LabelKind::Number(Some(unit)) if unit.dimension == dimension);
+        if !fits {
             let message = format!(
-                "report '{0}' must know which label tells the TCP variants apart: write variant = \"...\" in [reports.{0}]{1}",
+                "report '{}' needs label '{1}' with a unit of {2}: write [labels.{1}] with unit = \"{example}\"",
                 self.name.value,
-                if names.is_empty() {
-                    String::new()
-                } else {
-                    format!("; there is {}", names.join(", "))
-                }
+                label.name,
+                dimension.described()
             );
             self.document.mistake(self.name.line, message);
         }
-        place
+        fits.then_some(place)
+    }
+
+    /// Notes that an option is missing.
+    fn lacks(&mut self, key: &str, what: &str) {
+        let names: Vec<&str> = self
+            .context
+            .labels
+            .iter()
+            .map(|label| label.name.as_str())
+            .collect();
+        let message = format!(
+            "report '{0}' must know {what}: write {key} = \"...\" in [reports.{0}]; labels are {1}",
+            self.name.value,
+            names.join(", ")
+        );
+        self.document.mistake(self.name.line, message);
     }
 
     /// The variant that others are compared with.
@@ -253,7 +316,7 @@ impl<R> Builder<R> {
         self.add(name, Cells::Count(cells))
     }
 
-    /// A column for each of these labels, from the key of a row.
+    /// A column for each of these labels that any row has, from the key of a row.
     fn labels(
         mut self,
         results: &StudyResults,
@@ -261,6 +324,9 @@ impl<R> Builder<R> {
         key_of: impl Fn(&R) -> &Vec<Option<LabelValue>>,
     ) -> Self {
         for (index, &place) in places.iter().enumerate() {
+            if self.rows.iter().all(|row| key_of(row)[index].is_none()) {
+                continue;
+            }
             let label = &results.labels[place];
             self = self.text(label.column(), |row| {
                 key_of(row)[index]

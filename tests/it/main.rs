@@ -15,6 +15,8 @@ mod path;
 mod rooms;
 mod schema;
 mod studies;
+mod study;
+mod study_truth;
 mod support;
 mod synth;
 mod truth;

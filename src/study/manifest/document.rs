@@ -308,12 +308,18 @@ pub(in crate::study) fn suggestion<S: AsRef<str>>(given: &str, known: &[S]) -> S
     let close = known
         .iter()
         .map(|name| {
-            let distance = strsim::damerau_levenshtein(&lower, &name.as_ref().to_lowercase());
+            let known = name.as_ref().to_lowercase();
+            // What is only cut short, such as a name without its unit, is next.
+            let distance = if !lower.is_empty() && known.starts_with(&lower) {
+                1
+            } else {
+                strsim::damerau_levenshtein(&lower, &known)
+            };
             (distance, name.as_ref())
         })
         .min()
-        // A third of the letters may be wrong.
-        .filter(|&(distance, name)| distance * 3 <= name.chars().count().max(3));
+        // Half of the letters may be wrong.
+        .filter(|&(distance, name)| distance * 2 <= name.chars().count());
     match close {
         Some((_, name)) => format!("; did you mean '{name}'?"),
         None if known.is_empty() => String::new(),

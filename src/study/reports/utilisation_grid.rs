@@ -1,0 +1,264 @@
+//! The connection-splitting study: utilisation over loss and delay, and what a split would gain.
+
+use std::collections::BTreeMap;
+
+use super::{Builder, ReportTable, key};
+use crate::metric::split::{
+    PathClass, PathModel, SplitCounts, SplitFilter, SplitGrid, SplitScenario, study_splits,
+};
+use crate::metric::stats::Describe;
+use crate::study::groups::GroupKey;
+use crate::study::labels::{LabelKind, LabelValue};
+use crate::study::metrics::Metric;
+use crate::study::results::{StudyResults, StudyRun};
+
+/// The labels that make the grid, by place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GridLabels {
+    /// Tells the TCP variants apart.
+    pub variant: usize,
+    /// Share of packets lost at random, in percent.
+    pub loss: usize,
+    /// One-way delay.
+    pub delay: usize,
+    /// Rate of the link; settings of different rates are put together to paths.
+    pub rate: Option<usize>,
+}
+
+/// One line of the grid: what a variant makes of one loss, over all delays.
+struct Line {
+    key: GroupKey,
+    variant: Option<LabelValue>,
+    loss: LabelValue,
+    runs: usize,
+    /// Median utilisation by delay.
+    cells: BTreeMap<LabelValue, f64>,
+}
+
+/// One of the two segments of a path.
+type Segment = fn(&SplitScenario) -> PathModel;
+
+/// A path that profits, with its other labels and the variant.
+type PathRow = (GroupKey, Option<LabelValue>, SplitScenario);
+
+/// A variant and what splits would gain it.
+struct Splits {
+    key: GroupKey,
+    variant: Option<LabelValue>,
+    settings: u64,
+    counts: SplitCounts,
+    scenarios: Vec<SplitScenario>,
+}
+
+pub(super) fn tables(results: &StudyResults, labels: GridLabels) -> Vec<ReportTable> {
+    let of_grid = [Some(labels.variant), Some(labels.loss), Some(labels.delay)];
+    let places: Vec<usize> = results
+        .group_by
+        .iter()
+        .copied()
+        .filter(|place| !of_grid.contains(&Some(*place)) && !results.labels[*place].of_flows)
+        .collect();
+    let without_rate: Vec<usize> = places
+        .iter()
+        .copied()
+        .filter(|place| labels.rate != Some(*place))
+        .collect();
+    let mut tables = vec![grid(results, labels, &places)];
+    tables.extend(splits(results, labels, &without_rate));
+    tables
+}
+
+/// Runs of the grid: one flow, with a loss and a delay.
+fn runs(results: &StudyResults, labels: GridLabels) -> impl Iterator<Item = &StudyRun> {
+    results.runs.iter().filter(move |run| {
+        run.flows.len() == 1
+            && run.labels[labels.loss].is_some()
+            && run.labels[labels.delay].is_some()
+    })
+}
+
+fn grid(results: &StudyResults, labels: GridLabels, places: &[usize]) -> ReportTable {
+    type LineKey = (GroupKey, Option<LabelValue>, Option<LabelValue>);
+    let mut samples: BTreeMap<LineKey, BTreeMap<LabelValue, Vec<f64>>> = BTreeMap::new();
+    for run in runs(results, labels) {
+        let line = (
+            key(&run.labels, places),
+            run.labels[labels.variant].clone(),
+            run.labels[labels.loss].clone(),
+        );
+        let (Some(delay), Some(utilisation)) = (
+            run.labels[labels.delay].clone(),
+            run.values.get(Metric::Utilisation),
+        ) else {
+            continue;
+        };
+        let cells = samples.entry(line).or_default();
+        cells.entry(delay).or_default().push(utilisation);
+    }
+    let mut delays: Vec<LabelValue> = samples.values().flat_map(BTreeMap::keys).cloned().collect();
+    delays.sort();
+    delays.dedup();
+    let lines: Vec<Line> = samples
+        .into_iter()
+        .filter_map(|((key, variant, loss), cells)| {
+            Some(Line {
+                key,
+                variant,
+                loss: loss?,
+                runs: cells.values().map(Vec::len).sum(),
+                cells: cells
+                    .into_iter()
+                    .filter_map(|(delay, samples)| Some((delay, Describe::of(&samples)?.median)))
+                    .collect(),
+            })
+        })
+        .collect();
+    let mut builder = Builder::new(lines)
+        .labels(results, places, |line| &line.key)
+        .text(results.labels[labels.variant].column(), |line| {
+            line.variant.as_ref().map(|value| value.text().to_owned())
+        })
+        .real(results.labels[labels.loss].column(), |line| {
+            line.loss.number()
+        })
+        .count("runs", |line| Some(line.runs as u64));
+    let name = results.labels[labels.delay].column();
+    for delay in delays {
+        builder = builder.real(format!("{name}_{}", delay.text()), |line| {
+            line.cells.get(&delay).copied()
+        });
+    }
+    builder.table(
+        "utilisation-grid",
+        "Median utilisation over loss (lines) and one-way delay (columns)",
+    )
+}
+
+/// Settings and their goodputs, of each variant.
+type Settings = BTreeMap<(GroupKey, Option<LabelValue>), Vec<(PathModel, Vec<f64>)>>;
+
+/// What every two settings of a variant make together.
+fn predicted(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<Splits> {
+    let mut goodputs = Settings::new();
+    for run in runs(results, labels) {
+        let (Some(model), Some(goodput_bps)) = (
+            model(results, labels, run),
+            run.values.get(Metric::GoodputBps),
+        ) else {
+            continue;
+        };
+        let of = (key(&run.labels, places), run.labels[labels.variant].clone());
+        let settings = goodputs.entry(of).or_default();
+        match settings.iter_mut().find(|(known, _)| *known == model) {
+            Some((_, samples)) => samples.push(goodput_bps),
+            None => settings.push((model, vec![goodput_bps])),
+        }
+    }
+    goodputs
+        .into_iter()
+        .map(|((key, variant), settings)| {
+            let mut grid = SplitGrid::default();
+            for (model, samples) in &settings {
+                if let Some(described) = Describe::of(samples) {
+                    grid.insert(*model, described.median);
+                }
+            }
+            let (counts, scenarios) = study_splits(&grid, SplitFilter::default());
+            Splits {
+                key,
+                variant,
+                settings: settings.len() as u64,
+                counts,
+                scenarios,
+            }
+        })
+        .collect()
+}
+
+fn splits(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<ReportTable> {
+    let splits = predicted(results, labels, places);
+    let paths: Vec<PathRow> = splits
+        .iter()
+        .flat_map(|splits| {
+            let of = (splits.key.clone(), splits.variant.clone());
+            splits
+                .scenarios
+                .iter()
+                .map(move |path| (of.0.clone(), of.1.clone(), *path))
+        })
+        .collect();
+    let name = results.labels[labels.variant].column();
+    let text = |value: &Option<LabelValue>| value.as_ref().map(|value| value.text().to_owned());
+    let mut of_paths = Builder::new(paths)
+        .labels(results, places, |(key, _, _)| key)
+        .text(&name, |(_, variant, _)| text(variant));
+    let segments: [(&str, Segment); 2] =
+        [("first", |path| path.first), ("second", |path| path.second)];
+    for (segment, model) in segments {
+        of_paths = of_paths
+            .real(format!("{segment}_delay_ms"), |(_, _, path)| {
+                Some(model(path).delay_ns / 1e6)
+            })
+            .real(format!("{segment}_rate_mbps"), |(_, _, path)| {
+                Some(model(path).rate_bps / 1e6)
+            })
+            .real(format!("{segment}_loss_percent"), |(_, _, path)| {
+                Some(model(path).loss * 100.0)
+            });
+    }
+    let of_paths = of_paths
+        .real("split_mbps", |(_, _, path)| {
+            Some(path.prediction.split_bps / 1e6)
+        })
+        .real("end_to_end_mbps", |(_, _, path)| {
+            Some(path.prediction.end_to_end_bps / 1e6)
+        })
+        .real("gain", |(_, _, path)| path.prediction.gain())
+        .real("split_utilisation", |(_, _, path)| {
+            path.prediction.split_utilisation()
+        })
+        .text("class", |(_, _, path)| {
+            path.class.map(|class| class.name().to_owned())
+        })
+        .table(
+            "splits",
+            "Paths of two measured settings that profit from a split between them",
+        );
+    let mut of_variants = Builder::new(splits)
+        .labels(results, places, |splits| &splits.key)
+        .text(&name, |splits| text(&splits.variant))
+        .count("settings", |splits| Some(splits.settings))
+        .count("paths", |splits| Some(splits.counts.initial))
+        .count("gain_above_3", |splits| Some(splits.counts.gain))
+        .count("utilisation_above_half", |splits| {
+            Some(splits.counts.utilisation)
+        });
+    for (index, class) in PathClass::ALL.into_iter().enumerate() {
+        let name = class
+            .name()
+            .to_lowercase()
+            .replace([' ', ',', '-'], "_")
+            .replace("__", "_");
+        of_variants = of_variants.count(name, |splits| Some(splits.counts.classes[index]));
+    }
+    let of_variants = of_variants
+        .count("no_class", |splits| Some(splits.counts.unclassed))
+        .table(
+            "split-counts",
+            "How many paths of two measured settings profit from a split, by class",
+        );
+    vec![of_variants, of_paths]
+}
+
+/// The setting of a run.
+fn model(results: &StudyResults, labels: GridLabels, run: &StudyRun) -> Option<PathModel> {
+    let delay_unit = match results.labels[labels.delay].kind {
+        LabelKind::Number(Some(unit)) => unit.factor,
+        _ => return None,
+    };
+    Some(PathModel {
+        delay_ns: run.labels[labels.delay].as_ref()?.number()? * delay_unit,
+        rate_bps: run.conditions.capacity_bps()?,
+        loss: run.labels[labels.loss].as_ref()?.number()? / 100.0,
+    })
+}

@@ -1,0 +1,342 @@
+//! `ccanalyze study`: manifests with and without mistakes, runs that fail, runs that are kept.
+
+use std::fs;
+use std::path::Path;
+
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{Config, Watch};
+use ccanalyze::metric::{self, stats};
+use ccanalyze::study::{Metric, SampleKind, StudyPlan, StudyResults, StudyRun};
+
+use super::cli::{names, run};
+use super::support::{capture, root};
+
+/// Two runs of Cubic and one of BBR, all of one packet lost or none.
+const CAPTURES: [(&str, &str); 3] = [
+    ("drop-one.pcap", "cubic_20m_1.pcap"),
+    ("tail-loss-probe.pcap.zst", "cubic_20m_2.pcap"),
+    ("network-duplicate.pcap.zst", "bbr_20m_1.pcap"),
+];
+
+const MANIFEST: &str = r#"
+[study]
+group_by = ["cca"]
+baseline = { cca = "cubic" }
+
+[labels.rate]
+unit = "Mbit"
+
+[[runs]]
+files = "{cca}_{rate}_{run}.pcap"
+[runs.conditions]
+capacity = "{rate}"
+"#;
+
+/// A folder with the captures and a manifest of this text.
+fn folder_with(manifest: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (from, to) in CAPTURES {
+        fs::copy(capture(from), folder.path().join(to)).unwrap();
+    }
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    folder
+}
+
+fn carried_out(folder: &Path) -> StudyResults {
+    let plan = StudyPlan::read(&folder.join("study.toml")).unwrap();
+    plan.carry_out(None, &Watch::default())
+}
+
+/// Goodput of the largest flow of a capture, by the analysis itself.
+fn goodput_bps(name: &str) -> f64 {
+    let analysis = Analysis::of([capture(name)], &Config::default());
+    let flows = analysis.captures[0].flows();
+    let largest = flows.max_by_key(|flow| flow.summary().payload_bytes);
+    largest.and_then(|flow| flow.goodput_bps()).unwrap()
+}
+
+#[test]
+fn a_group_has_the_statistics_of_its_runs_and_its_change_against_the_baseline() {
+    let folder = folder_with(MANIFEST);
+    let results = carried_out(folder.path());
+    let group = |cca: &str| {
+        results
+            .groups
+            .iter()
+            .find(|group| {
+                group.kind == SampleKind::Run
+                    && group.metric == Metric::GoodputBps
+                    && group.key[0]
+                        .as_ref()
+                        .is_some_and(|value| value.text() == cca)
+            })
+            .unwrap()
+    };
+    let [one, two, bbr] = CAPTURES.map(|(name, _)| goodput_bps(name));
+    let cubic = group("cubic");
+    assert_eq!(cubic.statistics.n, 2);
+    assert!((cubic.statistics.mean - f64::midpoint(one, two)).abs() < 1e-3);
+    assert_eq!(
+        (cubic.statistics.min, cubic.statistics.max),
+        (one.min(two), one.max(two))
+    );
+    assert_eq!((cubic.baseline_mean, cubic.change_percent), (None, None));
+    let change = stats::change_percent(bbr, f64::midpoint(one, two));
+    assert_eq!(group("bbr").change_percent, change);
+    // 20 Mbit/s by the files' names: utilisation is goodput over that.
+    let bbr_run = results
+        .runs
+        .iter()
+        .find(|run| run.name.starts_with("bbr"))
+        .unwrap();
+    assert_eq!(
+        bbr_run.values.get(Metric::Utilisation),
+        metric::utilisation(bbr, 20e6)
+    );
+}
+
+#[test]
+fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
+    for (line, text, said) in [
+        (
+            3,
+            "group_by = [\"ccaa\"]",
+            "there is no label 'ccaa'; did you mean 'cca'?",
+        ),
+        (
+            4,
+            "baseline = { cca = \"cubik\" }",
+            "no run has cca = 'cubik'; did you mean 'cubic'?",
+        ),
+        (
+            4,
+            "basline = { cca = \"cubic\" }",
+            "unknown key 'basline' in [study]; did you mean 'baseline'?",
+        ),
+        (
+            4,
+            "report = \"pears\"",
+            "there is no report 'pears'; did you mean 'pairs'?",
+        ),
+        (
+            4,
+            "metrics = [\"goodput\"]",
+            "there is no metric 'goodput'; did you mean 'goodput_bps'?",
+        ),
+        (6, "[labels.speed]", "no run has a label 'speed'"),
+        (
+            7,
+            "unit = \"furlong\"",
+            "'furlong' is no unit that is known here",
+        ),
+        (7, "unit = \"ms\"", ""),
+        (
+            10,
+            "files = \"{cca}_{rate}_{run}.pcapng\"",
+            "matches no file",
+        ),
+        (
+            10,
+            "files = \"cubic_20m_3.pcap\"",
+            "there is no such file; did you mean 'cubic_20m_1.pcap'?",
+        ),
+        (10, "files = \"{cca_{rate}_{run}.pcap\"", "is no label"),
+        (
+            12,
+            "capacity = \"{speed}\"",
+            "there is no label 'speed' here",
+        ),
+        (12, "capacity = \"{rate}s\"", "has no unit of a rate"),
+        (
+            12,
+            "buffer = \"deep\"",
+            "is no buffer: write it as 100 packets, 64kB or 0.5BDP",
+        ),
+        (12, "base_rtt = 20", "has no unit of time"),
+        (
+            12,
+            "capacity = { trace = \"rates.csv\", time = \"t\", rate = \"r\" }",
+            "there is no such file",
+        ),
+    ] {
+        let lines: Vec<&str> = MANIFEST.lines().collect();
+        let mut changed = lines.clone();
+        changed[line - 1] = text;
+        let folder = folder_with(&changed.join("\n"));
+        let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+        assert_eq!(run.status, 2, "{text}: {}", run.stderr);
+        // A unit of something else is told where the values come from: the template's line.
+        let line = if text == "unit = \"ms\"" { 10 } else { line };
+        let place = format!("study.toml:{line}: ");
+        assert!(run.stderr.contains(&place), "{text}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{text}: {}", run.stderr);
+        assert!(
+            !folder.path().join("study").exists(),
+            "{text}: something was begun"
+        );
+    }
+}
+
+#[test]
+fn all_mistakes_are_said_at_once() {
+    let manifest = MANIFEST
+        .replace("\"cubic\"", "\"cubik\"")
+        .replace("{rate}\"", "{rat}\"");
+    let folder = folder_with(&manifest);
+    let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+    assert!(
+        run.stderr.contains(":4: ") && run.stderr.contains(":12: "),
+        "{}",
+        run.stderr
+    );
+    let run = super::cli::run(folder.path(), &["study", "nowhere.toml", "--out", "study"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("nowhere.toml"), "{}", run.stderr);
+}
+
+#[test]
+fn a_run_that_fails_is_left_out_and_the_others_are_not() {
+    let folder = folder_with(MANIFEST);
+    let damaged = fs::read(folder.path().join("cubic_20m_1.pcap")).unwrap();
+    fs::write(
+        folder.path().join("cubic_20m_3.pcap"),
+        &damaged[..damaged.len() / 2],
+    )
+    .unwrap();
+    let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("cubic_20m_3.pcap: left out: "),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stdout.contains("3 runs, 3 flows; 1 runs failed"),
+        "{}",
+        run.stdout
+    );
+    let results = carried_out(folder.path());
+    for group in &results.groups {
+        let cubic = group.key[0]
+            .as_ref()
+            .is_some_and(|value| value.text() == "cubic");
+        let expected = if cubic { (2, 1) } else { (1, 0) };
+        assert_eq!((group.statistics.n, group.runs_failed), expected);
+    }
+    let files = names(&folder.path().join("study"));
+    for table in ["runs", "flows", "groups", "comparisons", "tests"] {
+        for ending in ["parquet", "csv", "md", "tex"] {
+            assert!(
+                files.contains(&format!("{table}.{ending}")),
+                "{table}.{ending}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_is_analysed_again_only_when_something_changed() {
+    let folder = folder_with(MANIFEST);
+    let cache = folder.path().join("cache");
+    let again = || {
+        let plan = StudyPlan::read(&folder.path().join("study.toml")).unwrap();
+        plan.carry_out(Some(&cache), &Watch::default())
+    };
+    let first = again();
+    assert_eq!(first.cached, 0);
+    let second = again();
+    assert_eq!(second.cached, 3);
+    let numbers = |results: &StudyResults| -> Vec<_> {
+        let values = |run: &StudyRun| (run.values.clone(), run.flows[0].measure.clone());
+        results.runs.iter().map(values).collect()
+    };
+    assert_eq!(numbers(&first), numbers(&second));
+    // Another file under the same name.
+    fs::copy(
+        capture("ack-loss-burst.pcap.zst"),
+        folder.path().join("bbr_20m_1.pcap"),
+    )
+    .unwrap();
+    assert_eq!(again().cached, 2);
+    // Another option.
+    let manifest = MANIFEST.replace("[[runs]]", "[analysis]\nbin = \"50ms\"\n[[runs]]");
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    assert_eq!(again().cached, 0);
+    // A measure that was damaged is none.
+    for name in names(&cache) {
+        fs::write(cache.join(name), "{").unwrap();
+    }
+    assert_eq!(again().cached, 0);
+}
+
+#[test]
+fn threads_and_kept_runs_change_no_byte_of_the_tables() {
+    let folder = folder_with(MANIFEST);
+    let tables = |args: &[&str]| -> Vec<(String, Vec<u8>)> {
+        let run = run(folder.path(), args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let out = folder.path().join(args[3]);
+        let files = names(&out).into_iter().filter(|name| name != "cache");
+        files
+            .map(|name| (name.clone(), fs::read(out.join(&name)).unwrap()))
+            .collect()
+    };
+    let one = tables(&["study", "study.toml", "--out", "one", "--threads", "1"]);
+    let four = tables(&["study", "study.toml", "--out", "four", "--threads", "4"]);
+    assert_eq!(one, four);
+    assert_eq!(one, tables(&["study", "study.toml", "--out", "one"]));
+}
+
+#[test]
+fn nothing_is_written_outside_the_folder() {
+    let manifest = MANIFEST.replace("[study]", "[study]\nname = \"../../escape\"");
+    let folder = folder_with(&manifest);
+    let before = names(folder.path());
+    let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let mut after = names(folder.path());
+    assert!(after.remove("study"));
+    assert_eq!(after, before);
+    assert!(!folder.path().parent().unwrap().join("escape").exists());
+}
+
+#[test]
+fn a_draft_can_be_carried_out_as_it_is() {
+    let folder = folder_with("");
+    let draft = run(folder.path(), &["study", "init", "."]);
+    assert_eq!(draft.status, 0, "{}", draft.stderr);
+    fs::write(folder.path().join("draft.toml"), &draft.stdout).unwrap();
+    let run = run(
+        folder.path(),
+        &["study", "draft.toml", "--out", "study", "-q"],
+    );
+    assert_eq!(run.status, 0, "{}\n{}", run.stderr, draft.stdout);
+    assert!(
+        draft.stdout.contains("files = \"{cca}_20m_{run}.pcap\""),
+        "{}",
+        draft.stdout
+    );
+}
+
+#[test]
+fn the_manifest_of_the_readme_has_no_mistake() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let manifest = readme
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let folder = tempfile::tempdir().unwrap();
+    let traces = folder.path().join("traces");
+    fs::create_dir_all(traces.join("mixed")).unwrap();
+    for name in [
+        "cubic_50m_deep_1.pcap",
+        "bbr_50m_shallow_1.pcap",
+        "mixed/50m_deep_1.pcap",
+    ] {
+        fs::copy(capture("drop-one.pcap"), traces.join(name)).unwrap();
+    }
+    fs::write(folder.path().join("study.toml"), manifest.unwrap()).unwrap();
+    let results = carried_out(folder.path());
+    assert!(results.runs.iter().all(|run| run.error.is_none()));
+    assert_eq!(results.runs.len(), 3);
+}

@@ -12,25 +12,32 @@
 //! handed to the drawing library.
 
 mod axis;
+mod bands;
 mod bars;
 mod bitmap;
+mod boxes;
 mod brush;
 mod canvas;
 mod choice;
 mod delays;
+mod densities;
 mod distribution;
 mod fness;
 mod font;
 mod frame;
+mod grouped_bars;
+mod heat_map;
 mod label;
 mod over_time;
 mod palette;
 mod plot;
 mod sharing;
+mod spider;
 mod style;
 #[cfg(test)]
 mod tests;
 mod thin;
+mod tiles;
 mod time_sequence;
 
 use std::path::{Path, PathBuf};
@@ -38,13 +45,19 @@ use std::path::{Path, PathBuf};
 use crate::analyze::Analysis;
 
 pub use axis::Quantity;
+pub use bands::BandLines;
+pub use boxes::{BoxPanel, Boxes};
 pub use canvas::{Canvas, ChartError};
+pub use densities::{FnessPair, FnessScatter};
 pub use distribution::{Distribution, Distributions};
 #[cfg(feature = "cli")]
 pub(super) use font::{BOLD as BOLD_FONT, REGULAR as FONT};
+pub use grouped_bars::{Estimate, GroupedBars};
+pub use heat_map::{HeatMap, HeatMaps, HeatScale};
 #[cfg(feature = "cli")]
 pub(super) use label::visible;
 pub use palette::{Colour, LineStyle, Marker, variant};
+pub use spider::{SpiderShape, Spiders};
 pub use style::{Size, Style, Theme};
 
 use choice::Scene;

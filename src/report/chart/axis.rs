@@ -301,7 +301,7 @@ fn ticks(min: f64, max: f64, step: f64, size: f64) -> Vec<(f64, String)> {
 }
 
 /// A number with thin spaces between thousands and a proper minus sign.
-fn number(value: f64, digits: usize) -> String {
+pub(super) fn number(value: f64, digits: usize) -> String {
     let plain = format!("{:.digits$}", value.abs());
     let (whole, fraction) = plain
         .split_once('.')

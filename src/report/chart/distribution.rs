@@ -2,8 +2,8 @@
 //! the latter alone, in panels beside each other.
 
 use super::axis::{Axis, Quantity, grouped};
-use super::canvas::{Canvas, Point, Stroke};
-use super::frame::{MARGIN, Panel, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
+use super::canvas::{Align, Canvas, Point, Stroke};
+use super::frame::{MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
 use super::palette::LineStyle;
 use super::plot::marked;
 use super::style::{Size, Style};
@@ -222,7 +222,7 @@ impl Distributions {
             let mut y = ecdf_axis();
             if !name.is_empty() {
                 let n: u64 = panel_of.iter().map(Distribution::n).sum();
-                y.title = format!("{name} (n = {})", grouped(n));
+                y.title = format!("ECDF (%) – {name}, n = {}", grouped(n));
             }
             let panel = Panel {
                 left: left + 70.0,
@@ -234,10 +234,22 @@ impl Distributions {
             };
             panel.draw_back(canvas);
             draw_ecdfs(canvas, &panel, panel_of);
+            if panel_of.iter().all(|of| of.steps.is_empty()) {
+                nothing(canvas, &panel);
+            }
             bottom = panel.bottom;
         }
         canvas.height = (bottom + X_AXIS_HEIGHT + 16.0).ceil();
     }
+}
+
+/// Says that a panel is empty.
+fn nothing(canvas: &mut Canvas, panel: &Panel) {
+    let middle = (
+        f64::midpoint(panel.left, panel.right),
+        f64::midpoint(panel.top, panel.bottom) - 8.0,
+    );
+    canvas.text(middle, "no values", SUBTITLE, Align::Centre);
 }
 
 fn ecdf_axis() -> Axis {

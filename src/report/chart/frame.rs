@@ -31,7 +31,7 @@ pub(super) const AXIS_TITLE: Type = Type {
 };
 
 /// How far text sits below the middle of a line for its digits to be centred on it, in em.
-const HALF_DIGIT: f64 = 0.36;
+pub(super) const HALF_DIGIT: f64 = 0.36;
 
 /// What a legend shows before the name.
 #[derive(Clone, Copy, Debug, PartialEq)]

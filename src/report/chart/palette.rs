@@ -62,8 +62,17 @@ impl Colour {
         }
     }
 
+    /// Black or white: what is read better on this colour.
+    pub(super) fn text_on(self) -> Self {
+        // Contrast with white is 1.05 / (l + 0.05), with black (l + 0.05) / 0.05: equal at 0.179.
+        if self.luminance() > 0.179 {
+            Self::Exact(0x11, 0x11, 0x11)
+        } else {
+            Self::Exact(0xff, 0xff, 0xff)
+        }
+    }
+
     /// How bright it is on white, from 0 to 1 (WCAG 2.1, relative luminance).
-    #[cfg(test)]
     pub(super) fn luminance(self) -> f64 {
         let (r, g, b) = self.rgb(Theme::Light);
         let linear = |part: u8| {
@@ -75,6 +84,50 @@ impl Colour {
             }
         };
         0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+    }
+}
+
+/// Colours that a heat map runs through, from its lowest to its highest value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ramp {
+    /// From light to dark: more is darker, in grey too (Brewer, "YlGnBu").
+    Amount,
+    /// From one colour over white to another: below, even, above (Brewer, "PuOr").
+    Difference,
+}
+
+impl Ramp {
+    const fn stops(self) -> &'static [(u8, u8, u8)] {
+        match self {
+            Self::Amount => &[
+                (0xff, 0xff, 0xd9),
+                (0xc7, 0xe9, 0xb4),
+                (0x7f, 0xcd, 0xbb),
+                (0x41, 0xb6, 0xc4),
+                (0x22, 0x5e, 0xa8),
+                (0x0c, 0x2c, 0x84),
+            ],
+            Self::Difference => &[
+                (0xb3, 0x58, 0x06),
+                (0xf1, 0xa3, 0x40),
+                (0xf7, 0xf7, 0xf7),
+                (0x99, 0x8e, 0xc3),
+                (0x54, 0x27, 0x88),
+            ],
+        }
+    }
+
+    /// The colour at a place from 0 to 1.
+    pub(super) fn at(self, share: f64) -> Colour {
+        let stops = self.stops();
+        let place = share.clamp(0.0, 1.0) * (stops.len() - 1) as f64;
+        let below = (place as usize).min(stops.len() - 2);
+        let (one, two) = (stops[below], stops[below + 1]);
+        let part = |one: u8, two: u8| {
+            let (one, two) = (f64::from(one), f64::from(two));
+            (one + (two - one) * (place - below as f64)).round() as u8
+        };
+        Colour::Exact(part(one.0, two.0), part(one.1, two.1), part(one.2, two.2))
     }
 }
 

@@ -1,0 +1,199 @@
+//! Boxes and whiskers of some quantities beside each other, such as throughput and ping.
+
+use crate::metric::stats::{BoxPlot, mean};
+
+use super::axis::{Axis, Quantity, Scale};
+use super::canvas::{Align, Canvas, Stroke};
+use super::frame::{LABEL, Panel, Swatch, header};
+use super::grouped_bars::{columns_max, n_words, whisker};
+use super::label::wrap;
+use super::palette::{Colour, Marker, variant};
+use super::plot::joined;
+use super::style::Style;
+use super::tiles::Tiles;
+
+/// Values of each variant, of one quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoxPanel {
+    /// What they are.
+    pub quantity: Quantity,
+    /// Names of variants, or of variants and settings, and their values; those that are no numbers
+    /// do not count.
+    pub samples: Vec<(String, Vec<f64>)>,
+}
+
+/// Boxes in panels beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Boxes {
+    /// What it is about, and under which condition.
+    pub title: String,
+    /// What the values are.
+    pub note: String,
+    /// One panel a quantity.
+    pub panels: Vec<BoxPanel>,
+}
+
+/// Lines of a name below its box.
+const NAME_LINES: usize = 2;
+const LINE: f64 = 28.0;
+
+/// Outliers that are drawn of one box; more make a blot.
+const OUTLIERS_MAX: usize = 400;
+
+impl Boxes {
+    /// The figure; none without values.
+    #[must_use]
+    pub fn draw(&self, style: Style) -> Option<Canvas> {
+        let panels: Vec<Vec<(&str, Vec<f64>)>> = self
+            .panels
+            .iter()
+            .map(|panel| {
+                let named = panel.samples.iter().map(|(name, values)| {
+                    let finite = values.iter().copied().filter(|value| value.is_finite());
+                    (name.as_str(), finite.collect())
+                });
+                named.collect()
+            })
+            .collect();
+        let counts = || {
+            panels
+                .iter()
+                .flatten()
+                .map(|(_, values)| values.len() as u64)
+        };
+        if counts().sum::<u64>() == 0 {
+            return None;
+        }
+        let mut canvas = Canvas::new(style, style.size.height());
+        let notes = [
+            self.note.clone(),
+            "box: quartiles and median; whiskers: up to 1.5 times its height beyond; dots: values beyond these"
+                .to_owned(),
+            n_words(counts()),
+        ];
+        let legend = [(
+            Swatch::Mark(Marker::Diamond, Colour::INK),
+            "mean".to_owned(),
+        )];
+        let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
+        let most = panels.iter().map(Vec::len).max().unwrap_or(1);
+        let columns = if most > 8 { 1 } else { columns_max(style, 2) };
+        let below = 20.0 + NAME_LINES as f64 * LINE;
+        let tiles = Tiles::new(&canvas, top, panels.len(), columns, 92.0);
+        let rows = panels.len().div_ceil(columns);
+        let room = if rows == 1 {
+            (style.size.height() - top - 44.0 - below - 16.0).max(0.4 * style.size.height())
+        } else {
+            0.36 * style.size.height()
+        };
+        let tiles = tiles.with(room, below);
+        for (index, (of, panel)) in self.panels.iter().zip(&panels).enumerate() {
+            draw_panel(&mut canvas, &tiles, index, of.quantity, panel);
+        }
+        canvas.height = tiles.height(panels.len());
+        Some(canvas)
+    }
+}
+
+fn draw_panel(
+    canvas: &mut Canvas,
+    tiles: &Tiles,
+    index: usize,
+    quantity: Quantity,
+    samples: &[(&str, Vec<f64>)],
+) {
+    let all = || {
+        samples
+            .iter()
+            .flat_map(|(_, values)| values.iter().copied())
+    };
+    let (min, max) = (
+        all().reduce(f64::min).unwrap_or(0.0),
+        all().reduce(f64::max).unwrap_or(0.0),
+    );
+    let y = if quantity.is_delay() {
+        Axis::for_delays(quantity, min, max, 6)
+    } else {
+        Axis::linear(quantity, min.min(0.0), max, 6)
+    };
+    let mut x = Axis::tight(Quantity::FNESS, 0.0, samples.len().max(1) as f64, 1);
+    x.ticks.clear();
+    let panel = tiles.panel(index, x, y);
+    panel.draw_back_above(canvas);
+    let pitch = (panel.right - panel.left) / samples.len().max(1) as f64;
+    for (place, (name, values)) in samples.iter().enumerate() {
+        let middle = panel.left + (place as f64 + 0.5) * pitch;
+        for (line, text) in wrap(name, LABEL, pitch - 8.0, NAME_LINES)
+            .iter()
+            .enumerate()
+        {
+            let baseline = panel.bottom + 32.0 + line as f64 * LINE;
+            canvas.text((middle, baseline), text, LABEL, Align::Centre);
+        }
+        draw_box(
+            canvas,
+            &panel,
+            (middle, pitch),
+            variant(name).colour,
+            values,
+        );
+    }
+}
+
+fn draw_box(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    (middle, pitch): (f64, f64),
+    colour: Colour,
+    values: &[f64],
+) {
+    let (Some(stats), Some(mean)) = (BoxPlot::of(values), mean(values)) else {
+        canvas.text((middle, panel.bottom - 8.0), "–", LABEL, Align::Centre);
+        return;
+    };
+    let height = |value: f64| {
+        // A log scale has no 0: it stands on the rim.
+        let value = if panel.y.scale == Scale::Log {
+            value.max(panel.y.min)
+        } else {
+            value
+        };
+        panel.at(panel.x.min, value).1
+    };
+    let half = (pitch * 0.3).min(46.0);
+    for &value in stats.outliers.iter().take(OUTLIERS_MAX) {
+        canvas.marker((middle, height(value)), 3.5, Marker::Disc, colour);
+    }
+    let cap = half * 0.45;
+    whisker(
+        canvas,
+        middle,
+        (height(stats.whisker_low), height(stats.q1)),
+        cap,
+    );
+    whisker(
+        canvas,
+        middle,
+        (height(stats.q3), height(stats.whisker_high)),
+        cap,
+    );
+    let (low, high) = (height(stats.q1), height(stats.q3));
+    // A box without height is still there.
+    let (high, low) = if low - high < 3.0 {
+        (high - 1.5, low + 1.5)
+    } else {
+        (high, low)
+    };
+    canvas.rect((middle - half, high), (middle + half, low), colour);
+    let median = height(stats.median);
+    canvas.line(
+        &[(middle - half, median), (middle + half, median)],
+        Stroke::solid(Colour::Paper, 4.0),
+    );
+    canvas.line(
+        &[(middle - half, median), (middle + half, median)],
+        Stroke::solid(Colour::INK, 2.0),
+    );
+    canvas.marker((middle, height(mean)), 8.0, Marker::Diamond, Colour::Paper);
+    canvas.marker((middle, height(mean)), 6.0, Marker::Diamond, Colour::INK);
+}

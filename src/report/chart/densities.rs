@@ -1,0 +1,186 @@
+//! Fairness of pairs of variants: every run as a point, its density beside it, for the two orders in
+//! which the flows may start.
+
+use crate::metric::stats::{Density, DensityRange, quantile};
+
+use super::axis::{Axis, Quantity};
+use super::canvas::{Align, Canvas, Point, Stroke};
+use super::frame::{LABEL, Panel, Swatch, header};
+use super::grouped_bars::n_words;
+use super::label::wrap;
+use super::palette::{Colour, Marker};
+use super::plot::joined;
+use super::style::Style;
+use super::tiles::Tiles;
+
+/// Values of one pair of variants, A and B.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FnessPair {
+    /// Both names, such as `bbr | cubic`: A, then B.
+    pub name: String,
+    /// fness of the runs in which A started first: -1 is A alone, 1 is B alone.
+    pub a_first: Vec<f64>,
+    /// fness of the runs in which B started first, of the same A and B.
+    pub b_first: Vec<f64>,
+}
+
+/// Pairs beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FnessScatter {
+    /// What it is about, and under which condition.
+    pub title: String,
+    /// Over which part of the runs.
+    pub note: String,
+    /// What a point is: `a run`.
+    pub point: String,
+    /// The pairs.
+    pub pairs: Vec<FnessPair>,
+}
+
+/// Told apart in every kind of colour vision, and in grey: yellow and violet, as the study has them.
+const A_FIRST: Colour = Colour::ORANGE;
+const B_FIRST: Colour = Colour::Data(0x54, 0x27, 0x88);
+
+const NAME_LINES: usize = 2;
+const LINE: f64 = 28.0;
+
+impl FnessScatter {
+    /// The figure; none without runs.
+    #[must_use]
+    pub fn draw(&self, style: Style) -> Option<Canvas> {
+        let counts = || {
+            let pairs = self.pairs.iter();
+            pairs.flat_map(|pair| [pair.a_first.len() as u64, pair.b_first.len() as u64])
+        };
+        if counts().sum::<u64>() == 0 {
+            return None;
+        }
+        let mut canvas = Canvas::new(style, style.size.height());
+        let notes = [
+            self.note.clone(),
+            format!(
+                "each point is {}, {} for each pair and order",
+                self.point,
+                n_words(counts())
+            ),
+            "areas: Gaussian kernel density".to_owned(),
+        ];
+        let legend = [
+            (
+                Swatch::Mark(Marker::Disc, A_FIRST),
+                "A started first".to_owned(),
+            ),
+            (
+                Swatch::Mark(Marker::Disc, B_FIRST),
+                "B started first".to_owned(),
+            ),
+            (
+                Swatch::Stroke(Stroke::solid(Colour::INK, 3.0)),
+                "median".to_owned(),
+            ),
+        ];
+        let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
+        let pitch_min = 130.0;
+        let labels = 86.0;
+        let in_row = ((canvas.width - 160.0) / pitch_min) as usize;
+        let rows = self.pairs.len().div_ceil(in_row.max(1));
+        let in_row = self.pairs.len().div_ceil(rows);
+        let tiles = Tiles::new(&canvas, top, rows, 1, labels);
+        let below = 20.0 + NAME_LINES as f64 * LINE;
+        let height = style.size.height();
+        let room = if rows == 1 {
+            (height - top - 44.0 - below - 16.0).max(0.45 * height)
+        } else {
+            0.36 * height
+        };
+        let tiles = tiles.with(room, below);
+        for (row, pairs) in self.pairs.chunks(in_row).enumerate() {
+            let mut x = Axis::tight(Quantity::FNESS, 0.0, in_row as f64, 1);
+            x.ticks.clear();
+            let y = Axis {
+                title: "fness (−1: A alone, 0: even, 1: B alone)".to_owned(),
+                ..Axis::linear(Quantity::FNESS, -1.0, 1.0, 4)
+            };
+            let panel = tiles.panel(row, x, y);
+            panel.draw_back_above(&mut canvas);
+            let (_, even) = panel.at(0.0, 0.0);
+            canvas.line(
+                &[(panel.left, even), (panel.right, even)],
+                Stroke::solid(Colour::GREY, 2.0),
+            );
+            let pitch = (panel.right - panel.left) / in_row as f64;
+            for (place, pair) in pairs.iter().enumerate() {
+                let middle = panel.left + (place as f64 + 0.5) * pitch;
+                for (line, text) in wrap(&pair.name, LABEL, pitch - 8.0, NAME_LINES)
+                    .iter()
+                    .enumerate()
+                {
+                    let baseline = panel.bottom + 32.0 + line as f64 * LINE;
+                    canvas.text((middle, baseline), text, LABEL, Align::Centre);
+                }
+                for (values, side, colour) in [
+                    (&pair.a_first, -1.0, A_FIRST),
+                    (&pair.b_first, 1.0, B_FIRST),
+                ] {
+                    draw_side(&mut canvas, &panel, (middle, side), pitch, values, colour);
+                }
+            }
+        }
+        canvas.height = tiles.height(rows);
+        Some(canvas)
+    }
+}
+
+/// Points next to the middle, and the density behind them, to the left (-1) or right (1) of it.
+fn draw_side(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    (middle, side): (f64, f64),
+    pitch: f64,
+    values: &[f64],
+    colour: Colour,
+) {
+    let mut sorted: Vec<f64> = values
+        .iter()
+        .copied()
+        .filter(|value| value.is_finite())
+        .collect();
+    sorted.sort_by(f64::total_cmp);
+    let range = DensityRange {
+        low: -1.0,
+        high: 1.0,
+        points: 121,
+    };
+    let width = (pitch * 0.42).min(150.0);
+    if let Some(density) = Density::of(&sorted, range) {
+        let peak = density
+            .points
+            .iter()
+            .map(|&(_, density)| density)
+            .fold(0.0, f64::max);
+        let mut outline: Vec<Point> = density
+            .points
+            .iter()
+            .map(|&(value, density)| {
+                let (_, y) = panel.at(panel.x.min, value);
+                (middle + side * (6.0 + width * density / peak), y)
+            })
+            .collect();
+        outline.push((middle + side * 6.0, panel.at(panel.x.min, 1.0).1));
+        outline.push((middle + side * 6.0, panel.at(panel.x.min, -1.0).1));
+        canvas.area(outline.clone(), colour, 0.3);
+    }
+    for (index, &value) in sorted.iter().enumerate() {
+        let (_, y) = panel.at(panel.x.min, value);
+        // Spread evenly whatever their number: by the golden ratio.
+        let spread = (index as f64 * 0.618_034).fract();
+        let x = middle + side * (14.0 + spread * width * 0.45);
+        canvas.marker((x, y), 4.0, Marker::Disc, colour);
+    }
+    if let Some(median) = quantile(&sorted, 0.5) {
+        let (_, y) = panel.at(panel.x.min, median);
+        let ends = [(middle + side * 6.0, y), (middle + side * width * 0.7, y)];
+        canvas.line(&ends, Stroke::solid(Colour::Paper, 6.0));
+        canvas.line(&ends, Stroke::solid(Colour::INK, 3.0));
+    }
+}

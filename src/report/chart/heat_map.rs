@@ -1,0 +1,294 @@
+//! Heat maps with the number in each cell: one value for each pair of conditions.
+
+use super::axis::{Axis, Quantity};
+use super::canvas::{Align, Canvas, Type};
+use super::font::text_width;
+use super::frame::{AXIS_TITLE, LABEL, MARGIN, baseline, header};
+use super::grouped_bars::columns_max;
+use super::label::{shorten, wrap};
+use super::palette::{Colour, Ramp};
+use super::style::Style;
+
+/// What the colours of a map stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeatScale {
+    /// More is darker; all maps of this kind in a figure share the scale.
+    Amount,
+    /// Below and above 0 in two colours; all maps of this kind in a figure share the scale.
+    Difference,
+}
+
+/// One map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMap {
+    /// What it shows: a variant; `measured`, `predicted`, `difference`.
+    pub name: String,
+    /// What its colours stand for.
+    pub scale: HeatScale,
+    /// Values, row by row from the top, in the base unit; `None` where nothing was measured.
+    pub cells: Vec<Vec<Option<f64>>>,
+}
+
+/// Maps over the same two conditions, beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMaps {
+    /// What it is about, and under which condition.
+    pub title: String,
+    /// What each number is (`median of n = 20 runs`).
+    pub note: String,
+    /// What is measured.
+    pub quantity: Quantity,
+    /// What the columns are, with its unit, and each of them.
+    pub columns: (String, Vec<String>),
+    /// What the rows are, with its unit, and each of them, from the top.
+    pub rows: (String, Vec<String>),
+    /// The maps.
+    pub maps: Vec<HeatMap>,
+}
+
+/// Above a map: its name and the name of its rows.
+const NAME_HEIGHT: f64 = 72.0;
+/// Below it: labels and the name of its columns.
+const LABELS_HEIGHT: f64 = 80.0;
+const GAP: f64 = 44.0;
+const CELL_HEIGHT: f64 = 54.0;
+
+impl HeatMaps {
+    fn values(&self, scale: HeatScale) -> impl Iterator<Item = f64> {
+        self.maps
+            .iter()
+            .filter(move |map| map.scale == scale)
+            .flat_map(|map| map.cells.iter().flatten())
+            .filter_map(|cell| cell.filter(|value| value.is_finite()))
+    }
+
+    /// Lowest and highest value of a scale: from 0, or as far below it as above.
+    fn range(&self, scale: HeatScale) -> Option<(f64, f64)> {
+        let min = self.values(scale).reduce(f64::min)?;
+        let max = self.values(scale).reduce(f64::max)?;
+        let end = min.abs().max(max.abs());
+        let end = if end > 0.0 { end } else { 1.0 };
+        Some(match scale {
+            HeatScale::Amount if min >= 0.0 => (0.0, end),
+            HeatScale::Amount => (min, max),
+            HeatScale::Difference => (-end, end),
+        })
+    }
+
+    /// The figure; none without any value.
+    #[must_use]
+    pub fn draw(&self, style: Style) -> Option<Canvas> {
+        let ranges: Vec<(HeatScale, (f64, f64))> = [HeatScale::Amount, HeatScale::Difference]
+            .into_iter()
+            .filter_map(|scale| Some((scale, self.range(scale)?)))
+            .collect();
+        if ranges.is_empty() || self.columns.1.is_empty() || self.rows.1.is_empty() {
+            return None;
+        }
+        let mut canvas = Canvas::new(style, style.size.height());
+        let top = header(&mut canvas, &self.title, &self.note, &[]);
+        let top = self.draw_scales(&mut canvas, top, &ranges);
+        let roomy = (14 / self.columns.1.len().max(1)).clamp(1, 4);
+        let in_row = self.maps.len().clamp(1, columns_max(style, roomy));
+        let rows = self.maps.len().div_ceil(in_row);
+        let in_row = self.maps.len().div_ceil(rows);
+        let labels = self
+            .rows
+            .1
+            .iter()
+            .map(|name| text_width(name, LABEL))
+            .fold(0.0, f64::max)
+            .min(0.2 * canvas.width);
+        let pitch = (canvas.width - 2.0 * MARGIN + GAP) / in_row as f64;
+        let cell = (
+            (pitch - GAP - labels - 14.0) / self.columns.1.len() as f64,
+            CELL_HEIGHT,
+        );
+        let map_height = NAME_HEIGHT + cell.1 * self.rows.1.len() as f64 + LABELS_HEIGHT;
+        for (index, map) in self.maps.iter().enumerate() {
+            let corner = (
+                MARGIN + (index % in_row) as f64 * pitch,
+                top + (index / in_row) as f64 * (map_height + 14.0),
+            );
+            self.draw_map(
+                &mut canvas,
+                map,
+                corner,
+                (labels, pitch - GAP),
+                cell,
+                &ranges,
+            );
+        }
+        canvas.height = (top + rows as f64 * (map_height + 14.0) + 8.0).ceil();
+        Some(canvas)
+    }
+
+    /// Strips of the colours with what they stand for.
+    fn draw_scales(
+        &self,
+        canvas: &mut Canvas,
+        top: f64,
+        ranges: &[(HeatScale, (f64, f64))],
+    ) -> f64 {
+        const STEPS: usize = 60;
+        let width = ((canvas.width - 2.0 * MARGIN - GAP) / 2.0).min(520.0);
+        for (place, &(scale, (min, max))) in ranges.iter().enumerate() {
+            let left = MARGIN + place as f64 * (width + GAP);
+            let axis = Axis::tight(self.quantity, min, max, 6);
+            let title = match scale {
+                HeatScale::Amount => axis.title.clone(),
+                // 20 % less 10 % is not 10 %.
+                HeatScale::Difference => axis
+                    .title
+                    .replace(" (", ", difference (")
+                    .replace("(%)", "(% points)"),
+            };
+            let title = shorten(&title, AXIS_TITLE, width);
+            canvas.text((left, top + 24.0), &title, AXIS_TITLE, Align::Left);
+            for step in 0..STEPS {
+                let share = |step: usize| step as f64 / STEPS as f64;
+                canvas.rect(
+                    (left + share(step) * width, top + 38.0),
+                    // Without a seam between them.
+                    (
+                        (left + share(step + 1) * width + 1.0).min(left + width),
+                        top + 58.0,
+                    ),
+                    ramp(scale).at((step as f64 + 0.5) / STEPS as f64),
+                );
+            }
+            for (value, text) in &axis.ticks {
+                let half = text_width(text, LABEL) / 2.0;
+                let x = left + axis.share(*value) * width;
+                // The outer ones stay within the strip.
+                let x = x.clamp(left + half, left + width - half);
+                canvas.text((x, top + 82.0), text, LABEL, Align::Centre);
+            }
+        }
+        top + 104.0
+    }
+
+    fn draw_map(
+        &self,
+        canvas: &mut Canvas,
+        map: &HeatMap,
+        (left, top): (f64, f64),
+        (labels, width): (f64, f64),
+        cell: (f64, f64),
+        ranges: &[(HeatScale, (f64, f64))],
+    ) {
+        let name = shorten(&map.name, AXIS_TITLE, width);
+        canvas.text((left, top + 26.0), &name, AXIS_TITLE, Align::Left);
+        let rows = shorten(&self.rows.0, LABEL, width);
+        canvas.text((left, top + 58.0), &rows, LABEL, Align::Left);
+        let (left, top) = (left + labels + 14.0, top + NAME_HEIGHT);
+        let range = ranges.iter().find(|(scale, _)| *scale == map.scale);
+        let (min, max) = range.map_or((0.0, 1.0), |&(_, range)| range);
+        for (row, name) in self.rows.1.iter().enumerate() {
+            let middle = top + (row as f64 + 0.5) * cell.1;
+            canvas.text(
+                (left - 12.0, baseline(middle, LABEL)),
+                &shorten(name, LABEL, labels),
+                LABEL,
+                Align::Right,
+            );
+            for column in 0..self.columns.1.len() {
+                let value = map.cells.get(row).and_then(|cells| cells.get(column));
+                let value = value.copied().flatten().filter(|value| value.is_finite());
+                let from = (left + column as f64 * cell.0, top + row as f64 * cell.1);
+                let share = value.map(|value| (value - min) / (max - min));
+                self.draw_cell(
+                    canvas,
+                    from,
+                    cell,
+                    value,
+                    share.map(|share| ramp(map.scale).at(share)),
+                );
+            }
+        }
+        let bottom = top + self.rows.1.len() as f64 * cell.1;
+        let widest = self
+            .columns
+            .1
+            .iter()
+            .map(|name| text_width(name, LABEL).min(cell.0 * 3.0))
+            .fold(0.0, f64::max);
+        // Where names are wide, not every column has room for its own.
+        let step = ((widest + 10.0) / cell.0).ceil().max(1.0) as usize;
+        for (column, name) in self.columns.1.iter().enumerate().step_by(step) {
+            let room = cell.0 * step as f64 - 8.0;
+            let x = left + (column as f64 + 0.5) * cell.0;
+            for text in wrap(name, LABEL, room, 1) {
+                canvas.text((x, bottom + 30.0), &text, LABEL, Align::Centre);
+            }
+        }
+        let title = shorten(&self.columns.0, LABEL, cell.0 * self.columns.1.len() as f64);
+        let middle = left + cell.0 * self.columns.1.len() as f64 / 2.0;
+        canvas.text((middle, bottom + 62.0), &title, LABEL, Align::Centre);
+    }
+
+    fn draw_cell(
+        &self,
+        canvas: &mut Canvas,
+        from: (f64, f64),
+        cell: (f64, f64),
+        value: Option<f64>,
+        colour: Option<Colour>,
+    ) {
+        let to = (from.0 + cell.0 - 2.0, from.1 + cell.1 - 2.0);
+        let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
+        let (Some(value), Some(colour)) = (value, colour) else {
+            canvas.rect(from, to, Colour::GRID);
+            canvas.text(
+                (middle.0, baseline(middle.1, LABEL)),
+                "–",
+                LABEL,
+                Align::Centre,
+            );
+            return;
+        };
+        canvas.rect(from, to, colour);
+        let text = self.number(value);
+        let font = [23.0, 19.0, 16.0, 13.0]
+            .into_iter()
+            .map(|px| Type {
+                px,
+                bold: false,
+                colour: colour.text_on(),
+            })
+            .find(|&font| text_width(&text, font) <= cell.0 - 6.0);
+        if let Some(font) = font {
+            canvas.text(
+                (middle.0, baseline(middle.1, font)),
+                &text,
+                font,
+                Align::Centre,
+            );
+        }
+    }
+
+    /// The number in a cell, in the unit of the scale.
+    fn number(&self, value: f64) -> String {
+        let end = [HeatScale::Amount, HeatScale::Difference]
+            .into_iter()
+            .filter_map(|scale| self.range(scale))
+            .map(|(min, max)| min.abs().max(max.abs()))
+            .fold(0.0, f64::max);
+        let (_, size) = self.quantity.unit(end);
+        let digits = if end / size >= 99.5 {
+            0
+        } else if end / size >= 9.95 {
+            1
+        } else {
+            2
+        };
+        super::axis::number(value / size, digits)
+    }
+}
+
+const fn ramp(scale: HeatScale) -> Ramp {
+    match scale {
+        HeatScale::Amount => Ramp::Amount,
+        HeatScale::Difference => Ramp::Difference,
+    }
+}

@@ -1,0 +1,92 @@
+//! Panels of one size in rows and columns.
+
+use super::axis::Axis;
+use super::canvas::Canvas;
+use super::frame::{MARGIN, Panel, X_AXIS_HEIGHT, Y_TITLE_HEIGHT};
+
+/// Between columns, in units of layout.
+const GAP: f64 = 40.0;
+
+/// Where panels are placed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tiles {
+    top: f64,
+    columns: usize,
+    /// From the left rim of a panel with its labels to that of the next.
+    pitch: f64,
+    /// Width of the labels of vertical axes.
+    labels: f64,
+    /// Height of the data.
+    room: f64,
+    /// Height of what is below the data.
+    below: f64,
+}
+
+impl Tiles {
+    /// Places for `panels`, from `top` on, at most `columns_max` beside each other. One row fills
+    /// the canvas; several get a share of its height each.
+    pub(super) fn new(
+        canvas: &Canvas,
+        top: f64,
+        panels: usize,
+        columns_max: usize,
+        labels: f64,
+    ) -> Self {
+        let columns = panels.clamp(1, columns_max.max(1));
+        let rows = panels.div_ceil(columns).max(1);
+        // As many in each row as can be.
+        let columns = panels.div_ceil(rows).max(1);
+        let height = canvas.style.size.height();
+        let room = if rows == 1 {
+            (height - top - Y_TITLE_HEIGHT - X_AXIS_HEIGHT - 16.0).max(0.4 * height)
+        } else {
+            0.38 * height
+        };
+        Self {
+            top,
+            columns,
+            pitch: (canvas.width - 2.0 * MARGIN + GAP) / columns as f64,
+            labels: labels.max(70.0),
+            room,
+            below: X_AXIS_HEIGHT,
+        }
+    }
+
+    /// The same with more or less below the data, or another height of it.
+    pub(super) fn with(self, room: f64, below: f64) -> Self {
+        Self {
+            room,
+            below,
+            ..self
+        }
+    }
+
+    /// Width of the data of a panel.
+    pub(super) fn width(&self) -> f64 {
+        self.pitch - GAP - self.labels - 10.0
+    }
+
+    /// The panel of this place.
+    pub(super) fn panel(&self, index: usize, x: Axis, y: Axis) -> Panel {
+        let (row, column) = (index / self.columns, index % self.columns);
+        let left = MARGIN + column as f64 * self.pitch + self.labels;
+        let top = self.top
+            + Y_TITLE_HEIGHT
+            + row as f64 * (Y_TITLE_HEIGHT + self.room + self.below + 6.0);
+        Panel {
+            left,
+            top,
+            right: left + self.width(),
+            bottom: top + self.room,
+            x,
+            y,
+        }
+    }
+
+    /// The height of a canvas with so many panels.
+    pub(super) fn height(&self, panels: usize) -> f64 {
+        let rows = panels.div_ceil(self.columns).max(1) as f64;
+        let row = Y_TITLE_HEIGHT + self.room + self.below;
+        (self.top + rows * row + (rows - 1.0) * 6.0 + 16.0).ceil()
+    }
+}

@@ -7,6 +7,8 @@
 //! `CAPTURES` is a folder with `lab/` and `ns3/`, one folder a scenario below each. A third argument
 //! draws only the charts whose names begin so; `--size` and `--theme` stand before all of them.
 
+#![expect(clippy::print_stdout, reason = "it tells what it drew")]
+
 mod runs;
 mod studies;
 

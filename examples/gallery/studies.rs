@@ -169,7 +169,7 @@ fn boxes(gallery: &Gallery, library: &mut Library<'_>) -> Result<(), Failure> {
     })?;
     gallery.draw("study-spider", |style| {
         let spiders = Spiders {
-            title: "Goodput, delay and retransmissions – 50 Mbit/s, 23 ms".to_owned(),
+            title: "Goodput, delay, retransmissions – 50 Mbit/s, 23 ms".to_owned(),
             note: "one run each, at the sender".to_owned(),
             axes: vec![
                 Quantity::GOODPUT,
@@ -224,11 +224,6 @@ fn loss_and_delay(gallery: &Gallery, library: &mut Library<'_>) -> Result<(), Fa
     }
     let cubic = map("cubic")?;
     let bbr = map("bbr")?;
-    let amount = |name: &str, cells: &[Vec<Option<f64>>]| HeatMap {
-        name: name.to_owned(),
-        scale: HeatScale::Amount,
-        cells: cells.to_vec(),
-    };
     gallery.draw("study-heat-map", |style| {
         let maps = HeatMaps {
             title: "Utilisation over loss and delay – 10 Mbit/s, buffer of 100 packets".to_owned(),
@@ -240,6 +235,40 @@ fn loss_and_delay(gallery: &Gallery, library: &mut Library<'_>) -> Result<(), Fa
         };
         Ok(maps.draw(style))
     })?;
+    split_maps(gallery, &cubic, &rows)?;
+    gallery.draw("study-lines", |style| {
+        let line = |name: &str, map: &[Vec<Option<f64>>]| {
+            let points = LOSSES.iter().zip(map).filter_map(|(&loss, row)| {
+                let values: Vec<f64> = row.iter().flatten().map(|share| share * BPS).collect();
+                Some((f64::from(loss) / 100.0, estimate(&values)?))
+            });
+            (name.to_owned(), points.collect())
+        };
+        let lines = BandLines {
+            title: "Goodput over loss – 10 Mbit/s, one-way delays of 1 to 100 ms".to_owned(),
+            note: "lines: mean over the delays, bands: its 95 % confidence interval".to_owned(),
+            x: Quantity::LOSS,
+            y: Quantity::GOODPUT,
+            lines: vec![line("cubic", &cubic), line("bbr", &bbr)],
+        };
+        Ok(lines.draw(style))
+    })
+}
+
+fn amount(name: &str, cells: &[Vec<Option<f64>>]) -> HeatMap {
+    HeatMap {
+        name: name.to_owned(),
+        scale: HeatScale::Amount,
+        cells: cells.to_vec(),
+    }
+}
+
+/// What splitting a path in two would give: measured, predicted, and the difference.
+fn split_maps(
+    gallery: &Gallery,
+    cubic: &[Vec<Option<f64>>],
+    rows: &(String, Vec<String>),
+) -> Result<(), Failure> {
     gallery.draw("study-split-maps", |style| {
         // A lossless segment of 20 ms before one with loss: end to end, delays add up; split, the
         // slower segment decides.
@@ -274,23 +303,6 @@ fn loss_and_delay(gallery: &Gallery, library: &mut Library<'_>) -> Result<(), Fa
             ],
         };
         Ok(maps.draw(style))
-    })?;
-    gallery.draw("study-lines", |style| {
-        let line = |name: &str, map: &[Vec<Option<f64>>]| {
-            let points = LOSSES.iter().zip(map).filter_map(|(&loss, row)| {
-                let values: Vec<f64> = row.iter().flatten().map(|share| share * BPS).collect();
-                Some((f64::from(loss) / 100.0, estimate(&values)?))
-            });
-            (name.to_owned(), points.collect())
-        };
-        let lines = BandLines {
-            title: "Goodput over loss – 10 Mbit/s, one-way delays of 1 to 100 ms".to_owned(),
-            note: "lines: mean over the delays, bands: its 95 % confidence interval".to_owned(),
-            x: Quantity::LOSS,
-            y: Quantity::GOODPUT,
-            lines: vec![line("cubic", &cubic), line("bbr", &bbr)],
-        };
-        Ok(lines.draw(style))
     })
 }
 

@@ -33,6 +33,8 @@ mod palette;
 mod plot;
 mod sharing;
 mod spider;
+#[cfg(test)]
+mod study_tests;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -52,7 +54,7 @@ pub use densities::{FnessPair, FnessScatter};
 pub use distribution::{Distribution, Distributions};
 #[cfg(feature = "cli")]
 pub(super) use font::{BOLD as BOLD_FONT, REGULAR as FONT};
-pub use grouped_bars::{Estimate, GroupedBars};
+pub use grouped_bars::{Bar, Estimate, GroupedBars};
 pub use heat_map::{HeatMap, HeatMaps, HeatScale};
 #[cfg(feature = "cli")]
 pub(super) use label::visible;

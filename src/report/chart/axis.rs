@@ -45,7 +45,7 @@ impl Quantity {
     /// In packets.
     pub const RETRANSMISSIONS: Self = Self::new("Retransmissions", PACKETS);
     /// As a ratio.
-    pub const RETRANSMISSION_RATE: Self = Self::new("Retransmission rate", PERCENT);
+    pub const RETRANSMISSION_RATE: Self = Self::new("Retransmitted", PERCENT);
     /// As a ratio.
     pub const OVERHEAD: Self = Self::new("Overhead", PERCENT);
     /// As a ratio.

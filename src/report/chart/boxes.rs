@@ -37,6 +37,10 @@ pub struct Boxes {
 const NAME_LINES: usize = 2;
 const LINE: f64 = 28.0;
 
+/// Width of a box with the space around it, at least; and of the labels of vertical axes.
+const BOX_MIN: f64 = 86.0;
+const LABELS: f64 = 92.0;
+
 /// Outliers that are drawn of one box; more make a blot.
 const OUTLIERS_MAX: usize = 400;
 
@@ -78,30 +82,51 @@ impl Boxes {
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
         let most = panels.iter().map(Vec::len).max().unwrap_or(1);
         let columns = if most > 8 { 1 } else { columns_max(style, 2) };
+        // A box needs room for a word below it: many are drawn in several rows.
+        let width = Tiles::new(&canvas, top, columns, columns, LABELS).width();
+        let in_row = ((width / BOX_MIN) as usize).max(1);
+        let rows: Vec<Row<'_>> = self
+            .panels
+            .iter()
+            .zip(&panels)
+            .flat_map(|(of, samples)| {
+                let y = y_axis(of.quantity, samples);
+                samples
+                    .chunks(
+                        samples
+                            .len()
+                            .div_ceil(samples.len().div_ceil(in_row))
+                            .max(1),
+                    )
+                    .map(move |samples| Row {
+                        y: y.clone(),
+                        samples,
+                    })
+            })
+            .collect();
         let below = 20.0 + NAME_LINES as f64 * LINE;
-        let tiles = Tiles::new(&canvas, top, panels.len(), columns, 92.0);
-        let rows = panels.len().div_ceil(columns);
-        let room = if rows == 1 {
+        let tiles = Tiles::new(&canvas, top, rows.len(), columns, LABELS);
+        let room = if rows.len() <= columns {
             (style.size.height() - top - 44.0 - below - 16.0).max(0.4 * style.size.height())
         } else {
             0.36 * style.size.height()
         };
         let tiles = tiles.with(room, below);
-        for (index, (of, panel)) in self.panels.iter().zip(&panels).enumerate() {
-            draw_panel(&mut canvas, &tiles, index, of.quantity, panel);
+        for (index, row) in rows.iter().enumerate() {
+            draw_row(&mut canvas, &tiles, index, row);
         }
-        canvas.height = tiles.height(panels.len());
+        canvas.height = tiles.height(rows.len());
         Some(canvas)
     }
 }
 
-fn draw_panel(
-    canvas: &mut Canvas,
-    tiles: &Tiles,
-    index: usize,
-    quantity: Quantity,
-    samples: &[(&str, Vec<f64>)],
-) {
+/// Boxes beside each other.
+struct Row<'a> {
+    y: Axis,
+    samples: &'a [(&'a str, Vec<f64>)],
+}
+
+fn y_axis(quantity: Quantity, samples: &[(&str, Vec<f64>)]) -> Axis {
     let all = || {
         samples
             .iter()
@@ -111,14 +136,18 @@ fn draw_panel(
         all().reduce(f64::min).unwrap_or(0.0),
         all().reduce(f64::max).unwrap_or(0.0),
     );
-    let y = if quantity.is_delay() {
+    if quantity.is_delay() {
         Axis::for_delays(quantity, min, max, 6)
     } else {
         Axis::linear(quantity, min.min(0.0), max, 6)
-    };
+    }
+}
+
+fn draw_row(canvas: &mut Canvas, tiles: &Tiles, index: usize, row: &Row<'_>) {
+    let samples = row.samples;
     let mut x = Axis::tight(Quantity::FNESS, 0.0, samples.len().max(1) as f64, 1);
     x.ticks.clear();
-    let panel = tiles.panel(index, x, y);
+    let panel = tiles.panel(index, x, row.y.clone());
     panel.draw_back_above(canvas);
     let pitch = (panel.right - panel.left) / samples.len().max(1) as f64;
     for (place, (name, values)) in samples.iter().enumerate() {

@@ -21,6 +21,9 @@ pub struct Estimate {
     pub n: u64,
 }
 
+/// A bar: the name of its variant, and what it shows; `None` where nothing was measured.
+pub type Bar = (String, Option<Estimate>);
+
 /// Bars in groups; each variant has its colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupedBars {
@@ -30,9 +33,8 @@ pub struct GroupedBars {
     pub note: String,
     /// What is measured.
     pub quantity: Quantity,
-    /// Names of the groups, and in each the bars by the name of their variant; `None` where nothing
-    /// was measured.
-    pub groups: Vec<(String, Vec<(String, Option<Estimate>)>)>,
+    /// Names of the groups, and the bars of each.
+    pub groups: Vec<(String, Vec<Bar>)>,
 }
 
 /// Width of a bar, in units of layout.
@@ -61,7 +63,8 @@ impl GroupedBars {
             .estimates()
             .map(|of| ends(of).1.max(of.value))
             .reduce(f64::max)?;
-        let y = Axis::linear(self.quantity, min.min(0.0), max.max(0.0), 7);
+        // Room for a number above the highest.
+        let y = Axis::linear(self.quantity, min.min(0.0), 1.1 * max.max(0.0), 7);
         let mut canvas = Canvas::new(style, style.size.height());
         let notes = [self.note.clone(), n_words(self.estimates().map(|of| of.n))];
         let top = header(&mut canvas, &self.title, &joined(&notes), &self.legend());
@@ -129,7 +132,7 @@ impl GroupedBars {
         canvas: &mut Canvas,
         panel: &super::frame::Panel,
         (middle, pitch): (f64, f64),
-        bars: &[(String, Option<Estimate>)],
+        bars: &[Bar],
         bars_most: usize,
     ) {
         let width = ((pitch - 24.0) / bars_most as f64).clamp(4.0, BAR_MAX);

@@ -157,12 +157,16 @@ impl HeatMaps {
                     ramp(scale).at((step as f64 + 0.5) / STEPS as f64),
                 );
             }
+            let mut free_from = left;
             for (value, text) in &axis.ticks {
                 let half = text_width(text, LABEL) / 2.0;
                 let x = left + axis.share(*value) * width;
-                // The outer ones stay within the strip.
+                // The outer ones stay within the strip, those without room are left out.
                 let x = x.clamp(left + half, left + width - half);
-                canvas.text((x, top + 82.0), text, LABEL, Align::Centre);
+                if x - half >= free_from {
+                    canvas.text((x, top + 82.0), text, LABEL, Align::Centre);
+                    free_from = x + half + 8.0;
+                }
             }
         }
         top + 104.0

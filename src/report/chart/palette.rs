@@ -90,9 +90,9 @@ impl Colour {
 /// Colours that a heat map runs through, from its lowest to its highest value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ramp {
-    /// From light to dark: more is darker, in grey too (Brewer, "YlGnBu").
+    /// From light to dark: more is darker, in grey too (Brewer, `YlGnBu`).
     Amount,
-    /// From one colour over white to another: below, even, above (Brewer, "PuOr").
+    /// From one colour over white to another: below, even, above (Brewer, `PuOr`).
     Difference,
 }
 

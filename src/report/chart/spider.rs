@@ -6,7 +6,7 @@ use super::axis::Quantity;
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, HALF_DIGIT, LABEL, MARGIN, SUBTITLE, Swatch, header};
-use super::grouped_bars::{columns_max, n_words};
+use super::grouped_bars::n_words;
 use super::label::shorten;
 use super::palette::{Colour, variant};
 use super::plot::joined;
@@ -80,12 +80,25 @@ impl Spiders {
             "all axes begin with 0 in the middle".to_owned(),
         ];
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
-        let columns = self.panels.len().clamp(1, columns_max(style, 3));
+        let ends = self.ends();
+        let widest = self
+            .axes
+            .iter()
+            .zip(&ends)
+            .map(|(quantity, &end)| text_width(&quantity.format(end), LABEL))
+            .fold(0.0, f64::max);
+        // The ends of the axes stand around the web, each within its own panel; the more axes, the
+        // closer are their names.
+        let beside = widest + 34.0;
+        let radius_min = if self.axes.len() > 4 { 160.0 } else { 110.0 };
+        let in_row = (canvas.width - 2.0 * MARGIN) / (2.0 * (radius_min + beside));
+        let columns = self.panels.len().clamp(1, (in_row as usize).max(1));
         let rows = self.panels.len().div_ceil(columns);
         let columns = self.panels.len().div_ceil(rows);
         let pitch = (canvas.width - 2.0 * MARGIN) / columns as f64;
-        // The names of the axes stand around the web.
-        let radius = (pitch * 0.24).min(0.34 * style.size.height());
+        let radius = (pitch * 0.28)
+            .min(pitch / 2.0 - beside)
+            .min(0.34 * style.size.height());
         let down = |axis: usize| -(TAU * axis as f64 / self.axes.len() as f64).cos();
         let lowest = (0..self.axes.len()).map(down).fold(0.0, f64::max);
         let row_height = (1.0 + lowest) * radius + 190.0;

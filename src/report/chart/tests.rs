@@ -109,7 +109,7 @@ fn with_scene(packets: Vec<Packet>, check: impl Fn(&Scene<'_>, &ChartOptions)) {
     check(&scenes[0], &options);
 }
 
-fn texts(canvas: &Canvas) -> Vec<&str> {
+pub(super) fn texts(canvas: &Canvas) -> Vec<&str> {
     let mut texts = Vec::new();
     for shape in &canvas.shapes {
         if let Shape::Text { text, .. } = shape {
@@ -126,7 +126,7 @@ fn alone(plot: Option<Plot>, scene: &Scene<'_>) -> Option<Canvas> {
 }
 
 /// Every text lies within the chart, and no two cover each other.
-fn assert_legible(canvas: &Canvas) {
+pub(super) fn assert_legible(canvas: &Canvas) {
     let mut boxes: Vec<(f64, f64, f64, f64, &str)> = Vec::new();
     for shape in &canvas.shapes {
         let Shape::Text {
@@ -498,7 +498,7 @@ fn all(scenes: &[Scene<'_>], options: &ChartOptions) -> Vec<Canvas> {
 }
 
 /// Mean difference of two pictures' channels, from 0 to 255.
-fn difference(one: &Canvas, two: &Canvas) -> f64 {
+pub(super) fn difference(one: &Canvas, two: &Canvas) -> f64 {
     assert_eq!(one.pixels(), two.pixels());
     let [one, two] = [one, two].map(|canvas| brush::bitmap(canvas, canvas.pixels()).unwrap());
     let sum: u64 = one

@@ -34,11 +34,16 @@ fn every_answer_is_true() {
     let scripts = suite::load(&folder).expect("the traces are well-formed");
     let mut broken = Vec::new();
     let mut rows = Vec::new();
+    let mut cases = Vec::new();
     for script in &scripts {
         match play(script) {
-            Ok(played) => check(script, &played, &mut rows, &mut broken),
+            Ok(played) => cases.push((script, played)),
             Err(error) => broken.push(format!("{}: {error}", script.name)),
         }
+    }
+    for (script, played) in &cases {
+        check(script, played, &mut rows, &mut broken);
+        twins(script, played, &cases, &mut broken);
     }
     let wrong = rows
         .iter()
@@ -59,9 +64,37 @@ fn every_answer_is_true() {
     );
 }
 
+/// What is said to be undecided is: another history gives the same packets, and another truth.
+fn twins(script: &Script, played: &Played, cases: &[(&Script, Played)], broken: &mut Vec<String>) {
+    for undecided in &script.undecided {
+        let (vantage, flow) = (undecided.vantage, undecided.flow);
+        let of = |script: &Script, played: &Played| {
+            let place = FIELDS.iter().position(|&field| field == undecided.field);
+            place.map(|place| truth(script, played, vantage, flow).swap_remove(place))
+        };
+        let here = of(script, played);
+        let Some(twin) = &undecided.twin else {
+            continue;
+        };
+        let Some((other, other_played)) = cases.iter().find(|(script, _)| script.name == *twin)
+        else {
+            broken.push(format!("{}: there is no case {twin}", script.name));
+            continue;
+        };
+        let name = format!("{} {} and {twin}", script.name, VANTAGES[vantage]);
+        if pcap(script, played, vantage) != pcap(other, other_played, vantage) {
+            broken.push(format!("{name}: the packets are not the same"));
+        }
+        if of(other, other_played) == here {
+            broken.push(format!("{name}: {} is the same", undecided.field));
+        }
+    }
+}
+
 fn check(script: &Script, played: &Played, rows: &mut Vec<Row>, broken: &mut Vec<String>) {
     let mut hand_written = 0;
     let mut marked = 0;
+    let mut undecided = 0;
     for (vantage, vantage_name) in VANTAGES.iter().enumerate() {
         let analysis = analyze(&script.name, pcap(script, played, vantage));
         let found: Vec<Flow<'_>> = analysis.flows().collect();
@@ -97,6 +130,15 @@ fn check(script: &Script, played: &Played, rows: &mut Vec<Row>, broken: &mut Vec
                         }
                     }
                 }
+                for open in &script.undecided {
+                    if is_here(open.vantage, open.flow, &open.field) {
+                        undecided += 1;
+                        if truth == open.value {
+                            broken.push(format!("{name}: {field} is {truth} anyway"));
+                        }
+                        truth.clone_from(&open.value);
+                    }
+                }
                 let ours = found.map_or_else(String::new, |flow| ours(flow, field));
                 let known = script
                     .known_wrong
@@ -114,7 +156,10 @@ fn check(script: &Script, played: &Played, rows: &mut Vec<Row>, broken: &mut Vec
             }
         }
     }
-    if hand_written < script.expected.len() || marked < script.known_wrong.len() {
+    if hand_written < script.expected.len()
+        || marked < script.known_wrong.len()
+        || undecided < script.undecided.len()
+    {
         broken.push(format!(
             "{}: an answer is expected of no flow or field",
             script.name

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::script::{
-    Expected, Fate, Fated, Host, Ids, KnownWrong, Leg, Script, Spell, Step, VANTAGES, What,
+    Expected, Fate, Fated, Host, Ids, KnownWrong, Leg, Script, Spell, Step, Undecided, VANTAGES,
+    What,
 };
 
 /// Packets that a network card cuts from one super-segment follow each other so closely: 1 Gbit/s.
@@ -101,6 +102,26 @@ fn property(script: &mut Script, key: &str, rest: &str) -> Parsed<()> {
                         flow,
                         field: (*field).to_owned(),
                         value: (*value).to_owned(),
+                    }));
+            }
+        }
+        ("undecided", _) => {
+            let (head, reason) = rest.split_once(": ").ok_or("no reason")?;
+            let twin = reason.strip_prefix("same packets as ").map(str::to_owned);
+            let words: Vec<&str> = head.split_whitespace().collect();
+            let (vantages, flow, rest) = place(&words)?;
+            for pair in rest.chunks(2) {
+                let [field, value] = pair else {
+                    return Err("a field without a value".to_owned());
+                };
+                script
+                    .undecided
+                    .extend(vantages.clone().map(|vantage| Undecided {
+                        vantage,
+                        flow,
+                        field: (*field).to_owned(),
+                        value: (*value).to_owned(),
+                        twin: twin.clone(),
                     }));
             }
         }

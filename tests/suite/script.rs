@@ -137,6 +137,17 @@ pub(crate) struct Expected {
     pub(crate) value: String,
 }
 
+/// A truth that the packets do not tell, and the answer that they suggest.
+#[derive(Clone, Debug)]
+pub(crate) struct Undecided {
+    pub(crate) vantage: usize,
+    pub(crate) flow: (usize, Host),
+    pub(crate) field: String,
+    pub(crate) value: String,
+    /// Another case, in which the same packets pass and something else is true.
+    pub(crate) twin: Option<String>,
+}
+
 /// An answer that is known to come out wrong.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownWrong {
@@ -175,6 +186,7 @@ pub(crate) struct Script {
     pub(crate) spells: Vec<Spell>,
     pub(crate) steps: Vec<Step>,
     pub(crate) expected: Vec<Expected>,
+    pub(crate) undecided: Vec<Undecided>,
     pub(crate) known_wrong: Vec<KnownWrong>,
 }
 
@@ -201,6 +213,7 @@ impl Script {
             spells: Vec::new(),
             steps: Vec::new(),
             expected: Vec::new(),
+            undecided: Vec::new(),
             known_wrong: Vec::new(),
         }
     }

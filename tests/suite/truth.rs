@@ -52,6 +52,8 @@ struct View<'p> {
     answers: Vec<&'p Packet>,
     /// All emissions of payload that could have been captured.
     emitted: Vec<usize>,
+    /// The SYN is here: the first byte of the stream is known.
+    syn: bool,
 }
 
 /// The values of [`FIELDS`].
@@ -94,6 +96,7 @@ pub(crate) fn truth(
             .filter(|(seen, packet)| is_captured(script, packet, seen))
             .map(|(_, packet)| packet)
             .collect(),
+        syn: here.iter().any(|(_, packet)| packet.flags.syn),
         emitted: (0..played.packets.len())
             .filter(|&index| {
                 let packet = &played.packets[index];
@@ -296,8 +299,7 @@ impl View<'_> {
         let acks = self.answers.iter().filter(|packet| !packet.flags.rst);
         let highest = acks.filter_map(|packet| packet.ack).max();
         let first = self.here.first().map_or(0, |(_, packet)| packet.start);
-        let syn_seen = self.base_is_known();
-        let base = if syn_seen { 0 } else { first };
+        let base = if self.syn { 0 } else { first };
         (
             seen.bytes(),
             highest.map(|ack| (ack.min(top) - base).max(0) as u64),
@@ -312,13 +314,5 @@ impl View<'_> {
             .filter(|(_, packet)| packet.len > 0)
             .map(|(_, packet)| packet.start + i64::from(packet.len));
         ends.max().unwrap_or(0)
-    }
-
-    /// Whether the first byte seen is the stream's first. With the handshake it is known anyway, but
-    /// no script both captures it and loses the first segment.
-    fn base_is_known(&self) -> bool {
-        self.here
-            .first()
-            .is_some_and(|(_, packet)| packet.start == 0)
     }
 }

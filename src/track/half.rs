@@ -186,7 +186,7 @@ impl HalfFlow {
                     at: segment.at,
                     since,
                     recovering,
-                    may_be_acks: self.owes_ack || self.is_fin_alone(segment),
+                    may_be_acks: self.owes_ack || self.is_at_rest(segment),
                     repeats,
                     first_repeat,
                 });
@@ -197,22 +197,23 @@ impl HalfFlow {
                 }
                 self.emissions.on_late(self.ids.unwrap(id));
             }
-            Step::Early(skipped) if !self.owes_ack && !self.is_fin_alone(segment) => {
+            Step::Early(skipped) if !self.owes_ack && !self.is_at_rest(segment) => {
                 self.lost_early = self.lost_early.saturating_add_signed(i32::from(skipped));
             }
             Step::Ahead(_) | Step::Early(_) | Step::Same | Step::Unknown => {}
         }
     }
 
-    /// Whether a segment is a FIN without data, and all data before it was acknowledged: then
-    /// nothing but a FIN was sent before it either.
-    fn is_fin_alone(&self, segment: &Segment) -> bool {
-        segment.flags.has(TcpFlags::FIN)
-            && segment.payload_len == 0
+    /// Whether a segment shows that its sender has sent nothing above what was acknowledged here: an
+    /// ACK, FIN or probe without data carries the next number to be sent, or the one before it
+    /// (RFC 9293 section 3.4). Then what was skipped before it were such segments too.
+    fn is_at_rest(&self, segment: &Segment) -> bool {
+        segment.payload_len <= 1
             && self.una.is_some_and(|una| una >= self.high)
-            && self
-                .unwrapper
-                .is_some_and(|unwrapper| unwrapper.offset(segment.seq, self.high) == self.high)
+            && self.unwrapper.is_some_and(|unwrapper| {
+                let end = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);
+                end <= self.high
+            })
     }
 
     /// A segment with payload passed.
@@ -313,6 +314,9 @@ impl HalfFlow {
         }
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
+        } else if step == Step::Behind {
+            // Skipped and now here, however late: no repeat of what was skipped.
+            Verdict::NEW
         } else {
             self.judge_new(segment, start, end)
         };

@@ -93,6 +93,9 @@ impl End {
         if packet.flags.syn {
             self.peer_known = true;
             self.ts_recent = packet.ts_value;
+            if packet.len > 0 {
+                self.on_stream(packet, 1);
+            }
             return if packet.flags.ack {
                 Answer::Ack
             } else {

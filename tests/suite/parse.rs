@@ -206,6 +206,7 @@ fn steps(script: &mut Script, line: &str, number: usize, groups: &mut usize) -> 
         rtx: false,
         fin: false,
         cwr: false,
+        urg: false,
         group: None,
         fates: Vec::new(),
         line: number,
@@ -222,6 +223,7 @@ fn steps(script: &mut Script, line: &str, number: usize, groups: &mut usize) -> 
             ("rtx", _) => step.rtx = true,
             ("fin", _) => step.fin = true,
             ("cwr", _) => step.cwr = true,
+            ("urg", _) => step.urg = true,
             ("every", [t, after @ ..]) => {
                 every_ns = time(t)?;
                 rest = after;
@@ -270,6 +272,10 @@ fn action<'w>(script: &Script, what: &str, rest: &'w [&'w str]) -> Parsed<Action
     let mut rest = rest;
     let mut which = 0..1;
     let what = match (what, rest) {
+        ("syn-data", [bytes, after @ ..]) => {
+            rest = after;
+            What::SynData(number(bytes)?)
+        }
         ("syn", _) => What::Syn,
         ("syn-ack", _) => What::SynAck,
         ("ack", _) => What::Ack,

@@ -15,6 +15,7 @@ pub(crate) struct Flags {
     pub(crate) rst: bool,
     pub(crate) ece: bool,
     pub(crate) cwr: bool,
+    pub(crate) urg: bool,
 }
 
 /// What an emission is for.
@@ -141,6 +142,7 @@ impl World<'_> {
             ack: end.peer_known,
             fin: step.fin,
             cwr: step.cwr,
+            urg: step.urg,
             ..Flags::default()
         };
         let mut kind = Kind::Control;
@@ -162,6 +164,10 @@ impl World<'_> {
                 flags.syn = true;
                 flags.ack = step.what == What::SynAck;
                 start = -1;
+            }
+            What::SynData(bytes) => {
+                flags.syn = true;
+                (kind, start, len) = (Kind::Data, 0, bytes);
             }
             What::Fin => (flags.fin, start) = (true, end.next),
             What::Rst => flags.rst = true,
@@ -219,6 +225,7 @@ impl World<'_> {
                 rtx,
                 fin: false,
                 cwr: false,
+                urg: false,
                 group: None,
                 fates,
                 line: 0,

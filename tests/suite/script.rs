@@ -83,6 +83,8 @@ pub(crate) struct Spell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Syn,
+    /// A SYN that carries so many bytes (RFC 7413).
+    SynData(u32),
     SynAck,
     Ack,
     Fin,
@@ -109,6 +111,7 @@ pub(crate) struct Step {
     pub(crate) rtx: bool,
     pub(crate) fin: bool,
     pub(crate) cwr: bool,
+    pub(crate) urg: bool,
     /// Emitted as one super-segment with the others of this number.
     pub(crate) group: Option<usize>,
     pub(crate) fates: Vec<Fated>,

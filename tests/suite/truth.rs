@@ -193,9 +193,10 @@ impl View<'_> {
         arrived.covers(packet.start, packet.start + i64::from(packet.len))
     }
 
-    /// First emissions that came by after something that was emitted after them (RFC 4737).
+    /// First emissions that came by after something that was emitted after them (RFC 4737), and
+    /// below the highest byte: what only a repeat has overtaken is in its place in the stream.
     fn reordered(&self) -> usize {
-        let mut newest = 0;
+        let (mut newest, mut high) = (0, 0);
         let mut known = Vec::new();
         let mut late = 0;
         for (seen, packet) in &self.here {
@@ -203,8 +204,9 @@ impl View<'_> {
                 continue;
             }
             known.push(seen.packet);
-            late += usize::from(!packet.rtx && seen.packet < newest);
+            late += usize::from(!packet.rtx && seen.packet < newest && packet.start < high);
             newest = newest.max(seen.packet);
+            high = high.max(packet.start + i64::from(packet.len));
         }
         late
     }
@@ -261,6 +263,7 @@ impl View<'_> {
                     });
                 let overtaken = self.there[..there].iter().any(|(seen, _)| {
                     seen.packet > index
+                        && self.packet(seen.packet).start > packet.start
                         && Self::place(&self.here, seen.packet).is_some_and(|other| other > here)
                 });
                 once && overtaken

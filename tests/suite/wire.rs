@@ -147,6 +147,7 @@ fn tcp(script: &Script, packet: &Packet) -> Vec<u8> {
         (flags.rst, 4),
         (packet.len > 0, 8),
         (flags.ack, 16),
+        (flags.urg, 32),
         (flags.ece, 64),
         (flags.cwr, 128),
     ];
@@ -158,12 +159,16 @@ fn tcp(script: &Script, packet: &Packet) -> Vec<u8> {
     let mut bytes = Vec::new();
     bytes.extend(port(packet.host).to_be_bytes());
     bytes.extend(port(packet.host.peer()).to_be_bytes());
-    bytes.extend(wire(packet.isn[own], packet.start).to_be_bytes());
+    // A SYN's own number comes before its data.
+    let first = packet.start - i64::from(flags.syn && packet.len > 0);
+    bytes.extend(wire(packet.isn[own], first).to_be_bytes());
     let ack = packet.ack.map_or(0, |ack| wire(packet.isn[peer], ack));
     bytes.extend(ack.to_be_bytes());
     bytes.extend([(20 + options.len() as u8) << 2, bits]);
     bytes.extend(packet.window.to_be_bytes());
-    bytes.extend([0; 4]);
+    let urgent = if flags.urg { packet.len as u16 } else { 0 };
+    bytes.extend([0; 2]);
+    bytes.extend(urgent.to_be_bytes());
     bytes.extend(options);
     bytes
 }

@@ -118,6 +118,9 @@ impl IdCounter {
                     self.last_packets = packets;
                     self.unwrapped += 1 << 16;
                     self.unwrapped = self.unwrap(id);
+                } else {
+                    // A packet that comes late says nothing of how its sender counts.
+                    self.steps -= 1;
                 }
                 Step::Behind
             }

@@ -37,7 +37,10 @@ pub(crate) fn sections(results: &Results) -> String {
     text.push_str("\n### Counts of ns-3\n");
     counts(&mut text, simulated, "true retransmissions that");
     text.push_str(
-        "\n### Mean round-trip times of ns-3\n\nFlows whose mean (ours: `rtt_exact`) is more than 100 us from the mean of the simulation's `rtt_clean`, which leaves out packets during whose wait\nanything lower passed. Beside it the simulation's `rtt_exact`, which keeps them. Ours (METRICS.md R3) is neither: it leaves out waits for a hole and packets sent\ntwice, so part of the difference is which samples are taken; which part was not examined.\n",
+        "\nThe simulation counts the network's copy of a retransmission as a retransmission, we count it as a duplicate: that is the difference in `c09`.\n",
+    );
+    text.push_str(
+        "\n### Mean round-trip times of ns-3\n\nFlows whose mean (ours: `rtt_exact`) is more than 100 us from the mean of the simulation's `rtt_clean`, which leaves out packets during whose wait\nanything lower passed. Beside it the simulation's `rtt_exact`, which keeps them. Ours (METRICS.md R3) is neither: it leaves out waits for a hole and packets sent\ntwice, but keeps packets during whose wait an unneeded repeat of lower bytes passed: the ACK did not wait for that one. In the captures looked at (`c06`, `c08`) those are\nthe samples that differ.\n",
     );
     counts(
         &mut text,

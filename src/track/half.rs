@@ -407,6 +407,20 @@ impl HalfFlow {
             Copy::Again
         };
         let lost_downstream = self.cover(segment, start, end, verdict, copy);
+        // A packet that is repeated in pieces was lost once. Without ids, two small ones may have
+        // been lost.
+        let is_rest = hole.start == start
+            && hole
+                .filled_from
+                .is_some_and(|from| end - from <= i64::from(self.largest_payload))
+            && self.ids.counts();
+        if is_rest {
+            for index in self.in_flight.overlapping(start, end) {
+                if let Some(sent) = self.in_flight.get_mut(index) {
+                    sent.marks.take(Marks::LOST_UPSTREAM);
+                }
+            }
+        }
         let extent = (verdict.class == Class::Reordered).then(|| {
             (
                 (self.packets - hole.opened_after) as u32,
@@ -416,6 +430,7 @@ impl HalfFlow {
         Taken {
             extent,
             lost_downstream,
+            lost_upstream: verdict.lost == Some(LossPlace::Upstream) && !is_rest,
             ..Taken::of(verdict, filled, len)
         }
     }

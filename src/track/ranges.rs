@@ -160,6 +160,8 @@ pub(super) struct Hole {
     pub(super) opener_id: Option<u16>,
     /// `TSval` of the packet above it, where there is one.
     pub(super) opener_tsval: Option<u32>,
+    /// Where the segment began that filled what lay below it, if one did.
+    pub(super) filled_from: Option<i64>,
     /// How many ACKs have told the sender of it so far, and when the first and the third passed.
     pub(super) told: u8,
     pub(super) told_at: Option<CaptureTime>,
@@ -180,6 +182,7 @@ impl Hole {
             opened_after: packets,
             opener_id: opener.ip_id,
             opener_tsval: opener.timestamps.map(|ts| ts.value),
+            filled_from: None,
             told: 0,
             told_at: None,
             asked_at: None,
@@ -298,6 +301,7 @@ impl Holes {
                 }
                 (false, true) => {
                     self.list[index].start = to;
+                    self.list[index].filled_from = Some(start);
                     index += 1;
                 }
                 (true, true) => {
@@ -376,7 +380,7 @@ mod tests {
             for &(skip, len) in &opened {
                 let (start, end) = (at + skip, (at + skip + len).min(64));
                 if start < end {
-                    holes.open(Hole { start, end, opened_at: CaptureTime::MIN, opened_after: 0, opener_id: None, opener_tsval: None, told: 0, told_at: None, asked_at: None });
+                    holes.open(Hole { start, end, opened_at: CaptureTime::MIN, opened_after: 0, opener_id: None, opener_tsval: None, filled_from: None, told: 0, told_at: None, asked_at: None });
                     flags[start as usize..end as usize].fill(true);
                     at = end + 1;
                 }

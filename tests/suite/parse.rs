@@ -51,6 +51,7 @@ fn property(script: &mut Script, key: &str, rest: &str) -> Parsed<()> {
         ("ip", ["v4", "shared"]) => script.ids = Ids::Shared,
         ("ip", ["v4", "zero"]) => script.ids = Ids::Zero,
         ("ip", ["v4", "random"]) => script.ids = Ids::Random,
+        ("last-ids", [a, b]) => script.last_ids = [number(a)?, number(b)?],
         ("ip", ["v6"]) => script.ids = Ids::Absent,
         ("options", words) => options(script, words)?,
         ("ecn", []) => script.ecn = true,

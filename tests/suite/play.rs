@@ -100,7 +100,7 @@ pub(crate) fn play(script: &Script) -> Result<Played, String> {
     let mut world = World {
         script,
         ends: [End::new(script.window), End::new(script.window)],
-        ids: [100, 60000],
+        ids: script.last_ids,
         incarnation: 0,
         isn: script.isn,
         events: Vec::new(),

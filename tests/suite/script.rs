@@ -166,6 +166,8 @@ pub(crate) struct Script {
     pub(crate) name: String,
     pub(crate) about: String,
     pub(crate) ids: Ids,
+    /// The ids that A and B used last before.
+    pub(crate) last_ids: [u16; 2],
     pub(crate) timestamps: bool,
     pub(crate) sack: bool,
     pub(crate) window_scale: Option<u8>,
@@ -199,6 +201,7 @@ impl Script {
             name: name.to_owned(),
             about: String::new(),
             ids: Ids::Counting,
+            last_ids: [100, 60000],
             timestamps: true,
             sack: true,
             window_scale: Some(7),

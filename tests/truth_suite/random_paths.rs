@@ -28,7 +28,7 @@ use super::suite::wire::pcap;
 use super::{analyze, ours};
 
 /// Paths that each test plays.
-const PATHS: u64 = 60;
+const PATHS: u64 = 40;
 
 fn script(plan: Plan) -> Script {
     let mut script = Script::new("random");

@@ -23,6 +23,7 @@
 )]
 mod synth;
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
@@ -159,7 +160,7 @@ fn judge(counts: &[(&str, f64)], arguments: &[String]) -> Result<bool, String> {
     if arguments.iter().any(|argument| argument == "--record") {
         let mut text = format!("# instructions a packet\t{compiler}\n");
         for (name, count) in counts {
-            text.push_str(&format!("{name}\t{count:.1}\n"));
+            let _ = writeln!(text, "{name}\t{count:.1}");
         }
         return fs::write(&path, text)
             .map(|()| true)

@@ -28,6 +28,7 @@
 //! # Ok::<(), ccanalyze::capture::CaptureError>(())
 //! ```
 
+mod ahead;
 mod clock;
 mod compression;
 mod error;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::ahead::ReadAhead;
 use super::compression::{Compression, MAGIC_BYTES};
 use super::error::{CaptureError, CaptureErrorKind};
 use super::mapped::MappedFile;
@@ -227,6 +228,7 @@ impl Stream {
             None => Box::new(input),
             Some(format) => format
                 .decoder(input)
+                .map(ReadAhead::start)
                 .map_err(|source| CaptureErrorKind::Compression { format, source })?,
         };
         Ok(Self {

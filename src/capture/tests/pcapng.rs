@@ -1,7 +1,11 @@
 //! pcapng: sections, clocks, blocks, and blocks that lie.
 
+use pcap_parser::EPB_MAGIC;
+use proptest::prelude::*;
+
 use super::build::{Pcapng, Section};
 use super::*;
+use crate::capture::pcapng::PcapngWalker;
 
 #[test]
 fn pcapng_resolutions_and_offsets() {
@@ -172,4 +176,36 @@ fn skipped_blocks_may_be_larger_than_any_window() {
     assert!(reader.read_window(&mut window).unwrap());
     assert_eq!(window.len(), 1);
     assert!(window.bytes.len() <= 1 << 20, "{}", window.bytes.len());
+}
+
+proptest! {
+    /// The short way takes a block only if the long way takes it, and finds the same in it.
+    #[test]
+    fn the_usual_block_is_what_the_long_way_finds(
+        big: bool,
+        interface in 0u32..2,
+        ticks: u64,
+        len in 0usize..100,
+        noise in prop::option::of((0usize..140, any::<u8>())),
+    ) {
+        let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+        let start = Pcapng::new().section(order).interface(1, 0, &[(9, &[9])]);
+        let header_bytes = start.bytes.len();
+        let mut bytes = start.packet(interface, ticks, &vec![7; len]).bytes;
+        let mut walker = PcapngWalker::recognise(&bytes).unwrap().unwrap();
+        walker
+            .walk(&bytes[..header_bytes], &mut 0, &mut Vec::new())
+            .unwrap();
+        if let Some((place, value)) = noise && let Some(byte) = bytes.get_mut(header_bytes + place) {
+            *byte = value;
+        }
+        let block = &bytes[header_bytes..];
+        if let Some((entry, length)) = walker.usual(block, 5, order) {
+            let found = walker.packet(EPB_MAGIC, &block[..length], 5).unwrap();
+            prop_assert_eq!(format!("{entry:?}"), format!("{found:?}"));
+        } else {
+            let whole = noise.is_none() && interface == 0;
+            prop_assert!(!whole, "a faultless block is usual");
+        }
+    }
 }

@@ -9,8 +9,9 @@ use super::plan::{parse_rate, parse_time};
 use super::{ExitStatus, interrupt};
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
+use crate::report::chart::{self, Size, Style, Theme};
 use crate::report::tables::{self, Metadata, TableFormat, sibling};
-use crate::report::{Pending, terminal};
+use crate::report::{OutputFolder, Pending, terminal};
 use crate::table::PathTables;
 
 /// What happened between two points: delay, queue and drops, packet by packet.
@@ -42,8 +43,8 @@ pub struct PathArgs {
     #[arg(long, value_name = "CAPTURE", conflicts_with_all = ["before", "after"])]
     pub point: Vec<PathBuf>,
 
-    /// Write a row a flow to FILE, and beside it FILE's hops, series, flows' series and
-    /// episodes; the ending decides the format: .parquet, .csv, .json (lines) or .arrow
+    /// Write a row a flow to FILE, and beside it FILE's hops, series, flows' series,
+    /// episodes and charts; the ending decides the format: .parquet, .csv, .json (lines) or .arrow
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
@@ -79,6 +80,22 @@ pub struct PathArgs {
     /// Length of a bin of the series
     #[arg(short, long, value_name = "TIME", default_value = "100ms", value_parser = parse_time)]
     pub bin: i64,
+
+    /// Draw charts as SVG instead of PNG
+    #[arg(long)]
+    pub svg: bool,
+
+    /// Draw no charts
+    #[arg(long, conflicts_with = "svg")]
+    pub no_charts: bool,
+
+    /// Where charts will be shown: one-column or two-columns of a paper, or slide
+    #[arg(long, value_name = "SIZE", default_value = "two-columns")]
+    pub chart_size: Size,
+
+    /// What charts are drawn on: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light")]
+    pub chart_theme: Theme,
 
     /// Print nothing but errors
     #[arg(short, long)]
@@ -160,6 +177,7 @@ fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
 struct Outputs {
     results: Option<ResultFiles>,
     packets: Option<Pending>,
+    charts: Option<OutputFolder>,
 }
 
 struct ResultFiles {
@@ -182,6 +200,7 @@ impl Outputs {
         let mut outputs = Self {
             results: None,
             packets: None,
+            charts: None,
         };
         if let Some(out) = &args.out {
             TableFormat::of(out)?;
@@ -193,6 +212,9 @@ impl Outputs {
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
+            if !args.no_charts {
+                outputs.charts = Some(OutputFolder::create(&out.with_extension("charts"))?);
+            }
         }
         if let Some(packets) = &args.packets {
             TableFormat::of(packets)?;
@@ -227,6 +249,14 @@ impl Outputs {
         }
         if let (Some(pending), Some(table)) = (self.packets, &mut all.packets) {
             written.push(tables::write(table, pending, &metadata)?);
+        }
+        if let Some(folder) = self.charts {
+            let style = Style {
+                size: args.chart_size,
+                theme: args.chart_theme,
+            };
+            chart::path::draw_all(analysis, folder.filling(), style, args.svg)?;
+            written.push(folder.commit()?);
         }
         Ok(written)
     }

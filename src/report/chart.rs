@@ -30,6 +30,7 @@ mod heat_map;
 mod label;
 mod over_time;
 mod palette;
+pub mod path;
 mod plot;
 mod sharing;
 mod spider;
@@ -63,7 +64,7 @@ pub use spider::{SpiderShape, Spiders};
 pub use style::{Size, Style, Theme};
 
 use choice::Scene;
-use plot::{Bins, Plot};
+use plot::{Bins, Caption, Plot};
 
 /// How charts are drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,8 +126,9 @@ pub fn for_each_chart<E>(
 ) -> Result<(), E> {
     let scenes = Scene::of(analysis, options);
     for scene in &scenes {
-        let alone =
-            |plot: Option<Plot>| Some(plot?.figure(scene, &Bins::of(scene, options.bin_ns)?));
+        let alone = |plot: Option<Plot>| {
+            Some(plot?.figure(&Caption::of(scene), &Bins::of(scene, options.bin_ns)?))
+        };
         for (what, canvas) in [
             ("over-time", over_time::four(scene, options)),
             ("goodput", alone(over_time::goodput(scene, options))),

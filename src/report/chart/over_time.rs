@@ -8,7 +8,7 @@ use super::canvas::Canvas;
 use super::choice::{NamedFlow, Scene, left_out};
 use super::label::count;
 use super::palette::{LINES, LINES_MAX, LineStyle, OTHER};
-use super::plot::{Bins, Line, Part, Plot, PlotScale, Sample, stacked};
+use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Goodput of each flow; a bin without any, between others, is 0.
 pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
@@ -247,7 +247,13 @@ pub(super) fn four(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> 
         ),
         undrawn(scene, drawn),
     ];
-    Some(stacked("Flows over time", &notes, &parts, scene, &bins))
+    Some(stacked(
+        "Flows over time",
+        &notes,
+        &parts,
+        &Caption::of(scene),
+        &bins,
+    ))
 }
 
 /// A line for each of the largest flows that have any samples.

@@ -26,6 +26,23 @@ pub(super) struct Line {
     pub(super) samples: Vec<Sample>,
 }
 
+/// What a figure is called, and how it looks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Caption {
+    /// What it is of, behind what it shows.
+    pub(super) title: String,
+    pub(super) style: Style,
+}
+
+impl Caption {
+    pub(super) fn of(scene: &Scene<'_>) -> Self {
+        Self {
+            title: scene.title.clone(),
+            style: scene.style,
+        }
+    }
+}
+
 /// How time is cut for a chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bins {
@@ -163,12 +180,12 @@ impl Plot {
     }
 
     /// A figure of its own.
-    pub(super) fn figure(&self, scene: &Scene<'_>, bins: &Bins) -> Canvas {
-        let height = scene.style.size.height();
-        let mut canvas = Canvas::new(scene.style, height);
+    pub(super) fn figure(&self, caption: &Caption, bins: &Bins) -> Canvas {
+        let height = caption.style.size.height();
+        let mut canvas = Canvas::new(caption.style, height);
         let top = header(
             &mut canvas,
-            &format!("{} – {}", self.what, scene.title),
+            &format!("{} – {}", self.what, caption.title),
             &joined(&self.notes),
             &self.legend(),
         );
@@ -178,8 +195,8 @@ impl Plot {
             &canvas,
             top,
             canvas.height - 16.0,
-            bins.axis(scene.style),
-            self.axis(if scene.style.size == Size::TwoColumns {
+            bins.axis(caption.style),
+            self.axis(if caption.style.size == Size::TwoColumns {
                 8
             } else {
                 6
@@ -251,7 +268,7 @@ pub(super) fn stacked(
     what: &str,
     notes: &[String],
     parts: &[Part],
-    scene: &Scene<'_>,
+    caption: &Caption,
     bins: &Bins,
 ) -> Canvas {
     let mut legend: Vec<(Swatch, String)> = Vec::new();
@@ -266,12 +283,12 @@ pub(super) fn stacked(
     }
     // Lines first, each once; then what is common to all of them.
     legend.sort_by_key(|(swatch, _)| !matches!(swatch, Swatch::Line(_)));
-    let height = scene.style.size.height();
-    let mut canvas = Canvas::new(scene.style, height);
-    let title = format!("{what} – {}", scene.title);
+    let height = caption.style.size.height();
+    let mut canvas = Canvas::new(caption.style, height);
+    let title = format!("{what} – {}", caption.title);
     let top = header(&mut canvas, &title, &joined(notes), &legend);
     // A slide is as wide as it is high twice over: four panels in two columns.
-    let columns = if scene.style.size == Size::Slide && parts.len() > 2 {
+    let columns = if caption.style.size == Size::Slide && parts.len() > 2 {
         2
     } else {
         1
@@ -285,7 +302,7 @@ pub(super) fn stacked(
         (0.9 / rows as f64).clamp(0.24, 0.4) * height
     };
     let room = room.max(120.0);
-    let x = bins.axis(scene.style);
+    let x = bins.axis(caption.style);
     let axes: Vec<Axis> = parts.iter().map(Part::axis).collect();
     let labels = axes
         .iter()

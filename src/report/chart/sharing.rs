@@ -12,7 +12,7 @@ use super::choice::{NamedFlow, Scene};
 use super::frame::{Panel, Swatch, header};
 use super::label::count;
 use super::palette::{Colour, LINES, LINES_MAX, LineStyle, Marker, OTHER};
-use super::plot::{Bins, Line, Part, Plot, PlotScale, Sample, stacked};
+use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Pairs of flows whose fness over time is drawn; more cannot be told apart.
 const PAIRS_MAX: usize = 6;
@@ -181,7 +181,13 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
         bins.words(),
         count(rivals.len(), "flow")
     )];
-    Some(stacked("Fairness over time", &notes, &parts, scene, &bins))
+    Some(stacked(
+        "Fairness over time",
+        &notes,
+        &parts,
+        &Caption::of(scene),
+        &bins,
+    ))
 }
 
 /// Flows that compete, without those under one hundredth of the largest.

@@ -7,7 +7,7 @@ use super::font::text_width;
 use super::label::count;
 use super::over_time::{self, goodput_line};
 use super::palette::{Colour, LINES};
-use super::plot::{Bins, Plot, Sample, runs};
+use super::plot::{Bins, Caption, Plot, Sample, runs};
 use super::style::{Size, Style, Theme};
 use super::{
     Canvas, ChartOptions, bars, brush, delays, draw_all, fness, sharing, thin, time_sequence,
@@ -122,7 +122,7 @@ pub(super) fn texts(canvas: &Canvas) -> Vec<&str> {
 /// A plot as a figure of its own.
 fn alone(plot: Option<Plot>, scene: &Scene<'_>) -> Option<Canvas> {
     let bins = Bins::of(scene, ChartOptions::default().bin_ns)?;
-    Some(plot?.figure(scene, &bins))
+    Some(plot?.figure(&Caption::of(scene), &bins))
 }
 
 /// Every text lies within the chart, and no two cover each other.

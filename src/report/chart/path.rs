@@ -1,0 +1,253 @@
+//! What happened between two points, over time: what waited, delay by flow, drops by flow.
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+
+use crate::path::{Heading, Hop, PathAnalysis, PathFlow, QueueLimit, Way};
+
+use super::axis::{Quantity, grouped};
+use super::canvas::{Canvas, ChartError};
+use super::label::capture_names;
+use super::palette::{LINES, LINES_MAX};
+use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
+use super::style::Style;
+
+/// Draws the charts of a path into `folder`, which exists, and returns the names of the files
+/// written: for each hop, and each way of it on which packets waited or were dropped, the queue,
+/// the delay of the largest flows and their drops above each other.
+///
+/// # Errors
+/// The first chart that cannot be written.
+pub fn draw_all(
+    analysis: &PathAnalysis,
+    folder: &Path,
+    style: Style,
+    svg: bool,
+) -> Result<Vec<PathBuf>, ChartError> {
+    let mut written = Vec::new();
+    for (number, hop) in (1..).zip(&analysis.hops) {
+        let [before, after] = &hop.points;
+        let names = capture_names(&[before.as_str(), after.as_str()], 2);
+        for way in &hop.ways {
+            let (from, to) = match way.heading {
+                Heading::Forward => (&names[0], &names[1]),
+                Heading::Reverse => (&names[1], &names[0]),
+            };
+            let caption = Caption {
+                title: format!("{from} to {to}"),
+                style,
+            };
+            if let Some(canvas) = over_time(hop, way, &caption) {
+                let stem = format!("hop-{number}-{}", way.heading.name());
+                written.push(canvas.save(folder, &stem, svg)?);
+            }
+        }
+    }
+    Ok(written)
+}
+
+/// Queue, delay and drops of one way. `None` where hardly anything waited and nothing was dropped.
+fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
+    let waited = way.busy_share().is_some_and(|share| share >= WAITED_MIN);
+    if !waited && way.drops.is_empty() {
+        return None;
+    }
+    let bins = Bins {
+        length_s: hop.bin_ns as f64 / 1e9,
+        first: way.bins.first()?.index,
+        last: way.bins.last()?.index,
+    };
+    let mut flows: Vec<&PathFlow> = hop.flows_in_order();
+    flows.retain(|flow| flow.heading == way.heading);
+    flows.sort_by_key(|flow| (Reverse(flow.ip_bytes), flow.first_ns, flow.key));
+    let all = flows.len();
+    flows.truncate(LINES_MAX);
+    let left_out = if all > flows.len() {
+        format!(
+            "{} smaller flows are not drawn",
+            grouped((all - flows.len()) as u64)
+        )
+    } else {
+        String::new()
+    };
+    let parts = [
+        queue(way, hop.bin_ns),
+        by_flow(
+            &flows,
+            delay_samples,
+            "Delay",
+            PlotScale::Delays(Quantity::DELAY),
+            true,
+        ),
+        by_flow(
+            &flows,
+            drop_samples,
+            "Drops",
+            PlotScale::Linear(Quantity::RETRANSMISSIONS.called("Drops")),
+            false,
+        ),
+    ];
+    let parts = parts.into_iter().flatten().map(Part::Plot);
+    let parts: Vec<Part> = parts.collect();
+    let notes = [
+        format!(
+            "{} of {} packets dropped",
+            grouped(way.drops.len() as u64),
+            grouped(way.arrived().packets)
+        ),
+        bins.words(),
+        left_out,
+    ];
+    Some(stacked("Queue", &notes, &parts, caption, &bins))
+}
+
+/// Packets waiting: mean of each bin, and least to most.
+fn queue(way: &Way, bin_ns: i64) -> Option<Plot> {
+    let mut samples: Vec<Sample> = Vec::new();
+    for bin in &way.bins {
+        // Bins in which nothing happened: nothing waited.
+        let next = samples.last().map_or(bin.index, |last| last.bin + 1);
+        let idle = (next..bin.index).take(IDLE_MAX).map(|bin| Sample {
+            bin,
+            value: 0.0,
+            range: None,
+        });
+        samples.extend(idle);
+        samples.push(Sample {
+            bin: bin.index,
+            value: bin.packets_ns as f64 / bin_ns as f64,
+            range: Some((bin.min.packets as f64, bin.max.packets as f64)),
+        });
+    }
+    let lines = vec![Line {
+        name: "packets waiting".to_owned(),
+        style: LINES[6],
+        samples,
+    }];
+    let extent = Plot::extent_of(&lines)?;
+    let reference = match way.limit {
+        Some(QueueLimit::Packets(packets)) => {
+            let basis = if way.limit_is_estimated {
+                "as the drops show"
+            } else {
+                "given"
+            };
+            let name = format!("limit, {} packets ({basis})", grouped(packets));
+            Some((packets as f64, name))
+        }
+        _ => None,
+    };
+    Some(Plot {
+        what: "Queue",
+        lines,
+        extent,
+        scale: PlotScale::Linear(Quantity::RETRANSMISSIONS.called("Packets waiting")),
+        reference,
+        bands: true,
+        notes: Vec::new(),
+    })
+}
+
+fn by_flow(
+    flows: &[&PathFlow],
+    samples: fn(&PathFlow) -> Vec<Sample>,
+    what: &'static str,
+    scale: PlotScale,
+    bands: bool,
+) -> Option<Plot> {
+    let lines: Vec<Line> = flows
+        .iter()
+        .zip(LINES)
+        .map(|(flow, style)| {
+            let (src, dst) = (flow.key.src, flow.key.dst);
+            Line {
+                name: format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port()),
+                style,
+                samples: samples(flow),
+            }
+        })
+        .filter(|line| line.samples.iter().any(|sample| sample.value > 0.0))
+        .collect();
+    let extent = Plot::extent_of(&lines)?;
+    Some(Plot {
+        what,
+        lines,
+        extent,
+        scale,
+        reference: None,
+        bands,
+        notes: Vec::new(),
+    })
+}
+
+/// Mean delay of each bin in seconds, and smallest to largest.
+fn delay_samples(flow: &PathFlow) -> Vec<Sample> {
+    let samples = flow.bins.iter().filter_map(|bin| {
+        let range = (
+            bin.delay_ns_min.max(0) as f64 / 1e9,
+            bin.delay_ns_max.max(0) as f64 / 1e9,
+        );
+        Some(Sample {
+            bin: bin.index,
+            value: bin.delay_ns_mean()?.max(0.0) / 1e9,
+            range: Some(range),
+        })
+    });
+    samples.collect()
+}
+
+/// Packets dropped in each bin.
+fn drop_samples(flow: &PathFlow) -> Vec<Sample> {
+    let samples = flow.bins.iter().map(|bin| Sample {
+        bin: bin.index,
+        value: bin.dropped_packets as f64,
+        range: None,
+    });
+    samples.collect()
+}
+
+/// Part of the time in which something must have waited for a queue to be worth a chart.
+const WAITED_MIN: f64 = 0.01;
+
+/// Bins in a row without a packet that are drawn; a longer pause is a gap.
+const IDLE_MAX: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{Amount, Link, QueueBin};
+
+    fn way(bins: Vec<QueueBin>) -> Way {
+        Way {
+            heading: Heading::Forward,
+            link: Link::default(),
+            rate_bps: None,
+            span: Some((0, 1_000_000_000)),
+            bins,
+            limit: Some(QueueLimit::Packets(10)),
+            limit_is_estimated: true,
+            drops: Vec::new(),
+            episodes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_queue_is_0_where_nothing_happened_and_its_limit_is_drawn() {
+        let bin = |index, packets| QueueBin {
+            index,
+            packets_ns: packets * 100_000_000,
+            max: Amount {
+                packets: packets as u64 + 1,
+                bytes: 0,
+            },
+            ..QueueBin::default()
+        };
+        let plot = queue(&way(vec![bin(0, 4), bin(3, 2)]), 100_000_000).unwrap();
+        let values: Vec<f64> = plot.lines[0].samples.iter().map(|one| one.value).collect();
+        assert_eq!(values, [4.0, 0.0, 0.0, 2.0]);
+        assert_eq!(plot.extent, (0.0, 5.0));
+        let (limit, name) = plot.reference.unwrap();
+        assert!((limit - 10.0).abs() < f64::EPSILON);
+        assert_eq!(name, "limit, 10 packets (as the drops show)");
+    }
+}

@@ -1,5 +1,6 @@
 //! What is kept of each connection: counts, distributions, series.
 
+mod estimates;
 mod payload_curve;
 mod quantiles;
 mod recorder;
@@ -7,6 +8,7 @@ mod series;
 mod summary;
 mod time_sequence;
 
+pub use estimates::{delivery_bps_max, standing_queue_ns};
 pub use payload_curve::{BytesBy, PayloadCurve};
 pub use quantiles::{DelayBucket, DelayDistribution};
 pub use recorder::{ConnectionRecord, FlowRecord, RecordConfig, Recorder};

@@ -3,6 +3,7 @@
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config};
 use crate::metric;
+use crate::observe;
 
 /// What a row is made of.
 pub(super) struct CaptureRow<'a> {
@@ -24,6 +25,12 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<Captur
 }
 
 impl CaptureRow<'_> {
+    /// The highest rate that all flows together were delivered for a second.
+    fn capacity_estimated_bps(&self) -> Option<f64> {
+        let series = self.capture.flows().map(|flow| flow.record.series.bins());
+        observe::delivery_bps_max(series, self.config.bin_ns)
+    }
+
     fn drops(&self) -> Option<u64> {
         let drops = self
             .capture
@@ -60,6 +67,8 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
     "goodput_bps" "G1" Real |row| row.capture.goodput_bps();
     "utilisation" "N5" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.config.capacity?.bps);
+    "capacity_estimated_bps" "R7" Real CaptureRow::capacity_estimated_bps;
+    "utilisation_estimated" "R7" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.capacity_estimated_bps()?);
     "jain" "N2" Real |row| row.capture.pairs.jain;
     "sharing_ratio" "N3" Real |row| row.capture.pairs.sharing_ratio;
     "sharing_bound" "N3" Real |row| row.capture.pairs.sharing_bound;

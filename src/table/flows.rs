@@ -4,6 +4,7 @@ use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::event::Direction;
 use crate::metric;
+use crate::observe;
 use crate::track::Opening;
 
 /// What a row is made of.
@@ -104,6 +105,8 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "queue_delay_ns_mean" "R5" Real |row| Some(row.flow.summary().rtt.ns_mean()? - row.flow.summary().rtt.ns_min()? as f64);
     "queue_delay_ns_p95" "R5" Whole |row| Some(row.flow.summary().rtt.ns_quantile(0.95)? - row.flow.summary().rtt.ns_min()?);
     "queue_delay_ns_max" "R5" Whole |row| Some(row.flow.summary().rtt.ns_max()? - row.flow.summary().rtt.ns_min()?);
+    "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.flow.record.series.bins(), row.flow.summary().rtt.ns_min()?);
+    "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.flow.record.series.bins()], row.config.bin_ns);
     "in_flight_bytes_max" "I1" Count |row| row.flow.summary().in_flight_bytes_max;
     "in_flight_bytes_mean" "I1" Real |row| row.flow.summary().in_flight_bytes_mean();
     "retransmitted_packets" "X1" Count |row| Some(row.flow.summary().retransmitted_packets);

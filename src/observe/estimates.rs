@@ -1,0 +1,100 @@
+//! What one capture tells about the bottleneck, as estimates (METRICS.md R6, R7).
+
+use std::collections::BTreeMap;
+
+use super::series::Bin;
+
+/// The queueing delay that stayed, in ns: over all bins with RTT samples, the mean of the smallest
+/// in each, less `floor_ns`, the smallest of all. `None` without samples.
+#[must_use]
+pub fn standing_queue_ns(bins: &[Bin], floor_ns: i64) -> Option<f64> {
+    let least = bins.iter().filter(|bin| bin.rtt_samples > 0);
+    let (n, sum) = least.fold((0_u64, 0.0), |(n, sum), bin| {
+        (n + 1, sum + bin.rtt_ns_min.saturating_sub(floor_ns) as f64)
+    });
+    (n > 0).then(|| sum / n as f64)
+}
+
+/// The highest rate that was sent and delivered for a whole second, in bits of payload a second:
+/// of as many bins of `bin_ns` as make a second, at least one, the bytes newly acknowledged or the
+/// bytes seen, whichever is less. ACKs alone would not do: one that ends a repair acknowledges what
+/// had arrived long before.
+///
+/// `series` are the bins of all flows that share the link. `None` where they last no such time.
+#[must_use]
+pub fn delivery_bps_max<'a>(
+    series: impl IntoIterator<Item = &'a [Bin]>,
+    bin_ns: i64,
+) -> Option<f64> {
+    let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
+    for bin in series.into_iter().flatten() {
+        let (acked, seen) = bytes.entry(bin.index).or_default();
+        *acked += bin.acked_bytes;
+        *seen += bin.payload_bytes;
+    }
+    let bin_ns = bin_ns.max(1);
+    let window = (SECOND_NS.saturating_add(bin_ns - 1) / bin_ns).max(1);
+    let (first, last) = (*bytes.keys().next()?, *bytes.keys().next_back()?);
+    if last.saturating_sub(first) < window {
+        return None;
+    }
+    // The window that ends with each bin: what is older has left it.
+    let (mut acked, mut seen, mut most) = (0_u64, 0_u64, 0_u64);
+    let mut oldest = bytes.iter().peekable();
+    for (&index, news) in &bytes {
+        acked += news.0;
+        seen += news.1;
+        let is_old = |&(&old, _): &(&i64, _)| index.saturating_sub(old) >= window;
+        while let Some((_, gone)) = oldest.next_if(is_old) {
+            acked -= gone.0;
+            seen -= gone.1;
+        }
+        most = most.max(acked.min(seen));
+    }
+    let seconds = window as f64 * bin_ns as f64 / 1e9;
+    (most > 0).then(|| most as f64 * 8.0 / seconds)
+}
+
+const SECOND_NS: i64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bin(index: i64, bytes: u64, rtt_ns_min: i64) -> Bin {
+        Bin {
+            index,
+            acked_bytes: bytes,
+            payload_bytes: bytes,
+            rtt_samples: u64::from(rtt_ns_min > 0),
+            rtt_ns_min,
+            ..Bin::default()
+        }
+    }
+
+    #[test]
+    fn the_standing_queue_is_what_no_bin_drained_below() {
+        let bins = [bin(0, 0, 40), bin(1, 0, 0), bin(2, 0, 70), bin(3, 0, 60)];
+        // (0 + 30 + 20) / 3.
+        let standing = standing_queue_ns(&bins, 40).unwrap();
+        assert!((standing - 50.0 / 3.0).abs() < 1e-9, "{standing}");
+        assert_eq!(standing_queue_ns(&[bin(0, 5, 0)], 40), None);
+    }
+
+    #[test]
+    fn an_ack_that_ends_a_repair_is_no_rate() {
+        // 1000 bytes every 100 ms; those of 400 ms are acknowledged at once, late.
+        let mut bins: Vec<Bin> = (0..30).map(|index| bin(index, 1000, 0)).collect();
+        for bin in &mut bins[15..18] {
+            bin.acked_bytes = 0;
+        }
+        bins[18].acked_bytes = 4000;
+        // The second that begins with the burst acknowledges 13,000 bytes, and sends 10,000.
+        let bps = delivery_bps_max([&bins[..]], 100_000_000).unwrap();
+        assert!((bps - 80_000.0).abs() < 1e-6, "{bps}");
+        let other = [bin(20, 500, 0)];
+        let both = delivery_bps_max([&bins[..], &other[..]], 100_000_000).unwrap();
+        assert!((both - 84_000.0).abs() < 1e-6, "{both}");
+        assert_eq!(delivery_bps_max([&bins[..5]], 100_000_000), None);
+    }
+}

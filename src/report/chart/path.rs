@@ -233,11 +233,11 @@ mod tests {
 
     #[test]
     fn the_queue_is_0_where_nothing_happened_and_its_limit_is_drawn() {
-        let bin = |index, packets| QueueBin {
+        let bin = |index, packets: u64| QueueBin {
             index,
-            packets_ns: packets * 100_000_000,
+            packets_ns: u128::from(packets) * 100_000_000,
             max: Amount {
-                packets: packets as u64 + 1,
+                packets: packets + 1,
                 bytes: 0,
             },
             ..QueueBin::default()

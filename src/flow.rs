@@ -1,5 +1,6 @@
 //! Whose segment is it: connections by their endpoints.
 
+mod half_open;
 mod key;
 mod table;
 

@@ -106,6 +106,12 @@ impl Connection {
         }
     }
 
+    /// Whether payload of either direction was seen.
+    #[must_use]
+    pub fn has_payload(&self) -> bool {
+        self.halves.iter().any(|half| half.sent_data)
+    }
+
     /// Takes the next segment, which went in direction `dir`.
     pub fn on_segment<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         sink.packet(dir, segment);

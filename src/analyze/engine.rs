@@ -77,6 +77,7 @@ impl<O: Observer> Engine<O> {
         let limits = FlowLimits::default();
         let limits = FlowLimits {
             flows_max: limits.flows_max * crate::flow::SHARDS,
+            half_open_max: limits.half_open_max * crate::flow::SHARDS,
             ..limits
         };
         Self::with_options(observer, DecodeOptions::default(), limits)

@@ -8,6 +8,7 @@ use super::args::{Args, IoChoice};
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::capture::Io;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
+use crate::flow::{FlowLimits, SHARDS};
 use crate::report::chart::Style;
 use crate::report::tables::{Metadata, TableFormat, sibling};
 use crate::report::{OutputFolder, Pending};
@@ -90,6 +91,11 @@ impl Plan {
             segments: args.segments.is_some(),
             time_sequence: charts,
             gaps: charts,
+            limits: FlowLimits {
+                // Connections are spread over the shards evenly, as near as a hash does it.
+                flows_max: (args.max_flows as usize).div_ceil(SHARDS),
+                ..FlowLimits::default()
+            },
             threads: args.threads.map(usize::from),
             io: match args.io {
                 IoChoice::Auto => Io::Auto,
@@ -187,6 +193,7 @@ fn metadata(args: &Args) -> Metadata {
         "bin_ns": args.bin,
         "fness_window_ns": args.fness_window.map(|window| [window.offset_ns, window.length_ns]),
         "top": args.top,
+        "max_flows": args.max_flows,
     });
     vec![
         (

@@ -2,6 +2,7 @@
 
 use hashbrown::HashTable;
 
+use super::half_open::HalfOpen;
 use super::key::EndsHasher;
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
@@ -23,6 +24,23 @@ pub struct FlowIdentity {
 }
 
 impl FlowIdentity {
+    /// Of the connection that begins with `segment`.
+    fn of(segment: &Segment) -> Self {
+        // A SYN-ACK first means that the SYN was missed: the other side opened.
+        let answered = segment.flags.has(TcpFlags::SYN.with(TcpFlags::ACK));
+        let (opener, peer) = if answered {
+            (segment.dst, segment.src)
+        } else {
+            (segment.src, segment.dst)
+        };
+        Self {
+            opener,
+            peer,
+            first_ordinal: segment.ordinal,
+            first_at: segment.at,
+        }
+    }
+
     /// Sender and receiver of a direction.
     #[must_use]
     pub fn ends(&self, dir: Direction) -> (Endpoint, Endpoint) {
@@ -68,9 +86,13 @@ pub trait Observer {
 /// When connections are put away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowLimits {
-    /// Connections alive at a time in one shard. One more puts away the quarter that has been
-    /// silent longest; each is marked as cut by a limit, and counts as a new one when it goes on.
+    /// Connections alive at a time in one shard. One more puts away a quarter: first those without
+    /// payload, and of these and the others those that have been silent longest. Each is marked as
+    /// cut by a limit, and counts as a new one when it goes on.
     pub flows_max: usize,
+    /// SYNs at a time in one shard after which nothing has come, which are not among those. One
+    /// more puts away the quarter that has waited longest, marked in the same way.
+    pub half_open_max: usize,
     /// A connection that is over (FIN both ways or RST) ends after so long a silence, in ns of
     /// capture time: late copies still belong to it.
     pub linger_ns: i64,
@@ -82,6 +104,7 @@ impl Default for FlowLimits {
     fn default() -> Self {
         Self {
             flows_max: (4 << 20) / super::SHARDS,
+            half_open_max: (8 << 20) / super::SHARDS,
             // Linux keeps TIME-WAIT for 60 s; nothing late can come after.
             linger_ns: 60_000_000_000,
             // RFC 9293 section 3.8.4 has keep-alives after two hours at the earliest.
@@ -147,6 +170,7 @@ pub struct FlowTable<O: Observer> {
     /// Places in `flows`, by the hash of the ends.
     index: HashTable<Place>,
     flows: Vec<Flow<O::Flow>>,
+    half_open: HalfOpen,
     /// The latest instant seen: the table's clock.
     now: CaptureTime,
     /// When connections are next looked through.
@@ -190,6 +214,7 @@ impl<O: Observer> FlowTable<O> {
             hasher: EndsHasher::new(),
             index: HashTable::new(),
             flows: Vec::new(),
+            half_open: HalfOpen::default(),
             now: CaptureTime::MIN,
             sweep_at: CaptureTime::MIN,
             facts: TableFacts::default(),
@@ -200,13 +225,12 @@ impl<O: Observer> FlowTable<O> {
     pub fn on_segment(&mut self, segment: &Segment) {
         self.keep_house(segment.at);
         let hash = self.hasher.hash(&segment.src, &segment.dst);
-        let (index, dir) = if let Some(found) = self.find(hash, segment) {
-            found
-        } else {
-            let index = self.open(hash, segment);
-            (index, self.direction(index, segment))
-        };
-        self.take(hash, index, dir, segment);
+        let found = self
+            .find(hash, segment)
+            .or_else(|| self.begin(hash, segment));
+        if let Some((index, dir)) = found {
+            self.take(hash, index, dir, segment);
+        }
     }
 
     /// The connection of a segment, and the segment's direction in it.
@@ -253,28 +277,25 @@ impl<O: Observer> FlowTable<O> {
                 self.keep_house(segment.at);
             }
             let hash = self.hasher.hash(&segment.src, &segment.dst);
-            match self.find(hash, segment) {
-                Some((index, dir))
-                    if !segment.flags.has(TcpFlags::SYN) && self.is_prompt(index, segment) =>
-                {
-                    self.enqueue(&mut queue, index, dir, segment);
+            let mut found = self.find(hash, segment);
+            if found.is_none() {
+                if self.flows.len() >= self.limits.flows_max {
+                    self.work_off(&mut queue);
                 }
-                Some((index, dir)) => {
-                    // It may be the first of a new connection, which the state of this one tells.
-                    self.work_off_one(&queue, index);
-                    if self.is_past(index, dir, segment) {
-                        self.work_off(&mut queue);
-                    }
-                    self.take(hash, index, dir, segment);
+                found = self.begin(hash, segment);
+            }
+            let Some((index, dir)) = found else {
+                continue;
+            };
+            if !segment.flags.has(TcpFlags::SYN) && self.is_prompt(index, segment) {
+                self.enqueue(&mut queue, index, dir, segment);
+            } else {
+                // It may be the first of a new connection, which the state of this one tells.
+                self.work_off_one(&queue, index);
+                if self.is_past(index, dir, segment) {
+                    self.work_off(&mut queue);
                 }
-                None => {
-                    if self.flows.len() >= self.limits.flows_max {
-                        self.work_off(&mut queue);
-                    }
-                    let index = self.open(hash, segment);
-                    let dir = self.direction(index, segment);
-                    self.enqueue(&mut queue, index, dir, segment);
-                }
+                self.take(hash, index, dir, segment);
             }
         }
         self.work_off(&mut queue);
@@ -348,6 +369,9 @@ impl<O: Observer> FlowTable<O> {
         while !self.flows.is_empty() {
             self.close(self.flows.len() - 1, false);
         }
+        for syn in self.half_open.take_until(CaptureTime::MAX) {
+            self.put_away(&syn, false);
+        }
         (self.observer, self.facts)
     }
 
@@ -359,24 +383,44 @@ impl<O: Observer> FlowTable<O> {
         }
     }
 
+    /// The connection that a segment of none begins; `None` for a SYN, which has to wait for what
+    /// follows.
     #[cold]
+    fn begin(&mut self, hash: u64, segment: &Segment) -> Option<(usize, Direction)> {
+        let syn = self.half_open.take(hash, segment);
+        if syn.is_none() && HalfOpen::takes(segment) {
+            if self.half_open.len() >= self.limits.half_open_max {
+                for syn in self.half_open.take_oldest() {
+                    self.put_away(&syn, true);
+                }
+            }
+            self.half_open.add(hash, segment);
+            return None;
+        }
+        let index = self.open(hash, syn.as_ref().unwrap_or(segment));
+        if let Some(syn) = syn {
+            self.flows[index].take(Direction::Forward, &syn);
+        }
+        Some((index, self.direction(index, segment)))
+    }
+
+    /// Nothing came after a SYN: a connection without payload.
+    fn put_away(&mut self, syn: &Segment, cut_by_limit: bool) {
+        let identity = FlowIdentity::of(syn);
+        let mut sink = self.observer.open(&identity);
+        let mut connection = Connection::new();
+        connection.on_segment(Direction::Forward, syn, &mut sink);
+        connection.finish(&mut sink);
+        self.facts.cut_by_limit += u64::from(cut_by_limit);
+        self.observer
+            .close(&identity, &connection, sink, cut_by_limit);
+    }
+
     fn open(&mut self, hash: u64, segment: &Segment) -> usize {
         if self.flows.len() >= self.limits.flows_max {
             self.make_room();
         }
-        // A SYN-ACK first means that the SYN was missed: the other side opened.
-        let answered = segment.flags.has(TcpFlags::SYN.with(TcpFlags::ACK));
-        let (opener, peer) = if answered {
-            (segment.dst, segment.src)
-        } else {
-            (segment.src, segment.dst)
-        };
-        let identity = FlowIdentity {
-            opener,
-            peer,
-            first_ordinal: segment.ordinal,
-            first_at: segment.at,
-        };
+        let identity = FlowIdentity::of(segment);
         let sink = self.observer.open(&identity);
         let index = self.flows.len();
         self.flows.push(Flow {
@@ -483,17 +527,24 @@ impl<O: Observer> FlowTable<O> {
                 self.close(index, false);
             }
         }
+        let past_ns = JUMP_NS.saturating_add(self.limits.idle_ns);
+        let until = self.now.plus_ns(-past_ns);
+        for syn in self.half_open.take_until(until) {
+            self.put_away(&syn, false);
+        }
     }
 
-    /// Puts away the quarter of the connections that has been silent longest.
+    /// Puts away a quarter of the connections: first those without payload, then those that have
+    /// been silent longest.
     fn make_room(&mut self) {
-        let mut last: Vec<CaptureTime> = self.flows.iter().map(|flow| flow.last_at).collect();
-        let quarter = last.len() / 4;
-        let (_, &mut limit, _) = last.select_nth_unstable(quarter);
+        let rank = |flow: &Flow<O::Flow>| (flow.connection.has_payload(), flow.last_at);
+        let mut ranks: Vec<(bool, CaptureTime)> = self.flows.iter().map(rank).collect();
+        let quarter = ranks.len() / 4;
+        let (_, &mut limit, _) = ranks.select_nth_unstable(quarter);
         let mut index = self.flows.len();
         while index > 0 {
             index -= 1;
-            if self.flows[index].last_at <= limit {
+            if rank(&self.flows[index]) <= limit {
                 self.close(index, true);
             }
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::cli::{command, names};
+use super::cli::{command, names, run};
 use super::support::capture;
 
 /// The command reading a capture from a pipe that stays open: it waits for more.
@@ -222,4 +222,52 @@ fn runs_at_the_same_time_do_not_disturb_each_other() {
         left.contains("r.charts") && !left.iter().any(|name| name.contains(".part")),
         "{left:?}"
     );
+}
+
+#[test]
+fn too_many_connections_for_the_limit_are_told_and_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    // Raw IPv4, 300 connections of two segments each, all alive at the same time.
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
+    for field in [0_u32, 0, 65_535, 101] {
+        file.extend(field.to_le_bytes());
+    }
+    for second in 0..2_u32 {
+        for port in 0..300_u16 {
+            for field in [second, u32::from(port), 50, 50] {
+                file.extend(field.to_le_bytes());
+            }
+            file.extend([0x45, 0, 0, 50, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+            file.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+            file.extend((1000 + port).to_be_bytes());
+            file.extend([0, 80]);
+            file.extend((1 + 10 * second).to_be_bytes());
+            file.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+            file.extend([0; 10]);
+        }
+    }
+    fs::write(folder.path().join("many.pcap"), file).unwrap();
+    let args = ["many.pcap", "--no-charts", "--out", "r.csv"];
+    let all = run(folder.path(), &args);
+    assert_eq!(all.status, 0, "{}", all.stderr);
+    assert!(!all.stderr.contains("put away"), "{}", all.stderr);
+    let rows = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(rows("r.csv").lines().count(), 301);
+    let few = run(folder.path(), &[&args[..], &["--max-flows", "64"]].concat());
+    assert_eq!(few.status, 0, "{}", few.stderr);
+    assert!(
+        few.stderr.contains("warning: many.pcap: ")
+            && few
+                .stderr
+                .contains("connections were put away because too many were alive at once"),
+        "{}",
+        few.stderr
+    );
+    // Nothing is lost: what goes on after it was put away is a connection, and a row, of its own.
+    let table = rows("r.csv");
+    assert!(table.contains("limit_hit"));
+    assert!(table.lines().count() > 301, "{}", table.lines().count());
+    let none = run(folder.path(), &["many.pcap", "--max-flows", "0"]);
+    assert_eq!(none.status, 2);
+    assert!(none.stderr.contains("--max-flows"), "{}", none.stderr);
 }

@@ -3,6 +3,7 @@
 
 mod answers;
 mod checks;
+mod floods;
 mod mutilated;
 mod packets;
 mod properties;

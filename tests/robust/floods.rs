@@ -1,0 +1,118 @@
+//! Floods and scans: SYNs that nobody answers cost little, and cost nothing to those that talk.
+
+use std::io::Read;
+
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{CaptureInput, Config, Watch};
+use ccanalyze::capture::CaptureSource;
+
+use super::packets::{Packet, Twist, pcap, play};
+
+/// A pcap file of SYNs, each from another address or port, made while it is read.
+struct Scan {
+    next: u64,
+    end: u64,
+    /// What has been made and not yet read.
+    made: Vec<u8>,
+    at: usize,
+}
+
+impl Scan {
+    fn new(syns: u64) -> Self {
+        Self {
+            next: 0,
+            end: syns,
+            made: pcap(&[]),
+            at: 0,
+        }
+    }
+
+    fn syn(number: u64) -> Packet {
+        let mut bytes = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0];
+        let [.., a, b, c, d] = number.to_be_bytes();
+        bytes.extend([100, b, c, d, 10, 0, 0, a]);
+        bytes.extend([0x9c, 0x40, 0, 80]);
+        bytes.extend([a, b, c, d, 0, 0, 0, 0, 0x50, 2, 4, 0, 0, 0, 0, 0]);
+        Packet {
+            // 100,000 a second.
+            at_ns: 1_700_000_000_000_000_000 + number as i64 * 10_000,
+            original_len: bytes.len() as u32,
+            bytes,
+        }
+    }
+}
+
+impl Read for Scan {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        if self.at == self.made.len() && self.next < self.end {
+            let until = self.end.min(self.next + 1000);
+            let packets: Vec<Packet> = (self.next..until).map(Self::syn).collect();
+            // Records alone: the file header came first.
+            self.made = pcap(&packets).split_off(24);
+            (self.next, self.at) = (until, 0);
+        }
+        let rest = &self.made[self.at..];
+        let len = rest.len().min(buf.len());
+        buf[..len].copy_from_slice(&rest[..len]);
+        self.at += len;
+        Ok(len)
+    }
+}
+
+fn analyze(reader: Box<dyn Read + Send>, config: &Config) -> ccanalyze::analyze::CaptureAnalysis {
+    let name = "scan".to_owned();
+    let sources = vec![CaptureSource::Reader {
+        name: name.clone(),
+        reader,
+    }];
+    let input = CaptureInput { name, sources };
+    Analysis::run(vec![input], config, &Watch::default())
+        .captures
+        .remove(0)
+}
+
+#[test]
+fn a_scan_is_counted_and_nothing_of_it_is_put_away_early() {
+    let capture = analyze(Box::new(Scan::new(50_000)), &Config::default());
+    assert_eq!((capture.records, capture.tcp_records), (50_000, 50_000));
+    assert_eq!(capture.connections_total, 50_000);
+    assert_eq!((capture.flows().count(), capture.cut_by_limit), (0, 0));
+}
+
+#[test]
+fn a_flood_beyond_the_limit_puts_away_its_own_oldest_and_no_flow() {
+    let mut config = Config::default();
+    config.limits.half_open_max = 100;
+    // A connection with data both ways, and before, within and after it the flood.
+    let data = [0x00, 1, 0, 0, 0, 0, 100, 0, 0, 0, 0, 200];
+    let answer = [0x04, 1, 0, 0, 0, 0, 100, 0, 0, 0, 0, 200];
+    let talk = play(&[data, answer].concat().repeat(20), Twist::default());
+    let mut packets: Vec<Packet> = (0..20_000).map(Scan::syn).collect();
+    packets.extend(talk);
+    packets.sort_by_key(|packet| packet.at_ns);
+    let capture = analyze(Box::new(std::io::Cursor::new(pcap(&packets))), &config);
+    assert_eq!(capture.connections_total, 20_001);
+    assert!(capture.cut_by_limit > 15_000, "{}", capture.cut_by_limit);
+    let flows: Vec<_> = capture.flows().collect();
+    assert_eq!(flows.len(), 2);
+    for flow in flows {
+        assert_eq!(flow.summary().data_packets, 20);
+        assert!(!flow.connection.cut_by_limit);
+    }
+}
+
+/// Five million, as a scan of the Internet at its edge: `cargo test --release --no-default-features
+/// --test robust five_million -- --ignored`.
+#[test]
+#[ignore = "takes a minute, and memory is that of the whole process"]
+fn five_million_half_open_connections_stay_below_a_gigabyte() {
+    let capture = analyze(Box::new(Scan::new(5_000_000)), &Config::default());
+    assert_eq!(capture.connections_total, 5_000_000);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak_kib: u64 = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0);
+    assert!(peak_kib < 1_000_000_000 / 1024, "{peak_kib} KiB");
+}

@@ -70,7 +70,11 @@ fn once(words: &[String]) -> Result<Option<[u64; 3]>, String> {
     match (output.status.success(), &numbers[..]) {
         (true, &[wall, cpu, resident]) => Ok(Some([wall, cpu, resident])),
         (true, _) => Ok(None),
-        (false, _) => Err(format!("`{}` failed", words.join(" "))),
+        // Some peers do not read every format.
+        (false, _) => {
+            eprintln!("left out: `{}` failed", words.join(" "));
+            Ok(None)
+        }
     }
 }
 

@@ -87,7 +87,7 @@ pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> b
 
 /// Prints an error with all its causes, on one line.
 pub fn complain(error: &anyhow::Error) {
-    say(&format!("error: {error:#}"));
+    say(&format!("error: {}", with_causes(error.as_ref())));
 }
 
 /// Prints a line a capture, what went wrong, and the largest flows; whether that could be done.

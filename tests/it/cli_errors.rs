@@ -36,6 +36,25 @@ fn a_file_that_is_no_capture_is_refused_with_its_first_bytes() {
 }
 
 #[test]
+fn a_missing_capture_is_named_with_its_cause_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["none.pcap"][..],
+        &["path", "--before", "none.pcap", "--after", "none.pcap"],
+    ] {
+        let run = run(folder.path(), arguments);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        let causes = run.stderr.matches("No such file or directory").count();
+        assert_eq!(causes, 1, "{}", run.stderr);
+        assert!(
+            run.stderr.contains("none.pcap: does not exist"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn an_empty_file_is_refused() {
     check(b"", 2, &["in.pcap", "is empty"]);
 }

@@ -3,6 +3,8 @@
 mod half_open;
 mod key;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use key::{SHARDS, shard_of};
 pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts};

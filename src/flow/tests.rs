@@ -19,9 +19,11 @@ impl FlowSink for Taken {
     }
 }
 
-/// Connections that have ended: first record, segments, whether a limit ended them.
+/// A connection that has ended: first record, segments, whether a limit ended it.
+type End = (u64, Vec<(Direction, u64)>, bool);
+
 #[derive(Default)]
-struct Ended(Vec<(u64, Vec<(Direction, u64)>, bool)>);
+struct Ended(Vec<End>);
 
 impl Observer for Ended {
     type Flow = Taken;
@@ -84,7 +86,7 @@ fn segments(steps: &[Step]) -> Vec<Segment> {
     steps.iter().enumerate().map(one).collect()
 }
 
-fn in_order((ended, _): (Ended, TableFacts)) -> Vec<(u64, Vec<(Direction, u64)>, bool)> {
+fn in_order((ended, _): (Ended, TableFacts)) -> Vec<End> {
     let mut connections = ended.0;
     connections.sort();
     connections
@@ -104,7 +106,9 @@ proptest! {
             (limits.flows_max, limits.half_open_max) = (2, 2);
         }
         let mut one_by_one = FlowTable::new(Ended::default(), limits);
-        segments.iter().for_each(|segment| one_by_one.on_segment(segment));
+        for segment in &segments {
+            one_by_one.on_segment(segment);
+        }
         let mut by_connection = FlowTable::new(Ended::default(), limits);
         // Two parts at a time, as a window has several chunks.
         for window in segments.chunks(2 * part_len) {

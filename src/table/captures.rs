@@ -10,6 +10,8 @@ pub(super) struct CaptureRow<'a> {
     capture: &'a CaptureAnalysis,
     config: &'a Config,
     quality: CaptureQuality,
+    /// The highest rate that all flows together were delivered for a second.
+    capacity_estimated_bps: Option<f64>,
 }
 
 pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<CaptureRow<'a>> {
@@ -20,17 +22,15 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<Captur
             capture,
             config,
             quality: capture.quality(),
+            capacity_estimated_bps: observe::delivery_bps_max(
+                capture.flows().map(|flow| flow.record.series.bins()),
+                config.bin_ns,
+            ),
         })
         .collect()
 }
 
 impl CaptureRow<'_> {
-    /// The highest rate that all flows together were delivered for a second.
-    fn capacity_estimated_bps(&self) -> Option<f64> {
-        let series = self.capture.flows().map(|flow| flow.record.series.bins());
-        observe::delivery_bps_max(series, self.config.bin_ns)
-    }
-
     fn drops(&self) -> Option<u64> {
         let drops = self
             .capture
@@ -67,8 +67,8 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
     "goodput_bps" "G1" Real |row| row.capture.goodput_bps();
     "utilisation" "N5" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.config.capacity?.bps);
-    "capacity_estimated_bps" "R7" Real CaptureRow::capacity_estimated_bps;
-    "utilisation_estimated" "R7" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.capacity_estimated_bps()?);
+    "capacity_estimated_bps" "R7" Real |row| row.capacity_estimated_bps;
+    "utilisation_estimated" "R7" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.capacity_estimated_bps?);
     "jain" "N2" Real |row| row.capture.pairs.jain;
     "sharing_ratio" "N3" Real |row| row.capture.pairs.sharing_ratio;
     "sharing_bound" "N3" Real |row| row.capture.pairs.sharing_bound;

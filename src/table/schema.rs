@@ -1,6 +1,6 @@
 //! Columns: name with unit, type, METRICS.md entry, and where the value comes from.
 
-use polars::prelude::{Column as PolarsColumn, DataFrame, NamedFrom, Series};
+use polars::prelude::{DataFrame, NamedFrom, Series};
 
 /// How a column's value is taken from a row. `None` is null: not seen, or undefined.
 pub enum Value<R> {
@@ -72,29 +72,74 @@ pub(super) fn describe<R>(name: &'static str, columns: &[Column<R>]) -> TableSch
 /// Never: the columns of one list have distinct names and as many values as there are rows, which
 /// is all that a data frame asks for.
 pub(super) fn frame<R>(columns: &[Column<R>], rows: &[R]) -> DataFrame {
-    let columns: Vec<PolarsColumn> = columns
+    /// Rows whose records stay in the cache while column after column reads them.
+    const BLOCK_ROWS: usize = 64;
+    let mut cells: Vec<Cells> = columns
         .iter()
-        .map(|column| {
-            let name = column.name.into();
-            match column.value {
-                Value::Count(of) => Series::new(name, rows.iter().map(of).collect::<Vec<_>>()),
-                Value::Whole(of) => Series::new(name, rows.iter().map(of).collect::<Vec<_>>()),
-                Value::Real(of) => {
-                    let finite = |row| of(row).filter(|value| value.is_finite());
-                    Series::new(name, rows.iter().map(finite).collect::<Vec<_>>())
-                }
-                Value::Listed(place, of) => {
-                    let finite = |row| of(row, place).filter(|value| value.is_finite());
-                    Series::new(name, rows.iter().map(finite).collect::<Vec<_>>())
-                }
-                Value::Text(of) => Series::new(name, rows.iter().map(of).collect::<Vec<_>>()),
-                Value::Truth(of) => Series::new(name, rows.iter().map(of).collect::<Vec<_>>()),
-            }
-            .into()
-        })
+        .map(|column| Cells::new(&column.value, rows.len()))
+        .collect();
+    for block in rows.chunks(BLOCK_ROWS) {
+        for (column, cells) in columns.iter().zip(&mut cells) {
+            cells.extend(&column.value, block);
+        }
+    }
+    let columns = columns
+        .iter()
+        .zip(cells)
+        .map(|(column, cells)| cells.into_series(column.name).into())
         .collect();
     DataFrame::new(rows.len(), columns)
         .expect("columns of one list have distinct names and one length")
+}
+
+/// The cells of one column.
+enum Cells {
+    Count(Vec<Option<u64>>),
+    Whole(Vec<Option<i64>>),
+    Real(Vec<Option<f64>>),
+    Text(Vec<Option<String>>),
+    Truth(Vec<Option<bool>>),
+}
+
+impl Cells {
+    fn new<R>(value: &Value<R>, rows: usize) -> Self {
+        match value {
+            Value::Count(_) => Self::Count(Vec::with_capacity(rows)),
+            Value::Whole(_) => Self::Whole(Vec::with_capacity(rows)),
+            Value::Real(_) | Value::Listed(..) => Self::Real(Vec::with_capacity(rows)),
+            Value::Text(_) => Self::Text(Vec::with_capacity(rows)),
+            Value::Truth(_) => Self::Truth(Vec::with_capacity(rows)),
+        }
+    }
+
+    /// Adds the cells of some rows; the column is the one that `self` was made for.
+    fn extend<R>(&mut self, value: &Value<R>, rows: &[R]) {
+        let finite = |value: &f64| value.is_finite();
+        match (self, value) {
+            (Self::Count(cells), Value::Count(of)) => cells.extend(rows.iter().map(of)),
+            (Self::Whole(cells), Value::Whole(of)) => cells.extend(rows.iter().map(of)),
+            (Self::Real(cells), Value::Real(of)) => {
+                cells.extend(rows.iter().map(|row| of(row).filter(finite)));
+            }
+            (Self::Real(cells), Value::Listed(place, of)) => {
+                cells.extend(rows.iter().map(|row| of(row, *place).filter(finite)));
+            }
+            (Self::Text(cells), Value::Text(of)) => cells.extend(rows.iter().map(of)),
+            (Self::Truth(cells), Value::Truth(of)) => cells.extend(rows.iter().map(of)),
+            _ => unreachable!("cells are made for their column"),
+        }
+    }
+
+    fn into_series(self, name: &str) -> Series {
+        let name = name.into();
+        match self {
+            Self::Count(cells) => Series::new(name, cells),
+            Self::Whole(cells) => Series::new(name, cells),
+            Self::Real(cells) => Series::new(name, cells),
+            Self::Text(cells) => Series::new(name, cells),
+            Self::Truth(cells) => Series::new(name, cells),
+        }
+    }
 }
 
 /// Shorthand for a list of columns.

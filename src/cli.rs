@@ -135,6 +135,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         style: outputs.style,
         bin_ns: config.bin_ns,
         capacity_bps: config.capacity.map(|capacity| capacity.bps),
+        threads: config.threads,
         ..report::chart::ChartOptions::default()
     };
     if let Some(folder) = &outputs.charts {

@@ -45,6 +45,8 @@ mod time_sequence;
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use crate::analyze::Analysis;
 
 pub use axis::Quantity;
@@ -80,6 +82,8 @@ pub struct ChartOptions {
     /// What each capture was taken under, for titles (`bbr, 50 Mbit/s, loss 2 %`); by the order of
     /// the captures. May be shorter than these, and entries may be empty.
     pub conditions: Vec<String>,
+    /// Threads that put charts on bitmaps; by default one for each core.
+    pub threads: Option<usize>,
 }
 
 impl Default for ChartOptions {
@@ -90,6 +94,7 @@ impl Default for ChartOptions {
             bin_ns: 100_000_000,
             capacity_bps: None,
             conditions: Vec::new(),
+            threads: None,
         }
     }
 }
@@ -105,11 +110,28 @@ pub fn draw_all(
     folder: &Path,
     options: &ChartOptions,
 ) -> Result<Vec<PathBuf>, ChartError> {
+    /// Charts that wait to be drawn together: enough for every core, few enough to be held.
+    const BATCH: usize = 64;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.threads.unwrap_or(0))
+        .build();
+    let save = |(stem, canvas): &(String, Canvas)| canvas.save(folder, stem, options.svg);
+    let save_all = |charts: &[(String, Canvas)]| match &pool {
+        Ok(pool) => pool.install(|| charts.par_iter().map(save).collect()),
+        // No threads to be had: the slow way is still a way.
+        Err(_) => charts.iter().map(save).collect::<Result<Vec<_>, _>>(),
+    };
     let mut written = Vec::new();
+    let mut waiting = Vec::new();
     for_each_chart(analysis, options, |_, stem, canvas| {
-        written.push(canvas.save(folder, stem, options.svg)?);
+        waiting.push((stem.to_string(), canvas));
+        if waiting.len() == BATCH {
+            written.append(&mut save_all(&waiting)?);
+            waiting.clear();
+        }
         Ok(())
     })?;
+    written.append(&mut save_all(&waiting)?);
     Ok(written)
 }
 

@@ -26,7 +26,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("foldhash", &["flow", "path"]),
     ("hashbrown", &["flow"]),
     ("statrs", &["metric/stats/distribution"]),
-    ("rayon", &["analyze"]),
+    ("rayon", &["analyze", "report/chart"]),
     ("csv", &["study/import"]),
     (
         "polars",

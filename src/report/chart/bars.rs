@@ -52,12 +52,16 @@ struct Rows {
 }
 
 impl Rows {
-    /// The largest flows of the run for which `bar` knows something, by capture.
-    fn of(scenes: &[Scene<'_>], bar: impl Fn(&NamedFlow<'_>) -> Option<Bar>) -> Self {
-        let mut found: Vec<(u64, usize, usize, Bar)> = Vec::new();
+    /// The largest flows of the run for which there is a value, by capture; `bar` makes a row of it.
+    fn of<V>(
+        scenes: &[Scene<'_>],
+        value: impl Fn(&NamedFlow<'_>) -> Option<V>,
+        bar: impl Fn(&NamedFlow<'_>, V) -> Bar,
+    ) -> Self {
+        let mut found: Vec<(u64, usize, usize, V)> = Vec::new();
         for (scene_index, scene) in scenes.iter().enumerate() {
             for (rank, flow) in scene.flows.iter().enumerate() {
-                found.extend(bar(flow).map(|bar| (flow.payload(), scene_index, rank, bar)));
+                found.extend(value(flow).map(|value| (flow.payload(), scene_index, rank, value)));
             }
         }
         found.sort_by_key(|&(payload, scene, rank, _)| (std::cmp::Reverse(payload), scene, rank));
@@ -67,7 +71,8 @@ impl Rows {
         // By capture, and within it in the order of the flows' first packets.
         found.sort_by_key(|&(_, scene, rank, _)| (scene, scenes[scene].flows[rank].place));
         let mut groups: Vec<(usize, Group)> = Vec::new();
-        for (_, scene, _, bar) in found {
+        for (_, scene, rank, value) in found {
+            let bar = bar(&scenes[scene].flows[rank], value);
             match groups.last_mut().filter(|(last, _)| *last == scene) {
                 Some((_, group)) => group.bars.push(bar),
                 None => groups.push((
@@ -110,15 +115,16 @@ impl Rows {
 /// Goodput of each flow. None without any.
 pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Canvas> {
     let style = options.style;
-    let rows = Rows::of(scenes, |flow| {
-        let bps = flow.flow.goodput_bps()?;
-        Some(Bar {
-            name: flow.name.clone(),
+    let rows = Rows::of(
+        scenes,
+        |flow| flow.flow.goodput_bps(),
+        |flow, bps| Bar {
+            name: flow.name.to_string(),
             range: (0.0, bps),
             mean: None,
             text: Quantity::GOODPUT.format(bps),
-        })
-    });
+        },
+    );
     let (_, max) = rows.extent()?;
     let x = Axis::linear(
         Quantity::GOODPUT,
@@ -141,16 +147,16 @@ pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Ca
 
 /// Overhead of each flow, in percent. None without any.
 pub(super) fn overhead(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
-    let rows = Rows::of(scenes, |flow| {
-        let overhead = flow.flow.overhead()?;
-        let range = (overhead.min(0.0), overhead.max(0.0));
-        Some(Bar {
-            name: flow.name.clone(),
-            range,
+    let rows = Rows::of(
+        scenes,
+        |flow| flow.flow.overhead(),
+        |flow, overhead| Bar {
+            name: flow.name.to_string(),
+            range: (overhead.min(0.0), overhead.max(0.0)),
             mean: None,
             text: Quantity::OVERHEAD.format(overhead),
-        })
-    });
+        },
+    );
     let (min, max) = rows.extent()?;
     let x = Axis::linear(Quantity::OVERHEAD, min, max.max(0.001), ticks(style));
     Some(draw(style, "Overhead by flow", &rows, &[], x, None))
@@ -158,28 +164,26 @@ pub(super) fn overhead(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
 
 /// RTT of each flow: smallest, mean, largest. None without samples.
 pub(super) fn rtt(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
-    let rows = Rows::of(scenes, |flow| {
+    let seconds = |flow: &NamedFlow<'_>| {
         let rtt = &flow.flow.summary().rtt;
-        let (min, mean, max) = (
-            rtt.ns_min()? as f64 / 1e9,
-            rtt.ns_mean()? / 1e9,
-            rtt.ns_max()? as f64 / 1e9,
-        );
+        let (min, max) = (rtt.ns_min()? as f64, rtt.ns_max()? as f64);
+        Some([min / 1e9, rtt.ns_mean()? / 1e9, max / 1e9])
+    };
+    let rows = Rows::of(scenes, seconds, |flow, values| {
+        let [min, mean, max] = values;
         let (unit, size) = Quantity::RTT.unit(min);
         let text = if Quantity::RTT.unit(max) == (unit, size) {
-            let [low, middle, high] = [min, mean, max].map(|value| significant(value / size));
+            let [low, middle, high] = values.map(|value| significant(value / size));
             format!("{low} · {middle} · {high} {unit}")
         } else {
-            [min, mean, max]
-                .map(|value| Quantity::RTT.format(value))
-                .join(" · ")
+            values.map(|value| Quantity::RTT.format(value)).join(" · ")
         };
-        Some(Bar {
-            name: flow.name.clone(),
+        Bar {
+            name: flow.name.to_string(),
             range: (min.max(1e-9), max),
             mean: Some(mean),
             text,
-        })
+        }
     });
     let (min, max) = rows.extent()?;
     let x = Axis::for_delays(Quantity::RTT, min, max, ticks(style));

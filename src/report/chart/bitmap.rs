@@ -19,7 +19,7 @@ pub(super) fn encode(
     encoder.set_color(png::ColorType::Indexed);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_palette(palette.bytes());
-    encoder.set_compression(png::Compression::Best);
+    encoder.set_compression(png::Compression::Default);
     // Indices are no amounts: their differences say nothing.
     encoder.set_filter(png::FilterType::NoFilter);
     if let Some(width_m) = width_m {
@@ -80,24 +80,13 @@ impl Palette {
     }
 }
 
-/// Calls `each` with colour and length of every run of pixels of one colour. Charts are made of
-/// long ones.
+/// Calls `each` with colour and length of every run of pixels of one colour: charts are made of long
+/// ones.
 fn runs(pixels: &[u8], mut each: impl FnMut(Rgb, usize)) {
-    /// Pixels that are compared with the run at once.
-    const STRIDE: usize = 32;
-    let mut rest = pixels;
-    while let Some((&rgb, _)) = rest.split_first_chunk::<3>() {
-        let stride = rgb.repeat(STRIDE);
-        let mut len = 0;
-        while rest[len..].starts_with(&stride) {
-            len += stride.len();
-        }
-        while rest[len..].starts_with(&rgb) {
-            len += 3;
-        }
-        each(rgb, len / 3);
-        rest = &rest[len..];
-    }
+    let (pixels, _) = pixels.as_chunks::<3>();
+    pixels
+        .chunk_by(|one, other| one == other)
+        .for_each(|run| each(run[0], run.len()));
 }
 
 fn distance(one: Rgb, two: Rgb) -> i32 {

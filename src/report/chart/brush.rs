@@ -1,5 +1,7 @@
 //! Puts the shapes of a chart on bitmaps and into SVG: the only file that names the drawing library.
 
+use std::cell::RefCell;
+
 use plotters::backend::{BitMapBackend, DrawingBackend, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, TextStyle};
@@ -21,12 +23,22 @@ pub(super) fn bitmap(canvas: &Canvas, size: (u32, u32)) -> Result<Vec<u8>, Strin
     let large = (size.0 * BITMAP_SCALE, size.1 * BITMAP_SCALE);
     let (red, green, blue) = Colour::Paper.rgb(canvas.style.theme);
     let paper = [red, green, blue];
-    let mut pixels = paper.repeat((large.0 * large.1) as usize);
-    let mut backend = BitMapBackend::with_buffer(&mut pixels, large);
-    let scale = canvas.style.size.pixels() * f64::from(BITMAP_SCALE);
-    draw(canvas, &mut backend, scale, false)?;
-    drop(backend);
-    Ok(average(&pixels, large.0 as usize, paper))
+    LARGE.with_borrow_mut(|pixels| {
+        pixels.clear();
+        pixels.resize((large.0 * large.1) as usize, paper);
+        let pixels = pixels.as_flattened_mut();
+        let mut backend = BitMapBackend::with_buffer(pixels, large);
+        let scale = canvas.style.size.pixels() * f64::from(BITMAP_SCALE);
+        draw(canvas, &mut backend, scale, false)?;
+        drop(backend);
+        Ok(average(pixels, large.0 as usize, paper))
+    })
+}
+
+thread_local! {
+    /// The bitmap that is averaged, kept from chart to chart: to get its 40 MB anew from the system,
+    /// page by page, would take as long as to draw in them.
+    static LARGE: RefCell<Vec<[u8; 3]>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A chart as SVG.

@@ -3,7 +3,7 @@
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 
 use super::ChartOptions;
-use super::label::{capture_names, count, file_stem, flow_names};
+use super::label::{FlowName, capture_names, count, file_stem, flow_names};
 use super::style::Style;
 
 /// Flows with less payload than one hundredth of the largest one's are requests and the like:
@@ -14,7 +14,7 @@ const SMALL: u64 = 100;
 #[derive(Clone, Debug)]
 pub(super) struct NamedFlow<'a> {
     pub(super) flow: Flow<'a>,
-    pub(super) name: String,
+    pub(super) name: FlowName,
     /// Place among the capture's flows.
     pub(super) place: usize,
 }
@@ -39,6 +39,8 @@ pub(super) struct Scene<'a> {
     pub(super) flows: Vec<NamedFlow<'a>>,
     /// The others.
     pub(super) small: Vec<NamedFlow<'a>>,
+    /// First and last bin in which any of `flows` did anything.
+    pub(super) bin_span: Option<(i64, i64)>,
 }
 
 impl<'a> Scene<'a> {
@@ -71,6 +73,7 @@ impl<'a> Scene<'a> {
                     style: options.style,
                     title,
                     stem: file_stem(index, captures.len(), &stem),
+                    bin_span: bin_span(&flows),
                     flows,
                     small,
                 }
@@ -86,19 +89,18 @@ impl<'a> Scene<'a> {
         shown.sort_by_key(|flow| flow.place);
         (shown, rest.iter().collect())
     }
+}
 
-    /// First and last bin in which any of the flows did anything.
-    pub(super) fn bin_span(&self) -> Option<(i64, i64)> {
-        let bins = || {
-            self.flows
-                .iter()
-                .flat_map(|flow| flow.flow.record.series.bins())
-        };
-        Some((
-            bins().map(|bin| bin.index).min()?,
-            bins().map(|bin| bin.index).max()?,
-        ))
-    }
+/// First and last bin in which any of these flows did anything.
+fn bin_span(flows: &[NamedFlow<'_>]) -> Option<(i64, i64)> {
+    let bins = flows
+        .iter()
+        .flat_map(|flow| flow.flow.record.series.bins())
+        .map(|bin| bin.index);
+    bins.fold(None, |span, index| {
+        let (first, last) = span.unwrap_or((index, index));
+        Some((first.min(index), last.max(index)))
+    })
 }
 
 /// A capture's flows by size, and those that are too small to be drawn.

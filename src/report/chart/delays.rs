@@ -50,7 +50,7 @@ fn draw<'a>(
                 })
                 .collect();
             Some(Distribution {
-                name: flow.name.clone(),
+                name: flow.name.to_string(),
                 style,
                 steps,
             })

@@ -78,7 +78,10 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
     let groups = rows.chunk_by(|one, next| one.scene == next.scene);
     let width = |name: &str| text_width(name, LABEL).min(NAMES_MAX * style.size.width());
     let (left, right) = rows.iter().fold((0.0_f64, 0.0_f64), |(left, right), row| {
-        (left.max(width(&row.a.name)), right.max(width(&row.b.name)))
+        (
+            left.max(width(&row.a.name.to_string())),
+            right.max(width(&row.b.name.to_string())),
+        )
     });
     let height = groups.clone().count() as f64 * GROUP + rows.len() as f64 * ROW;
     let mut canvas = Canvas::new(style, 0.0);
@@ -150,13 +153,13 @@ fn draw_row(canvas: &mut Canvas, panel: &Panel, row: &Row<'_>, y: f64, names: (f
     let base = baseline(y, LABEL);
     canvas.text(
         (panel.left - 16.0, base),
-        &shorten(&row.a.name, LABEL, names.0),
+        &shorten(&row.a.name.to_string(), LABEL, names.0),
         LABEL,
         Align::Right,
     );
     canvas.text(
         (panel.right + 16.0, base),
-        &shorten(&row.b.name, LABEL, names.1),
+        &shorten(&row.b.name.to_string(), LABEL, names.1),
         LABEL,
         Align::Left,
     );

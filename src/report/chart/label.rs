@@ -1,6 +1,7 @@
 //! What captures, flows and files are called.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use crate::analyze::{CaptureAnalysis, Flow};
@@ -85,38 +86,72 @@ pub(super) fn file_stem(index: usize, captures: usize, name: &str) -> String {
     )
 }
 
+/// What a flow is called: made when it is asked for, since few flows of many are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FlowName {
+    ends: (Endpoint, Endpoint),
+    /// Whether the ports of sender and receiver are needed.
+    ports: (bool, bool),
+    /// From 1: which of the flows between these ends, where ports were used again.
+    number: u32,
+}
+
+#[cfg(test)]
+impl FlowName {
+    /// The longest there is.
+    pub(super) fn longest(number: u32) -> Self {
+        let end = Endpoint::v6([0xfe; 16], 65_432);
+        Self {
+            ends: (end, end),
+            ports: (true, true),
+            number,
+        }
+    }
+}
+
+impl Display for FlowName {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (src, dst) = &self.ends;
+        let (src, dst) = (endpoint(src, self.ports.0), endpoint(dst, self.ports.1));
+        write!(f, "{src} → {dst}")?;
+        if self.number > 1 {
+            write!(f, " (#{})", self.number)?;
+        }
+        Ok(())
+    }
+}
+
 /// Names of all flows of a capture, in their order: `sender → receiver`, with ports only where
 /// some flows could not be told apart without them.
-pub(super) fn flow_names(capture: &CaptureAnalysis) -> Vec<String> {
+pub(super) fn flow_names(capture: &CaptureAnalysis) -> Vec<FlowName> {
     let ends: Vec<(Endpoint, Endpoint)> = capture.flows().map(|flow| Flow::ends(&flow)).collect();
     names_of_ends(&ends)
 }
 
-fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<String> {
-    let write = |ports: (bool, bool)| -> Vec<String> {
+fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
+    let are_enough = |ports: &(bool, bool)| {
+        let shown = |end: &Endpoint, port: bool| end.with_port(if port { end.port() } else { 0 });
+        let mut seen = HashSet::with_capacity(ends.len());
         ends.iter()
-            .map(|(src, dst)| format!("{} → {}", endpoint(src, ports.0), endpoint(dst, ports.1)))
-            .collect()
+            .all(|(src, dst)| seen.insert((shown(src, ports.0), shown(dst, ports.1))))
     };
-    let unique = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == names.len();
-    let shorter = [(false, false), (false, true), (true, false)]
+    let ports = [(false, false), (false, true), (true, false)]
         .into_iter()
-        .map(write)
-        .find(unique);
-    shorter.unwrap_or_else(|| {
-        // Ports that were used again get a number.
-        let mut seen: HashMap<String, u32> = HashMap::new();
-        let number = |name: String| {
-            let count = seen.entry(name.clone()).or_default();
-            *count += 1;
-            if *count == 1 {
-                name
-            } else {
-                format!("{name} (#{count})")
-            }
-        };
-        write((true, true)).into_iter().map(number).collect()
-    })
+        .find(are_enough);
+    // Ports that were used again get a number.
+    let mut seen: HashMap<&(Endpoint, Endpoint), u32> = HashMap::new();
+    let mut number = |ends| {
+        let count = seen.entry(ends).or_default();
+        *count += 1;
+        *count
+    };
+    ends.iter()
+        .map(|ends| FlowName {
+            ends: *ends,
+            ports: ports.unwrap_or((true, true)),
+            number: if ports.is_some() { 1 } else { number(ends) },
+        })
+        .collect()
 }
 
 fn endpoint(end: &Endpoint, port: bool) -> String {
@@ -260,7 +295,11 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(names_of_ends(&ends), names);
+            let found: Vec<String> = names_of_ends(&ends)
+                .iter()
+                .map(FlowName::to_string)
+                .collect();
+            assert_eq!(found, names);
         }
     }
 

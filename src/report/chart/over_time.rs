@@ -17,7 +17,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
     let mut lines: Vec<Line> = shown
         .iter()
         .zip(LINES)
-        .map(|(flow, style)| goodput_line(&[*flow], flow.name.clone(), style, &bins))
+        .map(|(flow, style)| goodput_line(&[*flow], flow.name.to_string(), style, &bins))
         .collect();
     let small_only = rest.is_empty();
     let others: Vec<&NamedFlow<'_>> = rest.into_iter().chain(&scene.small).collect();
@@ -260,7 +260,7 @@ pub(super) fn four(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> 
 fn lines(scene: &Scene<'_>, samples: impl Fn(&NamedFlow<'_>) -> Vec<Sample>) -> Vec<Line> {
     let (shown, _) = scene.largest(LINES_MAX);
     let lines = shown.into_iter().zip(LINES).map(|(flow, style)| Line {
-        name: flow.name.clone(),
+        name: flow.name.to_string(),
         style,
         samples: samples(flow),
     });

@@ -54,7 +54,7 @@ pub(super) struct Bins {
 
 impl Bins {
     pub(super) fn of(scene: &Scene<'_>, bin_ns: i64) -> Option<Self> {
-        let (first, last) = scene.bin_span()?;
+        let (first, last) = scene.bin_span?;
         Some(Self {
             length_s: bin_ns as f64 / 1e9,
             first,

@@ -53,7 +53,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let mut layers: Vec<Layer> = shown
         .iter()
         .zip(LINES)
-        .map(|(flow, style)| Layer::of(&[*flow], flow.name.clone(), style.colour, joined))
+        .map(|(flow, style)| Layer::of(&[*flow], flow.name.to_string(), style.colour, joined))
         .collect();
     if !others.is_empty() {
         let name = format!("other ({})", count(others.len(), "flow"));

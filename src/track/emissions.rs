@@ -47,9 +47,13 @@ pub(super) struct Gap {
     pub(super) first_repeat: bool,
 }
 
-/// The sender of one direction as far as skipped ids tell of it.
+/// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it
+/// takes no room.
 #[derive(Debug, Default)]
-pub(super) struct Emissions {
+pub(super) struct Emissions(Option<Box<Skips>>);
+
+#[derive(Debug, Default)]
+struct Skips {
     /// Skipped ids that the sender did not yet know to be lost, lowest first.
     skipped: VecDeque<u64>,
     /// Highest id delivered, and when the sender's reaction to it can come by at the earliest.
@@ -73,14 +77,96 @@ impl Emissions {
     /// Whether nothing is going on.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
+        self.0.as_ref().is_none_or(|skips| skips.is_idle())
+    }
+
+    /// Data packets lost upstream, as far as skipped ids tell.
+    pub(super) fn lost(&self) -> u64 {
+        self.0.as_ref().map_or(0, |skips| skips.lost)
+    }
+
+    /// Ids were skipped, or may have been: a packet passed.
+    pub(super) fn on_skipped(&mut self, gap: &Gap) {
+        self.0.get_or_insert_default().on_skipped(gap);
+    }
+
+    /// A packet turned up late: it was not lost.
+    pub(super) fn on_late(&mut self, id: u64) {
+        if let Some(skips) = &mut self.0 {
+            skips.on_late(id);
+        }
+    }
+
+    /// The packet `id` has been delivered; a reaction can come by from `effective` on. Of interest
+    /// only while something goes on.
+    pub(super) fn on_delivered(&mut self, id: u64, effective: CaptureTime) {
+        if let Some(skips) = &mut self.0 {
+            skips.on_delivered(id, effective);
+        }
+    }
+
+    /// Whether a packet that ends `above` bytes above the highest byte seen, with `len` bytes of
+    /// payload, begins below the sender's highest byte when it passes at `at`; `mss` bytes are in a
+    /// full packet, and nothing is repeated sooner than `round_trip_ns` after it was sent.
+    pub(super) fn was_sent_before(
+        &self,
+        above: i64,
+        len: u32,
+        mss: u32,
+        at: CaptureTime,
+        round_trip_ns: i64,
+    ) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|skips| skips.was_sent_before(above, len, mss, at, round_trip_ns))
+    }
+
+    /// A packet that repeats bytes passed.
+    pub(super) fn on_repeat(&mut self) {
+        if let Some(skips) = &mut self.0 {
+            skips.on_repeat();
+        }
+    }
+
+    /// A packet passed that ends `above` bytes above the highest byte seen until then, and
+    /// whether it repeats bytes. Reactions come up to `slack_ns` late.
+    pub(super) fn on_higher(
+        &mut self,
+        above: i64,
+        mss: u32,
+        repeats: bool,
+        at: CaptureTime,
+        slack_ns: i64,
+    ) {
+        if let Some(skips) = &mut self.0 {
+            skips.on_higher(above, mss, repeats, at, slack_ns);
+        }
+    }
+
+    /// A timeout, or a repeat of what had arrived, which only a timeout explains: all will be
+    /// repeated.
+    pub(super) fn on_timeout(&mut self) {
+        self.0.get_or_insert_default().on_timeout();
+    }
+
+    /// An ACK passed; `all_acked` when it covers all that was seen.
+    pub(super) fn on_ack(&mut self, all_acked: bool) {
+        if let Some(skips) = &mut self.0 {
+            skips.on_ack(all_acked);
+        }
+    }
+}
+
+impl Skips {
+    #[inline]
+    fn is_idle(&self) -> bool {
         self.skipped.is_empty()
             && self.waiting.is_empty()
             && self.unseen_new.is_empty()
             && !self.all_lost
     }
 
-    /// Ids were skipped, or may have been: a packet passed.
-    pub(super) fn on_skipped(&mut self, gap: &Gap) {
+    fn on_skipped(&mut self, gap: &Gap) {
         let Gap {
             id,
             skipped,
@@ -131,8 +217,7 @@ impl Emissions {
         }
     }
 
-    /// A packet turned up late: it was not lost.
-    pub(super) fn on_late(&mut self, id: u64) {
+    fn on_late(&mut self, id: u64) {
         self.lost = self.lost.saturating_sub(1);
         if let Ok(index) = self.skipped.binary_search(&id) {
             self.skipped.remove(index);
@@ -142,8 +227,7 @@ impl Emissions {
         }
     }
 
-    /// The packet `id` has been delivered; a reaction can come by from `effective` on.
-    pub(super) fn on_delivered(&mut self, id: u64, effective: CaptureTime) {
+    fn on_delivered(&mut self, id: u64, effective: CaptureTime) {
         if self.on_the_way.back().is_some_and(|&(_, last)| last >= id) {
             return;
         }
@@ -153,15 +237,7 @@ impl Emissions {
         self.on_the_way.push_back((effective, id));
     }
 
-    /// Data packets lost upstream, as far as skipped ids tell.
-    pub(super) fn lost(&self) -> u64 {
-        self.lost
-    }
-
-    /// Whether a packet that ends `above` bytes above the highest byte seen, with `len` bytes of
-    /// payload, begins below the sender's highest byte when it passes at `at`; `mss` bytes are in a
-    /// full packet, and nothing is repeated sooner than `round_trip_ns` after it was sent.
-    pub(super) fn was_sent_before(
+    fn was_sent_before(
         &self,
         above: i64,
         len: u32,
@@ -179,21 +255,11 @@ impl Emissions {
         old > 0 && old as i64 * i64::from(mss) > above - i64::from(len) / 2
     }
 
-    /// A packet that repeats bytes passed.
-    pub(super) fn on_repeat(&mut self) {
+    fn on_repeat(&mut self) {
         self.waiting.pop_front();
     }
 
-    /// A packet passed that ends `above` bytes above the highest byte seen until then, and
-    /// whether it repeats bytes. Reactions come up to `slack_ns` late.
-    pub(super) fn on_higher(
-        &mut self,
-        above: i64,
-        mss: u32,
-        repeats: bool,
-        at: CaptureTime,
-        slack_ns: i64,
-    ) {
+    fn on_higher(&mut self, above: i64, mss: u32, repeats: bool, at: CaptureTime, slack_ns: i64) {
         if repeats {
             let packets = (above / i64::from(mss.max(1))).max(1) as usize;
             self.unseen_new.drain(..packets.min(self.unseen_new.len()));
@@ -212,15 +278,12 @@ impl Emissions {
         }
     }
 
-    /// A timeout, or a repeat of what had arrived, which only a timeout explains: all will be
-    /// repeated.
-    pub(super) fn on_timeout(&mut self) {
+    fn on_timeout(&mut self) {
         self.all_lost = true;
         self.waiting.clear();
     }
 
-    /// An ACK passed; `all_acked` when it covers all that was seen.
-    pub(super) fn on_ack(&mut self, all_acked: bool) {
+    fn on_ack(&mut self, all_acked: bool) {
         if all_acked && self.unseen_new.is_empty() {
             self.waiting.clear();
         }

@@ -299,7 +299,10 @@ const ROWS_MAX: usize = 1 << 16;
 /// A row is final when its bytes have left [`InFlight`]: no ACK, SACK, DSACK or late original can
 /// then be matched with it any more.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct Rows(Option<Box<HeldRows>>);
+
+#[derive(Debug, Default)]
+struct HeldRows {
     rows: VecDeque<Row>,
     /// Number of the first row in `rows`; numbers wrap.
     first: u32,
@@ -308,22 +311,25 @@ pub(super) struct Rows {
 impl Rows {
     /// Adds a row and returns its number.
     pub(super) fn push(&mut self, row: Row) -> u32 {
-        self.rows.push_back(row);
-        self.first.wrapping_add(self.rows.len() as u32 - 1)
+        let held = self.0.get_or_insert_default();
+        held.rows.push_back(row);
+        held.first.wrapping_add(held.rows.len() as u32 - 1)
     }
 
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Row> {
-        self.rows.get_mut(number.wrapping_sub(self.first) as usize)
+        let held = self.0.as_mut()?;
+        held.rows.get_mut(number.wrapping_sub(held.first) as usize)
     }
 
     /// Takes out the next final row: one that ends at or below `offset`, or the oldest of too many.
     pub(super) fn pop_final(&mut self, offset: i64) -> Option<Row> {
-        let row = self.rows.front()?;
-        if row.offset + i64::from(row.payload_len) > offset && self.rows.len() <= ROWS_MAX {
+        let held = self.0.as_mut()?;
+        let row = held.rows.front()?;
+        if row.offset + i64::from(row.payload_len) > offset && held.rows.len() <= ROWS_MAX {
             return None;
         }
-        self.first = self.first.wrapping_add(1);
-        self.rows.pop_front()
+        held.first = held.first.wrapping_add(1);
+        held.rows.pop_front()
     }
 }
 

@@ -62,7 +62,7 @@ fn run(path: &Path, threads: usize, truth: &Truth) {
         packets += flow.summary().packets;
         unique += flow.record.state.unique_bytes;
         acked += flow.record.state.acked_bytes.unwrap_or(0);
-        again += flow.summary().retransmitted_packets;
+        again += flow.summary().incidents().retransmitted_packets;
     }
     let total = &truth.total;
     assert_eq!(

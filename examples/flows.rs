@@ -22,7 +22,7 @@ fn main() -> ExitCode {
                 dst.ip(),
                 dst.port(),
                 flow.goodput_bps(),
-                flow.summary().retransmitted_packets
+                flow.summary().incidents().retransmitted_packets
             );
         }
         for error in &capture.errors {

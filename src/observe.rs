@@ -10,8 +10,8 @@ mod time_sequence;
 
 pub use estimates::{delivery_bps_max, standing_queue_ns};
 pub use payload_curve::{BytesBy, PayloadCurve};
-pub use quantiles::{DelayBucket, DelayDistribution};
+pub use quantiles::{DelayBucket, DelayDistribution, DelayStats};
 pub use recorder::{ConnectionRecord, FlowRecord, RecordConfig, Recorder};
 pub use series::{Bin, Series};
-pub use summary::{DirectionSummary, Span};
+pub use summary::{DirectionSummary, Incidents, Span};
 pub use time_sequence::{Mark, MarkKind, Reach, Slot, TimeSequence};

@@ -99,19 +99,19 @@ fn judge_flow(
     }
     if let Some(direction) = place.and_then(|place| directions.get_mut(&place)) {
         let summary = flow.summary();
-        direction.our_retransmitted += summary.retransmitted_packets;
-        direction.our_late += summary.reordered_packets;
+        direction.our_retransmitted += summary.incidents().retransmitted_packets;
+        direction.our_late += summary.incidents().reordered_packets;
         direction.our_lost[0] += flow.lost_upstream();
         direction.note = if flow.ends().0.ip().is_ipv6() {
             "IPv6, so no IP ids: repaired holes alone"
         } else if flow.lost_upstream() > summary.data_packets {
             "more skipped IP ids than data packets: lost ACKs, or a jump of the ids"
-        } else if flow.lost_upstream() > summary.lost_upstream {
+        } else if flow.lost_upstream() > summary.incidents().lost_upstream {
             "skipped IP ids"
         } else {
             "repaired holes"
         };
-        direction.our_lost[1] += summary.lost_downstream;
+        direction.our_lost[1] += summary.incidents().lost_downstream;
         direction.clean = clean;
     }
 }

@@ -36,6 +36,7 @@ pub(crate) fn compare(
         let flow_number = truth.flow.to_string();
         let ours = analysis.flows().find(|flow| ends_of(flow) == ends);
         let summary = ours.map(|flow| flow.summary().clone()).unwrap_or_default();
+        let seen = summary.incidents();
         let tcptrace = opinion(opinions.tcptrace.as_ref(), &ends, 0);
         let tshark = opinion(opinions.tshark.as_ref(), &ends, 0);
         let counted = |ours: u64, of: fn(&PeerFlow) -> u64| Counted {
@@ -45,18 +46,18 @@ pub(crate) fn compare(
         };
         tally.flows += 1;
         let repeats = point.fill_rexmt + point.dup_rexmt + point.in_order_rexmt;
-        let counts = counted(summary.retransmitted_packets, |flow| flow.retransmissions);
+        let counts = counted(seen.retransmitted_packets, |flow| flow.retransmissions);
         tally.retransmissions.take(repeats, repeats, &counts);
         let late = point.fill_original;
-        let counts = counted(summary.reordered_packets, |flow| flow.out_of_order);
+        let counts = counted(seen.reordered_packets, |flow| flow.out_of_order);
         tally.late.take(late, late, &counts);
         tally
             .duplicates
-            .take(point.dup_network, summary.duplicate_packets);
+            .take(point.dup_network, seen.duplicate_packets);
         for (what, truth_count, our_count) in [
-            ("retransmissions", repeats, summary.retransmitted_packets),
-            ("late originals", late, summary.reordered_packets),
-            ("duplicates", point.dup_network, summary.duplicate_packets),
+            ("retransmissions", repeats, seen.retransmitted_packets),
+            ("late originals", late, seen.reordered_packets),
+            ("duplicates", point.dup_network, seen.duplicate_packets),
         ] {
             if truth_count != our_count {
                 wrong_counts.push(WrongCount {

@@ -75,7 +75,7 @@ fn numbers(flow: &Flow<'_>, bps: f64) -> FlowNumbers {
         goodput_bps: flow.goodput_bps(),
         rtt_s: rtt.ns_mean().map(|ns| ns / 1e9),
         overhead: flow.overhead(),
-        retransmission_rate: summary.retransmitted_packets as f64
+        retransmission_rate: summary.incidents().retransmitted_packets as f64
             / summary.data_packets.max(1) as f64,
         queue_delay_s: rtt.ns_mean().map(|ns| (ns - rtt_min as f64) / 1e9),
         completion_s: flow.completion_ns().unwrap_or(0) as f64 / 1e9,

@@ -186,11 +186,11 @@ impl CaptureAnalysis {
         for flow in self.flows() {
             let summary = flow.summary();
             quality.unseen_bytes += flow.record.state.unseen_bytes.unwrap_or(0);
-            quality.duplicate_packets += summary.duplicate_packets;
-            quality.headers_cut += summary.headers_cut;
-            quality.super_segments += summary.super_segments;
-            quality.lengths_from_frame += summary.lengths_from_frame;
-            quality.clock_steps_back += summary.clock_steps_back;
+            quality.duplicate_packets += summary.incidents().duplicate_packets;
+            quality.headers_cut += summary.incidents().headers_cut;
+            quality.super_segments += summary.incidents().super_segments;
+            quality.lengths_from_frame += summary.incidents().lengths_from_frame;
+            quality.clock_steps_back += summary.incidents().clock_steps_back;
             for each in flow.quality() {
                 quality.one_way_flows += u64::from(each == Quality::OneWay);
                 quality.mid_stream_flows += u64::from(each == Quality::MidStream);
@@ -319,6 +319,7 @@ impl<'a> Flow<'a> {
     pub fn lost_upstream(&self) -> u64 {
         self.record
             .summary
+            .incidents()
             .lost_upstream
             .max(self.record.state.skipped_packets)
     }
@@ -366,10 +367,19 @@ impl<'a> Flow<'a> {
             (Quality::NoHandshake, !both),
             (Quality::OneWay, reverse_packets == 0),
             (Quality::RecordsDropped, unseen > 0),
-            (Quality::HeadersCut, summary.headers_cut > 0),
-            (Quality::SuperSegments, summary.super_segments > 0),
-            (Quality::LengthsFromFrame, summary.lengths_from_frame > 0),
-            (Quality::ClockSteppedBack, summary.clock_steps_back > 0),
+            (Quality::HeadersCut, summary.incidents().headers_cut > 0),
+            (
+                Quality::SuperSegments,
+                summary.incidents().super_segments > 0,
+            ),
+            (
+                Quality::LengthsFromFrame,
+                summary.incidents().lengths_from_frame > 0,
+            ),
+            (
+                Quality::ClockSteppedBack,
+                summary.incidents().clock_steps_back > 0,
+            ),
             (Quality::LimitHit, self.connection.cut_by_limit),
             (Quality::StraySegments, self.record.state.strays > 0),
             (

@@ -11,11 +11,57 @@ const SUB_BITS: u32 = 6;
 /// counters a flow, and none for the flows with a few delays only, which are the most.
 #[derive(Clone, Debug, Default)]
 pub struct DelayDistribution {
+    stats: DelayStats,
+    held: Held,
+}
+
+/// Delays in nanoseconds: exact minimum, maximum, mean and count.
+#[derive(Clone, Debug, Default)]
+pub struct DelayStats {
     samples: u64,
-    sum_ns: i128,
+    /// Saturates, after 584 years of delays.
+    sum_ns: u64,
     ns_min: i64,
     ns_max: i64,
-    held: Held,
+}
+
+impl DelayStats {
+    /// Adds a delay; negative ones do not exist and are taken for 0.
+    #[inline]
+    pub fn add(&mut self, delay_ns: i64) {
+        let delay_ns = delay_ns.max(0);
+        if self.samples == 0 {
+            self.ns_min = delay_ns;
+        }
+        self.samples += 1;
+        self.sum_ns = self.sum_ns.saturating_add(delay_ns.unsigned_abs());
+        self.ns_min = self.ns_min.min(delay_ns);
+        self.ns_max = self.ns_max.max(delay_ns);
+    }
+
+    /// Number of delays.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Smallest, in ns; exact. `None` without samples.
+    #[must_use]
+    pub fn ns_min(&self) -> Option<i64> {
+        (self.samples > 0).then_some(self.ns_min)
+    }
+
+    /// Largest, in ns; exact. `None` without samples.
+    #[must_use]
+    pub fn ns_max(&self) -> Option<i64> {
+        (self.samples > 0).then_some(self.ns_max)
+    }
+
+    /// Arithmetic mean, in ns. `None` without samples.
+    #[must_use]
+    pub fn ns_mean(&self) -> Option<f64> {
+        (self.samples > 0).then(|| self.sum_ns as f64 / self.samples as f64)
+    }
 }
 
 /// Delays held without counters.
@@ -148,47 +194,46 @@ impl Held {
 impl DelayDistribution {
     /// Adds a delay; negative ones do not exist and are taken for 0.
     pub fn add(&mut self, delay_ns: i64) {
-        let delay_ns = delay_ns.max(0);
-        if self.samples == 0 {
-            self.ns_min = delay_ns;
-            self.ns_max = delay_ns;
-        }
-        self.held.add(self.samples, bucket_of(delay_ns as u64));
-        self.samples += 1;
-        self.sum_ns += i128::from(delay_ns);
-        self.ns_min = self.ns_min.min(delay_ns);
-        self.ns_max = self.ns_max.max(delay_ns);
+        let bucket = bucket_of(delay_ns.max(0).unsigned_abs());
+        self.held.add(self.stats.samples, bucket);
+        self.stats.add(delay_ns);
+    }
+
+    /// All but the quantiles.
+    #[must_use]
+    pub fn stats(&self) -> &DelayStats {
+        &self.stats
     }
 
     /// Number of delays.
     #[must_use]
     pub fn samples(&self) -> u64 {
-        self.samples
+        self.stats.samples
     }
 
     /// Smallest, in ns; exact. `None` without samples.
     #[must_use]
     pub fn ns_min(&self) -> Option<i64> {
-        (self.samples > 0).then_some(self.ns_min)
+        self.stats.ns_min()
     }
 
     /// Largest, in ns; exact. `None` without samples.
     #[must_use]
     pub fn ns_max(&self) -> Option<i64> {
-        (self.samples > 0).then_some(self.ns_max)
+        self.stats.ns_max()
     }
 
     /// Arithmetic mean, in ns. `None` without samples.
     #[must_use]
     pub fn ns_mean(&self) -> Option<f64> {
-        (self.samples > 0).then(|| self.sum_ns as f64 / self.samples as f64)
+        self.stats.ns_mean()
     }
 
     /// All samples, in order, as ranges of 1.6 % at most.
     pub fn buckets(&self) -> impl Iterator<Item = DelayBucket> {
-        let (ns_min, ns_max) = (self.ns_min, self.ns_max);
+        let (ns_min, ns_max) = (self.stats.ns_min, self.stats.ns_max);
         self.held
-            .buckets(self.samples)
+            .buckets(self.stats.samples)
             .into_iter()
             .map(move |(bucket, count)| {
                 let (lowest, width) = range_of(bucket);
@@ -204,14 +249,18 @@ impl DelayDistribution {
     /// the sample of rank `ceil(q * n)`. `None` without samples.
     #[must_use]
     pub fn ns_quantile(&self, q: f64) -> Option<i64> {
-        if self.samples == 0 {
+        let DelayStats {
+            samples,
+            ns_min,
+            ns_max,
+            ..
+        } = self.stats;
+        if samples == 0 {
             return None;
         }
-        let rank = ((q * self.samples as f64).ceil() as u64).clamp(1, self.samples);
-        let bucket = self.held.bucket_at(rank, self.samples);
-        Some(bucket.map_or(self.ns_max, |bucket| {
-            middle_of(bucket).clamp(self.ns_min, self.ns_max)
-        }))
+        let rank = ((q * samples as f64).ceil() as u64).clamp(1, samples);
+        let bucket = self.held.bucket_at(rank, samples);
+        Some(bucket.map_or(ns_max, |bucket| middle_of(bucket).clamp(ns_min, ns_max)))
     }
 }
 

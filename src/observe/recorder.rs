@@ -223,7 +223,9 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         self.directions[dir.index()].on_packet(segment);
         // The receiver of a flow echoes the marks that the flow's packets carried.
         if segment.flags.has(TcpFlags::ECE) && !segment.flags.has(TcpFlags::SYN) {
-            self.directions[dir.reversed().index()].ece_echoes += 1;
+            self.directions[dir.reversed().index()]
+                .incidents_mut()
+                .ece_echoes += 1;
         }
         let curves = self.config.curves;
         let data = match &mut self.data[dir.index()] {

@@ -1,6 +1,8 @@
 //! One direction of a connection, summed up.
 
-use super::quantiles::DelayDistribution;
+use std::sync::LazyLock;
+
+use super::quantiles::{DelayDistribution, DelayStats};
 use crate::decode::{Ecn, Segment};
 use crate::event::{
     Acked, Amendment, Class, DataArrival, LossPlace, Reason, Recovery, RttSample, Signal, Verdict,
@@ -17,6 +19,7 @@ pub struct Span {
 }
 
 impl Span {
+    #[inline]
     fn extend(span: &mut Option<Self>, at: CaptureTime) {
         match span {
             None => {
@@ -54,11 +57,24 @@ pub struct DirectionSummary {
     /// When the cumulative ACK last covered new payload.
     pub last_new_ack_at: Option<CaptureTime>,
     pub rtt: DelayDistribution,
-    pub rtt_exact: DelayDistribution,
-    pub rtt_ts: DelayDistribution,
+    pub rtt_exact: DelayStats,
+    pub rtt_ts: DelayStats,
     pub in_flight_bytes_max: Option<u64>,
-    pub in_flight_bytes_sum: u128,
+    /// Saturates.
+    pub in_flight_bytes_sum: u64,
     pub in_flight_samples: u64,
+    /// Where there is any.
+    incidents: Option<Box<Incidents>>,
+}
+
+/// What is out of the ordinary in a flow, and in most flows never happens; names and definitions as
+/// in METRICS.md section 1.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    missing_docs,
+    reason = "each field is the METRICS.md entry of the same name"
+)]
+pub struct Incidents {
     pub retransmitted_packets: u64,
     pub retransmitted_bytes: u64,
     pub rtx_fast: u64,
@@ -93,24 +109,38 @@ pub struct DirectionSummary {
     pub recovery_ns: i64,
 }
 
+static NONE: LazyLock<Incidents> = LazyLock::new(Incidents::default);
+
 impl DirectionSummary {
-    /// Any packet. `mss` is the peer's, where its SYN was seen.
+    /// What was out of the ordinary.
+    #[must_use]
+    pub fn incidents(&self) -> &Incidents {
+        self.incidents.as_deref().unwrap_or(&NONE)
+    }
+
+    #[inline]
+    pub(super) fn incidents_mut(&mut self) -> &mut Incidents {
+        /// The first of them all.
+        #[cold]
+        fn first() -> Box<Incidents> {
+            Box::default()
+        }
+        self.incidents.get_or_insert_with(first)
+    }
+
+    /// Any packet.
     #[inline]
     pub(super) fn on_packet(&mut self, segment: &Segment) {
         self.packets += u64::from(segment.ip_packets);
         self.ip_bytes += u64::from(segment.ip_len);
-        match &mut self.span {
-            Some(span) if segment.at >= span.last => span.last = segment.at,
-            Some(_) => self.clock_steps_back += 1,
-            none => Span::extend(none, segment.at),
-        }
-        if segment.ecn != Ecn::NotEct {
-            self.ecn_capable_packets += 1;
-            self.ce_marks += u64::from(segment.ecn == Ecn::Ce);
-        }
-        if segment.length_from_frame || segment.header_cut {
-            self.lengths_from_frame += u64::from(segment.length_from_frame);
-            self.headers_cut += u64::from(segment.header_cut);
+        let stepped_back = self.span.is_some_and(|span| segment.at < span.last);
+        Span::extend(&mut self.span, segment.at);
+        if stepped_back
+            || segment.ecn != Ecn::NotEct
+            || segment.length_from_frame
+            || segment.header_cut
+        {
+            self.on_odd_packet(segment, stepped_back);
         }
         if segment.payload_len > 0 {
             self.data_packets += u64::from(segment.ip_packets);
@@ -119,20 +149,37 @@ impl DirectionSummary {
         }
     }
 
+    #[inline(never)]
+    fn on_odd_packet(&mut self, segment: &Segment, stepped_back: bool) {
+        let incidents = self.incidents_mut();
+        incidents.clock_steps_back += u64::from(stepped_back);
+        incidents.ecn_capable_packets += u64::from(segment.ecn != Ecn::NotEct);
+        incidents.ce_marks += u64::from(segment.ecn == Ecn::Ce);
+        incidents.lengths_from_frame += u64::from(segment.length_from_frame);
+        incidents.headers_cut += u64::from(segment.header_cut);
+    }
+
     #[inline]
     pub(super) fn on_data(&mut self, data: &DataArrival) {
         if let Some(in_flight) = data.in_flight_bytes {
             self.in_flight_bytes_max = self.in_flight_bytes_max.max(Some(in_flight));
-            self.in_flight_bytes_sum += u128::from(in_flight);
+            self.in_flight_bytes_sum = self.in_flight_bytes_sum.saturating_add(in_flight);
             self.in_flight_samples += 1;
         }
-        self.retransmitted_bytes += u64::from(data.repeated_len);
-        if data.verdict != Verdict::NEW {
-            self.count(data.verdict, 1);
-            if let Some((extent, late_ns)) = data.extent {
-                self.reordering_extent_max = self.reordering_extent_max.max(u64::from(extent));
-                self.reordering_late_ns_max = self.reordering_late_ns_max.max(late_ns);
-            }
+        if data.repeated_len > 0 || data.verdict != Verdict::NEW {
+            self.on_odd_data(data);
+        }
+    }
+
+    #[inline(never)]
+    fn on_odd_data(&mut self, data: &DataArrival) {
+        self.count(data.verdict, 1);
+        let incidents = self.incidents_mut();
+        incidents.retransmitted_bytes += u64::from(data.repeated_len);
+        if let Some((extent, late_ns)) = data.extent {
+            incidents.reordering_extent_max =
+                incidents.reordering_extent_max.max(u64::from(extent));
+            incidents.reordering_late_ns_max = incidents.reordering_late_ns_max.max(late_ns);
         }
     }
 
@@ -143,18 +190,25 @@ impl DirectionSummary {
 
     fn count(&mut self, verdict: Verdict, by: i64) {
         let add = |counter: &mut u64| *counter = counter.wrapping_add_signed(by);
+        if matches!(
+            verdict.class,
+            Class::New | Class::KeepAlive | Class::WindowProbe
+        ) {
+            return;
+        }
+        let incidents = self.incidents_mut();
         match verdict.class {
             Class::New | Class::KeepAlive | Class::WindowProbe => {}
-            Class::Duplicate => add(&mut self.duplicate_packets),
-            Class::Reordered => add(&mut self.reordered_packets),
-            Class::Ambiguous => add(&mut self.ambiguous_packets),
+            Class::Duplicate => add(&mut incidents.duplicate_packets),
+            Class::Reordered => add(&mut incidents.reordered_packets),
+            Class::Ambiguous => add(&mut incidents.ambiguous_packets),
             Class::Retransmission => {
-                add(&mut self.retransmitted_packets);
+                add(&mut incidents.retransmitted_packets);
                 match verdict.reason {
-                    Some(Reason::Fast) => add(&mut self.rtx_fast),
-                    Some(Reason::Timeout) => add(&mut self.rtx_timeout),
-                    Some(Reason::TailProbe) => add(&mut self.rtx_tail_probe),
-                    Some(Reason::Unneeded) => add(&mut self.rtx_unneeded),
+                    Some(Reason::Fast) => add(&mut incidents.rtx_fast),
+                    Some(Reason::Timeout) => add(&mut incidents.rtx_timeout),
+                    Some(Reason::TailProbe) => add(&mut incidents.rtx_tail_probe),
+                    Some(Reason::Unneeded) => add(&mut incidents.rtx_unneeded),
                     None => {}
                 }
             }
@@ -162,9 +216,10 @@ impl DirectionSummary {
     }
 
     pub(super) fn on_lost(&mut self, place: LossPlace, packets: i32) {
+        let incidents = self.incidents_mut();
         let counter = match place {
-            LossPlace::Upstream => &mut self.lost_upstream,
-            LossPlace::Downstream => &mut self.lost_downstream,
+            LossPlace::Upstream => &mut incidents.lost_upstream,
+            LossPlace::Downstream => &mut incidents.lost_downstream,
         };
         *counter = counter.saturating_add_signed(i64::from(packets));
     }
@@ -185,23 +240,25 @@ impl DirectionSummary {
     }
 
     pub(super) fn on_recovery(&mut self, recovery: &Recovery) {
-        self.recovery_episodes += 1;
-        self.recovery_timeout_episodes += u64::from(recovery.timeout);
+        let incidents = self.incidents_mut();
+        incidents.recovery_episodes += 1;
+        incidents.recovery_timeout_episodes += u64::from(recovery.timeout);
         let ns = recovery.end.since(recovery.start);
-        self.recovery_ns = self.recovery_ns.saturating_add(ns);
+        incidents.recovery_ns = incidents.recovery_ns.saturating_add(ns);
     }
 
     pub(super) fn on_signal(&mut self, signal: Signal) {
+        let incidents = self.incidents_mut();
         match signal {
-            Signal::DupAck => self.dup_acks += 1,
-            Signal::SackBlocks(blocks) => self.sack_blocks += u64::from(blocks),
-            Signal::Dsack => self.dsacks += 1,
-            Signal::ZeroWindow => self.zero_windows += 1,
-            Signal::WindowFull => self.window_full += 1,
-            Signal::KeepAlive => self.keepalives += 1,
-            Signal::WindowProbe => self.window_probes += 1,
-            Signal::SuperSegment => self.super_segments += 1,
-            Signal::ReorderedAtReceiver => self.reordered_at_receiver += 1,
+            Signal::DupAck => incidents.dup_acks += 1,
+            Signal::SackBlocks(blocks) => incidents.sack_blocks += u64::from(blocks),
+            Signal::Dsack => incidents.dsacks += 1,
+            Signal::ZeroWindow => incidents.zero_windows += 1,
+            Signal::WindowFull => incidents.window_full += 1,
+            Signal::KeepAlive => incidents.keepalives += 1,
+            Signal::WindowProbe => incidents.window_probes += 1,
+            Signal::SuperSegment => incidents.super_segments += 1,
+            Signal::ReorderedAtReceiver => incidents.reordered_at_receiver += 1,
         }
     }
 

@@ -366,8 +366,8 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
         ),
         flow.overhead().map_or_else(dash, percent),
         rtt,
-        grouped(summary.retransmitted_packets),
-        grouped(summary.reordered_packets),
+        grouped(summary.incidents().retransmitted_packets),
+        grouped(summary.incidents().reordered_packets),
         flow.completion_ns()
             .map_or_else(dash, |ns| format!("{:.3} s", ns as f64 / 1e9)),
         flow.quality()

@@ -224,11 +224,11 @@ impl Run<'_> {
             queue.map(|(mean, min)| mean - min as f64),
         );
         set(Metric::DataPackets, Some(summary.data_packets as f64));
-        let retransmitted = summary.retransmitted_packets as f64;
+        let retransmitted = summary.incidents().retransmitted_packets as f64;
         set(Metric::RetransmittedPackets, Some(retransmitted));
         set(
             Metric::RetransmittedBytes,
-            Some(summary.retransmitted_bytes as f64),
+            Some(summary.incidents().retransmitted_bytes as f64),
         );
         set(
             Metric::RetransmissionRate,

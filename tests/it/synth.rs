@@ -51,8 +51,8 @@ fn counted(capture: &CaptureAnalysis) -> HashMap<(SocketAddr, SocketAddr), Count
             payload_bytes: summary.payload_bytes,
             unique_bytes: flow.record.state.unique_bytes,
             acked_bytes: flow.record.state.acked_bytes.unwrap_or(0),
-            retransmissions: summary.retransmitted_packets,
-            reordered: summary.reordered_packets,
+            retransmissions: summary.incidents().retransmitted_packets,
+            reordered: summary.incidents().reordered_packets,
         };
         assert!(flows.insert(ends, counts).is_none(), "one flow became two");
     }

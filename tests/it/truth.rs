@@ -55,7 +55,7 @@ fn shipped_captures_give_the_numbers_of_the_testbed() {
         check.equal(
             "retransmissions",
             number("retransmissions"),
-            summary.retransmitted_packets,
+            summary.incidents().retransmitted_packets,
         );
         check.near("goodput_bps", number("goodput_bps"), flow.goodput_bps());
         faults.append(&mut check.faults);

@@ -286,16 +286,17 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::number(rtt.ns_mean(), ms),
         Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), ms),
         Cell::number(rtt.ns_max().map(|ns| ns as f64), ms),
-        Cell::count(summary.retransmitted_packets),
+        Cell::count(summary.incidents().retransmitted_packets),
         Cell::number(
-            (summary.data_packets > 0)
-                .then(|| summary.retransmitted_packets as f64 / summary.data_packets as f64),
+            (summary.data_packets > 0).then(|| {
+                summary.incidents().retransmitted_packets as f64 / summary.data_packets as f64
+            }),
             percent,
         ),
-        Cell::count(summary.rtx_unneeded),
+        Cell::count(summary.incidents().rtx_unneeded),
         Cell::count(flow.lost_upstream()),
-        Cell::count(summary.lost_downstream),
-        Cell::count(summary.reordered_packets),
+        Cell::count(summary.incidents().lost_downstream),
+        Cell::count(summary.incidents().reordered_packets),
         Cell::number(flow.completion_ns().map(|ns| ns as f64), seconds),
         Cell::text(quality.join(", ")),
     ]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use ccanalyze::path::{
-    DropCause, Heading, Hop, Outcome, PathAnalysis, PathConfig, Point, QueueLimit, Way,
+    DropCause, Heading, Hop, Outcome, PacketFate, PathAnalysis, PathConfig, Point, QueueLimit, Way,
 };
 
+use crate::limits::{self, Limits};
 use crate::skew;
 use crate::truth::{Ends, Scenario};
 
@@ -27,6 +28,8 @@ pub(crate) struct Compared {
     pub(crate) queue: Option<(f64, f64)>,
     /// How near the queue is to the log's.
     pub(crate) series: Near,
+    /// How far log and captures themselves are apart.
+    pub(crate) limits: Limits,
     /// How near the time that each packet waited is to the log's, in ns.
     pub(crate) waits: Near,
     /// What remains of it with a clock that is off.
@@ -52,7 +55,7 @@ pub(crate) struct Near {
 }
 
 impl Near {
-    fn add(&mut self, difference: u64, near: u64) {
+    pub(crate) fn add(&mut self, difference: u64, near: u64) {
         self.values += 1;
         self.close += u64::from(difference <= near);
         self.sum += difference;
@@ -91,7 +94,10 @@ pub(crate) fn compare(scenario: &Scenario) -> Result<Compared, String> {
     all.for_each(|drop| causes[drop.cause as usize] += 1);
     let (matches, waits) = packets(hop, scenario);
     let (queue, series) = if scenario.samples.is_empty() {
-        (logged_mean(way, scenario), maxima(way, scenario))
+        (
+            logged_mean(way, scenario),
+            limits::maxima(hop, scenario, false),
+        )
     } else {
         samples(hop, scenario)
     };
@@ -105,6 +111,7 @@ pub(crate) fn compare(scenario: &Scenario) -> Result<Compared, String> {
         matches,
         queue,
         series,
+        limits: limits::of(hop, scenario),
         waits,
         skew: skewed(hop, scenario)?,
     })
@@ -173,39 +180,24 @@ fn logged_mean(way: &Way, scenario: &Scenario) -> Option<(f64, f64)> {
     Some((way.packets_mean()?, scenario.waits_ns? / duration))
 }
 
-/// The largest queue in each 10 ms. Our intervals begin with another packet than the log's, so a
-/// neighbour counts too.
-fn maxima(way: &Way, scenario: &Scenario) -> Near {
-    let ours: BTreeMap<i64, u64> = way
-        .bins
-        .iter()
-        .map(|bin| (bin.index * 10, bin.max.packets))
-        .collect();
-    let mut near = Near::default();
-    for (&ms, &truth) in &scenario.maxima {
-        let found = [ms - 10, ms, ms + 10].map(|ms| ours.get(&ms).copied().unwrap_or(0));
-        let difference = found.into_iter().map(|ours| ours.abs_diff(truth)).min();
-        near.add(difference.unwrap_or(truth), 1);
-    }
-    near
-}
-
-/// Ours at the instants of the log's samples.
-fn samples(hop: &Hop, scenario: &Scenario) -> (Option<(f64, f64)>, Near) {
-    let mut changes: Vec<(i64, i64)> = Vec::new();
-    let forward = |flow: u32| {
-        let flow = hop.flows[flow as usize].as_ref();
-        flow.is_some_and(|flow| flow.heading == Heading::Forward)
-    };
-    for packet in &hop.packets {
-        if let (Outcome::Passed, Some(wait)) = (packet.outcome, packet.queue_delay_ns)
-            && forward(packet.flow)
+/// Times at which the queue of the way forward grew or shrank by a packet.
+pub(crate) fn changes(hop: &Hop, wait_ns: impl Fn(&PacketFate) -> Option<i64>) -> Vec<(i64, i64)> {
+    let mut changes = Vec::new();
+    for packet in limits::forward(hop) {
+        if let (Outcome::Passed, Some(wait)) = (packet.outcome, wait_ns(packet))
+            && wait > 0
         {
             changes.push((packet.at_ns, 1));
             changes.push((packet.at_ns + wait, -1));
         }
     }
     changes.sort_unstable();
+    changes
+}
+
+/// Ours at the instants of the log's samples.
+fn samples(hop: &Hop, scenario: &Scenario) -> (Option<(f64, f64)>, Near) {
+    let changes = changes(hop, |packet| packet.queue_delay_ns);
     let mut changes = changes.into_iter().peekable();
     let (mut waiting, mut near, mut sums) = (0_i64, Near::default(), (0.0, 0.0));
     for &(at, truth) in &scenario.samples {

@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | [`truth`] | what the emulator and the simulator logged |
 //! | [`compare`] | one scenario against its truth |
+//! | [`limits`] | how far log and captures are apart by themselves |
 //! | [`skew`] | captures whose clock is wrong |
 //! | [`report`] | the document |
 
@@ -22,6 +23,7 @@
 )]
 
 mod compare;
+mod limits;
 mod report;
 mod skew;
 mod truth;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ccanalyze::path::QueueLimit;
 
 use crate::compare::{Compared, Near, full};
+use crate::limits::{Limits, part};
 
 pub(crate) fn document(results: &[Compared]) -> String {
     let mut text = INTRODUCTION.to_owned();
@@ -14,6 +15,8 @@ pub(crate) fn document(results: &[Compared]) -> String {
         row(&mut text, result);
     }
     wrong(&mut text, results);
+    clocks(&mut text, results);
+    text.push_str(LIMITS);
     text
 }
 
@@ -65,9 +68,16 @@ fn totals(text: &mut String, results: &[Compared]) {
     line("queue over time within one packet", &|some| {
         near(some, |one| &one.series)
     });
+    line("the same from the log's own waits", &|some| {
+        near(some, |one| &one.limits.series)
+    });
     line("time waited within 20 us", &|some| {
         near(some, |one| &one.waits)
     });
+    line(
+        "the same with the transit that fits the log best",
+        &|some| near(some, |one| &one.limits.waits),
+    );
     line("mean error of the time waited", &|some| {
         let mut sum = Near::default();
         for one in some {
@@ -129,7 +139,7 @@ fn row(text: &mut String, one: &Compared) {
     let (ours, truth) = one.queue.unwrap_or((0.0, 0.0));
     let _ = writeln!(
         text,
-        "| `{}` | {} | {} | {} / {} / {} | {limit} | {truth:.3} | {ours:.3} | {:+.2} % | {} | {} | {:.1} |",
+        "| `{}` | {} | {} | {} / {} / {} | {limit} | {truth:.3} | {ours:.3} | {:+.2} % | {} | {} | {} | {} | {:.1} |",
         one.name,
         if one.logged.is_empty() {
             "none"
@@ -146,7 +156,9 @@ fn row(text: &mut String, one: &Compared) {
         one.causes[2],
         100.0 * error(one),
         percent(&one.series),
+        percent(&one.limits.series),
         percent(&one.waits),
+        percent(&one.limits.waits),
         one.skew.delay_error_max as f64 / 1e3,
     );
 }
@@ -200,7 +212,41 @@ fn wrong(text: &mut String, results: &[Compared]) {
             late.join(", ")
         );
     }
-    text.push_str(LIMITS);
+}
+
+/// What the log's clock and the captures' stamps say of the same packets.
+fn clocks(text: &mut String, results: &[Compared]) {
+    let all = |of: fn(&Limits) -> &Vec<i64>| {
+        let values = results.iter().flat_map(|one| of(&one.limits));
+        values.copied().collect::<Vec<i64>>()
+    };
+    text.push_str(CLOCKS);
+    let rows = [
+        (
+            "the log's clock was read after the packet came",
+            all(|limits| &limits.read_late),
+        ),
+        (
+            "stamped later than logged when it left",
+            all(|limits| &limits.left_late),
+        ),
+    ];
+    for (what, values) in rows {
+        let middle = part(values.clone(), 0.5);
+        let near = values
+            .iter()
+            .filter(|value| value.abs_diff(middle) <= 20_000);
+        let share = 100.0 * near.count() as f64 / values.len().max(1) as f64;
+        let parts = [0.05, 0.5, 0.75, 0.9, 0.95, 0.99]
+            .map(|share| format!("{:.1}", part(values.clone(), share) as f64 / 1e3));
+        let _ = writeln!(
+            text,
+            "| {what} | {} | {} | {share:.1} % |",
+            values.len(),
+            parts.join(" | ")
+        );
+    }
+    text.push('\n');
 }
 
 const INTRODUCTION: &str = "# Before and after a queue: how right the numbers are
@@ -220,17 +266,27 @@ const SCENARIOS: &str = "
 ## By scenario
 
 *found*: whether the number of drops of every flow is the log's. *full / early / idle*: our causes. *limit*: as the drops show it. *queue*: mean packets
-waiting. *series*: values of the queue over time within one packet of the log (lab: largest in each 10 ms; ns-3: samples every 10 ms). *waits*: packets
-whose time in the queue is within 20 us of the log's. *skew*: with the second clock 3 s ahead and 50 ppm fast, the largest error of a delay in us.
+waiting. *series*: values of the queue over time within one packet of the log (lab: largest in each 10 ms; ns-3: samples every 10 ms). *by log*: the same,
+were each packet's wait the one that the log has for it, from when the capture saw it come. *waits*: packets whose time in the queue is within 20 us of the log's.
+*at best*: the same, were the transit (METRICS.md B5) the one that suits the log best. *skew*: with the second clock 3 s ahead and 50 ppm fast, the largest error of a delay in us.
 
-| scenario | drops logged | found | full / early / idle | limit | queue logged | ours | error | series | waits | skew |
-| --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |
+| scenario | drops logged | found | full / early / idle | limit | queue logged | ours | error | series | by log | waits | at best | skew |
+| --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+";
+
+const CLOCKS: &str = "## What log and captures say of the same packets
+
+Both are of one machine and one clock, but the emulator reads it for some packets at once, after the kernel had stamped them, and its timer wakes it
+late. In us; *near*: within 20 us of the middle value. No estimate from the captures alone can be nearer to the log than these two are to each other.
+
+| | packets | 5 % | 50 % | 75 % | 90 % | 95 % | 99 % | near |
+| --- | --: | --: | --: | --: | --: | --: | --: | --: |
 ";
 
 const LIMITS: &str = "Known limits:
 
 - A queue that drops what it had taken (CoDel, FQ-CoDel) held the dropped packets for a while; from outside that cannot be seen, so its mean is too low by their share.
-- The lab's emulator runs in user space and was late at times, by microseconds as a rule and milliseconds now and then. The captures show when packets really left, the log when they should
-  have: waits differ by that, which shows where the queue is a fraction of a packet long.
+- The log's waits are those of an ideal link fed when the emulator looked at its clock, the captures show when packets really came and left: the table above. `s6-loss-nosack` stood still for 15 ms once,
+  in which packets that had left by the log were still there; `s7-upload` has a queue of 0.0003 packets, all of it such lateness.
 - A random drop that happens to meet a full queue counts as a drop of the full queue.
 ";

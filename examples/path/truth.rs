@@ -24,8 +24,15 @@ pub(crate) struct Scenario {
     pub(crate) waits_ns: Option<f64>,
     /// By record of the capture after the queue: record before it, and wait in ns where logged.
     pub(crate) joined: BTreeMap<u64, (u64, Option<i64>)>,
-    /// Largest queue in intervals of 10 ms, by their start in ms after the first packet.
+    /// Largest queue in intervals of 10 ms, by their start in ms after the run's first packet.
     pub(crate) maxima: BTreeMap<i64, u64>,
+    /// When that was, in ns.
+    pub(crate) origin_ns: i64,
+    /// When the log's clock was read for a packet that the queue refused, in ns, by the packet's
+    /// record before the queue.
+    pub(crate) refused: BTreeMap<u64, i64>,
+    /// Rate of the link in IP bits per second, where it was the same all the time.
+    pub(crate) rate_bps: Option<f64>,
     /// Packets waiting at instants, in ns.
     pub(crate) samples: Vec<(i64, u64)>,
 }
@@ -53,7 +60,12 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
             ))
         })
         .collect();
-    let mut drops = BTreeMap::new();
+    let before = true_frames(&folder.join("ingress.truth.csv.gz"))?;
+    let by_identity: BTreeMap<(u64, u64), u64> = before
+        .iter()
+        .map(|frame| ((frame.uid, frame.copy), frame.frame))
+        .collect();
+    let (mut drops, mut refused) = (BTreeMap::new(), BTreeMap::new());
     for row in csv(&folder.join("drops.csv.gz"))? {
         let flow: usize = number(&row[4])?;
         if row[2] == "bn" && row[1].contains("drop") {
@@ -61,13 +73,13 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
             *drops
                 .entry((towards(ends[flow], down), row[1].clone()))
                 .or_default() += 1;
+            let frame = by_identity.get(&(number(&row[5])?, number(&row[6])?));
+            // CoDel drops what it had taken, later.
+            if let (true, Some(&frame)) = (down && row[1] != "codel-drop", frame) {
+                refused.insert(frame, number(&row[0])?);
+            }
         }
     }
-    let before = true_frames(&folder.join("ingress.truth.csv.gz"))?;
-    let by_identity: BTreeMap<(u64, u64), u64> = before
-        .iter()
-        .map(|frame| ((frame.uid, frame.copy), frame.frame))
-        .collect();
     let after = true_frames(&folder.join("egress.truth.csv.gz"))?;
     let joined = after
         .iter()
@@ -81,6 +93,9 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
         .iter()
         .map(|row| Ok((number(&row[0])?, number(&row[1])?)))
         .collect::<Result<_, String>>()?;
+    let origin_ns = first_time(&folder.join("sender.pcap.zst"))?
+        .min(first_time(&folder.join("client.pcap.zst"))?);
+    let configured = &truth["configured"];
     Ok(Scenario {
         name: name("lab", folder),
         before: folder.join("ingress.pcap.zst"),
@@ -89,6 +104,11 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
         waits_ns: Some(waits.sum::<i64>() as f64),
         joined,
         maxima,
+        origin_ns,
+        refused,
+        rate_bps: configured["rate_bps"]
+            .as_f64()
+            .filter(|_| configured["rate_steps"].is_null()),
         samples: Vec::new(),
     })
 }
@@ -163,6 +183,9 @@ fn ns3_scenario(folder: &Path) -> Result<Scenario, String> {
         waits_ns: None,
         joined: BTreeMap::new(),
         maxima: BTreeMap::new(),
+        origin_ns: 0,
+        refused: BTreeMap::new(),
+        rate_bps: None,
         samples,
     })
 }
@@ -217,6 +240,19 @@ fn csv(path: &Path) -> Result<Vec<Vec<String>>, String> {
     Ok(rows
         .map(|row| row.split(',').map(str::to_owned).collect())
         .collect())
+}
+
+/// Time of the first record of a compressed pcap file in ns.
+fn first_time(path: &Path) -> Result<i64, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let file = fs::File::open(path).map_err(failed)?;
+    let mut start = [0; 32];
+    zstd::stream::read::Decoder::new(file)
+        .and_then(|mut reader| reader.read_exact(&mut start))
+        .map_err(failed)?;
+    let little =
+        |at: usize| u32::from_le_bytes([start[at], start[at + 1], start[at + 2], start[at + 3]]);
+    Ok(i64::from(little(24)) * 1_000_000_000 + i64::from(little(28)))
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {

@@ -105,10 +105,12 @@ impl IdleDelays {
                 ns
             }
         };
-        let least = quickest.map(rest).min().unwrap_or(0).max(0);
-        // Stamps are late now and then, by some microseconds: the middle packet shows by how much
-        // as a rule. What takes longer than stamps are late is another queue.
-        let usual = self.samples.middle(|&sample| rest(sample));
+        // One that took less than sending it was sent at a higher rate: the other tells.
+        let least = quickest.map(rest).filter(|&ns| ns >= 0).min().unwrap_or(0);
+        // Stamps are late as a rule, by some microseconds, and later where a node that slept must
+        // wake up, which one with a queue need not: so not the middle packet, but the third that
+        // was quickest, shows by how much. What takes longer than that is another queue.
+        let usual = self.samples.part(AWAKE, |&sample| rest(sample));
         let transit_ns = usual
             .filter(|usual| (least..=least.saturating_add(LATE_NS_MAX)).contains(usual))
             .unwrap_or(least);
@@ -159,12 +161,17 @@ impl<T> Samples<T> {
         self.seen += 1;
     }
 
-    /// The middle of what is computed of them; `None` where they are few.
-    fn middle<K: Ord>(&self, of: impl Fn(&T) -> K) -> Option<K> {
+    /// What this part of them stays below, of what is computed of them; `None` where they are
+    /// few.
+    fn part<K: Ord>(&self, part: f64, of: impl Fn(&T) -> K) -> Option<K> {
         let mut values: Vec<K> = self.kept.iter().map(of).collect();
-        values.sort_unstable();
-        let middle = values.len() / 2;
-        (values.len() >= SAMPLES_MIN).then(|| values.swap_remove(middle))
+        if values.len() < SAMPLES_MIN {
+            return None;
+        }
+        let at = (values.len() as f64 * part) as usize;
+        let at = at.min(values.len() - 1);
+        values.select_nth_unstable(at);
+        Some(values.swap_remove(at))
     }
 }
 
@@ -202,7 +209,7 @@ impl Served {
             return None;
         }
         let over_all = self.bytes as f64 * 8e9 / self.ns as f64;
-        let middle = self.samples.middle(|&picoseconds| picoseconds);
+        let middle = self.samples.part(0.5, |&picoseconds| picoseconds);
         let rate = 8e12 / middle.unwrap_or(0) as f64;
         Some(if rate < 2.0 * over_all {
             rate
@@ -212,9 +219,11 @@ impl Served {
     }
 }
 
+/// Part of the packets that found the link idle, but no node asleep.
+const AWAKE: f64 = 1.0 / 3.0;
 /// Stamps are late by no more than this as a rule, in ns.
-const LATE_NS_MAX: i64 = 50_000;
-/// Samples from which the middle one is believed.
+const LATE_NS_MAX: i64 = 100_000;
+/// Samples from which on a part of them is believed.
 const SAMPLES_MIN: usize = 32;
 /// Samples kept.
 const SAMPLES_MAX: usize = 1 << 16;
@@ -239,6 +248,28 @@ mod tests {
         // It came at 100, but the packet before it was stamped at 900,000.
         assert_eq!(link.leaves(100, 2_100_000, Some(900_000)), 893_000);
         assert_eq!(link.leaves(900_000, 2_100_000, Some(100)), 900_000);
+    }
+
+    /// Of 40 packets of 1500 bytes, which take 1.2 ms to send, 10 take 10 us more, 10 take 20, and
+    /// 20 take 40: these woke someone up. A third of them is 14.
+    #[test]
+    fn transit_is_that_of_a_node_that_is_awake() {
+        let mut idle = IdleDelays::default();
+        for late in [10_000, 20_000, 40_000, 40_000] {
+            for _ in 0..10 {
+                idle.add(1500, 1_200_000 + late);
+            }
+        }
+        assert_eq!(idle.link(Some(10e6)).transit_ns, 20_000);
+    }
+
+    /// At 15 Mbit/s 1500 bytes take 0.8 ms: less than at the usual 10 Mbit/s. 60 bytes take 48 us there.
+    #[test]
+    fn a_packet_sent_at_a_higher_rate_tells_no_transit() {
+        let mut idle = IdleDelays::default();
+        idle.add(60, 68_000);
+        idle.add(1500, 820_000);
+        assert_eq!(idle.link(Some(10e6)).transit_ns, 20_000);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod half_open;
 mod key;
+mod prefetch;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -40,6 +40,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap", &["cli", "main"]),
     ("anyhow", &["cli", "report/terminal"]),
     ("ctrlc", &["cli"]),
+    ("mimalloc", &["main"]),
     ("indicatif", &["cli"]),
     ("regex", &["study/template"]),
     ("serde", &["study/cache", "study/import"]),
@@ -110,10 +111,13 @@ fn foreign_crates_are_named_only_at_home() {
 
 /// The compiler denies `unsafe` wherever the lint is not lifted by name; so where it is lifted counts.
 #[test]
-fn unsafe_is_in_one_file() {
+fn unsafe_is_in_two_files() {
     let faults: Vec<_> = sources()
         .into_iter()
-        .filter(|(file, code)| names(code, "unsafe_code") && file != "capture/mapping")
+        .filter(|(file, code)| {
+            names(code, "unsafe_code")
+                && !["capture/mapping", "flow/prefetch"].contains(&file.as_str())
+        })
         .map(|(file, _)| file)
         .collect();
     assert!(faults.is_empty(), "{faults:#?}");

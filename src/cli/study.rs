@@ -92,12 +92,10 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     make_folder(out)?;
     let cache = out.join(CACHE);
     let watch = Watch::default();
-    let sizes = plan
-        .runs
-        .iter()
-        .map(|run| CaptureSource::File(run.path.clone()).size_bytes());
+    let captures = || plan.runs.iter().filter(|run| run.measured.is_none());
+    let sizes = captures().map(|run| CaptureSource::File(run.path.clone()).size_bytes());
     let scope = progress::Scope {
-        captures: plan.runs.len(),
+        captures: captures().count(),
         total_bytes: sizes.sum(),
     };
     let carry_out = || plan.carry_out((!args.afresh).then_some(cache.as_path()), &watch);

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::labels::FlowEnds;
-use super::measure::{FlowMeasure, RunMeasure, Sample};
+use super::measure::{FlowMeasure, RunMeasure, Sample, SeriesPoint};
 use super::metrics::{Metric, Values};
 use crate::decode::Endpoint;
 use crate::event::Direction;
@@ -19,7 +19,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 1;
+const SHAPE: u32 = 2;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -128,25 +128,27 @@ struct Entry {
 
 #[derive(Serialize, Deserialize)]
 struct RunShape {
-    span_ns: (i64, i64),
-    records: u64,
+    span_ns: Option<(i64, i64)>,
+    records: Option<u64>,
     window_ns: Option<(i64, i64)>,
     values: Vec<Bits>,
     flows: Vec<FlowShape>,
-    flows_left_out: u64,
+    flows_left_out: Option<u64>,
+    series: Vec<(i64, [Bits; 4])>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct FlowShape {
-    connection_id: u64,
-    sender: (IpAddr, u16),
-    receiver: (IpAddr, u16),
-    forward: bool,
-    span_ns: (i64, i64),
+    connection_id: Option<u64>,
+    ends: Option<EndsShape>,
+    span_ns: Option<(i64, i64)>,
     values: Vec<Bits>,
     quality: String,
     samples: Vec<(i64, u64, Bits, u64, Bits)>,
 }
+
+/// Sender, receiver, and whether the sender opened the connection.
+type EndsShape = ((IpAddr, u16), (IpAddr, u16), bool);
 
 impl RunShape {
     fn of(run: &RunMeasure) -> Self {
@@ -157,6 +159,11 @@ impl RunShape {
             values: bits(&run.values),
             flows: run.flows.iter().map(FlowShape::of).collect(),
             flows_left_out: run.flows_left_out,
+            series: run
+                .series
+                .iter()
+                .map(|point| (point.time_ns, point.values().map(|v| v.map(f64::to_bits))))
+                .collect(),
         }
     }
 
@@ -172,6 +179,13 @@ impl RunShape {
                 .map(FlowShape::measure)
                 .collect::<Option<_>>()?,
             flows_left_out: self.flows_left_out,
+            series: self
+                .series
+                .into_iter()
+                .map(|(time_ns, bits)| {
+                    SeriesPoint::new(time_ns, bits.map(|bits| bits.map(f64::from_bits)))
+                })
+                .collect(),
         })
     }
 }
@@ -181,9 +195,10 @@ impl FlowShape {
         let end = |endpoint: Endpoint| (endpoint.ip(), endpoint.port());
         Self {
             connection_id: flow.connection_id,
-            sender: end(flow.ends.sender),
-            receiver: end(flow.ends.receiver),
-            forward: flow.ends.direction == Direction::Forward,
+            ends: flow.ends.map(|ends| {
+                let forward = ends.direction == Direction::Forward;
+                (end(ends.sender), end(ends.receiver), forward)
+            }),
             span_ns: flow.span_ns,
             values: bits(&flow.values),
             quality: flow.quality.clone(),
@@ -208,18 +223,18 @@ impl FlowShape {
             IpAddr::V4(address) => Endpoint::v4(address.octets(), port),
             IpAddr::V6(address) => Endpoint::v6(address.octets(), port),
         };
-        let direction = if self.forward {
-            Direction::Forward
-        } else {
-            Direction::Reverse
+        let ends = |(sender, receiver, forward): EndsShape| FlowEnds {
+            sender: end(sender),
+            receiver: end(receiver),
+            direction: if forward {
+                Direction::Forward
+            } else {
+                Direction::Reverse
+            },
         };
         Some(FlowMeasure {
             connection_id: self.connection_id,
-            ends: FlowEnds {
-                sender: end(self.sender),
-                receiver: end(self.receiver),
-                direction,
-            },
+            ends: self.ends.map(ends),
             span_ns: self.span_ns,
             values: values(&self.values)?,
             quality: self.quality,

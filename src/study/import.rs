@@ -1,4 +1,5 @@
-//! Measurements that were not made from captures: CSV and Parquet tables, flent archives.
+//! Measurements that were not made from captures: CSV and Parquet tables, flent archives, lines
+//! of a text.
 //!
 //! A file becomes columns of numbers or texts; which of them is a metric and which a label is for
 //! the caller to say. What the file is, its first bytes tell, not its name; it may be compressed
@@ -8,6 +9,7 @@ mod bytes;
 mod delimited;
 mod error;
 mod flent;
+mod lines;
 mod parquet;
 
 #[cfg(test)]
@@ -18,6 +20,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use error::{ImportError, ImportErrorKind, Place};
+
+use super::template::Template;
 
 /// Bytes of a file after decompression. A larger one is refused.
 pub const BYTES_MAX: u64 = 256 << 20;
@@ -52,6 +56,8 @@ pub enum MeasuredFormat {
     Parquet,
     /// The JSON archive of flent, the Flexible Network Tester.
     Flent,
+    /// Text of which each line that counts is as a template says.
+    Lines,
 }
 
 /// A column and its name.
@@ -89,6 +95,16 @@ impl MeasuredTable {
     /// damaged, or larger than [`BYTES_MAX`] or [`CELLS_MAX`].
     pub fn read(path: &Path) -> Result<Self, ImportError> {
         let read = bytes::read(path).and_then(|bytes| Self::parse(&bytes));
+        read.map_err(|fault| fault.in_file(path))
+    }
+
+    /// Reads a text whose lines the template takes apart: a row a line that is as it says, a column
+    /// a label of it.
+    ///
+    /// # Errors
+    /// As [`MeasuredTable::read`]; or no line is so.
+    pub fn read_lines(path: &Path, template: &Template) -> Result<Self, ImportError> {
+        let read = bytes::read(path).and_then(|bytes| lines::parse(&bytes, template));
         read.map_err(|fault| fault.in_file(path))
     }
 

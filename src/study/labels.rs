@@ -263,9 +263,10 @@ pub enum FlowCase {
 
 impl FlowRule {
     /// The value of a flow between these ends that started as number `start`, from 1, of its run.
+    /// Without ends only rules by start and `other` say anything.
     #[must_use]
-    pub fn value_of(&self, flow: &FlowEnds, start: usize) -> Option<LabelValue> {
-        let ends = flow.at(self.key);
+    pub fn value_of(&self, flow: Option<&FlowEnds>, start: usize) -> Option<LabelValue> {
+        let ends = flow.map_or([None, None], |flow| flow.at(self.key));
         self.cases
             .iter()
             .find(|(case, _)| match case {

@@ -4,6 +4,7 @@
 //! with the files that are there is the business of [`StudyPlan`](super::StudyPlan).
 
 mod document;
+mod measured;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 use document::Section;
 pub(super) use document::{Document, Located, suggestion};
 pub use document::{ManifestError, Mistake};
+pub(super) use measured::{ColumnText, MeasuredSection};
 
 /// Bytes of a manifest; a larger file is none.
 const MANIFEST_BYTES_MAX: u64 = 4 << 20;
@@ -34,6 +36,8 @@ pub(super) struct Manifest {
     pub flows: Vec<FlowSection>,
     /// `[[runs]]`.
     pub runs: Vec<RunsSection>,
+    /// `[[measured]]`.
+    pub measured: Vec<MeasuredSection>,
     /// `[reports.NAME]`: what built-in reports need to know.
     pub reports: Vec<ReportSection>,
 }
@@ -160,6 +164,10 @@ pub(super) struct RunsSection {
     pub conditions: ConditionsSection,
     /// Which part of them counts.
     pub window: Option<Located<String>>,
+    /// Captures of them before the queue.
+    pub before: Option<Located<String>>,
+    /// Captures of them after the queue.
+    pub after: Option<Located<String>>,
     /// Labels of their flows.
     pub flows: Vec<FlowSection>,
 }
@@ -220,6 +228,7 @@ impl Manifest {
             "conditions",
             "flows",
             "runs",
+            "measured",
             "reports",
         ];
         let section = Section::new(
@@ -279,6 +288,11 @@ impl Manifest {
             .tables(document, "runs")
             .into_iter()
             .map(|(table, span)| runs(document, table, &span))
+            .collect();
+        manifest.measured = root
+            .tables(document, "measured")
+            .into_iter()
+            .map(|(table, span)| measured::section(document, table, &span))
             .collect();
         manifest
     }
@@ -487,29 +501,44 @@ fn flow_rules(document: &mut Document, parent: &Section<'_>, title: &str) -> Vec
 }
 
 fn runs(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> RunsSection {
-    let keys = ["files", "except", "labels", "conditions", "window", "flows"];
+    let keys = [
+        "files",
+        "except",
+        "labels",
+        "conditions",
+        "window",
+        "before",
+        "after",
+        "flows",
+    ];
     let section = Section::new(document, "[[runs]]", table, span, &keys);
     if section.get("files").is_none() {
         let message = "[[runs]] lacks 'files': write files = \"{cca}_{run}.pcap\", with a label in braces where names differ";
         document.mistake(section.line, message);
     }
-    let inner = section.get("conditions").and_then(|value| {
-        let table = value.get_ref().as_table();
-        if table.is_none() {
-            section.wrong(document, "conditions", "a table: write [runs.conditions]");
-        }
-        Some((table?, value.span()))
-    });
     RunsSection {
         files: section.texts(document, "files").unwrap_or_default(),
         except: section.texts(document, "except").unwrap_or_default(),
         labels: section.pairs(document, "labels").unwrap_or_default(),
-        conditions: inner.map_or_else(ConditionsSection::default, |(table, span)| {
-            conditions(document, "[runs.conditions]", table, &span)
-        }),
+        conditions: inner_conditions(document, &section, "runs"),
         window: section.text(document, "window"),
+        before: section.text(document, "before"),
+        after: section.text(document, "after"),
         flows: flow_rules(document, &section, "[[runs.flows]]"),
     }
+}
+
+/// The conditions of a section of runs that is called `of`.
+fn inner_conditions(document: &mut Document, section: &Section<'_>, of: &str) -> ConditionsSection {
+    let title = format!("[{of}.conditions]");
+    let Some(value) = section.get("conditions") else {
+        return ConditionsSection::default();
+    };
+    let Some(table) = value.get_ref().as_table() else {
+        section.wrong(document, "conditions", &format!("a table: write {title}"));
+        return ConditionsSection::default();
+    };
+    conditions(document, &title, table, &value.span())
 }
 
 /// The folder that a manifest's paths are relative to.

@@ -1,5 +1,6 @@
 //! One run reduced: from all that was found in a capture to a row for it and a row a flow.
 
+mod series;
 mod windowed;
 
 use super::conditions::Conditions;
@@ -10,6 +11,8 @@ use crate::analyze::{CaptureAnalysis, Config, Flow, Ping, Quality, Sharing};
 use crate::metric;
 use crate::observe::{Bin, Span};
 use crate::time::CaptureTime;
+
+pub use series::{SeriesKind, SeriesPoint};
 
 /// Bins of a flow's samples that are made up where nothing happened; a flow that lasts longer has
 /// samples only of bins in which something did.
@@ -28,15 +31,17 @@ pub struct MeasureOptions<'a> {
     pub min_flow_bytes: Option<u64>,
     /// Keep the samples of each bin.
     pub samples: bool,
+    /// Keep the run over time in steps of so many ns, a multiple of a bin.
+    pub step_ns: Option<i64>,
 }
 
 /// One run, reduced to numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMeasure {
-    /// First and last record, in ns since the epoch.
-    pub span_ns: (i64, i64),
-    /// Records of the capture.
-    pub records: u64,
+    /// First and last record, in ns since the epoch; `None` where it is no capture.
+    pub span_ns: Option<(i64, i64)>,
+    /// Records of the capture; `None` where it is none.
+    pub records: Option<u64>,
     /// First instant that counts and the one after the last, in ns since the epoch; `None` where
     /// all of the run counts.
     pub window_ns: Option<(i64, i64)>,
@@ -44,19 +49,21 @@ pub struct RunMeasure {
     pub values: Values,
     /// The flows that count, in the order of their first payload.
     pub flows: Vec<FlowMeasure>,
-    /// Flows that were too small to count.
-    pub flows_left_out: u64,
+    /// Flows that were too small to count; `None` where it is no capture.
+    pub flows_left_out: Option<u64>,
+    /// The run over time; empty where no report asks for it.
+    pub series: Vec<SeriesPoint>,
 }
 
 /// One flow, reduced to numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowMeasure {
-    /// Rank of its connection by first record, from 0.
-    pub connection_id: u64,
-    /// Who sent to whom.
-    pub ends: FlowEnds,
-    /// First and last payload, in ns since the epoch.
-    pub span_ns: (i64, i64),
+    /// Rank of its connection by first record, from 0; `None` where it is of no capture.
+    pub connection_id: Option<u64>,
+    /// Who sent to whom; `None` where it is of no capture.
+    pub ends: Option<FlowEnds>,
+    /// First and last payload, in ns since the epoch; `None` where it is of no capture.
+    pub span_ns: Option<(i64, i64)>,
     /// Numbers of the flow.
     pub values: Values,
     /// What the reader must know (METRICS.md Q1), joined by commas.
@@ -107,12 +114,15 @@ impl RunMeasure {
         };
         let measures: Vec<FlowMeasure> = flows.iter().map(|flow| run.flow(flow)).collect();
         Ok(Self {
-            span_ns: (span.first.as_ns(), span.last.as_ns()),
-            records: capture.records,
+            span_ns: Some((span.first.as_ns(), span.last.as_ns())),
+            records: Some(capture.records),
             window_ns: window.map(|(start, end)| (start.as_ns(), end.as_ns())),
             values: run.values(&measures),
             flows: measures,
-            flows_left_out,
+            flows_left_out: Some(flows_left_out),
+            series: options
+                .step_ns
+                .map_or_else(Vec::new, |step_ns| run.series(step_ns)),
         })
     }
 }
@@ -167,13 +177,13 @@ impl Run<'_> {
         let span = flow.data_span();
         let words: Vec<&str> = flow.quality().into_iter().map(Quality::name).collect();
         FlowMeasure {
-            connection_id: flow.connection_id,
-            ends: FlowEnds {
+            connection_id: Some(flow.connection_id),
+            ends: Some(FlowEnds {
                 sender,
                 receiver,
                 direction: flow.dir(),
-            },
-            span_ns: span.map_or((0, 0), |span| (span.first.as_ns(), span.last.as_ns())),
+            }),
+            span_ns: span.map(|span| (span.first.as_ns(), span.last.as_ns())),
             values,
             quality: words.join(","),
             samples: if self.options.samples {
@@ -456,12 +466,17 @@ impl Run<'_> {
         (weight > 0.0).then(|| sum / weight)
     }
 
-    fn set_pings(&self, values: &mut Values) {
-        let within = |ping: &&Ping| {
+    /// The pings that count.
+    fn pings(&self) -> impl Iterator<Item = &Ping> {
+        let counts = |ping: &&Ping| {
             self.window
                 .is_none_or(|(start, end)| start <= ping.at && ping.at < end)
         };
-        let pings: Vec<&Ping> = self.capture.pings.iter().filter(within).collect();
+        self.capture.pings.iter().filter(counts)
+    }
+
+    fn set_pings(&self, values: &mut Values) {
+        let pings: Vec<&Ping> = self.pings().collect();
         let times: Vec<f64> = pings
             .iter()
             .filter_map(|ping| Some(ping.rtt_ns? as f64))
@@ -480,7 +495,8 @@ impl Run<'_> {
     }
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
+/// An error with what caused it.
+pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,5 +1,6 @@
 //! The numbers of a run and of a flow that a study compares.
 
+use super::units::Dimension;
 use crate::metric::Better;
 
 /// Defines the metrics once: variant, name of the column, entry in METRICS.md, better way.
@@ -81,6 +82,10 @@ metrics! {
     QueueDelayNsMean "queue_delay_ns_mean" "R5" Less;
     /// Queueing delay in percent of a full buffer.
     QueueShare "queue_share" "Y2" Less;
+    /// What waited in the queue over its limit, from captures before and after it; of a flow: its part.
+    QueueOccupancy "queue_occupancy" "Y6" Less;
+    /// Packets that the queue dropped, from captures before and after it.
+    QueueDroppedPackets "queue_dropped_packets" "Y6" Less;
     /// Packets with payload.
     DataPackets "data_packets" "C1" Neither;
     /// Data segments sent again.
@@ -123,6 +128,10 @@ metrics! {
     PingNsMax "ping_ns_max" "PING" Less;
     /// Share of pings without reply.
     PingLoss "ping_loss" "PING" Less;
+    /// Predicted throughput; only of measured tables that have it.
+    PredictedBps "predicted_bps" "T2" Neither;
+    /// Predicted over measured goodput, less 1.
+    PredictionError "prediction_error" "T5" Neither;
 }
 
 impl Metric {
@@ -130,6 +139,30 @@ impl Metric {
     #[must_use]
     pub const fn is_of_flows(self) -> bool {
         (self as usize) < Self::Flows as usize
+    }
+
+    /// What its numbers measure: bit/s, ns or bytes. `None` for counts and ratios.
+    #[must_use]
+    pub fn dimension(self) -> Option<Dimension> {
+        let mut words = self.name().split('_');
+        words.find_map(|word| match word {
+            "bps" => Some(Dimension::Rate),
+            "ns" => Some(Dimension::Time),
+            "bytes" => Some(Dimension::Size),
+            _ => None,
+        })
+    }
+
+    /// Whether it is a number of things.
+    #[must_use]
+    pub const fn is_count(self) -> bool {
+        matches!(
+            self,
+            Self::DataPackets
+                | Self::QueueDroppedPackets
+                | Self::RetransmittedPackets
+                | Self::Flows
+        )
     }
 
     /// The metric of this name.

@@ -1,29 +1,29 @@
 //! What will be done: the manifest understood, with the files that are there, before any is read.
 
+mod conditions;
 mod labelling;
+mod measured;
 mod settings;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::conditions::{
-    Buffer, CapacityTrace, Conditions, PathCapacity, TraceColumns, TraceOrigin,
-};
+use super::conditions::Conditions;
 use super::files::{self, Found};
 use super::labels::{FlowRule, Label, LabelValue};
 use super::manifest::{
-    ConditionText, ConditionsSection, Document, FlowSection, Located, Manifest, ManifestError,
-    RunsSection, TraceSection, folder_of, suggestion,
+    ConditionsSection, Document, FlowSection, Located, Manifest, ManifestError, folder_of,
+    suggestion,
 };
+use super::measure::RunMeasure;
+use super::measured::MeasuredRun;
 use super::metrics::Metric;
+use super::queue::QueuePoints;
 use super::reports::ReportPlan;
 use super::template::{self, Template};
-use super::units::{Dimension, Unit, parse_rate, parse_time};
 use super::window::Window;
 use crate::analyze::Config;
-
-/// Bytes of a capacity trace; a larger file is none.
-const TRACE_BYTES_MAX: u64 = 64 << 20;
+use conditions::RunPlanner;
 
 /// One run: a capture and what is known of it beforehand.
 #[derive(Clone, Debug)]
@@ -40,6 +40,10 @@ pub struct PlannedRun {
     pub conditions: Conditions,
     /// Which part of it counts.
     pub window: Window,
+    /// Captures of it before and after the queue, where there are any.
+    pub queue: Option<QueuePoints>,
+    /// What was measured of it elsewhere; `None` where it is a capture, to be analysed.
+    pub measured: Option<MeasuredRun>,
 }
 
 /// What one sample of a group of flows is.
@@ -61,7 +65,7 @@ pub struct StudyPlan {
     pub manifest: String,
     /// Its labels.
     pub labels: Vec<Label>,
-    /// Its runs, by file name.
+    /// Its runs, by file name; those of one table in its order.
     pub runs: Vec<PlannedRun>,
     /// How captures are analysed.
     pub config: Config,
@@ -102,7 +106,7 @@ impl StudyPlan {
             Some(folder) => beside.join(&folder.value),
             None => beside.to_path_buf(),
         };
-        let drafts = drafts(manifest, &folder, document);
+        let mut drafts = drafts(manifest, &folder, document);
         let (labels, values) = labelling::typed(manifest, &drafts, document);
         let settings = settings::Settings {
             manifest,
@@ -111,28 +115,33 @@ impl StudyPlan {
         };
         let mut traces = HashMap::new();
         let mut runs: Vec<PlannedRun> = Vec::new();
-        for (draft, values) in drafts.iter().zip(&values) {
-            let section = &manifest.runs[draft.section];
+        for (draft, values) in drafts.iter_mut().zip(&values) {
+            let measured = draft.measured.take();
+            let measured =
+                measured.map(|run| labelling::measured(run, &draft.name, &labels, document));
             let mut planner = RunPlanner {
                 draft,
                 folder: &folder,
                 traces: &mut traces,
                 document: &mut *document,
             };
-            let conditions = planner.conditions(&manifest.conditions, &section.conditions);
-            let rules = section.flows.iter().chain(&manifest.flows);
+            let conditions = planner.conditions(&manifest.conditions, draft.conditions);
+            let queue = planner.queue();
+            let rules = draft.flows.iter().chain(&manifest.flows);
             let flow_rules = rules
                 .filter_map(|rule| {
                     labelling::flow_rule(rule, &labels, &draft.texts, planner.document)
                 })
                 .collect();
             runs.push(PlannedRun {
-                name: draft.found.name.clone(),
-                path: draft.found.path.clone(),
+                name: draft.name.clone(),
+                path: draft.path.clone(),
                 labels: values.clone(),
                 flow_rules,
                 conditions,
-                window: settings.window(section, document),
+                window: settings.window(draft.window, document),
+                queue,
+                measured,
             });
         }
         let config = settings.config(document);
@@ -143,7 +152,7 @@ impl StudyPlan {
         let same = settings.same(&group_by, document);
         let metrics = settings.metrics(document);
         let samples = settings.samples(document);
-        let reports = settings.reports(document);
+        let reports = settings.reports(&config, document);
         Self {
             name: manifest
                 .study
@@ -167,61 +176,126 @@ impl StudyPlan {
     }
 }
 
+/// Labels and their texts, with the lines that gave them.
+type Texts = Vec<(String, Located<String>)>;
+
 /// A run whose labels are still texts.
 #[derive(Debug)]
-pub(super) struct Draft {
-    found: Found,
-    /// Place of its section among those of the manifest.
-    section: usize,
-    /// Labels and their texts, with the lines that gave them.
-    texts: Vec<(String, Located<String>)>,
+pub(super) struct Draft<'m> {
+    name: String,
+    /// Its file as the manifest would write it.
+    file: String,
+    path: PathBuf,
+    /// The line that named its file.
+    line: usize,
+    /// What its section says about conditions, flows and window.
+    conditions: &'m ConditionsSection,
+    flows: &'m [FlowSection],
+    window: Option<&'m Located<String>>,
+    /// Its captures before and after the queue.
+    before: Option<&'m Located<String>>,
+    after: Option<&'m Located<String>>,
+    texts: Texts,
+    /// What was measured of it elsewhere.
+    measured: Option<MeasuredDraft>,
 }
 
-/// The files of all sections, each once, by name.
-fn drafts(manifest: &Manifest, folder: &Path, document: &mut Document) -> Vec<Draft> {
-    if manifest.runs.is_empty() {
+/// A run that was measured elsewhere, with labels of its flows that are still texts.
+#[derive(Debug)]
+pub(super) struct MeasuredDraft {
+    outcome: Result<RunMeasure, String>,
+    flows: Vec<Texts>,
+}
+
+/// The runs of all sections, each once, by name.
+fn drafts<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) -> Vec<Draft<'m>> {
+    if manifest.runs.is_empty() && manifest.measured.is_empty() {
         document.mistake(
             1,
-            "there are no runs: write [[runs]] with files = \"{cca}_{run}.pcap\"",
+            "there are no runs: write [[runs]] with files = \"{cca}_{run}.pcap\", or [[measured]] for tables",
         );
     }
-    let mut drafts: Vec<Draft> = Vec::new();
-    let mut lines: HashMap<PathBuf, usize> = HashMap::new();
-    for (index, section) in manifest.runs.iter().enumerate() {
-        let left_out: HashSet<String> = section
-            .except
-            .iter()
-            .flat_map(|files| files_of(files, folder, document))
-            .map(|found| found.name)
-            .collect();
-        for files in &section.files {
-            for found in files_of(files, folder, document) {
-                if left_out.contains(&found.name) {
-                    continue;
-                }
-                let place = found
-                    .path
-                    .canonicalize()
-                    .unwrap_or_else(|_| found.path.clone());
-                if let Some(line) = lines.insert(place, files.line) {
-                    let message = format!(
-                        "{} is already a run by line {line}: each capture may count only once",
-                        found.name
-                    );
-                    document.mistake(files.line, message);
-                    continue;
-                }
-                let texts = texts_of(section, files, &found, document);
-                drafts.push(Draft {
-                    found,
-                    section: index,
-                    texts,
-                });
-            }
+    let mut drafts = captures(manifest, folder, document);
+    drafts.extend(measured::drafts(manifest, folder, document));
+    // By file; those of one file in its order.
+    drafts.sort_by(|a, b| a.file.cmp(&b.file));
+    let mut lines: HashMap<&str, usize> = HashMap::new();
+    for draft in &drafts {
+        let line = lines.insert(&draft.name, draft.line);
+        if let Some(line) = line.filter(|_| draft.measured.is_some()) {
+            let message = format!(
+                "{} is already a run by line {line}: each may count only once",
+                draft.name
+            );
+            document.mistake(draft.line, message);
         }
     }
-    drafts.sort_by(|a, b| a.found.name.cmp(&b.found.name));
     drafts
+}
+
+/// The captures of all sections, each once.
+fn captures<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) -> Vec<Draft<'m>> {
+    let mut drafts: Vec<Draft<'_>> = Vec::new();
+    let mut lines: HashMap<PathBuf, usize> = HashMap::new();
+    for section in &manifest.runs {
+        for (files, found) in files_without(&section.files, &section.except, folder, document) {
+            let place = found
+                .path
+                .canonicalize()
+                .unwrap_or_else(|_| found.path.clone());
+            if let Some(line) = lines.insert(place, files.line) {
+                let message = format!(
+                    "{} is already a run by line {line}: each capture may count only once",
+                    found.name
+                );
+                document.mistake(files.line, message);
+                continue;
+            }
+            let from_name = found
+                .labels
+                .iter()
+                .map(|(name, text)| (name.clone(), files.with(text.clone())))
+                .collect();
+            drafts.push(Draft {
+                texts: with_labels(from_name, &section.labels, document),
+                file: found.name.clone(),
+                name: found.name,
+                path: found.path,
+                line: files.line,
+                conditions: &section.conditions,
+                flows: &section.flows,
+                window: section.window.as_ref(),
+                before: section.before.as_ref(),
+                after: section.after.as_ref(),
+                measured: None,
+            });
+        }
+    }
+    drafts
+}
+
+/// The files that `files` names and `except` does not, with the entry that names each.
+fn files_without<'m>(
+    files: &'m [Located<String>],
+    except: &[Located<String>],
+    folder: &Path,
+    document: &mut Document,
+) -> Vec<(&'m Located<String>, Found)> {
+    let left_out: HashSet<String> = except
+        .iter()
+        .flat_map(|files| files_of(files, folder, document))
+        .map(|found| found.name)
+        .collect();
+    let mut all = Vec::new();
+    for files in files {
+        let found = files_of(files, folder, document).into_iter();
+        all.extend(
+            found
+                .filter(|found| !left_out.contains(&found.name))
+                .map(|found| (files, found)),
+        );
+    }
+    all
 }
 
 /// The files that one entry of `files` names.
@@ -293,23 +367,17 @@ fn missing(path: &Path, folder: &Path) -> String {
     format!("{}: there is no such file{hint}", path.display())
 }
 
-/// Labels of a file: from its name, and from its section.
-fn texts_of(
-    section: &RunsSection,
-    files: &Located<String>,
-    found: &Found,
+/// Labels of a run: those that are known of it, and those that its section gives it besides.
+fn with_labels(
+    mut texts: Texts,
+    labels: &[(Located<String>, Located<String>)],
     document: &mut Document,
-) -> Vec<(String, Located<String>)> {
-    let mut texts: Vec<(String, Located<String>)> = found
-        .labels
-        .iter()
-        .map(|(name, text)| (name.clone(), files.with(text.clone())))
-        .collect();
-    for (name, text) in &section.labels {
-        if texts.iter().any(|(known, _)| *known == name.value) {
+) -> Texts {
+    for (name, text) in labels {
+        if let Some((_, known)) = texts.iter().find(|(known, _)| *known == name.value) {
             let message = format!(
-                "label '{}' comes from the file name already (line {})",
-                name.value, files.line
+                "label '{}' comes from line {} already",
+                name.value, known.line
             );
             document.mistake(name.line, message);
             continue;
@@ -335,179 +403,6 @@ fn filled(text: &str, texts: &[(String, Located<String>)]) -> Result<String, Str
             .map_or_else(String::new, |name| suggestion(name, &names));
         format!("'{text}': {message} here{hint}")
     })
-}
-
-/// Understands what a section says about one of its runs.
-struct RunPlanner<'a> {
-    draft: &'a Draft,
-    folder: &'a Path,
-    /// Traces read before, by path and columns.
-    traces: &'a mut HashMap<String, Option<CapacityTrace>>,
-    document: &'a mut Document,
-}
-
-impl RunPlanner<'_> {
-    /// The conditions of the run: what its section says, else what the study says.
-    fn conditions(&mut self, study: &ConditionsSection, own: &ConditionsSection) -> Conditions {
-        let text = |pick: fn(&ConditionsSection) -> Option<&ConditionText>| {
-            pick(own).or_else(|| pick(study))
-        };
-        let own_capacity = own.capacity.is_some() || own.trace.is_some();
-        let capacity_of = if own_capacity { own } else { study };
-        let capacity = match &capacity_of.trace {
-            Some(trace) => self.trace(trace).map(PathCapacity::Trace),
-            None => self
-                .condition(capacity_of.capacity.as_ref(), parse_rate)
-                .map(PathCapacity::Constant),
-        };
-        let base_rtt_ns = self.condition(text(|section| section.base_rtt.as_ref()), parse_time);
-        let buffer = self.condition(text(|section| section.buffer.as_ref()), Buffer::parse);
-        let qdisc = text(|section| section.qdisc.as_ref());
-        let qdisc = self.condition(qdisc, |text| Ok(text.to_owned()));
-        Conditions {
-            capacity,
-            base_rtt_ns,
-            buffer,
-            qdisc,
-        }
-    }
-
-    /// A condition understood by `parse`.
-    fn condition<T>(
-        &mut self,
-        condition: Option<&ConditionText>,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Option<T> {
-        let (by, cases) = match condition? {
-            ConditionText::Same(text) => return self.meant(Some(text), parse),
-            ConditionText::By(by, cases) => (by, cases),
-        };
-        let texts = &self.draft.texts;
-        let Some((_, value)) = texts.iter().find(|(name, _)| *name == by.value) else {
-            let names: Vec<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
-            let hint = suggestion(&by.value, &names);
-            let message = format!("there is no label '{}' here{hint}", by.value);
-            self.document.mistake(by.line, message);
-            return None;
-        };
-        let Some((_, text)) = cases.iter().find(|(case, _)| case.value == value.value) else {
-            let known: Vec<&str> = cases.iter().map(|(case, _)| case.value.as_str()).collect();
-            let message = format!(
-                "{} = '{}' has no value here{}",
-                by.value,
-                value.value,
-                suggestion(&value.value, &known)
-            );
-            self.document.mistake(by.line, message);
-            return None;
-        };
-        self.meant(Some(text), parse)
-    }
-
-    /// A text with labels filled in, understood by `parse`; a mistake where it cannot be.
-    fn meant<T>(
-        &mut self,
-        text: Option<&Located<String>>,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Option<T> {
-        let text = text?;
-        let value = filled(&text.value, &self.draft.texts).and_then(|full| {
-            parse(&full).map_err(|message| {
-                if full == text.value {
-                    message
-                } else {
-                    format!(
-                        "{message} (from '{}', for {})",
-                        text.value, self.draft.found.name
-                    )
-                }
-            })
-        });
-        match value {
-            Ok(value) => Some(value),
-            Err(message) => {
-                self.document.mistake(text.line, message);
-                None
-            }
-        }
-    }
-
-    fn trace(&mut self, section: &TraceSection) -> Option<CapacityTrace> {
-        let file = self.meant(Some(&section.file), |text| Ok(text.to_owned()))?;
-        let columns = self.columns(section)?;
-        let key = format!("{file} {columns:?}");
-        if let Some(known) = self.traces.get(&key) {
-            return known.clone();
-        }
-        let path = self.folder.join(&file);
-        let trace = if path.is_file() {
-            read_trace(&path)
-                .and_then(|text| CapacityTrace::from_csv(&text, &columns))
-                .map_err(|message| format!("{}: {message}", path.display()))
-        } else {
-            Err(missing(&path, self.folder))
-        };
-        let trace = match trace {
-            Ok(trace) => Some(trace),
-            Err(message) => {
-                self.document.mistake(section.file.line, message);
-                None
-            }
-        };
-        self.traces.insert(key, trace.clone());
-        trace
-    }
-
-    fn columns(&mut self, section: &TraceSection) -> Option<TraceColumns> {
-        let mut factor = |text: Option<&Located<String>>, dimension: Dimension, usual: f64| {
-            let Some(text) = text else {
-                return Some(usual);
-            };
-            match Unit::named(&text.value) {
-                Ok(unit) if unit.dimension == dimension => Some(unit.factor),
-                Ok(_) => {
-                    let message =
-                        format!("'{}' is no unit of {}", text.value, dimension.described());
-                    self.document.mistake(text.line, message);
-                    None
-                }
-                Err(message) => {
-                    self.document.mistake(text.line, message);
-                    None
-                }
-            }
-        };
-        let time_unit_ns = factor(section.time_unit.as_ref(), Dimension::Time, 1e9);
-        let rate_unit_bps = factor(section.rate_unit.as_ref(), Dimension::Rate, 1e6);
-        let origin = match section
-            .origin
-            .as_ref()
-            .map(|text| (text.value.as_str(), text.line))
-        {
-            None | Some(("first record", _)) => Some(TraceOrigin::FirstRecord),
-            Some(("epoch", _)) => Some(TraceOrigin::Epoch),
-            Some((other, line)) => {
-                let message = format!(
-                    "origin '{other}' is unknown: the times of a trace count from the \"first record\" of the capture, or from the \"epoch\" as the capture's"
-                );
-                self.document.mistake(line, message);
-                None
-            }
-        };
-        Some(TraceColumns {
-            time: section.time.value.clone(),
-            time_unit_ns: time_unit_ns?,
-            rate: section.rate.value.clone(),
-            rate_unit_bps: rate_unit_bps?,
-            origin: origin?,
-        })
-    }
-}
-
-fn read_trace(path: &Path) -> Result<String, String> {
-    let bytes = crate::capture::read_small_file(path, TRACE_BYTES_MAX)
-        .map_err(|error| format!("cannot be read ({error})"))?;
-    String::from_utf8(bytes).map_err(|_| "is no text".to_owned())
 }
 
 /// Flow rules of a manifest, with the section they are in.

@@ -3,16 +3,30 @@
 mod access_network;
 mod mobility;
 mod pairs;
+mod series;
+mod split_accuracy;
 mod utilisation_grid;
 
 use super::labels::{Label, LabelKind, LabelValue};
 use super::manifest::{Document, Located, ReportSection, suggestion};
+use super::measure::SeriesKind;
 use super::results::StudyResults;
-use super::units::Dimension;
+use super::units::{Dimension, parse_time};
+pub use series::SeriesReport;
 pub use utilisation_grid::GridLabels;
 
 /// The built-in reports.
-const NAMES: [&str; 4] = ["access-network", "mobility", "pairs", "utilisation-grid"];
+const NAMES: [&str; 6] = [
+    "access-network",
+    "mobility",
+    "pairs",
+    "series",
+    "split-accuracy",
+    "utilisation-grid",
+];
+
+/// Steps of a series where the manifest does not say it, in ns: those of flent.
+const STEP_NS: i64 = 200_000_000;
 
 /// Names that the label which tells TCP variants apart usually has.
 const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "cc"];
@@ -37,6 +51,10 @@ pub enum ReportPlan {
         /// Place of the label that tells variants apart.
         variant: usize,
     },
+    /// Runs in steps of time with pings beside.
+    Series(SeriesReport),
+    /// Predicted beside measured throughput.
+    SplitAccuracy,
     /// Utilisation over loss and delay, and what splitting connections would gain.
     UtilisationGrid(GridLabels),
 }
@@ -50,6 +68,8 @@ const RATES: [&str; 3] = ["rate", "bandwidth", "capacity"];
 pub(super) struct Context<'a> {
     pub(super) labels: &'a [Label],
     pub(super) sections: &'a [ReportSection],
+    /// Bins of captures, in ns.
+    pub(super) bin_ns: i64,
     /// A value that some run has.
     pub(super) value: &'a dyn Fn(usize, &str) -> Result<LabelValue, String>,
 }
@@ -88,6 +108,20 @@ impl ReportPlan {
                 let variant = options.variant()?;
                 Some(Self::Pairs { variant })
             }
+            "series" => {
+                options.only(&["variant", "step", "rate", "delay"]);
+                let (step_ns, rate, delay) = (options.step(), options.rate(), options.delay());
+                Some(Self::Series(SeriesReport {
+                    variant: options.variant()?,
+                    step_ns: step_ns?,
+                    rate: rate?,
+                    delay: delay.ok()?,
+                }))
+            }
+            "split-accuracy" => {
+                options.only(&[]);
+                Some(Self::SplitAccuracy)
+            }
             "utilisation-grid" => {
                 options.only(&["variant", "loss", "delay", "rate"]);
                 let labels = GridLabels {
@@ -112,6 +146,15 @@ impl ReportPlan {
         matches!(self, Self::Mobility { .. })
     }
 
+    /// The step in which it needs runs over time, in ns.
+    #[must_use]
+    pub const fn step_ns(&self) -> Option<i64> {
+        match self {
+            Self::Series(report) => Some(report.step_ns),
+            _ => None,
+        }
+    }
+
     /// Its tables.
     pub(super) fn tables(&self, results: &StudyResults) -> Vec<ReportTable> {
         match self {
@@ -120,6 +163,8 @@ impl ReportPlan {
             }
             Self::Mobility { variant } => mobility::tables(results, *variant),
             Self::Pairs { variant } => pairs::tables(results, *variant),
+            Self::Series(report) => series::tables(results, *report),
+            Self::SplitAccuracy => split_accuracy::tables(results),
             Self::UtilisationGrid(labels) => utilisation_grid::tables(results, *labels),
         }
     }
@@ -232,6 +277,53 @@ impl Options<'_> {
         self.document.mistake(self.name.line, message);
     }
 
+    /// The step of a series: a whole number of bins.
+    fn step(&mut self) -> Option<i64> {
+        let bin_ns = self.context.bin_ns;
+        let given = self.get("step").cloned();
+        let step_ns = given
+            .as_ref()
+            .map_or(Ok(STEP_NS), |text| parse_time(&text.value));
+        let step_ns = step_ns.and_then(|step_ns| {
+            if step_ns > 0 && step_ns % bin_ns == 0 {
+                return Ok(step_ns);
+            }
+            Err(format!(
+                "a step of {step_ns} ns is no whole number of bins of {bin_ns} ns: write another step in [reports.series], or another bin in [analysis]"
+            ))
+        });
+        let line = given.map_or(self.name.line, |text| text.line);
+        step_ns
+            .map_err(|message| self.document.mistake(line, message))
+            .ok()
+    }
+
+    /// What a series shows: goodput, or throughput.
+    fn rate(&mut self) -> Option<SeriesKind> {
+        let kinds = [SeriesKind::Goodput, SeriesKind::Throughput];
+        let rate = self.kind("rate", kinds).ok()?;
+        Some(rate.unwrap_or(kinds[0]))
+    }
+
+    /// What it shows beside that: pings or round-trip times, where the manifest says which.
+    fn delay(&mut self) -> Result<Option<SeriesKind>, ()> {
+        self.kind("delay", [SeriesKind::Ping, SeriesKind::Rtt])
+    }
+
+    /// One of two kinds, where one is given; an error where it is neither, which was said.
+    fn kind(&mut self, key: &str, kinds: [SeriesKind; 2]) -> Result<Option<SeriesKind>, ()> {
+        let Some(given) = self.get(key).cloned() else {
+            return Ok(None);
+        };
+        let kind = SeriesKind::named(&given.value).filter(|kind| kinds.contains(kind));
+        if kind.is_none() {
+            let hint = suggestion(&given.value, &kinds.map(SeriesKind::name));
+            let message = format!("'{key}' cannot be '{}'{hint}", given.value);
+            self.document.mistake(given.line, message);
+        }
+        kind.map(Some).ok_or(())
+    }
+
     /// The variant that others are compared with.
     fn reference(&mut self, variant: usize) -> Option<LabelValue> {
         let Some(given) = self.get("reference").cloned() else {
@@ -293,11 +385,13 @@ impl<R> Builder<R> {
         }
     }
 
+    /// Adds a column. One that a label is called like already says whose it is.
     fn add(mut self, name: impl Into<String>, cells: Cells) -> Self {
-        self.columns.push(ReportColumn {
-            name: name.into(),
-            cells,
-        });
+        let mut name = name.into();
+        while self.columns.iter().any(|column| column.name == name) {
+            name = format!("report_{name}");
+        }
+        self.columns.push(ReportColumn { name, cells });
         self
     }
 

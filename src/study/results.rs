@@ -8,9 +8,11 @@ use super::conditions::Conditions;
 use super::groups::{self, Group};
 use super::harm;
 use super::labels::{Label, LabelValue};
-use super::measure::{FlowMeasure, MeasureOptions, RunMeasure};
+use super::measure::{FlowMeasure, MeasureOptions, RunMeasure, SeriesPoint};
+use super::measured;
 use super::metrics::Values;
 use super::plan::{PlannedRun, StudyPlan};
+use super::queue::{self, QueuePoints};
 use super::reports::{ReportPlan, ReportTable};
 use crate::analyze::{Analysis, CaptureInput, Watch};
 
@@ -60,6 +62,8 @@ pub struct StudyRun {
     pub flows: Vec<StudyFlow>,
     /// Flows that were too small to count.
     pub flows_left_out: Option<u64>,
+    /// The run over time; empty where no report asks for it.
+    pub series: Vec<SeriesPoint>,
     /// Why it failed and is left out of all statistics.
     pub error: Option<String>,
 }
@@ -75,6 +79,11 @@ pub struct StudyFlow {
     pub measure: FlowMeasure,
 }
 
+/// What the numbers of a queue depend on: the state of both captures.
+fn queue_state(points: &QueuePoints) -> [Option<CacheKey>; 2] {
+    [&points.before, &points.after].map(|path| CacheKey::of(path, "").ok())
+}
+
 impl StudyPlan {
     /// Carries the study out: analyses what was not analysed before, several runs at a time, each
     /// dropped as soon as it is reduced to numbers.
@@ -84,15 +93,19 @@ impl StudyPlan {
     pub fn carry_out(&self, cache: Option<&Path>, watch: &Watch) -> StudyResults {
         let cache = cache.map(|folder| Cache::new(folder.to_path_buf()));
         let keep_samples = self.reports.iter().any(ReportPlan::needs_samples);
+        let step_ns = self.reports.iter().find_map(ReportPlan::step_ns);
         let keys: Vec<Option<CacheKey>> = self
             .runs
             .iter()
             .map(|run| {
                 let options = format!(
-                    "{} {:?} {:?} {keep_samples}",
-                    self.options, run.conditions, run.window
+                    "{} {:?} {:?} {keep_samples} {step_ns:?} {:?}",
+                    self.options,
+                    run.conditions,
+                    run.window,
+                    run.queue.as_ref().map(queue_state)
                 );
-                cache.as_ref()?;
+                cache.as_ref().filter(|_| run.measured.is_none())?;
                 CacheKey::of(&run.path, &options).ok()
             })
             .collect();
@@ -102,7 +115,7 @@ impl StudyPlan {
             .collect();
         let cached = outcomes.iter().flatten().count();
         let missing: Vec<usize> = (0..self.runs.len())
-            .filter(|&index| outcomes[index].is_none())
+            .filter(|&index| outcomes[index].is_none() && self.runs[index].measured.is_none())
             .collect();
         let inputs = missing
             .iter()
@@ -116,8 +129,14 @@ impl StudyPlan {
                 window: run.window,
                 min_flow_bytes: self.min_flow_bytes,
                 samples: keep_samples,
+                step_ns,
             };
-            let outcome = RunMeasure::of(&capture, &options);
+            let outcome = RunMeasure::of(&capture, &options).and_then(|mut measure| {
+                if let Some(points) = &run.queue {
+                    queue::add(&mut measure, points, &self.config, &run.conditions)?;
+                }
+                Ok(measure)
+            });
             if let (Some(cache), Some(key), Ok(measure)) = (&cache, &keys[missing[place]], &outcome)
             {
                 // Without it the run is analysed again next time, no more.
@@ -133,7 +152,10 @@ impl StudyPlan {
             .iter()
             .zip(outcomes)
             .map(|(run, outcome)| {
-                let outcome = outcome.unwrap_or_else(|| Err("it was not analysed".to_owned()));
+                let measured = run.measured.as_ref().map(|run| run.outcome.clone());
+                let outcome = measured
+                    .or(outcome)
+                    .unwrap_or_else(|| Err("it was not analysed".to_owned()));
                 self.labelled(run, outcome)
             })
             .collect();
@@ -152,20 +174,32 @@ impl StudyPlan {
             values: Values::default(),
             flows: Vec::new(),
             flows_left_out: None,
+            series: Vec::new(),
             error: None,
         };
-        let measure = match outcome {
+        let mut measure = match outcome {
             Ok(measure) => measure,
             Err(error) => {
                 labelled.error = Some(error);
                 return labelled;
             }
         };
-        labelled.span_ns = Some(measure.span_ns);
-        labelled.records = Some(measure.records);
+        if run.measured.is_some() {
+            measured::complete(&mut measure.values, &run.conditions);
+            for flow in &mut measure.flows {
+                measured::complete(&mut flow.values, &run.conditions);
+            }
+        }
+        labelled.span_ns = measure.span_ns;
+        labelled.records = measure.records;
         labelled.window_ns = measure.window_ns;
         labelled.values = measure.values;
-        labelled.flows_left_out = Some(measure.flows_left_out);
+        labelled.flows_left_out = measure.flows_left_out;
+        labelled.series = measure.series;
+        let own_label = |flow: usize, place: usize| {
+            let labels = run.measured.as_ref()?.flow_labels.get(flow)?;
+            labels[place].clone()
+        };
         labelled.flows = measure
             .flows
             .into_iter()
@@ -174,10 +208,11 @@ impl StudyPlan {
                 let start = index + 1;
                 let labels = (0..self.labels.len())
                     .map(|place| {
-                        run.flow_rules
-                            .iter()
-                            .filter(|rule| rule.label == place)
-                            .find_map(|rule| rule.value_of(&measure.ends, start))
+                        let mut rules = run.flow_rules.iter().filter(|rule| rule.label == place);
+                        own_label(index, place)
+                            .or_else(|| {
+                                rules.find_map(|rule| rule.value_of(measure.ends.as_ref(), start))
+                            })
                             .or_else(|| run.labels[place].clone())
                     })
                     .collect();
@@ -189,7 +224,7 @@ impl StudyPlan {
             })
             .collect();
         for (place, label) in self.labels.iter().enumerate() {
-            if label.of_flows {
+            if label.of_flows && !labelled.flows.is_empty() {
                 let values: Vec<Option<LabelValue>> = labelled
                     .flows
                     .iter()

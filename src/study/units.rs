@@ -44,11 +44,27 @@ impl Dimension {
     const fn units(self) -> &'static [(&'static [&'static str], f64, &'static str)] {
         match self {
             Self::Rate => &[
-                (&["bit", "b", ""], 1.0, "bps"),
-                (&["kbit", "Kbit", "kb", "k", "K"], 1e3, "kbps"),
-                (&["Mbit", "mbit", "Mb", "M", "m"], 1e6, "mbps"),
-                (&["Gbit", "gbit", "Gb", "G", "g"], 1e9, "gbps"),
-                (&["Tbit", "tbit", "Tb", "T", "t"], 1e12, "tbps"),
+                (&["bit", "bits", "b", ""], 1.0, "bps"),
+                (
+                    &["kbit", "Kbit", "kbits", "Kbits", "kb", "k", "K"],
+                    1e3,
+                    "kbps",
+                ),
+                (
+                    &["Mbit", "mbit", "Mbits", "mbits", "Mb", "M", "m"],
+                    1e6,
+                    "mbps",
+                ),
+                (
+                    &["Gbit", "gbit", "Gbits", "gbits", "Gb", "G", "g"],
+                    1e9,
+                    "gbps",
+                ),
+                (
+                    &["Tbit", "tbit", "Tbits", "tbits", "Tb", "T", "t"],
+                    1e12,
+                    "tbps",
+                ),
             ],
             Self::Time => &[
                 (&["ns"], 1.0, "ns"),
@@ -122,6 +138,37 @@ impl Unit {
                         .join(", of ")
                         .replace("of packets", "of number: packets")
                 )
+            })
+    }
+
+    /// The unit of this name that measures `dimension`.
+    ///
+    /// # Errors
+    /// Says what it measures instead, or which units there are.
+    pub fn of(name: &str, dimension: Dimension) -> Result<Self, String> {
+        if let Some(unit) = dimension.unit(name).filter(|_| !name.is_empty()) {
+            return Ok(unit);
+        }
+        Self::named(name)?;
+        Err(format!("'{name}' is no unit of {}", dimension.described()))
+    }
+
+    /// The unit that a column's name ends in: `goodput_mbps` is in Mbit/s, `rtt_ms` in ms.
+    #[must_use]
+    pub fn of_column(name: &str, dimension: Dimension) -> Option<Self> {
+        // `_min` may be the smallest, `_s` a plural, `_mb` and `_kb` of either thousand.
+        const SAYING: [&str; 9] = [
+            "bps", "kbps", "mbps", "gbps", "ns", "us", "ms", "bytes", "percent",
+        ];
+        let (_, end) = name.rsplit_once('_')?;
+        dimension
+            .units()
+            .iter()
+            .find(|(_, _, suffix)| SAYING.contains(suffix) && *suffix == end)
+            .map(|&(_, factor, suffix)| Self {
+                dimension,
+                factor,
+                suffix,
             })
     }
 

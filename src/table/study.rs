@@ -111,15 +111,15 @@ pub(super) fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     let mut columns: Vec<Column<FlowRow<'_>>> = column_list![
     "capture" "-" Text |row| Some(row.run.name.clone());
     "flow" "Y1" Count |row| Some(row.flow.start as u64);
-    "connection_id" "-" Count |row| Some(row.flow.measure.connection_id);
-    "src_ip" "-" Text |row| Some(row.flow.measure.ends.sender.ip().to_string());
-    "src_port" "-" Count |row| Some(u64::from(row.flow.measure.ends.sender.port()));
-    "dst_ip" "-" Text |row| Some(row.flow.measure.ends.receiver.ip().to_string());
-    "dst_port" "-" Count |row| Some(u64::from(row.flow.measure.ends.receiver.port()));
-    "flow_direction" "-" Text |row| Some(match row.flow.measure.ends.direction { Direction::Forward => "forward", Direction::Reverse => "reverse" }.to_owned());
-    "start_ns" "-" Whole |row| Some(row.flow.measure.span_ns.0);
-    "end_ns" "-" Whole |row| Some(row.flow.measure.span_ns.1);
-    "quality" "Q1" Text |row| Some(row.flow.measure.quality.clone());
+    "connection_id" "-" Count |row| row.flow.measure.connection_id;
+    "src_ip" "-" Text |row| Some(row.flow.measure.ends?.sender.ip().to_string());
+    "src_port" "-" Count |row| Some(u64::from(row.flow.measure.ends?.sender.port()));
+    "dst_ip" "-" Text |row| Some(row.flow.measure.ends?.receiver.ip().to_string());
+    "dst_port" "-" Count |row| Some(u64::from(row.flow.measure.ends?.receiver.port()));
+    "flow_direction" "-" Text |row| Some(match row.flow.measure.ends?.direction { Direction::Forward => "forward", Direction::Reverse => "reverse" }.to_owned());
+    "start_ns" "-" Whole |row| Some(row.flow.measure.span_ns?.0);
+    "end_ns" "-" Whole |row| Some(row.flow.measure.span_ns?.1);
+    "quality" "Q1" Text |row| row.flow.measure.ends.map(|_| row.flow.measure.quality.clone());
     ];
     columns.extend(
         Metric::ALL

@@ -8,15 +8,7 @@ use ccanalyze::metric::stats::{
 };
 use ccanalyze::study::import::{MeasuredTable, MeasuredValues};
 
-use super::support::{files_below, shared};
-
-#[track_caller]
-fn close(value: f64, expected: f64, relative: f64) {
-    assert!(
-        (value - expected).abs() <= relative * expected.abs(),
-        "{value:e} is not {expected:e}"
-    );
-}
+use super::support::{close, files_below, shared};
 
 #[track_caller]
 fn read(path: &Path) -> MeasuredTable {

@@ -92,7 +92,7 @@ fn the_testbed_study_agrees_with_its_log() {
             run.name
         );
         for flow in &run.flows {
-            let port = u64::from(flow.measure.ends.sender.port());
+            let port = u64::from(flow.measure.ends.unwrap().sender.port());
             let known = truth["flows"]
                 .as_array()
                 .unwrap()

@@ -80,3 +80,12 @@ pub(crate) fn flows_of(bytes: Vec<u8>) -> String {
     }
     csv(&mut Tables::of(&analysis, &config).flows)
 }
+
+/// Panics where a value is further from what is expected than `relative` of that.
+#[track_caller]
+pub(crate) fn close(value: f64, expected: f64, relative: f64) {
+    assert!(
+        (value - expected).abs() <= relative * expected.abs(),
+        "{value:e} is not {expected:e}"
+    );
+}

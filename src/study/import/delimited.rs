@@ -17,10 +17,7 @@ const HEADER_BYTES: usize = 64 << 10;
 const MISSING: [&str; 5] = ["na", "n/a", "nan", "none", "null"];
 
 pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
-    let text = str::from_utf8(bytes).map_err(|error| {
-        let before = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n');
-        Fault::at(Place::Line(before.count() as u64), ImportErrorKind::NotUtf8)
-    })?;
+    let text = text(bytes)?;
     let separator = separator(text);
     let cells_at_most = text
         .bytes()
@@ -53,6 +50,14 @@ pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
         series: Vec::new(),
         metadata: BTreeMap::new(),
         lines,
+    })
+}
+
+/// Bytes as text; a fault names the line that is none.
+pub(super) fn text(bytes: &[u8]) -> Result<&str, Fault> {
+    str::from_utf8(bytes).map_err(|error| {
+        let before = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n');
+        Fault::at(Place::Line(before.count() as u64), ImportErrorKind::NotUtf8)
     })
 }
 
@@ -104,7 +109,7 @@ fn empty_columns(header: &StringRecord, is_text: &[bool], rows: usize) -> Vec<Me
 
 impl MeasuredValues {
     /// Adds a cell as it stands in a text.
-    fn push(&mut self, cell: &str) {
+    pub(super) fn push(&mut self, cell: &str) {
         let cell = Some(cell).filter(|cell| !is_missing(cell));
         match self {
             Self::Numbers(numbers) => numbers.push(cell.and_then(|cell| cell.parse().ok())),
@@ -113,7 +118,7 @@ impl MeasuredValues {
     }
 }
 
-fn is_missing(cell: &str) -> bool {
+pub(super) fn is_missing(cell: &str) -> bool {
     cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 

@@ -60,6 +60,12 @@ pub enum ImportErrorKind {
     /// A header and nothing below.
     #[error("has a header but no rows")]
     NoRows,
+    /// No line of a text is as its template says.
+    #[error("has no line like '{template}'")]
+    NoLine {
+        /// The template.
+        template: String,
+    },
     /// A row is longer or shorter than the header.
     #[error(
         "this row has {cells} cells, but the header has {header}: is a quote or a separator missing?"

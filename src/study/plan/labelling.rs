@@ -2,17 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::{Draft, all_flow_sections, filled};
+use super::{Draft, MeasuredDraft, Texts, all_flow_sections, filled};
 use crate::decode::Filter;
 use crate::study::labels::{FlowCase, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
 use crate::study::manifest::{Document, FlowSection, LabelSection, Located, Manifest, suggestion};
+use crate::study::measured::MeasuredRun;
 use crate::study::template::{Template, is_name};
 use crate::study::units::Unit;
 
 /// The labels of a study, and the value of each for each run.
 pub(super) fn typed(
     manifest: &Manifest,
-    drafts: &[Draft],
+    drafts: &[Draft<'_>],
     document: &mut Document,
 ) -> (Vec<Label>, Vec<Vec<Option<LabelValue>>>) {
     let given = given_names(manifest);
@@ -79,6 +80,18 @@ fn given_names(manifest: &Manifest) -> Vec<Located<String>> {
             .iter()
             .for_each(|(name, _)| add(name.clone()));
     }
+    for section in &manifest.measured {
+        let columns = section.metrics.iter().flat_map(|(_, column)| &column.names);
+        for text in section.files.iter().chain(columns) {
+            if let Ok(template) = Template::parse(&text.value) {
+                for name in template.labels() {
+                    add(text.with(name.to_owned()));
+                }
+            }
+        }
+        let labels = section.columns.iter().chain(&section.labels);
+        labels.for_each(|(name, _)| add(name.clone()));
+    }
     all_flow_sections(manifest).for_each(|rule| add(rule.label.clone()));
     names
 }
@@ -86,7 +99,7 @@ fn given_names(manifest: &Manifest) -> Vec<Located<String>> {
 fn label(
     name: &Located<String>,
     manifest: &Manifest,
-    drafts: &[Draft],
+    drafts: &[Draft<'_>],
     document: &mut Document,
 ) -> Label {
     if !is_name(&name.value) {
@@ -118,8 +131,19 @@ fn label(
         name: name.value.clone(),
         kind,
         order,
-        of_flows: all_flow_sections(manifest).any(|rule| rule.label.value == name.value),
+        of_flows: all_flow_sections(manifest).any(|rule| rule.label.value == name.value)
+            || measured_flows(drafts).any(|texts| has(texts, &name.value)),
     }
+}
+
+/// Labels that flows which were measured elsewhere have of their own.
+fn measured_flows<'a>(drafts: &'a [Draft<'_>]) -> impl Iterator<Item = &'a Texts> {
+    let measured = drafts.iter().filter_map(|draft| draft.measured.as_ref());
+    measured.flat_map(|run| &run.flows)
+}
+
+fn has(texts: &Texts, name: &str) -> bool {
+    texts.iter().any(|(known, _)| known == name)
 }
 
 fn declared_kind(section: &LabelSection, document: &mut Document) -> Option<LabelKind> {
@@ -145,7 +169,7 @@ fn declared_kind(section: &LabelSection, document: &mut Document) -> Option<Labe
 }
 
 /// Whether every value of a label whose type is not said is a plain number.
-fn all_numbers(name: &str, manifest: &Manifest, drafts: &[Draft]) -> bool {
+fn all_numbers(name: &str, manifest: &Manifest, drafts: &[Draft<'_>]) -> bool {
     let is_number = |text: &str| {
         !text.is_empty()
             && text.chars().all(|c| c.is_ascii_digit() || c == '.')
@@ -153,7 +177,9 @@ fn all_numbers(name: &str, manifest: &Manifest, drafts: &[Draft]) -> bool {
     };
     let of_runs = drafts
         .iter()
-        .flat_map(|draft| &draft.texts)
+        .map(|draft| &draft.texts)
+        .chain(measured_flows(drafts))
+        .flatten()
         .filter(|(known, _)| known == name)
         .map(|(_, text)| text.value.as_str());
     let of_flows = all_flow_sections(manifest)
@@ -174,35 +200,55 @@ fn all_numbers(name: &str, manifest: &Manifest, drafts: &[Draft]) -> bool {
 
 fn values(
     labels: &[Label],
-    drafts: &[Draft],
+    drafts: &[Draft<'_>],
     document: &mut Document,
 ) -> Vec<Vec<Option<LabelValue>>> {
     // A template that is wrong for one file is wrong for many: said once.
     let mut said = HashSet::new();
     drafts
         .iter()
-        .map(|draft| {
-            labels
-                .iter()
-                .map(|label| {
-                    let (_, text) = draft.texts.iter().find(|(name, _)| *name == label.name)?;
-                    match label.value(&text.value) {
-                        Ok(value) => Some(value),
-                        Err(message) => {
-                            if said.insert((text.line, label.name.clone())) {
-                                let message = format!(
-                                    "{}: label '{}': {message}",
-                                    draft.found.name, label.name
-                                );
-                                document.mistake(text.line, message);
-                            }
-                            None
-                        }
-                    }
-                })
-                .collect()
-        })
+        .map(|draft| values_of(labels, &draft.texts, &draft.name, &mut said, document))
         .collect()
+}
+
+fn values_of(
+    labels: &[Label],
+    texts: &Texts,
+    run: &str,
+    said: &mut HashSet<(usize, String)>,
+    document: &mut Document,
+) -> Vec<Option<LabelValue>> {
+    let mut value_of = |label: &Label| {
+        let (_, text) = texts.iter().find(|(name, _)| *name == label.name)?;
+        match label.value(&text.value) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                if said.insert((text.line, label.name.clone())) {
+                    let message = format!("{run}: label '{}': {message}", label.name);
+                    document.mistake(text.line, message);
+                }
+                None
+            }
+        }
+    };
+    labels.iter().map(&mut value_of).collect()
+}
+
+/// A run that was measured elsewhere, with the labels of its flows.
+pub(super) fn measured(
+    run: MeasuredDraft,
+    name: &str,
+    labels: &[Label],
+    document: &mut Document,
+) -> MeasuredRun {
+    let mut said = HashSet::new();
+    let flows = run.flows.iter();
+    MeasuredRun {
+        flow_labels: flows
+            .map(|texts| values_of(labels, texts, name, &mut said, document))
+            .collect(),
+        outcome: run.outcome,
+    }
 }
 
 /// What a section says about the flows of a run with these labels.

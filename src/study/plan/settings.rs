@@ -1,6 +1,5 @@
 //! What is asked for besides files and labels: grouping, tests, baseline, options.
 
-use super::super::manifest::RunsSection;
 use super::Samples;
 use crate::analyze::Config;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
@@ -180,11 +179,8 @@ impl Settings<'_> {
         }
     }
 
-    pub(super) fn window(&self, section: &RunsSection, document: &mut Document) -> Window {
-        let text = section
-            .window
-            .as_ref()
-            .or(self.manifest.analysis.window.as_ref());
+    pub(super) fn window(&self, own: Option<&Located<String>>, document: &mut Document) -> Window {
+        let text = own.or(self.manifest.analysis.window.as_ref());
         meant(text, document, Window::parse).unwrap_or_default()
     }
 
@@ -256,10 +252,11 @@ impl Settings<'_> {
         )
     }
 
-    pub(super) fn reports(&self, document: &mut Document) -> Vec<ReportPlan> {
+    pub(super) fn reports(&self, config: &Config, document: &mut Document) -> Vec<ReportPlan> {
         let context = reports::Context {
             labels: self.labels,
             sections: &self.manifest.reports,
+            bin_ns: config.bin_ns,
             value: &|place, text| self.known_value(place, text),
         };
         let plans = self
@@ -288,7 +285,7 @@ impl Settings<'_> {
     }
 }
 
-fn meant<T>(
+pub(super) fn meant<T>(
     text: Option<&Located<String>>,
     document: &mut Document,
     parse: impl Fn(&str) -> Result<T, String>,

@@ -65,8 +65,13 @@ pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable>
         .real("fness_q3", |row| Some(row.fness()?.q3))
         .real("queue_share_percent", |row| {
             Some(mean(&row.of_runs(Metric::QueueShare))? * 100.0)
+        })
+        .real("queue_occupancy_percent", |row| {
+            Some(mean(&row.of_runs(Metric::QueueOccupancy))? * 100.0)
         });
     let columns = [
+        ("queue_occupancy_percent", Metric::QueueOccupancy, 100.0),
+        ("queue_dropped_packets", Metric::QueueDroppedPackets, 1.0),
         ("retransmitted_packets", Metric::RetransmittedPackets, 1.0),
         ("goodput_mbps", Metric::GoodputBps, 1e-6),
         ("acked_mb", Metric::AckedBytes, 1e-6),

@@ -1,0 +1,145 @@
+//! A run over time: its goodput, throughput, round-trip times and pings in steps.
+
+use std::collections::BTreeMap;
+
+use super::Run;
+use crate::metric;
+use crate::study::units::Dimension;
+
+/// Steps of a capture that are kept; a longer one keeps those in which something happened.
+const STEPS_MAX: usize = 1 << 20;
+
+/// What a run has over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SeriesKind {
+    /// Acknowledged payload of all flows over the step, in bit/s.
+    Goodput,
+    /// IP bytes of all flows over the step, in bit/s.
+    Throughput,
+    /// Mean of the round-trip times taken in the step, in ns.
+    Rtt,
+    /// Mean of the pings sent in the step, in ns.
+    Ping,
+}
+
+impl SeriesKind {
+    /// All of them, in their order.
+    pub const ALL: [Self; 4] = [Self::Goodput, Self::Throughput, Self::Rtt, Self::Ping];
+
+    /// Its name, unit last.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput_bps",
+            Self::Throughput => "throughput_bps",
+            Self::Rtt => "rtt_ns",
+            Self::Ping => "ping_ns",
+        }
+    }
+
+    /// What it is a quantity of.
+    #[must_use]
+    pub const fn dimension(self) -> Dimension {
+        match self {
+            Self::Goodput | Self::Throughput => Dimension::Rate,
+            Self::Rtt | Self::Ping => Dimension::Time,
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A run in one step of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SeriesPoint {
+    /// Start of the step, in ns: after the first record of the capture, or by the clock of the
+    /// table that it was read from.
+    pub time_ns: i64,
+    values: [Option<f64>; SeriesKind::ALL.len()],
+}
+
+impl SeriesPoint {
+    /// A point with these values, in the order of [`SeriesKind::ALL`].
+    #[must_use]
+    pub fn new(time_ns: i64, values: [Option<f64>; SeriesKind::ALL.len()]) -> Self {
+        Self { time_ns, values }
+    }
+
+    /// Its value of a kind.
+    #[must_use]
+    pub fn get(&self, kind: SeriesKind) -> Option<f64> {
+        self.values[kind as usize]
+    }
+
+    /// Its values, in the order of [`SeriesKind::ALL`].
+    #[must_use]
+    pub fn values(&self) -> [Option<f64>; SeriesKind::ALL.len()] {
+        self.values
+    }
+}
+
+/// What happened in a step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Step {
+    acked_bytes: u64,
+    ip_bytes: u64,
+    rtt_samples: u64,
+    rtt_ns_sum: f64,
+    pings: u64,
+    ping_ns_sum: f64,
+}
+
+impl Run<'_> {
+    /// The run in steps of `step_ns`, a multiple of a bin, from the first to the last in which its
+    /// flows did something.
+    pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
+        let bins_a_step = (step_ns / self.options.config.bin_ns).max(1);
+        let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
+        for flow in self.flows {
+            for bin in self.bins(flow) {
+                let step = steps.entry(bin.index.div_euclid(bins_a_step)).or_default();
+                step.acked_bytes += bin.acked_bytes;
+                step.ip_bytes += bin.ip_bytes;
+                step.rtt_samples += bin.rtt_samples;
+                step.rtt_ns_sum += bin.rtt_ns_sum as f64;
+            }
+        }
+        let (Some((&first, _)), Some((&last, _))) =
+            (steps.first_key_value(), steps.last_key_value())
+        else {
+            return Vec::new();
+        };
+        for ping in self.pings() {
+            let index = ping.at.since(self.capture.origin).div_euclid(step_ns);
+            if let Some(ns) = ping.rtt_ns.filter(|_| (first..=last).contains(&index)) {
+                let step = steps.entry(index).or_default();
+                step.pings += 1;
+                step.ping_ns_sum += ns as f64;
+            }
+        }
+        if (last - first) as usize <= STEPS_MAX {
+            for index in first..=last {
+                steps.entry(index).or_default();
+            }
+        }
+        let has_acks = self
+            .flows
+            .iter()
+            .any(|flow| flow.record.state.acked_bytes.is_some());
+        let mean = |n: u64, sum: f64| (n > 0).then(|| sum / n as f64);
+        let point = |(index, step): (i64, Step)| {
+            let values = [
+                metric::rate_bps(step.acked_bytes, step_ns).filter(|_| has_acks),
+                metric::rate_bps(step.ip_bytes, step_ns),
+                mean(step.rtt_samples, step.rtt_ns_sum),
+                mean(step.pings, step.ping_ns_sum),
+            ];
+            SeriesPoint::new(index.saturating_mul(step_ns), values)
+        };
+        steps.into_iter().map(point).collect()
+    }
+}

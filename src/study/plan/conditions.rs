@@ -1,0 +1,232 @@
+//! Conditions of a run: what its section says, with its labels filled in.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::{Draft, filled, missing};
+use crate::study::conditions::{
+    Buffer, CapacityTrace, Conditions, PathCapacity, TraceColumns, TraceOrigin,
+};
+use crate::study::manifest::{
+    ConditionText, ConditionsSection, Document, Located, TraceSection, suggestion,
+};
+use crate::study::queue::QueuePoints;
+use crate::study::units::{Dimension, Unit, parse_rate, parse_time};
+
+/// Bytes of a capacity trace; a larger file is none.
+const TRACE_BYTES_MAX: u64 = 64 << 20;
+
+/// Understands what a section says about one of its runs.
+pub(super) struct RunPlanner<'a> {
+    pub(super) draft: &'a Draft<'a>,
+    pub(super) folder: &'a Path,
+    /// Traces read before, by path and columns.
+    pub(super) traces: &'a mut HashMap<String, Option<CapacityTrace>>,
+    pub(super) document: &'a mut Document,
+}
+
+impl RunPlanner<'_> {
+    /// The conditions of the run: what its section says, else what the study says.
+    pub(super) fn conditions(
+        &mut self,
+        study: &ConditionsSection,
+        own: &ConditionsSection,
+    ) -> Conditions {
+        let text = |pick: fn(&ConditionsSection) -> Option<&ConditionText>| {
+            pick(own).or_else(|| pick(study))
+        };
+        let own_capacity = own.capacity.is_some() || own.trace.is_some();
+        let capacity_of = if own_capacity { own } else { study };
+        let capacity = match &capacity_of.trace {
+            Some(trace) => self.trace(trace).map(PathCapacity::Trace),
+            None => self
+                .condition(capacity_of.capacity.as_ref(), parse_rate)
+                .map(PathCapacity::Constant),
+        };
+        let base_rtt_ns = self.condition(text(|section| section.base_rtt.as_ref()), parse_time);
+        let buffer = self.condition(text(|section| section.buffer.as_ref()), Buffer::parse);
+        let qdisc = text(|section| section.qdisc.as_ref());
+        let qdisc = self.condition(qdisc, |text| Ok(text.to_owned()));
+        Conditions {
+            capacity,
+            base_rtt_ns,
+            buffer,
+            qdisc,
+        }
+    }
+
+    /// The captures before and after the queue: those that its section names, the run itself in the
+    /// place of the one that it does not.
+    pub(super) fn queue(&mut self) -> Option<QueuePoints> {
+        let draft = self.draft;
+        if draft.before.is_none() && draft.after.is_none() {
+            return None;
+        }
+        let before = self.point(draft.before);
+        let after = self.point(draft.after);
+        let (before, after) = (before?, after?);
+        if before == after {
+            let line = draft
+                .before
+                .or(draft.after)
+                .map_or(draft.line, |text| text.line);
+            let message = format!(
+                "{}: before and after the queue is the same capture, {}",
+                draft.name,
+                before.display()
+            );
+            self.document.mistake(line, message);
+            return None;
+        }
+        Some(QueuePoints { before, after })
+    }
+
+    /// A capture that a text names for the run; a mistake where it is not there.
+    fn point(&mut self, text: Option<&Located<String>>) -> Option<PathBuf> {
+        let Some(text) = text else {
+            return Some(self.draft.path.clone());
+        };
+        let name = self.meant(Some(text), |text| Ok(text.to_owned()))?;
+        let path = self.folder.join(name);
+        if !path.is_file() {
+            self.document
+                .mistake(text.line, missing(&path, self.folder));
+            return None;
+        }
+        Some(path)
+    }
+
+    /// A condition understood by `parse`.
+    fn condition<T>(
+        &mut self,
+        condition: Option<&ConditionText>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let (by, cases) = match condition? {
+            ConditionText::Same(text) => return self.meant(Some(text), parse),
+            ConditionText::By(by, cases) => (by, cases),
+        };
+        let texts = &self.draft.texts;
+        let Some((_, value)) = texts.iter().find(|(name, _)| *name == by.value) else {
+            let names: Vec<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
+            let hint = suggestion(&by.value, &names);
+            let message = format!("there is no label '{}' here{hint}", by.value);
+            self.document.mistake(by.line, message);
+            return None;
+        };
+        let Some((_, text)) = cases.iter().find(|(case, _)| case.value == value.value) else {
+            let known: Vec<&str> = cases.iter().map(|(case, _)| case.value.as_str()).collect();
+            let message = format!(
+                "{} = '{}' has no value here{}",
+                by.value,
+                value.value,
+                suggestion(&value.value, &known)
+            );
+            self.document.mistake(by.line, message);
+            return None;
+        };
+        self.meant(Some(text), parse)
+    }
+
+    /// A text with labels filled in, understood by `parse`; a mistake where it cannot be.
+    fn meant<T>(
+        &mut self,
+        text: Option<&Located<String>>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let text = text?;
+        let value = filled(&text.value, &self.draft.texts).and_then(|full| {
+            parse(&full).map_err(|message| {
+                if full == text.value {
+                    message
+                } else {
+                    format!("{message} (from '{}', for {})", text.value, self.draft.name)
+                }
+            })
+        });
+        match value {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.document.mistake(text.line, message);
+                None
+            }
+        }
+    }
+
+    fn trace(&mut self, section: &TraceSection) -> Option<CapacityTrace> {
+        let file = self.meant(Some(&section.file), |text| Ok(text.to_owned()))?;
+        let columns = self.columns(section)?;
+        let key = format!("{file} {columns:?}");
+        if let Some(known) = self.traces.get(&key) {
+            return known.clone();
+        }
+        let path = self.folder.join(&file);
+        let trace = if path.is_file() {
+            read_trace(&path)
+                .and_then(|text| CapacityTrace::from_csv(&text, &columns))
+                .map_err(|message| format!("{}: {message}", path.display()))
+        } else {
+            Err(missing(&path, self.folder))
+        };
+        let trace = match trace {
+            Ok(trace) => Some(trace),
+            Err(message) => {
+                self.document.mistake(section.file.line, message);
+                None
+            }
+        };
+        self.traces.insert(key, trace.clone());
+        trace
+    }
+
+    fn columns(&mut self, section: &TraceSection) -> Option<TraceColumns> {
+        let mut factor = |text: Option<&Located<String>>, dimension: Dimension, usual: f64| {
+            let Some(text) = text else {
+                return Some(usual);
+            };
+            match Unit::named(&text.value) {
+                Ok(unit) if unit.dimension == dimension => Some(unit.factor),
+                Ok(_) => {
+                    let message =
+                        format!("'{}' is no unit of {}", text.value, dimension.described());
+                    self.document.mistake(text.line, message);
+                    None
+                }
+                Err(message) => {
+                    self.document.mistake(text.line, message);
+                    None
+                }
+            }
+        };
+        let time_unit_ns = factor(section.time_unit.as_ref(), Dimension::Time, 1e9);
+        let rate_unit_bps = factor(section.rate_unit.as_ref(), Dimension::Rate, 1e6);
+        let origin = match section
+            .origin
+            .as_ref()
+            .map(|text| (text.value.as_str(), text.line))
+        {
+            None | Some(("first record", _)) => Some(TraceOrigin::FirstRecord),
+            Some(("epoch", _)) => Some(TraceOrigin::Epoch),
+            Some((other, line)) => {
+                let message = format!(
+                    "origin '{other}' is unknown: the times of a trace count from the \"first record\" of the capture, or from the \"epoch\" as the capture's"
+                );
+                self.document.mistake(line, message);
+                None
+            }
+        };
+        Some(TraceColumns {
+            time: section.time.value.clone(),
+            time_unit_ns: time_unit_ns?,
+            rate: section.rate.value.clone(),
+            rate_unit_bps: rate_unit_bps?,
+            origin: origin?,
+        })
+    }
+}
+
+fn read_trace(path: &Path) -> Result<String, String> {
+    let bytes = crate::capture::read_small_file(path, TRACE_BYTES_MAX)
+        .map_err(|error| format!("cannot be read ({error})"))?;
+    String::from_utf8(bytes).map_err(|_| "is no text".to_owned())
+}

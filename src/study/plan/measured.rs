@@ -1,0 +1,415 @@
+//! Runs that come as tables: read while the study is planned, so that what is wrong with them is
+//! known before any capture is analysed.
+
+mod numbers;
+
+use std::collections::BTreeMap;
+
+use super::settings::meant;
+use super::{Draft, MeasuredDraft, Texts, files_without, with_labels};
+use crate::study::files::Found;
+use crate::study::import::{ImportError, MeasuredFormat, MeasuredTable, Place};
+use crate::study::manifest::{Document, Located, Manifest, MeasuredSection, suggestion};
+use crate::study::measure::RunMeasure;
+use crate::study::metrics::Values;
+use crate::study::template::Template;
+use crate::study::window::Window;
+
+/// Runs of one table. A table with more rows that are runs is no study.
+const RUNS_MAX: usize = 1 << 16;
+
+/// What a row of a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rows {
+    /// A run.
+    Runs,
+    /// A flow of a run.
+    Flows,
+    /// A point in time of a run.
+    Points,
+}
+
+/// The runs of all tables, in the order of the manifest.
+pub(super) fn drafts<'m>(
+    manifest: &'m Manifest,
+    folder: &std::path::Path,
+    document: &mut Document,
+) -> Vec<Draft<'m>> {
+    let mut drafts = Vec::new();
+    for section in &manifest.measured {
+        let template = section.lines.as_ref().map(|lines| {
+            Template::parse(&lines.value).map_err(|fault| {
+                let message = format!("in '{}': {}", lines.value, fault.message);
+                document.mistake(lines.line, message);
+            })
+        });
+        let Ok(template) = template.transpose() else {
+            continue;
+        };
+        let general = manifest.analysis.window.as_ref();
+        for (files, found) in files_without(&section.files, &section.except, folder, document) {
+            let table = match &template {
+                Some(template) => MeasuredTable::read_lines(&found.path, template),
+                None => MeasuredTable::read(&found.path),
+            };
+            let window = section.window.as_ref().or(general);
+            let window = meant(window, document, Window::parse).unwrap_or_default();
+            let context = Context {
+                section,
+                files,
+                found: &found,
+                window,
+            };
+            match table {
+                Ok(table) => {
+                    let mut reader = Reader {
+                        context,
+                        table: &table,
+                        document: &mut *document,
+                    };
+                    drafts.extend(reader.drafts());
+                }
+                Err(error) => drafts.extend(context.unreadable(&error, document)),
+            }
+        }
+    }
+    drafts
+}
+
+/// Where a table comes from.
+#[derive(Clone, Copy)]
+struct Context<'m, 'a> {
+    section: &'m MeasuredSection,
+    files: &'m Located<String>,
+    found: &'a Found,
+    window: Window,
+}
+
+impl<'m> Context<'m, '_> {
+    /// Labels that the name of the file gives.
+    fn labels_of_name(&self) -> Texts {
+        let labels = self.found.labels.iter();
+        labels
+            .map(|(name, text)| (name.clone(), self.files.with(text.clone())))
+            .collect()
+    }
+
+    fn draft(&self, name: String, texts: Texts, measured: MeasuredDraft) -> Draft<'m> {
+        Draft {
+            name,
+            file: self.found.name.clone(),
+            path: self.found.path.clone(),
+            line: self.files.line,
+            conditions: &self.section.conditions,
+            flows: &[],
+            window: self.section.window.as_ref(),
+            before: None,
+            after: None,
+            texts,
+            measured: Some(measured),
+        }
+    }
+
+    /// A table that cannot be read is a mistake. An archive of flent is one run, which failed.
+    fn unreadable(&self, error: &ImportError, document: &mut Document) -> Option<Draft<'m>> {
+        if !self.found.name.contains(".flent") {
+            document.mistake(self.files.line, error.to_string());
+            return None;
+        }
+        let texts = with_labels(self.labels_of_name(), &self.section.labels, document);
+        let at = error.place.map(|place| format!("{place}: "));
+        let message = format!("{}{}", at.unwrap_or_default(), error.kind);
+        let measured = MeasuredDraft {
+            outcome: Err(message),
+            flows: Vec::new(),
+        };
+        Some(self.draft(self.found.name.clone(), texts, measured))
+    }
+}
+
+/// Makes runs of a table.
+struct Reader<'m, 'a> {
+    context: Context<'m, 'a>,
+    table: &'a MeasuredTable,
+    document: &'a mut Document,
+}
+
+impl<'m> Reader<'m, '_> {
+    fn drafts(&mut self) -> Vec<Draft<'m>> {
+        let drafts = match self.rows() {
+            None => None,
+            Some(Rows::Runs) => self.runs(),
+            Some(Rows::Flows) => self.flows(),
+            Some(Rows::Points) => self.points(),
+        };
+        let mut drafts = drafts.unwrap_or_default();
+        if drafts.len() > RUNS_MAX {
+            let message = format!(
+                "{}: has {} runs, more than {RUNS_MAX}: are its rows \"points\" in time?",
+                self.context.found.name,
+                drafts.len()
+            );
+            self.mistake(self.context.files.line, message);
+            drafts.clear();
+        }
+        drafts
+    }
+
+    fn mistake(&mut self, line: usize, message: impl Into<String>) {
+        self.document.mistake(line, message);
+    }
+
+    /// What a row of the table is; a mistake where the section asks for what it cannot be.
+    fn rows(&mut self) -> Option<Rows> {
+        let section = self.context.section;
+        let is_flent = self.table.format == MeasuredFormat::Flent;
+        let rows = match section
+            .rows
+            .as_ref()
+            .map(|rows| (rows.value.as_str(), rows.line))
+        {
+            None if is_flent => Rows::Points,
+            None | Some(("runs", _)) => Rows::Runs,
+            Some(("flows", _)) => Rows::Flows,
+            Some(("points", _)) => Rows::Points,
+            Some((other, line)) => {
+                let hint = suggestion(other, &["runs", "flows", "points"]);
+                self.mistake(line, format!("rows cannot be '{other}'{hint}"));
+                return None;
+            }
+        };
+        if let (true, Some(given), Rows::Runs | Rows::Flows) = (is_flent, &section.rows, rows) {
+            let message = format!(
+                "{} is an archive of flent, whose rows are points in time: write rows = \"points\", or leave it out",
+                self.context.found.name
+            );
+            self.mistake(given.line, message);
+            return None;
+        }
+        self.only_for(rows, section.window.as_ref(), "window", &[Rows::Points]);
+        let time = section.time.as_ref().and_then(|time| time.names.first());
+        self.only_for(rows, time, "time", &[Rows::Points]);
+        let run = section.run.first();
+        self.only_for(rows, run, "run", &[Rows::Flows, Rows::Points]);
+        Some(rows)
+    }
+
+    /// A mistake where something is given that says nothing about such rows.
+    fn only_for(&mut self, rows: Rows, given: Option<&Located<String>>, key: &str, of: &[Rows]) {
+        if let Some(given) = given.filter(|_| !of.contains(&rows)) {
+            let needed = if of.contains(&Rows::Flows) {
+                "\"flows\" or \"points\""
+            } else {
+                "\"points\""
+            };
+            let message = format!("'{key}' says nothing here: it needs rows = {needed}");
+            self.mistake(given.line, message);
+        }
+    }
+
+    /// A run a row.
+    fn runs(&mut self) -> Option<Vec<Draft<'m>>> {
+        let labels = self.label_cells();
+        let metrics = self.metrics(false);
+        let (labels, metrics) = (labels?, metrics?);
+        let rows = 0..self.table.rows();
+        Some(
+            rows.map(|row| {
+                let texts = self.texts(&Texts::new(), &labels, row);
+                let measured = MeasuredDraft {
+                    outcome: Ok(RunMeasure::of_values(numbers::values(&metrics, row))),
+                    flows: Vec::new(),
+                };
+                let name = self.name_of_row(row);
+                self.context.draft(name, texts, measured)
+            })
+            .collect(),
+        )
+    }
+
+    /// A flow a row; rows with the same values in the columns of `run` are flows of one run.
+    fn flows(&mut self) -> Option<Vec<Draft<'m>>> {
+        let labels = self.label_cells();
+        let metrics = self.metrics(true);
+        let groups = self.groups(&[]);
+        let (labels, metrics) = (labels?, metrics?);
+        let mut drafts = Vec::new();
+        for (name, rows) in groups? {
+            let own: Vec<Texts> = rows.iter().map(|&row| cells_of(&labels, row)).collect();
+            // What all flows share is said of the run.
+            let shared: Texts = own[0]
+                .iter()
+                .filter(|text| own.iter().all(|flow| flow.contains(text)))
+                .cloned()
+                .collect();
+            let flows: Vec<Values> = rows
+                .iter()
+                .map(|&row| numbers::values(&metrics, row))
+                .collect();
+            let without = |texts: Texts| -> Texts {
+                let mut texts = texts;
+                texts.retain(|text| !shared.contains(text));
+                texts
+            };
+            let measured = MeasuredDraft {
+                outcome: Ok(RunMeasure::of_flows(flows)),
+                flows: own.into_iter().map(without).collect(),
+            };
+            let mut texts = self.context.labels_of_name();
+            texts.extend(shared.clone());
+            let texts = with_labels(texts, &self.context.section.labels, self.document);
+            drafts.push(self.context.draft(name, texts, measured));
+        }
+        Some(drafts)
+    }
+
+    /// Points in time of one run, of several beside each other in columns, or one below the other.
+    fn points(&mut self) -> Option<Vec<Draft<'m>>> {
+        let labels = self.label_cells();
+        let label_columns: Vec<&Located<String>> = self
+            .context
+            .section
+            .columns
+            .iter()
+            .map(|(_, column)| column)
+            .collect();
+        let groups = self.groups(&label_columns);
+        let time = self.time();
+        let series = self.series();
+        let (labels, groups, time, series) = (labels?, groups?, time?, series?);
+        let mut drafts = Vec::new();
+        for (assigned, series) in &series {
+            for (name, rows) in &groups {
+                let mut texts = self.texts(assigned, &labels, rows[0]);
+                texts.retain(|(_, text)| !text.value.is_empty());
+                let outcome = match numbers::points(&time, series, rows) {
+                    Ok(points) => RunMeasure::of_points(&points, self.context.window),
+                    Err(row) => {
+                        let message = format!(
+                            "{}: {}: times must ascend within a run",
+                            self.context.found.name,
+                            self.table.place(row)
+                        );
+                        let line = self.context.section.line;
+                        self.mistake(line, message);
+                        return None;
+                    }
+                };
+                let assigned = assigned
+                    .iter()
+                    .map(|(label, text)| format!("{label}={}", text.value));
+                let name = named(name, assigned);
+                let flows = Vec::new();
+                let measured = MeasuredDraft { outcome, flows };
+                drafts.push(self.context.draft(name, texts, measured));
+            }
+        }
+        Some(drafts)
+    }
+
+    /// Labels of a row: by the name of the file and of columns, by its cells, by the section.
+    fn texts(&mut self, assigned: &Texts, labels: &[LabelCells], row: usize) -> Texts {
+        let mut texts = self.context.labels_of_name();
+        texts.extend(assigned.iter().cloned());
+        texts.extend(cells_of(labels, row));
+        with_labels(texts, &self.context.section.labels, self.document)
+    }
+
+    /// The cells of the columns that are labels; a mistake where there is no such column.
+    fn label_cells(&mut self) -> Option<Vec<LabelCells>> {
+        let columns = &self.context.section.columns;
+        let cells: Vec<Option<LabelCells>> = columns
+            .iter()
+            .map(|(label, column)| {
+                Some(LabelCells {
+                    label: label.clone(),
+                    cells: self.cells(column)?,
+                })
+            })
+            .collect();
+        cells.into_iter().collect()
+    }
+
+    /// The cells of a column as texts.
+    fn cells(&mut self, column: &Located<String>) -> Option<Vec<Option<String>>> {
+        let name = self.existing(std::slice::from_ref(column))?;
+        match self.table.texts(&name.value) {
+            Ok(texts) => {
+                let owned = texts.into_iter().map(|text| Some(text?.into_owned()));
+                Some(owned.collect())
+            }
+            Err(kind) => {
+                let message = format!("{}: {kind}", self.context.found.name);
+                self.mistake(column.line, message);
+                None
+            }
+        }
+    }
+
+    /// Rows that belong to one run, by name: those with the same values in the columns of `run` and
+    /// in `further` ones; all of them without any such column.
+    fn groups(&mut self, further: &[&Located<String>]) -> Option<Vec<(String, Vec<usize>)>> {
+        let columns: Vec<&Located<String>> = self
+            .context
+            .section
+            .run
+            .iter()
+            .chain(further.iter().copied())
+            .collect();
+        let mut cells = Vec::new();
+        for column in columns {
+            cells.push((column.value.clone(), self.cells(column)?));
+        }
+        let mut groups: BTreeMap<Vec<Option<&str>>, Vec<usize>> = BTreeMap::new();
+        for row in 0..self.table.rows() {
+            let key = cells.iter().map(|(_, cells)| cells[row].as_deref());
+            groups.entry(key.collect()).or_default().push(row);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|(_, rows)| rows[0]);
+        let named = groups.into_iter().map(|(key, rows)| {
+            let values = cells
+                .iter()
+                .zip(key)
+                .map(|((name, _), value)| format!("{name}={}", value.unwrap_or("-")));
+            (named(&self.context.found.name, values), rows)
+        });
+        Some(named.collect())
+    }
+
+    /// What to call the run of a row.
+    fn name_of_row(&self, row: usize) -> String {
+        let file = &self.context.found.name;
+        match self.table.place(row) {
+            Place::Line(line) | Place::LineColumn(line, _) => format!("{file}:{line}"),
+            Place::Row(row) => format!("{file}#{row}"),
+        }
+    }
+}
+
+/// A label and its text in each row.
+struct LabelCells {
+    label: Located<String>,
+    cells: Vec<Option<String>>,
+}
+
+/// The labels of a row; empty cells give none.
+fn cells_of(labels: &[LabelCells], row: usize) -> Texts {
+    let text = |cells: &LabelCells| {
+        let text = cells.cells[row].clone()?;
+        Some((cells.label.value.clone(), cells.label.with(text)))
+    };
+    labels.iter().filter_map(text).collect()
+}
+
+/// A name with what tells it from others of the same file: `file [a=1,b=2]`.
+fn named(file: &str, values: impl Iterator<Item = String>) -> String {
+    let values: Vec<String> = values.collect();
+    if values.is_empty() {
+        return file.to_owned();
+    }
+    match file.strip_suffix(']') {
+        Some(file) => format!("{file},{}]", values.join(",")),
+        None => format!("{file} [{}]", values.join(",")),
+    }
+}

@@ -1,0 +1,155 @@
+//! What the flows of a run did to a queue, where it was captured before and after it.
+
+use std::path::PathBuf;
+
+use super::conditions::{Buffer, Conditions};
+use super::measure::RunMeasure;
+use super::metrics::{Metric, Values};
+use crate::analyze::Config;
+use crate::path::{
+    FlowBin, Heading, Hop, PathAnalysis, PathConfig, PathFlow, Point, QueueBin, QueueLimit, Way,
+};
+
+/// Captures of a run at both sides of the queue of its bottleneck.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuePoints {
+    /// Where packets come in.
+    pub before: PathBuf,
+    /// Where they leave.
+    pub after: PathBuf,
+}
+
+/// Adds to a run what its flows had in the queue (METRICS.md Y6).
+///
+/// # Errors
+/// Says why the two captures tell nothing.
+pub(super) fn add(
+    measure: &mut RunMeasure,
+    points: &QueuePoints,
+    config: &Config,
+    conditions: &Conditions,
+) -> Result<(), String> {
+    let path_config = PathConfig {
+        decode: config.decode,
+        filter: config.filter.clone(),
+        bin_ns: config.bin_ns,
+        limit: limit(conditions),
+        ..PathConfig::default()
+    };
+    let points = [&points.before, &points.after].map(|path| Point::file(path.clone()));
+    let analysis = PathAnalysis::of(&points, &path_config)
+        .map_err(|error| format!("its queue: {}", super::measure::with_causes(&error)))?;
+    let hop = &analysis.hops[0];
+    if let Some(error) = hop.facts.iter().find_map(|facts| facts.errors.first()) {
+        return Err(format!("its queue: {}", super::measure::with_causes(error)));
+    }
+    let queue = Queue {
+        hop,
+        way: &hop.ways[Heading::Forward as usize],
+        window_ns: measure.window_ns,
+    };
+    for flow in &mut measure.flows {
+        let ends = flow.ends;
+        let of_path = hop.flows.iter().flatten().find(|of_path| {
+            of_path.heading == Heading::Forward
+                && ends.is_some_and(|ends| {
+                    (of_path.key.src, of_path.key.dst) == (ends.sender, ends.receiver)
+                })
+        });
+        if let Some(of_path) = of_path {
+            queue.set_flow(of_path, &mut flow.values);
+        }
+    }
+    queue.set_run(&mut measure.values);
+    Ok(())
+}
+
+/// The limit of the queue, where the conditions say it.
+fn limit(conditions: &Conditions) -> Option<QueueLimit> {
+    match conditions.buffer? {
+        Buffer::Packets(packets) => Some(QueueLimit::Packets(packets.round() as u64)),
+        Buffer::Bytes(_) | Buffer::Bdp(_) => {
+            let bytes = conditions.buffer_bytes()?;
+            Some(QueueLimit::Bytes(bytes.round() as u64))
+        }
+    }
+}
+
+/// The queue of the way forward, over the time that counts.
+struct Queue<'a> {
+    hop: &'a Hop,
+    way: &'a Way,
+    window_ns: Option<(i64, i64)>,
+}
+
+impl Queue<'_> {
+    /// The bins that lie within the window as a whole, as numbers of the first and the one after
+    /// the last; all without a window.
+    fn bins(&self) -> (i64, i64) {
+        let Some((start, end)) = self.window_ns else {
+            return (i64::MIN, i64::MAX);
+        };
+        let since = |at: i64| at.saturating_sub(self.hop.origin_ns);
+        let bin_ns = self.hop.bin_ns;
+        let partial = i64::from(since(start).rem_euclid(bin_ns) > 0);
+        (
+            since(start).div_euclid(bin_ns) + partial,
+            since(end).div_euclid(bin_ns),
+        )
+    }
+
+    fn duration_ns(&self) -> Option<i64> {
+        let (first, last) = self.bins();
+        match self.window_ns {
+            None => self.way.duration_ns(),
+            Some(_) => (first < last).then(|| (last - first).saturating_mul(self.hop.bin_ns)),
+        }
+    }
+
+    fn of_way(&self) -> impl Iterator<Item = &QueueBin> {
+        let (first, last) = self.bins();
+        let bins = self.way.bins.iter();
+        bins.filter(move |bin| (first..last).contains(&bin.index))
+    }
+
+    fn of_flow<'f>(&self, flow: &'f PathFlow) -> impl Iterator<Item = &'f FlowBin> {
+        let (first, last) = self.bins();
+        let bins = flow.bins.iter();
+        bins.filter(move |bin| (first..last).contains(&bin.index))
+    }
+
+    /// Mean of the queue over its limit.
+    fn occupancy(&self) -> Option<f64> {
+        let duration_ns = self.duration_ns()? as f64;
+        let sum = |of: fn(&QueueBin) -> u128| self.of_way().map(of).sum::<u128>() as f64;
+        let packets = sum(|bin| bin.packets_ns) / duration_ns;
+        let bytes = sum(|bin| bin.bytes_ns) / duration_ns;
+        self.way.limit?.share(packets, bytes)
+    }
+
+    /// IP bytes times the ns that they waited.
+    fn waited(&self, flow: &PathFlow) -> f64 {
+        let waited = self.of_flow(flow).map(|bin| bin.waited_byte_ns);
+        waited.sum::<u128>() as f64
+    }
+
+    fn set_run(&self, values: &mut Values) {
+        values.set(Metric::QueueOccupancy, self.occupancy());
+        let dropped: u64 = self.of_way().map(|bin| bin.dropped.packets).sum();
+        values.set(Metric::QueueDroppedPackets, Some(dropped as f64));
+    }
+
+    fn set_flow(&self, flow: &PathFlow, values: &mut Values) {
+        let forward = |flow: &&PathFlow| flow.heading == Heading::Forward;
+        let flows = self.hop.flows.iter().flatten().filter(forward);
+        let all: f64 = flows.map(|flow| self.waited(flow)).sum();
+        let part = (all > 0.0).then(|| self.waited(flow) / all);
+        let occupancy = self.occupancy().zip(part);
+        values.set(
+            Metric::QueueOccupancy,
+            occupancy.map(|(occupancy, part)| occupancy * part),
+        );
+        let dropped: u64 = self.of_flow(flow).map(|bin| bin.dropped_packets).sum();
+        values.set(Metric::QueueDroppedPackets, Some(dropped as f64));
+    }
+}

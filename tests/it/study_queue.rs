@@ -1,0 +1,130 @@
+//! Captures of a run at both sides of the queue: its occupancy and drops, against the emulator's log.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use ccanalyze::analyze::Watch;
+use ccanalyze::capture::read_small_file;
+use ccanalyze::study::{Metric, StudyPlan, StudyRun};
+use serde_json::Value;
+
+use super::support::{close, shared};
+
+/// Bytes of IP and TCP headers with timestamps: what a data packet has besides payload.
+const HEADERS: f64 = 52.0;
+
+/// Bytes times microseconds that data packets waited on their way down, by flow, as the emulator
+/// logged it: those of an ACK or a SYN do not matter.
+fn waited(folder: &Path) -> BTreeMap<u64, f64> {
+    let bytes = read_small_file(&folder.join("egress.truth.csv.gz"), 1 << 26).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let mut waited = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let (flow, len): (u64, f64) = (cells[3].parse().unwrap(), cells[5].parse().unwrap());
+        if let ("d", Ok(delay)) = (cells[4], cells[10].parse::<f64>()) {
+            *waited.entry(flow).or_default() += (len + HEADERS) * delay;
+        }
+    }
+    waited
+}
+
+#[test]
+fn queue_and_drops_of_a_run_and_its_flows_are_those_of_the_log() {
+    let Some(lab) = shared("lab") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = format!(
+        r#"
+[study]
+folder = "{}"
+report = "pairs"
+[[runs]]
+files = "s3-two-{{first}}-{{second}}-{{buffer}}/client.pcap.zst"
+except = ["s3-two-*codel/*", "s3-two-cubic-cubic-*/*", "s3-two-bbr-bbr-*/*"]
+before = "s3-two-{{first}}-{{second}}-{{buffer}}/ingress.pcap.zst"
+after = "s3-two-{{first}}-{{second}}-{{buffer}}/egress.pcap.zst"
+[runs.conditions]
+capacity = "10Mbit"
+base_rtt = "50ms"
+buffer = "{{buffer}}"
+[[runs.flows]]
+label = "cca"
+by = "start"
+values = ["{{first}}", "{{second}}"]
+"#,
+        lab.canonicalize().unwrap().display()
+    );
+    let path = folder.path().join("study.toml");
+    fs::write(&path, manifest).unwrap();
+    let plan = StudyPlan::read(&path).unwrap_or_else(|error| panic!("{error}"));
+    let results = plan.carry_out(None, &Watch::default());
+    assert_eq!(results.runs.len(), 4);
+    for run in &results.runs {
+        assert_eq!(run.error, None);
+        check(run, lab.join(&run.name).parent().unwrap());
+    }
+}
+
+fn check(run: &StudyRun, folder: &Path) {
+    let text = fs::read_to_string(folder.join("truth.json")).unwrap();
+    let truth: Value = serde_json::from_str(&text).unwrap();
+    let waited = waited(folder);
+    let limit = truth["configured"]["limit_bytes"].as_f64().unwrap();
+    let duration_us = truth["duration_s"].as_f64().unwrap() * 1e6;
+    let all = waited.values().sum::<f64>() / duration_us / limit;
+    // The capture's time and the run's duration differ by a few ms of seconds.
+    close(run.values.get(Metric::QueueOccupancy).unwrap(), all, 0.02);
+    let mut dropped = 0.0;
+    for (place, flow) in truth["flows"].as_array().unwrap().iter().enumerate() {
+        let port = flow["sport"].as_u64().unwrap();
+        let found = run
+            .flows
+            .iter()
+            .find(|found| u64::from(found.measure.ends.unwrap().sender.port()) == port);
+        let values = &found.unwrap().measure.values;
+        let part = waited[&(place as u64)] / duration_us / limit;
+        close(values.get(Metric::QueueOccupancy).unwrap(), part, 0.02);
+        let logged = &flow["network_events"]["down.bn.drop-tail"]["packets"];
+        let logged = logged.as_f64().unwrap_or(0.0);
+        assert_eq!(values.get(Metric::QueueDroppedPackets), Some(logged));
+        dropped += logged;
+    }
+    assert_eq!(run.values.get(Metric::QueueDroppedPackets), Some(dropped));
+}
+
+#[test]
+fn a_queue_that_cannot_be_is_a_mistake() {
+    let Some(lab) = shared("lab") else {
+        return;
+    };
+    for (keys, said) in [
+        (
+            "before = \"s2-six-bbr/ingres.pcap.zst\"",
+            "there is no such file; did you mean 'ingress.pcap.zst'?",
+        ),
+        (
+            "before = \"s2-six-{ccaa}/ingress.pcap.zst\"",
+            "there is no label 'ccaa' here; did you mean 'cca'?",
+        ),
+        (
+            "after = \"s2-six-{cca}/client.pcap.zst\"",
+            "before and after the queue is the same capture",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = format!(
+            "[study]\nfolder = \"{}\"\n[[runs]]\nfiles = \"s2-six-{{cca}}/client.pcap.zst\"\n{keys}\n",
+            lab.canonicalize().unwrap().display()
+        );
+        let path = folder.path().join("study.toml");
+        fs::write(&path, manifest).unwrap();
+        let error = StudyPlan::read(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("study.toml:5: ") && error.contains(said),
+            "{error}"
+        );
+    }
+}

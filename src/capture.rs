@@ -41,6 +41,7 @@ mod pcap;
 mod pcapng;
 mod reader;
 mod record;
+mod repair;
 mod source;
 mod variant;
 
@@ -54,6 +55,7 @@ pub use compression::Compression;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
 pub use facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
 pub use record::{LinkType, Record, Window};
+pub use repair::{Damage, Gap};
 pub use source::{CaptureSource, Progress, read_small_file};
 
 use crate::time::CaptureTime;
@@ -81,6 +83,9 @@ pub struct ReadOptions {
     /// How files are taken in; [`Io::Read`] unless asked otherwise, since who maps files has to call
     /// [`CaptureReader::confirm`]. Which records come out does not depend on it.
     pub io: Io,
+    /// Go on behind damage at the next records that make sense, instead of ending there with an
+    /// error; [`FileFacts::gaps`] then tells what was passed over. Files are read, never mapped.
+    pub repair: bool,
 }
 
 /// How the bytes of a file are taken in.
@@ -102,6 +107,7 @@ impl Default for ReadOptions {
         Self {
             window_bytes: WINDOW_BYTES,
             io: Io::Read,
+            repair: false,
         }
     }
 }
@@ -113,8 +119,15 @@ pub struct CaptureReader {
     facts: Vec<FileFacts>,
     current: usize,
     window_bytes: usize,
-    io: Io,
+    way: Way,
     progress: Progress,
+}
+
+/// How each file is read.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    io: Io,
+    repair: bool,
 }
 
 /// A file of the capture: not yet opened, being read, or done.
@@ -140,18 +153,22 @@ impl CaptureReader {
         let openers: Vec<Opener> = sources.into_iter().map(Opener::new).collect();
         let bytes_total = openers.iter().map(Opener::bytes).sum();
         let progress = Progress::new(bytes_total);
+        let way = Way {
+            io: options.io,
+            repair: options.repair,
+        };
         let mut reader = Self {
             files: Vec::with_capacity(openers.len()),
             facts: Vec::with_capacity(openers.len()),
             current: 0,
             window_bytes,
-            io: options.io,
+            way,
             progress,
         };
         if openers.len() == 1 {
             for mut opener in openers {
                 let mut facts = FileFacts::new(opener.path().to_owned());
-                let file = FileReader::open(&mut opener, options.io, &reader.progress)?;
+                let file = FileReader::open(&mut opener, way, &reader.progress)?;
                 file.describe(&mut facts);
                 reader.files.push(OneFile::Open(Box::new(file)));
                 reader.facts.push(facts);
@@ -159,7 +176,7 @@ impl CaptureReader {
         } else {
             let mut probed: Vec<Probed> = openers
                 .into_iter()
-                .map(|opener| Probed::new(opener, options.io, &reader.progress))
+                .map(|opener| Probed::new(opener, way, &reader.progress))
                 .collect();
             probed.sort_by_key(Probed::order);
             for file in probed {
@@ -182,7 +199,7 @@ impl CaptureReader {
         window.clear();
         while let Some(slot) = self.files.get_mut(self.current) {
             if let OneFile::Waiting(opener) = slot {
-                match FileReader::open(opener, self.io, &self.progress) {
+                match FileReader::open(opener, self.way, &self.progress) {
                     Ok(file) => *slot = OneFile::Open(Box::new(file)),
                     Err(error) => {
                         self.leave_file();
@@ -293,13 +310,13 @@ enum Start {
 }
 
 impl Probed {
-    fn new(mut opener: Opener, io: Io, progress: &Progress) -> Self {
+    fn new(mut opener: Opener, way: Way, progress: &Progress) -> Self {
         let mut facts = FileFacts::new(opener.path().to_owned());
         // What is opened again later must not be counted twice.
         let again = opener.opens_again();
         let unwatched = Progress::new(None);
         let watch = if again { &unwatched } else { progress };
-        match FileReader::open(&mut opener, io, watch) {
+        match FileReader::open(&mut opener, way, watch) {
             // Opening again gives the error again, when its turn comes.
             Err(error) => Self {
                 file: OneFile::Waiting(opener.failed_with(error)),

@@ -162,7 +162,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     let damaged = analysis
         .captures
         .iter()
-        .any(|capture| !capture.errors.is_empty());
+        .any(|capture| !capture.errors.is_empty() || capture.is_repaired());
     // The process is about to end: taking millions of records apart first would be for nothing.
     std::mem::forget(analysis);
     Ok(if damaged || !shown {

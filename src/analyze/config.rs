@@ -105,6 +105,8 @@ pub struct Config {
     pub threads: Option<usize>,
     /// How files are taken in; changes nothing but the time taken.
     pub io: Io,
+    /// Go on behind damage in a file, at the next records that make sense.
+    pub repair: bool,
 }
 
 impl Default for Config {
@@ -122,6 +124,7 @@ impl Default for Config {
             limits: FlowLimits::default(),
             threads: None,
             io: Io::default(),
+            repair: false,
         }
     }
 }

@@ -162,6 +162,12 @@ impl CaptureAnalysis {
         self.errors.first()
     }
 
+    /// Whether a file was damaged, and reading went on behind the damage.
+    #[must_use]
+    pub fn is_repaired(&self) -> bool {
+        self.files.iter().any(|file| file.gaps_total > 0)
+    }
+
     /// Goodput of all flows together, in bits per second: all acked bytes, from the first data to
     /// the last new ACK (METRICS.md G1); `None` with an empty interval.
     #[must_use]

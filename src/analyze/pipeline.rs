@@ -310,6 +310,7 @@ pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> Ca
     }
     let options = ReadOptions {
         io: config.io,
+        repair: config.repair,
         ..ReadOptions::default()
     };
     let analysis = match CaptureReader::open(sources, &options) {

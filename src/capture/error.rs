@@ -75,6 +75,11 @@ pub enum CaptureErrorKind {
         /// The captured length by the word of the file, in bytes.
         length_bytes: u64,
     },
+    /// There is nothing but zeros where a record should begin.
+    #[error(
+        "nothing but zeros where a record should begin: the file was never written there (a crash, or a full disk?)"
+    )]
+    Hole,
     /// A pcapng block contradicts itself or the blocks before it.
     #[error("pcapng block of type {block_type:#x}: {fault}: the file is damaged from here on")]
     BadBlock {
@@ -150,6 +155,14 @@ pub enum BlockFault {
     /// The byte-order magic of a section header is neither way round.
     #[error("its byte-order magic is {0:#010x}, not 0x1a2b3c4d in either order")]
     ByteOrderMagic(u32),
+    /// The version of a section is not known.
+    #[error("its version {major}.{minor} is not supported")]
+    Version {
+        /// Major version.
+        major: u16,
+        /// Minor version.
+        minor: u16,
+    },
     /// The options run out of the block, or one has a length it cannot have.
     #[error("its options are malformed")]
     Options,
@@ -165,6 +178,18 @@ impl CaptureError {
             offset_bytes: 0,
             kind: CaptureErrorKind::Interrupted,
         }
+    }
+}
+
+impl CaptureErrorKind {
+    /// Whether there may be more records behind it, for
+    /// [`ReadOptions::repair`](super::ReadOptions::repair) to find.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::RecordTooLong { .. } | Self::Hole | Self::BadBlock { .. }
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::Compression;
+use super::{Compression, Gap};
 
 /// What one file of a capture says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,12 @@ pub struct FileFacts {
     pub interface_drops: Option<u64>,
     /// Packets that the operating system dropped (`isb_osdrop`), counted likewise.
     pub system_drops: Option<u64>,
+    /// Places at which the file is damaged and was repaired, in order; at most 32 of them.
+    pub gaps: Vec<Gap>,
+    /// How many there are in all.
+    pub gaps_total: u64,
+    /// Bytes that were passed over at all of them.
+    pub skipped_bytes: u64,
 }
 
 impl FileFacts {
@@ -44,6 +50,9 @@ impl FileFacts {
             records: 0,
             interface_drops: None,
             system_drops: None,
+            gaps: Vec::new(),
+            gaps_total: 0,
+            skipped_bytes: 0,
         }
     }
 }

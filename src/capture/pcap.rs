@@ -73,6 +73,18 @@ pub(super) struct Header {
     pub(super) original_len: u32,
 }
 
+impl Header {
+    /// Nothing but zeros: no record, but a part of the file that was never written.
+    pub(super) fn is_hole(self) -> bool {
+        self.seconds | self.fraction | self.captured_len | self.original_len == 0
+    }
+
+    #[cold]
+    fn is_empty_record(self) -> bool {
+        self.captured_len == 0 && !self.is_hole()
+    }
+}
+
 impl Shape {
     /// The record header that `bytes` begin with; `None` when they are too few.
     pub(super) fn header(self, bytes: &[u8]) -> Option<Header> {
@@ -232,6 +244,27 @@ impl PcapWalker {
         })
     }
 
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Snap length by the word of the file, in bytes.
+    pub(super) fn snap_len(&self) -> u32 {
+        self.snap_len
+    }
+
+    /// The record whose bytes begin at `start` of a window.
+    #[inline]
+    pub(super) fn entry(&self, header: Header, start: usize) -> Entry {
+        Entry {
+            at: pcap_time(header.seconds, header.fraction, self.shape.ns_per_unit),
+            start: start as u32,
+            captured_len: header.captured_len,
+            original_len: header.original_len,
+            link: self.link,
+        }
+    }
+
     /// See `Walker::walk`.
     pub(super) fn walk(
         &self,
@@ -276,24 +309,15 @@ impl PcapWalker {
         entries: &mut Vec<Entry>,
         lanes: Option<&mut Lanes>,
     ) -> Result<usize, CaptureErrorKind> {
-        let Shape {
-            header_bytes,
-            ns_per_unit,
-            ..
-        } = self.shape;
+        let header_bytes = self.shape.header_bytes;
         let step = |bytes: &[u8], at: usize| {
             let header = bytes.get(at..).and_then(&whole)?;
-            if header.captured_len > RECORD_BYTES_MAX {
+            if header.captured_len.wrapping_sub(1) >= RECORD_BYTES_MAX && !header.is_empty_record()
+            {
                 return None;
             }
             let start = at + header_bytes;
-            let entry = Entry {
-                at: pcap_time(header.seconds, header.fraction, ns_per_unit),
-                start: start as u32,
-                captured_len: header.captured_len,
-                original_len: header.original_len,
-                link: self.link,
-            };
+            let entry = self.entry(header, start);
             Some((entry, start + header.captured_len as usize))
         };
         match lanes {
@@ -302,6 +326,7 @@ impl PcapWalker {
         }
         match bytes.get(*at..).and_then(|rest| self.shape.header(rest)) {
             None => Ok(header_bytes),
+            Some(header) if header.is_hole() => Err(CaptureErrorKind::Hole),
             Some(header) if header.captured_len > RECORD_BYTES_MAX => {
                 Err(CaptureErrorKind::RecordTooLong {
                     length_bytes: header.captured_len.into(),

@@ -16,7 +16,7 @@ use super::record::Entry;
 use crate::time::CaptureTime;
 
 /// The obsolete Packet Block: as an Enhanced Packet Block, but with a shorter interface field.
-const PB_MAGIC: u32 = 2;
+pub(super) const PB_MAGIC: u32 = 2;
 
 /// Type, length, and the length again at the end.
 const BLOCK_BYTES_MIN: u32 = 12;
@@ -50,6 +50,18 @@ struct Skip {
     length: u32,
     /// Bytes before the length at the end.
     left: u32,
+}
+
+/// Bytes that a block of this type has at least.
+pub(super) fn block_bytes_min(block_type: u32) -> u32 {
+    match block_type {
+        EPB_MAGIC | PB_MAGIC => 32,
+        SHB_MAGIC => 28,
+        IDB_MAGIC => 20,
+        ISB_MAGIC => 24,
+        SPB_MAGIC => 16,
+        _ => BLOCK_BYTES_MIN,
+    }
 }
 
 impl PcapngWalker {
@@ -120,15 +132,7 @@ impl PcapngWalker {
                 self.order.u32([l0, l1, l2, l3])
             };
             let fault = |fault| CaptureErrorKind::BadBlock { block_type, fault };
-            let length_min = match block_type {
-                EPB_MAGIC | PB_MAGIC => 32,
-                SHB_MAGIC => 28,
-                IDB_MAGIC => 20,
-                ISB_MAGIC => 24,
-                SPB_MAGIC => 16,
-                _ => BLOCK_BYTES_MIN,
-            };
-            if length < length_min || length % 4 != 0 {
+            if length < block_bytes_min(block_type) || length % 4 != 0 {
                 return Err(fault(BlockFault::Length(length)));
             }
             if !matches!(
@@ -204,6 +208,11 @@ impl PcapngWalker {
             link: interface.link,
         };
         Some((entry, length as usize))
+    }
+
+    /// Byte order of the section.
+    pub(super) fn order(&self) -> ByteOrder {
+        self.order
     }
 
     /// Bytes walked of a block that is being skipped, and its length.
@@ -421,7 +430,7 @@ impl PcapngWalker {
     }
 }
 
-fn section_order(block: &[u8]) -> Option<ByteOrder> {
+pub(super) fn section_order(block: &[u8]) -> Option<ByteOrder> {
     [ByteOrder::Little, ByteOrder::Big]
         .into_iter()
         .find(|order| order.u32_at(block, 8) == Some(BOM_MAGIC))

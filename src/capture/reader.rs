@@ -3,7 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::Io;
 use super::error::{CaptureError, CaptureErrorKind};
 use super::facts::FileFacts;
 use super::lanes::Lanes;
@@ -11,7 +10,9 @@ use super::mapped::MappedFile;
 use super::pcap::PcapWalker;
 use super::pcapng::PcapngWalker;
 use super::record::{Entry, Window};
+use super::repair::Repair;
 use super::source::{Opener, Progress, Stream};
+use super::{Io, Way};
 use crate::time::CaptureTime;
 
 /// Bytes asked for at a time: larger reads fall out of the cache before they are walked.
@@ -33,6 +34,8 @@ pub(super) struct FileReader {
     checkpoint: Option<Checkpoint>,
     lanes: Lanes,
     walker: Walker,
+    /// Finds the way on behind damage, where that is wanted.
+    repair: Option<Repair>,
     /// Bytes read but not walked; they go to the start of the next window.
     carry: Vec<u8>,
     /// Where in the uncompressed file `carry` begins.
@@ -56,7 +59,7 @@ struct Checkpoint {
 
 /// The two families of formats.
 #[derive(Clone)]
-enum Walker {
+pub(super) enum Walker {
     Pcap(PcapWalker),
     Pcapng(PcapngWalker),
 }
@@ -83,7 +86,7 @@ impl FileReader {
     /// Opens a file and reads as much as tells its format.
     pub(super) fn open(
         opener: &mut Opener,
-        io: Io,
+        way: Way,
         progress: &Progress,
     ) -> Result<Self, CaptureError> {
         let mut stream = opener.open(progress)?;
@@ -112,8 +115,8 @@ impl FileReader {
             Err(kind) => return Err(file_error(read_failure.unwrap_or(kind))),
         };
         carry.drain(..header_bytes);
-        let mapped = match io {
-            _ if read_failure.is_some() => None,
+        let mapped = match way.io {
+            _ if read_failure.is_some() || way.repair => None,
             Io::Auto => stream.mapped(MAPPED_BYTES_MIN),
             Io::Mapped => stream.mapped(0),
             Io::Read => None,
@@ -130,6 +133,7 @@ impl FileReader {
             checkpoint: None,
             lanes: Lanes::default(),
             walker,
+            repair: way.repair.then(Repair::default),
             carry,
             base: header_bytes as u64,
             records: 0,
@@ -169,6 +173,9 @@ impl FileReader {
         match &self.walker {
             Walker::Pcap(walker) => walker.describe(facts),
             Walker::Pcapng(walker) => walker.describe(facts),
+        }
+        if let Some(repair) = &self.repair {
+            repair.describe(facts);
         }
     }
 
@@ -295,15 +302,30 @@ impl FileReader {
         grow(bytes, target.max(filled));
         bytes[..filled].copy_from_slice(&self.carry);
         self.carry.clear();
-        let mut at = 0;
+        let (mut at, mut end) = (0, None);
         loop {
-            let missing = match self.walker.walk(&bytes[..filled], &mut at, entries, None) {
+            let (base, so_far) = (self.base, (&bytes[..filled], &mut at));
+            let walked = match &mut self.repair {
+                None => self.walker.walk(so_far.0, so_far.1, entries, None),
+                Some(repair) => {
+                    let begin = (base, self.records);
+                    Ok(repair.walk(&mut self.walker, begin, so_far, end.is_some(), entries))
+                }
+            };
+            let missing = match walked {
                 Ok(need) => need,
                 Err(kind) => {
                     self.fail(kind, at, entries.len());
                     return;
                 }
             };
+            if let Some(failure) = end {
+                match failure {
+                    None => self.end(filled - at, missing, at, entries.len()),
+                    Some(kind) => self.fail(kind, at, entries.len()),
+                }
+                return;
+            }
             if filled >= target && !entries.is_empty() {
                 break;
             }
@@ -317,17 +339,12 @@ impl FileReader {
             // A length field is only believed as far as there are bytes to show for it.
             let wanted = (at + missing).min(filled + filled.max(READ_BYTES));
             grow(bytes, wanted.max(filled + 1));
-            let end = bytes.len().min(filled + READ_BYTES);
-            match self.read(&mut bytes[filled..end]) {
-                Ok(0) => {
-                    self.end(filled - at, missing, at, entries.len());
-                    return;
-                }
+            let room = bytes.len().min(filled + READ_BYTES);
+            match self.read(&mut bytes[filled..room]) {
+                // What is left is walked once more, as what nothing comes after.
+                Ok(0) => end = Some(None),
                 Ok(read) => filled += read,
-                Err(kind) => {
-                    self.fail(kind, at, entries.len());
-                    return;
-                }
+                Err(kind) => end = Some(Some(kind)),
             }
         }
         self.carry.extend_from_slice(&bytes[at..filled]);

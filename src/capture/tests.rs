@@ -14,6 +14,7 @@ mod mapped;
 mod pcap;
 mod pcapng;
 mod properties;
+mod repair;
 
 /// A record as the tests compare it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,7 @@ fn read_sources(sources: Vec<CaptureSource>, window_bytes: usize) -> Outcome {
     let options = ReadOptions {
         window_bytes,
         io: Io::Auto,
+        ..ReadOptions::default()
     };
     read_with(sources, &options)
 }

@@ -15,6 +15,9 @@ pub(super) const MODIFIED_HEADER_BYTES: [usize; 2] = [24, 28];
 /// Records tried with each length.
 const RECORDS_TRIED: usize = 3;
 
+/// Farther apart than this, in seconds, records do not bear each other out: a day.
+const NEAR_SECONDS: u32 = 86_400;
+
 /// The length, of those in `known`, that makes sense of the first `records` of a file.
 ///
 /// The first of `known` is the rule: it stays unless one of the first three records makes no sense
@@ -56,6 +59,7 @@ enum Sense {
 }
 
 fn makes_sense(shape: Shape, snap_len: u32, mut records: &[u8]) -> Sense {
+    let mut before = None;
     for tried in 0..RECORDS_TRIED {
         if records.is_empty() && tried > 0 {
             return Sense::Proven;
@@ -78,9 +82,11 @@ fn makes_sense(shape: Shape, snap_len: u32, mut records: &[u8]) -> Sense {
             // Some writers add a link header to the snap length.
             || header.captured_len > len_max.saturating_add(64)
             || header.fraction >= fraction_end
+            || before.is_some_and(|before| header.seconds.abs_diff(before) > NEAR_SECONDS)
         {
             return Sense::None;
         }
+        before = Some(header.seconds);
         let length = shape.header_bytes + header.captured_len as usize;
         match records.get(length..) {
             Some(rest) => records = rest,

@@ -100,6 +100,11 @@ pub struct Args {
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub io: IoChoice,
 
+    /// Go on behind damage in a file at the next records that make sense, and say how many bytes
+    /// were skipped; by default a damaged file is used up to the damage
+    #[arg(long)]
+    pub repair: bool,
+
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,

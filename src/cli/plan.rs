@@ -102,6 +102,7 @@ impl Plan {
                 IoChoice::Mmap => Io::Mapped,
                 IoChoice::Read => Io::Read,
             },
+            repair: args.repair,
             ..Config::default()
         };
         if args.out.is_none() && args.report.is_none() {
@@ -194,6 +195,7 @@ fn metadata(args: &Args) -> Metadata {
         "fness_window_ns": args.fness_window.map(|window| [window.offset_ns, window.length_ns]),
         "top": args.top,
         "max_flows": args.max_flows,
+        "repair": args.repair,
     });
     vec![
         (

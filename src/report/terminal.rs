@@ -16,6 +16,9 @@ use crate::study::StudyResults;
 /// Flows shown in the table: what fits a screen.
 const FLOWS_SHOWN: usize = 20;
 
+/// Damaged places of a file that are told one by one.
+const GAPS_SHOWN: usize = 5;
+
 /// Prints a message for the user, who reads standard error.
 pub fn say(message: &str) {
     // Where standard error cannot be written to there is nobody to tell.
@@ -112,7 +115,15 @@ pub fn summarise(analysis: &Analysis, written: &[PathBuf]) -> bool {
 pub fn report_damage(analysis: &Analysis) {
     for capture in &analysis.captures {
         for error in &capture.errors {
-            say(&format!("error: {}", with_causes(error)));
+            let hint = if error.kind.is_damage() {
+                "; --repair goes on behind the damage"
+            } else {
+                ""
+            };
+            say(&format!("error: {}{hint}", with_causes(error)));
+        }
+        for repair in repairs(capture) {
+            say(&format!("warning: {repair}"));
         }
         if capture.cut_by_limit > 0 {
             say(&format!(
@@ -121,6 +132,28 @@ pub fn report_damage(analysis: &Analysis) {
             ));
         }
     }
+}
+
+/// What was passed over in damaged files.
+pub(super) fn repairs(capture: &CaptureAnalysis) -> Vec<String> {
+    let mut lines = Vec::new();
+    for file in &capture.files {
+        let path = file.path.display();
+        for gap in file.gaps.iter().take(GAPS_SHOWN) {
+            lines.push(format!("{path}: {gap}; repaired"));
+        }
+        if file.gaps_total > 0 {
+            let places = match file.gaps_total {
+                1 => "one place".to_owned(),
+                places => format!("{} places", grouped(places)),
+            };
+            let bytes = grouped(file.skipped_bytes);
+            lines.push(format!(
+                "{path}: damaged in {places}, {bytes} bytes were skipped: what they held is missing in all numbers"
+            ));
+        }
+    }
+    lines
 }
 
 /// Prints what bears on the numbers of each capture, and on which.

@@ -55,6 +55,8 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "skipped_records" "-" Count |row| Some(row.capture.skipped.total());
     "skipped_by_reason" "-" Text |row| Some(row.capture.skipped.iter().filter(|&(_, n)| n > 0).map(|(skip, n)| format!("{}={n}", skip.name())).collect::<Vec<_>>().join(","));
     "capture_drops" "-" Count CaptureRow::drops;
+    "damaged_places" "Q1" Count |row| Some(row.capture.files.iter().map(|file| file.gaps_total).sum());
+    "damaged_bytes" "Q1" Count |row| Some(row.capture.files.iter().map(|file| file.skipped_bytes).sum());
     "unseen_bytes" "Q1" Count |row| Some(row.quality.unseen_bytes);
     "duplicate_packets" "Q1" Count |row| Some(row.quality.duplicate_packets);
     "headers_cut" "Q1" Count |row| Some(row.quality.headers_cut);

@@ -8,6 +8,7 @@ mod accidents;
 mod cli;
 mod cli_errors;
 mod corpus;
+mod damage;
 mod dependencies;
 mod formats;
 mod hostile;

@@ -29,12 +29,27 @@ impl OnDisk {
 
     pub(super) fn read(&self, window_bytes: usize, io: Io) -> Outcome {
         let source = CaptureSource::File(self.path.clone());
-        read_with(vec![source], &ReadOptions { window_bytes, io })
+        read_with(
+            vec![source],
+            &ReadOptions {
+                window_bytes,
+                io,
+                repair: false,
+            },
+        )
     }
 
     fn open(&self, window_bytes: usize, io: Io) -> CaptureReader {
         let source = CaptureSource::File(self.path.clone());
-        CaptureReader::open(vec![source], &ReadOptions { window_bytes, io }).unwrap()
+        CaptureReader::open(
+            vec![source],
+            &ReadOptions {
+                window_bytes,
+                io,
+                repair: false,
+            },
+        )
+        .unwrap()
     }
 
     fn truncate(&self, len: usize) {

@@ -3,7 +3,9 @@
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 
 use super::super::chart::{ChartOptions, for_each_chart};
-use super::super::terminal::{grouped, millis, percent, rate, volume, warnings, with_causes};
+use super::super::terminal::{
+    grouped, millis, percent, rate, repairs, volume, warnings, with_causes,
+};
 use super::{Block, Cell, Page, PageTable, Section};
 
 /// Rows of a table; a page with more takes a browser too long.
@@ -143,6 +145,7 @@ fn quality(analysis: &Analysis) -> Block {
     let mut notes = Vec::new();
     for capture in &analysis.captures {
         notes.extend(capture.errors.iter().map(|error| with_causes(error)));
+        notes.extend(repairs(capture));
         if capture.cut_by_limit > 0 {
             notes.push(format!(
                 "{}: {} connections were put away because too many were alive at once; each may appear in several rows (quality limit_hit)",

@@ -1,0 +1,292 @@
+//! Finds the way back to whole records behind damage: what `--repair` does.
+//!
+//! A step looks at one record. One that makes sense, followed by one that does, is taken. Where one
+//! does not, the file may only be odd (a writer's habits, a clock that was set): then its records
+//! still follow each other by their lengths, and are taken as they are. Where they do not, the bytes
+//! up to the next run of records that make sense are passed over, and noted as a [`Gap`].
+//!
+//! Each decision rests on the next [`VIEW_BYTES`] of the file and nothing else, so that it does not
+//! depend on how the bytes come in. All of this is off the usual path: without damage to be looked
+//! for, no record comes here.
+
+mod pcap;
+mod pcapng;
+
+use std::fmt;
+
+use super::error::BlockFault;
+use super::reader::Walker;
+use super::record::Entry;
+use crate::time::CaptureTime;
+
+/// Bytes from a record on that decide about it: room for a dozen of the largest packets, and more
+/// than a block of any use has.
+const VIEW_BYTES: usize = 4 << 20;
+
+/// Gaps of one file that are noted one by one; all are counted.
+const GAPS_NOTED: usize = 32;
+
+/// How far apart two records in a row may be dated, in ns, to bear each other out: a day.
+const NEAR_NS: i64 = 86_400 * 1_000_000_000;
+
+/// A place at which a damaged file was repaired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Number of the record that should have begun there, from 1; the next whole one has it now.
+    pub record_index: u64,
+    /// Where the damage was noticed, in bytes from the start of the uncompressed file.
+    pub offset_bytes: u64,
+    /// Bytes that were passed over: 0 where a record is cut short and the next begins inside it.
+    pub skipped_bytes: u64,
+    /// What was there.
+    pub damage: Damage,
+}
+
+/// What is found instead of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// Bytes that are no record.
+    Garbage,
+    /// A record that has fewer bytes than it claims: the next one begins inside it.
+    Cut,
+    /// A pcapng block that is whole but contradicts itself or the blocks before it.
+    Block(BlockFault),
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (record, at, bytes) = (self.record_index, self.offset_bytes, self.skipped_bytes);
+        write!(f, "record {record} at byte {at}: ")?;
+        match self.damage {
+            Damage::Garbage => write!(f, "{bytes} bytes are no record"),
+            Damage::Cut => {
+                f.write_str("the record before it is cut short, and this one begins inside it")
+            }
+            Damage::Block(fault) => {
+                write!(f, "{bytes} bytes are blocks that cannot be used: {fault}")
+            }
+        }
+    }
+}
+
+/// The damage of one file, and how far its repair is.
+#[derive(Debug, Default)]
+pub(super) struct Repair {
+    /// Time of the record before, if there is one.
+    last_at: Option<CaptureTime>,
+    /// Records that begin before this place in the file are taken as they are.
+    trusted_until: u64,
+    /// The way is lost: looking for the next run of records.
+    lost: bool,
+    gaps: Vec<Gap>,
+    /// Record and place at which the last gap ends.
+    gap_end: Option<(u64, u64)>,
+    gaps_total: u64,
+    skipped_bytes: u64,
+}
+
+/// The next bytes of a file.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    /// At most [`VIEW_BYTES`].
+    bytes: &'a [u8],
+    /// Whether the file ends where they do.
+    ends: bool,
+}
+
+impl<'a> View<'a> {
+    /// The view from `at` on; `None` when more bytes have to be read to have it.
+    fn of(bytes: &'a [u8], at: usize, at_end: bool) -> Option<Self> {
+        let rest = bytes.get(at..).unwrap_or_default();
+        match rest.get(..VIEW_BYTES) {
+            Some(bytes) => Some(Self {
+                bytes,
+                ends: at_end && rest.len() == VIEW_BYTES,
+            }),
+            None => at_end.then_some(Self {
+                bytes: rest,
+                ends: true,
+            }),
+        }
+    }
+
+    /// The part of it from `at` on.
+    fn from(self, at: usize) -> Self {
+        Self {
+            bytes: self.bytes.get(at..).unwrap_or_default(),
+            ..self
+        }
+    }
+}
+
+/// What one look at the next bytes comes to.
+enum Step {
+    /// A record or block of so many bytes that can be used; its record is among the entries.
+    Taken(usize),
+    /// The record is cut after so many bytes: there the next one begins.
+    Cut(usize),
+    /// So many bytes are a block that cannot be used.
+    Unusable(usize, BlockFault),
+    /// Nothing here is a record.
+    Lost,
+    /// More bytes are needed than there are, so many from here; at the end of the file: what is
+    /// left is a record cut short.
+    Needs(usize),
+}
+
+/// Where in the file a step looks.
+struct Place<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// No more bytes will come.
+    at_end: bool,
+    last_at: Option<CaptureTime>,
+    /// Records that begin within so many bytes from here are taken as they are.
+    trusted_bytes: u64,
+}
+
+impl Repair {
+    /// As `Walker::walk`, but goes on behind damage. `base` is the place in the file of the first of
+    /// `bytes`, `records` the number of records before them, and `at_end` says that there are no
+    /// more bytes.
+    pub(super) fn walk(
+        &mut self,
+        walker: &mut Walker,
+        (base, records): (u64, u64),
+        (bytes, at): (&[u8], &mut usize),
+        at_end: bool,
+        entries: &mut Vec<Entry>,
+    ) -> usize {
+        loop {
+            let index = records + entries.len() as u64 + 1;
+            let offset = base + *at as u64;
+            if self.lost {
+                let found = self.look_for_record(walker, (bytes, *at), at_end);
+                let (next, need) = match found {
+                    Ok(next) => (next, None),
+                    Err((next, need)) => (next, Some(need)),
+                };
+                self.skip(index, offset, (next - *at) as u64, Damage::Garbage);
+                *at = next;
+                match need {
+                    Some(need) => return need,
+                    None if *at == bytes.len() => return 1,
+                    None => {
+                        self.lost = false;
+                        self.trust(base + *at as u64 + 1);
+                    }
+                }
+                continue;
+            }
+            let place = Place {
+                bytes,
+                at: *at,
+                at_end,
+                last_at: self.last_at,
+                trusted_bytes: self.trusted_until.saturating_sub(offset),
+            };
+            let step = match walker {
+                Walker::Pcap(walker) => {
+                    let (step, trusted_bytes) = pcap::step(walker, &place, entries);
+                    self.trust(offset + trusted_bytes as u64);
+                    step
+                }
+                Walker::Pcapng(walker) => pcapng::step(walker, &place, entries),
+            };
+            match step {
+                Step::Taken(bytes) => *at += bytes,
+                Step::Cut(bytes) => {
+                    *at += bytes;
+                    let index = records + entries.len() as u64 + 1;
+                    self.skip(index, base + *at as u64, 0, Damage::Cut);
+                }
+                Step::Unusable(bytes, fault) => {
+                    self.skip(index, offset, bytes as u64, Damage::Block(fault));
+                    *at += bytes;
+                }
+                Step::Lost => self.lost = true,
+                Step::Needs(need) => return need,
+            }
+            self.last_at = entries.last().map(|entry| entry.at).or(self.last_at);
+        }
+    }
+
+    /// The first place from `at` on at which a run of records begins, or the end of the file;
+    /// `Err`: nothing before that place, and how many bytes are needed from there.
+    fn look_for_record(
+        &self,
+        walker: &Walker,
+        (bytes, at): (&[u8], usize),
+        at_end: bool,
+    ) -> Result<usize, (usize, usize)> {
+        let header_bytes = match walker {
+            Walker::Pcap(walker) => walker.shape().header_bytes,
+            Walker::Pcapng(_) => pcapng::HEAD_BYTES,
+        };
+        for place in at.. {
+            let rest = bytes.get(place..).unwrap_or_default();
+            if rest.len() < header_bytes {
+                return if at_end {
+                    Ok(bytes.len())
+                } else {
+                    Err((place, header_bytes))
+                };
+            }
+            let begins = match walker {
+                Walker::Pcap(walker) => pcap::could_begin(walker, rest),
+                Walker::Pcapng(walker) => pcapng::could_begin(walker, rest),
+            };
+            if !begins {
+                continue;
+            }
+            let Some(view) = View::of(bytes, place, at_end) else {
+                return Err((place, VIEW_BYTES));
+            };
+            let proven = match walker {
+                Walker::Pcap(walker) => pcap::is_run(walker, view, self.last_at),
+                Walker::Pcapng(walker) => pcapng::is_run(walker, view),
+            };
+            if proven {
+                return Ok(place);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// Notes that bytes were passed over; those that follow on what was noted last belong to it.
+    fn skip(&mut self, record_index: u64, offset_bytes: u64, skipped_bytes: u64, damage: Damage) {
+        if skipped_bytes == 0 && damage != Damage::Cut {
+            return;
+        }
+        self.skipped_bytes += skipped_bytes;
+        let goes_on = self.gap_end == Some((record_index, offset_bytes));
+        self.gap_end = Some((record_index, offset_bytes + skipped_bytes));
+        self.gaps_total += u64::from(!goes_on);
+        if !goes_on && self.gaps.len() < GAPS_NOTED {
+            self.gaps.push(Gap {
+                record_index,
+                offset_bytes,
+                skipped_bytes,
+                damage,
+            });
+        } else if goes_on
+            && self.gaps_total <= GAPS_NOTED as u64
+            && let Some(last) = self.gaps.last_mut()
+        {
+            last.skipped_bytes += skipped_bytes;
+        }
+    }
+
+    fn trust(&mut self, until: u64) {
+        self.trusted_until = self.trusted_until.max(until);
+    }
+
+    pub(super) fn describe(&self, facts: &mut super::FileFacts) {
+        if self.gaps_total > 0 {
+            facts.gaps.clone_from(&self.gaps);
+            facts.gaps_total = self.gaps_total;
+            facts.skipped_bytes = self.skipped_bytes;
+        }
+    }
+}

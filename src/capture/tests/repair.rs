@@ -1,0 +1,370 @@
+//! Damaged files, and the way on behind the damage.
+
+use proptest::prelude::*;
+
+use super::build::{Pcap, Pcapng};
+use super::*;
+
+/// A day of 2023.
+const START: u32 = 1_700_000_000;
+
+fn mend(bytes: &[u8]) -> Outcome {
+    let options = ReadOptions {
+        repair: true,
+        ..ReadOptions::default()
+    };
+    read_with(vec![source("test.pcap", bytes)], &options)
+}
+
+/// `count` records of 60 bytes, a second apart.
+fn intact(count: u32) -> Vec<u8> {
+    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for index in 0..count {
+        pcap = pcap.record(START + index, 7, &[index as u8; 60]);
+    }
+    pcap.bytes
+}
+
+/// Where the record of this number, from 0, begins in [`intact`].
+fn place(index: usize) -> usize {
+    24 + 76 * index
+}
+
+fn gaps(outcome: &Outcome) -> Vec<(u64, u64, u64, Damage)> {
+    let gap = |gap: &Gap| {
+        (
+            gap.record_index,
+            gap.offset_bytes,
+            gap.skipped_bytes,
+            gap.damage,
+        )
+    };
+    outcome.facts[0].gaps.iter().map(gap).collect()
+}
+
+/// As good as random.
+fn noise(bytes: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    std::iter::repeat_with(next).take(bytes).collect()
+}
+
+#[test]
+fn garbage_between_records_is_skipped_and_counted() {
+    let whole = read(&intact(20)).clean().records;
+    for garbage in [
+        noise(1),
+        noise(15),
+        noise(1000),
+        vec![0; 4096],
+        vec![0xff; 333],
+        b"text, not records\n".repeat(9),
+    ] {
+        let mut bytes = intact(20);
+        bytes.splice(place(8)..place(8), garbage.iter().copied());
+        let outcome = mend(&bytes).clean();
+        assert_eq!(outcome.records, whole, "{garbage:?}");
+        let (at, len) = (place(8) as u64, garbage.len() as u64);
+        assert_eq!(gaps(&outcome), [(9, at, len, Damage::Garbage)]);
+        assert_eq!(outcome.facts[0].skipped_bytes, len);
+    }
+}
+
+#[test]
+fn without_repair_garbage_is_an_error_that_tells_where() {
+    let mut bytes = intact(20);
+    bytes.splice(place(8)..place(8), [0xff; 333]);
+    let outcome = read(&bytes);
+    assert_eq!(outcome.records.len(), 8);
+    let text = outcome.errors[0].to_string();
+    assert!(
+        text.starts_with("test.pcap: record 9 at byte 632: record length of 4294967295 bytes"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_part_that_was_never_written_is_no_run_of_empty_records() {
+    let mut bytes = intact(20);
+    bytes.splice(place(8)..place(8), [0; 4096]);
+    let outcome = read(&bytes);
+    assert_eq!(outcome.records.len(), 8);
+    assert!(matches!(outcome.kind(), CaptureErrorKind::Hole));
+    assert_eq!(outcome.errors[0].offset_bytes, place(8) as u64);
+    // A record without bytes is one, as long as anything in its header says so.
+    let empty = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4)
+        .cut_record(0, 0, &[], 60)
+        .record(1, 0, &[]);
+    assert_eq!(read(&empty.bytes).clean().records.len(), 2);
+}
+
+#[test]
+fn a_damaged_length_costs_no_record_but_its_own_bytes() {
+    // Too long for any record, longer than the snap length, and into the records behind it.
+    for length in [u32::MAX, 1 << 20, 70_000, 100, 200] {
+        let mut bytes = intact(20);
+        bytes[place(5) + 8..place(5) + 12].copy_from_slice(&length.to_le_bytes());
+        let outcome = mend(&bytes).clean();
+        let times: Vec<i64> = outcome
+            .times()
+            .iter()
+            .map(|ns| ns / SECOND - i64::from(START))
+            .collect();
+        // 100 and 200 are more than the original length, and so is its whole header in doubt.
+        let expected: Vec<i64> = (0..20).filter(|&index| index != 5).collect();
+        assert_eq!(times, expected, "{length}");
+        assert_eq!(gaps(&outcome), [(6, place(5) as u64, 76, Damage::Garbage)]);
+    }
+}
+
+#[test]
+fn a_record_that_lost_bytes_ends_where_the_next_begins() {
+    let mut bytes = intact(20);
+    bytes.drain(place(5) + 16 + 20..place(6) - 10);
+    let outcome = mend(&bytes).clean();
+    assert_eq!(outcome.records.len(), 20);
+    assert_eq!(outcome.records[5].bytes, [5; 30]);
+    assert_eq!(outcome.records[5].original_len, 60);
+    let next = (place(5) + 16 + 30) as u64;
+    assert_eq!(gaps(&outcome), [(7, next, 0, Damage::Cut)]);
+}
+
+#[test]
+fn a_file_written_behind_another_is_found() {
+    // Two captures in one file, a year apart: `cat a.pcap b.pcap`.
+    let mut bytes = intact(20);
+    let mut later = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for index in 0..30 {
+        later = later.record(START + 365 * 86_400 + index, 0, &[1; 44]);
+    }
+    bytes.extend(later.bytes);
+    let outcome = mend(&bytes).clean();
+    assert_eq!(outcome.records.len(), 50);
+    assert_eq!(
+        gaps(&outcome),
+        [(21, place(20) as u64, 24, Damage::Garbage)]
+    );
+}
+
+#[test]
+fn garbage_at_the_end_is_skipped_and_a_cut_record_is_told() {
+    let mut bytes = intact(20);
+    bytes.extend(vec![0; 10_000]);
+    let outcome = mend(&bytes).clean();
+    assert_eq!(outcome.records.len(), 20);
+    assert_eq!(
+        gaps(&outcome),
+        [(21, place(20) as u64, 10_000, Damage::Garbage)]
+    );
+    let cut = mend(&intact(20)[..place(19) + 30]);
+    assert_eq!(cut.records.len(), 19);
+    assert!(matches!(
+        cut.kind(),
+        CaptureErrorKind::Truncated { have: 30, need: 76 }
+    ));
+    assert!(gaps(&cut).is_empty());
+}
+
+#[test]
+fn odd_records_are_no_damage() {
+    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for index in 0..40 {
+        pcap = pcap.record(START + index, 0, &[1; 60]);
+    }
+    let pcap = pcap
+        // Longer than the snap length of 65,535, without bytes, dated zero, next century, a year
+        // back, more captured than there was, a fraction of two seconds.
+        .record(START + 40, 0, &vec![2; 80_000])
+        .record(START + 41, 0, &[])
+        .record(0, 1, &[3; 60])
+        .record(u32::MAX, 0, &[3; 60])
+        .record(START + 42, 0, &[4; 60])
+        .cut_record(START + 43, 0, &[5; 60], 40)
+        .record(START + 44, 2_000_000, &[6; 60])
+        .record(START + 45, 0, &[7; 60]);
+    let mut pcap = pcap;
+    for index in 0..40 {
+        pcap = pcap.record(START - 365 * 86_400 + index, 0, &[8; 60]);
+    }
+    let outcome = mend(&pcap.bytes).clean();
+    assert_eq!(outcome.records, read(&pcap.bytes).clean().records);
+    assert!(gaps(&outcome).is_empty(), "{:?}", gaps(&outcome));
+    // A writer that puts 0 for the original length of all.
+    let mut pcap = Pcap::new(ByteOrder::Big, 0xa1b2_c3d4);
+    for index in 0..100 {
+        pcap = pcap.cut_record(START + index, 0, &[1; 60], 0);
+    }
+    let outcome = mend(&pcap.bytes).clean();
+    assert_eq!(outcome.records.len(), 100);
+    assert!(gaps(&outcome).is_empty());
+}
+
+#[test]
+fn more_garbage_than_is_looked_at_at_a_time_changes_nothing() {
+    let whole = read(&intact(50)).clean().records;
+    let mut bytes = intact(50);
+    bytes.splice(place(30)..place(30), noise(9 << 20));
+    let expected = [(31, place(30) as u64, 9 << 20, Damage::Garbage)];
+    for window_bytes in [1, 1 << 16, WINDOW_BYTES, 8 << 20] {
+        let options = ReadOptions {
+            window_bytes,
+            io: Io::Mapped,
+            repair: true,
+        };
+        let outcome = read_with(vec![source("test.pcap", &bytes)], &options).clean();
+        assert_eq!(outcome.records, whole);
+        assert_eq!(gaps(&outcome), expected);
+    }
+}
+
+#[test]
+fn many_damaged_places_are_all_counted_and_some_are_kept() {
+    let mut bytes = intact(200);
+    for index in (10..190).step_by(3).rev() {
+        bytes.splice(place(index)..place(index), [0xff; 20]);
+    }
+    let outcome = mend(&bytes).clean();
+    assert_eq!(outcome.records.len(), 200);
+    let facts = &outcome.facts[0];
+    assert_eq!(
+        (facts.gaps.len(), facts.gaps_total, facts.skipped_bytes),
+        (32, 60, 1200)
+    );
+}
+
+/// Twenty packets of 40 bytes in pcapng, and where each block begins.
+fn blocks() -> (Vec<u8>, Vec<usize>) {
+    let mut file = Pcapng::new()
+        .section(ByteOrder::Little)
+        .interface(1, 0, &[]);
+    let mut places = Vec::new();
+    for index in 0..20_u64 {
+        places.push(file.bytes.len());
+        file = file.packet(0, 1_700_000_000_000_000 + index, &[index as u8; 40]);
+    }
+    (file.bytes, places)
+}
+
+#[test]
+fn broken_blocks_are_skipped_and_counted() {
+    let (intact, places) = blocks();
+    let whole = read(&intact).clean().records;
+    // Garbage between blocks, of any length.
+    for garbage in [
+        noise(1),
+        noise(64),
+        vec![0; 4096],
+        vec![6, 0, 0, 0, 64, 0, 0, 0],
+    ] {
+        let mut bytes = intact.clone();
+        bytes.splice(places[8]..places[8], garbage.iter().copied());
+        let outcome = mend(&bytes).clean();
+        assert_eq!(outcome.records, whole, "{garbage:?}");
+        let (at, len) = (places[8] as u64, garbage.len() as u64);
+        assert_eq!(gaps(&outcome), [(9, at, len, Damage::Garbage)]);
+    }
+    // A block whose lengths differ, and one that is too long to be.
+    for length in [60_u32, 76, 68, 0x7fff_fff0] {
+        let mut bytes = intact.clone();
+        bytes[places[8] + 4..places[8] + 8].copy_from_slice(&length.to_le_bytes());
+        let outcome = mend(&bytes).clean();
+        assert_eq!(outcome.records.len(), 19);
+        assert_eq!(gaps(&outcome), [(9, places[8] as u64, 72, Damage::Garbage)]);
+    }
+    // A whole block that names an interface that there is not: only itself is lost.
+    let mut bytes = intact.clone();
+    bytes[places[8] + 8] = 3;
+    let outcome = mend(&bytes).clean();
+    assert_eq!(outcome.records.len(), 19);
+    let fault = BlockFault::UnknownInterface {
+        interface: 3,
+        described: 1,
+    };
+    assert_eq!(
+        gaps(&outcome),
+        [(9, places[8] as u64, 72, Damage::Block(fault))]
+    );
+    // Cut short at the end: as without repair.
+    let cut = mend(&intact[..places[19] + 20]);
+    assert_eq!(cut.records.len(), 19);
+    assert!(matches!(
+        cut.kind(),
+        CaptureErrorKind::Truncated { have: 20, need: 72 }
+    ));
+}
+
+#[test]
+fn a_compressed_file_that_ends_early_gives_its_whole_records() {
+    use std::io::Write as _;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for (index, byte) in noise(5000).into_iter().enumerate() {
+        pcap = pcap.record(START + index as u32, 0, &[byte; 60]);
+    }
+    gzip.write_all(&pcap.bytes).unwrap();
+    let packed = gzip.finish().unwrap();
+    let cut = &packed[..packed.len() * 2 / 3];
+    let (plain, mended) = (read(cut), mend(cut));
+    assert!(plain.records.len() > 1000, "{}", plain.records.len());
+    assert_eq!(mended.records, plain.records);
+    assert!(matches!(
+        mended.kind(),
+        CaptureErrorKind::Compression { .. }
+    ));
+    assert!(gaps(&mended).is_empty());
+}
+
+proptest! {
+    /// Whatever is put between two records and however the file comes: the same records, gaps and
+    /// errors; and the records before and, where three follow, behind the damage are there.
+    #[test]
+    fn repair_does_not_depend_on_windows(
+        garbage in proptest::collection::vec(any::<u8>(), 0..300),
+        at in 0_usize..=20,
+        big: bool,
+        ng: bool,
+        window_bytes in 1_usize..2000,
+        largest in 1_usize..200,
+    ) {
+        let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+        let mut places = Vec::new();
+        let mut bytes = if ng {
+            let mut file = Pcapng::new().section(order).interface(1, 0, &[]);
+            for index in 0..20 {
+                places.push(file.bytes.len());
+                file = file.packet(0, index, &[9; 33]);
+            }
+            file.bytes
+        } else {
+            let mut file = Pcap::new(order, 0xa1b2_c3d4);
+            for index in 0..20 {
+                places.push(file.bytes.len());
+                file = file.record(START + index, 0, &[9; 33]);
+            }
+            file.bytes
+        };
+        places.push(bytes.len());
+        bytes.splice(places[at]..places[at], garbage.iter().copied());
+        let whole = mend(&bytes);
+        let options = ReadOptions { window_bytes, repair: true, ..ReadOptions::default() };
+        let pieces = read_with(vec![in_pieces(&bytes, largest)], &options);
+        prop_assert_eq!(&whole.records, &pieces.records);
+        prop_assert_eq!(&whole.facts[0].gaps, &pieces.facts[0].gaps);
+        prop_assert_eq!(whole.errors.len(), pieces.errors.len());
+        if at <= 17 && whole.errors.is_empty() {
+            prop_assert!(whole.records.len() >= 20, "{}", whole.records.len());
+            prop_assert!(whole.facts[0].skipped_bytes <= garbage.len() as u64);
+        }
+        if whole.facts[0].gaps_total == 0 {
+            let plain = read(&bytes);
+            prop_assert_eq!(&plain.records, &whole.records);
+            let texts = |outcome: &Outcome| outcome.errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+            prop_assert_eq!(texts(&plain), texts(&whole));
+        }
+    }
+}

@@ -248,6 +248,7 @@ fn loss_and_delay(gallery: &Gallery, library: &mut Library<'_>) -> Result<(), Fa
             title: "Goodput over loss – 10 Mbit/s, one-way delays of 1 to 100 ms".to_owned(),
             note: "lines: mean over the delays, bands: its 95 % confidence interval".to_owned(),
             x: Quantity::LOSS,
+            x_name: "Loss".to_owned(),
             y: Quantity::GOODPUT,
             lines: vec![line("cubic", &cubic), line("bbr", &bbr)],
         };

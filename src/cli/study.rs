@@ -1,13 +1,15 @@
 //! `ccanalyze study`: from a manifest to a folder of tables.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::ExitStatus;
 use super::progress;
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
+use crate::report::chart::{Size, StudyChart, Style, Theme, of_study};
 use crate::report::study::{make_folder, write_tables};
 use crate::report::terminal;
+use crate::report::{OutputFolder, ReportError};
 use crate::study::{StudyPlan, draft};
 use crate::table::study_tables;
 
@@ -27,9 +29,25 @@ pub struct StudyArgs {
     pub manifest: Option<PathBuf>,
 
     /// The folder of the results, made where it is not there: runs, flows, groups, comparisons,
-    /// tests and reports, each as .parquet, .csv, .md and .tex
+    /// tests and reports, each as .parquet, .csv, .md and .tex, and a folder of charts
     #[arg(short, long, required = true, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
+
+    /// Draw charts as SVG instead of PNG
+    #[arg(long)]
+    pub svg: bool,
+
+    /// Size of the charts: one-column (of a paper with two), two-columns or slide
+    #[arg(long, value_name = "SIZE", default_value = "two-columns")]
+    pub chart_size: Size,
+
+    /// What the charts are drawn on: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light")]
+    pub chart_theme: Theme,
+
+    /// Draw no charts
+    #[arg(long, conflicts_with = "svg")]
+    pub no_charts: bool,
 
     /// Analyse every run, also those that were analysed before and have not changed
     #[arg(long)]
@@ -112,12 +130,31 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         ),
         ("ccanalyze.manifest".to_owned(), results.manifest.clone()),
     ];
-    let written = write_tables(study_tables(&results), out, &metadata)?;
-    let shown = args.quiet || terminal::summarise_study(&results, out, written.len());
+    let mut files = write_tables(study_tables(&results), out, &metadata)?.len();
+    let style = Style {
+        size: args.chart_size,
+        theme: args.chart_theme,
+    };
+    if !args.no_charts {
+        let charts = of_study(&plan, &results, style);
+        save(&charts, out, args.svg)?;
+        files += charts.len();
+    }
+    let shown = args.quiet || terminal::summarise_study(&results, out, files);
     let failed = results.runs.iter().any(|run| run.error.is_some());
     Ok(if failed || !shown {
         ExitStatus::Partial
     } else {
         ExitStatus::Complete
     })
+}
+
+/// Draws charts into the folder `charts` of `out`, in the place of those of an earlier time.
+fn save(charts: &[StudyChart], out: &Path, svg: bool) -> Result<(), ReportError> {
+    let folder = OutputFolder::create(&out.join("charts"))?;
+    for chart in charts {
+        chart.canvas.save(folder.filling(), &chart.stem, svg)?;
+    }
+    folder.commit()?;
+    Ok(())
 }

@@ -28,6 +28,7 @@ mod frame;
 mod grouped_bars;
 mod heat_map;
 mod label;
+mod of_study;
 mod over_time;
 mod palette;
 pub mod path;
@@ -61,6 +62,7 @@ pub use grouped_bars::{Bar, Estimate, GroupedBars};
 pub use heat_map::{HeatMap, HeatMaps, HeatScale};
 #[cfg(feature = "cli")]
 pub(super) use label::visible;
+pub use of_study::{StudyChart, of_study};
 pub use palette::{Colour, LineStyle, Marker, variant};
 pub use spider::{SpiderShape, Spiders};
 pub use style::{Size, Style, Theme};

@@ -55,6 +55,8 @@ impl Quantity {
     /// As a ratio.
     pub const SHARE: Self = Self::new("Share", PERCENT);
     /// Without a unit.
+    pub const PLAIN: Self = Self::new("Value", NONE);
+    /// Without a unit.
     pub const FNESS: Self = Self::new("fness", NONE);
     /// Without a unit.
     pub const JAIN: Self = Self::new("Jain’s index", NONE);

@@ -16,8 +16,10 @@ pub struct BandLines {
     pub title: String,
     /// What the bands are (`95 % confidence interval of the mean`), and what else is to be said.
     pub note: String,
-    /// What changes from left to right.
+    /// What changes from left to right: its units.
     pub x: Quantity,
+    /// What it is called.
+    pub x_name: String,
     /// What is measured.
     pub y: Quantity,
     /// Names of variants and their points: the condition in the base unit, and what was measured.
@@ -40,6 +42,10 @@ impl BandLines {
         let start = least(&mut self.points().map(|&(x, _)| x))?;
         let end = most(&mut self.points().map(|&(x, _)| x))?;
         let x = Axis::tight(self.x, start, end, style.size.ticks_across(1.0));
+        let x = Axis {
+            title: x.title.replacen(self.x.name, &self.x_name, 1),
+            ..x
+        };
         let y = Axis::linear(self.y, low.min(0.0), high, 7);
         let mut legend: Vec<(Swatch, String)> = self
             .lines

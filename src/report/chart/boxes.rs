@@ -81,7 +81,11 @@ impl Boxes {
         )];
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
         let most = panels.iter().map(Vec::len).max().unwrap_or(1);
-        let columns = if most > 8 { 1 } else { columns_max(style, 2) };
+        let columns = match (most, self.panels.len()) {
+            (..=5, 3) => columns_max(style, 3),
+            (..=8, _) => columns_max(style, 2),
+            _ => 1,
+        };
         // A box needs room for a word below it: many are drawn in several rows.
         let width = Tiles::new(&canvas, top, columns, columns, LABELS).width();
         let in_row = ((width / BOX_MIN) as usize).max(1);

@@ -41,6 +41,9 @@ pub struct FnessScatter {
 const A_FIRST: Colour = Colour::ORANGE;
 const B_FIRST: Colour = Colour::Data(0x54, 0x27, 0x88);
 
+/// Fewer values than these are drawn larger.
+const FEW: usize = 10;
+
 const NAME_LINES: usize = 2;
 const LINE: f64 = 28.0;
 
@@ -175,9 +178,11 @@ fn draw_side(
         // Spread evenly whatever their number: by the golden ratio.
         let spread = (index as f64 * 0.618_034).fract();
         let x = middle + side * (14.0 + spread * width * 0.45);
-        canvas.marker((x, y), 4.0, Marker::Disc, colour);
+        // A few points stand for themselves.
+        let radius = if sorted.len() < FEW { 7.0 } else { 4.0 };
+        canvas.marker((x, y), radius, Marker::Disc, colour);
     }
-    if let Some(median) = quantile(&sorted, 0.5) {
+    if let Some(median) = quantile(&sorted, 0.5).filter(|_| sorted.len() > 2) {
         let (_, y) = panel.at(panel.x.min, median);
         let ends = [(middle + side * 6.0, y), (middle + side * width * 0.7, y)];
         canvas.line(&ends, Stroke::solid(Colour::Paper, 6.0));

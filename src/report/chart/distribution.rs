@@ -120,7 +120,7 @@ impl Distributions {
             // A delay of nothing stands at the left rim, at a nanosecond.
             Axis::for_delays(self.quantity, 1e-9_f64.max(self.smallest()?), max, ticks)
         } else {
-            Axis::linear(self.quantity, min, max, ticks)
+            Axis::tight(self.quantity, min, max, ticks)
         };
         let mut canvas = Canvas::new(style, style.size.height());
         let top = header(&mut canvas, &self.title, &self.note, &self.legend());

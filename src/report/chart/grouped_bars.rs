@@ -1,7 +1,7 @@
 //! Bars in groups, with intervals: variant beside variant, for each setting.
 
 use super::axis::{Axis, Quantity, grouped};
-use super::canvas::{Align, Canvas, Stroke};
+use super::canvas::{Align, Canvas, Stroke, Type};
 use super::font::text_width;
 use super::frame::{LABEL, Swatch, header};
 use super::label::wrap;
@@ -137,6 +137,7 @@ impl GroupedBars {
     ) {
         let width = ((pitch - 24.0) / bars_most as f64).clamp(4.0, BAR_MAX);
         let left = middle - width * bars.len() as f64 / 2.0;
+        let font = self.number_font(width, &panel.y);
         for (place, (name, estimate)) in bars.iter().enumerate() {
             let from = left + place as f64 * width + 2.0;
             let to = from + width - 4.0;
@@ -160,18 +161,39 @@ impl GroupedBars {
                 whisker(canvas, centre, (low, high), (width * 0.22).min(10.0));
                 tip = tip.min(high);
             }
-            let text = self.quantity.format(estimate.value);
-            let number = text.split(' ').next().unwrap_or_default();
-            // The axis has the unit: the same one, or the number is left out.
-            let same_unit = panel
-                .y
-                .title
-                .contains(&format!("({})", text.split(' ').nth(1).unwrap_or_default()))
-                || !text.contains(' ');
-            if same_unit && text_width(number, LABEL) <= width - 2.0 && tip - 10.0 > panel.top {
-                canvas.text((centre, tip - 8.0), number, LABEL, Align::Centre);
+            if let (Some(font), Some(number)) = (font, self.number(estimate, &panel.y))
+                && tip - 10.0 > panel.top
+            {
+                canvas.text((centre, tip - 8.0), &number, font, Align::Centre);
             }
         }
+    }
+
+    /// A value as it stands above its bar; the axis has the unit: the same one, or the number is
+    /// left out.
+    fn number(&self, of: &Estimate, y: &Axis) -> Option<String> {
+        let text = self.quantity.format(of.value);
+        match text.split_once(' ') {
+            Some((number, unit)) => y
+                .title
+                .contains(&format!("({unit})"))
+                .then(|| number.to_owned()),
+            None => Some(text),
+        }
+    }
+
+    /// The font in which all numbers have room above their bars; none where there is none.
+    fn number_font(&self, width: f64, y: &Axis) -> Option<Type> {
+        let widest = |font: Type| {
+            self.estimates()
+                .filter_map(|of| self.number(of, y))
+                .map(|number| text_width(&number, font))
+                .fold(0.0, f64::max)
+        };
+        [LABEL.px, 20.0, 17.0]
+            .into_iter()
+            .map(|px| Type { px, ..LABEL })
+            .find(|&font| widest(font) <= width - 2.0)
     }
 }
 

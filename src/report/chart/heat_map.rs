@@ -88,7 +88,7 @@ impl HeatMaps {
         let mut canvas = Canvas::new(style, style.size.height());
         let top = header(&mut canvas, &self.title, &self.note, &[]);
         let top = self.draw_scales(&mut canvas, top, &ranges);
-        let roomy = (14 / self.columns.1.len().max(1)).clamp(1, 4);
+        let roomy = (18 / self.columns.1.len().max(1)).clamp(1, 4);
         let in_row = self.maps.len().clamp(1, columns_max(style, roomy));
         let rows = self.maps.len().div_ceil(in_row);
         let in_row = self.maps.len().div_ceil(rows);

@@ -191,27 +191,38 @@ pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
     cut(low)
 }
 
-/// A text in lines no wider than `width` pixels, broken between words; the last of `lines_max` is
-/// shortened.
+/// A text in lines no wider than `width` pixels, broken between words, and within those that are
+/// wider behind a hyphen or the like; the last of `lines_max` is shortened.
 pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
-    while words.peek().is_some() {
-        let mut line = String::new();
-        if lines.len() + 1 == lines_max {
-            line = words.by_ref().collect::<Vec<_>>().join(" ");
-        }
-        while let Some(&word) = words.peek() {
-            let longer = if line.is_empty() {
-                word.to_owned()
+    let words = text.split(' ').filter(|word| !word.is_empty());
+    // Each piece with what stands before it, unless it begins a line.
+    let mut pieces = words
+        .flat_map(|word| {
+            let parts: Vec<&str> = if text_width(word, font) > width {
+                word.split_inclusive(['-', '_', '/', '+', ',']).collect()
             } else {
-                format!("{line} {word}")
+                vec![word]
             };
-            if text_width(&longer, font) > width && !line.is_empty() {
-                break;
+            let before = |index: usize| if index == 0 { " " } else { "" };
+            let placed = parts.into_iter().enumerate();
+            placed.map(move |(index, part)| (before(index), part))
+        })
+        .peekable();
+    let mut lines: Vec<String> = Vec::new();
+    while pieces.peek().is_some() {
+        let is_last = lines.len() + 1 == lines_max;
+        let mut line = String::new();
+        while let Some(&(before, piece)) = pieces.peek() {
+            if line.is_empty() {
+                line.push_str(piece);
+            } else {
+                let longer = format!("{line}{before}{piece}");
+                if !is_last && text_width(&longer, font) > width {
+                    break;
+                }
+                line = longer;
             }
-            line = longer;
-            words.next();
+            pieces.next();
         }
         lines.push(shorten(&line, font, width));
     }
@@ -313,6 +324,15 @@ mod tests {
         let short = wrap(text, LABEL, 320.0, 1);
         assert!(short.len() == 1 && short[0].contains('…'), "{short:?}");
         assert_eq!(wrap("", LABEL, 320.0, 4), Vec::<String>::new());
+        let word = wrap("a-long_word/without+blanks, 5 ms", LABEL, 110.0, 4);
+        assert!(
+            word.len() > 2 && word.iter().all(|line| !line.contains('…')),
+            "{word:?}"
+        );
+        assert_eq!(
+            word.concat().replace(' ', ""),
+            "a-long_word/without+blanks,5ms"
+        );
     }
 
     #[test]

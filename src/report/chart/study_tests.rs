@@ -253,6 +253,7 @@ fn nothing_measured_is_nothing_drawn() {
         title: String::new(),
         note: String::new(),
         x: Quantity::LOSS,
+        x_name: "Loss".to_owned(),
         y: Quantity::GOODPUT,
         lines: vec![("bbr".to_owned(), Vec::new())],
     };

@@ -1,0 +1,182 @@
+//! The charts that fit the results of a study, as far as its labels and numbers allow: bars with
+//! intervals, boxes, heat maps, lines, ECDFs, spider plots, fairness of pairs, completion times.
+//!
+//! Which label tells TCP variants apart, and which are loss and delay, is what the study's reports
+//! were told; else labels by their usual names. Where there are more settings than a chart has room
+//! for, there are several charts, cut where a label changes.
+
+mod amounts;
+mod grid;
+mod mobility;
+mod pairs;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use crate::study::{Conditions, Metric, PathCapacity, ReportPlan, StudyPlan, StudyResults};
+
+use super::axis::Quantity;
+use super::canvas::Canvas;
+use super::style::Style;
+use settings::Settings;
+
+/// Charts of one kind; a study that has more is better looked at by its tables.
+const CHARTS_MAX: usize = 12;
+
+/// Names that the label which tells variants apart usually has; of a loss, of a delay.
+const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "cc"];
+const LOSSES: [&str; 2] = ["loss", "plr"];
+const DELAYS: [&str; 4] = ["delay", "owd", "latency", "rtt"];
+
+/// One chart of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyChart {
+    /// What it belongs to.
+    pub topic: &'static str,
+    /// The beginning of its file name: letters, digits and `-`.
+    pub stem: String,
+    /// The chart.
+    pub canvas: Canvas,
+}
+
+/// The charts of a study, in a fixed order.
+#[must_use]
+pub fn of_study(plan: &StudyPlan, results: &StudyResults, style: Style) -> Vec<StudyChart> {
+    let study = Study {
+        results,
+        roles: Roles::of(plan, results),
+        style,
+    };
+    let mut charts = Charts(Vec::new());
+    amounts::bars(&study, &mut charts);
+    amounts::boxes(&study, &mut charts);
+    pairs::fness(&study, &mut charts);
+    pairs::queue_share(&study, &mut charts);
+    pairs::completion(&study, &mut charts);
+    grid::heat_maps(&study, &mut charts);
+    grid::split_maps(&study, &mut charts);
+    grid::lines(&study, &mut charts);
+    mobility::spiders(&study, &mut charts);
+    mobility::ecdfs(&study, &mut charts);
+    charts.0
+}
+
+/// Charts put together so far.
+struct Charts(Vec<StudyChart>);
+
+impl Charts {
+    /// Adds charts of one kind: numbered where there are several, the first ones where there are
+    /// too many.
+    fn add(
+        &mut self,
+        topic: &'static str,
+        kind: &str,
+        canvases: impl IntoIterator<Item = Option<Canvas>>,
+    ) {
+        let canvases: Vec<Canvas> = canvases.into_iter().flatten().take(CHARTS_MAX).collect();
+        let several = canvases.len() > 1;
+        for (index, canvas) in canvases.into_iter().enumerate() {
+            let stem = if several {
+                format!("{kind}-{:02}", index + 1)
+            } else {
+                kind.to_owned()
+            };
+            self.0.push(StudyChart {
+                topic,
+                stem,
+                canvas,
+            });
+        }
+    }
+}
+
+/// Places of labels with a role, among all labels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Roles {
+    variant: Option<usize>,
+    loss: Option<usize>,
+    delay: Option<usize>,
+}
+
+impl Roles {
+    fn of(plan: &StudyPlan, results: &StudyResults) -> Self {
+        let mut told = Self {
+            variant: None,
+            loss: None,
+            delay: None,
+        };
+        for report in &plan.reports {
+            match report {
+                ReportPlan::AccessNetwork { variant, .. }
+                | ReportPlan::Mobility { variant }
+                | ReportPlan::Pairs { variant } => told.variant = Some(*variant),
+                ReportPlan::UtilisationGrid(labels) => {
+                    told.variant = Some(labels.variant);
+                    told.loss = Some(labels.loss);
+                    told.delay = Some(labels.delay);
+                }
+            }
+        }
+        let named = |usual: &[&str]| {
+            let mut usual = usual.iter();
+            usual.find_map(|usual| results.labels.iter().position(|label| label.name == *usual))
+        };
+        let grouped = |place: &usize| results.group_by.contains(place);
+        let numbers =
+            |place: &usize| grouped(place) && settings::is_number(&results.labels[*place]);
+        Self {
+            variant: told.variant.or_else(|| named(&VARIANTS)).or_else(|| {
+                let mut places = results.group_by.iter().copied();
+                places.find(|&place| !settings::is_number(&results.labels[place]))
+            }),
+            loss: told.loss.or_else(|| named(&LOSSES).filter(numbers)),
+            delay: told.delay.or_else(|| named(&DELAYS).filter(numbers)),
+        }
+    }
+}
+
+/// A study as its charts see it.
+struct Study<'a> {
+    results: &'a StudyResults,
+    roles: Roles,
+    style: Style,
+}
+
+impl<'a> Study<'a> {
+    /// Labels that make groups, without the variant's and some others.
+    fn settings(&self, without: &[Option<usize>]) -> Settings<'a> {
+        Settings::of(self.results, &[&[self.roles.variant], without].concat())
+    }
+
+    /// `what – study: condition`.
+    fn title(&self, what: &str, condition: &str) -> String {
+        if condition.is_empty() {
+            format!("{what} – {}", self.results.name)
+        } else {
+            format!("{what} – {}: {condition}", self.results.name)
+        }
+    }
+}
+
+/// What a metric is drawn as, and what its unit is in the base unit of that.
+fn drawn(metric: Metric) -> (Quantity, f64) {
+    match metric {
+        Metric::GoodputBps => (Quantity::GOODPUT, 1.0),
+        Metric::RttNsMean => (Quantity::RTT.called("Mean RTT"), 1e-9),
+        Metric::PingNsMean => (Quantity::PING, 1e-9),
+        Metric::CompletionNs => (Quantity::COMPLETION, 1e-9),
+        Metric::Overhead => (Quantity::OVERHEAD, 1.0),
+        Metric::RetransmissionRate => (Quantity::RETRANSMISSION_RATE, 1.0),
+        Metric::Utilisation => (Quantity::UTILISATION, 1.0),
+        Metric::QueueShare => (
+            Quantity::SHARE.called("Queueing delay over that of a full buffer"),
+            1.0,
+        ),
+        _ => (Quantity::PLAIN, 1.0),
+    }
+}
+
+/// Whether the capacity changed during a run.
+fn moves(conditions: &Conditions) -> bool {
+    matches!(conditions.capacity, Some(PathCapacity::Trace(_)))
+}

@@ -1,0 +1,295 @@
+//! Variant beside variant: bars with intervals, boxes.
+
+use std::collections::BTreeMap;
+
+use crate::metric::stats::{Describe, mean};
+use crate::study::{LabelValue, Metric, StudyFlow, StudyRun};
+
+use super::super::boxes::{BoxPanel, Boxes};
+use super::super::grouped_bars::{Bar, Estimate, GroupedBars};
+use super::super::label::count;
+use super::settings::{Company, Page, Setting, name_of};
+use super::{Charts, Study, drawn};
+
+/// Settings on one chart of bars.
+const SETTINGS_MAX: usize = 24;
+
+/// Values that make a box of its own setting; with fewer, settings are taken together.
+const BOX_MIN: usize = 4;
+
+/// Values by variant.
+type ByVariant = BTreeMap<Option<LabelValue>, Vec<f64>>;
+
+const BARS: [Metric; 4] = [
+    Metric::GoodputBps,
+    Metric::RttNsMean,
+    Metric::Overhead,
+    Metric::RetransmissionRate,
+];
+
+impl Study<'_> {
+    /// Runs that count.
+    pub(super) fn runs(&self) -> impl Iterator<Item = &StudyRun> {
+        self.results.runs.iter().filter(|run| run.error.is_none())
+    }
+
+    /// The flows of a run by variant.
+    pub(super) fn by_variant<'r>(
+        &self,
+        run: &'r StudyRun,
+    ) -> BTreeMap<Option<LabelValue>, Vec<&'r StudyFlow>> {
+        let mut variants: BTreeMap<Option<LabelValue>, Vec<&StudyFlow>> = BTreeMap::new();
+        for flow in &run.flows {
+            let variant = self.variant_of(flow);
+            variants.entry(variant).or_default().push(flow);
+        }
+        variants
+    }
+
+    pub(super) fn variant_of(&self, flow: &StudyFlow) -> Option<LabelValue> {
+        self.roles
+            .variant
+            .and_then(|place| flow.labels[place].clone())
+    }
+
+    /// Means over the flows of each run and variant, by setting; flows of one run are not
+    /// independent.
+    pub(super) fn means(
+        &self,
+        metric: Metric,
+        without: &[Option<usize>],
+        of: impl Fn(&StudyRun) -> bool,
+    ) -> BTreeMap<Setting, ByVariant> {
+        let settings = self.settings(without);
+        let (_, scale) = drawn(metric);
+        let mut found: BTreeMap<Setting, ByVariant> = BTreeMap::new();
+        for run in self.runs().filter(|run| of(run)) {
+            let variants = self.by_variant(run);
+            let company = Company::of(&variants);
+            for (variant, flows) in variants {
+                let values: Vec<f64> = flows
+                    .iter()
+                    .filter_map(|flow| Some(flow.measure.values.get(metric)? * scale))
+                    .collect();
+                if let Some(mean) = mean(&values) {
+                    let setting = settings.setting(run, flows.first().copied());
+                    let setting = setting.with(company.clone());
+                    let of_setting = found.entry(setting).or_default();
+                    of_setting.entry(variant).or_default().push(mean);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The mean of some values, with what is known of it.
+pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
+    let described = Describe::of(values)?;
+    // What is never below 0 has no mean there either.
+    let floor = if described.min >= 0.0 {
+        0.0
+    } else {
+        f64::NEG_INFINITY
+    };
+    Some(Estimate {
+        value: described.mean,
+        interval: described
+            .ci95
+            .map(|interval| (interval.low.max(floor), interval.high)),
+        n: described.n as u64,
+    })
+}
+
+/// What is said of estimates: with intervals where there are any.
+pub(super) fn interval_note<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> &'static str {
+    let intervals: Vec<(f64, f64)> = estimates.filter_map(|of| of.interval).collect();
+    if intervals.is_empty() {
+        "one run each, so without intervals"
+    } else if intervals
+        .iter()
+        .any(|&(low, high)| low == 0.0 && high > 0.0)
+    {
+        "mean of runs, with its 95 % confidence interval (cut at 0)"
+    } else {
+        "mean of runs, with its 95 % confidence interval"
+    }
+}
+
+/// Goodput, latency, overhead and retransmissions, variant beside variant for each setting.
+pub(super) fn bars(study: &Study<'_>, charts: &mut Charts) {
+    for metric in BARS {
+        let (quantity, _) = drawn(metric);
+        let found = study.means(metric, &[], |_| true);
+        // First what can be compared.
+        let (several, one): (BTreeMap<_, _>, BTreeMap<_, _>) = found
+            .into_iter()
+            .partition(|(_, variants)| variants.len() > 1);
+        let settings = study.settings(&[]);
+        let mut pages = settings.pages(several, SETTINGS_MAX, |_| 1);
+        pages.extend(settings.pages(one, SETTINGS_MAX, |_| 1));
+        let canvas = |page: Page<ByVariant>| {
+            let groups: Vec<(String, Vec<Bar>)> = page
+                .entries
+                .into_iter()
+                .map(|(name, variants)| {
+                    let bars = variants.into_iter();
+                    let bar = |(name, values): (Option<LabelValue>, Vec<f64>)| {
+                        (name_of(name.as_ref()), estimate(&values))
+                    };
+                    (name, bars.map(bar).collect())
+                })
+                .collect();
+            let estimates = groups.iter().flat_map(|(_, bars)| bars);
+            let note = interval_note(estimates.filter_map(|(_, bar)| bar.as_ref()));
+            let bars = GroupedBars {
+                title: study.title(quantity.name, &page.common),
+                note: format!("{note}; of several flows of a variant in a run: their mean"),
+                quantity,
+                groups,
+            };
+            bars.draw(study.style)
+        };
+        let kind = match metric {
+            Metric::GoodputBps => "bars-goodput",
+            Metric::RttNsMean => "bars-latency",
+            Metric::Overhead => "bars-overhead",
+            _ => "bars-retransmissions",
+        };
+        charts.add(
+            "Variant beside variant",
+            kind,
+            pages.into_iter().map(canvas),
+        );
+    }
+}
+
+/// Values of each variant: goodput, delay, completion times.
+#[derive(Default)]
+struct Samples {
+    goodput: ByVariant,
+    rtt: ByVariant,
+    ping: ByVariant,
+    completion: ByVariant,
+}
+
+impl Samples {
+    /// Whether there are variants with enough values to compare.
+    fn compare(&self) -> bool {
+        let enough = |values: &&Vec<f64>| values.len() >= BOX_MIN;
+        self.goodput.values().filter(enough).count() > 1
+    }
+
+    fn join(&mut self, other: Self) {
+        for (all, more) in [
+            (&mut self.goodput, other.goodput),
+            (&mut self.rtt, other.rtt),
+            (&mut self.ping, other.ping),
+            (&mut self.completion, other.completion),
+        ] {
+            for (variant, values) in more {
+                all.entry(variant).or_default().extend(values);
+            }
+        }
+    }
+
+    /// Goodput beside ping, or else RTT; and completion times.
+    fn panels(self) -> Vec<BoxPanel> {
+        let delay = if self.ping.is_empty() {
+            (Metric::RttNsMean, self.rtt)
+        } else {
+            (Metric::PingNsMean, self.ping)
+        };
+        let panels = [
+            (Metric::GoodputBps, self.goodput),
+            delay,
+            (Metric::CompletionNs, self.completion),
+        ];
+        let panels = panels.into_iter().filter(|(_, values)| !values.is_empty());
+        panels
+            .map(|(metric, values)| BoxPanel {
+                quantity: drawn(metric).0,
+                samples: values
+                    .into_iter()
+                    .map(|(variant, values)| (name_of(variant.as_ref()), values))
+                    .collect(),
+            })
+            .collect()
+    }
+}
+
+/// Box and whisker of goodput beside ping or RTT, and of completion times, by variant.
+pub(super) fn boxes(study: &Study<'_>, charts: &mut Charts) {
+    let settings = study.settings(&[]);
+    let mut found: BTreeMap<Setting, Samples> = BTreeMap::new();
+    for run in study.runs() {
+        let variants = study.by_variant(run);
+        let company = Company::of(&variants);
+        let only = variants.keys().next().filter(|_| variants.len() == 1);
+        let only = only.cloned();
+        for (variant, flows) in variants {
+            for flow in flows {
+                let setting = settings.setting(run, Some(flow)).with(company.clone());
+                let samples = found.entry(setting).or_default();
+                for (metric, values) in [
+                    (Metric::GoodputBps, &mut samples.goodput),
+                    (Metric::RttNsMean, &mut samples.rtt),
+                    (Metric::CompletionNs, &mut samples.completion),
+                ] {
+                    if let Some(value) = flow.measure.values.get(metric) {
+                        let values = values.entry(variant.clone()).or_default();
+                        values.push(value * drawn(metric).1);
+                    }
+                }
+            }
+        }
+        // A ping belongs to a run: to a variant where it has but one.
+        if let (Some(variant), Some(flow), Some(ping)) =
+            (only, run.flows.first(), run.values.get(Metric::PingNsMean))
+        {
+            let setting = settings.setting(run, Some(flow)).with(company);
+            let samples = found.entry(setting).or_default();
+            let values = samples.ping.entry(variant).or_default();
+            values.push(ping * drawn(Metric::PingNsMean).1);
+        }
+    }
+    let (alone, rest): (BTreeMap<_, _>, BTreeMap<_, _>) = found
+        .into_iter()
+        .partition(|(_, samples)| samples.compare());
+    // What is too little alone is taken together, by the first label.
+    let broad = study.settings(&[]).first();
+    let mut together: BTreeMap<Setting, (usize, Samples)> = BTreeMap::new();
+    for (setting, samples) in rest {
+        let (settings, all) = together.entry(setting.first()).or_default();
+        *settings += 1;
+        all.join(samples);
+    }
+    together.retain(|_, (_, samples)| samples.compare());
+    let alone = alone
+        .into_iter()
+        .map(|(setting, samples)| (setting, (1, samples)));
+    let mut pages = settings.pages(alone.collect(), 1, |_| 1);
+    pages.extend(broad.pages(together, 1, |_| 1));
+    let canvas = |page: Page<(usize, Samples)>| {
+        let (_, (together, samples)) = page.entries.into_iter().next()?;
+        let note = if together > 1 {
+            format!(
+                "{} together; values of flows, ping of runs",
+                count(together, "setting")
+            )
+        } else {
+            "values of flows, ping of runs".to_owned()
+        };
+        let boxes = Boxes {
+            title: study.title("Goodput and delay by variant", &page.common),
+            note,
+            panels: samples.panels(),
+        };
+        boxes.draw(study.style)
+    };
+    charts.add(
+        "Variant beside variant",
+        "boxes",
+        pages.into_iter().map(canvas),
+    );
+}

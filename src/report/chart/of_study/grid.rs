@@ -1,0 +1,450 @@
+//! Over loss and delay: maps with the number in each cell, what splits of paths would give, and
+//! lines over any label with numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::metric::split::{Composition, PathModel, SplitGrid};
+use crate::metric::stats::quantile;
+use crate::study::units::Dimension;
+use crate::study::{LabelKind, LabelValue, Metric, StudyRun};
+
+use super::super::axis::Quantity;
+use super::super::bands::BandLines;
+use super::super::grouped_bars::{Estimate, n_words};
+use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
+use super::amounts::{estimate, interval_note};
+use super::settings::{Page, Setting, axis_name, is_number, name_of};
+use super::{Charts, Study, drawn};
+
+const TOPIC: &str = "Over loss, delay and other numbers";
+
+/// Maps on one chart.
+const MAPS_MAX: usize = 12;
+
+/// One-way delay of a segment that counts as short (METRICS.md T1).
+const LAST_HOP_NS: f64 = 1e6;
+
+/// Runs of a loss and a delay that make an interval which says something.
+const RUNS_MIN: usize = 3;
+
+/// Values that a line needs along its axis.
+const POINTS_MIN: usize = 3;
+
+type Variant = Option<LabelValue>;
+
+/// Values by loss and delay.
+type Cells = BTreeMap<(LabelValue, LabelValue), Vec<f64>>;
+
+/// Runs of one flow with a loss and a delay, by setting and variant.
+fn cells(study: &Study<'_>, metric: Metric) -> BTreeMap<Setting, BTreeMap<Variant, Cells>> {
+    let (Some(loss), Some(delay)) = (study.roles.loss, study.roles.delay) else {
+        return BTreeMap::new();
+    };
+    let settings = study.settings(&[Some(loss), Some(delay)]);
+    let (_, scale) = drawn(metric);
+    let mut found: BTreeMap<Setting, BTreeMap<Variant, Cells>> = BTreeMap::new();
+    for run in study.runs() {
+        let ([flow], Some(loss), Some(delay), Some(value)) = (
+            run.flows.as_slice(),
+            run.labels[loss].clone(),
+            run.labels[delay].clone(),
+            run.values.get(metric),
+        ) else {
+            continue;
+        };
+        let variants = found.entry(settings.setting(run, Some(flow))).or_default();
+        let cells = variants.entry(study.variant_of(flow)).or_default();
+        cells.entry((loss, delay)).or_default().push(value * scale);
+    }
+    found
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    quantile(&sorted, 0.5)
+}
+
+/// The values of loss or delay, in order.
+fn axis<'c>(
+    cells: impl Iterator<Item = &'c Cells>,
+    of: impl Fn(&'c (LabelValue, LabelValue)) -> &'c LabelValue,
+) -> Vec<LabelValue> {
+    let values: BTreeSet<&LabelValue> = cells.flat_map(BTreeMap::keys).map(of).collect();
+    values.into_iter().cloned().collect()
+}
+
+fn texts(values: &[LabelValue]) -> Vec<String> {
+    values.iter().map(|value| value.text().to_owned()).collect()
+}
+
+impl Study<'_> {
+    /// What the columns and rows of a map are.
+    fn axis_titles(&self) -> Option<[String; 2]> {
+        let title = |place: usize| axis_name(&self.results.labels[place]).1;
+        Some([title(self.roles.delay?), title(self.roles.loss?)])
+    }
+}
+
+/// Utilisation over loss and delay; goodput where no capacity is known.
+pub(super) fn heat_maps(study: &Study<'_>, charts: &mut Charts) {
+    let Some([of_columns, of_rows]) = study.axis_titles() else {
+        return;
+    };
+    let known = cells(study, Metric::Utilisation);
+    let (metric, found) = if known.is_empty() {
+        (Metric::GoodputBps, cells(study, Metric::GoodputBps))
+    } else {
+        (Metric::Utilisation, known)
+    };
+    let (quantity, _) = drawn(metric);
+    let settings = study.settings(&[study.roles.loss, study.roles.delay]);
+    let canvas = |page: Page<BTreeMap<Variant, Cells>>| {
+        let all = || page.entries.iter().flat_map(|(_, maps)| maps.values());
+        let (rows, columns) = (axis(all(), |at| &at.0), axis(all(), |at| &at.1));
+        if rows.len() < 2 || columns.len() < 2 {
+            return None;
+        }
+        let n = all().flat_map(BTreeMap::values);
+        let n = n_words(n.map(|values| values.len() as u64));
+        let map = |name: String, cells: &Cells| {
+            let cell = |loss: &LabelValue, delay: &LabelValue| {
+                median(cells.get(&(loss.clone(), delay.clone()))?)
+            };
+            let row = |loss| columns.iter().map(|delay| cell(loss, delay)).collect();
+            HeatMap {
+                name,
+                scale: HeatScale::Amount,
+                cells: rows.iter().map(row).collect(),
+            }
+        };
+        let maps = page.entries.iter().flat_map(|(setting, variants)| {
+            variants.iter().map(move |(variant, cells)| {
+                let name = name_of(variant.as_ref());
+                let name = if setting.is_empty() {
+                    name
+                } else {
+                    format!("{name}, {setting}")
+                };
+                (name, cells)
+            })
+        });
+        let what = format!("{} over loss and delay", quantity.name);
+        let maps = HeatMaps {
+            title: study.title(&what, &page.common),
+            note: format!("median of runs, {n}"),
+            quantity,
+            columns: (of_columns.clone(), texts(&columns)),
+            rows: (of_rows.clone(), texts(&rows)),
+            maps: maps.map(|(name, cells)| map(name, cells)).collect(),
+        };
+        maps.draw(study.style)
+    };
+    let pages = settings.pages(found, MAPS_MAX, BTreeMap::len);
+    charts.add(TOPIC, "map", pages.into_iter().map(canvas));
+}
+
+/// One variant's measurements, for predictions.
+struct Measured {
+    grid: SplitGrid,
+    losses: Vec<LabelValue>,
+    delays: Vec<LabelValue>,
+    rate_bps: f64,
+    delay_unit_ns: f64,
+}
+
+impl Measured {
+    fn of(cells: &Cells, rate_bps: f64, delay_unit_ns: f64) -> Self {
+        let mut measured = Self {
+            grid: SplitGrid::default(),
+            losses: axis(std::iter::once(cells), |at| &at.0),
+            delays: axis(std::iter::once(cells), |at| &at.1),
+            rate_bps,
+            delay_unit_ns,
+        };
+        for ((loss, delay), values) in cells {
+            if let (Some(model), Some(bps)) = (measured.model(loss, delay), median(values)) {
+                measured.grid.insert(model, bps);
+            }
+        }
+        measured
+    }
+
+    fn model(&self, loss: &LabelValue, delay: &LabelValue) -> Option<PathModel> {
+        Some(PathModel {
+            delay_ns: delay.number()? * self.delay_unit_ns,
+            rate_bps: self.rate_bps,
+            loss: loss.number()? / 100.0,
+        })
+    }
+
+    /// End to end and split at the end of `first`, in bit/s; the loss is in the second segment.
+    fn both(&self, first: PathModel, loss: &LabelValue, delay: &LabelValue) -> Option<(f64, f64)> {
+        let second = self.model(loss, delay)?;
+        let found = self.grid.predict(first, second, Composition::OnGrid)?;
+        Some((found.end_to_end_bps, found.split_bps))
+    }
+
+    /// The lossless segment behind which a split can be predicted for most others, and the delays
+    /// of these.
+    fn first(&self) -> Option<(PathModel, Vec<LabelValue>)> {
+        let lossless = self.losses.iter().find(|loss| loss.number() == Some(0.0))?;
+        let candidates = self.delays.iter().filter_map(|delay| {
+            let first = self.model(lossless, delay)?;
+            // A last hop vanishes in the prediction: the path and its second segment are one.
+            if first.delay_ns <= LAST_HOP_NS {
+                return None;
+            }
+            let predicted = self.delays.iter().filter(|second| {
+                let mut losses = self.losses.iter();
+                losses.any(|loss| self.both(first, loss, second).is_some())
+            });
+            Some((first, predicted.cloned().collect::<Vec<_>>()))
+        });
+        // The first of those with the most.
+        candidates
+            .reduce(|best, next| {
+                if next.1.len() > best.1.len() {
+                    next
+                } else {
+                    best
+                }
+            })
+            .filter(|(_, delays)| delays.len() > 1)
+    }
+}
+
+/// A path split behind a segment without loss: measured end to end, predicted, and the difference.
+pub(super) fn split_maps(study: &Study<'_>, charts: &mut Charts) {
+    let Some([of_columns, of_rows]) = study.axis_titles() else {
+        return;
+    };
+    let unit = |place: Option<usize>, wanted: Dimension| {
+        let LabelKind::Number(Some(unit)) = study.results.labels[place?].kind else {
+            return None;
+        };
+        (unit.dimension == wanted).then_some(unit.factor)
+    };
+    let (Some(delay_unit_ns), Some(_)) = (
+        unit(study.roles.delay, Dimension::Time),
+        unit(study.roles.loss, Dimension::Percent),
+    ) else {
+        return;
+    };
+    let settings = study.settings(&[study.roles.loss, study.roles.delay]);
+    let rates = rates(study);
+    let rated = cells(study, Metric::GoodputBps)
+        .into_iter()
+        .filter_map(|(setting, variants)| {
+            let rate_bps = rates.get(&setting).copied().flatten()?;
+            Some((setting, (rate_bps, variants)))
+        })
+        .collect();
+    let mut canvases = Vec::new();
+    for page in settings.pages(rated, 1, |_| 1) {
+        for (_, (rate_bps, variants)) in page.entries {
+            for (variant, cells) in variants {
+                let measured = Measured::of(&cells, rate_bps, delay_unit_ns);
+                let Some((first, delays)) = measured.first() else {
+                    continue;
+                };
+                let all = |of: &dyn Fn((f64, f64)) -> f64| -> Vec<Vec<Option<f64>>> {
+                    let cell = |loss, delay| Some(of(measured.both(first, loss, delay)?));
+                    let losses = measured.losses.iter();
+                    losses
+                        .map(|loss| delays.iter().map(|delay| cell(loss, delay)).collect())
+                        .collect()
+                };
+                let map = |name: &str, scale, cells| HeatMap {
+                    name: name.to_owned(),
+                    scale,
+                    cells,
+                };
+                let before = Quantity::DELAY.format(first.delay_ns / 1e9);
+                let n = n_words(cells.values().map(|values| values.len() as u64));
+                let what = format!(
+                    "{} split after {before} without loss",
+                    name_of(variant.as_ref())
+                );
+                let maps = HeatMaps {
+                    title: study.title(&what, &page.common),
+                    note: format!("medians of runs, {n}; predicted: the slower segment alone"),
+                    quantity: Quantity::UTILISATION,
+                    columns: (
+                        format!("{of_columns} of the second segment"),
+                        texts(&delays),
+                    ),
+                    rows: (of_rows.clone(), texts(&measured.losses)),
+                    maps: vec![
+                        map(
+                            "end to end, measured",
+                            HeatScale::Amount,
+                            all(&|(whole, _)| whole / rate_bps),
+                        ),
+                        map(
+                            "split, predicted",
+                            HeatScale::Amount,
+                            all(&|(_, split)| split / rate_bps),
+                        ),
+                        map(
+                            "difference",
+                            HeatScale::Difference,
+                            all(&|(whole, split)| (split - whole) / rate_bps),
+                        ),
+                    ],
+                };
+                canvases.push(maps.draw(study.style));
+            }
+        }
+    }
+    charts.add(TOPIC, "split", canvases);
+}
+
+/// The capacity of each setting of the grid; none where it is not known or not the same.
+fn rates(study: &Study<'_>) -> BTreeMap<Setting, Option<f64>> {
+    let settings = study.settings(&[study.roles.loss, study.roles.delay]);
+    let mut rates: BTreeMap<Setting, Option<f64>> = BTreeMap::new();
+    for run in study.runs() {
+        let rate = run.conditions.capacity_bps();
+        let known = rates
+            .entry(settings.setting(run, run.flows.first()))
+            .or_insert(rate);
+        if *known != rate {
+            *known = None;
+        }
+    }
+    rates
+}
+
+/// Goodput over each label with numbers that has some values.
+pub(super) fn lines(study: &Study<'_>, charts: &mut Charts) {
+    let grid = [study.roles.loss, study.roles.delay];
+    let cells = cells(study, Metric::GoodputBps);
+    let cells = cells
+        .values()
+        .flat_map(BTreeMap::values)
+        .flat_map(BTreeMap::values);
+    let few = cells.map(Vec::len).max().unwrap_or(0) < RUNS_MIN;
+    let places = study.results.group_by.iter().copied().filter(|&place| {
+        is_number(&study.results.labels[place]) && Some(place) != study.roles.variant
+    });
+    for place in places {
+        // Over loss, and the other way round: with few runs each, all delays together.
+        let together = match grid {
+            [Some(loss), Some(delay)] if place == loss => Some(delay),
+            [Some(loss), Some(delay)] if place == delay => Some(loss),
+            _ => None,
+        };
+        let together = together.filter(|_| few);
+        let canvases = lines_over(study, place, together);
+        charts.add(TOPIC, &format!("lines-{}", safe(study, place)), canvases);
+    }
+}
+
+/// Smallest and largest of several values.
+fn spread(values: &[f64]) -> Option<(f64, f64)> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    (values.len() > 1).then_some((low, high))
+}
+
+/// What a chart over this label is called: by its role or place, for labels come from manifests.
+fn safe(study: &Study<'_>, place: usize) -> String {
+    if study.roles.loss == Some(place) {
+        "loss".to_owned()
+    } else if study.roles.delay == Some(place) {
+        "delay".to_owned()
+    } else {
+        format!("label-{}", place + 1)
+    }
+}
+
+/// A point of a line: a number of a label, and goodputs.
+type Points = BTreeMap<LabelValue, Vec<f64>>;
+
+fn lines_over(
+    study: &Study<'_>,
+    place: usize,
+    together: Option<usize>,
+) -> Vec<Option<super::Canvas>> {
+    let settings = study.settings(&[Some(place), together]);
+    let metric = Metric::GoodputBps;
+    let mut found: BTreeMap<Setting, BTreeMap<Variant, Points>> = BTreeMap::new();
+    let belongs = |run: &&StudyRun| together.is_none_or(|label| run.labels[label].is_some());
+    for run in study.runs().filter(belongs) {
+        let variants = study.by_variant(run);
+        let company = super::settings::Company::of(&variants);
+        for (variant, flows) in variants {
+            let Some(flow) = flows.first() else { continue };
+            let Some(x) = flow.labels[place].clone().filter(|x| x.number().is_some()) else {
+                continue;
+            };
+            let values: Vec<f64> = flows
+                .iter()
+                .filter_map(|flow| flow.measure.values.get(metric))
+                .collect();
+            if let Some(mean) = crate::metric::stats::mean(&values) {
+                let setting = settings.setting(run, Some(flow)).with(company.clone());
+                let lines = found.entry(setting).or_default();
+                let points = lines.entry(variant).or_default();
+                points.entry(x).or_default().push(mean);
+            }
+        }
+    }
+    found.retain(|_, lines| lines.values().any(|points| points.len() >= POINTS_MIN));
+    let label = &study.results.labels[place];
+    let (x, x_scale) = match label.kind {
+        LabelKind::Number(Some(unit)) => match unit.dimension {
+            Dimension::Rate => (Quantity::GOODPUT, unit.factor),
+            Dimension::Time => (Quantity::DELAY, unit.factor / 1e9),
+            Dimension::Percent => (Quantity::LOSS, 0.01),
+            Dimension::Size => (Quantity::IN_FLIGHT, unit.factor),
+            Dimension::Packets | Dimension::Bdp => (Quantity::PLAIN, 1.0),
+        },
+        _ => (Quantity::PLAIN, 1.0),
+    };
+    let (name, whole) = axis_name(label);
+    // Packets and bandwidth-delay products have no ladder of units.
+    let x_name = if x == Quantity::PLAIN {
+        whole
+    } else {
+        name.clone()
+    };
+    let pages = settings.pages(found, 1, |_| 1);
+    let canvas = |page: Page<BTreeMap<Variant, Points>>| {
+        let lines: Vec<(String, Vec<(f64, Estimate)>)> = page
+            .entries
+            .iter()
+            .flat_map(|(_, lines)| lines)
+            .map(|(variant, points)| {
+                let points = points.iter().filter_map(|(x, values)| {
+                    let mut of = estimate(values)?;
+                    if together.is_some() {
+                        of.interval = spread(values);
+                    }
+                    Some((x.number()? * x_scale, of))
+                });
+                (name_of(variant.as_ref()), points.collect())
+            })
+            .collect();
+        let estimates = lines.iter().flat_map(|(_, points)| points);
+        let note = interval_note(estimates.map(|(_, of)| of));
+        let note = match together {
+            Some(label) => format!(
+                "mean of runs of every {}, with their smallest and largest",
+                study.results.labels[label].name
+            ),
+            None => note.to_owned(),
+        };
+        let lines = BandLines {
+            title: study.title(&format!("Goodput over {}", label.name), &page.common),
+            note,
+            x,
+            x_name: x_name.clone(),
+            y: drawn(metric).0,
+            lines,
+        };
+        lines.draw(study.style)
+    };
+    pages.into_iter().map(canvas).collect()
+}

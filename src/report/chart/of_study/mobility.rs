@@ -1,0 +1,114 @@
+//! While the capacity changes: the balanced metric, and several quantities on their own axes.
+
+use std::collections::BTreeMap;
+
+use crate::metric::stats::mean;
+use crate::study::{LabelValue, Metric, StudyRun};
+
+use super::super::axis::Quantity;
+use super::super::distribution::{Distribution, Distributions};
+use super::super::palette::variant;
+use super::super::spider::{SpiderShape, Spiders};
+use super::settings::{Page, Setting, name_of};
+use super::{Charts, Study, drawn, moves};
+
+const TOPIC: &str = "Goodput, delay and retransmissions together";
+
+/// Panels on one chart.
+const PANELS_MAX: usize = 6;
+
+const AXES: [Metric; 3] = [
+    Metric::GoodputBps,
+    Metric::RttNsMean,
+    Metric::RetransmissionRate,
+];
+
+type Variant = Option<LabelValue>;
+
+impl Study<'_> {
+    /// Whether a run belongs here: where the capacity of some changes, only these do.
+    fn of_mobility(&self) -> impl Fn(&StudyRun) -> bool {
+        let any = self.runs().any(|run| moves(&run.conditions));
+        move |run| !any || moves(&run.conditions)
+    }
+}
+
+/// The means of each variant as a polygon.
+pub(super) fn spiders(study: &Study<'_>, charts: &mut Charts) {
+    type Shapes = BTreeMap<Variant, SpiderShape>;
+    let mut found: BTreeMap<Setting, Shapes> = BTreeMap::new();
+    for (axis, metric) in AXES.into_iter().enumerate() {
+        for (setting, variants) in study.means(metric, &[], study.of_mobility()) {
+            let shapes = found.entry(setting).or_default();
+            for (variant, values) in variants {
+                let name = name_of(variant.as_ref());
+                let shape = shapes.entry(variant).or_insert_with(|| SpiderShape {
+                    name,
+                    values: vec![None; AXES.len()],
+                    n: values.len() as u64,
+                });
+                shape.values[axis] = mean(&values);
+            }
+        }
+    }
+    // One polygon alone says nothing.
+    found.retain(|_, shapes| shapes.len() > 1);
+    let canvas = |page: Page<Shapes>| {
+        let spiders = Spiders {
+            title: study.title("Goodput, delay, retransmissions", &page.common),
+            note: "means of runs".to_owned(),
+            axes: AXES.map(|metric| drawn(metric).0).to_vec(),
+            panels: page
+                .entries
+                .into_iter()
+                .map(|(name, shapes)| (name, shapes.into_values().collect()))
+                .collect(),
+        };
+        spiders.draw(study.style)
+    };
+    let pages = study.settings(&[]).pages(found, PANELS_MAX, |_| 1);
+    charts.add(TOPIC, "spider", pages.into_iter().map(canvas));
+}
+
+/// How the balanced metric of bins is distributed, by variant.
+pub(super) fn ecdfs(study: &Study<'_>, charts: &mut Charts) {
+    type Values = BTreeMap<Variant, Vec<f64>>;
+    let of_mobility = study.of_mobility();
+    let settings = study.settings(&[]);
+    let mut found: BTreeMap<Setting, Values> = BTreeMap::new();
+    for run in study.runs().filter(|run| of_mobility(run)) {
+        for flow in &run.flows {
+            let pms: Vec<f64> = flow
+                .measure
+                .samples
+                .iter()
+                .filter_map(|bin| bin.pm)
+                .collect();
+            if !pms.is_empty() {
+                let of_setting = found.entry(settings.setting(run, Some(flow))).or_default();
+                let values = of_setting.entry(study.variant_of(flow)).or_default();
+                values.extend(pms);
+            }
+        }
+    }
+    let canvas = |page: Page<Values>| {
+        let panel = |(name, values): (String, Values)| {
+            let distributions = values.into_iter().map(|(of, values)| {
+                let of = name_of(of.as_ref());
+                let style = variant(&of);
+                Distribution::of_values(of, style, &values)
+            });
+            (name, distributions.collect())
+        };
+        let distributions = Distributions {
+            title: study.title("Balanced metric Pm", &page.common),
+            note: "of the bins of all flows; n counts bins".to_owned(),
+            quantity: Quantity::PM,
+            panels: page.entries.into_iter().map(panel).collect(),
+            histogram: false,
+        };
+        distributions.draw(study.style)
+    };
+    let pages = settings.pages(found, PANELS_MAX, |_| 1);
+    charts.add(TOPIC, "pm-ecdf", pages.into_iter().map(canvas));
+}

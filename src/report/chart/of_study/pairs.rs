@@ -1,0 +1,223 @@
+//! Two flows against each other: fairness, who fills the queue, short flows beside long ones.
+
+use std::collections::BTreeMap;
+
+use crate::metric::stats::mean;
+use crate::study::{LabelValue, Metric, StudyFlow, StudyRun};
+
+use super::super::boxes::{BoxPanel, Boxes};
+use super::super::densities::{FnessPair, FnessScatter};
+use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
+use super::settings::{Page, Setting, name_of};
+use super::{CHARTS_MAX, Charts, Study, drawn};
+
+const TOPIC: &str = "Two flows";
+
+/// Pairs of variants, and maps, on one chart.
+const PAIRS_MAX: usize = 18;
+const MAPS_MAX: usize = 12;
+
+/// A flow is short beside one that has so many times its bytes, and takes twice as long or more.
+const SHORT: f64 = 4.0;
+
+type Variant = Option<LabelValue>;
+
+impl Study<'_> {
+    /// Runs of two flows, in the order of their start.
+    fn pairs(&self) -> impl Iterator<Item = (&StudyRun, [&StudyFlow; 2])> {
+        self.runs().filter_map(|run| match run.flows.as_slice() {
+            [first, second] => Some((run, [first, second])),
+            _ => None,
+        })
+    }
+
+    /// The setting of a run of two flows: labels that only one of them has are none.
+    fn setting_of_pair(&self, run: &StudyRun) -> Setting {
+        self.settings(&[]).setting(run, None)
+    }
+}
+
+/// Fairness of each pair, for both orders in which its flows may start.
+pub(super) fn fness(study: &Study<'_>, charts: &mut Charts) {
+    type Pairs = BTreeMap<(Variant, Variant), FnessPair>;
+    let mut found: BTreeMap<Setting, Pairs> = BTreeMap::new();
+    for (run, flows) in study.pairs() {
+        let Some(fness) = run.values.get(Metric::Fness) else {
+            continue;
+        };
+        let [first, second] = flows.map(|flow| study.variant_of(flow));
+        if study.roles.variant.is_some() && (first.is_none() || second.is_none()) {
+            continue;
+        }
+        let turned = second < first;
+        let (a, b) = if turned {
+            (second, first)
+        } else {
+            (first, second)
+        };
+        let pairs = found.entry(study.setting_of_pair(run)).or_default();
+        let name = format!("{} | {}", name_of(a.as_ref()), name_of(b.as_ref()));
+        let pair = pairs.entry((a, b)).or_insert_with(|| FnessPair {
+            name,
+            a_first: Vec::new(),
+            b_first: Vec::new(),
+        });
+        // The run's A is the flow that started first.
+        if turned {
+            pair.b_first.push(-fness);
+        } else {
+            pair.a_first.push(fness);
+        }
+    }
+    // A chart a setting, unless these are many.
+    let most = found.values().map(BTreeMap::len).max().unwrap_or(0);
+    let room = if found.len() <= CHARTS_MAX && most > 2 {
+        most
+    } else {
+        PAIRS_MAX
+    };
+    let pages = study.settings(&[]).pages(found, room, BTreeMap::len);
+    let canvas = |page: Page<Pairs>| {
+        let pairs = page.entries.into_iter().flat_map(|(setting, pairs)| {
+            pairs.into_values().map(move |pair| FnessPair {
+                name: named(&pair.name, &setting),
+                ..pair
+            })
+        });
+        let scatter = FnessScatter {
+            title: study.title("Fairness of pairs A | B", &page.common),
+            note: String::new(),
+            point: "a run".to_owned(),
+            pairs: pairs.collect(),
+        };
+        scatter.draw(study.style)
+    };
+    charts.add(TOPIC, "fness", pages.into_iter().map(canvas));
+}
+
+fn named(name: &str, setting: &str) -> String {
+    if setting.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}, {setting}")
+    }
+}
+
+/// How far each pair fills the queue.
+pub(super) fn queue_share(study: &Study<'_>, charts: &mut Charts) {
+    type Shares = BTreeMap<(Variant, Variant), Vec<f64>>;
+    let mut found: BTreeMap<Setting, Shares> = BTreeMap::new();
+    for (run, flows) in study.pairs() {
+        if let Some(share) = run.values.get(Metric::QueueShare) {
+            let [first, second] = flows.map(|flow| study.variant_of(flow));
+            let shares = found.entry(study.setting_of_pair(run)).or_default();
+            shares.entry((first, second)).or_default().push(share);
+        }
+    }
+    let canvas = |page: Page<Shares>| {
+        let mut names: Vec<Variant> = page
+            .entries
+            .iter()
+            .flat_map(|(_, shares)| shares.keys())
+            .flat_map(|(first, second)| [first.clone(), second.clone()])
+            .collect();
+        names.sort();
+        names.dedup();
+        if names.len() < 2 {
+            return None;
+        }
+        let n = page
+            .entries
+            .iter()
+            .flat_map(|(_, shares)| shares.values())
+            .map(|values| values.len() as u64);
+        let n = super::super::grouped_bars::n_words(n);
+        let texts: Vec<String> = names.iter().map(|name| name_of(name.as_ref())).collect();
+        let map = |(name, shares): &(String, Shares)| {
+            let cell = |second: &Variant, first: &Variant| {
+                mean(shares.get(&(first.clone(), second.clone()))?)
+            };
+            let row = |second: &Variant| names.iter().map(|first| cell(second, first)).collect();
+            HeatMap {
+                name: name.clone(),
+                scale: HeatScale::Amount,
+                cells: names.iter().map(row).collect(),
+            }
+        };
+        let maps = HeatMaps {
+            title: study.title("Share of the queue", &page.common),
+            note: format!("mean of runs of the mean of both flows, {n}"),
+            quantity: drawn(Metric::QueueShare).0,
+            columns: ("First flow".to_owned(), texts.clone()),
+            rows: ("Second flow".to_owned(), texts.clone()),
+            maps: page.entries.iter().map(map).collect(),
+        };
+        maps.draw(study.style)
+    };
+    let pages = study.settings(&[]).pages(found, MAPS_MAX, |_| 1);
+    charts.add(TOPIC, "queue-share", pages.into_iter().map(canvas));
+}
+
+/// Completion times of short flows beside long ones, and of these.
+pub(super) fn completion(study: &Study<'_>, charts: &mut Charts) {
+    /// Of short, of long flows.
+    type Times = [BTreeMap<(Variant, Variant), Vec<f64>>; 2];
+    let mut found: BTreeMap<Setting, Times> = BTreeMap::new();
+    for (run, [first, second]) in study.pairs() {
+        let is_short = |one: &StudyFlow, other: &StudyFlow| {
+            let times = |metric, times: f64| {
+                let of = |flow: &StudyFlow| flow.measure.values.get(metric);
+                of(one)
+                    .zip(of(other))
+                    .is_some_and(|(one, other)| one * times <= other)
+            };
+            times(Metric::AckedBytes, SHORT) && times(Metric::CompletionNs, 2.0)
+        };
+        let (short, long) = if is_short(first, second) {
+            (first, second)
+        } else if is_short(second, first) {
+            (second, first)
+        } else {
+            continue;
+        };
+        let times = found.entry(study.setting_of_pair(run)).or_default();
+        for ((times, flow), beside) in times.iter_mut().zip([short, long]).zip([long, short]) {
+            if let Some(ns) = flow.measure.values.get(Metric::CompletionNs) {
+                let names = (study.variant_of(flow), study.variant_of(beside));
+                let values = times.entry(names).or_default();
+                values.push(ns * drawn(Metric::CompletionNs).1);
+            }
+        }
+    }
+    let (quantity, _) = drawn(Metric::CompletionNs);
+    let canvas = |page: Page<Times>| {
+        let panel = |of: usize, beside: &str, name: &'static str| {
+            let samples = page.entries.iter().flat_map(|(setting, times)| {
+                times[of].iter().map(move |((variant, other), values)| {
+                    let (variant, other) = (name_of(variant.as_ref()), name_of(other.as_ref()));
+                    let name = format!("{variant} beside {beside} {other}");
+                    (named(&name, setting), values.clone())
+                })
+            });
+            BoxPanel {
+                quantity: quantity.called(name),
+                samples: samples.collect(),
+            }
+        };
+        let boxes = Boxes {
+            title: study.title("Completion times, short beside long", &page.common),
+            note: format!(
+                "a flow is short beside one with {SHORT} times its bytes that takes twice as long"
+            ),
+            panels: vec![
+                panel(0, "long", "Completion time of the short flow"),
+                panel(1, "short", "Completion time of the long flow"),
+            ],
+        };
+        boxes.draw(study.style)
+    };
+    let pages = study
+        .settings(&[])
+        .pages(found, PAIRS_MAX, |times| times[0].len());
+    charts.add(TOPIC, "completion", pages.into_iter().map(canvas));
+}

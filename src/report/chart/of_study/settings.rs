@@ -1,0 +1,294 @@
+//! Under which settings runs took place, in words, and how settings are dealt out to charts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::study::units::Dimension;
+use crate::study::{Label, LabelKind, LabelValue, StudyFlow, StudyResults, StudyRun};
+
+use super::super::label::count;
+
+/// Settings are dealt out to charts by the values of a label with at most so many of them.
+const PARTS_MAX: usize = 12;
+
+/// Values of labels, in the order of [`Settings::places`], and how many flows of what share the
+/// link, where that matters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Setting {
+    labels: Vec<Option<LabelValue>>,
+    flows: Option<Company>,
+}
+
+impl Setting {
+    /// The same setting, with the flows of its run.
+    pub(super) fn with(self, flows: Company) -> Self {
+        Self {
+            flows: Some(flows),
+            ..self
+        }
+    }
+
+    /// Its first label alone.
+    pub(super) fn first(&self) -> Self {
+        Self {
+            labels: self.labels.iter().take(1).cloned().collect(),
+            flows: None,
+        }
+    }
+
+    /// Its parts: a word for each, by the labels that have a value.
+    fn parts(&self, settings: &Settings<'_>) -> Vec<Option<String>> {
+        let labels = self.labels.iter().zip(&settings.places);
+        let mut parts: Vec<Option<String>> = labels
+            .map(|(value, &place)| Some(words(&settings.results.labels[place], value.as_ref()?)))
+            .collect();
+        parts.push(self.flows.as_ref().map(Company::words));
+        parts
+    }
+}
+
+/// The flows of a run, by variant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Company {
+    /// So many of one variant.
+    Same(usize),
+    /// Several variants: how many of each.
+    Mixed(Vec<(usize, String)>),
+}
+
+impl Company {
+    pub(super) fn of(variants: &BTreeMap<Option<LabelValue>, Vec<&StudyFlow>>) -> Self {
+        match variants.len() {
+            0 | 1 => Self::Same(variants.values().map(Vec::len).sum()),
+            _ => {
+                let each = variants.iter();
+                Self::Mixed(
+                    each.map(|(name, flows)| (flows.len(), name_of(name.as_ref())))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Same(n) => count(*n, "flow"),
+            Self::Mixed(parts) => {
+                let parts = parts.iter().map(|(n, name)| format!("{n} {name}"));
+                parts.collect::<Vec<_>>().join(" + ")
+            }
+        }
+    }
+}
+
+/// What is drawn on one chart: settings with what belongs to each.
+pub(super) struct Page<T> {
+    /// What all of them have in common, in words.
+    pub(super) common: String,
+    /// What tells each apart, in words, and what belongs to it.
+    pub(super) entries: Vec<(String, T)>,
+}
+
+/// The labels that make settings.
+pub(super) struct Settings<'a> {
+    results: &'a StudyResults,
+    places: Vec<usize>,
+}
+
+impl<'a> Settings<'a> {
+    /// All labels that make groups but some.
+    pub(super) fn of(results: &'a StudyResults, without: &[Option<usize>]) -> Self {
+        let places = results.group_by.iter().copied();
+        Self {
+            results,
+            places: places
+                .filter(|&place| !without.contains(&Some(place)))
+                .collect(),
+        }
+    }
+
+    /// The setting of a run, or of one of its flows.
+    pub(super) fn setting(&self, run: &StudyRun, flow: Option<&StudyFlow>) -> Setting {
+        let labels = flow.map_or(&run.labels, |flow| &flow.labels);
+        Setting {
+            labels: self
+                .places
+                .iter()
+                .map(|&place| labels[place].clone())
+                .collect(),
+            flows: None,
+        }
+    }
+
+    /// The same with none but the first label.
+    pub(super) fn first(self) -> Self {
+        Self {
+            places: self.places.into_iter().take(1).collect(),
+            ..self
+        }
+    }
+
+    /// Deals settings out to pages with room for `capacity`, each taking its `weight`.
+    pub(super) fn pages<T>(
+        &self,
+        settings: BTreeMap<Setting, T>,
+        capacity: usize,
+        weight: impl Fn(&T) -> usize,
+    ) -> Vec<Page<T>> {
+        let mut pages = Vec::new();
+        let weighed = settings
+            .into_iter()
+            .map(|(setting, of)| (setting, weight(&of).max(1), of))
+            .collect();
+        split(weighed, capacity, &mut |page| pages.push(self.page(page)));
+        pages
+    }
+
+    fn page<T>(&self, settings: Vec<Weighed<T>>) -> Page<T> {
+        let mut parts: Vec<Vec<Option<String>>> = settings
+            .iter()
+            .map(|(setting, _, _)| setting.parts(self))
+            .collect();
+        // That a flow was alone goes without saying unless it tells settings apart.
+        for (index, (setting, _, _)) in settings.iter().enumerate() {
+            let mut others = settings.iter().enumerate();
+            let told_apart =
+                others.any(|(other, (of, _, _))| other != index && of.labels == setting.labels);
+            if setting.flows == Some(Company::Same(1)) && !told_apart {
+                parts[index].pop();
+                parts[index].push(None);
+            }
+        }
+        let is_common = |place: usize| parts.iter().all(|of| of[place] == parts[0][place]);
+        let joined = |of: &[Option<String>], common: bool| {
+            let kept = (0..of.len()).filter(|&place| is_common(place) == common);
+            let words: Vec<&str> = kept.filter_map(|place| of[place].as_deref()).collect();
+            words.join(", ")
+        };
+        Page {
+            common: parts
+                .first()
+                .map_or_else(String::new, |of| joined(of, true)),
+            entries: settings
+                .into_iter()
+                .zip(&parts)
+                .map(|((_, _, of), parts)| (joined(parts, false), of))
+                .collect(),
+        }
+    }
+}
+
+type Weighed<T> = (Setting, usize, T);
+
+/// Cuts settings, which are in order, where their first label with a few values changes; where no
+/// label has a few, wherever a page is full.
+fn split<T>(settings: Vec<Weighed<T>>, capacity: usize, each: &mut impl FnMut(Vec<Weighed<T>>)) {
+    let total: usize = settings.iter().map(|(_, weight, _)| weight).sum();
+    if settings.is_empty() {
+        return;
+    }
+    if total <= capacity || settings.len() == 1 {
+        each(settings);
+        return;
+    }
+    let labels = settings[0].0.labels.len();
+    let by = (0..labels).find(|&index| {
+        let values: BTreeSet<&Option<LabelValue>> = settings
+            .iter()
+            .map(|(setting, _, _)| &setting.labels[index])
+            .collect();
+        (2..=PARTS_MAX).contains(&values.len())
+    });
+    if let Some(by) = by {
+        let mut parts: BTreeMap<Option<LabelValue>, Vec<Weighed<T>>> = BTreeMap::new();
+        for of in settings {
+            parts.entry(of.0.labels[by].clone()).or_default().push(of);
+        }
+        for part in parts.into_values() {
+            split(part, capacity, each);
+        }
+        return;
+    }
+    // All pages alike rather than a full one and the rest.
+    let room = total.div_ceil(total.div_ceil(capacity));
+    let (mut page, mut taken) = (Vec::new(), 0);
+    for of in settings {
+        if taken + of.1 > room.max(of.1) {
+            each(std::mem::take(&mut page));
+            taken = 0;
+        }
+        taken += of.1;
+        page.push(of);
+    }
+    each(page);
+}
+
+pub(super) fn is_number(label: &Label) -> bool {
+    matches!(label.kind, LabelKind::Number(_))
+}
+
+/// A value of a label as it stands in a title or below a bar: with its unit; with the label's name
+/// where a number alone would not tell what it is.
+fn words(label: &Label, value: &LabelValue) -> String {
+    let text = value.text();
+    let text = match label.kind {
+        LabelKind::Number(_) if value.number().is_none() => text.to_owned(),
+        _ => match unit(label) {
+            "" => text.to_owned(),
+            unit => format!("{text} {unit}"),
+        },
+    };
+    /// Longer texts say what they are, whatever they begin with.
+    const SHORT: usize = 8;
+    let named = text.starts_with(|letter: char| letter.is_alphabetic());
+    if named || label.name == "rate" || !is_number(label) && text.chars().count() > SHORT {
+        text
+    } else {
+        format!("{} {text}", label.name)
+    }
+}
+
+/// The unit of a label, as it is written behind numbers.
+fn unit(label: &Label) -> &'static str {
+    let LabelKind::Number(Some(unit)) = label.kind else {
+        return "";
+    };
+    match (unit.dimension, unit.suffix) {
+        (Dimension::Rate, "bps") => "bit/s",
+        (Dimension::Rate, "kbps") => "kbit/s",
+        (Dimension::Rate, "mbps") => "Mbit/s",
+        (Dimension::Rate, "gbps") => "Gbit/s",
+        (Dimension::Rate, "tbps") => "Tbit/s",
+        (Dimension::Time, "us") => "µs",
+        (Dimension::Size, "bytes") => "B",
+        (Dimension::Size, "kb") => "kB",
+        (Dimension::Size, "mb") => "MB",
+        (Dimension::Size, "gb") => "GB",
+        (Dimension::Size, "kib") => "KiB",
+        (Dimension::Size, "mib") => "MiB",
+        (Dimension::Size, "gib") => "GiB",
+        (Dimension::Percent, _) => "%",
+        (Dimension::Bdp, _) => "BDP",
+        (_, suffix) => suffix,
+    }
+}
+
+/// A label as the name of an axis: `Loss`, and with its unit.
+pub(super) fn axis_name(label: &Label) -> (String, String) {
+    let mut letters = label.name.chars();
+    let name: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(letters)
+        .collect();
+    let whole = match unit(label) {
+        "" => name.clone(),
+        unit => format!("{name} ({unit})"),
+    };
+    (name, whole)
+}
+
+/// A variant in words.
+pub(super) fn name_of(value: Option<&LabelValue>) -> String {
+    value.map_or_else(|| "unlabelled".to_owned(), |value| value.text().to_owned())
+}

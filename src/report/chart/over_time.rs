@@ -1,7 +1,5 @@
 //! Flows over time: goodput, RTT, queueing delay, bytes in flight, retransmissions.
 
-use std::collections::BTreeMap;
-
 use super::ChartOptions;
 use super::axis::{Quantity, grouped};
 use super::canvas::Canvas;
@@ -67,36 +65,37 @@ pub(super) fn goodput_line(
     style: LineStyle,
     bins: &Bins,
 ) -> Line {
-    let mut bytes: BTreeMap<i64, u64> = BTreeMap::new();
-    for flow in flows {
-        let acked = flow.flow.record.state.acked_bytes.is_some();
-        for bin in flow.flow.record.series.bins() {
-            let seen = bin.payload_bytes.saturating_sub(bin.retransmitted_bytes);
-            let news = if acked { bin.acked_bytes } else { seen };
-            if news > 0 || bin.payload_bytes > 0 {
-                *bytes.entry(bin.index).or_default() += news;
-            }
-        }
-    }
+    let rate = |bytes: u64| 8.0 * bytes as f64 / bins.length_s;
+    let samples = if let [flow] = flows {
+        bins.thinned(bins.filled(news(flow), rate))
+    } else {
+        let mut all: Vec<(i64, u64)> = flows.iter().flat_map(|flow| news(flow)).collect();
+        all.sort_unstable();
+        let sum = |of: &[(i64, u64)]| (of[0].0, of.iter().map(|(_, bytes)| bytes).sum());
+        let sums = all.chunk_by(|one, next| one.0 == next.0).map(sum);
+        bins.thinned(bins.filled(sums, rate))
+    };
     Line {
         name,
         style,
-        samples: without_gaps(&bytes, |bytes| 8.0 * bytes as f64 / bins.length_s),
+        samples,
     }
 }
 
-/// A value for each bin from the first to the last, 0 where there is none.
-fn without_gaps(amounts: &BTreeMap<i64, u64>, value: impl Fn(u64) -> f64) -> Vec<Sample> {
-    let first = amounts.keys().next().copied();
-    let span = first.zip(amounts.keys().next_back().copied());
-    span.into_iter()
-        .flat_map(|(first, last)| first..=last)
-        .map(|bin| Sample {
-            bin,
-            value: value(amounts.get(&bin).copied().unwrap_or(0)),
-            range: None,
+/// Bytes of each bin of a flow in which data was sent or acknowledged: acknowledged, or without
+/// ACKs new.
+fn news<'a>(flow: &'a NamedFlow<'_>) -> impl Iterator<Item = (i64, u64)> + use<'a> {
+    let acked = flow.flow.record.state.acked_bytes.is_some();
+    flow.flow
+        .record
+        .series
+        .bins()
+        .iter()
+        .filter_map(move |bin| {
+            let seen = bin.payload_bytes.saturating_sub(bin.retransmitted_bytes);
+            let news = if acked { bin.acked_bytes } else { seen };
+            (news > 0 || bin.payload_bytes > 0).then_some((bin.index, news))
         })
-        .collect()
 }
 
 /// Mean RTT of each flow, with the range of each bin. None without samples.
@@ -148,7 +147,7 @@ fn delays(
                 range: Some(range),
             })
         });
-        samples.collect()
+        bins.thinned(samples)
     });
     let samples: u64 = scene
         .flows
@@ -174,7 +173,7 @@ pub(super) fn in_flight(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plo
                 range: None,
             })
         });
-        samples.collect()
+        bins.thinned(samples)
     });
     let notes = vec![
         format!("largest value in {}", bins.words()),
@@ -199,9 +198,8 @@ pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Opti
         let series = flow.flow.record.series.bins().iter();
         let amounts = series
             .filter(|bin| bin.data_packets > 0)
-            .map(|bin| (bin.index, bin.retransmitted_packets))
-            .collect();
-        without_gaps(&amounts, |packets| packets as f64)
+            .map(|bin| (bin.index, bin.retransmitted_packets));
+        bins.thinned(bins.filled(amounts, |packets| packets as f64))
     });
     Some(Plot {
         what: "Retransmissions",

@@ -75,6 +75,72 @@ impl Bins {
         (bins, joined)
     }
 
+    /// How many bins lie in a stretch of time that nobody can see in: 1, unless there are many.
+    fn stretch(&self) -> i64 {
+        let bins = self.last.saturating_sub(self.first).saturating_add(1);
+        let stretch = bins / STRETCHES_MAX + i64::from(bins % STRETCHES_MAX > 0);
+        stretch.max(1)
+    }
+
+    /// How far apart neighbours on a line may be without a gap between them, in bins.
+    pub(super) fn reach(&self) -> i64 {
+        2 * self.stretch() - 1
+    }
+
+    /// The samples of a line as they are read, in order: all of them, or where there are very many,
+    /// of each stretch the first, the lowest, the highest and the last, with the range of all.
+    pub(super) fn thinned(&self, samples: impl IntoIterator<Item = Sample>) -> Vec<Sample> {
+        let stretch = self.stretch();
+        if stretch == 1 {
+            return samples.into_iter().collect();
+        }
+        let of = |sample: &Sample| sample.bin.div_euclid(stretch);
+        let mut ranges: Vec<(i64, (f64, f64))> = Vec::new();
+        let seen = samples.into_iter().inspect(|sample| {
+            let Some((low, high)) = sample.range else {
+                return;
+            };
+            match ranges.last_mut() {
+                Some((last, range)) if *last == of(sample) => {
+                    *range = (range.0.min(low), range.1.max(high));
+                }
+                _ => ranges.push((of(sample), (low, high))),
+            }
+        });
+        let mut kept = thin::extremes(seen, of, |sample| sample.value);
+        for sample in &mut kept {
+            let place = ranges.binary_search_by_key(&of(sample), |&(stretch, _)| stretch);
+            if let (Some(range), Ok(place)) = (&mut sample.range, place) {
+                *range = ranges[place].1;
+            }
+        }
+        kept
+    }
+
+    /// A value for each bin from the first to the last of `amounts`, which are in order, 0 where
+    /// there is none; of many bins without any, as many as it takes to draw them.
+    pub(super) fn filled<'a>(
+        &self,
+        amounts: impl Iterator<Item = (i64, u64)> + 'a,
+        value: impl Fn(u64) -> f64 + 'a,
+    ) -> impl Iterator<Item = Sample> + 'a {
+        let stretch = self.stretch();
+        let mut last = None;
+        let all = amounts.flat_map(move |(bin, amount)| {
+            let before = last.replace(bin).unwrap_or(bin - 1);
+            let empty = (before + 1..bin).step_by(usize::try_from(stretch).unwrap_or(usize::MAX));
+            // The line comes up from 0 right before the next value.
+            let end = (stretch > 1 && bin - before > 2).then_some(bin - 1);
+            let empty = empty.chain(end).map(|bin| (bin, 0));
+            empty.chain(std::iter::once((bin, amount)))
+        });
+        all.map(move |(bin, amount)| Sample {
+            bin,
+            value: value(amount),
+            range: None,
+        })
+    }
+
     /// The time axis: from the first packet on, unless nothing was sent for long.
     pub(super) fn axis(&self, style: Style) -> Axis {
         let (first, end) = (
@@ -99,6 +165,10 @@ impl Bins {
         format!("bins of {}", Quantity::TIME.format(self.length_s))
     }
 }
+
+/// Stretches of time on a chart: a good two for each pixel of the widest, for the thinning by
+/// pixels to find the extremes still there.
+const STRETCHES_MAX: i64 = 8192;
 
 /// What is drawn in one panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -339,14 +409,14 @@ fn draw_lines(canvas: &mut Canvas, panel: &Panel, lines: &[Line], bins: &Bins) {
     // Bands of many flows must not add up to a wall.
     let opacity = (0.3 / (lines.len() as f64).sqrt()).clamp(0.1, 0.22);
     for line in lines {
-        for run in runs(&line.samples) {
+        for run in runs(&line.samples, bins.reach()) {
             draw_band(canvas, panel, run, line.style.colour, opacity, bins);
         }
     }
     for (rank, line) in lines.iter().enumerate().rev() {
         let at = |sample: &Sample| panel.at(bins.middle_s(sample.bin), sample.value);
         let mut all: Vec<Point> = Vec::new();
-        for run in runs(&line.samples) {
+        for run in runs(&line.samples, bins.reach()) {
             let points = thin::line(run.iter().map(at));
             if let [alone] = points.as_slice() {
                 canvas.marker(*alone, 5.0, line.style.marker, line.style.colour);
@@ -361,9 +431,9 @@ fn draw_lines(canvas: &mut Canvas, panel: &Panel, lines: &[Line], bins: &Bins) {
     }
 }
 
-/// Stretches of bins without a gap.
-pub(super) fn runs(samples: &[Sample]) -> impl Iterator<Item = &[Sample]> {
-    samples.chunk_by(|one, next| next.bin == one.bin + 1)
+/// Samples without a gap: neighbours are at most `reach` bins apart.
+pub(super) fn runs(samples: &[Sample], reach: i64) -> impl Iterator<Item = &[Sample]> {
+    samples.chunk_by(move |one, next| next.bin - one.bin <= reach)
 }
 
 fn draw_band(

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analyze::PairBin;
 use crate::metric;
-use crate::observe::Bin;
 
 use super::ChartOptions;
 use super::axis::{Axis, Quantity};
@@ -16,6 +16,9 @@ use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Pairs of flows whose fness over time is drawn; more cannot be told apart.
 const PAIRS_MAX: usize = 6;
+
+/// Bins of the fairness over time: as many as the widest chart has pixels.
+const BINS_MAX: i64 = 2048;
 
 /// IP bytes of some flows in each joined bin.
 struct Layer {
@@ -147,9 +150,10 @@ fn draw_layers(
 /// Jain's index in each bin and, of few flows, fness of each pair. None with fewer than two flows
 /// at the same time.
 pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
-    let bins = Bins::of(scene, options.bin_ns)?;
+    // Bytes are compared over a stretch of time: no more of these than can be seen.
+    let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(BINS_MAX);
     let rivals = rivals(scene);
-    let jain = jain_line(&rivals);
+    let jain = jain_line(&rivals, joined);
     if jain.samples.is_empty() {
         return None;
     }
@@ -162,7 +166,7 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
         bands: false,
         notes: Vec::new(),
     })];
-    let pairs = pair_lines(scene, options);
+    let pairs = pair_lines(scene, options, joined);
     if !pairs.is_empty() && pairs.len() <= PAIRS_MAX {
         parts.push(Part::Plot(Plot {
             what: "fness",
@@ -209,22 +213,24 @@ fn larger_directions(scene: &Scene<'_>) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Bins between a flow's first and last with data, without these two, by number.
-fn inner_bins<'a>(flow: &'a NamedFlow<'_>) -> impl Iterator<Item = (i64, u64)> + 'a {
-    let data = || {
-        let bins = flow.flow.record.series.bins().iter();
-        bins.filter(|bin: &&Bin| bin.payload_bytes > 0)
-    };
-    let first = data().next().map_or(i64::MAX, |bin| bin.index);
-    let last = data().next_back().map_or(i64::MIN, |bin| bin.index);
-    let bytes: BTreeMap<i64, u64> = data().map(|bin| (bin.index, bin.payload_bytes)).collect();
+/// Joined bins between a flow's first and last with data, without these two, by number.
+fn inner_bins(flow: &NamedFlow<'_>, joined: i64) -> impl Iterator<Item = (i64, u64)> + use<> {
+    let mut bytes: BTreeMap<i64, u64> = BTreeMap::new();
+    for bin in flow.flow.record.series.bins() {
+        if bin.payload_bytes > 0 {
+            let sum = bytes.entry(bin.index.div_euclid(joined)).or_default();
+            *sum += bin.payload_bytes;
+        }
+    }
+    let first = bytes.keys().next().map_or(i64::MAX, |&bin| bin);
+    let last = bytes.keys().next_back().map_or(i64::MIN, |&bin| bin);
     (first.saturating_add(1)..last).map(move |bin| (bin, bytes.get(&bin).copied().unwrap_or(0)))
 }
 
-pub(super) fn jain_line(rivals: &[&NamedFlow<'_>]) -> Line {
+pub(super) fn jain_line(rivals: &[&NamedFlow<'_>], joined: i64) -> Line {
     let mut bins: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for flow in rivals {
-        for (bin, bytes) in inner_bins(flow) {
+        for (bin, bytes) in inner_bins(flow, joined) {
             bins.entry(bin).or_default().push(bytes as f64);
         }
     }
@@ -248,7 +254,7 @@ pub(super) fn jain_line(rivals: &[&NamedFlow<'_>]) -> Line {
     }
 }
 
-fn pair_lines(scene: &Scene<'_>, options: &ChartOptions) -> Vec<Line> {
+fn pair_lines(scene: &Scene<'_>, options: &ChartOptions, joined: i64) -> Vec<Line> {
     let flows: Vec<crate::analyze::Flow<'_>> = scene.capture.flows().collect();
     let by_place: BTreeMap<usize, &NamedFlow<'_>> =
         scene.flows.iter().map(|flow| (flow.place, flow)).collect();
@@ -262,10 +268,13 @@ fn pair_lines(scene: &Scene<'_>, options: &ChartOptions) -> Vec<Line> {
         .map(|((pair, a, b), style)| {
             let bins =
                 crate::analyze::Pairs::bins(&flows, pair, scene.capture.origin, options.bin_ns);
-            let samples = bins.iter().filter_map(|bin| {
+            let place = |bin: &PairBin| bin.index.div_euclid(joined);
+            let together = bins.chunk_by(|one, next| place(one) == place(next));
+            let samples = together.filter_map(|of| {
+                let bytes = |side: fn(&PairBin) -> u64| of.iter().map(side).sum();
                 Some(Sample {
-                    bin: bin.index,
-                    value: bin.fness?,
+                    bin: place(&of[0]),
+                    value: metric::fness(bytes(|bin| bin.bytes_a), bytes(|bin| bin.bytes_b))?,
                     range: None,
                 })
             });

@@ -288,7 +288,7 @@ fn lines_break_where_bins_have_no_data() {
         range: None,
     };
     let samples = [0, 1, 2, 5, 7, 8].map(sample);
-    let lengths: Vec<usize> = runs(&samples).map(<[Sample]>::len).collect();
+    let lengths: Vec<usize> = runs(&samples, 1).map(<[Sample]>::len).collect();
     assert_eq!(lengths, [3, 1, 2]);
 }
 
@@ -351,7 +351,7 @@ fn jain_by_bin_is_that_of_the_payload_in_it() {
     let packets = [download(1, 0, 200, |_| false), half].concat();
     with_scene(packets, |scene, options| {
         let rivals: Vec<&NamedFlow<'_>> = scene.flows.iter().collect();
-        let line = sharing::jain_line(&rivals);
+        let line = sharing::jain_line(&rivals, 1);
         // The first and the last of the 20 bins with data are not whole.
         let bins: Vec<i64> = line.samples.iter().map(|sample| sample.bin).collect();
         assert_eq!(bins, (1..19).collect::<Vec<_>>());

@@ -15,17 +15,27 @@ fn column(x: f64) -> i64 {
 
 /// A line, thinned. Points must be in order of x.
 pub(super) fn line(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
+    extremes(points, |point| column(point.0), |point| point.1)
+}
+
+/// Of all things in a column the first, the lowest, the highest and the last. They must be in order
+/// of their columns.
+pub(super) fn extremes<T: Copy>(
+    things: impl IntoIterator<Item = T>,
+    column: impl Fn(&T) -> i64,
+    height: impl Fn(&T) -> f64,
+) -> Vec<T> {
     let mut result = Vec::new();
-    let mut current: Option<(i64, [(usize, Point); 4])> = None;
-    for (index, point) in points.into_iter().enumerate() {
-        let here = (index, point);
-        let at = column(point.0);
+    let mut current: Option<(i64, [(usize, T); 4])> = None;
+    for here in things.into_iter().enumerate() {
+        let (_, thing) = here;
+        let at = column(&thing);
         match &mut current {
             Some((column, [_, lowest, highest, last])) if *column == at => {
-                if point.1 < lowest.1.1 {
+                if height(&thing) < height(&lowest.1) {
                     *lowest = here;
                 }
-                if point.1 > highest.1.1 {
+                if height(&thing) > height(&highest.1) {
                     *highest = here;
                 }
                 *last = here;
@@ -43,13 +53,13 @@ pub(super) fn line(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     result
 }
 
-/// First, lowest, highest and last point of a column, in the order they came.
-fn put(result: &mut Vec<Point>, mut four: [(usize, Point); 4]) {
+/// First, lowest, highest and last of a column, in the order they came.
+fn put<T: Copy>(result: &mut Vec<T>, mut four: [(usize, T); 4]) {
     four.sort_by_key(|&(index, _)| index);
     let mut last = None;
-    for (index, point) in four {
+    for (index, thing) in four {
         if last != Some(index) {
-            result.push(point);
+            result.push(thing);
         }
         last = Some(index);
     }

@@ -178,13 +178,20 @@ fn write_report(
     config: &Config,
     options: Option<&report::chart::ChartOptions>,
     metadata: &tables::Metadata,
+    pending: Pending,
+) -> Result<PathBuf, ReportError> {
+    let page = report::html::of_run(analysis, config, options, metadata);
+    write_page(page, pending)
+}
+
+/// Writes a page that could be put together.
+fn write_page(
+    page: Result<report::html::Page, String>,
     mut pending: Pending,
 ) -> Result<PathBuf, ReportError> {
-    let page = report::html::of_run(analysis, config, options, metadata).map_err(|message| {
-        ReportError::Format {
-            path: pending.path().to_path_buf(),
-            message,
-        }
+    let page = page.map_err(|message| ReportError::Format {
+        path: pending.path().to_path_buf(),
+        message,
     })?;
     page.write(&mut pending)
         .map_err(|source| ReportError::Write {

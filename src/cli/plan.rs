@@ -160,15 +160,7 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
         }
     }
     if let Some(report) = &args.report {
-        let html = report.extension().is_some_and(|ending| {
-            ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm")
-        });
-        ensure!(
-            html,
-            "{}: a report is an HTML page: let its name end in .html",
-            report.display()
-        );
-        outputs.report = Some(Pending::create(report)?);
+        outputs.report = Some(begin_page(report)?);
         outputs.report_charts = !args.no_charts;
     }
     if let Some(segments) = &args.segments {
@@ -176,6 +168,19 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
         outputs.segments = Some(Pending::create(segments)?);
     }
     Ok(outputs)
+}
+
+/// Begins to write a page.
+pub(super) fn begin_page(path: &Path) -> anyhow::Result<Pending> {
+    let html = path.extension().is_some_and(|ending| {
+        ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm")
+    });
+    ensure!(
+        html,
+        "{}: a report is an HTML page: let its name end in .html",
+        path.display()
+    );
+    Ok(Pending::create(path)?)
 }
 
 /// Program, version, options and captures. Threads are left out: they change nothing.

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::ExitStatus;
+use super::plan::begin_page;
 use super::progress;
+use super::{ExitStatus, write_page};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
-use crate::report::chart::{Size, StudyChart, Style, Theme, of_study};
+use crate::report::chart::{Size, StudyChart, Style, Theme, of_study, save_study};
+use crate::report::html;
 use crate::report::study::{make_folder, write_tables};
 use crate::report::terminal;
 use crate::report::{OutputFolder, ReportError};
@@ -32,6 +34,11 @@ pub struct StudyArgs {
     /// tests and reports, each as .parquet, .csv, .md and .tex, and a folder of charts
     #[arg(short, long, required = true, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
+
+    /// Write a report to FILE.html: one page with charts, tables, failed runs, and how it was made;
+    /// it needs no other file and no network
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 
     /// Draw charts as SVG instead of PNG
     #[arg(long)]
@@ -108,6 +115,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     plan.config.threads = args.threads.map(usize::from);
     // Begun before the first capture is read, so that a folder that cannot be is not found out late.
     make_folder(out)?;
+    let page = args.report.as_deref().map(begin_page).transpose()?;
     let cache = out.join(CACHE);
     let watch = Watch::default();
     let captures = || plan.runs.iter().filter(|run| run.measured.is_none());
@@ -130,15 +138,25 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         ),
         ("ccanalyze.manifest".to_owned(), results.manifest.clone()),
     ];
-    let mut files = write_tables(study_tables(&results), out, &metadata)?.len();
+    let tables = study_tables(&results);
     let style = Style {
         size: args.chart_size,
         theme: args.chart_theme,
     };
+    let charts = if args.no_charts {
+        Vec::new()
+    } else {
+        of_study(&plan.reports, &results, style)
+    };
+    let mut files = charts.len();
+    if let Some(pending) = page {
+        let page = html::of_study(&results, &tables, &charts, style.theme, &metadata);
+        write_page(page, pending)?;
+        files += 1;
+    }
+    files += write_tables(tables, out, &metadata)?.len();
     if !args.no_charts {
-        let charts = of_study(&plan, &results, style);
-        save(&charts, out, args.svg)?;
-        files += charts.len();
+        save(&charts, out, args)?;
     }
     let shown = args.quiet || terminal::summarise_study(&results, out, files);
     let failed = results.runs.iter().any(|run| run.error.is_some());
@@ -150,11 +168,10 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Draws charts into the folder `charts` of `out`, in the place of those of an earlier time.
-fn save(charts: &[StudyChart], out: &Path, svg: bool) -> Result<(), ReportError> {
+fn save(charts: &[StudyChart], out: &Path, args: &StudyArgs) -> Result<(), ReportError> {
     let folder = OutputFolder::create(&out.join("charts"))?;
-    for chart in charts {
-        chart.canvas.save(folder.filling(), &chart.stem, svg)?;
-    }
+    let threads = args.threads.map(usize::from);
+    save_study(charts, folder.filling(), args.svg, threads)?;
     folder.commit()?;
     Ok(())
 }

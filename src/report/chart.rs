@@ -114,27 +114,59 @@ pub fn draw_all(
 ) -> Result<Vec<PathBuf>, ChartError> {
     /// Charts that wait to be drawn together: enough for every core, few enough to be held.
     const BATCH: usize = 64;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(options.threads.unwrap_or(0))
-        .build();
+    let artists = Artists::new(options.threads);
     let save = |(stem, canvas): &(String, Canvas)| canvas.save(folder, stem, options.svg);
-    let save_all = |charts: &[(String, Canvas)]| match &pool {
-        Ok(pool) => pool.install(|| charts.par_iter().map(save).collect()),
-        // No threads to be had: the slow way is still a way.
-        Err(_) => charts.iter().map(save).collect::<Result<Vec<_>, _>>(),
-    };
     let mut written = Vec::new();
     let mut waiting = Vec::new();
     for_each_chart(analysis, options, |_, stem, canvas| {
         waiting.push((stem.to_string(), canvas));
         if waiting.len() == BATCH {
-            written.append(&mut save_all(&waiting)?);
+            written.append(&mut artists.each(&waiting, save)?);
             waiting.clear();
         }
         Ok(())
     })?;
-    written.append(&mut save_all(&waiting)?);
+    written.append(&mut artists.each(&waiting, save)?);
     Ok(written)
+}
+
+/// Writes charts of a study into `folder`, which exists, and returns the names of the files.
+///
+/// # Errors
+///
+/// The first chart that cannot be written.
+pub fn save_study(
+    charts: &[StudyChart],
+    folder: &Path,
+    svg: bool,
+    threads: Option<usize>,
+) -> Result<Vec<PathBuf>, ChartError> {
+    let save = |chart: &StudyChart| chart.canvas.save(folder, &chart.stem, svg);
+    Artists::new(threads).each(charts, save)
+}
+
+/// Threads that draw charts side by side.
+struct Artists(Option<rayon::ThreadPool>);
+
+impl Artists {
+    /// So many; by default one for each core.
+    fn new(threads: Option<usize>) -> Self {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+        // No threads to be had: the slow way is still a way.
+        Self(pool.build().ok())
+    }
+
+    /// What `save` makes of each chart, in their order.
+    fn each<T: Sync>(
+        &self,
+        charts: &[T],
+        save: impl Fn(&T) -> Result<PathBuf, ChartError> + Send + Sync,
+    ) -> Result<Vec<PathBuf>, ChartError> {
+        match &self.0 {
+            Some(pool) => pool.install(|| charts.par_iter().map(save).collect()),
+            None => charts.iter().map(save).collect(),
+        }
+    }
 }
 
 /// Calls `each` with every chart of a run, in a fixed order: the place of its capture, or none

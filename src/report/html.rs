@@ -5,6 +5,7 @@
 //! is escaped: names of files and flows come from strangers.
 
 mod run;
+mod study;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::chart::{self, Canvas, Theme};
 
 pub use run::of_run;
+pub use study::of_study;
 
 /// What stands on the page, in order.
 #[derive(Clone, Debug)]

@@ -9,6 +9,9 @@ use super::tables::{self, Metadata};
 use super::{Pending, ReportError};
 use crate::table::StudyTable;
 
+#[cfg(all(feature = "charts", feature = "cli"))]
+pub(in crate::report) use text::rounded;
+
 /// Writes each table in each format into `folder`, which is made where it is not there. Every
 /// file is complete or not there at all.
 ///

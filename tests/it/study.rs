@@ -276,8 +276,13 @@ fn threads_and_kept_runs_change_no_byte_of_the_tables() {
         let run = run(folder.path(), args);
         assert_eq!(run.status, 0, "{}", run.stderr);
         let out = folder.path().join(args[3]);
-        let files = names(&out).into_iter().filter(|name| name != "cache");
+        let files = names(&out)
+            .into_iter()
+            .filter(|name| name != "cache" && name != "charts");
+        let charts = names(&out.join("charts")).into_iter();
+        let charts = charts.map(|name| format!("charts/{name}"));
         files
+            .chain(charts)
             .map(|name| (name.clone(), fs::read(out.join(&name)).unwrap()))
             .collect()
     };
@@ -285,6 +290,47 @@ fn threads_and_kept_runs_change_no_byte_of_the_tables() {
     let four = tables(&["study", "study.toml", "--out", "four", "--threads", "4"]);
     assert_eq!(one, four);
     assert_eq!(one, tables(&["study", "study.toml", "--out", "one"]));
+}
+
+#[test]
+fn charts_and_the_page_hold_what_the_study_found() {
+    let folder = folder_with(MANIFEST);
+    fs::write(folder.path().join("cubic_20m_3.pcap"), "no capture").unwrap();
+    let options = ["--chart-size", "one-column", "--report", "page.html"];
+    let study = ["study", "study.toml", "--out", "study"];
+    let done = run(folder.path(), &[&study[..], &options[..]].concat());
+    assert_eq!(done.status, 1, "{}", done.stderr);
+    let charts = folder.path().join("study/charts");
+    let found = names(&charts);
+    for wanted in ["bars-goodput.png", "bars-latency.png", "bars-overhead.png"] {
+        assert!(found.contains(wanted), "{found:?}");
+        let png = fs::read(charts.join(wanted)).unwrap();
+        assert!(png.starts_with(b"\x89PNG"), "{wanted}");
+    }
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    for wanted in [
+        "<h1>Study: study</h1>",
+        "cubic_20m_3.pcap: ",
+        "[labels.rate]",
+        "<svg",
+    ] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    // Charts of an earlier time go.
+    let done = run(folder.path(), &[&study[..], &["--svg"]].concat());
+    assert_eq!(done.status, 1, "{}", done.stderr);
+    assert!(names(&charts).contains("bars-goodput.svg"));
+    assert!(!names(&charts).contains("bars-goodput.png"));
+    let mistaken = run(
+        folder.path(),
+        &[&study[..], &["--report", "page.pdf"]].concat(),
+    );
+    assert_eq!(mistaken.status, 2);
+    assert!(
+        mistaken.stderr.contains("end in .html"),
+        "{}",
+        mistaken.stderr
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::metric::stats::{BoxPlot, mean};
 
 use super::axis::{Axis, Quantity, Scale};
 use super::canvas::{Align, Canvas, Stroke};
+use super::font::text_width;
 use super::frame::{LABEL, Panel, Swatch, header};
 use super::grouped_bars::{columns_max, n_words, whisker};
 use super::label::wrap;
@@ -34,11 +35,13 @@ pub struct Boxes {
 }
 
 /// Lines of a name below its box.
-const NAME_LINES: usize = 2;
+const NAME_LINES: usize = 3;
 const LINE: f64 = 28.0;
 
-/// Width of a box with the space around it, at least; and of the labels of vertical axes.
+/// Width of a box with the space around it, at least, with a short name and a long one; and of the
+/// labels of vertical axes.
 const BOX_MIN: f64 = 86.0;
+const NAMED_MIN: f64 = 124.0;
 const LABELS: f64 = 92.0;
 
 /// Outliers that are drawn of one box; more make a blot.
@@ -88,7 +91,16 @@ impl Boxes {
         };
         // A box needs room for a word below it: many are drawn in several rows.
         let width = Tiles::new(&canvas, top, columns, columns, LABELS).width();
-        let in_row = ((width / BOX_MIN) as usize).max(1);
+        let names = panels
+            .iter()
+            .flatten()
+            .map(|(name, _)| text_width(name, LABEL));
+        let pitch = if names.fold(0.0, f64::max) > 2.0 * BOX_MIN {
+            NAMED_MIN
+        } else {
+            BOX_MIN
+        };
+        let in_row = ((width / pitch) as usize).max(1);
         let rows: Vec<Row<'_>> = self
             .panels
             .iter()

@@ -1,6 +1,6 @@
 //! Bars in groups, with intervals: variant beside variant, for each setting.
 
-use super::axis::{Axis, Quantity, grouped};
+use super::axis::{Axis, Quantity, grouped, significant};
 use super::canvas::{Align, Canvas, Stroke, Type};
 use super::font::text_width;
 use super::frame::{LABEL, Swatch, header};
@@ -37,8 +37,13 @@ pub struct GroupedBars {
     pub groups: Vec<(String, Vec<Bar>)>,
 }
 
-/// Width of a bar, in units of layout.
+/// Width of a bar, in units of layout; and where there is room for the number above it. There is
+/// unless that takes too many rows.
 const BAR_MIN: f64 = 22.0;
+const NUMBERED: f64 = 50.0;
+const ROWS_MAX: usize = 4;
+/// Between two numbers.
+const GAP: f64 = 8.0;
 const BAR_MAX: f64 = 74.0;
 
 /// Lines of a group's name.
@@ -76,8 +81,12 @@ impl GroupedBars {
             .fold(0.0, f64::max);
         let width = Tiles::new(&canvas, top, 1, 1, labels).width();
         // A group needs room for its bars, and its name for a word or two.
-        let pitch_min = (bars_most as f64 * BAR_MIN + 24.0).max(110.0);
-        let in_row = ((width / pitch_min) as usize).clamp(1, self.groups.len().max(1));
+        let in_row = |bar: f64| {
+            let pitch = (bars_most as f64 * bar + 24.0).max(110.0);
+            ((width / pitch) as usize).clamp(1, self.groups.len().max(1))
+        };
+        let roomy = self.groups.len().div_ceil(in_row(NUMBERED)) <= ROWS_MAX;
+        let in_row = in_row(if roomy { NUMBERED } else { BAR_MIN });
         let rows = self.groups.len().div_ceil(in_row);
         let in_row = self.groups.len().div_ceil(rows);
         let tiles = Tiles::new(&canvas, top, rows, 1, labels);
@@ -161,39 +170,31 @@ impl GroupedBars {
                 whisker(canvas, centre, (low, high), (width * 0.22).min(10.0));
                 tip = tip.min(high);
             }
-            if let (Some(font), Some(number)) = (font, self.number(estimate, &panel.y))
-                && tip - 10.0 > panel.top
-            {
+            if let Some(font) = font.filter(|_| tip - 10.0 > panel.top) {
+                let number = self.number(estimate, &panel.y);
                 canvas.text((centre, tip - 8.0), &number, font, Align::Centre);
             }
         }
     }
 
-    /// A value as it stands above its bar; the axis has the unit: the same one, or the number is
-    /// left out.
-    fn number(&self, of: &Estimate, y: &Axis) -> Option<String> {
-        let text = self.quantity.format(of.value);
-        match text.split_once(' ') {
-            Some((number, unit)) => y
-                .title
-                .contains(&format!("({unit})"))
-                .then(|| number.to_owned()),
-            None => Some(text),
-        }
+    /// A value as it stands above its bar, in the unit of the axis.
+    fn number(&self, of: &Estimate, y: &Axis) -> String {
+        let (_, size) = self.quantity.unit(y.min.abs().max(y.max.abs()));
+        significant(of.value / size)
     }
 
     /// The font in which all numbers have room above their bars; none where there is none.
     fn number_font(&self, width: f64, y: &Axis) -> Option<Type> {
         let widest = |font: Type| {
             self.estimates()
-                .filter_map(|of| self.number(of, y))
+                .map(|of| self.number(of, y))
                 .map(|number| text_width(&number, font))
                 .fold(0.0, f64::max)
         };
         [LABEL.px, 20.0, 17.0]
             .into_iter()
             .map(|px| Type { px, ..LABEL })
-            .find(|&font| widest(font) <= width - 2.0)
+            .find(|&font| widest(font) <= width - GAP)
     }
 }
 

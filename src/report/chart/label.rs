@@ -324,7 +324,7 @@ mod tests {
         let short = wrap(text, LABEL, 320.0, 1);
         assert!(short.len() == 1 && short[0].contains('…'), "{short:?}");
         assert_eq!(wrap("", LABEL, 320.0, 4), Vec::<String>::new());
-        let word = wrap("a-long_word/without+blanks, 5 ms", LABEL, 110.0, 4);
+        let word = wrap("a-long_word/without+blanks, 5 ms", LABEL, 110.0, 6);
         assert!(
             word.len() > 2 && word.iter().all(|line| !line.contains('…')),
             "{word:?}"

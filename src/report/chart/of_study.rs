@@ -13,7 +13,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::study::{Conditions, Metric, PathCapacity, ReportPlan, StudyPlan, StudyResults};
+use crate::study::{Conditions, Metric, PathCapacity, ReportPlan, StudyResults};
 
 use super::axis::Quantity;
 use super::canvas::Canvas;
@@ -39,12 +39,12 @@ pub struct StudyChart {
     pub canvas: Canvas,
 }
 
-/// The charts of a study, in a fixed order.
+/// The charts of a study, in a fixed order. `reports` tell which labels are what.
 #[must_use]
-pub fn of_study(plan: &StudyPlan, results: &StudyResults, style: Style) -> Vec<StudyChart> {
+pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) -> Vec<StudyChart> {
     let study = Study {
         results,
-        roles: Roles::of(plan, results),
+        roles: Roles::of(reports, results),
         style,
     };
     let mut charts = Charts(Vec::new());
@@ -99,13 +99,13 @@ struct Roles {
 }
 
 impl Roles {
-    fn of(plan: &StudyPlan, results: &StudyResults) -> Self {
+    fn of(reports: &[ReportPlan], results: &StudyResults) -> Self {
         let mut told = Self {
             variant: None,
             loss: None,
             delay: None,
         };
-        for report in &plan.reports {
+        for report in reports {
             match report {
                 ReportPlan::AccessNetwork { variant, .. }
                 | ReportPlan::Mobility { variant }

@@ -62,7 +62,7 @@ fn shown(cell: &Cell) -> String {
 }
 
 /// A number with six digits that count; very large and very small ones with an exponent.
-fn rounded(number: f64) -> String {
+pub(in crate::report) fn rounded(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }

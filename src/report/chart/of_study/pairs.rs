@@ -17,8 +17,10 @@ const TOPIC: &str = "Two flows";
 const PAIRS_MAX: usize = 18;
 const MAPS_MAX: usize = 12;
 
-/// A flow is short beside one that has so many times its bytes, and takes twice as long or more.
+/// A flow is short beside one that has so many times its bytes, unless their ends are closer than
+/// this share of the time that both took.
 const SHORT: f64 = 4.0;
+const TOGETHER: f64 = 0.1;
 
 type Variant = Option<LabelValue>;
 
@@ -164,15 +166,20 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut Charts) {
     type Times = [BTreeMap<(Variant, Variant), Vec<f64>>; 2];
     let mut found: BTreeMap<Setting, Times> = BTreeMap::new();
     for (run, [first, second]) in study.pairs() {
+        let bytes = |flow: &StudyFlow| flow.measure.values.get(Metric::AckedBytes);
         let is_short = |one: &StudyFlow, other: &StudyFlow| {
-            let times = |metric, times: f64| {
-                let of = |flow: &StudyFlow| flow.measure.values.get(metric);
-                of(one)
-                    .zip(of(other))
-                    .is_some_and(|(one, other)| one * times <= other)
-            };
-            times(Metric::AckedBytes, SHORT) && times(Metric::CompletionNs, 2.0)
+            let pair = bytes(one).zip(bytes(other));
+            pair.is_some_and(|(one, other)| one * SHORT <= other)
         };
+        // Flows that run for a time and not for a size end together, whatever they got.
+        let (from, to) = (
+            |flow: &StudyFlow| flow.measure.span_ns.0 as f64,
+            |flow: &StudyFlow| flow.measure.span_ns.1 as f64,
+        );
+        let all_ns = to(first).max(to(second)) - from(first).min(from(second));
+        if (to(first) - to(second)).abs() <= TOGETHER * all_ns {
+            continue;
+        }
         let (short, long) = if is_short(first, second) {
             (first, second)
         } else if is_short(second, first) {
@@ -206,9 +213,7 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut Charts) {
         };
         let boxes = Boxes {
             title: study.title("Completion times, short beside long", &page.common),
-            note: format!(
-                "a flow is short beside one with {SHORT} times its bytes that takes twice as long"
-            ),
+            note: format!("a flow is short beside one with {SHORT} times its bytes"),
             panels: vec![
                 panel(0, "long", "Completion time of the short flow"),
                 panel(1, "short", "Completion time of the long flow"),

@@ -10,6 +10,9 @@ use super::super::label::count;
 /// Settings are dealt out to charts by the values of a label with at most so many of them.
 const PARTS_MAX: usize = 12;
 
+/// Longer values say what they are, whatever they begin with.
+const SHORT: usize = 8;
+
 /// Values of labels, in the order of [`Settings::places`], and how many flows of what share the
 /// link, where that matters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -237,8 +240,6 @@ fn words(label: &Label, value: &LabelValue) -> String {
             unit => format!("{text} {unit}"),
         },
     };
-    /// Longer texts say what they are, whatever they begin with.
-    const SHORT: usize = 8;
     let named = text.starts_with(|letter: char| letter.is_alphabetic());
     if named || label.name == "rate" || !is_number(label) && text.chars().count() > SHORT {
         text

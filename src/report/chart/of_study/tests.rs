@@ -1,1 +1,402 @@
+//! Which charts a study gets, what is drawn where, and that nothing is cut or covered.
 
+use super::super::canvas::Shape;
+use super::super::style::{Size, Theme};
+use super::super::tests::{assert_legible, texts};
+use super::*;
+use crate::decode::Endpoint;
+use crate::event::Direction;
+use crate::study::units::Unit;
+use crate::study::{
+    FlowEnds, FlowMeasure, GridLabels, Label, LabelKind, Sample, StudyFlow, StudyRun, Values,
+};
+
+fn label(name: &str, unit: Option<&str>) -> Label {
+    Label {
+        name: name.to_owned(),
+        kind: unit.map_or(LabelKind::Text, |unit| {
+            LabelKind::Number(Unit::named(unit).ok())
+        }),
+        order: Vec::new(),
+        of_flows: name == "cca",
+    }
+}
+
+/// A flow: its variant, its first and last second, and its numbers.
+struct FlowOf<'a>(&'a str, (i64, i64), &'a [(Metric, f64)]);
+
+/// A study that is being put together.
+struct Draft(StudyResults);
+
+impl Draft {
+    /// A study whose first label is the variant.
+    fn new(labels: &[(&str, Option<&str>)]) -> Self {
+        let labels: Vec<Label> = [("cca", None)]
+            .iter()
+            .chain(labels)
+            .map(|(name, unit)| label(name, *unit))
+            .collect();
+        Self(StudyResults {
+            name: "draft".to_owned(),
+            manifest: String::new(),
+            group_by: (0..labels.len()).collect(),
+            labels,
+            runs: Vec::new(),
+            groups: Vec::new(),
+            comparisons: Vec::new(),
+            tests: Vec::new(),
+            reports: Vec::new(),
+            cached: 0,
+        })
+    }
+
+    /// Adds a run: values of the labels behind the variant's, numbers of the run, flows.
+    fn run(&mut self, labels: &[&str], numbers: &[(Metric, f64)], flows: &[FlowOf<'_>]) {
+        let values_of = |numbers: &[(Metric, f64)]| {
+            let mut values = Values::default();
+            for &(metric, value) in numbers {
+                values.set(metric, Some(value));
+            }
+            values
+        };
+        let all = &self.0.labels;
+        let labels_with = |variant: &str| {
+            let texts = [variant].into_iter().chain(labels.iter().copied());
+            let named = all.iter().zip(texts);
+            named
+                .map(|(label, text)| label.value(text).ok())
+                .collect::<Vec<_>>()
+        };
+        let flow = |(index, of): (usize, &FlowOf<'_>)| StudyFlow {
+            labels: labels_with(of.0),
+            start: index + 1,
+            measure: FlowMeasure {
+                connection_id: index as u64,
+                ends: FlowEnds {
+                    sender: Endpoint::v4([10, 0, 0, 1], 5001),
+                    receiver: Endpoint::v4([10, 0, 0, 2], 7000),
+                    direction: Direction::Forward,
+                },
+                span_ns: (of.1.0 * 1_000_000_000, of.1.1 * 1_000_000_000),
+                values: values_of(of.2),
+                quality: String::new(),
+                samples: Vec::<Sample>::new(),
+            },
+        };
+        let run = StudyRun {
+            name: format!("{}.pcap", self.0.runs.len()),
+            labels: labels_with(flows.first().map_or("", |flow| flow.0)),
+            conditions: Conditions {
+                capacity: Some(PathCapacity::Constant(10e6)),
+                ..Conditions::default()
+            },
+            span_ns: None,
+            records: None,
+            window_ns: None,
+            values: values_of(numbers),
+            flows: flows.iter().enumerate().map(flow).collect(),
+            flows_left_out: None,
+            error: None,
+        };
+        self.0.runs.push(run);
+    }
+
+    fn charts(&self, reports: &[ReportPlan]) -> Vec<StudyChart> {
+        of_study(reports, &self.0, Style::default())
+    }
+}
+
+fn named<'c>(charts: &'c [StudyChart], stem: &str) -> &'c Canvas {
+    let found = charts.iter().find(|chart| chart.stem == stem);
+    let stems: Vec<&str> = charts.iter().map(|chart| chart.stem.as_str()).collect();
+    &found
+        .unwrap_or_else(|| panic!("no {stem} in {stems:?}"))
+        .canvas
+}
+
+fn has(canvas: &Canvas, wanted: &str) -> bool {
+    texts(canvas).iter().any(|text| text.contains(wanted))
+}
+
+/// Heights of the bars of a variant, without the swatch of the legend.
+fn bars_of(canvas: &Canvas, variant: &str) -> Vec<f64> {
+    let wanted = super::super::palette::variant(variant).colour;
+    let mut heights = Vec::new();
+    for shape in &canvas.shapes {
+        if let Shape::Rect { from, to, colour } = shape
+            && *colour == wanted
+        {
+            heights.push(to.1 - from.1);
+        }
+    }
+    heights[1..].to_vec()
+}
+
+fn goodput(variant: &str, bps: f64) -> FlowOf<'_> {
+    // Numbers that all flows of a test may share live as long as it.
+    FlowOf(
+        variant,
+        (0, 10),
+        Box::leak(Box::new([(Metric::GoodputBps, bps)])),
+    )
+}
+
+#[test]
+fn bars_tell_one_flow_from_six_and_from_three_and_three() {
+    let mut draft = Draft::new(&[("buffer", None)]);
+    for more in [0.0, 2e6] {
+        draft.run(&["deep"], &[], &[goodput("cubic", 40e6 + more)]);
+        draft.run(&["deep"], &[], &[goodput("bbr", 20e6 + more)]);
+        let six = |variant| [(); 6].map(|()| goodput(variant, 5e6 + more));
+        draft.run(&["deep"], &[], &six("cubic"));
+        draft.run(&["deep"], &[], &six("bbr"));
+        let three = |variant, bps| [(); 3].map(|()| goodput(variant, bps));
+        let mixed = [three("cubic", 10e6 + more), three("bbr", 4e6 + more)].concat_flows();
+        draft.run(&["deep"], &[], &mixed);
+    }
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "bars-goodput");
+    for wanted in ["1 flow", "6 flows", "deep", "n = 2", "95 % confidence"] {
+        assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
+    }
+    let names = texts(canvas).join(" ");
+    assert!(names.contains("3 bbr + 3 cubic"), "{names}");
+    // Means of two runs each: 41, 6 and 11 Mbit/s; 21, 6 and 5.
+    let cubic = bars_of(canvas, "cubic");
+    let per_mbps = cubic[0] / 41.0;
+    for (heights, means) in [
+        (cubic, [41.0, 6.0, 11.0]),
+        (bars_of(canvas, "bbr"), [21.0, 6.0, 5.0]),
+    ] {
+        assert_eq!(heights.len(), 3);
+        for (height, mean) in heights.iter().zip(means) {
+            assert!((height / per_mbps - mean).abs() < 0.01, "{heights:?}");
+        }
+    }
+}
+
+/// Arrays of flows put together.
+trait Together<'a> {
+    fn concat_flows(self) -> Vec<FlowOf<'a>>;
+}
+
+impl<'a> Together<'a> for [[FlowOf<'a>; 3]; 2] {
+    fn concat_flows(self) -> Vec<FlowOf<'a>> {
+        self.into_iter().flatten().collect()
+    }
+}
+
+#[test]
+fn many_settings_are_dealt_out_to_charts_where_a_label_changes() {
+    let mut draft = Draft::new(&[("place", None), ("scenario", None)]);
+    for place in ["home", "office"] {
+        for scenario in 0..20 {
+            let name = format!("case-{scenario}");
+            draft.run(&[place, &name], &[], &[goodput("cubic", 1e6)]);
+            draft.run(&[place, &name], &[], &[goodput("bbr", 2e6)]);
+        }
+    }
+    let charts = draft.charts(&[]);
+    // 40 settings, 24 of which have room on a chart: one chart a place.
+    for (stem, place) in [("bars-goodput-01", "home"), ("bars-goodput-02", "office")] {
+        let canvas = named(&charts, stem);
+        assert!(
+            has(canvas, &format!("draft: {place}")),
+            "{:?}",
+            texts(canvas)
+        );
+        assert_eq!(bars_of(canvas, "bbr").len(), 20);
+        assert!(has(canvas, "case-7") && has(canvas, "case-19"));
+    }
+    assert!(charts.iter().all(|chart| chart.stem != "bars-goodput-03"));
+}
+
+#[test]
+fn fairness_is_seen_from_the_same_flow_whichever_started_first() {
+    let mut draft = Draft::new(&[]);
+    let flow = |variant| FlowOf(variant, (0, 10), &[]);
+    // The run's fness counts from the flow that started first: 0.5 is more for the second.
+    for (first, second) in [("bbr", "cubic"), ("cubic", "bbr")] {
+        draft.run(&[], &[(Metric::Fness, 0.5)], &[flow(first), flow(second)]);
+    }
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "fness");
+    assert!(has(canvas, "bbr | cubic"), "{:?}", texts(canvas));
+    let mut points = Vec::new();
+    for shape in &canvas.shapes {
+        if let Shape::Marker { at, .. } = shape {
+            points.push(*at);
+        }
+    }
+    // Two swatches of the legend, then a point for each order: cubic has more where bbr started
+    // first, bbr where cubic did.
+    let [.., a_first, b_first] = points.as_slice() else {
+        panic!("{points:?}");
+    };
+    assert!(a_first.0 < b_first.0, "orders stand side by side");
+    assert!(a_first.1 < b_first.1, "above is more for B: {points:?}");
+    let even = canvas.shapes.iter().find_map(|shape| match shape {
+        Shape::Line { points, stroke } if stroke.colour == super::super::Colour::GREY => {
+            Some(points[0].1)
+        }
+        _ => None,
+    });
+    let even = even.unwrap();
+    assert!(((even - a_first.1) - (b_first.1 - even)).abs() < 0.01);
+}
+
+#[test]
+fn flows_that_end_together_are_not_short() {
+    let mut draft = Draft::new(&[("case", None)]);
+    let bytes = |bytes: f64, seconds: f64| -> &'static [(Metric, f64)] {
+        Box::leak(Box::new([
+            (Metric::AckedBytes, bytes),
+            (Metric::CompletionNs, seconds * 1e9),
+        ]))
+    };
+    draft.run(
+        &["short"],
+        &[],
+        &[
+            FlowOf("cubic", (0, 12), bytes(10e6, 12.0)),
+            FlowOf("bbr", (4, 7), bytes(2.5e6, 3.0)),
+        ],
+    );
+    draft.run(
+        &["starved"],
+        &[],
+        &[
+            FlowOf("cubic", (0, 45), bytes(50e6, 45.0)),
+            FlowOf("bbr", (1, 46), bytes(1e6, 45.0)),
+        ],
+    );
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "completion");
+    assert!(has(canvas, "draft: short"), "{:?}", texts(canvas));
+    assert!(!has(canvas, "starved"));
+    let names = texts(canvas).join(" ");
+    assert!(names.contains("bbr beside long") && names.contains("cubic beside short"));
+}
+
+fn grid() -> Draft {
+    let mut draft = Draft::new(&[("loss", Some("%")), ("owd", Some("ms"))]);
+    // Goodput falls with loss and delay: 8, 4, 2 Mbit/s over 20, 40, 60 ms, halved with loss.
+    for (loss, share) in [("0", 1.0), ("1", 0.5)] {
+        for (delay, bps) in [("20", 8e6), ("40", 4e6), ("60", 2e6)] {
+            let of_run = [
+                (Metric::GoodputBps, bps * share),
+                (Metric::Utilisation, bps * share / 10e6),
+            ];
+            draft.run(&[loss, delay], &of_run, &[goodput("cubic", bps * share)]);
+        }
+    }
+    draft
+}
+
+fn grid_report() -> [ReportPlan; 1] {
+    [ReportPlan::UtilisationGrid(GridLabels {
+        variant: 0,
+        loss: 1,
+        delay: 2,
+        rate: None,
+    })]
+}
+
+/// Numbers in the cells of a figure, in the order they were drawn.
+fn numbers(canvas: &Canvas) -> Vec<&str> {
+    let mut numbers = Vec::new();
+    for shape in &canvas.shapes {
+        // What stands on a colour has the colour of no text beside it.
+        if let Shape::Text { text, font, .. } = shape
+            && matches!(font.colour, super::super::Colour::Exact(..))
+        {
+            numbers.push(text.as_str());
+        }
+    }
+    numbers
+}
+
+#[test]
+fn maps_have_losses_below_each_other_and_delays_side_by_side() {
+    let charts = grid().charts(&grid_report());
+    let canvas = named(&charts, "map");
+    assert_eq!(
+        numbers(canvas),
+        ["80.0", "40.0", "20.0", "40.0", "20.0", "10.0"]
+    );
+    for wanted in ["Utilisation (%)", "Loss (%)", "Owd (ms)", "n = 1", "cubic"] {
+        assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
+    }
+}
+
+#[test]
+fn a_split_is_predicted_by_the_slower_segment() {
+    let charts = grid().charts(&grid_report());
+    let canvas = named(&charts, "split");
+    assert!(has(canvas, "cubic split after 20"), "{:?}", texts(canvas));
+    // Behind 20 ms without loss (8 Mbit/s): segments of 20 and 40 ms make paths of 40 and 60 ms.
+    let measured = ["40.0", "20.0", "20.0", "10.0"];
+    // The slower of 8 and: 8 and 4 without loss, 4 and 2 with.
+    let predicted = ["80.0", "40.0", "40.0", "20.0"];
+    let difference = ["40.0", "20.0", "20.0", "10.0"];
+    assert_eq!(numbers(canvas), [measured, predicted, difference].concat());
+    assert!(has(canvas, "% points"));
+}
+
+#[test]
+fn lines_run_over_labels_with_three_numbers_and_more() {
+    let charts = grid().charts(&grid_report());
+    let canvas = named(&charts, "lines-delay");
+    assert!(has(canvas, "Owd (ms)") && has(canvas, "n = 2"));
+    assert!(has(
+        canvas,
+        "of every loss, with their smallest and largest"
+    ));
+    // Two losses are no line.
+    assert!(charts.iter().all(|chart| chart.stem != "lines-loss"));
+}
+
+#[test]
+fn no_chart_is_cut_whatever_the_study_is_like() {
+    let long = "a place that somebody described with very many words and_without-any_need-at-all";
+    let mut drafts = vec![grid(), Draft::new(&[])];
+    for (variants, settings) in [(1, 1), (2, 2), (6, 6), (3, 40)] {
+        let mut draft = Draft::new(&[("where", None), ("rate", Some("Gbit"))]);
+        for setting in 0..settings {
+            for variant in 0..variants {
+                let name = format!("variant{variant}");
+                let bps = [0.0, 1e3, 7e6, 10e9][(setting + variant) % 4];
+                let numbers: &[(Metric, f64)] = Box::leak(Box::new([
+                    (Metric::GoodputBps, bps),
+                    (Metric::RttNsMean, 1e5 * 10_f64.powi((variant % 5) as i32)),
+                    (Metric::Overhead, 0.04),
+                    (Metric::RetransmissionRate, 0.0),
+                    (Metric::CompletionNs, 3e9),
+                    (Metric::AckedBytes, 1e6),
+                    (Metric::QueueShare, 1.5),
+                ]));
+                let place = format!("{long} {}", setting % 20);
+                let rate = format!("{}", setting % 3);
+                for _ in 0..5 {
+                    let flow = || FlowOf(&name, (0, 10), numbers);
+                    draft.run(&[&place, &rate], &[], &[flow()]);
+                    let pair = [(Metric::Fness, 0.9), (Metric::QueueShare, 0.0)];
+                    draft.run(&[&place, &rate], &pair, &[flow(), flow()]);
+                }
+            }
+        }
+        drafts.push(draft);
+    }
+    for draft in &drafts {
+        for size in [Size::OneColumn, Size::TwoColumns, Size::Slide] {
+            let style = Style {
+                size,
+                theme: Theme::Light,
+            };
+            for chart in of_study(&[], &draft.0, style) {
+                assert_legible(&chart.canvas);
+            }
+        }
+    }
+    assert!(drafts[1].charts(&[]).is_empty(), "nothing was measured");
+}

@@ -1,0 +1,180 @@
+//! The page of a study: what it says together, its charts, and its tables.
+
+use std::collections::BTreeMap;
+
+use crate::study::{StudyResults, StudyRun};
+use crate::table::StudyTable;
+use crate::table::cells::{Cell as TableCell, cells};
+
+use super::super::chart::{StudyChart, Theme};
+use super::super::study::rounded;
+use super::super::terminal::grouped;
+use super::{Block, Cell, Page, PageTable, Section};
+
+/// Rows of a table; a page with more takes a browser too long.
+const ROWS_MAX: usize = 400;
+
+/// Tables that are not folded away, where they are not long either.
+const OPEN: [&str; 1] = ["report-"];
+
+/// Everything about a study. `made` tells how: names and values, such as version and manifest.
+///
+/// # Errors
+/// In the drawing library's words, when a chart cannot be drawn.
+pub fn of_study(
+    results: &StudyResults,
+    tables: &[StudyTable],
+    charts: &[StudyChart],
+    theme: Theme,
+    made: &[(String, String)],
+) -> Result<Page, String> {
+    let flows: usize = results.runs.iter().map(|run| run.flows.len()).sum();
+    let failed: Vec<&StudyRun> = results
+        .runs
+        .iter()
+        .filter(|run| run.error.is_some())
+        .collect();
+    let mut sections = vec![section("Runs that failed", vec![failures(&failed)])];
+    let quality = quality(results);
+    if !quality.is_empty() {
+        sections.push(section(
+            "Quality of the captures",
+            vec![Block::Notes(quality)],
+        ));
+    }
+    for topic in charts.chunk_by(|one, two| one.topic == two.topic) {
+        let figures = topic
+            .iter()
+            .map(|chart| Block::figure(&chart.canvas, &chart.stem));
+        sections.push(section(
+            topic[0].topic,
+            figures.collect::<Result<Vec<_>, _>>()?,
+        ));
+    }
+    let (reports, rest): (Vec<&StudyTable>, Vec<&StudyTable>) = tables
+        .iter()
+        .partition(|table| OPEN.iter().any(|open| table.name.starts_with(open)));
+    for (title, tables, open) in [
+        ("Tables of the reports", reports, true),
+        ("Tables of the study", rest, false),
+    ] {
+        if !tables.is_empty() {
+            let folds = tables.into_iter().map(|table| fold(table, open));
+            sections.push(section(title, folds.collect()));
+        }
+    }
+    sections.push(section(
+        "How this was made",
+        vec![Block::Facts(made.to_vec())],
+    ));
+    Ok(Page {
+        title: format!("Study: {}", results.name),
+        subtitle: format!(
+            "{} runs, {} flows, {} charts. A flow is one direction of a connection with payload. What each number means: METRICS.md of ccanalyze.",
+            grouped((results.runs.len() - failed.len()) as u64),
+            grouped(flows as u64),
+            grouped(charts.len() as u64),
+        ),
+        theme,
+        sections,
+    })
+}
+
+fn section(title: &str, blocks: Vec<Block>) -> Section {
+    Section {
+        title: title.to_owned(),
+        blocks,
+    }
+}
+
+fn failures(failed: &[&StudyRun]) -> Block {
+    if failed.is_empty() {
+        return Block::Text("None: all runs were analysed.".to_owned());
+    }
+    let notes = failed.iter().map(|run| {
+        let error = run.error.as_deref().unwrap_or_default();
+        format!("{}: {error}", run.name)
+    });
+    Block::Notes(notes.collect())
+}
+
+/// How many flows bear each mark, and how many were too small to count.
+fn quality(results: &StudyResults) -> Vec<String> {
+    let mut marks: BTreeMap<&str, u64> = BTreeMap::new();
+    let flows = results.runs.iter().flat_map(|run| &run.flows);
+    for flow in flows {
+        for mark in flow
+            .measure
+            .quality
+            .split(',')
+            .filter(|mark| !mark.is_empty())
+        {
+            *marks.entry(mark).or_default() += 1;
+        }
+    }
+    let mut notes: Vec<String> = marks
+        .into_iter()
+        .map(|(mark, n)| {
+            format!(
+                "{mark}: {} flows (METRICS.md Q1 says what it means)",
+                grouped(n)
+            )
+        })
+        .collect();
+    let small: u64 = results
+        .runs
+        .iter()
+        .filter_map(|run| run.flows_left_out)
+        .sum();
+    if small > 0 {
+        notes.push(format!("{} flows were too small to count", grouped(small)));
+    }
+    notes
+}
+
+fn fold(table: &StudyTable, open: bool) -> Block {
+    let all = table.frame.height();
+    Block::Fold {
+        title: format!("{} ({} rows)", table.title, grouped(all as u64)),
+        open: open && all <= ROWS_MAX,
+        blocks: vec![Block::Table(page_table(table))],
+    }
+}
+
+/// A table with the columns that hold anything.
+fn page_table(table: &StudyTable) -> PageTable {
+    let all = table.frame.height();
+    let shown = all.min(ROWS_MAX);
+    let mut columns = cells(&table.frame.head(Some(shown)));
+    columns.retain(|(_, cells)| cells.iter().any(|cell| *cell != TableCell::Null));
+    let is_number =
+        |cells: &[TableCell]| !cells.iter().any(|cell| matches!(cell, TableCell::Text(_)));
+    PageTable {
+        caption: if shown < all {
+            format!(
+                "The first {} of {} rows; all of them are in {}.csv.",
+                grouped(shown as u64),
+                grouped(all as u64),
+                table.name
+            )
+        } else {
+            String::new()
+        },
+        rows: (0..shown)
+            .map(|row| columns.iter().map(|(_, cells)| cell(&cells[row])).collect())
+            .collect(),
+        columns: columns
+            .iter()
+            .map(|(name, cells)| (name.clone(), is_number(cells)))
+            .collect(),
+    }
+}
+
+fn cell(cell: &TableCell) -> Cell {
+    match cell {
+        TableCell::Null => Cell::number(None, rounded),
+        TableCell::Text(text) => Cell::text(text),
+        TableCell::Whole(number) => Cell::number(Some(*number as f64), |_| number.to_string()),
+        TableCell::Real(number) => Cell::number(Some(*number), rounded),
+    }
+}

@@ -157,6 +157,8 @@ pub(super) struct Axis {
     pub(super) scale: Scale,
     /// Values and what is written there.
     pub(super) ticks: Vec<(f64, String)>,
+    /// Size of the unit in the title.
+    pub(super) unit: f64,
 }
 
 impl Axis {
@@ -186,6 +188,7 @@ impl Axis {
             max,
             scale: Scale::Linear,
             ticks: ticks(min / size, max / size, step, size),
+            unit: size,
         }
     }
 
@@ -241,6 +244,7 @@ impl Axis {
             max: high * size,
             scale: Scale::Log,
             ticks,
+            unit: size,
         }
     }
 

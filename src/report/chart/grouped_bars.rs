@@ -47,7 +47,7 @@ const GAP: f64 = 8.0;
 const BAR_MAX: f64 = 74.0;
 
 /// Lines of a group's name.
-const NAME_LINES: usize = 3;
+const NAME_LINES: usize = 4;
 const LINE: f64 = 28.0;
 
 impl GroupedBars {
@@ -171,23 +171,17 @@ impl GroupedBars {
                 tip = tip.min(high);
             }
             if let Some(font) = font.filter(|_| tip - 10.0 > panel.top) {
-                let number = self.number(estimate, &panel.y);
+                let number = significant(estimate.value / panel.y.unit);
                 canvas.text((centre, tip - 8.0), &number, font, Align::Centre);
             }
         }
-    }
-
-    /// A value as it stands above its bar, in the unit of the axis.
-    fn number(&self, of: &Estimate, y: &Axis) -> String {
-        let (_, size) = self.quantity.unit(y.min.abs().max(y.max.abs()));
-        significant(of.value / size)
     }
 
     /// The font in which all numbers have room above their bars; none where there is none.
     fn number_font(&self, width: f64, y: &Axis) -> Option<Type> {
         let widest = |font: Type| {
             self.estimates()
-                .map(|of| self.number(of, y))
+                .map(|of| significant(of.value / y.unit))
                 .map(|number| text_width(&number, font))
                 .fold(0.0, f64::max)
         };

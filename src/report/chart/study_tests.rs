@@ -91,6 +91,21 @@ fn rects(canvas: &Canvas, wanted: Colour) -> Vec<((f64, f64), (f64, f64))> {
 }
 
 #[test]
+fn numbers_above_bars_are_in_the_unit_of_the_axis() {
+    // The axis ends at 1000 Mbit/s, which is a Gbit/s, and is still one of Mbit/s.
+    let bar = |value| ("cubic".to_owned(), Some(estimate(value)));
+    let figure = GroupedBars {
+        groups: vec![("all".to_owned(), vec![bar(720e6), bar(9.6e6)])],
+        ..bars(0, 0, "rates", 1.0)
+    };
+    let canvas = figure.draw(Style::default()).unwrap();
+    let texts = texts(&canvas);
+    for wanted in ["Goodput (Mbit/s)", "720", "9.60"] {
+        assert!(texts.contains(&wanted), "{wanted}: {texts:?}");
+    }
+}
+
+#[test]
 fn bars_are_as_high_as_their_values() {
     let figure = GroupedBars {
         groups: vec![

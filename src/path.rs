@@ -2,9 +2,11 @@
 //!
 //! [`PathAnalysis::of`] takes captures from before and after a queue, or from more points in
 //! order, and finds each packet of one at the next by what its headers keep: who was dropped, how
-//! long it took, what waited. Files are read as streams: once to look, then once or twice side by
-//! side, until clocks and link are known well enough.
+//! long it took, what waited. Files are read as streams: their beginnings to look, then all of them
+//! side by side. What became of packets is kept in few bytes each until clocks and links are known.
 
+mod account;
+mod calibrate;
 mod clock;
 mod feed;
 mod flows;
@@ -14,6 +16,7 @@ mod matcher;
 mod probe;
 mod queue;
 mod sighting;
+mod spool;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -36,7 +39,7 @@ use crate::decode::{DecodeOptions, Filter};
 use feed::Sight;
 use probe::Probe;
 use sighting::Print;
-use walk::{Calibration, Walked};
+use walk::{Start, Walked};
 
 /// What a run is asked for.
 #[derive(Clone, Debug)]
@@ -209,37 +212,32 @@ fn hop(points: [&Point; 2], config: &PathConfig) -> Result<Hop, PathError> {
     };
     let probe = look(points, &sight, config)?;
     sight.identity = probe.identity;
-    let mut calibration = Calibration {
+    let mut start = Start {
         clock: probe.clock,
         headings: probe.headings,
-        links: [Link::default(); 2],
+        calibration: None,
     };
     let mut round = 1;
     loop {
-        let walked = walk::walk(points, &sight, &calibration, config)?;
-        let estimate = walked.envelopes.estimate();
-        let better = improve(&walked, &sight, &calibration, estimate, config);
-        match better {
-            Some((new_sight, new_calibration)) if round < ROUNDS_MAX => {
-                (sight, calibration) = (new_sight, new_calibration);
-                round += 1;
-            }
-            _ => {
-                return Ok(Hop {
-                    points: points.map(|point| point.name.clone()),
-                    facts: walked.facts,
-                    identity: sight.identity,
-                    clock_estimate: estimate,
-                    clock: calibration.clock,
-                    origin_ns: walked.origin_ns,
-                    bin_ns: config.bin_ns,
-                    flows: walked.flows,
-                    ways: walked.ways,
-                    packets: walked.packets,
-                    given_up: walked.given_up,
-                });
-            }
+        let walked = walk::walk(points, &sight, &start, config)?;
+        if round < ROUNDS_MAX && improve(&walked, &mut sight, &mut start) {
+            round += 1;
+            continue;
         }
+        let accounted = walked.accounted;
+        return Ok(Hop {
+            points: points.map(|point| point.name.clone()),
+            facts: walked.facts,
+            identity: sight.identity,
+            clock_estimate: accounted.calibration.estimate,
+            clock: accounted.calibration.clock,
+            origin_ns: accounted.origin_ns,
+            bin_ns: config.bin_ns,
+            flows: accounted.flows,
+            ways: accounted.ways,
+            packets: accounted.packets,
+            given_up: walked.given_up,
+        });
     }
 }
 
@@ -277,49 +275,21 @@ fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe
     })
 }
 
-/// What a walk showed to be otherwise than it was assumed; `None` when all is as it was.
-fn improve(
-    walked: &Walked,
-    sight: &Sight,
-    calibration: &Calibration,
-    estimate: Option<ClockEstimate>,
-    config: &PathConfig,
-) -> Option<(Sight, Calibration)> {
-    let mut sight_then = sight.clone();
-    let mut then = calibration.clone();
+/// Whether a walk showed anything to be otherwise than it was assumed, so that another is needed.
+fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
     let mut changed = false;
-    let fix = match config.clock {
-        ClockChoice::Keep => false,
-        ClockChoice::Fix => true,
-        ClockChoice::Auto => !walked.envelopes.agree(probe::TOLERANCE_NS),
-    };
-    if let (true, Some(estimate)) = (fix, estimate)
-        && estimate.clock != calibration.clock
-    {
-        then.clock = estimate.clock;
+    for &(flow, heading) in &walked.accounted.turned {
+        start.headings.insert(flow, heading);
         changed = true;
     }
-    // What delays tell of headings and links counts when the clocks are right.
-    let clocks_are_right = !changed;
-    if clocks_are_right {
-        for &(flow, heading) in &walked.turned {
-            then.headings.insert(flow, heading);
-            changed = true;
-        }
-    }
-    for way in &walked.ways {
-        let (old, new) = (way.link, walked.links[way.heading as usize]);
-        let sending = way.rate_bps.map(|bps| link::sending_ns(FULL_PACKET, bps));
-        if clocks_are_right && !old.is_near(&new, sending) {
-            then.links[way.heading as usize] = new;
-            changed = true;
-        }
-    }
     if sight.pieces.is_empty() {
-        sight_then.pieces = pieces(&walked.payloads);
-        changed |= !sight_then.pieces.is_empty();
+        sight.pieces = pieces(&walked.payloads);
+        changed |= !sight.pieces.is_empty();
     }
-    changed.then_some((sight_then, then))
+    start.clock = walked.accounted.calibration.clock;
+    // What headings and pieces of offload change tells other clocks.
+    start.calibration = walked.otherwise.clone().filter(|_| !changed);
+    changed || start.calibration.is_some()
 }
 
 /// Flows whose frames are larger at one point than at the other: offload merged packets there.
@@ -334,9 +304,9 @@ fn pieces(payloads: &HashMap<FlowKey, [u32; 2]>) -> HashMap<FlowKey, u32> {
         .collect()
 }
 
-/// Walks until clocks, headings and links are believed: the first with what a look told; one more
-/// where the clocks were wrong, one where headings were; and one with the links as they are.
-const ROUNDS_MAX: u32 = 4;
+/// Walks at most: one with what a look told; one more where offload or the headings of flows were
+/// otherwise, or where the clocks of a capture beyond [`Spool`](spool::Spool) turned out so.
+const ROUNDS_MAX: u32 = 3;
 /// Records of each capture that the first look is at.
 const LOOK_RECORDS: u64 = 1 << 16;
 /// Packets in common that make a first look enough.
@@ -345,7 +315,5 @@ const LOOK_MATCHES: usize = 16;
 const SAMPLE_ONE_IN: u64 = 64;
 /// Packets compared at most.
 const SAMPLE_MAX: usize = 1 << 20;
-/// IP bytes of a usual full packet.
-const FULL_PACKET: u32 = 1500;
 /// TCP payload above which a frame holds several packets, where the other point's are smaller.
 const PACKET_PAYLOAD: u32 = 1460;

@@ -4,6 +4,9 @@
 //! cargo run --release --no-default-features --example path -- ../shared > docs/PATH.md
 //! ```
 //!
+//! With `--pair CAPTURE AFTER` it makes the capture behind a queue of one before it, with `--speed
+//! BEFORE AFTER` it tells how long the analysis takes beside that of both captures alone.
+//!
 //! The argument is the folder that holds `lab` and `ns3`: captures from before and after a
 //! bottleneck's queue, with the log of what the queue did. Exit status 2 when a folder is missing,
 //! 1 when a file cannot be read.
@@ -15,6 +18,7 @@
 //! | [`limits`] | how far log and captures are apart by themselves |
 //! | [`skew`] | captures whose clock is wrong |
 //! | [`report`] | the document |
+//! | [`pair`], [`speed`] | how long it takes |
 
 #![expect(
     clippy::print_stdout,
@@ -24,8 +28,10 @@
 
 mod compare;
 mod limits;
+mod pair;
 mod report;
 mod skew;
+mod speed;
 mod truth;
 
 use std::path::Path;
@@ -33,11 +39,35 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [shared] = &arguments[..] else {
-        eprintln!("usage: path SHARED, the folder that holds lab and ns3 (../shared)");
-        return ExitCode::from(2);
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["--pair", capture, after] => {
+            pair::write(Path::new(capture), Path::new(after)).map(|()| String::new())
+        }
+        ["--speed", before, after] => speed::measure(Path::new(before), Path::new(after)),
+        [shared] => return document(Path::new(shared)),
+        _ => {
+            eprintln!("usage: path SHARED, the folder that holds lab and ns3 (../shared)");
+            return ExitCode::from(2);
+        }
     };
-    let shared = Path::new(shared);
+    finish(done)
+}
+
+fn finish(done: Result<String, String>) -> ExitCode {
+    match done {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn document(shared: &Path) -> ExitCode {
     for folder in ["lab", "ns3"] {
         if !shared.join(folder).is_dir() {
             eprintln!("{}: no such folder", shared.join(folder).display());
@@ -49,14 +79,5 @@ fn main() -> ExitCode {
         let results = lab.iter().chain(&ns3).map(compare::compare);
         results.collect::<Result<Vec<_>, _>>()
     });
-    match results {
-        Ok(results) => {
-            print!("{}", report::document(&results));
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    finish(results.map(|results| report::document(&results)))
 }

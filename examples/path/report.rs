@@ -92,6 +92,16 @@ fn totals(text: &mut String, results: &[Compared]) {
             .sum::<usize>()
             .to_string()
     });
+    line(
+        "with 3 s and 50 ppm: errors beyond what is stated",
+        &|some| {
+            let beyond = some.iter().filter(|one| {
+                let stated = one.skew.uncertainty.unwrap_or(f64::INFINITY);
+                one.skew.delay_error_max as f64 > stated + STEP_NS
+            });
+            beyond.count().to_string()
+        },
+    );
     line("with 3 s and 50 ppm: largest error of a delay", &|some| {
         let worst = some.iter().map(|one| one.skew.delay_error_max).max();
         format!("{:.1} us", worst.unwrap_or(0) as f64 / 1e3)
@@ -213,6 +223,9 @@ fn wrong(text: &mut String, results: &[Compared]) {
         );
     }
 }
+
+/// Clocks of captures show no less.
+const STEP_NS: f64 = 1000.0;
 
 /// What the log's clock and the captures' stamps say of the same packets.
 fn clocks(text: &mut String, results: &[Compared]) {

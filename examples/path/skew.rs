@@ -6,15 +6,19 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// A copy of a compressed pcap file whose clock is 3 s ahead at the first packet and then gains
+/// A copy of a pcap file, plain or compressed, whose clock is 3 s ahead at the first packet and then gains
 /// 50 ppm.
 pub(crate) fn copy(path: &Path) -> Result<NamedTempFile, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut bytes = Vec::new();
-    let file = BufReader::new(File::open(path).map_err(failed)?);
-    zstd::stream::read::Decoder::new(file)
-        .and_then(|mut reader| reader.read_to_end(&mut bytes))
-        .map_err(failed)?;
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    if path.extension().is_some_and(|ending| ending == "zst") {
+        zstd::stream::read::Decoder::new(file)
+            .and_then(|mut reader| reader.read_to_end(&mut bytes))
+            .map_err(failed)?;
+    } else {
+        file.read_to_end(&mut bytes).map_err(failed)?;
+    }
     let little =
         |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let step_ns = match little(0) {

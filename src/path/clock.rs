@@ -27,6 +27,17 @@ impl Clock {
         at.saturating_sub(self.ahead_ns(at).round() as i64)
     }
 
+    /// How far two clocks are apart at most, between two instants, in ns; 0 without these.
+    pub(super) fn differs_ns(&self, other: &Self, span: Option<(i64, i64)>) -> f64 {
+        let Some((first, last)) = span else {
+            return 0.0;
+        };
+        [first, last]
+            .map(|at| (self.ahead_ns(at) - other.ahead_ns(at)).abs())
+            .into_iter()
+            .fold(0.0, f64::max)
+    }
+
     /// How far ahead the second clock is when it shows `at`, in ns.
     fn ahead_ns(&self, at: i64) -> f64 {
         self.offset_ns + self.drift * at.saturating_sub(self.origin_ns) as f64
@@ -94,6 +105,12 @@ const STEADY_NS: f64 = 200_000.0;
 /// Drift that is believed, in ns a second: 1000 ppm, twice what time synchronisation slews by.
 const SLOPE_MAX: f64 = 1e6;
 
+/// IP bytes up to which a packet is small: ACKs and handshakes.
+pub(super) const SMALL_MAX: u32 = 200;
+
+/// IP bytes from which a packet is large.
+pub(super) const LARGE_MIN: u32 = 1000;
+
 /// Windows of an envelope; when there would be more, two become one.
 pub(super) const WINDOWS_MAX: usize = 4096;
 
@@ -103,8 +120,25 @@ pub(super) const WINDOWS_MAX: usize = 4096;
 pub(super) struct Envelope {
     window_ns: i64,
     origin: Option<i64>,
-    /// By window: time by the second clock, and the smallest value.
-    lowest: Vec<Option<(i64, i64)>>,
+    /// By window, for small, middling and large packets: the smallest value.
+    lowest: Vec<[Option<Low>; 3]>,
+}
+
+/// A small value of a window.
+#[derive(Clone, Copy, Debug)]
+struct Low {
+    /// Time by the second clock, in ns.
+    at: i64,
+    value: i64,
+    ip_len: u32,
+}
+
+impl Low {
+    /// Without the time that a link needs to send it, at so many ns a byte.
+    fn less_sending(self, ns_per_byte: f64) -> (i64, i64) {
+        let sending = f64::from(self.ip_len) * ns_per_byte;
+        (self.at, self.value.saturating_sub(sending.round() as i64))
+    }
 }
 
 impl Default for Envelope {
@@ -118,7 +152,8 @@ impl Default for Envelope {
 }
 
 impl Envelope {
-    pub(super) fn add(&mut self, at: i64, value: i64) {
+    #[inline]
+    pub(super) fn add(&mut self, at: i64, value: i64, ip_len: u32) {
         let origin = *self.origin.get_or_insert(at);
         // What is stamped before the first packet goes into the first window.
         let since = at.saturating_sub(origin).max(0);
@@ -127,33 +162,55 @@ impl Envelope {
         }
         let window = (since / self.window_ns) as usize;
         if window >= self.lowest.len() {
-            self.lowest.resize(window + 1, None);
+            self.lowest.resize(window + 1, [None; 3]);
         }
-        let lowest = &mut self.lowest[window];
-        if lowest.is_none_or(|(_, low)| value < low) {
-            *lowest = Some((at, value));
+        let size = usize::from(ip_len > SMALL_MAX) + usize::from(ip_len >= LARGE_MIN);
+        let lowest = &mut self.lowest[window][size];
+        if lowest.is_none_or(|low| value < low.value) {
+            *lowest = Some(Low { at, value, ip_len });
         }
     }
 
     /// Windows of twice the length.
     fn halve(&mut self) {
         self.window_ns *= 2;
-        let smaller = |pair: &[Option<(i64, i64)>]| {
-            pair.iter()
-                .copied()
-                .flatten()
-                .min_by_key(|&(_, value)| value)
+        let smaller = |pair: &[[Option<Low>; 3]]| {
+            std::array::from_fn(|size| {
+                let of_size = pair.iter().filter_map(|window| window[size]);
+                of_size.min_by_key(|low| low.value)
+            })
         };
         self.lowest = self.lowest.chunks(2).map(smaller).collect();
     }
 
-    fn points(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
-        self.lowest.iter().copied().flatten()
-    }
-
     /// Smallest value of all.
     fn min(&self) -> Option<i64> {
-        self.points().map(|(_, value)| value).min()
+        let all = self.lowest.iter().flatten().flatten();
+        all.map(|low| low.value).min()
+    }
+
+    /// The smallest value of each window, without the time to send the packet.
+    fn floor(&self, ns_per_byte: f64) -> Floor {
+        let lowest = |window: &[Option<Low>; 3]| {
+            let sizes = window.iter().flatten();
+            sizes
+                .map(|low| low.less_sending(ns_per_byte))
+                .min_by_key(|&(_, value)| value)
+        };
+        Floor {
+            lowest: self.lowest.iter().map(lowest).collect(),
+        }
+    }
+}
+
+/// The lower edge of an [`Envelope`]: time by the second clock and value, by window.
+struct Floor {
+    lowest: Vec<Option<(i64, i64)>>,
+}
+
+impl Floor {
+    fn points(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        self.lowest.iter().copied().flatten()
     }
 
     /// The smallest values of some equal spans of time, as seconds since `origin_ns` and ns.
@@ -166,13 +223,12 @@ impl Envelope {
             .collect()
     }
 
-    /// How the smallest values change with time, in ns a second, and how far they are from doing
-    /// so steadily, in ns: the middle of all slopes between two spans (Theil and Sen), and the
-    /// middle of the distances from that line.
+    /// How the smallest values change with time: the middle of all slopes between two spans (Theil
+    /// and Sen), and the middle of the distances from that line.
     ///
     /// Where queues never drain these distances are large, and the line below all values that is
     /// closest to them is a better guess.
-    fn trend(&self, origin_ns: i64) -> Option<(f64, f64)> {
+    fn trend(&self, origin_ns: i64) -> Option<Trend> {
         let points = self.spans(origin_ns);
         let slopes = points.iter().enumerate().flat_map(|(index, one)| {
             let later = points[index + 1..].iter();
@@ -187,10 +243,19 @@ impl Envelope {
                 .map(|point| (level(point) - height).abs())
                 .collect(),
         )?;
-        if distance <= STEADY_NS {
-            return Some((slope, distance));
-        }
-        Some((slope_below(points)?, distance))
+        // Of normal errors the middle one is 0.67 standard deviations, and the slope of a line
+        // through n points puts it off by sqrt(12 / n) of these at either end, twice that rarely.
+        let at_ends = 2.0 * distance / 0.67 * (12.0 / points.len() as f64).sqrt();
+        let slope = if distance <= STEADY_NS {
+            slope
+        } else {
+            slope_below(points)?
+        };
+        Some(Trend {
+            slope,
+            distance,
+            at_ends,
+        })
     }
 
     /// Where the line of this slope that touches the points from below passes `origin_ns`.
@@ -199,6 +264,17 @@ impl Envelope {
             .map(|(at, value)| value as f64 - slope * at.saturating_sub(origin_ns) as f64 / 1e9)
             .min_by(f64::total_cmp)
     }
+}
+
+/// How smallest values change.
+#[derive(Clone, Copy, Default)]
+struct Trend {
+    /// In ns a second.
+    slope: f64,
+    /// How far they are from a line, in ns.
+    distance: f64,
+    /// How far the line may be off at its ends for that, in ns.
+    at_ends: f64,
 }
 
 /// The middle value; `None` without any.
@@ -244,12 +320,13 @@ pub(super) struct Envelopes {
 }
 
 impl Envelopes {
-    /// A packet seen at `second_at` by the second clock, `raw` after it was seen at the first.
+    /// A packet of `ip_len` bytes seen at `second_at` by the second clock, `raw` after it was seen
+    /// at the first.
     #[inline]
-    pub(super) fn add(&mut self, heading: Heading, second_at: i64, raw: i64) {
+    pub(super) fn add(&mut self, heading: Heading, second_at: i64, raw: i64, ip_len: u32) {
         match heading {
-            Heading::Forward => self.forward.add(second_at, raw),
-            Heading::Reverse => self.reverse.add(second_at, raw.saturating_neg()),
+            Heading::Forward => self.forward.add(second_at, raw, ip_len),
+            Heading::Reverse => self.reverse.add(second_at, raw.saturating_neg(), ip_len),
         }
     }
 
@@ -262,25 +339,34 @@ impl Envelopes {
             .all(|min| min >= -tolerance_ns)
     }
 
-    /// Offset, drift, and how certain the offset is. `None` without packets.
-    pub(super) fn estimate(&self) -> Option<ClockEstimate> {
+    /// Offset, drift, and how certain the offset is, where sending takes so many ns a byte on the
+    /// ways forward and back, before packets are stamped. `None` without packets.
+    pub(super) fn estimate(&self, ns_per_byte: [f64; 2]) -> Option<ClockEstimate> {
         let origin_ns = self.forward.origin.or(self.reverse.origin)?;
-        let forward = self.forward.trend(origin_ns);
-        let reverse = self.reverse.trend(origin_ns);
+        let floors = [
+            self.forward.floor(ns_per_byte[0]),
+            self.reverse.floor(ns_per_byte[1]),
+        ];
+        let [forward, reverse] = floors.each_ref().map(|floor| floor.trend(origin_ns));
         // The way that is less congested shows the drift better.
-        let (slope, unsteady) = match (forward, reverse) {
-            (Some(forward), Some(reverse)) if reverse.1 < forward.1 => (-reverse.0, reverse.1),
-            (Some(forward), _) => forward,
-            (None, Some(reverse)) => (-reverse.0, reverse.1),
-            (None, None) => (0.0, 0.0),
+        let back = |trend: Trend| Trend {
+            slope: -trend.slope,
+            ..trend
+        };
+        let trend = match (forward, reverse.map(back)) {
+            (Some(forward), Some(reverse)) if reverse.distance < forward.distance => reverse,
+            (Some(trend), _) | (None, Some(trend)) => trend,
+            (None, None) => Trend::default(),
         };
         // No clock is so wrong: a queue that filled looks like that.
-        let slope = if slope.abs() <= SLOPE_MAX { slope } else { 0.0 };
-        let low = self.forward.intercept(slope, origin_ns);
-        let high = self.reverse.intercept(-slope, origin_ns);
+        let believed = trend.slope.abs() <= SLOPE_MAX;
+        let slope = if believed { trend.slope } else { 0.0 };
+        let low = floors[0].intercept(slope, origin_ns);
+        let high = floors[1].intercept(-slope, origin_ns);
         let (offset_ns, uncertainty_ns) = match (low, high) {
             (Some(low), Some(high)) => {
-                let half = (low + high).abs() / 2.0 + unsteady;
+                let half = (low + high).abs() / 2.0;
+                let half = half + trend.distance + trend.at_ends;
                 (f64::midpoint(low, -high), Some(half))
             }
             (Some(low), None) => (low, None),
@@ -314,11 +400,12 @@ mod tests {
             let at = step * SECOND / 1000;
             let ahead = 3 * SECOND + at / 20_000;
             let queue = (step * 7919 % 5000) * 1000;
-            envelopes.add(Heading::Forward, at + ahead, ahead + 40_000 + queue);
+            envelopes.add(Heading::Forward, at + ahead, ahead + 40_000 + queue, 1500);
             envelopes.add(
                 Heading::Reverse,
                 at + ahead,
                 ahead - 10_000 - step % 13 * 1000,
+                60,
             );
         }
         envelopes
@@ -326,7 +413,7 @@ mod tests {
 
     #[test]
     fn three_seconds_and_fifty_ppm_are_found_within_the_stated_uncertainty() {
-        let estimate = envelopes().estimate().unwrap();
+        let estimate = envelopes().estimate([0.0; 2]).unwrap();
         assert!((estimate.clock.drift - 50e-6).abs() < 1e-6, "{estimate:?}");
         // Half of 40 us and 10 us together, a step of drift more.
         let uncertainty = estimate.uncertainty_ns.unwrap();
@@ -341,13 +428,30 @@ mod tests {
         }
     }
 
+    /// Back, the link takes 2 ms for each ACK and forward 0.6 ms for each full packet, and hardly
+    /// anything else takes time: without these the offset is exact to what is left.
+    #[test]
+    fn what_sending_takes_is_no_reason_to_doubt_the_offset() {
+        let mut envelopes = Envelopes::default();
+        for step in 0..1000_i64 {
+            let at = step * SECOND / 100;
+            envelopes.add(Heading::Forward, at, SECOND + 600_000 + 5000, 1500);
+            envelopes.add(Heading::Reverse, at, SECOND - 2_000_000 - 7000, 50);
+        }
+        let plain = envelopes.estimate([0.0; 2]).unwrap();
+        assert_eq!(plain.uncertainty_ns, Some(1_306_000.0));
+        let better = envelopes.estimate([400.0, 40_000.0]).unwrap();
+        assert_eq!(better.uncertainty_ns, Some(6000.0));
+        assert!((better.clock.offset_ns - 999_999_000.0).abs() < 1.0);
+    }
+
     #[test]
     fn a_packet_that_arrives_before_it_left_shows_that_clocks_disagree() {
         let mut envelopes = Envelopes::default();
-        envelopes.add(Heading::Forward, SECOND, 500);
-        envelopes.add(Heading::Reverse, SECOND, -200);
+        envelopes.add(Heading::Forward, SECOND, 500, 60);
+        envelopes.add(Heading::Reverse, SECOND, -200, 60);
         assert!(envelopes.agree(0));
-        envelopes.add(Heading::Reverse, 2 * SECOND, 5000);
+        envelopes.add(Heading::Reverse, 2 * SECOND, 5000, 60);
         assert!(!envelopes.agree(2000));
         assert!(envelopes.agree(5000));
     }
@@ -356,9 +460,9 @@ mod tests {
     fn one_way_alone_gives_an_offset_without_a_bound() {
         let mut envelopes = Envelopes::default();
         for step in 0..100 {
-            envelopes.add(Heading::Forward, step * SECOND, -7000 + step % 3 * 100);
+            envelopes.add(Heading::Forward, step * SECOND, -7000 + step % 3 * 100, 60);
         }
-        let estimate = envelopes.estimate().unwrap();
+        let estimate = envelopes.estimate([0.0; 2]).unwrap();
         assert_eq!(estimate.uncertainty_ns, None);
         assert!(
             (estimate.clock.offset_ns + 7000.0).abs() < 1.0,
@@ -370,12 +474,15 @@ mod tests {
     fn a_capture_of_years_keeps_its_envelope_small() {
         let mut envelope = Envelope::default();
         for step in 0..10_000 {
-            envelope.add(step * 100_000 * SECOND, step);
+            envelope.add(step * 100_000 * SECOND, step, 60);
         }
         assert!(envelope.lowest.len() <= WINDOWS_MAX);
         assert_eq!(envelope.min(), Some(0));
         // Windows have become 1 ms * 2^28 long; the last one begins after 3724 of them, at
         // 999,653,638 s, so its smallest value is of the next full 100,000 s.
-        assert_eq!(envelope.points().last(), Some((999_700_000 * SECOND, 9997)));
+        assert_eq!(
+            envelope.floor(0.0).points().last(),
+            Some((999_700_000 * SECOND, 9997))
+        );
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use foldhash::fast::FixedState;
 
 use super::sighting::{FlowKey, Identity, Print, Sighting};
-use crate::capture::{CaptureError, CaptureReader, CaptureSource, ReadOptions, Window};
+use crate::capture::{CaptureError, CaptureReader, CaptureSource, Io, ReadOptions, Window};
 use crate::decode::{DecodeOptions, Filter};
 
 /// A place on the path where packets were captured: a file, or rotated files that follow each
@@ -68,13 +70,65 @@ pub(super) struct Batch {
     pub(super) new_flows: Vec<FlowKey>,
 }
 
+/// What is known of a point when it has been read.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) facts: PointFacts,
+    /// Largest TCP payload of each flow, by the point's number.
+    pub(super) payloads: Vec<u32>,
+}
+
 /// Reads a point from its start to its end.
 pub(super) struct Feed<'a> {
     reader: CaptureReader,
     window: Window,
     sight: &'a Sight,
-    flows: HashMap<FlowKey, u32>,
+    flows: Flows,
     facts: PointFacts,
+}
+
+/// Flows of a point, by number.
+#[derive(Default)]
+struct Flows {
+    numbers: HashMap<FlowKey, u32, FixedState>,
+    /// Largest TCP payload of each.
+    payloads: Vec<u32>,
+    /// The flow of the packet before: packets come in bursts.
+    last: Option<(FlowKey, u32)>,
+    left_out: bool,
+}
+
+impl Flows {
+    #[inline]
+    fn number(&mut self, key: FlowKey, new_flows: &mut Vec<FlowKey>) -> u32 {
+        if let Some((last, number)) = self.last
+            && last == key
+        {
+            return number;
+        }
+        let number = match self.numbers.get(&key) {
+            Some(&number) => number,
+            None => self.add(key, new_flows),
+        };
+        self.last = Some((key, number));
+        number
+    }
+
+    fn add(&mut self, key: FlowKey, new_flows: &mut Vec<FlowKey>) -> u32 {
+        let number = self.numbers.len() as u32;
+        let key = if self.numbers.len() < FLOWS_MAX {
+            key
+        } else {
+            self.left_out = true;
+            FlowKey::others()
+        };
+        let payloads = &mut self.payloads;
+        *self.numbers.entry(key).or_insert_with(|| {
+            new_flows.push(key);
+            payloads.push(0);
+            number
+        })
+    }
 }
 
 impl<'a> Feed<'a> {
@@ -83,79 +137,118 @@ impl<'a> Feed<'a> {
             reader: open(point)?,
             window: Window::new(),
             sight,
-            flows: HashMap::new(),
+            flows: Flows::default(),
             facts: PointFacts::default(),
         })
     }
 
-    /// Sends batch after batch until the end, or until nobody listens.
-    pub(super) fn run(mut self, out: &SyncSender<Batch>) -> PointFacts {
-        while let Some(batch) = self.next() {
+    /// Sends batch after batch until the end, or until nobody listens. What comes through `used`
+    /// is filled again.
+    pub(super) fn run(mut self, out: &SyncSender<Batch>, used: &Receiver<Vec<Sighting>>) -> Read {
+        while let Some(batch) = self.next(used) {
             if out.send(batch).is_err() {
                 break;
             }
         }
-        self.facts
+        self.facts.flows_left_out = self.flows.left_out;
+        Read {
+            facts: self.facts,
+            payloads: self.flows.payloads,
+        }
     }
 
-    fn next(&mut self) -> Option<Batch> {
+    fn next(&mut self, used: &Receiver<Vec<Sighting>>) -> Option<Batch> {
+        let mut batch = Batch {
+            sightings: used.try_recv().unwrap_or_default(),
+            new_flows: Vec::new(),
+        };
         loop {
             match self.reader.read_window(&mut self.window) {
-                Ok(true) => break,
+                Ok(true) => {}
                 Ok(false) => return None,
                 // A damaged file of several does not end the capture.
+                Err(error) => {
+                    self.facts.errors.push(error);
+                    continue;
+                }
+            }
+            let fresh = self.decode(&mut batch);
+            match self.reader.confirm(&mut self.window) {
+                Ok(true) => {
+                    self.facts.add(&fresh);
+                    return Some(batch);
+                }
+                // The file was truncated meanwhile: what is left of the window is in memory now.
+                Ok(false) => {
+                    let fresh = self.decode(&mut batch);
+                    self.facts.add(&fresh);
+                    return Some(batch);
+                }
                 Err(error) => self.facts.errors.push(error),
             }
         }
-        self.facts.records += self.window.len() as u64;
-        let mut batch = Batch {
-            sightings: Vec::with_capacity(self.window.len()),
-            new_flows: Vec::new(),
+    }
+
+    /// Fills a batch with what the window holds.
+    fn decode(&mut self, batch: &mut Batch) -> PointFacts {
+        batch.sightings.clear();
+        let mut fresh = PointFacts {
+            records: self.window.len() as u64,
+            span: self.facts.span,
+            ..PointFacts::default()
         };
         for index in 0..self.window.len() {
             let record = self.window.record(index);
             let filter = self.sight.filter.as_ref();
             if let Some(print) = Print::of(&record, self.sight.decode, filter) {
-                self.add(&print, &mut batch);
+                fresh.see(&print);
+                self.add(&print, batch, &mut fresh);
             }
         }
-        Some(batch)
+        fresh
     }
 
-    /// The point's number of a flow.
-    fn flow(&mut self, key: FlowKey, batch: &mut Batch) -> u32 {
-        if let Some(&number) = self.flows.get(&key) {
-            return number;
-        }
-        let number = self.flows.len() as u32;
-        let key = if self.flows.len() < FLOWS_MAX {
-            key
-        } else {
-            self.facts.flows_left_out = true;
-            FlowKey::others()
-        };
-        *self.flows.entry(key).or_insert_with(|| {
-            batch.new_flows.push(key);
-            number
-        })
-    }
-
-    fn add(&mut self, print: &Print, batch: &mut Batch) {
-        let last = self.facts.span.map_or(print.at, |(_, last)| last);
-        self.facts.clock_steps_back += u64::from(print.at < last);
-        let first = self.facts.span.map_or(print.at, |(first, _)| first);
-        self.facts.span = Some((first.min(print.at), last.max(print.at)));
-        self.facts.headers_cut += u64::from(print.header_cut());
-        let flow = self.flow(print.flow, batch);
+    #[inline]
+    fn add(&mut self, print: &Print, batch: &mut Batch, fresh: &mut PointFacts) {
+        let flow = self.flows.number(print.flow, &mut batch.new_flows);
+        let payload = &mut self.flows.payloads[flow as usize];
+        *payload = (*payload).max(print.payload_len());
         let piece = self.sight.pieces.get(&print.flow).copied().unwrap_or(0);
+        if piece == 0 {
+            batch
+                .sightings
+                .push(Sighting::of(print, flow, self.sight.identity));
+            fresh.packets += 1;
+            return;
+        }
         let before = batch.sightings.len();
         let parts = print.split(piece);
         batch
             .sightings
             .extend(parts.map(|part| Sighting::of(&part, flow, self.sight.identity)));
         let parts = (batch.sightings.len() - before) as u64;
-        self.facts.packets += parts;
-        self.facts.super_segments += u64::from(parts > 1);
+        fresh.packets += parts;
+        fresh.super_segments += u64::from(parts > 1);
+    }
+}
+
+impl PointFacts {
+    #[inline]
+    fn see(&mut self, print: &Print) {
+        let (first, last) = self.span.unwrap_or((print.at, print.at));
+        self.clock_steps_back += u64::from(print.at < last);
+        self.span = Some((first.min(print.at), last.max(print.at)));
+        self.headers_cut += u64::from(print.header_cut());
+    }
+
+    /// Adds what another window says.
+    fn add(&mut self, fresh: &Self) {
+        self.records += fresh.records;
+        self.packets += fresh.packets;
+        self.super_segments += fresh.super_segments;
+        self.headers_cut += fresh.headers_cut;
+        self.clock_steps_back += fresh.clock_steps_back;
+        self.span = fresh.span;
     }
 }
 
@@ -172,7 +265,8 @@ pub(super) fn prints(
     let mut window = Window::new();
     let mut prints = Vec::new();
     let mut records = 0;
-    // A capture that is damaged further on is still a capture; the walk itself reports it.
+    // A capture that is damaged further on is still a capture; the walk itself reports it. So is
+    // one that is truncated meanwhile: what rests on pages that went is found nowhere.
     while let Ok(true) = reader.read_window(&mut window) {
         for index in 0..window.len() {
             if records == records_max || prints.len() == max {
@@ -181,6 +275,9 @@ pub(super) fn prints(
             records += 1;
             let print = Print::of(&window.record(index), sight.decode, sight.filter.as_ref());
             prints.extend(print.filter(&wanted));
+        }
+        if !matches!(reader.confirm(&mut window), Ok(true)) {
+            break;
         }
     }
     Ok(prints)
@@ -191,5 +288,9 @@ const FLOWS_MAX: usize = 1 << 20;
 
 fn open(point: &Point) -> Result<CaptureReader, CaptureError> {
     let sources = point.files.iter().cloned().map(CaptureSource::File);
-    CaptureReader::open(sources.collect(), &ReadOptions::default())
+    let options = ReadOptions {
+        io: Io::Auto,
+        ..ReadOptions::default()
+    };
+    CaptureReader::open(sources.collect(), &options)
 }

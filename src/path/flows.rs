@@ -160,11 +160,11 @@ impl PathFlow {
     }
 
     /// A packet of it was dropped.
-    pub(super) fn lose(&mut self, bin: i64, ip_len: u32, payload_len: u32) {
+    pub(super) fn lose(&mut self, bin: i64, ip_len: u32, has_payload: bool) {
         self.packets += 1;
         self.ip_bytes += u64::from(ip_len);
         self.dropped_packets += 1;
-        self.dropped_data_packets += u64::from(payload_len > 0);
+        self.dropped_data_packets += u64::from(has_payload);
         self.dropped_bytes += u64::from(ip_len);
         self.run += 1;
         self.dropped_run_max = self.dropped_run_max.max(self.run);

@@ -1,5 +1,7 @@
 //! The link behind the queue: its rate, and where the second point stands (METRICS.md B5).
 
+use super::clock::{LARGE_MIN, SMALL_MAX};
+
 /// Where packets are stamped when they have left the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TapPlace {
@@ -44,12 +46,31 @@ impl Link {
             .clamp(came.min(stamped), stamped.max(came))
             .max(came)
     }
+}
 
-    /// Whether two links give the same queue, when sending a packet takes `sending_ns`.
-    pub(super) fn is_near(&self, other: &Self, sending_ns: Option<f64>) -> bool {
-        let near = sending_ns.map_or(20_000.0, |ns| (ns / 200.0).clamp(500.0, 20_000.0));
-        let transit = self.transit_ns.abs_diff(other.transit_ns) as f64;
-        self.tap == other.tap && transit <= near
+/// When a packet passed, by the first point's clock, in ns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// When it came in.
+    pub(super) at: i64,
+    /// When it was stamped where it left.
+    pub(super) left_at: i64,
+    /// When the packet before it had been.
+    pub(super) left_before: Option<i64>,
+}
+
+impl Passed {
+    /// Its delay, if it found the link idle.
+    pub(super) fn idle_ns(&self) -> Option<i64> {
+        (self.at >= self.left_before.unwrap_or(i64::MIN))
+            .then(|| self.left_at.saturating_sub(self.at))
+    }
+
+    /// How long the link took for it, if it had been waiting when the one before it left.
+    pub(super) fn served_ns(&self, link: &Link) -> Option<i64> {
+        let before = self.left_before?;
+        (self.at < before.saturating_sub(link.transit_ns))
+            .then(|| self.left_at.saturating_sub(before).max(0))
     }
 }
 
@@ -79,9 +100,21 @@ impl IdleDelays {
         }
     }
 
+    /// The least that a packet took beyond sending, in ns: less than nothing where clocks are
+    /// apart. `link` says whether it was stamped when it had been sent.
+    pub(super) fn least_ns(&self, link: &Link, rate_bps: f64) -> Option<i64> {
+        let sending = |bytes: u32| match link.tap {
+            TapPlace::AfterLink => sending_ns(bytes, rate_bps).round() as i64,
+            TapPlace::BeforeLink => 0,
+        };
+        let quickest = [self.small, self.large].into_iter().flatten();
+        quickest.map(|(bytes, ns)| ns - sending(bytes)).min()
+    }
+
     /// The link, from its rate: a point behind it sees large packets later than small ones, by
-    /// the time that sending them takes.
-    pub(super) fn link(&self, rate_bps: Option<f64>) -> Link {
+    /// the time that sending them takes. Where all are of one size, their delay tells: with
+    /// `apart_ns` added, which is what clocks that are apart may have taken from it.
+    pub(super) fn link(&self, rate_bps: Option<f64>, apart_ns: i64) -> Link {
         let quickest = [self.small, self.large].into_iter().flatten();
         let Some(rate_bps) = rate_bps else {
             // Hardly anything ever waited, so it does not matter.
@@ -95,7 +128,9 @@ impl IdleDelays {
             (Some(small), Some(large)) => {
                 (large.1 - small.1) as f64 > sending_ns(large.0 - small.0) / 2.0
             }
-            (None, Some(one)) | (Some(one), None) => one.1 as f64 > sending_ns(one.0) * 0.9,
+            (None, Some((bytes, ns))) | (Some((bytes, ns)), None) => {
+                ns.saturating_add(apart_ns) as f64 > sending_ns(bytes) * 0.9
+            }
             (None, None) => true,
         };
         let rest = |(bytes, ns): (u32, i64)| {
@@ -201,6 +236,13 @@ impl Served {
         }
     }
 
+    /// What the link took for a byte when it was quick, in ns: for a tenth of large packets it took
+    /// less. `None` where they are few.
+    pub(super) fn quick_ns_per_byte(&self) -> Option<f64> {
+        let picoseconds = self.samples.part(QUICK, |&picoseconds| picoseconds)?;
+        Some(picoseconds as f64 / 1000.0)
+    }
+
     /// Rate of the link in IP bits per second. The middle one of all large packets, so that
     /// neither a pause nor late stamps decide; over all packets where there are few, or where
     /// stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`.
@@ -219,6 +261,8 @@ impl Served {
     }
 }
 
+/// Part of the packets that were sent quicker than a link's quick ones.
+const QUICK: f64 = 0.1;
 /// Part of the packets that found the link idle, but no node asleep.
 const AWAKE: f64 = 1.0 / 3.0;
 /// Stamps are late by no more than this as a rule, in ns.
@@ -227,10 +271,6 @@ const LATE_NS_MAX: i64 = 100_000;
 const SAMPLES_MIN: usize = 32;
 /// Samples kept.
 const SAMPLES_MAX: usize = 1 << 16;
-/// IP bytes up to which a packet is small: ACKs and handshakes.
-const SMALL_MAX: u32 = 200;
-/// IP bytes from which a packet is large.
-const LARGE_MIN: u32 = 1000;
 
 #[cfg(test)]
 mod tests {
@@ -243,7 +283,7 @@ mod tests {
         idle.add(60, 55_000);
         idle.add(1500, 1_210_000);
         idle.add(1500, 1_300_000);
-        let link = idle.link(Some(10e6));
+        let link = idle.link(Some(10e6), 0);
         assert_eq!((link.tap, link.transit_ns), (TapPlace::AfterLink, 7000));
         // It came at 100, but the packet before it was stamped at 900,000.
         assert_eq!(link.leaves(100, 2_100_000, Some(900_000)), 893_000);
@@ -260,7 +300,7 @@ mod tests {
                 idle.add(1500, 1_200_000 + late);
             }
         }
-        assert_eq!(idle.link(Some(10e6)).transit_ns, 20_000);
+        assert_eq!(idle.link(Some(10e6), 0).transit_ns, 20_000);
     }
 
     /// At 15 Mbit/s 1500 bytes take 0.8 ms: less than at the usual 10 Mbit/s. 60 bytes take 48 us there.
@@ -269,7 +309,7 @@ mod tests {
         let mut idle = IdleDelays::default();
         idle.add(60, 68_000);
         idle.add(1500, 820_000);
-        assert_eq!(idle.link(Some(10e6)).transit_ns, 20_000);
+        assert_eq!(idle.link(Some(10e6), 0).transit_ns, 20_000);
     }
 
     #[test]
@@ -277,7 +317,7 @@ mod tests {
         let mut idle = IdleDelays::default();
         idle.add(60, 5000);
         idle.add(1500, 6000);
-        let link = idle.link(Some(10e6));
+        let link = idle.link(Some(10e6), 0);
         assert_eq!((link.tap, link.transit_ns), (TapPlace::BeforeLink, 5000));
         assert_eq!(link.leaves(100, 2_100_000, Some(900_000)), 2_095_000);
     }

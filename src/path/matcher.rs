@@ -137,12 +137,12 @@ impl Matcher {
         }
     }
 
-    /// The packet of the other point that this one is, if it waits there.
-    pub(super) fn find(&mut self, side: Side, seen: &Seen) -> Option<Seen> {
+    /// The packet of the other point that this one is, if it waits there, and its place.
+    pub(super) fn find(&mut self, side: Side, seen: &Seen) -> Option<(u64, Seen)> {
         let number = self.choose(side, seen)?;
         self.rings[side.other() as usize]
             .get(number)
-            .map(|slot| slot.seen)
+            .map(|slot| (number, slot.seen))
     }
 
     /// Takes a packet that [`find`](Self::find) found nothing for.
@@ -174,12 +174,9 @@ impl Matcher {
         self.rings[side as usize].slots.push_back(slot);
     }
 
-    /// Takes a packet that was found: what waits at the other point is this one. `side_is_entry`
-    /// says whether this point is where packets of its flow come in.
-    pub(super) fn settle(&mut self, side: Side, seen: Seen, side_is_entry: bool) {
-        let Some(number) = self.choose(side, &seen) else {
-            return;
-        };
+    /// Takes a packet that was found: what waits at this place at the other point is this one.
+    /// `side_is_entry` says whether this point is where packets of its flow come in.
+    pub(super) fn settle(&mut self, side: Side, seen: Seen, number: u64, side_is_entry: bool) {
         let chain_key = key(side.other(), &seen);
         self.unlink(side.other(), chain_key, number);
         let Some(slot) = self.rings[side.other() as usize].get(number) else {

@@ -6,7 +6,9 @@ use foldhash::quality::FixedState;
 
 use crate::capture::Record;
 use crate::decode::DecodeOptions;
-use crate::decode::{Decoded, Ecn, Endpoint, Filter, IpPacket, Segment, TcpFlags, decode_packet};
+use crate::decode::{
+    Decoded, Ecn, Endpoint, Filter, HEAD_LEN, IpPacket, Segment, TcpFlags, decode_packet, usual,
+};
 
 /// How much of a packet's headers must agree for it to be the same packet (METRICS.md B1), from
 /// the strictest on. Time to live, link layer, VLAN tags, tunnels and ECN marks never count: they
@@ -91,6 +93,9 @@ pub(super) struct Print {
     pub(super) packet: IpPacket,
     /// The TCP segment in it, if it is one and whole.
     pub(super) segment: Option<Segment>,
+    /// The TCP checksum, which is over the payload too; where headers repeat it tells packets
+    /// apart. 0 where it was not captured.
+    pub(super) checksum: u16,
 }
 
 impl Print {
@@ -100,6 +105,9 @@ impl Print {
         options: DecodeOptions,
         filter: Option<&Filter>,
     ) -> Option<Self> {
+        if let Some(segment) = usual(record, record.frame) {
+            return Self::of_usual(record, segment, filter);
+        }
         let (decoded, packet) = decode_packet(record, record.frame, &options);
         let packet = packet?;
         let segment = match decoded {
@@ -121,8 +129,45 @@ impl Print {
             at: record.at.as_ns(),
             frame: record.frame,
             flow,
+            checksum: match (&segment, packet.head_len) {
+                (Some(_), 18..) => u16::from_be_bytes([packet.head[16], packet.head[17]]),
+                _ => 0,
+            },
             packet,
             segment,
+        })
+    }
+
+    /// A TCP segment in a frame as nearly all are.
+    #[inline]
+    fn of_usual(record: &Record<'_>, segment: Segment, filter: Option<&Filter>) -> Option<Self> {
+        if filter.is_some_and(|filter| !filter.keeps(&segment.src, &segment.dst)) {
+            return None;
+        }
+        Some(Self {
+            at: record.at.as_ns(),
+            frame: record.frame,
+            flow: FlowKey {
+                src: segment.src,
+                dst: segment.dst,
+                protocol: TCP,
+            },
+            packet: IpPacket {
+                src: segment.src.with_port(0),
+                dst: segment.dst.with_port(0),
+                protocol: TCP,
+                len: segment.ip_len,
+                id: segment.ip_id,
+                ecn: segment.ecn,
+                fragment_offset: 0,
+                head: [0; HEAD_LEN],
+                head_len: 0,
+            },
+            checksum: match record.bytes.get(USUAL_CHECKSUM..USUAL_CHECKSUM + 2) {
+                Some(&[high, low]) => u16::from_be_bytes([high, low]),
+                _ => 0,
+            },
+            segment: Some(segment),
         })
     }
 
@@ -164,15 +209,6 @@ impl Print {
         hasher.finish()
     }
 
-    /// The TCP checksum, which is over the payload too; where headers repeat it tells packets
-    /// apart. 0 where it was not captured.
-    pub(super) fn checksum(&self) -> u16 {
-        match (&self.segment, self.packet.head_len) {
-            (Some(_), 18..) => u16::from_be_bytes([self.packet.head[16], self.packet.head[17]]),
-            _ => 0,
-        }
-    }
-
     /// The packets that a frame of segmentation or receive offload holds: `piece` payload bytes
     /// each but the last. A frame that holds one packet gives itself.
     pub(super) fn split(&self, piece: u32) -> impl Iterator<Item = Self> + '_ {
@@ -212,7 +248,7 @@ impl Print {
         whole.packet.id = whole.packet.id.map(|id| id.wrapping_add(part as u16));
         whole.packet.len = headers + len;
         // The checksum was of the whole.
-        whole.packet.head_len = 0;
+        whole.checksum = 0;
         whole
     }
 }
@@ -301,7 +337,7 @@ impl Sighting {
                 .segment
                 .map_or(print.packet.len, |segment| segment.ip_len),
             payload_len: print.payload_len(),
-            checksum: print.checksum(),
+            checksum: print.checksum,
             ecn: print.packet.ecn,
             is_syn: print.is_syn(),
         }
@@ -313,6 +349,9 @@ const HASH: FixedState = FixedState::with_seed(0x0ddb_a115);
 
 /// A frame is not taken for more packets than this: 512 KiB of the smallest usual segments.
 const PARTS_MAX: u32 = 1024;
+
+/// Where the checksum is in a frame of Ethernet, IPv4 without options and TCP.
+const USUAL_CHECKSUM: usize = 14 + 20 + 16;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;

@@ -1,28 +1,31 @@
-//! Walks two points side by side in time, and takes note of what becomes of each packet.
+//! Walks two points side by side in time, and notes what becomes of each packet.
 
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 
+use foldhash::fast::FixedState;
+
 use super::PathConfig;
-use super::clock::{Clock, Envelopes, Heading};
-use super::feed::{Batch, Feed, Point, PointFacts, Sight};
-use super::flows::PathFlow;
-use super::link::Link;
-use super::matcher::{Fate, MatchLimits, Matcher, Passage, Seen, Side};
+use super::account::{Account, Accounted, Known};
+use super::calibrate::{Calibration, calibrate};
+use super::clock::{Clock, ClockChoice, Envelopes, Heading};
+use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
+use super::matcher::{Fate, MatchLimits, Matcher, Seen, Side};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
-use super::way::{Way, WayMaker};
+use super::spool::{Kind, Note, Signs, Spool};
 use crate::capture::CaptureError;
 
-/// What must be known before a walk, and is known better after it.
+/// What is known before a walk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Calibration {
+pub(super) struct Start {
+    /// The second clock against the first, roughly: for the order in which packets are taken.
     pub(super) clock: Clock,
     /// Which way flows go; others are told by their first packet.
     pub(super) headings: HashMap<FlowKey, Heading>,
-    /// The links forward and back.
-    pub(super) links: [Link; 2],
+    /// Clocks and links, where a walk before showed them.
+    pub(super) calibration: Option<Calibration>,
 }
 
 /// A packet on its way between two points.
@@ -77,17 +80,11 @@ impl Outcome {
 /// What a walk found.
 pub(super) struct Walked {
     pub(super) facts: [PointFacts; 2],
-    pub(super) origin_ns: i64,
-    pub(super) flows: Vec<Option<PathFlow>>,
-    pub(super) ways: [Way; 2],
-    pub(super) packets: Vec<PacketFate>,
+    /// What became of packets.
+    pub(super) accounted: Accounted,
     pub(super) given_up: u64,
-    /// Raw delays, for the clocks.
-    pub(super) envelopes: Envelopes,
-    /// The links as they show themselves.
-    pub(super) links: [Link; 2],
-    /// Flows that turned out to go the other way.
-    pub(super) turned: Vec<(FlowKey, Heading)>,
+    /// Clocks and links as they show themselves now, if the results rest on others.
+    pub(super) otherwise: Option<Calibration>,
     /// Largest TCP payload of each flow at each point.
     pub(super) payloads: HashMap<FlowKey, [u32; 2]>,
 }
@@ -96,7 +93,7 @@ pub(super) struct Walked {
 pub(super) fn walk(
     points: [&Point; 2],
     sight: &Sight,
-    calibration: &Calibration,
+    start: &Start,
     config: &PathConfig,
 ) -> Result<Walked, CaptureError> {
     let [first, second] = points.map(|point| Feed::open(point, sight));
@@ -104,101 +101,107 @@ pub(super) fn walk(
     Ok(thread::scope(|scope| {
         let (first_out, first_in) = sync_channel(BATCHES_AHEAD);
         let (second_out, second_in) = sync_channel(BATCHES_AHEAD);
-        let first = scope.spawn(move || first.run(&first_out));
-        let second = scope.spawn(move || second.run(&second_out));
-        let mut walk = Walk::new([first_in, second_in], calibration, config);
+        let (first_used, first_back) = channel();
+        let (second_used, second_back) = channel();
+        let first = scope.spawn(move || first.run(&first_out, &first_back));
+        let second = scope.spawn(move || second.run(&second_out, &second_back));
+        let trails = [(first_in, first_used), (second_in, second_used)];
+        let mut walk = Walk::new(trails, start, config);
         walk.run();
         // A reader has no reason to panic; if it does, what it read before stands.
-        let facts = [first, second].map(|reader| reader.join().unwrap_or_default());
-        walk.finish(facts)
+        let read = [first, second].map(|reader| reader.join().unwrap_or_default());
+        walk.finish(read)
     }))
 }
 
 /// One point, as far as it has been walked.
 struct Trail {
     batches: Receiver<Batch>,
-    batch: std::vec::IntoIter<Sighting>,
+    /// Where batches go when they have been walked.
+    used: Sender<Vec<Sighting>>,
+    batch: Vec<Sighting>,
+    at: usize,
     /// Flow numbers of the point as numbers of the walk.
     flows: Vec<u32>,
     next: Option<Seen>,
-    /// First and last packet by the common clock.
-    span: Option<(i64, i64)>,
+}
+
+impl Trail {
+    fn new((batches, used): (Receiver<Batch>, Sender<Vec<Sighting>>)) -> Self {
+        Self {
+            batches,
+            used,
+            batch: Vec::new(),
+            at: 0,
+            flows: Vec::new(),
+            next: None,
+        }
+    }
+}
+
+/// Where notes go.
+enum Sink<'a> {
+    /// Kept until clocks and links are known.
+    Spool(Spool),
+    /// They are.
+    Account(Box<Account<'a>>),
 }
 
 struct Walk<'a> {
-    calibration: &'a Calibration,
     config: &'a PathConfig,
+    /// Which way flows go, from before.
+    told: &'a HashMap<FlowKey, Heading>,
+    /// For the order in which packets are taken.
+    clock: Clock,
     trails: [Trail; 2],
     matcher: Matcher,
-    keys: Vec<FlowKey>,
-    numbers: HashMap<FlowKey, u32>,
-    headings: Vec<Option<Heading>>,
-    /// Packets of each flow that arrived after they left, and before.
-    signs: Vec<[u32; 2]>,
-    /// Largest payload of each flow at each point.
-    payloads: Vec<[u32; 2]>,
-    flows: Vec<Option<PathFlow>>,
-    ways: [WayMaker; 2],
+    numbers: HashMap<FlowKey, u32, FixedState>,
+    known: Known,
     last_left: [Option<i64>; 2],
     envelopes: Envelopes,
-    packets: Vec<PacketFate>,
-    origin: i64,
+    matches: u64,
+    firsts: [Option<i64>; 2],
+    sink: Sink<'a>,
+    given: Option<&'a Calibration>,
 }
 
 impl<'a> Walk<'a> {
     fn new(
-        batches: [Receiver<Batch>; 2],
-        calibration: &'a Calibration,
+        trails: [(Receiver<Batch>, Sender<Vec<Sighting>>); 2],
+        start: &'a Start,
         config: &'a PathConfig,
     ) -> Self {
-        let trails = batches.map(|batches| Trail {
-            batches,
-            batch: Vec::new().into_iter(),
-            flows: Vec::new(),
-            next: None,
-            span: None,
-        });
-        let way = |heading: Heading| {
-            WayMaker::new(
-                heading,
-                calibration.links[heading as usize],
-                config.bin_ns,
-                0,
-            )
-        };
         Self {
-            calibration,
             config,
-            trails,
+            told: &start.headings,
+            clock: start.clock,
+            trails: trails.map(Trail::new),
             matcher: Matcher::new(MatchLimits {
                 patience_ns: config.patience_ns,
                 waiting_max: WAITING_MAX,
             }),
-            keys: Vec::new(),
-            numbers: HashMap::new(),
-            headings: Vec::new(),
-            signs: Vec::new(),
-            payloads: Vec::new(),
-            flows: Vec::new(),
-            ways: [way(Heading::Forward), way(Heading::Reverse)],
+            numbers: HashMap::default(),
+            known: Known::default(),
             last_left: [None; 2],
             envelopes: Envelopes::default(),
-            packets: Vec::new(),
-            origin: 0,
+            matches: 0,
+            firsts: [None; 2],
+            sink: Sink::Spool(Spool::default()),
+            given: start.calibration.as_ref(),
         }
     }
 
     fn run(&mut self) {
         self.refill(Side::First);
         self.refill(Side::Second);
-        let starts = [Side::First, Side::Second].map(|side| self.trail(side).next);
-        let origin = starts.iter().flatten().map(|seen| seen.at).min();
-        self.origin = origin.unwrap_or(0);
-        let config = self.config;
-        let links = &self.calibration.links;
-        self.ways = [Heading::Forward, Heading::Reverse].map(|heading| {
-            WayMaker::new(heading, links[heading as usize], config.bin_ns, self.origin)
-        });
+        self.firsts = self
+            .trails
+            .each_ref()
+            .map(|trail| trail.next.map(|seen| seen.sighting.at));
+        if let Some(calibration) = self.given {
+            let account = Account::new(self.config, calibration.clone(), self.firsts);
+            self.sink = Sink::Account(Box::new(account));
+        }
         while let Some((side, seen)) = self.step() {
             self.take(side, seen);
             // All that waits is as old as the walk, or older.
@@ -216,7 +219,7 @@ impl<'a> Walk<'a> {
     }
 
     fn next_fate(&mut self, now: i64) -> Option<Fate> {
-        let headings = &self.headings;
+        let headings = &self.known.headings;
         self.matcher.next_fate(now, |flow| {
             Side::entry(headings[flow as usize].unwrap_or(Heading::Forward))
         })
@@ -232,57 +235,51 @@ impl<'a> Walk<'a> {
             (_, Some(_)) => Side::Second,
         };
         let seen = self.trail(side).next.take()?;
-        let trail = self.trail(side);
-        let (start, end) = trail.span.unwrap_or((seen.at, seen.at));
-        trail.span = Some((start.min(seen.at), end.max(seen.at)));
+        let span = &mut self.known.spans[side as usize];
+        let at = seen.sighting.at;
+        let (start, end) = span.unwrap_or((at, at));
+        *span = Some((start.min(at), end.max(at)));
         self.refill(side);
         Some((side, seen))
     }
 
     fn refill(&mut self, side: Side) {
-        let clock = self.calibration.clock;
-        let mut sighting = self.trail(side).batch.next();
-        while sighting.is_none() {
+        let clock = self.clock;
+        while self.trail(side).at == self.trail(side).batch.len() {
             let Ok(batch) = self.trail(side).batches.recv() else {
-                break;
+                return;
             };
             for &key in &batch.new_flows {
                 let number = self.number(key);
                 self.trail(side).flows.push(number);
             }
             let trail = self.trail(side);
-            trail.batch = batch.sightings.into_iter();
-            sighting = trail.batch.next();
+            let walked = std::mem::replace(&mut trail.batch, batch.sightings);
+            trail.at = 0;
+            // Who reads may have come to the end.
+            let _ = trail.used.send(walked);
         }
         let trail = self.trail(side);
-        trail.next = sighting.map(|mut sighting| {
-            sighting.flow = trail.flows[sighting.flow as usize];
-            Seen {
-                at: match side {
-                    Side::First => sighting.at,
-                    Side::Second => clock.aligned(sighting.at),
-                },
-                sighting,
-                left_before: None,
-            }
+        let mut sighting = trail.batch[trail.at];
+        trail.at += 1;
+        sighting.flow = trail.flows[sighting.flow as usize];
+        trail.next = Some(Seen {
+            at: match side {
+                Side::First => sighting.at,
+                Side::Second => clock.aligned(sighting.at),
+            },
+            sighting,
+            left_before: None,
         });
-        if let Some(seen) = &self.trails[side as usize].next {
-            let largest = &mut self.payloads[seen.sighting.flow as usize][side as usize];
-            *largest = (*largest).max(seen.sighting.payload_len);
-        }
     }
 
     /// The walk's number of a flow.
     fn number(&mut self, key: FlowKey) -> u32 {
-        let next = self.keys.len() as u32;
+        let next = self.known.keys.len() as u32;
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
-            self.keys.push(key);
-            self.headings
-                .push(self.calibration.headings.get(&key).copied());
-            self.signs.push([0; 2]);
-            self.payloads.push([0; 2]);
-            self.flows.push(None);
+            self.known.keys.push(key);
+            self.known.headings.push(self.told.get(&key).copied());
         }
         number
     }
@@ -291,19 +288,19 @@ impl<'a> Walk<'a> {
     fn take(&mut self, side: Side, mut seen: Seen) {
         let flow = seen.sighting.flow as usize;
         let other = self.matcher.find(side, &seen);
-        if let Some(other) = other {
-            self.meet(side, &seen, &other);
+        if let Some((_, other)) = &other {
+            self.meet(side, &seen, other);
         }
-        let entry = self.headings[flow].map(Side::entry);
-        let leaves = entry.is_some_and(|entry| entry != side);
-        if let (true, Some(heading)) = (leaves, self.headings[flow]) {
+        let heading = self.known.headings[flow];
+        let leaves = heading.is_some_and(|heading| Side::entry(heading) != side);
+        if let (true, Some(heading)) = (leaves, heading) {
             let last = &mut self.last_left[heading as usize];
-            seen.left_before = last.replace(last.map_or(seen.at, |last| last.max(seen.at)));
+            let at = seen.sighting.at;
+            seen.left_before = last.replace(last.map_or(at, |last| last.max(at)));
         }
-        if other.is_some() {
-            self.matcher.settle(side, seen, !leaves);
-        } else {
-            self.matcher.wait(side, seen);
+        match other {
+            Some((number, _)) => self.matcher.settle(side, seen, number, !leaves),
+            None => self.matcher.wait(side, seen),
         }
     }
 
@@ -313,197 +310,147 @@ impl<'a> Walk<'a> {
             Side::First => (seen, other),
             Side::Second => (other, seen),
         };
-        let aligned = second.at.saturating_sub(first.at);
         let flows = [first.sighting.flow as usize, second.sighting.flow as usize];
-        let known = self.headings[flows[0]].or(self.headings[flows[1]]);
+        let headings = &self.known.headings;
+        let known = headings[flows[0]].or(headings[flows[1]]);
         let heading = known.unwrap_or_else(|| {
-            let back = self.numbers.get(&self.keys[flows[0]].reversed());
-            match back.and_then(|&back| self.headings[back as usize]) {
+            let back = self.numbers.get(&self.known.keys[flows[0]].reversed());
+            match back.and_then(|&back| headings[back as usize]) {
                 Some(back) => back.opposite(),
-                None if aligned >= 0 => Heading::Forward,
+                None if second.at >= first.at => Heading::Forward,
                 None => Heading::Reverse,
             }
         });
         for flow in flows {
-            self.headings[flow].get_or_insert(heading);
+            self.known.headings[flow].get_or_insert(heading);
         }
-        let delay = match heading {
-            Heading::Forward => aligned,
-            Heading::Reverse => -aligned,
-        };
-        let entry = flows[Side::entry(heading) as usize];
-        let sign = &mut self.signs[entry][usize::from(delay < -TOLERANCE_NS)];
-        *sign = sign.saturating_add(1);
         let raw = second.sighting.at.saturating_sub(first.sighting.at);
-        self.envelopes.add(heading, second.sighting.at, raw);
+        let ip_len = first.sighting.ip_len;
+        self.envelopes.add(heading, second.sighting.at, raw, ip_len);
+        self.matches += 1;
+        if self.matches.is_multiple_of(FOLLOW_EVERY) {
+            self.follow_clock();
+        }
+    }
+
+    /// Clocks that drift apart are followed, so that no packet waits longer for it.
+    fn follow_clock(&mut self) {
+        let apart = match self.config.clock {
+            ClockChoice::Keep => false,
+            ClockChoice::Fix => true,
+            ClockChoice::Auto => !self.envelopes.agree(TOLERANCE_NS),
+        };
+        if let (true, Some(estimate)) = (apart, self.envelopes.estimate([0.0; 2])) {
+            self.clock = estimate.clock;
+        }
     }
 
     fn note(&mut self, fate: &Fate) {
-        match fate {
-            Fate::Passed(passage) => self.note_passed(passage),
-            Fate::Lost(entry, uncertain) => self.note_lost(entry, *uncertain),
-            Fate::Appeared(exit) => self.note_appeared(exit),
+        let mut note = match fate {
+            Fate::Passed(passage) => {
+                let (entry, exit) = (&passage.entry, &passage.exit);
+                let mut note = noted(Kind::Passed, entry);
+                note.left_at = exit.sighting.at;
+                note.left_before = exit.left_before;
+                note.left_frame = exit.sighting.frame;
+                let marked = exit.sighting.ecn == CE && entry.sighting.ecn != CE;
+                note.has.set(Signs::UNCERTAIN, passage.uncertain);
+                note.has.set(Signs::OVERTAKEN, passage.overtaken);
+                note.has.set(Signs::MARKED, marked);
+                note
+            }
+            Fate::Lost(entry, uncertain) => {
+                let mut note = noted(Kind::Lost, entry);
+                let exit = Side::entry(self.heading(entry).opposite());
+                let ended = self.trails[exit as usize].next.is_none();
+                let newest = self.matcher.newest_found(entry.sighting.flow);
+                note.has.set(Signs::UNCERTAIN, *uncertain);
+                note.has.set(Signs::PAYLOAD, entry.sighting.payload_len > 0);
+                note.has.set(Signs::SYN, entry.sighting.is_syn);
+                note.has.set(Signs::EXIT_ENDED, ended);
+                note.has.set(Signs::LATER_LEFT, newest >= entry.at);
+                note
+            }
+            Fate::Appeared(exit) => noted(Kind::Appeared, exit),
+        };
+        let entry = Side::entry(match fate {
+            Fate::Passed(passage) => self.heading(&passage.entry),
+            Fate::Lost(entry, _) => self.heading(entry),
+            Fate::Appeared(exit) => self.heading(exit).opposite(),
+        });
+        note.has.set(Signs::AT_SECOND, entry == Side::Second);
+        match &mut self.sink {
+            Sink::Spool(spool) => {
+                spool.add(&note);
+                if spool.is_full() {
+                    let spool = std::mem::take(spool);
+                    self.sink = Sink::Account(Box::new(self.account(&spool)));
+                }
+            }
+            Sink::Account(account) => account.note(&note, &self.known),
         }
-    }
-
-    fn bin_of(&self, at: i64) -> i64 {
-        at.saturating_sub(self.origin).max(0) / self.config.bin_ns
-    }
-
-    fn flow(&mut self, seen: &Seen) -> &mut PathFlow {
-        let number = seen.sighting.flow as usize;
-        let (key, heading) = (self.keys[number], self.headings[number]);
-        self.flows[number]
-            .get_or_insert_with(|| PathFlow::new(key, heading.unwrap_or(Heading::Forward), seen.at))
     }
 
     fn heading(&self, seen: &Seen) -> Heading {
-        self.headings[seen.sighting.flow as usize].unwrap_or(Heading::Forward)
+        self.known.headings[seen.sighting.flow as usize].unwrap_or(Heading::Forward)
     }
 
-    fn note_passed(&mut self, passage: &Passage) {
-        let (entry, exit) = (&passage.entry, &passage.exit);
-        let heading = self.heading(entry);
-        let left = self.ways[heading as usize].pass(passage);
-        let (delay, waited) = (
-            exit.at.saturating_sub(entry.at),
-            left.saturating_sub(entry.at),
+    /// Takes all notes of a spool into account, now that it is time to know clocks and links.
+    fn account(&self, spool: &Spool) -> Account<'a> {
+        let calibration = calibrate(
+            spool,
+            &self.known.headings,
+            &self.envelopes,
+            self.config.clock,
+            self.config.capacity_bps,
         );
-        let bin = self.bin_of(entry.at);
-        let flow = self.flow(entry);
-        flow.pass(bin, entry.sighting.ip_len, delay, waited);
-        flow.uncertain_packets += u64::from(passage.uncertain);
-        flow.reordered_packets += u64::from(passage.overtaken);
-        let marked = exit.sighting.ecn == CE && entry.sighting.ecn != CE;
-        flow.ce_marked_packets += u64::from(marked);
-        self.keep(
-            entry,
-            PacketFate {
-                exit_frame: Some(exit.sighting.frame),
-                delay_ns: Some(delay),
-                queue_delay_ns: Some(waited),
-                outcome: Outcome::Passed,
-                uncertain: passage.uncertain,
-                ..came_in(entry)
-            },
-        );
-    }
-
-    fn note_lost(&mut self, entry: &Seen, uncertain: bool) {
-        let outcome = if self.was_beyond_sight(entry) {
-            self.flow(entry).undecided_packets += 1;
-            Outcome::Undecided
-        } else {
-            let heading = self.heading(entry);
-            self.ways[heading as usize].lose(entry, uncertain);
-            let bin = self.bin_of(entry.at);
-            let flow = self.flow(entry);
-            flow.lose(bin, entry.sighting.ip_len, entry.sighting.payload_len);
-            flow.uncertain_packets += u64::from(uncertain);
-            Outcome::Dropped
-        };
-        self.keep(
-            entry,
-            PacketFate {
-                outcome,
-                uncertain,
-                ..came_in(entry)
-            },
-        );
-    }
-
-    fn note_appeared(&mut self, exit: &Seen) {
-        let heading = self.heading(exit);
-        let delay_max = self.ways[heading as usize].delay_max_ns;
-        let came = self.trails[Side::entry(heading) as usize].span;
-        let covered = came
-            .is_some_and(|(start, end)| (start.saturating_add(delay_max)..=end).contains(&exit.at));
-        let outcome = if covered {
-            self.flow(exit).appeared_packets += 1;
-            Outcome::Appeared
-        } else {
-            self.flow(exit).undecided_packets += 1;
-            Outcome::Undecided
-        };
-        self.keep(
-            exit,
-            PacketFate {
-                entry_frame: None,
-                exit_frame: Some(exit.sighting.frame),
-                outcome,
-                ..came_in(exit)
-            },
-        );
-    }
-
-    /// Whether a packet could have left before the other capture began, or after it ended.
-    fn was_beyond_sight(&self, entry: &Seen) -> bool {
-        let heading = self.heading(entry);
-        let exit_side = Side::entry(heading.opposite());
-        let exit = &self.trails[exit_side as usize];
-        let Some((start, end)) = exit.span else {
-            return true;
-        };
-        // A SYN without an answer is repeated before anything else happens: the capture at the
-        // exit had begun, but had nothing to see.
-        let before = entry.at < start && !entry.sighting.is_syn;
-        let delay_max = self.ways[heading as usize].delay_max_ns;
-        let ended = exit.next.is_none();
-        let after = ended && entry.at.saturating_add(delay_max) > end;
-        before || after && self.matcher.newest_found(entry.sighting.flow) < entry.at
-    }
-
-    fn keep(&mut self, _of: &Seen, fate: PacketFate) {
-        if self.config.packets {
-            self.packets.push(fate);
+        let mut account = Account::new(self.config, calibration, self.firsts);
+        for note in spool.notes() {
+            account.note(&note, &self.known);
         }
+        account
     }
 
-    fn finish(self, facts: [PointFacts; 2]) -> Walked {
-        let mut flows = self.flows;
-        let mut links = [Link::default(); 2];
-        let ways = self.ways.map(|maker| {
-            let heading = maker.heading();
-            let forward = heading == Heading::Forward;
-            let limit = self.config.limit.filter(|_| forward);
-            let capacity = self.config.capacity_bps.filter(|_| forward);
-            let (way, link) = maker.finish(limit, capacity, &mut flows);
-            links[heading as usize] = link;
-            way
-        });
-        let mut turned = Vec::new();
-        for ((&key, heading), signs) in self.keys.iter().zip(&self.headings).zip(&self.signs) {
-            if let (Some(heading), true) = (heading, signs[1] > signs[0]) {
-                turned.push((key, heading.opposite()));
+    fn finish(mut self, read: [Read; 2]) -> Walked {
+        let mut otherwise = None;
+        let account = match std::mem::replace(&mut self.sink, Sink::Spool(Spool::default())) {
+            Sink::Spool(spool) => self.account(&spool),
+            Sink::Account(account) => {
+                let used = account.calibration();
+                let now = used.with_clock(&self.envelopes, self.config.clock);
+                let span = self.known.spans[Side::Second as usize];
+                if now.clock.differs_ns(&used.clock, span) > CLOCK_NEAR_NS {
+                    otherwise = Some(now);
+                }
+                *account
+            }
+        };
+        let [first, second] = read;
+        let mut payloads: HashMap<FlowKey, [u32; 2]> = HashMap::new();
+        for (side, largest) in [&first.payloads, &second.payloads].into_iter().enumerate() {
+            for (&flow, &payload) in self.trails[side].flows.iter().zip(largest) {
+                let key = self.known.keys[flow as usize];
+                payloads.entry(key).or_default()[side] = payload;
             }
         }
-        let payloads = self.keys.iter().copied().zip(self.payloads).collect();
         Walked {
-            facts,
-            origin_ns: self.origin,
-            flows,
-            ways,
-            packets: self.packets,
+            facts: [first.facts, second.facts],
+            accounted: account.finish(&self.known),
             given_up: self.matcher.given_up,
-            envelopes: self.envelopes,
-            links,
-            turned,
+            otherwise,
             payloads,
         }
     }
 }
 
-fn came_in(seen: &Seen) -> PacketFate {
-    PacketFate {
+fn noted(kind: Kind, seen: &Seen) -> Note {
+    Note {
+        kind,
         flow: seen.sighting.flow,
-        entry_frame: Some(seen.sighting.frame),
-        exit_frame: None,
-        at_ns: seen.at,
         ip_len: seen.sighting.ip_len,
-        delay_ns: None,
-        queue_delay_ns: None,
-        outcome: Outcome::Undecided,
-        uncertain: false,
+        at: seen.sighting.at,
+        frame: seen.sighting.frame,
+        ..Note::default()
     }
 }
 
@@ -514,3 +461,9 @@ const BATCHES_AHEAD: usize = 2;
 
 /// Packets that wait at one point to be found at the other; with more, the oldest is given up.
 pub const WAITING_MAX: usize = 2 << 20;
+
+/// Packets found between two looks at how far the clocks have drifted.
+const FOLLOW_EVERY: u64 = 1 << 16;
+
+/// Clocks that were told apart by less than this give the same results, in ns.
+const CLOCK_NEAR_NS: f64 = 20_000.0;

@@ -2,9 +2,8 @@
 
 use super::clock::Heading;
 use super::flows::PathFlow;
-use super::link::{IdleDelays, Link, Served};
+use super::link::{Link, Passed, Served};
 use super::losses::{self, Drop, DropPattern, Episode, FoundByPassed, QueueLimit};
-use super::matcher::{Passage, Seen};
 use super::queue::{Amount, QueueBin, Sweep};
 
 /// What happened to the packets that went one way between two points.
@@ -112,7 +111,6 @@ pub(super) struct WayMaker {
     heading: Heading,
     link: Link,
     sweep: Sweep,
-    idle: IdleDelays,
     served: Served,
     found_by_passed: FoundByPassed,
     span: Option<(i64, i64)>,
@@ -130,7 +128,6 @@ impl WayMaker {
             heading,
             link,
             sweep,
-            idle: IdleDelays::default(),
             served: Served::default(),
             found_by_passed: FoundByPassed::default(),
             span: None,
@@ -145,41 +142,30 @@ impl WayMaker {
     }
 
     /// A packet passed. Gives when it left the queue.
-    pub(super) fn pass(&mut self, passage: &Passage) -> i64 {
-        let (entry, exit) = (&passage.entry, &passage.exit);
-        let bytes = entry.sighting.ip_len;
-        let leaves = self.link.leaves(entry.at, exit.at, exit.left_before);
-        let found = self.sweep.pass(entry.at, leaves, bytes);
+    pub(super) fn pass(&mut self, bytes: u32, passed: Passed) -> i64 {
+        let Passed {
+            at,
+            left_at,
+            left_before,
+        } = passed;
+        let leaves = self.link.leaves(at, left_at, left_before);
+        let found = self.sweep.pass(at, leaves, bytes);
         self.found_by_passed.add(found);
         self.run = 0;
-        self.cover(entry.at, exit.at.max(entry.at));
-        let delay = exit.at.saturating_sub(entry.at);
-        self.delay_max_ns = self.delay_max_ns.max(delay);
-        let before = exit.left_before.unwrap_or(i64::MIN);
-        if entry.at >= before {
-            self.idle.add(bytes, delay);
-        } else if entry.at < before.saturating_sub(self.link.transit_ns) {
-            let ns = exit.at.saturating_sub(before).max(0);
+        self.cover(at, left_at.max(at));
+        self.delay_max_ns = self.delay_max_ns.max(left_at.saturating_sub(at));
+        if let Some(ns) = passed.served_ns(&self.link) {
             self.served.add(bytes, ns);
         }
         leaves
     }
 
     /// A packet was dropped.
-    pub(super) fn lose(&mut self, entry: &Seen, uncertain: bool) {
-        let sighting = &entry.sighting;
-        let found = self.sweep.drop(entry.at, sighting.ip_len);
-        self.cover(entry.at, entry.at);
-        self.drops.push(Drop {
-            at_ns: entry.at,
-            flow: sighting.flow,
-            frame: sighting.frame,
-            ip_len: sighting.ip_len,
-            found,
-            run_before: self.run,
-            uncertain,
-            cause: losses::DropCause::default(),
-        });
+    pub(super) fn lose(&mut self, mut drop: Drop) {
+        drop.found = self.sweep.drop(drop.at_ns, drop.ip_len);
+        drop.run_before = self.run;
+        self.cover(drop.at_ns, drop.at_ns);
+        self.drops.push(drop);
         self.run += 1;
     }
 
@@ -188,21 +174,13 @@ impl WayMaker {
         self.span = Some((first.min(from), last.max(to)));
     }
 
-    /// The finished way, and the link as it shows itself: if that is another than the one that
-    /// was assumed, the queue is not right yet.
-    pub(super) fn finish(
-        self,
-        limit: Option<QueueLimit>,
-        capacity_bps: Option<f64>,
-        flows: &mut [Option<PathFlow>],
-    ) -> (Way, Link) {
+    /// The finished way; what its drops were is added to their flows.
+    pub(super) fn finish(self, limit: Option<QueueLimit>, flows: &mut [Option<PathFlow>]) -> Way {
         let bins = self.sweep.finish();
         let duration_ns = self
             .span
             .map_or(0, |(first, last)| last.saturating_sub(first));
         let rate_bps = self.served.rate_bps(duration_ns);
-        let known_bps = capacity_bps.or(rate_bps);
-        let found = self.idle.link(known_bps);
         let mut drops = self.drops;
         let shown = losses::judge(&mut drops, &self.found_by_passed, limit);
         let episodes = losses::episodes(&drops, EPISODE_PAUSE_NS);
@@ -219,7 +197,7 @@ impl WayMaker {
                 }
             }
         }
-        let way = Way {
+        Way {
             heading: self.heading,
             link: self.link,
             rate_bps,
@@ -229,8 +207,7 @@ impl WayMaker {
             limit_is_estimated: limit.is_none(),
             drops,
             episodes,
-        };
-        (way, found)
+        }
     }
 }
 

@@ -1,0 +1,257 @@
+//! Takes note of what became of each packet: flows, queues, drops.
+
+use super::PathConfig;
+use super::calibrate::{Calibration, passed};
+use super::clock::Heading;
+use super::flows::PathFlow;
+use super::losses::{Drop, DropCause};
+use super::probe::TOLERANCE_NS;
+use super::queue::Amount;
+use super::sighting::FlowKey;
+use super::spool::{Kind, Note, Signs};
+use super::walk::{Outcome, PacketFate};
+use super::way::{Way, WayMaker};
+
+/// What a walk knows of flows and points, by now.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Flows by number.
+    pub(super) keys: Vec<FlowKey>,
+    pub(super) headings: Vec<Option<Heading>>,
+    /// Times of the first and the last packet of each point, by its own clock.
+    pub(super) spans: [Option<(i64, i64)>; 2],
+}
+
+/// The results, as far as they have come.
+pub(super) struct Account<'a> {
+    config: &'a PathConfig,
+    calibration: Calibration,
+    origin: i64,
+    flows: Vec<Option<PathFlow>>,
+    ways: [WayMaker; 2],
+    packets: Vec<PacketFate>,
+    /// Packets of each flow that arrived after they left, and before.
+    signs: Vec<[u32; 2]>,
+}
+
+/// What was found.
+pub(super) struct Accounted {
+    pub(super) calibration: Calibration,
+    pub(super) origin_ns: i64,
+    pub(super) flows: Vec<Option<PathFlow>>,
+    pub(super) ways: [Way; 2],
+    pub(super) packets: Vec<PacketFate>,
+    /// Flows that turned out to go the other way.
+    pub(super) turned: Vec<(FlowKey, Heading)>,
+}
+
+impl<'a> Account<'a> {
+    /// `firsts` are the times of the first packet of each point, by its own clock.
+    pub(super) fn new(
+        config: &'a PathConfig,
+        calibration: Calibration,
+        firsts: [Option<i64>; 2],
+    ) -> Self {
+        let [first, second] = firsts;
+        let second = second.map(|at| calibration.clock.aligned(at));
+        let origin = first.into_iter().chain(second).min().unwrap_or(0);
+        let ways = [Heading::Forward, Heading::Reverse].map(|heading| {
+            let link = calibration.links[heading as usize];
+            WayMaker::new(heading, link, config.bin_ns, origin)
+        });
+        Self {
+            config,
+            calibration,
+            origin,
+            flows: Vec::new(),
+            ways,
+            packets: Vec::new(),
+            signs: Vec::new(),
+        }
+    }
+
+    /// The clocks and links that all rests on.
+    pub(super) fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    pub(super) fn note(&mut self, note: &Note, known: &Known) {
+        let flow = note.flow as usize;
+        if flow >= self.flows.len() {
+            self.flows.resize_with(flow + 1, || None);
+            self.signs.resize(flow + 1, [0; 2]);
+        }
+        let heading = known.headings[flow].unwrap_or(Heading::Forward);
+        let at_second = note.has.has(Signs::AT_SECOND);
+        let at = if at_second {
+            self.calibration.clock.aligned(note.at)
+        } else {
+            note.at
+        };
+        self.flows[flow].get_or_insert_with(|| PathFlow::new(known.keys[flow], heading, at));
+        match note.kind {
+            Kind::Passed => self.note_passed(note, heading),
+            Kind::Lost => self.note_lost(note, at, heading, known),
+            Kind::Appeared => self.note_appeared(note, at, heading, known),
+        }
+    }
+
+    fn bin_of(&self, at: i64) -> i64 {
+        at.saturating_sub(self.origin).max(0) / self.config.bin_ns
+    }
+
+    fn note_passed(&mut self, note: &Note, heading: Heading) {
+        let passed = passed(note, &self.calibration.clock);
+        let left = self.ways[heading as usize].pass(note.ip_len, passed);
+        let delay = passed.left_at.saturating_sub(passed.at);
+        let waited = left.saturating_sub(passed.at);
+        let bin = self.bin_of(passed.at);
+        let sign = &mut self.signs[note.flow as usize][usize::from(delay < -TOLERANCE_NS)];
+        *sign = sign.saturating_add(1);
+        let uncertain = note.has.has(Signs::UNCERTAIN);
+        if let Some(flow) = &mut self.flows[note.flow as usize] {
+            flow.pass(bin, note.ip_len, delay, waited);
+            flow.uncertain_packets += u64::from(uncertain);
+            flow.reordered_packets += u64::from(note.has.has(Signs::OVERTAKEN));
+            flow.ce_marked_packets += u64::from(note.has.has(Signs::MARKED));
+        }
+        self.keep(|| PacketFate {
+            exit_frame: Some(note.left_frame),
+            delay_ns: Some(delay),
+            queue_delay_ns: Some(waited),
+            outcome: Outcome::Passed,
+            uncertain,
+            ..came_in(note, passed.at)
+        });
+    }
+
+    fn note_lost(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
+        let uncertain = note.has.has(Signs::UNCERTAIN);
+        let bin = self.bin_of(at);
+        let beyond = self.was_beyond_sight(note, at, heading, known);
+        if let Some(flow) = &mut self.flows[note.flow as usize] {
+            if beyond {
+                flow.undecided_packets += 1;
+            } else {
+                flow.lose(bin, note.ip_len, note.has.has(Signs::PAYLOAD));
+                flow.uncertain_packets += u64::from(uncertain);
+            }
+        }
+        if !beyond {
+            self.ways[heading as usize].lose(Drop {
+                at_ns: at,
+                flow: note.flow,
+                frame: note.frame,
+                ip_len: note.ip_len,
+                found: Amount::default(),
+                run_before: 0,
+                uncertain,
+                cause: DropCause::default(),
+            });
+        }
+        self.keep(|| PacketFate {
+            outcome: if beyond {
+                Outcome::Undecided
+            } else {
+                Outcome::Dropped
+            },
+            uncertain,
+            ..came_in(note, at)
+        });
+    }
+
+    fn note_appeared(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
+        let delay_max = self.ways[heading as usize].delay_max_ns;
+        let entry_is_second = !note.has.has(Signs::AT_SECOND);
+        let covered = self
+            .span(known, entry_is_second)
+            .is_some_and(|(start, end)| (start.saturating_add(delay_max)..=end).contains(&at));
+        if let Some(flow) = &mut self.flows[note.flow as usize] {
+            if covered {
+                flow.appeared_packets += 1;
+            } else {
+                flow.undecided_packets += 1;
+            }
+        }
+        self.keep(|| PacketFate {
+            entry_frame: None,
+            exit_frame: Some(note.frame),
+            outcome: if covered {
+                Outcome::Appeared
+            } else {
+                Outcome::Undecided
+            },
+            ..came_in(note, at)
+        });
+    }
+
+    /// First and last packet of a point by the first one's clock.
+    fn span(&self, known: &Known, of_second: bool) -> Option<(i64, i64)> {
+        let (first, last) = known.spans[usize::from(of_second)]?;
+        let clock = &self.calibration.clock;
+        Some(if of_second {
+            (clock.aligned(first), clock.aligned(last))
+        } else {
+            (first, last)
+        })
+    }
+
+    /// Whether a packet could have left before the other capture began, or after it ended.
+    fn was_beyond_sight(&self, note: &Note, at: i64, heading: Heading, known: &Known) -> bool {
+        let exit_is_second = !note.has.has(Signs::AT_SECOND);
+        let Some((start, end)) = self.span(known, exit_is_second) else {
+            return true;
+        };
+        // A SYN without an answer is repeated before anything else happens: the capture at the
+        // exit had begun, but had nothing to see.
+        let before = at < start && !note.has.has(Signs::SYN);
+        let delay_max = self.ways[heading as usize].delay_max_ns;
+        let ended = note.has.has(Signs::EXIT_ENDED);
+        let after = ended && at.saturating_add(delay_max) > end;
+        before || after && !note.has.has(Signs::LATER_LEFT)
+    }
+
+    fn keep(&mut self, fate: impl FnOnce() -> PacketFate) {
+        if self.config.packets {
+            self.packets.push(fate());
+        }
+    }
+
+    pub(super) fn finish(self, known: &Known) -> Accounted {
+        let mut flows = self.flows;
+        flows.resize_with(known.keys.len(), || None);
+        let ways = self.ways.map(|maker| {
+            let forward = maker.heading() == Heading::Forward;
+            let limit = self.config.limit.filter(|_| forward);
+            maker.finish(limit, &mut flows)
+        });
+        let mut turned = Vec::new();
+        for ((&key, heading), signs) in known.keys.iter().zip(&known.headings).zip(&self.signs) {
+            if let (Some(heading), true) = (heading, signs[1] > signs[0]) {
+                turned.push((key, heading.opposite()));
+            }
+        }
+        Accounted {
+            calibration: self.calibration,
+            origin_ns: self.origin,
+            flows,
+            ways,
+            packets: self.packets,
+            turned,
+        }
+    }
+}
+
+fn came_in(note: &Note, at: i64) -> PacketFate {
+    PacketFate {
+        flow: note.flow,
+        entry_frame: Some(note.frame),
+        exit_frame: None,
+        at_ns: at,
+        ip_len: note.ip_len,
+        delay_ns: None,
+        queue_delay_ns: None,
+        outcome: Outcome::Undecided,
+        uncertain: false,
+    }
+}

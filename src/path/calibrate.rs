@@ -1,0 +1,128 @@
+//! Clocks and links, from what became of all packets (METRICS.md B2, B5).
+
+use super::clock::{Clock, ClockChoice, ClockEstimate, Envelopes, Heading};
+use super::link::{IdleDelays, Link, Passed, Served, TapPlace};
+use super::probe::TOLERANCE_NS;
+use super::spool::{Kind, Note, Signs, Spool};
+
+/// What must be known before queues and delays can be told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calibration {
+    /// The second clock against the first, as far as can be said.
+    pub(super) estimate: Option<ClockEstimate>,
+    /// The correction: none where the clocks are believed.
+    pub(super) clock: Clock,
+    /// The links forward and back.
+    pub(super) links: [Link; 2],
+    /// What sending takes before packets are stamped, on the ways forward and back.
+    ns_per_byte: [f64; 2],
+}
+
+impl Calibration {
+    /// The same links with the clocks as they show themselves by now.
+    pub(super) fn with_clock(&self, envelopes: &Envelopes, choice: ClockChoice) -> Self {
+        let fix = match choice {
+            ClockChoice::Keep => false,
+            ClockChoice::Fix => true,
+            ClockChoice::Auto => !envelopes.agree(TOLERANCE_NS),
+        };
+        let estimate = envelopes.estimate(self.ns_per_byte);
+        Self {
+            estimate,
+            clock: estimate
+                .filter(|_| fix)
+                .map_or(Clock::default(), |estimate| estimate.clock),
+            ..self.clone()
+        }
+    }
+}
+
+/// Finds clocks and links. `headings` are those of the flows, by number.
+pub(super) fn calibrate(
+    spool: &Spool,
+    headings: &[Option<Heading>],
+    envelopes: &Envelopes,
+    choice: ClockChoice,
+    capacity_bps: Option<f64>,
+) -> Calibration {
+    // The clocks tell which packets found the link idle, and what sending takes tells the clocks.
+    let mut found = Calibration::default().with_clock(envelopes, choice);
+    for _ in 0..ROUNDS {
+        let fixed = found.clock != Clock::default();
+        let ways = measure(spool, headings, &found);
+        let rates = [capacity_bps, None];
+        let rates = [0, 1].map(|at: usize| rates[at].or_else(|| ways[at].rate_bps()));
+        let mut links = [0, 1].map(|at: usize| ways[at].idle.link(rates[at], 0));
+        for at in [0, 1] {
+            // What the clocks took from the delays of one way they added to those of the other.
+            let other = 1 - at;
+            let apart = rates[other]
+                .filter(|_| fixed)
+                .and_then(|bps| ways[other].idle.least_ns(&links[other], bps));
+            links[at] = ways[at].idle.link(rates[at], apart.unwrap_or(0));
+        }
+        found.links = links;
+        found.ns_per_byte = [0, 1].map(|at: usize| match (links[at].tap, rates[at]) {
+            (TapPlace::AfterLink, Some(bps)) => {
+                let quick = ways[at].served.quick_ns_per_byte();
+                quick.map_or(8e9 / bps, |quick| quick.min(8e9 / bps))
+            }
+            _ => 0.0,
+        });
+        found = found.with_clock(envelopes, choice);
+    }
+    found
+}
+
+/// What shows the link of one way.
+struct WayShown {
+    idle: IdleDelays,
+    served: Served,
+    span: Option<(i64, i64)>,
+}
+
+impl WayShown {
+    fn rate_bps(&self) -> Option<f64> {
+        let (first, last) = self.span?;
+        self.served.rate_bps(last.saturating_sub(first))
+    }
+}
+
+fn measure(spool: &Spool, headings: &[Option<Heading>], known: &Calibration) -> [WayShown; 2] {
+    let mut ways = [(); 2].map(|()| WayShown {
+        idle: IdleDelays::default(),
+        served: Served::default(),
+        span: None,
+    });
+    for note in spool.notes().filter(|note| note.kind == Kind::Passed) {
+        let heading = headings.get(note.flow as usize).copied().flatten();
+        let at = heading.unwrap_or(Heading::Forward) as usize;
+        let way = &mut ways[at];
+        let passed = passed(&note, &known.clock);
+        let (first, last) = way.span.unwrap_or((passed.at, passed.at));
+        way.span = Some((first.min(passed.at), last.max(passed.left_at)));
+        if let Some(ns) = passed.idle_ns() {
+            way.idle.add(note.ip_len, ns);
+        } else if let Some(ns) = passed.served_ns(&known.links[at]) {
+            way.served.add(note.ip_len, ns);
+        }
+    }
+    ways
+}
+
+/// The times of a note by the first point's clock.
+#[inline]
+pub(super) fn passed(note: &Note, clock: &Clock) -> Passed {
+    let came_at_second = note.has.has(Signs::AT_SECOND);
+    let by_clock = |at: i64, at_second: bool| if at_second { clock.aligned(at) } else { at };
+    Passed {
+        at: by_clock(note.at, came_at_second),
+        left_at: by_clock(note.left_at, !came_at_second),
+        left_before: note
+            .left_before
+            .map(|before| by_clock(before, !came_at_second)),
+    }
+}
+
+/// The first without knowing what sending takes, the second with the links as the first shows them.
+const ROUNDS: usize = 2;

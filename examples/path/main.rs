@@ -18,6 +18,7 @@
 //! | [`limits`] | how far log and captures are apart by themselves |
 //! | [`skew`] | captures whose clock is wrong |
 //! | [`report`] | the document |
+//! | [`testbed`] | a testbed of others, against the tables they made |
 //! | [`pair`], [`speed`] | how long it takes |
 
 #![expect(
@@ -32,6 +33,7 @@ mod pair;
 mod report;
 mod skew;
 mod speed;
+mod testbed;
 mod truth;
 
 use std::path::Path;
@@ -79,5 +81,9 @@ fn document(shared: &Path) -> ExitCode {
         let results = lab.iter().chain(&ns3).map(compare::compare);
         results.collect::<Result<Vec<_>, _>>()
     });
-    finish(results.map(|results| report::document(&results)))
+    let text = results.and_then(|results| {
+        let testbed = testbed::section(shared)?;
+        Ok(report::document(&results, &testbed))
+    });
+    finish(text)
 }

@@ -7,7 +7,7 @@ use ccanalyze::path::QueueLimit;
 use crate::compare::{Compared, Near, full};
 use crate::limits::{Limits, part};
 
-pub(crate) fn document(results: &[Compared]) -> String {
+pub(crate) fn document(results: &[Compared], testbed: &str) -> String {
     let mut text = INTRODUCTION.to_owned();
     totals(&mut text, results);
     text.push_str(SCENARIOS);
@@ -17,6 +17,7 @@ pub(crate) fn document(results: &[Compared]) -> String {
     wrong(&mut text, results);
     clocks(&mut text, results);
     text.push_str(LIMITS);
+    text.push_str(testbed);
     text
 }
 

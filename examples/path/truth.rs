@@ -223,7 +223,7 @@ fn json(path: &Path) -> Result<Value, String> {
 }
 
 /// The cells of each row but the head.
-fn csv(path: &Path) -> Result<Vec<Vec<String>>, String> {
+pub(crate) fn csv(path: &Path) -> Result<Vec<Vec<String>>, String> {
     let failed = |error| format!("{}: {error}", path.display());
     let bytes = fs::read(path).map_err(failed)?;
     let mut text = String::new();
@@ -255,6 +255,6 @@ fn first_time(path: &Path) -> Result<i64, String> {
     Ok(i64::from(little(24)) * 1_000_000_000 + i64::from(little(28)))
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+pub(crate) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("'{text}' is no number"))
 }

@@ -1,5 +1,7 @@
 //! Apache Parquet.
 
+mod pages;
+
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::panic::catch_unwind;
@@ -16,13 +18,15 @@ pub(super) const MAGIC: &[u8] = b"PAR1";
 
 /// Reads a file whose pages hold what its end says.
 ///
-/// Where they do not, polars may panic, which is a fault of the file here. What it cannot be kept
-/// from is to ask for more memory than there is where a page lies about its lengths.
+/// Where they do not, polars may panic, which is a fault of the file here; or ask for more memory
+/// than there is, which is why lengths of pages are looked at before.
 pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
-    catch_unwind(|| table(bytes)).unwrap_or_else(|_| {
-        let damaged = "its pages do not hold what its end says: it is damaged";
-        Err(ImportErrorKind::Parquet(damaged.to_owned()).into())
-    })
+    catch_unwind(|| table(bytes)).unwrap_or_else(|_| Err(damaged()))
+}
+
+fn damaged() -> Fault {
+    let text = "its pages do not hold what its end says: it is damaged";
+    ImportErrorKind::Parquet(text.to_owned()).into()
 }
 
 fn table(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
@@ -35,6 +39,7 @@ fn table(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
     if rows == 0 {
         return Err(ImportErrorKind::NoRows.into());
     }
+    check_pages(bytes, &mut reader)?;
     let frame = reader.finish().map_err(|error| fault(&error))?;
     let columns = frame.columns().iter().map(column);
     Ok(MeasuredTable {
@@ -44,6 +49,24 @@ fn table(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
         metadata: BTreeMap::new(),
         lines: Vec::new(),
     })
+}
+
+/// Looks at the headers of all pages.
+fn check_pages(bytes: &[u8], reader: &mut ParquetReader<Cursor<&[u8]>>) -> Result<(), Fault> {
+    let metadata = reader.get_metadata().map_err(|error| fault(&error))?;
+    for group in &metadata.row_groups {
+        for chunk in group.parquet_columns() {
+            let range = chunk.byte_range();
+            let within = usize::try_from(range.start)
+                .ok()
+                .zip(usize::try_from(range.end).ok())
+                .and_then(|(start, end)| bytes.get(start..end));
+            within
+                .and_then(|within| pages::check(within, chunk.num_values()))
+                .ok_or_else(damaged)?;
+        }
+    }
+    Ok(())
 }
 
 fn column(column: &Column) -> Result<MeasuredColumn, Fault> {

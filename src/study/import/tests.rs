@@ -265,4 +265,46 @@ mod parquet_files {
             }
         }
     }
+
+    /// A file of several kinds of pages: with a dictionary, plain, with nulls, compressed.
+    fn pages() -> Vec<u8> {
+        let n = 400_u32;
+        let mut frame = DataFrame::new_infer_height(vec![
+            Column::new(
+                "cca".into(),
+                (0..n)
+                    .map(|i| ["bbr", "cubic", "reno"][i as usize % 3])
+                    .collect::<Vec<_>>(),
+            ),
+            Column::new("run".into(), (0..n).collect::<Vec<_>>()),
+            Column::new(
+                "goodput_bps".into(),
+                (0..n)
+                    .map(|i| (i % 7 > 0).then(|| f64::from(i) * 1.1))
+                    .collect::<Vec<_>>(),
+            ),
+        ])
+        .unwrap();
+        let mut bytes = Vec::new();
+        ParquetWriter::new(&mut bytes)
+            .with_data_page_size(Some(512))
+            .finish(&mut frame)
+            .unwrap();
+        bytes
+    }
+
+    #[test]
+    fn no_damage_of_the_pages_of_a_parquet_file_is_a_panic_or_takes_the_memory() {
+        for whole in [example(), pages()] {
+            for place in 0..whole.len() {
+                for value in [0, 0x7f, 0xff, whole[place] ^ 1, whole[place] ^ 0x80] {
+                    let mut damaged = whole.clone();
+                    damaged[place] = value;
+                    if let Ok(table) = MeasuredTable::parse(&damaged) {
+                        assert!(table.columns.iter().all(|c| c.values.len() == table.rows()));
+                    }
+                }
+            }
+        }
+    }
 }

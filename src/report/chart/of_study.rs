@@ -110,6 +110,8 @@ impl Roles {
                 ReportPlan::AccessNetwork { variant, .. }
                 | ReportPlan::Mobility { variant }
                 | ReportPlan::Pairs { variant } => told.variant = Some(*variant),
+                ReportPlan::Series(series) => told.variant = Some(series.variant),
+                ReportPlan::SplitAccuracy => {}
                 ReportPlan::UtilisationGrid(labels) => {
                     told.variant = Some(labels.variant);
                     told.loss = Some(labels.loss);

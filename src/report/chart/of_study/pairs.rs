@@ -172,12 +172,12 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut Charts) {
             pair.is_some_and(|(one, other)| one * SHORT <= other)
         };
         // Flows that run for a time and not for a size end together, whatever they got.
-        let (from, to) = (
-            |flow: &StudyFlow| flow.measure.span_ns.0 as f64,
-            |flow: &StudyFlow| flow.measure.span_ns.1 as f64,
-        );
-        let all_ns = to(first).max(to(second)) - from(first).min(from(second));
-        if (to(first) - to(second)).abs() <= TOGETHER * all_ns {
+        let spans = first.measure.span_ns.zip(second.measure.span_ns);
+        let Some(((from, to), (other_from, other_to))) = spans else {
+            continue;
+        };
+        let all_ns = to.max(other_to).saturating_sub(from.min(other_from));
+        if to.abs_diff(other_to) as f64 <= TOGETHER * all_ns as f64 {
             continue;
         }
         let (short, long) = if is_short(first, second) {

@@ -71,13 +71,13 @@ impl Draft {
             labels: labels_with(of.0),
             start: index + 1,
             measure: FlowMeasure {
-                connection_id: index as u64,
-                ends: FlowEnds {
+                connection_id: Some(index as u64),
+                ends: Some(FlowEnds {
                     sender: Endpoint::v4([10, 0, 0, 1], 5001),
                     receiver: Endpoint::v4([10, 0, 0, 2], 7000),
                     direction: Direction::Forward,
-                },
-                span_ns: (of.1.0 * 1_000_000_000, of.1.1 * 1_000_000_000),
+                }),
+                span_ns: Some((of.1.0 * 1_000_000_000, of.1.1 * 1_000_000_000)),
                 values: values_of(of.2),
                 quality: String::new(),
                 samples: Vec::<Sample>::new(),
@@ -96,6 +96,7 @@ impl Draft {
             values: values_of(numbers),
             flows: flows.iter().enumerate().map(flow).collect(),
             flows_left_out: None,
+            series: Vec::new(),
             error: None,
         };
         self.0.runs.push(run);

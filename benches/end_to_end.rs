@@ -1,7 +1,7 @@
 //! From files to results: packets and bytes a second, on one thread and on two, and whether the
 //! answer was right.
 
-#[path = "support/synth.rs"]
+#[path = "support/synth/mod.rs"]
 #[allow(
     dead_code,
     reason = "shared with an example and tests, which use other parts"

@@ -16,7 +16,7 @@
     reason = "a command of its own, not part of the tool"
 )]
 
-#[path = "support/synth.rs"]
+#[path = "support/synth/mod.rs"]
 #[allow(
     dead_code,
     reason = "shared with examples and tests, which use other parts"

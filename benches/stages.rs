@@ -1,7 +1,7 @@
 //! Each stage by itself, on one thread, over a generated capture in memory: packets and bytes a
 //! second, and whether the answer was right.
 
-#[path = "support/synth.rs"]
+#[path = "support/synth/mod.rs"]
 #[allow(
     dead_code,
     reason = "shared with an example and tests, which use other parts"

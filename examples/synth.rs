@@ -15,7 +15,7 @@
     reason = "a command of its own, not part of the tool"
 )]
 
-#[path = "../benches/support/synth.rs"]
+#[path = "../benches/support/synth/mod.rs"]
 #[allow(
     dead_code,
     reason = "shared with benches and tests, which use other parts"

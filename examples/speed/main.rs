@@ -17,7 +17,7 @@
 mod machine;
 mod measure;
 mod report;
-#[path = "../../benches/support/synth.rs"]
+#[path = "../../benches/support/synth/mod.rs"]
 #[allow(
     dead_code,
     reason = "shared with benches and tests, which use other parts"

@@ -9,7 +9,7 @@ use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Watch};
 use traces::{Counts, Format, Profile, Synth, Truth};
 
-#[path = "../../benches/support/synth.rs"]
+#[path = "../../benches/support/synth/mod.rs"]
 #[allow(
     dead_code,
     reason = "shared with benches and an example, which use other parts"

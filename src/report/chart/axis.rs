@@ -164,8 +164,19 @@ pub(super) struct Axis {
 impl Axis {
     /// Ticks in steps of 1, 2 or 5, at most `ticks_max` of them. The axis ends on ticks.
     pub(super) fn linear(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
-        let mut axis = Self::tight(quantity, min, max, ticks_max);
-        let (_, size) = quantity.unit(min.abs().max(max.abs()));
+        Self::linear_in(quantity, min.abs().max(max.abs()), min, max, ticks_max)
+    }
+
+    /// The same in the unit that `magnitude` has.
+    pub(super) fn linear_in(
+        quantity: Quantity,
+        magnitude: f64,
+        min: f64,
+        max: f64,
+        ticks_max: usize,
+    ) -> Self {
+        let mut axis = Self::tight_in(quantity, magnitude, min, max, ticks_max);
+        let size = axis.unit;
         let step = quantity.step((axis.max - axis.min) / size, ticks_max);
         let (low, high) = (
             (axis.min / size / step + 1e-9).floor(),
@@ -177,9 +188,20 @@ impl Axis {
         axis
     }
 
-    /// The same, but the axis ends where the data does.
+    /// Like [`linear`](Self::linear), but the axis ends where the data does.
     pub(super) fn tight(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
-        let (unit, size) = quantity.unit(min.abs().max(max.abs()));
+        Self::tight_in(quantity, min.abs().max(max.abs()), min, max, ticks_max)
+    }
+
+    /// The same in the unit that `magnitude` has.
+    pub(super) fn tight_in(
+        quantity: Quantity,
+        magnitude: f64,
+        min: f64,
+        max: f64,
+        ticks_max: usize,
+    ) -> Self {
+        let (unit, size) = quantity.unit(magnitude);
         let max = if max > min { max } else { min + size };
         let step = quantity.step((max - min) / size, ticks_max);
         Self {

@@ -5,7 +5,7 @@ use super::canvas::{Canvas, Stroke};
 use super::frame::{Panel, Swatch, header};
 use super::grouped_bars::{Estimate, n_words};
 use super::palette::{Colour, variant};
-use super::plot::{joined, outline};
+use super::plot::{joined, marked, outline};
 use super::style::Style;
 use super::thin;
 
@@ -84,7 +84,7 @@ impl BandLines {
                 canvas.area(outline(&slices), variant(name).colour, 0.18);
             }
         }
-        for (name, points) in lines.iter().rev() {
+        for (rank, (name, points)) in lines.iter().enumerate().rev() {
             let style = variant(name);
             let at: Vec<(f64, f64)> = points
                 .iter()
@@ -94,11 +94,14 @@ impl BandLines {
                 &thin::line(at.iter().copied()),
                 Stroke::solid(style.colour, 3.0),
             );
-            // Every point was measured; more than these cannot be told apart.
-            if at.len() <= 60 {
-                for point in at {
-                    canvas.marker(point, 7.0, style.marker, style.colour);
-                }
+            // Every point was measured; of more than can be told apart, some are marked.
+            let marks = if at.len() <= 60 {
+                at
+            } else {
+                marked(&at, rank, lines.len())
+            };
+            for point in marks {
+                canvas.marker(point, 7.0, style.marker, style.colour);
             }
         }
         Some(canvas)

@@ -40,7 +40,7 @@ pub(super) fn text_width(text: &str, font: Type) -> f64 {
         return 0.0;
     };
     let scaled = face.as_scaled(px);
-    let advance = |letter| scaled.h_advance(face.glyph_id(letter));
+    let advance = |letter| scaled.h_advance(face.glyph_id(blank(letter)));
     f64::from(text.chars().map(advance).sum::<f32>())
 }
 
@@ -76,6 +76,11 @@ pub(super) fn cover<E>(
     Ok(())
 }
 
+/// A blank at which no line is broken looks like any other.
+const fn blank(letter: char) -> char {
+    if letter == '\u{a0}' { ' ' } else { letter }
+}
+
 /// A font size of one pixel is three quarters of a point: 72 points and 96 pixels an inch.
 fn scale_of(face: &FontRef<'_>, font: Type, scale: f64) -> Option<PxScale> {
     face.pt_to_px_scale((0.75 * font.px * scale) as f32)
@@ -88,7 +93,7 @@ fn place(text: &str, font: Type, scale: f64) -> Option<Vec<Glyph>> {
     let mut x = 0.0;
     let mut glyphs = Vec::with_capacity(text.len());
     for letter in text.chars() {
-        let mut glyph = scaled.scaled_glyph(letter);
+        let mut glyph = scaled.scaled_glyph(blank(letter));
         glyph.position = point(x, 0.0);
         x += scaled.h_advance(glyph.id);
         glyphs.push(glyph);

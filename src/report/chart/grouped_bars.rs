@@ -69,7 +69,9 @@ impl GroupedBars {
             .map(|of| ends(of).1.max(of.value))
             .reduce(f64::max)?;
         // Room for a number above the highest.
-        let y = Axis::linear(self.quantity, min.min(0.0), 1.1 * max.max(0.0), 7);
+        let (low, high) = (min.min(0.0), 1.1 * max.max(0.0));
+        let largest = self.estimates().map(|of| of.value.abs());
+        let y = Axis::linear_in(self.quantity, largest.fold(0.0, f64::max), low, high, 7);
         let mut canvas = Canvas::new(style, style.size.height());
         let notes = [self.note.clone(), n_words(self.estimates().map(|of| of.n))];
         let top = header(&mut canvas, &self.title, &joined(&notes), &self.legend());

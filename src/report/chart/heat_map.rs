@@ -134,7 +134,7 @@ impl HeatMaps {
         let width = ((canvas.width - 2.0 * MARGIN - GAP) / 2.0).min(520.0);
         for (place, &(scale, (min, max))) in ranges.iter().enumerate() {
             let left = MARGIN + place as f64 * (width + GAP);
-            let axis = Axis::tight(self.quantity, min, max, 6);
+            let axis = Axis::tight_in(self.quantity, self.end(), min, max, 6);
             let title = match scale {
                 HeatScale::Amount => axis.title.clone(),
                 // 20 % less 10 % is not 10 %.
@@ -271,13 +271,18 @@ impl HeatMaps {
         }
     }
 
-    /// The number in a cell, in the unit of the scale.
-    fn number(&self, value: f64) -> String {
-        let end = [HeatScale::Amount, HeatScale::Difference]
+    /// The largest value on any scale: all have its unit.
+    fn end(&self) -> f64 {
+        [HeatScale::Amount, HeatScale::Difference]
             .into_iter()
             .filter_map(|scale| self.range(scale))
             .map(|(min, max)| min.abs().max(max.abs()))
-            .fold(0.0, f64::max);
+            .fold(0.0, f64::max)
+    }
+
+    /// The number in a cell, in the unit of the scale.
+    fn number(&self, value: f64) -> String {
+        let end = self.end();
         let (_, size) = self.quantity.unit(end);
         let digits = if end / size >= 99.5 {
             0

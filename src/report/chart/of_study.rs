@@ -9,7 +9,9 @@ mod amounts;
 mod grid;
 mod mobility;
 mod pairs;
+mod series;
 mod settings;
+mod splits;
 #[cfg(test)]
 mod tests;
 
@@ -50,12 +52,14 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     let mut charts = Charts(Vec::new());
     amounts::bars(&study, &mut charts);
     amounts::boxes(&study, &mut charts);
+    series::series(&study, reports, &mut charts);
     pairs::fness(&study, &mut charts);
     pairs::queue_share(&study, &mut charts);
     pairs::completion(&study, &mut charts);
     grid::heat_maps(&study, &mut charts);
-    grid::split_maps(&study, &mut charts);
     grid::lines(&study, &mut charts);
+    splits::split_maps(&study, &mut charts);
+    splits::accuracy(&study, &mut charts);
     mobility::spiders(&study, &mut charts);
     mobility::ecdfs(&study, &mut charts);
     charts.0
@@ -110,7 +114,7 @@ impl Roles {
                 ReportPlan::AccessNetwork { variant, .. }
                 | ReportPlan::Mobility { variant }
                 | ReportPlan::Pairs { variant } => told.variant = Some(*variant),
-                ReportPlan::Series(series) => told.variant = Some(series.variant),
+                ReportPlan::Series(report) => told.variant = Some(report.variant),
                 ReportPlan::SplitAccuracy => {}
                 ReportPlan::UtilisationGrid(labels) => {
                     told.variant = Some(labels.variant);

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::metric::stats::{Describe, mean};
-use crate::study::{LabelValue, Metric, StudyFlow, StudyRun};
+use crate::study::{LabelValue, Metric, StudyFlow, StudyRun, Values};
 
 use super::super::boxes::{BoxPanel, Boxes};
 use super::super::grouped_bars::{Bar, Estimate, GroupedBars};
 use super::super::label::count;
-use super::settings::{Company, Page, Setting, name_of};
+use super::settings::{Company, Page, Part, Setting, name_of};
 use super::{Charts, Study, drawn};
 
 /// Settings on one chart of bars.
@@ -33,17 +33,33 @@ impl Study<'_> {
         self.results.runs.iter().filter(|run| run.error.is_none())
     }
 
-    /// The flows of a run by variant.
-    pub(super) fn by_variant<'r>(
-        &self,
-        run: &'r StudyRun,
-    ) -> BTreeMap<Option<LabelValue>, Vec<&'r StudyFlow>> {
-        let mut variants: BTreeMap<Option<LabelValue>, Vec<&StudyFlow>> = BTreeMap::new();
+    /// What each variant has in a run.
+    pub(super) fn parts<'r>(&self, run: &'r StudyRun) -> Vec<Part<'r>> {
+        let mut parts: BTreeMap<Option<LabelValue>, Part<'r>> = BTreeMap::new();
         for flow in &run.flows {
             let variant = self.variant_of(flow);
-            variants.entry(variant).or_default().push(flow);
+            let part = parts.entry(variant.clone()).or_insert_with(|| Part {
+                variant,
+                labels: &flow.labels,
+                values: Vec::new(),
+                whole: false,
+            });
+            part.values.push(&flow.measure.values);
         }
-        variants
+        if run.flows.is_empty() {
+            let variant = self
+                .roles
+                .variant
+                .and_then(|place| run.labels[place].clone());
+            let whole = Part {
+                variant: variant.clone(),
+                labels: &run.labels,
+                values: vec![&run.values],
+                whole: true,
+            };
+            parts.insert(variant, whole);
+        }
+        parts.into_values().collect()
     }
 
     pub(super) fn variant_of(&self, flow: &StudyFlow) -> Option<LabelValue> {
@@ -64,18 +80,18 @@ impl Study<'_> {
         let (_, scale) = drawn(metric);
         let mut found: BTreeMap<Setting, ByVariant> = BTreeMap::new();
         for run in self.runs().filter(|run| of(run)) {
-            let variants = self.by_variant(run);
-            let company = Company::of(&variants);
-            for (variant, flows) in variants {
-                let values: Vec<f64> = flows
+            let parts = self.parts(run);
+            let company = Company::of(&parts);
+            for part in parts {
+                let values: Vec<f64> = part
+                    .values
                     .iter()
-                    .filter_map(|flow| Some(flow.measure.values.get(metric)? * scale))
+                    .filter_map(|values| Some(values.get(metric)? * scale))
                     .collect();
                 if let Some(mean) = mean(&values) {
-                    let setting = settings.setting(run, flows.first().copied());
-                    let setting = setting.with(company.clone());
+                    let setting = settings.setting(part.labels).with(company.clone());
                     let of_setting = found.entry(setting).or_default();
-                    of_setting.entry(variant).or_default().push(mean);
+                    of_setting.entry(part.variant).or_default().push(mean);
                 }
             }
         }
@@ -135,7 +151,11 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut Charts) {
                 .map(|(name, variants)| {
                     let bars = variants.into_iter();
                     let bar = |(name, values): (Option<LabelValue>, Vec<f64>)| {
-                        (name_of(name.as_ref()), estimate(&values))
+                        let name = match (&name, study.roles.variant) {
+                            (None, None) => "all runs".to_owned(),
+                            (name, _) => name_of(name.as_ref()),
+                        };
+                        (name, estimate(&values))
                     };
                     (name, bars.map(bar).collect())
                 })
@@ -223,34 +243,27 @@ pub(super) fn boxes(study: &Study<'_>, charts: &mut Charts) {
     let settings = study.settings(&[]);
     let mut found: BTreeMap<Setting, Samples> = BTreeMap::new();
     for run in study.runs() {
-        let variants = study.by_variant(run);
-        let company = Company::of(&variants);
-        let only = variants.keys().next().filter(|_| variants.len() == 1);
-        let only = only.cloned();
-        for (variant, flows) in variants {
-            for flow in flows {
-                let setting = settings.setting(run, Some(flow)).with(company.clone());
-                let samples = found.entry(setting).or_default();
-                for (metric, values) in [
-                    (Metric::GoodputBps, &mut samples.goodput),
-                    (Metric::RttNsMean, &mut samples.rtt),
-                    (Metric::CompletionNs, &mut samples.completion),
-                ] {
-                    if let Some(value) = flow.measure.values.get(metric) {
-                        let values = values.entry(variant.clone()).or_default();
-                        values.push(value * drawn(metric).1);
-                    }
-                }
-            }
-        }
-        // A ping belongs to a run: to a variant where it has but one.
-        if let (Some(variant), Some(flow), Some(ping)) =
-            (only, run.flows.first(), run.values.get(Metric::PingNsMean))
-        {
-            let setting = settings.setting(run, Some(flow)).with(company);
+        let parts = study.parts(run);
+        let company = Company::of(&parts);
+        let several = parts.len() > 1;
+        for part in parts {
+            let setting = settings.setting(part.labels).with(company.clone());
             let samples = found.entry(setting).or_default();
-            let values = samples.ping.entry(variant).or_default();
-            values.push(ping * drawn(Metric::PingNsMean).1);
+            let add = |metric, values: &mut ByVariant, of: &Values| {
+                if let Some(value) = of.get(metric) {
+                    let values = values.entry(part.variant.clone()).or_default();
+                    values.push(value * drawn(metric).1);
+                }
+            };
+            for of in &part.values {
+                add(Metric::GoodputBps, &mut samples.goodput, of);
+                add(Metric::RttNsMean, &mut samples.rtt, of);
+                add(Metric::CompletionNs, &mut samples.completion, of);
+            }
+            // A ping belongs to a run: to a variant where it has but one.
+            if !several {
+                add(Metric::PingNsMean, &mut samples.ping, &run.values);
+            }
         }
     }
     let (alone, rest): (BTreeMap<_, _>, BTreeMap<_, _>) = found
@@ -280,10 +293,15 @@ pub(super) fn boxes(study: &Study<'_>, charts: &mut Charts) {
         } else {
             "values of flows, ping of runs".to_owned()
         };
+        let panels = samples.panels();
+        let what = match panels.as_slice() {
+            [one] => format!("{} by variant", one.quantity.name),
+            _ => "Goodput and delay by variant".to_owned(),
+        };
         let boxes = Boxes {
-            title: study.title("Goodput and delay by variant", &page.common),
+            title: study.title(&what, &page.common),
             note,
-            panels: samples.panels(),
+            panels,
         };
         boxes.draw(study.style)
     };

@@ -1,9 +1,8 @@
-//! Over loss and delay: maps with the number in each cell, what splits of paths would give, and
+//! Over loss and delay: maps with the number in each cell, and
 //! lines over any label with numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::metric::split::{Composition, PathModel, SplitGrid};
 use crate::metric::stats::quantile;
 use crate::study::units::Dimension;
 use crate::study::{LabelKind, LabelValue, Metric, StudyRun};
@@ -21,9 +20,6 @@ const TOPIC: &str = "Over loss, delay and other numbers";
 /// Maps on one chart.
 const MAPS_MAX: usize = 12;
 
-/// One-way delay of a segment that counts as short (METRICS.md T1).
-const LAST_HOP_NS: f64 = 1e6;
-
 /// Runs of a loss and a delay that make an interval which says something.
 const RUNS_MIN: usize = 3;
 
@@ -33,10 +29,13 @@ const POINTS_MIN: usize = 3;
 type Variant = Option<LabelValue>;
 
 /// Values by loss and delay.
-type Cells = BTreeMap<(LabelValue, LabelValue), Vec<f64>>;
+pub(super) type Cells = BTreeMap<(LabelValue, LabelValue), Vec<f64>>;
 
 /// Runs of one flow with a loss and a delay, by setting and variant.
-fn cells(study: &Study<'_>, metric: Metric) -> BTreeMap<Setting, BTreeMap<Variant, Cells>> {
+pub(super) fn cells(
+    study: &Study<'_>,
+    metric: Metric,
+) -> BTreeMap<Setting, BTreeMap<Variant, Cells>> {
     let (Some(loss), Some(delay)) = (study.roles.loss, study.roles.delay) else {
         return BTreeMap::new();
     };
@@ -44,29 +43,33 @@ fn cells(study: &Study<'_>, metric: Metric) -> BTreeMap<Setting, BTreeMap<Varian
     let (_, scale) = drawn(metric);
     let mut found: BTreeMap<Setting, BTreeMap<Variant, Cells>> = BTreeMap::new();
     for run in study.runs() {
-        let ([flow], Some(loss), Some(delay), Some(value)) = (
-            run.flows.as_slice(),
+        let parts = study.parts(run);
+        let ([part], Some(loss), Some(delay), Some(value)) = (
+            parts.as_slice(),
             run.labels[loss].clone(),
             run.labels[delay].clone(),
             run.values.get(metric),
         ) else {
             continue;
         };
-        let variants = found.entry(settings.setting(run, Some(flow))).or_default();
-        let cells = variants.entry(study.variant_of(flow)).or_default();
+        if part.values.len() > 1 {
+            continue;
+        }
+        let variants = found.entry(settings.setting(part.labels)).or_default();
+        let cells = variants.entry(part.variant.clone()).or_default();
         cells.entry((loss, delay)).or_default().push(value * scale);
     }
     found
 }
 
-fn median(values: &[f64]) -> Option<f64> {
+pub(super) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     quantile(&sorted, 0.5)
 }
 
 /// The values of loss or delay, in order.
-fn axis<'c>(
+pub(super) fn axis<'c>(
     cells: impl Iterator<Item = &'c Cells>,
     of: impl Fn(&'c (LabelValue, LabelValue)) -> &'c LabelValue,
 ) -> Vec<LabelValue> {
@@ -74,13 +77,13 @@ fn axis<'c>(
     values.into_iter().cloned().collect()
 }
 
-fn texts(values: &[LabelValue]) -> Vec<String> {
+pub(super) fn texts(values: &[LabelValue]) -> Vec<String> {
     values.iter().map(|value| value.text().to_owned()).collect()
 }
 
 impl Study<'_> {
     /// What the columns and rows of a map are.
-    fn axis_titles(&self) -> Option<[String; 2]> {
+    pub(super) fn axis_titles(&self) -> Option<[String; 2]> {
         let title = |place: usize| axis_name(&self.results.labels[place]).1;
         Some([title(self.roles.delay?), title(self.roles.loss?)])
     }
@@ -144,178 +147,6 @@ pub(super) fn heat_maps(study: &Study<'_>, charts: &mut Charts) {
     charts.add(TOPIC, "map", pages.into_iter().map(canvas));
 }
 
-/// One variant's measurements, for predictions.
-struct Measured {
-    grid: SplitGrid,
-    losses: Vec<LabelValue>,
-    delays: Vec<LabelValue>,
-    rate_bps: f64,
-    delay_unit_ns: f64,
-}
-
-impl Measured {
-    fn of(cells: &Cells, rate_bps: f64, delay_unit_ns: f64) -> Self {
-        let mut measured = Self {
-            grid: SplitGrid::default(),
-            losses: axis(std::iter::once(cells), |at| &at.0),
-            delays: axis(std::iter::once(cells), |at| &at.1),
-            rate_bps,
-            delay_unit_ns,
-        };
-        for ((loss, delay), values) in cells {
-            if let (Some(model), Some(bps)) = (measured.model(loss, delay), median(values)) {
-                measured.grid.insert(model, bps);
-            }
-        }
-        measured
-    }
-
-    fn model(&self, loss: &LabelValue, delay: &LabelValue) -> Option<PathModel> {
-        Some(PathModel {
-            delay_ns: delay.number()? * self.delay_unit_ns,
-            rate_bps: self.rate_bps,
-            loss: loss.number()? / 100.0,
-        })
-    }
-
-    /// End to end and split at the end of `first`, in bit/s; the loss is in the second segment.
-    fn both(&self, first: PathModel, loss: &LabelValue, delay: &LabelValue) -> Option<(f64, f64)> {
-        let second = self.model(loss, delay)?;
-        let found = self.grid.predict(first, second, Composition::OnGrid)?;
-        Some((found.end_to_end_bps, found.split_bps))
-    }
-
-    /// The lossless segment behind which a split can be predicted for most others, and the delays
-    /// of these.
-    fn first(&self) -> Option<(PathModel, Vec<LabelValue>)> {
-        let lossless = self.losses.iter().find(|loss| loss.number() == Some(0.0))?;
-        let candidates = self.delays.iter().filter_map(|delay| {
-            let first = self.model(lossless, delay)?;
-            // A last hop vanishes in the prediction: the path and its second segment are one.
-            if first.delay_ns <= LAST_HOP_NS {
-                return None;
-            }
-            let predicted = self.delays.iter().filter(|second| {
-                let mut losses = self.losses.iter();
-                losses.any(|loss| self.both(first, loss, second).is_some())
-            });
-            Some((first, predicted.cloned().collect::<Vec<_>>()))
-        });
-        // The first of those with the most.
-        candidates
-            .reduce(|best, next| {
-                if next.1.len() > best.1.len() {
-                    next
-                } else {
-                    best
-                }
-            })
-            .filter(|(_, delays)| delays.len() > 1)
-    }
-}
-
-/// A path split behind a segment without loss: measured end to end, predicted, and the difference.
-pub(super) fn split_maps(study: &Study<'_>, charts: &mut Charts) {
-    let Some([of_columns, of_rows]) = study.axis_titles() else {
-        return;
-    };
-    let unit = |place: Option<usize>, wanted: Dimension| {
-        let LabelKind::Number(Some(unit)) = study.results.labels[place?].kind else {
-            return None;
-        };
-        (unit.dimension == wanted).then_some(unit.factor)
-    };
-    let (Some(delay_unit_ns), Some(_)) = (
-        unit(study.roles.delay, Dimension::Time),
-        unit(study.roles.loss, Dimension::Percent),
-    ) else {
-        return;
-    };
-    let settings = study.settings(&[study.roles.loss, study.roles.delay]);
-    let rates = rates(study);
-    let rated = cells(study, Metric::GoodputBps)
-        .into_iter()
-        .filter_map(|(setting, variants)| {
-            let rate_bps = rates.get(&setting).copied().flatten()?;
-            Some((setting, (rate_bps, variants)))
-        })
-        .collect();
-    let mut canvases = Vec::new();
-    for page in settings.pages(rated, 1, |_| 1) {
-        for (_, (rate_bps, variants)) in page.entries {
-            for (variant, cells) in variants {
-                let measured = Measured::of(&cells, rate_bps, delay_unit_ns);
-                let Some((first, delays)) = measured.first() else {
-                    continue;
-                };
-                let all = |of: &dyn Fn((f64, f64)) -> f64| -> Vec<Vec<Option<f64>>> {
-                    let cell = |loss, delay| Some(of(measured.both(first, loss, delay)?));
-                    let losses = measured.losses.iter();
-                    losses
-                        .map(|loss| delays.iter().map(|delay| cell(loss, delay)).collect())
-                        .collect()
-                };
-                let map = |name: &str, scale, cells| HeatMap {
-                    name: name.to_owned(),
-                    scale,
-                    cells,
-                };
-                let before = Quantity::DELAY.format(first.delay_ns / 1e9);
-                let n = n_words(cells.values().map(|values| values.len() as u64));
-                let what = format!(
-                    "{} split after {before} without loss",
-                    name_of(variant.as_ref())
-                );
-                let maps = HeatMaps {
-                    title: study.title(&what, &page.common),
-                    note: format!("medians of runs, {n}; predicted: the slower segment alone"),
-                    quantity: Quantity::UTILISATION,
-                    columns: (
-                        format!("{of_columns} of the second segment"),
-                        texts(&delays),
-                    ),
-                    rows: (of_rows.clone(), texts(&measured.losses)),
-                    maps: vec![
-                        map(
-                            "end to end, measured",
-                            HeatScale::Amount,
-                            all(&|(whole, _)| whole / rate_bps),
-                        ),
-                        map(
-                            "split, predicted",
-                            HeatScale::Amount,
-                            all(&|(_, split)| split / rate_bps),
-                        ),
-                        map(
-                            "difference",
-                            HeatScale::Difference,
-                            all(&|(whole, split)| (split - whole) / rate_bps),
-                        ),
-                    ],
-                };
-                canvases.push(maps.draw(study.style));
-            }
-        }
-    }
-    charts.add(TOPIC, "split", canvases);
-}
-
-/// The capacity of each setting of the grid; none where it is not known or not the same.
-fn rates(study: &Study<'_>) -> BTreeMap<Setting, Option<f64>> {
-    let settings = study.settings(&[study.roles.loss, study.roles.delay]);
-    let mut rates: BTreeMap<Setting, Option<f64>> = BTreeMap::new();
-    for run in study.runs() {
-        let rate = run.conditions.capacity_bps();
-        let known = rates
-            .entry(settings.setting(run, run.flows.first()))
-            .or_insert(rate);
-        if *known != rate {
-            *known = None;
-        }
-    }
-    rates
-}
-
 /// Goodput over each label with numbers that has some values.
 pub(super) fn lines(study: &Study<'_>, charts: &mut Charts) {
     let grid = [study.roles.loss, study.roles.delay];
@@ -372,21 +203,22 @@ fn lines_over(
     let mut found: BTreeMap<Setting, BTreeMap<Variant, Points>> = BTreeMap::new();
     let belongs = |run: &&StudyRun| together.is_none_or(|label| run.labels[label].is_some());
     for run in study.runs().filter(belongs) {
-        let variants = study.by_variant(run);
-        let company = super::settings::Company::of(&variants);
-        for (variant, flows) in variants {
-            let Some(flow) = flows.first() else { continue };
-            let Some(x) = flow.labels[place].clone().filter(|x| x.number().is_some()) else {
+        let parts = study.parts(run);
+        let company = super::settings::Company::of(&parts);
+        for part in parts {
+            let x = part.labels[place].clone();
+            let Some(x) = x.filter(|x| x.number().is_some()) else {
                 continue;
             };
-            let values: Vec<f64> = flows
+            let values: Vec<f64> = part
+                .values
                 .iter()
-                .filter_map(|flow| flow.measure.values.get(metric))
+                .filter_map(|values| values.get(metric))
                 .collect();
             if let Some(mean) = crate::metric::stats::mean(&values) {
-                let setting = settings.setting(run, Some(flow)).with(company.clone());
+                let setting = settings.setting(part.labels).with(company.clone());
                 let lines = found.entry(setting).or_default();
-                let points = lines.entry(variant).or_default();
+                let points = lines.entry(part.variant).or_default();
                 points.entry(x).or_default().push(mean);
             }
         }

@@ -85,7 +85,7 @@ pub(super) fn ecdfs(study: &Study<'_>, charts: &mut Charts) {
                 .filter_map(|bin| bin.pm)
                 .collect();
             if !pms.is_empty() {
-                let of_setting = found.entry(settings.setting(run, Some(flow))).or_default();
+                let of_setting = found.entry(settings.setting(&flow.labels)).or_default();
                 let values = of_setting.entry(study.variant_of(flow)).or_default();
                 values.extend(pms);
             }

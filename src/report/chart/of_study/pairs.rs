@@ -35,7 +35,7 @@ impl Study<'_> {
 
     /// The setting of a run of two flows: labels that only one of them has are none.
     fn setting_of_pair(&self, run: &StudyRun) -> Setting {
-        self.settings(&[]).setting(run, None)
+        self.settings(&[]).setting(&run.labels)
     }
 }
 
@@ -173,11 +173,11 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut Charts) {
         };
         // Flows that run for a time and not for a size end together, whatever they got.
         let spans = first.measure.span_ns.zip(second.measure.span_ns);
-        let Some(((from, to), (other_from, other_to))) = spans else {
-            continue;
-        };
-        let all_ns = to.max(other_to).saturating_sub(from.min(other_from));
-        if to.abs_diff(other_to) as f64 <= TOGETHER * all_ns as f64 {
+        let end_together = spans.is_some_and(|(one, other)| {
+            let all_ns = one.1.max(other.1) - one.0.min(other.0);
+            (one.1 - other.1).abs() as f64 <= TOGETHER * all_ns as f64
+        });
+        if end_together {
             continue;
         }
         let (short, long) = if is_short(first, second) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::study::units::Dimension;
-use crate::study::{Label, LabelKind, LabelValue, StudyFlow, StudyResults, StudyRun};
+use crate::study::{Label, LabelKind, LabelValue, StudyResults, Values};
 
 use super::super::label::count;
 
@@ -59,17 +59,15 @@ pub(super) enum Company {
 }
 
 impl Company {
-    pub(super) fn of(variants: &BTreeMap<Option<LabelValue>, Vec<&StudyFlow>>) -> Self {
-        match variants.len() {
-            0 | 1 => Self::Same(variants.values().map(Vec::len).sum()),
-            _ => {
-                let each = variants.iter();
-                Self::Mixed(
-                    each.map(|(name, flows)| (flows.len(), name_of(name.as_ref())))
-                        .collect(),
-                )
-            }
+    pub(super) fn of(parts: &[Part<'_>]) -> Self {
+        if let [one] = parts {
+            return Self::Same(one.flows());
         }
+        let each = parts.iter();
+        Self::Mixed(
+            each.map(|part| (part.flows(), name_of(part.variant.as_ref())))
+                .collect(),
+        )
     }
 
     fn words(&self) -> String {
@@ -80,6 +78,24 @@ impl Company {
                 parts.collect::<Vec<_>>().join(" + ")
             }
         }
+    }
+}
+
+/// What one variant has in a run: all its flows; of a run that was measured elsewhere without them,
+/// the run itself.
+pub(super) struct Part<'r> {
+    pub(super) variant: Option<LabelValue>,
+    /// Values of all labels.
+    pub(super) labels: &'r [Option<LabelValue>],
+    /// Numbers of each flow.
+    pub(super) values: Vec<&'r Values>,
+    /// Whether these are of the run.
+    pub(super) whole: bool,
+}
+
+impl Part<'_> {
+    fn flows(&self) -> usize {
+        if self.whole { 0 } else { self.values.len() }
     }
 }
 
@@ -109,9 +125,8 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The setting of a run, or of one of its flows.
-    pub(super) fn setting(&self, run: &StudyRun, flow: Option<&StudyFlow>) -> Setting {
-        let labels = flow.map_or(&run.labels, |flow| &flow.labels);
+    /// The setting that these values of all labels make.
+    pub(super) fn setting(&self, labels: &[Option<LabelValue>]) -> Setting {
         Setting {
             labels: self
                 .places
@@ -156,7 +171,8 @@ impl<'a> Settings<'a> {
             let mut others = settings.iter().enumerate();
             let told_apart =
                 others.any(|(other, (of, _, _))| other != index && of.labels == setting.labels);
-            if setting.flows == Some(Company::Same(1)) && !told_apart {
+            let alone = matches!(setting.flows, Some(Company::Same(0 | 1)));
+            if alone && !told_apart {
                 parts[index].pop();
                 parts[index].push(None);
             }
@@ -237,19 +253,25 @@ fn words(label: &Label, value: &LabelValue) -> String {
         LabelKind::Number(_) if value.number().is_none() => text.to_owned(),
         _ => match unit(label) {
             "" => text.to_owned(),
-            unit => format!("{text} {unit}"),
+            // A number and its unit are not parted.
+            unit => format!("{text}\u{a0}{unit}"),
         },
     };
     let named = text.starts_with(|letter: char| letter.is_alphabetic());
     if named || label.name == "rate" || !is_number(label) && text.chars().count() > SHORT {
         text
     } else {
-        format!("{} {text}", label.name)
+        let mark = if label.name.ends_with(|letter: char| letter.is_ascii_digit()) {
+            ":"
+        } else {
+            ""
+        };
+        format!("{}{mark} {text}", label.name)
     }
 }
 
 /// The unit of a label, as it is written behind numbers.
-fn unit(label: &Label) -> &'static str {
+pub(super) fn unit(label: &Label) -> &'static str {
     let LabelKind::Number(Some(unit)) = label.kind else {
         return "";
     };

@@ -4,11 +4,10 @@ use super::super::canvas::Shape;
 use super::super::style::{Size, Theme};
 use super::super::tests::{assert_legible, texts};
 use super::*;
-use crate::decode::Endpoint;
-use crate::event::Direction;
 use crate::study::units::Unit;
 use crate::study::{
-    FlowEnds, FlowMeasure, GridLabels, Label, LabelKind, Sample, StudyFlow, StudyRun, Values,
+    FlowMeasure, GridLabels, Label, LabelKind, Sample, SeriesKind, SeriesPoint, SeriesReport,
+    StudyFlow, StudyRun, Values,
 };
 
 fn label(name: &str, unit: Option<&str>) -> Label {
@@ -72,11 +71,7 @@ impl Draft {
             start: index + 1,
             measure: FlowMeasure {
                 connection_id: Some(index as u64),
-                ends: Some(FlowEnds {
-                    sender: Endpoint::v4([10, 0, 0, 1], 5001),
-                    receiver: Endpoint::v4([10, 0, 0, 2], 7000),
-                    direction: Direction::Forward,
-                }),
+                ends: None,
                 span_ns: Some((of.1.0 * 1_000_000_000, of.1.1 * 1_000_000_000)),
                 values: values_of(of.2),
                 quality: String::new(),
@@ -355,6 +350,82 @@ fn lines_run_over_labels_with_three_numbers_and_more() {
     ));
     // Two losses are no line.
     assert!(charts.iter().all(|chart| chart.stem != "lines-loss"));
+}
+
+#[test]
+fn measured_and_predicted_splits_stand_beside_their_difference() {
+    let mut draft = Draft::new(&[
+        ("loss", Some("%")),
+        ("delay_1", Some("ms")),
+        ("delay_2", Some("ms")),
+        ("rate_1", Some("Mbit")),
+    ]);
+    // The delays and the rate make the map, the loss a chart.
+    draft.0.group_by = vec![0, 1];
+    for (rate, measured) in [("10", 8e6), ("30", 24e6)] {
+        for (first, second, more) in [("20", "60", 0.0), ("60", "20", 1e6)] {
+            let numbers = [
+                (Metric::GoodputBps, measured + more),
+                (Metric::PredictedBps, measured + 2.0 * more),
+            ];
+            draft.run(&["2", first, second, rate], &numbers, &[]);
+        }
+    }
+    let charts = draft.charts(&[ReportPlan::SplitAccuracy]);
+    let canvas = named(&charts, "split-accuracy");
+    for wanted in [
+        "Delay_1 | Delay_2 (ms)",
+        "Rate_1 (Mbit/s)",
+        "20 | 60",
+        "loss 2",
+        "Goodput, difference (Mbit/s)",
+    ] {
+        assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
+    }
+    assert_eq!(
+        numbers(canvas),
+        [
+            ["8.0", "9.0", "24.0", "25.0"],
+            ["8.0", "10.0", "24.0", "26.0"],
+            ["0.0", "1.0", "0.0", "1.0"]
+        ]
+        .concat()
+    );
+}
+
+#[test]
+fn steps_of_time_become_boxes_and_lines() {
+    let mut draft = Draft::new(&[("streams", None)]);
+    for (variant, bps, ping_ns) in [("cubic", 60e6, 200e6), ("bbr", 90e6, 10e6)] {
+        draft.run(&["four"], &[], &[FlowOf(variant, (0, 10), &[])]);
+        let steps = 0..50;
+        let run = draft.0.runs.last_mut().unwrap();
+        run.series = steps
+            .map(|step| {
+                let values = [Some(bps), None, None, Some(ping_ns)];
+                SeriesPoint::new(1_000_000_000 + step * 200_000_000, values)
+            })
+            .collect();
+    }
+    let report = ReportPlan::Series(SeriesReport {
+        variant: 0,
+        step_ns: 200_000_000,
+        rate: SeriesKind::Goodput,
+        delay: None,
+    });
+    let charts = draft.charts(&[report]);
+    let boxes = named(&charts, "series-boxes");
+    for wanted in ["Goodput (Mbit/s)", "Ping RTT", "n = 50", "draft: four"] {
+        assert!(has(boxes, wanted), "{wanted}: {:?}", texts(boxes));
+    }
+    let lines = named(&charts, "series-02");
+    for wanted in [
+        "Ping RTT (ms)",
+        "steps of 200 ms",
+        "Time since the first step (s)",
+    ] {
+        assert!(has(lines, wanted), "{wanted}: {:?}", texts(lines));
+    }
 }
 
 #[test]

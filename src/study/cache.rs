@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -100,6 +100,10 @@ impl Cache {
     /// The folder cannot be written to; the study goes on without.
     pub(super) fn put(&self, key: &CacheKey, run: &RunMeasure) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
+        // Links, here and below, would lead out of the folder that was asked for.
+        if fs::symlink_metadata(&self.folder)?.is_symlink() {
+            return Err(io::Error::other("the folder of kept runs is a link"));
+        }
         let entry = Entry {
             place: key.place.clone(),
             state: key.state.clone(),
@@ -107,7 +111,8 @@ impl Cache {
         };
         let file = self.file(key);
         let part = file.with_extension(format!("{}.part", std::process::id()));
-        fs::write(&part, serde_json::to_vec(&entry)?)?;
+        let _ = fs::remove_file(&part);
+        fs::File::create_new(&part)?.write_all(&serde_json::to_vec(&entry)?)?;
         fs::rename(&part, &file)
     }
 

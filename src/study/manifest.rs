@@ -6,6 +6,7 @@
 mod document;
 mod measured;
 
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -192,11 +193,13 @@ impl Manifest {
             source: Some(source),
             mistakes: Vec::new(),
         };
-        let size = std::fs::metadata(path).map_err(failed)?.len();
-        if size > MANIFEST_BYTES_MAX {
+        // What is no regular file may have no size, and no end.
+        let file = std::fs::File::open(path).map_err(failed)?;
+        let mut text = String::new();
+        let read = file.take(MANIFEST_BYTES_MAX + 1).read_to_string(&mut text);
+        if read.map_err(failed)? as u64 > MANIFEST_BYTES_MAX {
             return Err(failed(std::io::Error::other("too large for a manifest")));
         }
-        let text = std::fs::read_to_string(path).map_err(failed)?;
         Self::parse(path, &text)
     }
 

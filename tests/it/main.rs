@@ -12,6 +12,7 @@ mod damage;
 mod dependencies;
 mod formats;
 mod hostile;
+mod manifests;
 mod measured;
 mod path;
 mod published;

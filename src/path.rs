@@ -34,6 +34,7 @@ pub use sighting::{FlowKey, Identity};
 pub use walk::{Outcome, PacketFate, WAITING_MAX};
 pub use way::{EPISODE_PAUSE_NS, Way};
 
+use crate::analyze::Watch;
 use crate::capture::CaptureError;
 use crate::decode::{DecodeOptions, Filter};
 use feed::Sight;
@@ -191,19 +192,28 @@ impl PathAnalysis {
     /// # Errors
     /// Fewer than two points; a capture that cannot be opened; two points without a packet in common.
     pub fn of(points: &[Point], config: &PathConfig) -> Result<Self, PathError> {
+        Self::run(points, config, &Watch::default())
+    }
+
+    /// [`of`](Self::of) for those who want to see how far it is, or stop it: what was read by then
+    /// is in the result, and the points' errors say that they were not read to their end.
+    ///
+    /// # Errors
+    /// See [`of`](Self::of).
+    pub fn run(points: &[Point], config: &PathConfig, watch: &Watch) -> Result<Self, PathError> {
         if points.len() < 2 {
             return Err(PathError::TooFewPoints);
         }
         let hops = points
             .windows(2)
-            .map(|pair| hop([&pair[0], &pair[1]], config));
+            .map(|pair| hop([&pair[0], &pair[1]], config, watch));
         Ok(Self {
             hops: hops.collect::<Result<_, _>>()?,
         })
     }
 }
 
-fn hop(points: [&Point; 2], config: &PathConfig) -> Result<Hop, PathError> {
+fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, PathError> {
     let mut sight = Sight {
         decode: config.decode,
         filter: config.filter.clone(),
@@ -219,8 +229,9 @@ fn hop(points: [&Point; 2], config: &PathConfig) -> Result<Hop, PathError> {
     };
     let mut round = 1;
     loop {
-        let walked = walk::walk(points, &sight, &start, config)?;
-        if round < ROUNDS_MAX && improve(&walked, &mut sight, &mut start) {
+        let walked = walk::walk(points, &sight, &start, config, watch)?;
+        let goes_on = round < ROUNDS_MAX && !watch.is_stopped();
+        if goes_on && improve(&walked, &mut sight, &mut start) {
             round += 1;
             continue;
         }

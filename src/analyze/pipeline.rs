@@ -76,7 +76,18 @@ impl Watch {
         self.progress.lock().ok()?.iter().map(what).sum()
     }
 
-    fn add(&self, progress: Progress) {
+    /// Counts records that were read.
+    pub(crate) fn add_records(&self, records: u64) {
+        self.records.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Counts a capture that was read to its end.
+    pub(crate) fn add_done(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts what is read from another capture.
+    pub(crate) fn add(&self, progress: Progress) {
         if let Ok(mut all) = self.progress.lock() {
             all.push(progress);
         }
@@ -324,7 +335,7 @@ pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> Ca
             }
         }
     };
-    watch.done.fetch_add(1, Ordering::Relaxed);
+    watch.add_done();
     analysis
 }
 

@@ -10,18 +10,6 @@ use crate::report::{abandon, terminal};
 /// Status of a process that was told to stop at once: what shells give for one that Ctrl-C ended.
 const STOPPED_AT_ONCE: i32 = 130;
 
-/// Lets the first signal end the process, with nothing left behind that is not complete: for what
-/// has no results before its end.
-pub(super) fn end_at_once() {
-    let handler = || {
-        abandon();
-        terminal::say("interrupted: nothing was written");
-        process::exit(STOPPED_AT_ONCE);
-    };
-    // Without a handler a signal ends the process all the same.
-    let _ = ctrlc::set_handler(handler);
-}
-
 /// Lets the first signal stop what `watch` watches, so that what was read is still written, and
 /// the second end the process, with nothing left behind that is not complete.
 pub(super) fn listen(watch: &Arc<Watch>) {

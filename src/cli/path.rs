@@ -1,12 +1,16 @@
 //! `ccanalyze path`: two points along a path, or more.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
-use clap::Args as ClapArgs;
+use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
 use super::plan::{parse_rate, parse_time};
+use super::progress::{self, Scope};
 use super::{ExitStatus, interrupt};
+use crate::analyze::Watch;
+use crate::capture::CaptureSource;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart::{self, Size, Style, Theme};
@@ -21,27 +25,29 @@ use crate::table::PathTables;
 /// the queue.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct PathArgs {
-    /// Capture from before the queue
+    /// Capture from before the queue; the parts of a rotated one, in any order
     #[arg(
         long,
         value_name = "CAPTURE",
+        num_args = 1..,
         required_unless_present = "point",
         requires = "after"
     )]
-    pub before: Option<PathBuf>,
+    pub before: Vec<PathBuf>,
 
-    /// Capture from after the queue
+    /// Capture from after the queue; the parts of a rotated one, in any order
     #[arg(
         long,
         value_name = "CAPTURE",
+        num_args = 1..,
         required_unless_present = "point",
         requires = "before"
     )]
-    pub after: Option<PathBuf>,
+    pub after: Vec<PathBuf>,
 
-    /// Captures along a path, in order, two or more; instead of --before and --after
-    #[arg(long, value_name = "CAPTURE", conflicts_with_all = ["before", "after"])]
-    pub point: Vec<PathBuf>,
+    /// Points along a path, instead of these two
+    #[command(flatten)]
+    pub points: PointArgs,
 
     /// Write a row a flow to FILE, and beside it FILE's hops, series, flows' series,
     /// episodes and charts; the ending decides the format: .parquet, .csv, .json (lines) or .arrow
@@ -102,14 +108,69 @@ pub struct PathArgs {
     pub quiet: bool,
 }
 
+/// `--point`, each with the files of one point: clap's derive has no options of lists of lists.
+#[derive(Clone, Debug, Default)]
+pub struct PointArgs {
+    /// Points in order, each with its files.
+    pub files: Vec<Vec<PathBuf>>,
+}
+
+const POINT: &str = "point";
+
+impl ClapArgs for PointArgs {
+    fn augment_args(command: Command) -> Command {
+        let point = Arg::new(POINT)
+            .long(POINT)
+            .value_name("CAPTURE")
+            .value_parser(value_parser!(PathBuf))
+            .num_args(1..)
+            .action(ArgAction::Append)
+            .conflicts_with_all(["before", "after"])
+            .help(
+                "Capture at the next point along a path, or the parts of a rotated one: twice or \
+                 more, in order; instead of --before and --after",
+            );
+        command.arg(point)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for PointArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let points = matches.get_occurrences::<PathBuf>(POINT);
+        Ok(Self {
+            files: points
+                .into_iter()
+                .flatten()
+                .map(|files| files.cloned().collect())
+                .collect(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
-    interrupt::end_at_once();
     let points = points(args)?;
     let config = config(args)?;
     let outputs = Outputs::open(args)?;
-    let analysis = PathAnalysis::of(&points, &config)?;
+    let watch = Arc::new(Watch::default());
+    interrupt::listen(&watch);
+    let run = || PathAnalysis::run(&points, &config, &watch);
+    let analysis = progress::with_bar(&watch, scope(&points), args.quiet, run)?;
     terminal::path::warn(&analysis, args.quiet);
+    let mut facts = analysis.hops.iter().flat_map(|hop| &hop.facts);
+    if facts.all(|facts| facts.records == 0 && !facts.errors.is_empty()) {
+        terminal::say("nothing was written: no capture could be read");
+        return Ok(ExitStatus::Failed);
+    }
     let written = outputs.write(&analysis, &config, args)?;
     let shown = args.quiet || terminal::path::summarise(&analysis, &config, &written);
     let damaged = analysis
@@ -124,22 +185,35 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     })
 }
 
+/// What is to be read: points between two others for both of their hops.
+fn scope(points: &[Point]) -> Scope {
+    let pairs = points.windows(2).flatten();
+    let sizes = pairs.clone().flat_map(|point| &point.files);
+    Scope {
+        captures: pairs.count(),
+        total_bytes: sizes
+            .map(|path| CaptureSource::File(path.clone()).size_bytes())
+            .sum(),
+    }
+}
+
 fn points(args: &PathArgs) -> anyhow::Result<Vec<Point>> {
-    let paths: Vec<&PathBuf> = match (&args.before, &args.after) {
-        (Some(before), Some(after)) => vec![before, after],
-        _ => args.point.iter().collect(),
+    let points = if args.before.is_empty() {
+        args.points.files.clone()
+    } else {
+        vec![args.before.clone(), args.after.clone()]
     };
     ensure!(
-        paths.len() >= 2,
+        points.len() >= 2,
         "--point: a path needs two points at least; name the next one with another --point"
     );
-    for path in &paths {
+    for path in points.iter().flatten() {
         ensure!(
             path.as_path() != Path::new("-"),
             "-: each capture is read more than once, which standard input cannot be; write it to a file first"
         );
     }
-    Ok(paths.into_iter().cloned().map(Point::file).collect())
+    Ok(points.into_iter().map(Point::files).collect())
 }
 
 fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
@@ -268,7 +342,7 @@ fn metadata(args: &PathArgs) -> Metadata {
         .before
         .iter()
         .chain(&args.after)
-        .chain(&args.point)
+        .chain(args.points.files.iter().flatten())
         .map(|path| path.display().to_string())
         .collect();
     let limit = args.limit.map(|limit| match limit {
@@ -346,6 +420,31 @@ const BIN_NS_MIN: i64 = 10_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        path: PathArgs,
+    }
+
+    fn files_of(line: &[&str]) -> Vec<Vec<PathBuf>> {
+        use clap::Parser as _;
+        let line = Line::try_parse_from([&["path"], line].concat()).unwrap();
+        let points = points(&line.path).unwrap();
+        points.into_iter().map(|point| point.files).collect()
+    }
+
+    #[test]
+    fn a_point_has_one_file_or_the_parts_of_a_rotated_one() {
+        let two = [vec!["a0", "a1"], vec!["b"]]
+            .map(|files| files.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(files_of(&["--before", "a0", "a1", "--after", "b"]), two);
+        assert_eq!(files_of(&["--point", "a0", "a1", "--point", "b"]), two);
+        assert_eq!(
+            files_of(&["--point", "a", "--point", "b", "--point", "c"]).len(),
+            3
+        );
+    }
 
     #[test]
     fn limits_are_packets_or_bytes() {

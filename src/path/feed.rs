@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use foldhash::fast::FixedState;
 
 use super::sighting::{FlowKey, Identity, Print, Sighting};
+use crate::analyze::Watch;
 use crate::capture::{CaptureError, CaptureReader, CaptureSource, Io, ReadOptions, Window};
 use crate::decode::{DecodeOptions, Filter};
 
@@ -24,9 +25,17 @@ impl Point {
     /// The point whose packets are in one file.
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
+        Self::files(vec![path])
+    }
+
+    /// The point whose packets are in rotated files, which are ordered by time.
+    #[must_use]
+    pub fn files(files: Vec<PathBuf>) -> Self {
         Self {
-            name: path.display().to_string(),
-            files: vec![path],
+            name: files
+                .first()
+                .map_or_else(String::new, |path| path.display().to_string()),
+            files,
         }
     }
 }
@@ -80,6 +89,8 @@ pub(super) struct Read {
 
 /// Reads a point from its start to its end.
 pub(super) struct Feed<'a> {
+    name: &'a str,
+    watch: &'a Watch,
     reader: CaptureReader,
     window: Window,
     sight: &'a Sight,
@@ -132,9 +143,17 @@ impl Flows {
 }
 
 impl<'a> Feed<'a> {
-    pub(super) fn open(point: &Point, sight: &'a Sight) -> Result<Self, CaptureError> {
+    pub(super) fn open(
+        point: &'a Point,
+        sight: &'a Sight,
+        watch: &'a Watch,
+    ) -> Result<Self, CaptureError> {
+        let reader = open(point)?;
+        watch.add(reader.progress());
         Ok(Self {
-            reader: open(point)?,
+            name: &point.name,
+            watch,
+            reader,
             window: Window::new(),
             sight,
             flows: Flows::default(),
@@ -150,6 +169,7 @@ impl<'a> Feed<'a> {
                 break;
             }
         }
+        self.watch.add_done();
         self.facts.flows_left_out = self.flows.left_out;
         Read {
             facts: self.facts,
@@ -163,6 +183,12 @@ impl<'a> Feed<'a> {
             new_flows: Vec::new(),
         };
         loop {
+            if self.watch.is_stopped() {
+                let name = PathBuf::from(self.name);
+                let error = CaptureError::interrupted(name, self.facts.records);
+                self.facts.errors.push(error);
+                return None;
+            }
             match self.reader.read_window(&mut self.window) {
                 Ok(true) => {}
                 Ok(false) => return None,
@@ -175,18 +201,23 @@ impl<'a> Feed<'a> {
             let fresh = self.decode(&mut batch);
             match self.reader.confirm(&mut self.window) {
                 Ok(true) => {
-                    self.facts.add(&fresh);
+                    self.take(&fresh);
                     return Some(batch);
                 }
                 // The file was truncated meanwhile: what is left of the window is in memory now.
                 Ok(false) => {
                     let fresh = self.decode(&mut batch);
-                    self.facts.add(&fresh);
+                    self.take(&fresh);
                     return Some(batch);
                 }
                 Err(error) => self.facts.errors.push(error),
             }
         }
+    }
+
+    fn take(&mut self, fresh: &PointFacts) {
+        self.facts.add(fresh);
+        self.watch.add_records(fresh.records);
     }
 
     /// Fills a batch with what the window holds.

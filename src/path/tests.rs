@@ -471,3 +471,55 @@ fn the_ends_of_captures_are_not_taken_for_drops() {
         );
     }
 }
+
+#[test]
+fn a_run_that_is_stopped_says_so_and_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = download(Some);
+    let points = [("a", first), ("b", second)].map(|(name, packets)| {
+        let path = folder.path().join(name);
+        fs::write(&path, file(&packets)).unwrap();
+        Point::file(path)
+    });
+    let watch = Watch::default();
+    watch.stop();
+    let analysis = PathAnalysis::run(&points, &PathConfig::default(), &watch).unwrap();
+    for facts in &analysis.hops[0].facts {
+        assert_eq!(facts.records, 0);
+        assert!(
+            facts.errors[0].to_string().contains("interrupted"),
+            "{facts:?}"
+        );
+    }
+}
+
+/// What fits between two packets of the first point goes into two files of it.
+#[test]
+fn parts_of_a_rotated_capture_are_one_point() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = download(Some);
+    let write = |name: &str, packets: &[Packet]| {
+        let path = folder.path().join(name);
+        fs::write(&path, file(packets)).unwrap();
+        path
+    };
+    let middle = first.len() / 2;
+    let parts = vec![
+        write("late", &first[middle..]),
+        write("early", &first[..middle]),
+    ];
+    let whole = Point::file(write("whole", &first));
+    let after = Point::file(write("after", &second));
+    let of = |before: Point| {
+        let points = [before, after.clone()];
+        let mut analysis = PathAnalysis::of(&points, &PathConfig::default()).unwrap();
+        let hop = analysis.hops.remove(0);
+        let flows = hop.flows_in_order();
+        let passed: Vec<_> = flows
+            .iter()
+            .map(|flow| (flow.key, flow.passed_packets, flow.delay.ns_mean()))
+            .collect();
+        (passed, hop.ways[0].bins.clone())
+    };
+    assert_eq!(of(Point::files(parts)), of(whole));
+}

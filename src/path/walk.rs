@@ -15,6 +15,7 @@ use super::matcher::{Fate, MatchLimits, Matcher, Seen, Side};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
+use crate::analyze::Watch;
 use crate::capture::CaptureError;
 
 /// What is known before a walk.
@@ -95,8 +96,9 @@ pub(super) fn walk(
     sight: &Sight,
     start: &Start,
     config: &PathConfig,
+    watch: &Watch,
 ) -> Result<Walked, CaptureError> {
-    let [first, second] = points.map(|point| Feed::open(point, sight));
+    let [first, second] = points.map(|point| Feed::open(point, sight, watch));
     let (first, second) = (first?, second?);
     Ok(thread::scope(|scope| {
         let (first_out, first_in) = sync_channel(BATCHES_AHEAD);

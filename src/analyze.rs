@@ -5,6 +5,7 @@
 
 mod config;
 mod engine;
+mod memory;
 mod merge;
 mod pairs;
 mod pings;
@@ -16,6 +17,7 @@ use std::sync::Mutex;
 
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use engine::Engine;
+pub use memory::GivenUp;
 pub use merge::{CaptureAnalysis, CaptureQuality, Flow, FrameIndex, Limited, Quality};
 pub use pairs::{Pair, PairBin, Pairs, Sharing};
 pub use pings::Ping;

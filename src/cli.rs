@@ -2,6 +2,7 @@
 
 mod args;
 mod interrupt;
+mod limits;
 mod path;
 mod plan;
 mod progress;

@@ -1,6 +1,7 @@
 //! What is kept of each connection: counts, distributions, series.
 
 mod estimates;
+mod memory;
 mod payload_curve;
 mod quantiles;
 mod recorder;
@@ -11,7 +12,7 @@ mod time_sequence;
 pub use estimates::{delivery_bps_max, standing_queue_ns};
 pub use payload_curve::{BytesBy, PayloadCurve};
 pub use quantiles::{DelayBucket, DelayDistribution, DelayStats};
-pub use recorder::{ConnectionRecord, FlowRecord, RecordConfig, Recorder};
+pub use recorder::{ConnectionRecord, FlowRecord, LiveConnection, RecordConfig, Recorder};
 pub use series::{Bin, Series};
 pub use summary::{DirectionSummary, Incidents, Span};
 pub use time_sequence::{Mark, MarkKind, Reach, Slot, TimeSequence};

@@ -52,6 +52,26 @@ pub struct HalfState {
     pub strays: u64,
 }
 
+/// How much of one direction is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrackLimits {
+    /// Ranges of segments in flight, at least 1. One more forgets the lowest: it gives no RTT sample,
+    /// and a copy of it has nothing to be compared with.
+    pub in_flight_max: u32,
+    /// Holes: bytes that have not been seen although later ones have; at least 1. One more gives up
+    /// the lowest: it counts as lost by the capture, and what fills it as repeated.
+    pub holes_max: u32,
+}
+
+impl Default for TrackLimits {
+    fn default() -> Self {
+        Self {
+            in_flight_max: in_flight::IN_FLIGHT_MAX,
+            holes_max: ranges::HOLES_MAX,
+        }
+    }
+}
+
 /// Both directions of one TCP conversation.
 #[derive(Debug)]
 pub struct Connection {
@@ -83,6 +103,30 @@ impl Connection {
             #[cfg(test)]
             quiet: 0,
         }
+    }
+
+    /// A connection of which nothing was seen, that remembers so much of each direction.
+    #[must_use]
+    pub fn with_limits(limits: TrackLimits) -> Self {
+        let mut connection = Self::new();
+        for half in &mut connection.halves {
+            half.in_flight.ranges_max = limits.in_flight_max.max(1);
+            half.holes.most = limits.holes_max.max(1);
+        }
+        connection
+    }
+
+    /// Memory that it holds besides itself, in bytes, as far as it can grow without end.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let held = |half: &HalfFlow| {
+            half.in_flight.memory_bytes()
+                + half.rows.memory_bytes()
+                + half.holes.memory_bytes()
+                + half.board.memory_bytes()
+                + half.echoes.memory_bytes()
+        };
+        self.halves.iter().map(held).sum()
     }
 
     /// How it opened and closed.

@@ -87,6 +87,12 @@ pub struct Config {
     pub filter: Option<Filter>,
     /// Length of a bin of the series, in ns, at least 1.
     pub bin_ns: i64,
+    /// Bins of one flow's series, at least 1. Those that come later are not kept, and the flow says
+    /// so in its quality.
+    pub bins_max: u32,
+    /// Memory that the analysis of one capture may hold, in bytes. Beyond it, things are given up
+    /// that no count depends on: [`CaptureAnalysis::given_up`](super::CaptureAnalysis::given_up).
+    pub memory_bytes: u64,
     /// Capacity of the shared link, for utilisation and the balanced metric.
     pub capacity: Option<Capacity>,
     /// Weights of the balanced metric.
@@ -115,6 +121,8 @@ impl Default for Config {
             decode: DecodeOptions::default(),
             filter: None,
             bin_ns: 100_000_000,
+            bins_max: 1 << 20,
+            memory_bytes: 4_000_000_000,
             capacity: None,
             weights: BalanceWeights::default(),
             pairs: PairConfig::default(),

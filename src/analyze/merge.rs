@@ -1,6 +1,7 @@
 //! Shard results in one order: that of each connection's first record, whatever ran where.
 
 use super::config::Config;
+use super::memory::GivenUp;
 use super::pairs::Pairs;
 use super::pings::Ping;
 use crate::capture::{CaptureError, FileFacts, Window};
@@ -50,6 +51,7 @@ pub(super) struct CaptureFacts {
     pub(super) frames: FrameIndex,
     pub(super) pings: Vec<Ping>,
     pub(super) cut_by_limit: u64,
+    pub(super) given_up: GivenUp,
     pub(super) errors: Vec<CaptureError>,
 }
 
@@ -79,6 +81,8 @@ pub struct CaptureAnalysis {
     pub connections_total: u64,
     /// Connections put away because too many were alive at once.
     pub cut_by_limit: u64,
+    /// What was given up for want of memory.
+    pub given_up: GivenUp,
     /// Flows compared with each other.
     pub pairs: Pairs,
     /// ICMP echo requests.
@@ -102,6 +106,7 @@ impl CaptureAnalysis {
             connections: Vec::new(),
             connections_total: 0,
             cut_by_limit: 0,
+            given_up: GivenUp::default(),
             pairs: Pairs::default(),
             pings: Vec::new(),
             errors: vec![error],
@@ -148,6 +153,7 @@ impl CaptureAnalysis {
             connections,
             connections_total,
             cut_by_limit: facts.cut_by_limit,
+            given_up: facts.given_up,
             pairs: Pairs::default(),
             pings: facts.pings,
             errors: facts.errors,
@@ -387,6 +393,7 @@ impl<'a> Flow<'a> {
                 summary.incidents().clock_steps_back > 0,
             ),
             (Quality::LimitHit, self.connection.cut_by_limit),
+            (Quality::SeriesCut, self.record.series.is_cut()),
             (Quality::StraySegments, self.record.state.strays > 0),
             (
                 Quality::Unfinished,
@@ -431,6 +438,8 @@ pub enum Quality {
     ClockSteppedBack,
     /// The connection was put away because too many were alive.
     LimitHit,
+    /// There were too many bins, or no memory for them: its series ends early, or is missing.
+    SeriesCut,
     /// Segments far outside the stream, most likely of an earlier connection.
     StraySegments,
     /// Neither FIN nor RST was seen: the capture ended before the flow did.
@@ -451,6 +460,7 @@ impl Quality {
             Self::LengthsFromFrame => "lengths_from_frame",
             Self::ClockSteppedBack => "clock_stepped_back",
             Self::LimitHit => "limit_hit",
+            Self::SeriesCut => "series_cut",
             Self::StraySegments => "stray_segments",
             Self::Unfinished => "unfinished",
         }

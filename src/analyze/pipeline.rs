@@ -1,5 +1,6 @@
 //! From files to results: windows are read and decoded while the ones before are tracked.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::config::{CaptureInput, Config};
+use super::memory::Memory;
 use super::merge::{CaptureAnalysis, CaptureFacts, FrameIndex};
 use super::pings::Pings;
 use super::pruning::Pruning;
@@ -100,6 +102,8 @@ struct Batch {
     chunks: Vec<Chunk>,
     /// Segments put together from fragments, by ordinal.
     whole: Vec<Segment>,
+    /// Positions of its records in the capture.
+    ordinals: Range<u64>,
 }
 
 /// What one task decoded.
@@ -225,7 +229,9 @@ impl Source<'_> {
             }
         }
         self.frames.add(self.records, &self.window);
+        let first = self.records;
         self.records += self.window.len() as u64;
+        batch.ordinals = first..self.records;
         batch.whole.clear();
         for chunk in &batch.chunks {
             self.tally.merge(&chunk.tally);
@@ -286,18 +292,52 @@ impl Source<'_> {
     }
 }
 
-/// Tracks one window's segments, shard by shard.
-fn track<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>], batch: &Batch) {
+/// Tracks one window's segments, and looks at how much memory that takes where it is time to.
+fn track_all<const SEGMENTS: bool>(
+    tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+    batch: &Batch,
+    memory: &mut Memory,
+) {
+    let Range { mut start, end } = batch.ordinals;
+    while memory.next_look() < end {
+        let until = memory.next_look();
+        track(tables, batch, start..until);
+        memory.look(tables);
+        start = until;
+    }
+    track(tables, batch, start..end);
+}
+
+/// The segments whose positions are among `ordinals`.
+fn part<'a>(segments: &'a [Segment], ordinals: &Range<u64>) -> &'a [Segment] {
+    let start = segments.partition_point(|segment| segment.ordinal < ordinals.start);
+    let end = segments.partition_point(|segment| segment.ordinal < ordinals.end);
+    &segments[start..end]
+}
+
+/// Tracks those of one window's segments that are among `ordinals`, shard by shard.
+fn track<const SEGMENTS: bool>(
+    tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+    batch: &Batch,
+    ordinals: Range<u64>,
+) {
+    let all = ordinals == batch.ordinals;
     tables
         .par_iter_mut()
         .enumerate()
         .for_each(|(shard, table)| {
-            let mut whole = batch
-                .whole
+            let mut whole = part(&batch.whole, &ordinals)
                 .iter()
                 .filter(|segment| shard_of(segment) == shard)
                 .peekable();
-            let parts = batch.chunks.iter().map(|chunk| &chunk.shards[shard][..]);
+            let parts = batch.chunks.iter().map(|chunk| {
+                let segments = &chunk.shards[shard][..];
+                if all {
+                    segments
+                } else {
+                    part(segments, &ordinals)
+                }
+            });
             if whole.peek().is_none() {
                 table.on_segments(parts);
                 return;
@@ -374,6 +414,7 @@ fn read<const SEGMENTS: bool>(
             let record = RecordConfig {
                 origin,
                 bin_ns: config.bin_ns,
+                bins_max: config.bins_max,
                 time_sequence: config.time_sequence,
                 gaps: config.gaps,
                 curves: config.pairs.top > 1,
@@ -382,6 +423,7 @@ fn read<const SEGMENTS: bool>(
             FlowTable::new(Recorder::new(record), config.limits)
         })
         .collect();
+    let mut memory = Memory::new(config.memory_bytes);
     let mut shown = 0;
     let mut pruning = Pruning::new(config.pairs);
     let mut windows = 0_u64;
@@ -391,7 +433,12 @@ fn read<const SEGMENTS: bool>(
             std::mem::replace(&mut shown, source.records).abs_diff(source.records),
             Ordering::Relaxed,
         );
-        (more, ()) = rayon::join(|| source.next(&mut ahead), || track(&mut tables, &behind));
+        (more, ()) = rayon::join(
+            || source.next(&mut ahead),
+            || {
+                track_all(&mut tables, &behind, &mut memory);
+            },
+        );
         if pruning.grown(curve_growth.swap(0, Ordering::Relaxed)) {
             pruning.prune(&mut tables);
         }
@@ -415,6 +462,7 @@ fn read<const SEGMENTS: bool>(
         origin,
         frames: source.frames,
         pings: source.pings.into_pings(),
+        given_up: memory.given_up(),
         cut_by_limit: table_facts.iter().map(|facts| facts.cut_by_limit).sum(),
         errors: source.errors,
     };

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use super::limits::LimitArgs;
 use super::path::PathArgs;
 use super::study::StudyArgs;
 
@@ -86,10 +87,9 @@ pub struct Args {
     #[arg(long, conflicts_with = "svg")]
     pub no_charts: bool,
 
-    /// Follow at most N connections at a time; beyond that those without payload, then those
-    /// silent longest, are put away and marked `limit_hit`. Each takes 3 kB and more
-    #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_flows: u64,
+    /// How much is kept.
+    #[command(flatten)]
+    pub limits: LimitArgs,
 
     /// Threads to work with; one a core by default. The results do not depend on it
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -8,7 +8,6 @@ use super::args::{Args, IoChoice};
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::capture::Io;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
-use crate::flow::{FlowLimits, SHARDS};
 use crate::report::chart::Style;
 use crate::report::tables::{Metadata, TableFormat, sibling};
 use crate::report::{OutputFolder, Pending};
@@ -91,11 +90,6 @@ impl Plan {
             segments: args.segments.is_some(),
             time_sequence: charts,
             gaps: charts,
-            limits: FlowLimits {
-                // Connections are spread over the shards evenly, as near as a hash does it.
-                flows_max: (args.max_flows as usize).div_ceil(SHARDS),
-                ..FlowLimits::default()
-            },
             threads: args.threads.map(usize::from),
             io: match args.io {
                 IoChoice::Auto => Io::Auto,
@@ -105,6 +99,8 @@ impl Plan {
             repair: args.repair,
             ..Config::default()
         };
+        let captures = if args.concat { 1 } else { args.captures.len() };
+        args.limits.apply(&mut config, captures);
         if args.out.is_none() && args.report.is_none() {
             // Nobody will see the pairs.
             config.pairs.top = config.pairs.top.min(1);
@@ -199,7 +195,12 @@ fn metadata(args: &Args) -> Metadata {
         "bin_ns": args.bin,
         "fness_window_ns": args.fness_window.map(|window| [window.offset_ns, window.length_ns]),
         "top": args.top,
-        "max_flows": args.max_flows,
+        "memory_bytes": args.limits.memory,
+        "max_flows": args.limits.max_flows,
+        "max_half_open": args.limits.max_half_open,
+        "max_bins": args.limits.max_bins,
+        "max_in_flight": args.limits.max_in_flight,
+        "max_holes": args.limits.max_holes,
         "repair": args.repair,
     });
     vec![

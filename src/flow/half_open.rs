@@ -81,6 +81,19 @@ impl HalfOpen {
             && segment.sack.as_slice().is_empty()
     }
 
+    /// Bytes that one takes.
+    pub(super) const SYN_BYTES: usize = size_of::<Syn>();
+
+    /// How many there is room for.
+    pub(super) fn room(&self) -> usize {
+        self.syns.capacity()
+    }
+
+    /// Gives back memory that is not in use.
+    pub(super) fn shrink(&mut self) {
+        self.syns.shrink_to(self.syns.len() / 4 * 5);
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.syns.len()

@@ -1,5 +1,7 @@
 //! The connections of one shard.
 
+mod memory;
+
 use hashbrown::HashTable;
 
 use super::half_open::HalfOpen;
@@ -8,7 +10,7 @@ use super::prefetch::prefetch;
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::time::CaptureTime;
-use crate::track::Connection;
+use crate::track::{Connection, TrackLimits};
 
 /// Who talks to whom, and since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,8 @@ pub struct FlowLimits {
     pub linger_ns: i64,
     /// Any other connection ends after so long a silence, in ns of capture time.
     pub idle_ns: i64,
+    /// How much of each connection is remembered.
+    pub track: TrackLimits,
 }
 
 impl Default for FlowLimits {
@@ -110,6 +114,7 @@ impl Default for FlowLimits {
             linger_ns: 60_000_000_000,
             // RFC 9293 section 3.8.4 has keep-alives after two hours at the earliest.
             idle_ns: 7_500_000_000_000,
+            track: TrackLimits::default(),
         }
     }
 }
@@ -446,7 +451,7 @@ impl<O: Observer> FlowTable<O> {
             queued: None,
         });
         self.flows.push(Flow {
-            connection: Connection::new(),
+            connection: Connection::with_limits(self.limits.track),
             sink,
         });
         let heads = &self.heads;

@@ -192,6 +192,15 @@ impl Held {
 }
 
 impl DelayDistribution {
+    /// Memory that it holds besides itself, in bytes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        match &self.held {
+            Held::Few(_) => 0,
+            Held::Counted { counts, .. } => counts.capacity() * size_of::<u32>(),
+        }
+    }
+
     /// Adds a delay; negative ones do not exist and are taken for 0.
     pub fn add(&mut self, delay_ns: i64) {
         let bucket = bucket_of(delay_ns.max(0).unsigned_abs());

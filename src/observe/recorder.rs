@@ -24,6 +24,8 @@ pub struct RecordConfig {
     pub origin: CaptureTime,
     /// Length of a bin, in ns.
     pub bin_ns: i64,
+    /// Bins of a flow; those that come later are not kept.
+    pub bins_max: u32,
     /// Keep the curves that pairs of flows are compared by.
     pub curves: bool,
     /// Keep the time sequence of the flow with the most payload.
@@ -80,6 +82,8 @@ pub struct Recorder<const SEGMENTS: bool> {
     pub silent: Vec<u64>,
     /// Payload bytes below which a flow that has ended cannot be among the largest any more.
     pub curve_floor_bytes: u64,
+    /// Memory that `connections` hold besides themselves, in bytes.
+    pub(super) kept_bytes: usize,
     /// The flow that has a time sequence: payload bytes, place of its connection and its own.
     largest: Option<(u64, usize, usize)>,
 }
@@ -93,6 +97,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             connections: Vec::new(),
             silent: Vec::new(),
             curve_floor_bytes: 0,
+            kept_bytes: 0,
             largest: None,
         }
     }
@@ -136,25 +141,25 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
 #[derive(Debug)]
 pub struct LiveConnection<const SEGMENTS: bool> {
     config: RecordConfig,
-    directions: [DirectionSummary; 2],
-    data: [Option<Box<LiveFlow>>; 2],
+    pub(super) directions: [DirectionSummary; 2],
+    pub(super) data: [Option<Box<LiveFlow>>; 2],
 }
 
 /// What only a direction with payload, or with ACKs of one, needs.
 #[derive(Debug)]
-struct LiveFlow {
-    series: Series,
+pub(super) struct LiveFlow {
+    pub(super) series: Series,
     curve: PayloadCurve,
     time_sequence: Option<Box<TimeSequence>>,
-    gaps: Option<Box<DelayDistribution>>,
-    segments: Vec<ClassifiedSegment>,
+    pub(super) gaps: Option<Box<DelayDistribution>>,
+    pub(super) segments: Vec<ClassifiedSegment>,
 }
 
 impl LiveFlow {
     #[cold]
     fn new(config: &RecordConfig) -> Box<Self> {
         Box::new(Self {
-            series: Series::new(config.origin, config.bin_ns),
+            series: Series::new(config.origin, config.bin_ns, config.bins_max),
             curve: PayloadCurve::default(),
             time_sequence: config
                 .time_sequence
@@ -192,16 +197,18 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     }
 
     /// Gives up the time sequences of the flows with less payload than this, and keeps none for
-    /// what they send from now on.
-    pub fn drop_sequences_below(&mut self, payload_bytes: u64) {
+    /// what they send from now on; whether there was any.
+    pub fn drop_sequences_below(&mut self, payload_bytes: u64) -> bool {
+        let mut any = false;
         for (summary, data) in self.directions.iter().zip(&mut self.data) {
             if let Some(data) = data
                 .as_mut()
                 .filter(|_| summary.payload_bytes < payload_bytes)
             {
-                data.time_sequence = None;
+                any |= data.time_sequence.take().is_some();
             }
         }
+        any
     }
 
     /// Calls `each` with first and last data instant, payload bytes and curve of its flows.
@@ -334,7 +341,10 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     }
 
     fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
-        self.data(dir).segments.push(*segment);
+        let data = self.data(dir);
+        if !data.series.is_given_up() {
+            data.segments.push(*segment);
+        }
     }
 }
 
@@ -396,13 +406,15 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             self.silent.push(identity.first_ordinal);
             return;
         }
-        self.connections.push(ConnectionRecord {
+        let record = ConnectionRecord {
             identity: *identity,
             handshake: connection.handshake().clone(),
             cut_by_limit,
             packets,
             flows,
-        });
+        };
+        self.kept_bytes += record.memory_bytes();
+        self.connections.push(record);
         self.keep_largest_time_sequence();
     }
 }

@@ -44,6 +44,9 @@ impl Bin {
 pub struct Series {
     origin: CaptureTime,
     bin_ns: i64,
+    bins_max: u32,
+    /// Not all bins are there; the last of `bins` is none then, but takes what belongs to others.
+    cut: bool,
     bins: Vec<Bin>,
     /// The bin last used and when it ends: nearly always the one wanted next.
     current: usize,
@@ -52,12 +55,15 @@ pub struct Series {
 }
 
 impl Series {
-    /// No bins yet; bin 0 begins at `origin`, each is `bin_ns` (at least 1) long.
+    /// No bins yet; bin 0 begins at `origin`, each is `bin_ns` (at least 1) long, and no more than
+    /// `bins_max` are kept: the first that are used.
     #[must_use]
-    pub fn new(origin: CaptureTime, bin_ns: i64) -> Self {
+    pub fn new(origin: CaptureTime, bin_ns: i64, bins_max: u32) -> Self {
         Self {
             origin,
             bin_ns: bin_ns.max(1),
+            bins_max,
+            cut: false,
             bins: Vec::new(),
             current: 0,
             current_start: CaptureTime::MAX,
@@ -68,7 +74,35 @@ impl Series {
     /// The bins, in order of time.
     #[must_use]
     pub fn bins(&self) -> &[Bin] {
-        &self.bins
+        let kept = self.bins.len() - usize::from(self.cut);
+        &self.bins[..kept]
+    }
+
+    /// Whether bins are missing: there were too many, or they were given up.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Whether all bins were given up.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.bins_max == 0
+    }
+
+    /// Gives up all bins, those to come too.
+    pub fn give_up(&mut self) {
+        self.bins = vec![Bin::default()];
+        self.cut = true;
+        self.bins_max = 0;
+        self.current = 0;
+        (self.current_start, self.current_end) = (CaptureTime::MIN, CaptureTime::MAX);
+    }
+
+    /// Memory that the bins take, in bytes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.bins.capacity() * size_of::<Bin>()
     }
 
     /// The bin of the instant `at`.
@@ -85,12 +119,20 @@ impl Series {
         let index = at.since(self.origin).div_euclid(self.bin_ns);
         self.current_start = self.origin.plus_ns(index.saturating_mul(self.bin_ns));
         self.current_end = self.current_start.plus_ns(self.bin_ns);
-        self.current = self.bins.partition_point(|bin| bin.index < index);
+        self.current = self.bins().partition_point(|bin| bin.index < index);
         if self
-            .bins
+            .bins()
             .get(self.current)
             .is_none_or(|bin| bin.index != index)
         {
+            if self.bins().len() >= self.bins_max as usize {
+                if !self.cut {
+                    self.cut = true;
+                    self.bins.push(Bin::default());
+                }
+                self.current = self.bins.len() - 1;
+                return;
+            }
             if self.bins.is_empty() {
                 // Most flows end in their first bin: no room for four, which is the default.
                 self.bins.reserve_exact(1);
@@ -112,7 +154,7 @@ mod tests {
 
     #[test]
     fn bins_are_sparse_and_in_order_even_when_the_clock_steps_back() {
-        let mut series = Series::new(CaptureTime::from_ns(1000), 100);
+        let mut series = Series::new(CaptureTime::from_ns(1000), 100, 10);
         for ns in [1000, 1099, 5000, 1100, 900, 1000] {
             series.at(CaptureTime::from_ns(ns)).data_packets += 1;
         }
@@ -122,5 +164,24 @@ mod tests {
             .map(|bin| (bin.index, bin.data_packets))
             .collect();
         assert_eq!(bins, [(-1, 1), (0, 3), (1, 1), (40, 1)]);
+    }
+
+    #[test]
+    fn beyond_the_limit_the_first_bins_stay_and_the_series_says_so() {
+        let mut series = Series::new(CaptureTime::from_ns(0), 100, 3);
+        for ns in [0, 100, 200, 300, 400, 50, 150, -1, 250] {
+            series.at(CaptureTime::from_ns(ns)).data_packets += 1;
+        }
+        let counts: Vec<(i64, u64)> = series
+            .bins()
+            .iter()
+            .map(|bin| (bin.index, bin.data_packets))
+            .collect();
+        assert_eq!(counts, [(0, 2), (1, 2), (2, 2)]);
+        assert!(series.is_cut());
+        series.give_up();
+        series.at(CaptureTime::from_ns(0)).data_packets += 1;
+        series.at(CaptureTime::MAX).data_packets += 1;
+        assert!(series.bins().is_empty() && series.is_cut());
     }
 }

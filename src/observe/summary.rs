@@ -112,6 +112,16 @@ pub struct Incidents {
 static NONE: LazyLock<Incidents> = LazyLock::new(Incidents::default);
 
 impl DirectionSummary {
+    /// Memory that it holds besides itself, in bytes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let incidents = self
+            .incidents
+            .as_ref()
+            .map_or(0, |_| size_of::<Incidents>());
+        self.rtt.memory_bytes() + incidents
+    }
+
     /// What was out of the ordinary.
     #[must_use]
     pub fn incidents(&self) -> &Incidents {

@@ -122,6 +122,9 @@ pub fn report_damage(analysis: &Analysis) {
             };
             say(&format!("error: {}{hint}", with_causes(error)));
         }
+        if let Some(text) = given_up(capture) {
+            say(&format!("warning: {}: {text}", capture.name));
+        }
         for repair in repairs(capture) {
             say(&format!("warning: {repair}"));
         }
@@ -132,6 +135,37 @@ pub fn report_damage(analysis: &Analysis) {
             ));
         }
     }
+}
+
+/// What was given up for want of memory.
+pub(super) fn given_up(capture: &CaptureAnalysis) -> Option<String> {
+    let given_up = capture.given_up;
+    let flows = grouped(given_up.flows_without_series);
+    let connections = grouped(given_up.connections);
+    let parts = [
+        (
+            given_up.flows_without_series > 0,
+            format!("series and rows of the {flows} smallest flows (quality `series_cut`)"),
+        ),
+        (
+            given_up.connections > 0,
+            format!("{connections} connections put away (quality `limit_hit`)"),
+        ),
+        (
+            given_up.time_sequences,
+            "time sequences of all flows but the largest".to_owned(),
+        ),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(holds, text)| holds.then_some(text))
+        .collect();
+    given_up.anything().then(|| {
+        format!(
+            "the memory limit was reached and this was given up: {}; no count depends on it, and --memory raises it",
+            parts.join(", ")
+        )
+    })
 }
 
 /// What was passed over in damaged files.

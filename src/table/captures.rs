@@ -57,6 +57,8 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "capture_drops" "-" Count CaptureRow::drops;
     "damaged_places" "Q1" Count |row| Some(row.capture.files.iter().map(|file| file.gaps_total).sum());
     "damaged_bytes" "Q1" Count |row| Some(row.capture.files.iter().map(|file| file.skipped_bytes).sum());
+    "connections_put_away" "Q1" Count |row| Some(row.capture.cut_by_limit);
+    "flows_without_series" "Q1" Count |row| Some(row.capture.given_up.flows_without_series);
     "unseen_bytes" "Q1" Count |row| Some(row.quality.unseen_bytes);
     "duplicate_packets" "Q1" Count |row| Some(row.quality.duplicate_packets);
     "headers_cut" "Q1" Count |row| Some(row.quality.headers_cut);

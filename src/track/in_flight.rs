@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use crate::event::{RttLabel, Verdict};
 use crate::time::CaptureTime;
 
-/// Ranges of segments remembered for one direction: 64 of them per MiB in flight at full size, so
-/// this is a flight of 4 GiB at 1 kB a segment. One more forgets the lowest, which then gives no
-/// RTT sample.
-pub(super) const IN_FLIGHT_MAX: usize = 4 << 20;
+/// Ranges of segments remembered for one direction unless asked otherwise: a flight of 4 GiB at
+/// 1 kB a segment. One more forgets the lowest, which then gives no RTT sample.
+pub(super) const IN_FLIGHT_MAX: u32 = 4 << 20;
 
 /// Acknowledged segments kept behind the cumulative ACK, besides as many as are in flight: what a
 /// late original or a copy is compared with.
@@ -110,14 +109,31 @@ impl Sent {
 /// New data joins at the back and ACKs release from the front in nearly every capture, so both
 /// ends are O(1); a SACK or a copy in the middle costs a binary search, a filled hole an insertion
 /// that moves the shorter side. What the cumulative ACK has passed stays in front as history.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct InFlight {
     sent: VecDeque<Sent>,
     /// How many at the front the cumulative ACK has passed.
     acked: usize,
+    /// Ranges remembered; one more forgets the lowest.
+    pub(super) ranges_max: u32,
+}
+
+impl Default for InFlight {
+    fn default() -> Self {
+        Self {
+            sent: VecDeque::new(),
+            acked: 0,
+            ranges_max: IN_FLIGHT_MAX,
+        }
+    }
 }
 
 impl InFlight {
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.sent.capacity() * size_of::<Sent>()
+    }
+
     /// Adds new data above everything else.
     #[inline]
     pub(super) fn push(&mut self, sent: Sent) {
@@ -125,7 +141,7 @@ impl InFlight {
             self.sent.back().is_none_or(|last| last.end() <= sent.start),
             "data joins at the back"
         );
-        if self.sent.len() >= IN_FLIGHT_MAX {
+        if self.sent.len() >= self.ranges_max as usize {
             self.sent.pop_front();
             self.acked = self.acked.saturating_sub(1);
         }
@@ -309,6 +325,12 @@ struct HeldRows {
 }
 
 impl Rows {
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let rows = self.0.as_ref().map_or(0, |held| held.rows.capacity());
+        rows * size_of::<Row>()
+    }
+
     /// Adds a row and returns its number.
     pub(super) fn push(&mut self, row: Row) -> u32 {
         let held = self.0.get_or_insert_default();

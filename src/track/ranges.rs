@@ -7,8 +7,9 @@ use crate::time::CaptureTime;
 /// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
 pub(super) const RANGES_MAX: usize = 1024;
 
-/// Holes kept for one direction. One more drops the lowest, which then counts as seen.
-pub(super) const HOLES_MAX: usize = 4096;
+/// Holes kept for one direction unless asked otherwise. One more drops the lowest, which then
+/// counts as seen.
+pub(super) const HOLES_MAX: u32 = 4096;
 
 /// Bytes `start..end` of one direction's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,11 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.ranges.capacity() * size_of::<StreamRange>()
+    }
+
     /// Bytes in all ranges.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
@@ -201,23 +207,41 @@ impl Hole {
 }
 
 /// The holes of one direction: disjoint and sorted. Nearly always few, opened at the upper end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Holes {
     list: Vec<Hole>,
     /// The sender has been asked for all below: SACK told of them often enough.
     asked_below: Option<i64>,
-    /// Bytes of holes given up because of [`HOLES_MAX`].
+    /// Holes kept; one more drops the lowest.
+    pub(super) most: u32,
+    /// Bytes of holes given up because there were more.
     pub(super) forgotten_bytes: u64,
 }
 
+impl Default for Holes {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            asked_below: None,
+            most: HOLES_MAX,
+            forgotten_bytes: 0,
+        }
+    }
+}
+
 impl Holes {
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.list.capacity() * size_of::<Hole>()
+    }
+
     /// Adds a hole above all others.
     pub(super) fn open(&mut self, hole: Hole) {
         debug_assert!(
             self.list.last().is_none_or(|last| last.end <= hole.start),
             "holes open upwards"
         );
-        if self.list.len() == HOLES_MAX {
+        if self.list.len() >= self.most as usize {
             let dropped = self.list.remove(0);
             self.forgotten_bytes += (dropped.end - dropped.start.max(0)).max(0) as u64;
         }

@@ -17,6 +17,11 @@ pub(super) struct Echoes {
 }
 
 impl Echoes {
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.waiting.capacity() * size_of::<(u32, CaptureTime)>()
+    }
+
     /// Takes note of a `TSval` that passed.
     #[inline]
     pub(super) fn sent(&mut self, tsval: u32, at: CaptureTime) {

@@ -68,3 +68,47 @@ fn garbage_in_a_file_ends_it_and_repair_goes_on_behind_it() {
     assert!(tables[0].2.contains(",1,5000,"), "{}", tables[0].2);
     assert!(table("r.captures.csv").contains(",0,0,"));
 }
+
+#[test]
+fn too_little_memory_is_told_with_what_was_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    // Raw IPv4: 3000 one-way connections that each send 10 bytes in 12 bins.
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
+    for field in [0_u32, 0, 65_535, 101] {
+        file.extend(field.to_le_bytes());
+    }
+    for second in 0..12_u32 {
+        for port in 0..3000_u16 {
+            for field in [second, u32::from(port), 50, 50] {
+                file.extend(field.to_le_bytes());
+            }
+            file.extend([0x45, 0, 0, 50, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+            file.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+            file.extend((1000 + port).to_be_bytes());
+            file.extend([0, 80]);
+            file.extend((1 + 10 * second).to_be_bytes());
+            file.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+            file.extend([0; 10]);
+        }
+    }
+    fs::write(folder.path().join("many.pcap"), file).unwrap();
+    let args = ["many.pcap", "--no-charts", "--out", "r.csv"];
+    let all = run(folder.path(), &args);
+    assert_eq!(all.status, 0, "{}", all.stderr);
+    assert!(!all.stderr.contains("memory"), "{}", all.stderr);
+    let few = run(folder.path(), &[&args[..], &["--memory", "9MB"]].concat());
+    assert_eq!(few.status, 0, "{}", few.stderr);
+    assert!(
+        few.stderr.contains("warning: many.pcap: the memory limit was reached and this was given up: series and rows of the ")
+            && few.stderr.contains("; no count depends on it, and --memory raises it"),
+        "{}",
+        few.stderr
+    );
+    let table = fs::read_to_string(folder.path().join("r.csv")).unwrap();
+    assert!(table.contains("series_cut"));
+    for wrong in ["4", "1kB", "much"] {
+        let refused = run(folder.path(), &["many.pcap", "--memory", wrong]);
+        assert_eq!(refused.status, 2);
+        assert!(refused.stderr.contains("--memory"), "{}", refused.stderr);
+    }
+}

@@ -29,17 +29,22 @@ pub(crate) fn analyze(
             }),
         })
         .collect();
-    let input = CaptureInput {
-        name: "capture".to_owned(),
-        sources,
-    };
     let config = Config {
         segments,
         time_sequence: segments,
         threads: Some(threads),
         ..Config::default()
     };
-    let mut analysis = Analysis::run(vec![input], &config, &Watch::default());
+    analyze_with(sources, &config)
+}
+
+/// Analyses one capture.
+pub(crate) fn analyze_with(sources: Vec<CaptureSource>, config: &Config) -> CaptureAnalysis {
+    let input = CaptureInput {
+        name: "capture".to_owned(),
+        sources,
+    };
+    let mut analysis = Analysis::run(vec![input], config, &Watch::default());
     assert_eq!(analysis.captures.len(), 1);
     let capture = analysis.captures.remove(0);
     holds(&capture);
@@ -151,6 +156,9 @@ fn flow_holds(flow: &Flow<'_>) {
 /// The bins of a series add up to the summary.
 fn series_holds(flow: &Flow<'_>) {
     let summary = flow.summary();
+    if flow.record.series.is_cut() {
+        return;
+    }
     let bins = flow.record.series.bins();
     assert!(bins.is_sorted_by(|one, next| one.index < next.index));
     let sum = |of: fn(&ccanalyze::observe::Bin) -> u64| bins.iter().map(of).sum::<u64>();

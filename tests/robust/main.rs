@@ -4,6 +4,7 @@
 mod answers;
 mod checks;
 mod floods;
+mod memory;
 mod mutilated;
 mod packets;
 mod properties;

@@ -1,0 +1,91 @@
+//! The options that bound memory, as typed and as meant.
+
+use clap::Args;
+
+use crate::analyze::Config;
+use crate::flow::{FlowLimits, SHARDS};
+use crate::study::units::{self, Dimension};
+use crate::track::TrackLimits;
+
+/// Least memory of one of several captures: a small part of a small limit would be of no use.
+const MEMORY_BYTES_MIN: u64 = 64_000_000;
+
+/// How much is kept, and of what.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
+    /// Memory for what is kept of the captures, such as `4GB` or `512MiB`; several share it evenly.
+    /// Beyond it, connections that are silent, series and rows of the smallest flows are given up,
+    /// counts never; quality says so
+    #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = parse_size)]
+    pub memory: u64,
+
+    /// Follow at most N connections at a time; beyond that those without payload, then those
+    /// silent longest, are put away and marked `limit_hit`. Each takes 2 kB and more
+    #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_flows: u64,
+
+    /// Keep at most N SYNs that nothing has followed; beyond that those that have waited longest
+    /// count as connections without payload. Each takes 120 bytes
+    #[arg(long, value_name = "N", default_value_t = 1 << 23, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_half_open: u64,
+
+    /// Keep at most N bins of a flow's series, the first; beyond that the flow is marked
+    /// `series_cut`. Each takes 100 bytes, and bins in which nothing happened none
+    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_bins: u32,
+
+    /// Remember at most N segments in flight of a flow; beyond that the oldest give no round-trip
+    /// time, and a copy of them has nothing to be compared with. Each takes up to 100 bytes
+    #[arg(long, value_name = "N", default_value_t = TrackLimits::default().in_flight_max, value_parser = clap::value_parser!(u32).range(8..))]
+    pub max_in_flight: u32,
+
+    /// Remember at most N holes in the bytes of a flow; beyond that the lowest count as lost by the
+    /// capture
+    #[arg(long, value_name = "N", default_value_t = TrackLimits::default().holes_max, value_parser = clap::value_parser!(u32).range(8..))]
+    pub max_holes: u32,
+}
+
+impl LimitArgs {
+    /// Sets the limits of an analysis of so many captures.
+    pub(super) fn apply(self, config: &mut Config, captures: usize) {
+        // Connections are spread over the shards evenly, as near as a hash does it.
+        config.limits = FlowLimits {
+            flows_max: (self.max_flows as usize).div_ceil(SHARDS),
+            half_open_max: (self.max_half_open as usize).div_ceil(SHARDS),
+            track: TrackLimits {
+                in_flight_max: self.max_in_flight,
+                holes_max: self.max_holes,
+            },
+            ..config.limits
+        };
+        config.bins_max = self.max_bins;
+        let share = self.memory / captures.max(1) as u64;
+        config.memory_bytes = share.max(MEMORY_BYTES_MIN.min(self.memory));
+    }
+}
+
+/// A size such as `4GB` or `512MiB`, in bytes.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let bytes = units::parse(text, Dimension::Size)?;
+    if (1e6..1e18).contains(&bytes) {
+        Ok(bytes as u64)
+    } else {
+        Err(format!("'{text}' is too little or too much: at least 1MB"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_has_a_unit() {
+        assert_eq!(parse_size("4GB"), Ok(4_000_000_000));
+        assert_eq!(parse_size("1.5 GiB"), Ok(1_610_612_736));
+        assert_eq!(parse_size("512MiB"), Ok(536_870_912));
+        for wrong in ["4", "GB", "-4GB", "4 GX", "1kB", "nanGB", ""] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

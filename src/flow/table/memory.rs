@@ -1,0 +1,66 @@
+//! How much memory a table's connections take, and connections put away to have some of it back.
+
+use super::{Flow, FlowTable, Head, Observer, Place, TableFacts};
+use crate::flow::half_open::HalfOpen;
+
+/// What an entry of the index takes, with the room that a hash table leaves free.
+const INDEX_ENTRY_BYTES: usize = 2 * size_of::<Place>();
+
+impl<O: Observer> FlowTable<O> {
+    /// Memory that the connections alive take, in bytes; `sink_bytes` says what a sink holds besides
+    /// itself.
+    pub fn memory_bytes(&self, sink_bytes: impl Fn(&O::Flow) -> usize) -> usize {
+        let held = |flow: &Flow<O::Flow>| flow.connection.memory_bytes() + sink_bytes(&flow.sink);
+        self.flows.capacity() * (size_of::<Flow<O::Flow>>() + size_of::<Head>() + INDEX_ENTRY_BYTES)
+            + self.half_open.memory_bytes()
+            + self.flows.iter().map(held).sum::<usize>()
+    }
+
+    /// What it has held so far.
+    #[must_use]
+    pub fn facts(&self) -> TableFacts {
+        self.facts
+    }
+
+    /// Puts away the half of the SYNs that nothing has followed which has waited longest.
+    pub fn put_away_half_open(&mut self) {
+        for _ in 0..2 {
+            for syn in self.half_open.take_oldest() {
+                self.put_away(&syn, true);
+            }
+        }
+        self.half_open.shrink();
+    }
+
+    /// Puts away the connections that have been silent for so long, in ns of capture time.
+    pub fn put_away_silent(&mut self, silent_ns: i64) {
+        for index in (0..self.flows.len()).rev() {
+            if self.now.since(self.heads[index].last_at) >= silent_ns {
+                self.close(index, true);
+            }
+        }
+        self.shrink();
+    }
+
+    /// Puts away a quarter of the connections: first those without payload, then those that have
+    /// been silent longest.
+    pub fn put_away_quarter(&mut self) {
+        if !self.flows.is_empty() {
+            self.make_room();
+            self.shrink();
+        }
+    }
+
+    /// Gives back most of the memory that is not in use.
+    fn shrink(&mut self) {
+        let room = self.flows.len() / 4 * 5;
+        self.flows.shrink_to(room);
+        self.heads.shrink_to(room);
+    }
+}
+
+impl HalfOpen {
+    fn memory_bytes(&self) -> usize {
+        self.room() * (HalfOpen::SYN_BYTES + 2 * size_of::<u32>())
+    }
+}

@@ -1,0 +1,225 @@
+//! Little memory: what is given up, in which order, that counts stay, and that it is the same
+//! however the capture is read.
+
+use ccanalyze::analyze::{CaptureAnalysis, Config, Quality};
+use ccanalyze::capture::CaptureSource;
+use ccanalyze::event::Direction;
+
+use super::answers::{Pieces, analyze_with};
+use super::packets::{Packet, pcap};
+
+/// Data of `len` bytes, the `turn`th of connection `number`, which is from a host of its own.
+fn data(number: u16, turn: u32, len: u16, at_ms: u32) -> Packet {
+    let mut bytes = vec![0x45, 0];
+    bytes.extend((40 + len).to_be_bytes());
+    bytes.extend([0, 0, 0x40, 0, 64, 6, 0, 0, 10, 1]);
+    bytes.extend(number.to_be_bytes());
+    bytes.extend([10, 0, 0, 1, 0x9c, 0x40, 0, 80]);
+    bytes.extend((1 + turn * u32::from(len)).to_be_bytes());
+    bytes.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+    Packet {
+        at_ns: 1_700_000_000_000_000_000 + i64::from(at_ms) * 1_000_000,
+        original_len: u32::from(40 + len),
+        bytes,
+    }
+}
+
+/// 3000 connections that each send in 30 bins; the higher the number, the more.
+fn talkers() -> Vec<u8> {
+    let packets: Vec<Packet> = (0..30)
+        .flat_map(|turn| {
+            (0..3000).map(move |number| data(number, turn, 10 + number / 10, 1000 * turn))
+        })
+        .collect();
+    pcap(&packets)
+}
+
+fn analyze(
+    bytes: &[u8],
+    memory_bytes: u64,
+    piece: usize,
+    threads: usize,
+    segments: bool,
+) -> CaptureAnalysis {
+    let config = Config {
+        memory_bytes,
+        segments,
+        threads: Some(threads),
+        ..Config::default()
+    };
+    let reader = Box::new(Pieces {
+        bytes: bytes.to_vec(),
+        piece,
+        at: 0,
+    });
+    let name = "talkers".to_owned();
+    analyze_with(vec![CaptureSource::Reader { name, reader }], &config)
+}
+
+/// Everything that is told, without what was given up.
+fn counts(capture: &CaptureAnalysis) -> Vec<String> {
+    let flow = |flow: ccanalyze::analyze::Flow<'_>| {
+        format!(
+            "{:?} {:?} {:?}",
+            flow.ends(),
+            flow.summary(),
+            flow.record.state
+        )
+    };
+    capture.flows().map(flow).collect()
+}
+
+#[test]
+fn series_of_the_smallest_flows_are_given_up_and_no_count() {
+    let bytes = talkers();
+    let all = analyze(&bytes, u64::MAX, usize::MAX, 1, false);
+    assert!(!all.given_up.anything());
+    let few = analyze(&bytes, 20_000_000, usize::MAX, 1, false);
+    assert_eq!(counts(&few), counts(&all));
+    assert_eq!((few.cut_by_limit, few.given_up.connections), (0, 0));
+    let cut: Vec<bool> = few
+        .flows()
+        .map(|flow| flow.record.series.is_cut())
+        .collect();
+    let given_up = cut.iter().filter(|&&cut| cut).count();
+    assert!((100..2900).contains(&given_up), "{given_up}");
+    assert_eq!(few.given_up.flows_without_series, given_up as u64);
+    // Connections are in the order of their numbers, which is that of their sizes.
+    assert!(
+        cut.is_sorted_by(|one, next| one >= next),
+        "the smallest first"
+    );
+    for (flow, whole) in few.flows().zip(all.flows()) {
+        let series = &flow.record.series;
+        assert_eq!(
+            flow.quality().contains(&Quality::SeriesCut),
+            series.is_cut()
+        );
+        if series.is_cut() {
+            assert!(series.bins().is_empty());
+        } else {
+            assert_eq!(series.bins(), whole.record.series.bins());
+        }
+    }
+}
+
+#[test]
+fn what_is_given_up_depends_on_the_capture_alone() {
+    let bytes = talkers();
+    for (memory_bytes, segments) in [(5_000_000, false), (20_000_000, true)] {
+        let told = |piece, threads| {
+            let capture = analyze(&bytes, memory_bytes, piece, threads, segments);
+            let flows: Vec<_> = capture
+                .flows()
+                .map(|flow| {
+                    let rows = flow.record.segments.len();
+                    (flow.quality(), flow.record.series.bins().to_vec(), rows)
+                })
+                .collect();
+            (
+                capture.given_up,
+                capture.cut_by_limit,
+                counts(&capture),
+                flows,
+            )
+        };
+        let once = told(usize::MAX, 1);
+        assert!(once.0.anything());
+        assert!(once == told(10_007, 1), "pieces, {memory_bytes}");
+        assert!(once == told(usize::MAX, 3), "threads, {memory_bytes}");
+    }
+}
+
+#[test]
+fn connections_that_are_silent_are_put_away_before_series_are_given_up() {
+    // Two thousand connections that send once, and eleven minutes later a hundred others that talk.
+    let mut packets: Vec<Packet> = (0..2000).map(|number| data(number, 0, 100, 0)).collect();
+    for turn in 0..100 {
+        packets.extend((2000..2100).map(|number| data(number, turn, 500, 700_000 + 1000 * turn)));
+    }
+    let bytes = pcap(&packets);
+    let capture = analyze(&bytes, 5_500_000, usize::MAX, 2, false);
+    assert_eq!(capture.connections_total, 2100);
+    assert!(
+        capture.given_up.connections >= 1900,
+        "{:?}",
+        capture.given_up
+    );
+    assert_eq!(capture.given_up.connections, capture.cut_by_limit);
+    for flow in capture.flows() {
+        let talks = flow.summary().data_packets == 100;
+        // A shard's clock stands still while nothing comes to it.
+        assert!(!(talks && flow.connection.cut_by_limit));
+        assert_eq!(flow.dir(), Direction::Forward);
+    }
+}
+
+#[test]
+fn a_flow_of_more_bins_than_may_be_keeps_the_first() {
+    let packets: Vec<Packet> = (0..1000)
+        .map(|turn| data(1, turn, 10, 1000 * turn))
+        .collect();
+    let config = Config {
+        bins_max: 100,
+        ..Config::default()
+    };
+    let reader = Box::new(std::io::Cursor::new(pcap(&packets)));
+    let name = "long".to_owned();
+    let capture = analyze_with(vec![CaptureSource::Reader { name, reader }], &config);
+    let flow = capture.flows().next().unwrap();
+    assert_eq!(flow.summary().data_packets, 1000);
+    assert_eq!(flow.record.series.bins().len(), 100);
+    assert_eq!(flow.record.series.bins()[99].index, 990);
+    assert!(flow.quality().contains(&Quality::SeriesCut));
+}
+
+#[test]
+fn a_year_of_silence_takes_no_bins() {
+    // Keep-alive data an hour apart, for a year: a bin each.
+    let year: Vec<Packet> = (0..8760)
+        .map(|hour| {
+            let mut packet = data(1, hour, 10, 0);
+            packet.at_ns += i64::from(hour) * 3_600_000_000_000;
+            packet
+        })
+        .collect();
+    let capture = analyze(&pcap(&year), u64::MAX, usize::MAX, 1, false);
+    let bins: usize = capture
+        .flows()
+        .map(|flow| flow.record.series.bins().len())
+        .sum();
+    assert_eq!(bins, 8760);
+}
+
+#[test]
+fn segments_in_flight_beyond_the_limit_lose_their_round_trip_and_nothing_else() {
+    let mut packets: Vec<Packet> = (0..100).map(|turn| data(1, turn, 10, turn)).collect();
+    // All acknowledged at once.
+    let mut ack = data(1, 0, 0, 500);
+    for byte in 0..4 {
+        ack.bytes.swap(12 + byte, 16 + byte);
+    }
+    ack.bytes.swap(20, 22);
+    ack.bytes.swap(21, 23);
+    ack.bytes[28..32].copy_from_slice(&1001_u32.to_be_bytes());
+    ack.bytes[33] = 0x10;
+    packets.push(ack);
+    let told = |in_flight_max| {
+        let mut config = Config::default();
+        config.limits.track.in_flight_max = in_flight_max;
+        let reader = Box::new(std::io::Cursor::new(pcap(&packets)));
+        let name = "flight".to_owned();
+        let capture = analyze_with(vec![CaptureSource::Reader { name, reader }], &config);
+        let flow = capture.flows().next().unwrap();
+        (
+            flow.summary().rtt.samples(),
+            flow.summary().data_packets,
+            flow.record.state.acked_bytes,
+        )
+    };
+    let (samples, packets, acked) = told(1 << 20);
+    assert_eq!((packets, acked), (100, Some(1000)));
+    let few = told(8);
+    assert_eq!((few.1, few.2), (packets, acked));
+    assert!(few.0 <= samples && samples > 0, "{few:?} {samples}");
+}

@@ -107,9 +107,8 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     // All of it is written before the first of it is put in its place: a disk that is full leaves
     // the results that were there.
     let mut complete: Vec<Pending> = Vec::new();
-    let wanted = outputs.results.is_some() || outputs.segments.is_some();
-    let mut all = wanted.then(|| Tables::of(&analysis, &config));
-    if let (Some(results), Some(all)) = (outputs.results, &mut all) {
+    if let Some(results) = outputs.results {
+        let mut all = Tables::of(&analysis, &config);
         // The results themselves come last: when they are there, all the rest is.
         let mut siblings = vec![
             (results.pairs, &mut all.pairs),
@@ -126,9 +125,8 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
             complete.push(pending);
         }
     }
-    let segments = all.as_mut().and_then(|all| all.segments.as_mut());
-    if let (Some(mut pending), Some(table)) = (outputs.segments, segments) {
-        tables::fill(table, &mut pending, &metadata)?;
+    if let Some(mut pending) = outputs.segments {
+        tables::fill_with_segments(&analysis, &mut pending, &metadata)?;
         complete.push(pending);
     }
     let options = report::chart::ChartOptions {

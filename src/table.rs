@@ -7,6 +7,7 @@ pub mod schema;
 
 pub mod cells;
 
+mod addresses;
 mod captures;
 mod flows;
 mod pairs;
@@ -16,6 +17,7 @@ mod segments;
 mod series;
 mod study;
 
+pub use segments::segment_blocks;
 pub use study::{StudyTable, study_tables};
 
 use polars::prelude::DataFrame;
@@ -24,7 +26,7 @@ use crate::analyze::{Analysis, Config};
 
 pub use path::PathTables;
 
-/// The tables of a run.
+/// The tables of a run, but for that of its segments, which [`segment_blocks`] makes.
 #[derive(Debug)]
 pub struct Tables {
     /// One row a flow.
@@ -39,8 +41,6 @@ pub struct Tables {
     pub captures: DataFrame,
     /// One row an ICMP echo request; `None` where no capture has any.
     pub pings: Option<DataFrame>,
-    /// One row a data segment; `None` where segments were not kept.
-    pub segments: Option<DataFrame>,
 }
 
 impl Tables {
@@ -58,9 +58,6 @@ impl Tables {
             series: schema::frame(&series::columns(), &series::rows(analysis, config)),
             captures: schema::frame(&captures::columns(), &captures::rows(analysis, config)),
             pings: pings.then(|| schema::frame(&pings::columns(), &pings::rows(analysis))),
-            segments: config
-                .segments
-                .then(|| schema::frame(&segments::columns(), &segments::rows(analysis))),
         }
     }
 }

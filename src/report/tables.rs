@@ -7,6 +7,8 @@ use std::sync::Arc;
 use polars::prelude::*;
 
 use super::{Pending, ReportError};
+use crate::analyze::Analysis;
+use crate::table::segment_blocks;
 
 /// A format that tables are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,14 +82,74 @@ pub fn fill(
     let path = pending.path().to_path_buf();
     let format = TableFormat::of(&path)?;
     let written = match format {
-        TableFormat::Parquet => write_parquet(table, &mut *pending, metadata),
+        TableFormat::Parquet => parquet(&mut *pending, metadata).finish(table).map(drop),
         TableFormat::Csv => CsvWriter::new(&mut *pending).finish(table),
-        TableFormat::JsonLines => JsonWriter::new(&mut *pending)
-            .with_json_format(JsonFormat::JsonLines)
-            .finish(table),
+        TableFormat::JsonLines => json_lines(table, &mut *pending),
         TableFormat::Arrow => write_arrow(table, &mut *pending, metadata),
     };
-    written.map_err(|error| match error {
+    written.map_err(|error| failure(path, error))?;
+    pending.complete()
+}
+
+/// Writes the table of a run's segments into a file that was begun, as [`fill`] does, but never holds
+/// more of it than a group of rows; of an Arrow file all.
+///
+/// # Errors
+/// As [`fill`].
+pub fn fill_with_segments(
+    analysis: &Analysis,
+    pending: &mut Pending,
+    metadata: &Metadata,
+) -> Result<(), ReportError> {
+    let path = pending.path().to_path_buf();
+    let blocks = |each: &mut dyn FnMut(DataFrame) -> PolarsResult<()>| {
+        segment_blocks(analysis, ROW_GROUP_ROWS, each)
+    };
+    let written = match TableFormat::of(&path)? {
+        TableFormat::Parquet => {
+            let mut out = Some(&mut *pending);
+            let mut writer = None;
+            let written = blocks(&mut |table| {
+                if let Some(out) = out.take() {
+                    writer = Some(parquet(out, metadata).batched(table.schema())?);
+                }
+                writer
+                    .as_mut()
+                    .map_or(Ok(()), |writer| writer.write_batch(&table))
+            });
+            written.and_then(|()| writer.map_or(Ok(0), |writer| writer.finish()).map(drop))
+        }
+        TableFormat::Csv => {
+            let mut first = true;
+            blocks(&mut |mut table| {
+                let header = std::mem::replace(&mut first, false);
+                CsvWriter::new(&mut *pending)
+                    .include_header(header)
+                    .finish(&mut table)
+            })
+        }
+        TableFormat::JsonLines => blocks(&mut |mut table| json_lines(&mut table, &mut *pending)),
+        TableFormat::Arrow => {
+            let mut all: Option<DataFrame> = None;
+            let gathered = blocks(&mut |table| match &mut all {
+                None => {
+                    all = Some(table);
+                    Ok(())
+                }
+                Some(all) => all.vstack_mut_owned(table).map(drop),
+            });
+            gathered.and_then(|()| match &mut all {
+                Some(all) => write_arrow(all, &mut *pending, metadata),
+                None => Ok(()),
+            })
+        }
+    };
+    written.map_err(|error| failure(path, error))?;
+    pending.complete()
+}
+
+fn failure(path: PathBuf, error: PolarsError) -> ReportError {
+    match error {
         PolarsError::IO { error, .. } => ReportError::Write {
             path,
             source: std::io::Error::new(error.kind(), error.to_string()),
@@ -96,20 +158,23 @@ pub fn fill(
             path,
             message: other.to_string(),
         },
-    })?;
-    pending.complete()
+    }
 }
 
 /// Rows in a group: enough to compress well, few enough to be read in parts.
 const ROW_GROUP_ROWS: usize = 1 << 17;
 
-fn write_parquet(table: &mut DataFrame, out: impl Write, metadata: &Metadata) -> PolarsResult<()> {
+fn parquet<W: Write>(out: W, metadata: &Metadata) -> ParquetWriter<W> {
     ParquetWriter::new(out)
         .with_compression(ParquetCompression::Zstd(None))
         .with_row_group_size(Some(ROW_GROUP_ROWS))
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata.clone())))
-        .finish(table)?;
-    Ok(())
+}
+
+fn json_lines(table: &mut DataFrame, out: impl Write) -> PolarsResult<()> {
+    JsonWriter::new(out)
+        .with_json_format(JsonFormat::JsonLines)
+        .finish(table)
 }
 
 fn write_arrow(table: &mut DataFrame, out: impl Write, metadata: &Metadata) -> PolarsResult<()> {

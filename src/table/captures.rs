@@ -43,7 +43,7 @@ impl CaptureRow<'_> {
 
 pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     column_list![
-    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "capture" "-" Name |row| Some(&row.capture.name);
     "files" "-" Count |row| Some(row.capture.files.len() as u64);
     "format" "-" Text |row| row.capture.files.first()?.format.map(|format| format.to_string());
     "timestamp_tick_ns" "-" Real |row| Some(row.capture.files.first()?.resolution?.step_ns());

@@ -61,14 +61,14 @@ impl FlowRow<'_> {
 
 pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     column_list![
-    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "capture" "-" Name |row| Some(&row.capture.name);
     "connection_id" "-" Count |row| Some(row.flow.connection_id);
     "src_ip" "-" Text |row| Some(row.flow.ends().0.ip().to_string());
     "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
     "dst_ip" "-" Text |row| Some(row.flow.ends().1.ip().to_string());
     "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
     "ip_version" "-" Count |row| Some(if row.flow.ends().0.ip().is_ipv4() { 4 } else { 6 });
-    "direction" "-" Text |row| Some(match row.flow.dir() { Direction::Forward => "forward", Direction::Reverse => "reverse" }.into());
+    "direction" "-" Name |row| Some(match row.flow.dir() { Direction::Forward => "forward", Direction::Reverse => "reverse" });
     "start_ns" "-" Whole |row| Some(row.flow.summary().span?.first.as_ns());
     "end_ns" "-" Whole |row| Some(row.flow.summary().span?.last.as_ns());
     "packets" "C1" Count |row| Some(row.flow.summary().packets);

@@ -57,7 +57,7 @@ pub(super) fn bin_rows<'a>(analysis: &'a Analysis, config: &Config) -> Vec<PairB
 
 pub(super) fn columns<'a>() -> Vec<Column<PairRow<'a>>> {
     column_list![
-    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "capture" "-" Name |row| Some(&row.capture.name);
     "a_connection_id" "-" Count |row| Some(row.a.connection_id);
     "a_src_ip" "-" Text |row| Some(row.a.ends().0.ip().to_string());
     "a_src_port" "-" Count |row| Some(u64::from(row.a.ends().0.port()));
@@ -79,7 +79,7 @@ pub(super) fn columns<'a>() -> Vec<Column<PairRow<'a>>> {
 
 pub(super) fn bin_columns<'a>() -> Vec<Column<PairBinRow<'a>>> {
     column_list![
-    "capture" "-" Text |row| Some(row.pair.capture.name.clone());
+    "capture" "-" Name |row| Some(&row.pair.capture.name);
     "a_connection_id" "-" Count |row| Some(row.pair.a.connection_id);
     "a_src_ip" "-" Text |row| Some(row.pair.a.ends().0.ip().to_string());
     "a_src_port" "-" Count |row| Some(u64::from(row.pair.a.ends().0.port()));

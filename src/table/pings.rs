@@ -24,7 +24,7 @@ pub(super) fn rows(analysis: &Analysis) -> Vec<PingRow<'_>> {
 
 pub(super) fn columns<'a>() -> Vec<Column<PingRow<'a>>> {
     column_list![
-    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "capture" "-" Name |row| Some(&row.capture.name);
     "src_ip" "-" Text |row| Some(row.ping.src.to_string());
     "dst_ip" "-" Text |row| Some(row.ping.dst.to_string());
     "identifier" "-" Count |row| Some(u64::from(row.ping.identifier));

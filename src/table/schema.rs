@@ -10,8 +10,10 @@ pub enum Value<R> {
     Whole(fn(&R) -> Option<i64>),
     /// A rate, a ratio, a mean: floating-point, 64 bits; finite.
     Real(fn(&R) -> Option<f64>),
-    /// Text.
+    /// Text that the row makes up.
     Text(fn(&R) -> Option<String>),
+    /// Text that is there already.
+    Name(for<'r> fn(&'r R) -> Option<&'r str>),
     /// Yes or no.
     Truth(fn(&R) -> Option<bool>),
     /// One of several numbers that rows hold in a list, by its place there; finite.
@@ -57,7 +59,7 @@ pub(super) fn describe<R>(name: &'static str, columns: &[Column<R>]) -> TableSch
                 Value::Count(_) => "u64",
                 Value::Whole(_) => "i64",
                 Value::Real(_) | Value::Listed(..) => "f64",
-                Value::Text(_) => "text",
+                Value::Text(_) | Value::Name(_) => "text",
                 Value::Truth(_) => "bool",
             },
             metric: column.metric,
@@ -74,7 +76,7 @@ pub(super) fn describe<R>(name: &'static str, columns: &[Column<R>]) -> TableSch
 pub(super) fn frame<R>(columns: &[Column<R>], rows: &[R]) -> DataFrame {
     /// Rows whose records stay in the cache while column after column reads them.
     const BLOCK_ROWS: usize = 64;
-    let mut cells: Vec<Cells> = columns
+    let mut cells: Vec<Cells<'_>> = columns
         .iter()
         .map(|column| Cells::new(&column.value, rows.len()))
         .collect();
@@ -93,27 +95,29 @@ pub(super) fn frame<R>(columns: &[Column<R>], rows: &[R]) -> DataFrame {
 }
 
 /// The cells of one column.
-enum Cells {
+enum Cells<'r> {
     Count(Vec<Option<u64>>),
     Whole(Vec<Option<i64>>),
     Real(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
+    Name(Vec<Option<&'r str>>),
     Truth(Vec<Option<bool>>),
 }
 
-impl Cells {
+impl<'r> Cells<'r> {
     fn new<R>(value: &Value<R>, rows: usize) -> Self {
         match value {
             Value::Count(_) => Self::Count(Vec::with_capacity(rows)),
             Value::Whole(_) => Self::Whole(Vec::with_capacity(rows)),
             Value::Real(_) | Value::Listed(..) => Self::Real(Vec::with_capacity(rows)),
             Value::Text(_) => Self::Text(Vec::with_capacity(rows)),
+            Value::Name(_) => Self::Name(Vec::with_capacity(rows)),
             Value::Truth(_) => Self::Truth(Vec::with_capacity(rows)),
         }
     }
 
     /// Adds the cells of some rows; the column is the one that `self` was made for.
-    fn extend<R>(&mut self, value: &Value<R>, rows: &[R]) {
+    fn extend<R>(&mut self, value: &Value<R>, rows: &'r [R]) {
         let finite = |value: &f64| value.is_finite();
         match (self, value) {
             (Self::Count(cells), Value::Count(of)) => cells.extend(rows.iter().map(of)),
@@ -125,6 +129,7 @@ impl Cells {
                 cells.extend(rows.iter().map(|row| of(row, *place).filter(finite)));
             }
             (Self::Text(cells), Value::Text(of)) => cells.extend(rows.iter().map(of)),
+            (Self::Name(cells), Value::Name(of)) => cells.extend(rows.iter().map(of)),
             (Self::Truth(cells), Value::Truth(of)) => cells.extend(rows.iter().map(of)),
             _ => unreachable!("cells are made for their column"),
         }
@@ -137,6 +142,7 @@ impl Cells {
             Self::Whole(cells) => Series::new(name, cells),
             Self::Real(cells) => Series::new(name, cells),
             Self::Text(cells) => Series::new(name, cells),
+            Self::Name(cells) => Series::new(name, cells),
             Self::Truth(cells) => Series::new(name, cells),
         }
     }

@@ -1,5 +1,6 @@
 //! One row a flow and bin (METRICS.md section 4).
 
+use super::addresses::Addresses;
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::metric::{self, Balance};
@@ -9,6 +10,7 @@ use crate::observe::Bin;
 pub(super) struct BinRow<'a> {
     capture: &'a CaptureAnalysis,
     flow: Flow<'a>,
+    addresses: Addresses,
     bin: &'a Bin,
     config: &'a Config,
     /// Goodput of the bin in bits per second.
@@ -20,9 +22,11 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<BinRow
     let mut rows = Vec::new();
     for capture in &analysis.captures {
         for flow in capture.flows() {
+            let addresses = Addresses::of(&flow);
             rows.extend(flow.record.series.bins().iter().map(|bin| BinRow {
                 capture,
                 flow,
+                addresses: addresses.clone(),
                 bin,
                 config,
                 goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
@@ -59,11 +63,11 @@ pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
 
 pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {
     column_list![
-    "capture" "-" Text |row| Some(row.capture.name.clone());
+    "capture" "-" Name |row| Some(&row.capture.name);
     "connection_id" "-" Count |row| Some(row.flow.connection_id);
-    "src_ip" "-" Text |row| Some(row.flow.ends().0.ip().to_string());
+    "src_ip" "-" Name |row| Some(&row.addresses.src);
     "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
-    "dst_ip" "-" Text |row| Some(row.flow.ends().1.ip().to_string());
+    "dst_ip" "-" Name |row| Some(&row.addresses.dst);
     "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
     "bin_start_ns" "-" Whole |row| Some(row.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));

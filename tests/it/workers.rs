@@ -3,7 +3,7 @@
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{Capacity, CaptureInput, Config, Watch};
 use ccanalyze::capture::Io;
-use ccanalyze::table::Tables;
+use ccanalyze::table::{Tables, segment_blocks};
 
 use super::support::{captures, csv};
 
@@ -42,11 +42,43 @@ fn tables(threads: usize, io: Io) -> Vec<(&'static str, String)> {
         ("series", csv(&mut tables.series)),
         ("captures", csv(&mut tables.captures)),
     ];
-    texts.extend(
-        tables
-            .segments
-            .iter_mut()
-            .map(|table| ("segments", csv(table))),
-    );
+    // In blocks that end within captures.
+    segment_blocks(&analysis, 1000, |mut table| {
+        texts.push(("segments", csv(&mut table)));
+        Ok::<(), ()>(())
+    })
+    .unwrap();
     texts
+}
+
+/// The table of segments is made in blocks, since it may be larger than the capture.
+#[test]
+fn blocks_of_segments_put_together_are_the_table() {
+    let config = Config {
+        segments: true,
+        ..Config::default()
+    };
+    let analysis = Analysis::of(captures(), &config);
+    let text = |rows_max: usize| {
+        let mut text = String::new();
+        let mut blocks = 0;
+        segment_blocks(&analysis, rows_max, |mut table| {
+            assert!(table.height() <= rows_max);
+            let block = csv(&mut table);
+            let rows = if blocks == 0 {
+                &block
+            } else {
+                block.split_once('\n').unwrap().1
+            };
+            text.push_str(rows);
+            blocks += 1;
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        (text, blocks)
+    };
+    let (whole, one) = text(usize::MAX);
+    let (parts, many) = text(997);
+    assert!(one == 1 && many > 10, "{many} blocks");
+    assert!(whole == parts);
 }

@@ -1,0 +1,22 @@
+//! The addresses of a flow as text.
+
+use std::rc::Rc;
+
+use crate::analyze::Flow;
+
+/// Both addresses, written once for all rows of a flow.
+#[derive(Clone)]
+pub(super) struct Addresses {
+    pub(super) src: Rc<str>,
+    pub(super) dst: Rc<str>,
+}
+
+impl Addresses {
+    pub(super) fn of(flow: &Flow<'_>) -> Self {
+        let (src, dst) = flow.ends();
+        Self {
+            src: src.ip().to_string().into(),
+            dst: dst.ip().to_string().into(),
+        }
+    }
+}

@@ -64,7 +64,7 @@ impl FnessScatter {
             format!(
                 "each point is {}, {} for each pair and order",
                 self.point,
-                n_words(counts())
+                n_words(counts().filter(|&n| n > 0))
             ),
             "areas: Gaussian kernel density".to_owned(),
         ];

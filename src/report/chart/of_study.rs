@@ -175,7 +175,7 @@ fn drawn(metric: Metric) -> (Quantity, f64) {
         Metric::RetransmissionRate => (Quantity::RETRANSMISSION_RATE, 1.0),
         Metric::Utilisation => (Quantity::UTILISATION, 1.0),
         Metric::QueueShare => (
-            Quantity::SHARE.called("Queueing delay over that of a full buffer"),
+            Quantity::SHARE.called("Queueing delay, of a full buffer’s"),
             1.0,
         ),
         _ => (Quantity::PLAIN, 1.0),

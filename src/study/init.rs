@@ -12,6 +12,8 @@ use guess::{Guess, Shape};
 
 /// Endings of capture files; another one for compression may follow.
 const CAPTURE_ENDINGS: [&str; 4] = [".pcap", ".pcapng", ".cap", ".ntar"];
+/// Endings of tables and archives that were measured elsewhere.
+const TABLE_ENDINGS: [&str; 3] = [".flent", ".csv", ".parquet"];
 const COMPRESSION_ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".xz", ".lz4"];
 
 /// Files listed one by one where no template fits them.
@@ -29,10 +31,16 @@ pub enum DraftError {
         source: std::io::Error,
     },
     /// There is nothing to draft from.
-    #[error("{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not)", path.display())]
+    #[error(
+        "{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not){}",
+        path.display(),
+        table.as_ref().map_or_else(String::new, |table| format!("; what was measured already, such as {table}, becomes runs by [[measured]] with files and metrics"))
+    )]
     NoCaptures {
         /// The folder.
         path: PathBuf,
+        /// A table that is there.
+        table: Option<String>,
     },
     /// The template is none.
     #[error("--template '{template}': {message}")]
@@ -64,14 +72,16 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
         path: folder.to_path_buf(),
         source,
     })?;
-    let names: Vec<String> = found
+    let (names, others): (Vec<String>, Vec<String>) = found
         .into_iter()
         .map(|(name, _)| name)
-        .filter(|name| is_capture(name))
-        .collect();
+        .partition(|name| ends_in(name, &CAPTURE_ENDINGS));
     let Some(example) = names.first() else {
         return Err(DraftError::NoCaptures {
             path: folder.to_path_buf(),
+            table: others
+                .into_iter()
+                .find(|name| ends_in(name, &TABLE_ENDINGS)),
         });
     };
     let shapes = match template {
@@ -101,12 +111,13 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
     Ok(written(folder, &shapes, &rest))
 }
 
-fn is_capture(name: &str) -> bool {
+/// Whether a file ends so, compressed or not.
+fn ends_in(name: &str, endings: &[&str]) -> bool {
     let lower = name.to_lowercase();
     COMPRESSION_ENDINGS.iter().any(|compression| {
         lower
             .strip_suffix(compression)
-            .is_some_and(|plain| CAPTURE_ENDINGS.iter().any(|ending| plain.ends_with(ending)))
+            .is_some_and(|plain| endings.iter().any(|ending| plain.ends_with(ending)))
     })
 }
 
@@ -326,6 +337,9 @@ mod tests {
             draft(folder.path(), None),
             Err(DraftError::NoCaptures { .. })
         ));
+        let folder = folder_of(&["readme.txt", "cubic_1.flent.gz"]);
+        let error = draft(folder.path(), None).unwrap_err().to_string();
+        assert!(error.contains("such as cubic_1.flent.gz, becomes runs by [[measured]]"));
         let missing = folder.path().join("nowhere");
         assert!(matches!(
             draft(&missing, None),

@@ -219,17 +219,7 @@ fn drafts<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) ->
     drafts.extend(measured::drafts(manifest, folder, document));
     // By file; those of one file in its order.
     drafts.sort_by(|a, b| a.file.cmp(&b.file));
-    let mut lines: HashMap<&str, usize> = HashMap::new();
-    for draft in &drafts {
-        let line = lines.insert(&draft.name, draft.line);
-        if let Some(line) = line.filter(|_| draft.measured.is_some()) {
-            let message = format!(
-                "{} is already a run by line {line}: each may count only once",
-                draft.name
-            );
-            document.mistake(draft.line, message);
-        }
-    }
+    measured::told_apart(&mut drafts, document);
     drafts
 }
 

@@ -506,3 +506,84 @@ fn what_a_series_cannot_show_is_a_mistake() {
         );
     }
 }
+
+/// Utilisation by loss and delay, two runs a setting but for the last one; the ninth had two flows.
+const SETTINGS: &str = "\
+cca,loss,delay_ms,mbps,flows
+bbr,0,1,9,1
+bbr,0,1,8,1
+bbr,0,50,7,1
+bbr,0,50,6,1
+bbr,2,1,6,1
+bbr,2,1,5,1
+bbr,2,50,1,1
+bbr,2,50,1.5,
+bbr,2,50,9,2
+";
+
+#[test]
+fn a_measured_grid_of_loss_and_delay_has_its_reports_too() {
+    let manifest = r#"
+[study]
+group_by = ["cca", "loss", "delay"]
+report = "utilisation-grid"
+[labels.loss]
+unit = "%"
+[labels.delay]
+unit = "ms"
+[[measured]]
+files = "settings.csv"
+columns = { cca = "cca", loss = "loss", delay = "delay_ms" }
+metrics = { goodput_bps = "mbps", flow_count = "flows" }
+[measured.conditions]
+capacity = "10Mbit"
+"#;
+    let manifest = manifest.replace("\"mbps\"", "{ column = \"mbps\", unit = \"Mbit\" }");
+    let folder = folder_with(&[("settings.csv", SETTINGS)], &manifest);
+    let results = carried_out(folder.path());
+    let grid = report(&results, "utilisation-grid");
+    assert_eq!(column(grid, "runs"), ["4", "4"]);
+    // Medians of 9 and 8, 7 and 6, 6 and 5, 1 and 1.5 of 10 Mbit/s.
+    let near: Vec<f64> = numbers(grid, "delay_ms_1").into_iter().flatten().collect();
+    let far: Vec<f64> = numbers(grid, "delay_ms_50").into_iter().flatten().collect();
+    for (found, expected) in near.iter().chain(&far).zip([0.85, 0.55, 0.65, 0.125]) {
+        close(*found, expected, 1e-12);
+    }
+    // A lossy last mile of 1 ms before 50 ms without loss: min(5.5, 6.5) against 1.25 from end to end.
+    let splits = report(&results, "splits");
+    let gains: Vec<f64> = numbers(splits, "gain").into_iter().flatten().collect();
+    assert!(
+        !gains.is_empty() && gains.iter().all(|gain| (gain - 4.4).abs() < 1e-9),
+        "{gains:?}"
+    );
+}
+
+#[test]
+fn sections_may_take_other_columns_of_the_same_rows_under_other_labels() {
+    let section = |cca: &str, column: &str| {
+        format!(
+            "[[measured]]\nfiles = \"both.csv\"\nlabels = {{ cca = \"{cca}\" }}\nmetrics = {{ goodput_bps = \"{column}\" }}\n"
+        )
+    };
+    let manifest = section("bbr", "bbr_mbps") + &section("cubic", "cubic_mbps");
+    let folder = folder_with(&[("both.csv", "bbr_mbps,cubic_mbps\n9,8\n")], &manifest);
+    let results = carried_out(folder.path());
+    let goodput = |name: &str| run(&results, name).values.get(Metric::GoodputBps);
+    assert_eq!(goodput("both.csv:2"), Some(9e6));
+    assert_eq!(goodput("both.csv:2 [cca=cubic]"), Some(8e6));
+}
+
+#[test]
+fn a_mistake_in_many_files_is_said_once() {
+    let files = [
+        ("bbr.csv", "mbps\n9\n"),
+        ("cubic.csv", "mbps\n8\n"),
+        ("reno.csv", "mbps\n8\n"),
+    ];
+    let manifest = "[[measured]]\nfiles = \"{cca}.csv\"\nmetrics = { goodput_bps = \"mpbs\" }\n";
+    let folder = folder_with(&files, manifest);
+    let found = mistakes(folder.path());
+    let said = "study.toml:3: bbr.csv: there is no column 'mpbs'; did you mean 'mbps'? (and so in 2 more files)";
+    assert!(found.ends_with(said), "{found}");
+    assert_eq!(found.lines().count(), 1);
+}

@@ -3,7 +3,7 @@
 
 mod numbers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::settings::meant;
 use super::{Draft, MeasuredDraft, Texts, files_without, with_labels};
@@ -47,6 +47,7 @@ pub(super) fn drafts<'m>(
             continue;
         };
         let general = manifest.analysis.window.as_ref();
+        let mut faults = Faults::default();
         for (files, found) in files_without(&section.files, &section.except, folder, document) {
             let table = match &template {
                 Some(template) => MeasuredTable::read_lines(&found.path, template),
@@ -66,14 +67,79 @@ pub(super) fn drafts<'m>(
                         context,
                         table: &table,
                         document: &mut *document,
+                        faults: Vec::new(),
                     };
                     drafts.extend(reader.drafts());
+                    faults.of_file(&found.name, reader.faults);
                 }
-                Err(error) => drafts.extend(context.unreadable(&error, document)),
+                Err(error) => match context.unreadable(&error, document) {
+                    Ok(draft) => drafts.push(draft),
+                    Err(fault) => faults.of_file(&found.name, vec![(files.line, fault)]),
+                },
+            }
+        }
+        faults.say(document);
+    }
+    drafts
+}
+
+/// What is wrong with the tables of a section: the first fault that a line has, and in how many
+/// more files it has one.
+#[derive(Default)]
+struct Faults {
+    /// File and fault by line, and the other files.
+    by_line: BTreeMap<usize, (String, String, BTreeSet<String>)>,
+}
+
+impl Faults {
+    fn of_file(&mut self, file: &str, faults: Vec<(usize, String)>) {
+        for (line, fault) in faults {
+            let first = || (file.to_owned(), fault, BTreeSet::new());
+            let (known, _, others) = self.by_line.entry(line).or_insert_with(first);
+            if known != file {
+                others.insert(file.to_owned());
             }
         }
     }
-    drafts
+
+    fn say(self, document: &mut Document) {
+        for (line, (file, fault, others)) in self.by_line {
+            let message = match others.len() {
+                0 => format!("{file}: {fault}"),
+                1 => format!("{file}: {fault} (and so in 1 more file)"),
+                n => format!("{file}: {fault} (and so in {n} more files)"),
+            };
+            document.mistake(line, message);
+        }
+    }
+}
+
+/// Names what several sections make of the same rows by what their labels say; where these are the
+/// same too, it is a mistake.
+pub(super) fn told_apart(drafts: &mut [Draft<'_>], document: &mut Document) {
+    let mut known: HashMap<String, (Texts, usize)> = HashMap::new();
+    for draft in drafts.iter_mut().filter(|draft| draft.measured.is_some()) {
+        let (texts, line) = (draft.texts.clone(), draft.line);
+        let Some((before, line_before)) = known.insert(draft.name.clone(), (texts, line)) else {
+            continue;
+        };
+        if pairs(&before).eq(pairs(&draft.texts)) {
+            let message = format!(
+                "{} is already a run by line {line_before}: each may count only once",
+                draft.name
+            );
+            document.mistake(line, message);
+        }
+        let values = pairs(&draft.texts).map(|(label, text)| format!("{label}={text}"));
+        draft.name = named(&draft.name, values);
+    }
+}
+
+/// Labels and their values.
+fn pairs(texts: &Texts) -> impl Iterator<Item = (&str, &str)> {
+    texts
+        .iter()
+        .map(|(label, text)| (label.as_str(), text.value.as_str()))
 }
 
 /// Where a table comes from.
@@ -110,20 +176,26 @@ impl<'m> Context<'m, '_> {
         }
     }
 
-    /// A table that cannot be read is a mistake. An archive of flent is one run, which failed.
-    fn unreadable(&self, error: &ImportError, document: &mut Document) -> Option<Draft<'m>> {
+    /// An archive of flent that cannot be read is a run, which failed.
+    ///
+    /// # Errors
+    /// It is another table, of which nobody knows the runs: what is wrong with it.
+    fn unreadable(
+        &self,
+        error: &ImportError,
+        document: &mut Document,
+    ) -> Result<Draft<'m>, String> {
+        let at = error.place.map(|place| format!("{place}: "));
+        let fault = format!("{}{}", at.unwrap_or_default(), error.kind);
         if !self.found.name.contains(".flent") {
-            document.mistake(self.files.line, error.to_string());
-            return None;
+            return Err(fault);
         }
         let texts = with_labels(self.labels_of_name(), &self.section.labels, document);
-        let at = error.place.map(|place| format!("{place}: "));
-        let message = format!("{}{}", at.unwrap_or_default(), error.kind);
         let measured = MeasuredDraft {
-            outcome: Err(message),
+            outcome: Err(fault),
             flows: Vec::new(),
         };
-        Some(self.draft(self.found.name.clone(), texts, measured))
+        Ok(self.draft(self.found.name.clone(), texts, measured))
     }
 }
 
@@ -132,6 +204,8 @@ struct Reader<'m, 'a> {
     context: Context<'m, 'a>,
     table: &'a MeasuredTable,
     document: &'a mut Document,
+    /// What is wrong with the table, and which line asks for it.
+    faults: Vec<(usize, String)>,
 }
 
 impl<'m> Reader<'m, '_> {
@@ -145,18 +219,23 @@ impl<'m> Reader<'m, '_> {
         let mut drafts = drafts.unwrap_or_default();
         if drafts.len() > RUNS_MAX {
             let message = format!(
-                "{}: has {} runs, more than {RUNS_MAX}: are its rows \"points\" in time?",
-                self.context.found.name,
+                "has {} runs, more than {RUNS_MAX}: are its rows \"points\" in time?",
                 drafts.len()
             );
-            self.mistake(self.context.files.line, message);
+            self.fault(self.context.files.line, message);
             drafts.clear();
         }
         drafts
     }
 
+    /// What is wrong whatever the table is.
     fn mistake(&mut self, line: usize, message: impl Into<String>) {
         self.document.mistake(line, message);
+    }
+
+    /// What is wrong with this table.
+    fn fault(&mut self, line: usize, message: impl Into<String>) {
+        self.faults.push((line, message.into()));
     }
 
     /// What a row of the table is; a mistake where the section asks for what it cannot be.
@@ -179,11 +258,8 @@ impl<'m> Reader<'m, '_> {
             }
         };
         if let (true, Some(given), Rows::Runs | Rows::Flows) = (is_flent, &section.rows, rows) {
-            let message = format!(
-                "{} is an archive of flent, whose rows are points in time: write rows = \"points\", or leave it out",
-                self.context.found.name
-            );
-            self.mistake(given.line, message);
+            let message = "is an archive of flent, whose rows are points in time: write rows = \"points\", or leave it out";
+            self.fault(given.line, message);
             return None;
         }
         self.only_for(rows, section.window.as_ref(), "window", &[Rows::Points]);
@@ -285,13 +361,9 @@ impl<'m> Reader<'m, '_> {
                 let outcome = match numbers::points(&time, series, rows) {
                     Ok(points) => RunMeasure::of_points(&points, self.context.window),
                     Err(row) => {
-                        let message = format!(
-                            "{}: {}: times must ascend within a run",
-                            self.context.found.name,
-                            self.table.place(row)
-                        );
-                        let line = self.context.section.line;
-                        self.mistake(line, message);
+                        let place = self.table.place(row);
+                        let message = format!("{place}: times must ascend within a run");
+                        self.fault(self.context.section.line, message);
                         return None;
                     }
                 };
@@ -339,8 +411,7 @@ impl<'m> Reader<'m, '_> {
                 Some(owned.collect())
             }
             Err(kind) => {
-                let message = format!("{}: {kind}", self.context.found.name);
-                self.mistake(column.line, message);
+                self.fault(column.line, kind.to_string());
                 None
             }
         }

@@ -1,6 +1,6 @@
 //! Columns of numbers: which they are, in which unit, and what they become.
 
-use super::Reader;
+use super::{Reader, pairs};
 use crate::study::import::{MeasuredColumn, MeasuredFormat};
 use crate::study::manifest::{ColumnText, Located, suggestion};
 use crate::study::measure::SeriesKind;
@@ -183,7 +183,7 @@ impl Reader<'_, '_> {
         }
         let mut runs: Vec<Texts> = Vec::new();
         for (assigned, _) in &found {
-            let same = |run: &Texts| keys(run).eq(keys(assigned));
+            let same = |run: &Texts| pairs(run).eq(pairs(assigned));
             if !assigned.is_empty() && !runs.iter().any(same) {
                 runs.push(assigned.clone());
             }
@@ -206,7 +206,7 @@ impl Reader<'_, '_> {
         let mut series: Series = runs.into_iter().map(|run| (run, Vec::new())).collect();
         for (assigned, cells) in found {
             for (run, of_run) in &mut series {
-                if assigned.is_empty() || keys(run).eq(keys(&assigned)) {
+                if assigned.is_empty() || pairs(run).eq(pairs(&assigned)) {
                     of_run.push(cells.clone());
                 }
             }
@@ -328,15 +328,11 @@ impl Reader<'_, '_> {
                 columns.len() - COLUMNS_LISTED
             )
         };
-        let message = format!(
-            "{}: there is no column {}{hint}",
-            self.context.found.name,
-            wanted.join(" or ")
-        );
+        let message = format!("there is no column {}{hint}", wanted.join(" or "));
         let line = names
             .first()
             .map_or(self.context.section.line, |name| name.line);
-        self.mistake(line, message);
+        self.fault(line, message);
         None
     }
 
@@ -345,8 +341,7 @@ impl Reader<'_, '_> {
         match self.table.numbers(&name.value) {
             Ok(numbers) => Some(numbers.iter().map(|cell| Some((*cell)? * factor)).collect()),
             Err(kind) => {
-                let message = format!("{}: {kind}", self.context.found.name);
-                self.mistake(name.line, message);
+                self.fault(name.line, kind.to_string());
                 None
             }
         }
@@ -360,7 +355,7 @@ impl Reader<'_, '_> {
             None => factor_of_ratio(of, column, name),
         };
         factor
-            .map_err(|(line, message)| self.mistake(line, message))
+            .map_err(|(line, message)| self.fault(line, message))
             .ok()
     }
 
@@ -431,11 +426,4 @@ fn example(dimension: Dimension) -> &'static str {
         Dimension::Percent => "%",
         Dimension::Bdp => "BDP",
     }
-}
-
-/// Labels and their values.
-fn keys(texts: &Texts) -> impl Iterator<Item = (&str, &str)> {
-    texts
-        .iter()
-        .map(|(label, text)| (label.as_str(), text.value.as_str()))
 }

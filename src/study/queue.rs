@@ -48,17 +48,26 @@ pub(super) fn add(
         way: &hop.ways[Heading::Forward as usize],
         window_ns: measure.window_ns,
     };
+    let mut headings = Vec::new();
     for flow in &mut measure.flows {
-        let ends = flow.ends;
-        let of_path = hop.flows.iter().flatten().find(|of_path| {
-            of_path.heading == Heading::Forward
-                && ends.is_some_and(|ends| {
-                    (of_path.key.src, of_path.key.dst) == (ends.sender, ends.receiver)
-                })
-        });
-        if let Some(of_path) = of_path {
+        let ends = flow.ends.map(|ends| (ends.sender, ends.receiver));
+        let mut of_path = hop.flows.iter().flatten();
+        let of_path = of_path.find(|of_path| Some((of_path.key.src, of_path.key.dst)) == ends);
+        headings.extend(of_path.map(|of_path| of_path.heading));
+        if let Some(of_path) = of_path.filter(|flow| flow.heading == Heading::Forward) {
             queue.set_flow(of_path, &mut flow.values);
         }
+    }
+    let [before, after] = &hop.points;
+    if headings.is_empty() {
+        return Err(format!(
+            "its queue: none of its flows is in {before}: is that of another run?"
+        ));
+    }
+    if !headings.contains(&Heading::Forward) {
+        return Err(format!(
+            "its queue: its packets pass {after} before {before}: are 'before' and 'after' the wrong way round?"
+        ));
     }
     queue.set_run(&mut measure.values);
     Ok(())

@@ -14,6 +14,7 @@ mod formats;
 mod hostile;
 mod manifests;
 mod measured;
+mod measured_series;
 mod path;
 mod published;
 mod rooms;

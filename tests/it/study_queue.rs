@@ -95,6 +95,46 @@ fn check(run: &StudyRun, folder: &Path) {
     assert_eq!(run.values.get(Metric::QueueDroppedPackets), Some(dropped));
 }
 
+/// Captures of another run, and the two the wrong way round.
+#[test]
+fn a_queue_of_something_else_fails_the_run() {
+    let Some(lab) = shared("lab") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for (before, after, said) in [
+        (
+            "s1-single-50m-bbr-deep/ingress",
+            "s1-single-50m-bbr-deep/egress",
+            "is that of another run?",
+        ),
+        (
+            "s1-single-50m-reno-deep/client",
+            "s1-single-50m-reno-deep/sender",
+            "the wrong way round?",
+        ),
+        (
+            "s1-single-50m-bbr-deep/ingress",
+            "s1-single-50m-reno-deep/egress",
+            "none of its packets is in",
+        ),
+    ] {
+        let manifest = format!(
+            "[study]\nfolder = \"{}\"\n[[runs]]\nfiles = \"s1-single-50m-reno-deep/egress.pcap.zst\"\nbefore = \"{before}.pcap.zst\"\nafter = \"{after}.pcap.zst\"\n",
+            lab.canonicalize().unwrap().display()
+        );
+        let path = folder.path().join("study.toml");
+        fs::write(&path, manifest).unwrap();
+        let plan = StudyPlan::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let results = plan.carry_out(None, &Watch::default());
+        let error = results.runs[0].error.clone().unwrap_or_default();
+        assert!(
+            error.contains("its queue: ") && error.contains(said),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_queue_that_cannot_be_is_a_mistake() {
     let Some(lab) = shared("lab") else {

@@ -372,6 +372,10 @@ impl Reader<'_, '_> {
                 .map(|unit| unit.factor)
                 .map_err(|message| (unit.line, message));
         }
+        // A table of ours, or one that says it as ours do.
+        if name == of.name.value {
+            return Ok(1.0);
+        }
         let stated = self
             .table
             .metadata

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::capture::{CaptureSource, Io};
-use crate::decode::{DecodeOptions, Filter};
+use crate::decode::{DecodeOptions, Filter, Segment};
 use crate::flow::FlowLimits;
 use crate::metric::BalanceWeights;
 
@@ -113,6 +113,16 @@ pub struct Config {
     pub io: Io,
     /// Go on behind damage in a file, at the next records that make sense.
     pub repair: bool,
+}
+
+impl Config {
+    /// Whether the filter, where there is one, lets a segment through.
+    #[inline]
+    pub(super) fn wants(&self, segment: &Segment) -> bool {
+        self.filter
+            .as_ref()
+            .is_none_or(|filter| filter.keeps(&segment.src, &segment.dst))
+    }
 }
 
 impl Default for Config {

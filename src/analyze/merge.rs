@@ -256,6 +256,14 @@ pub struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
+    /// Whether it is of one size class with a flow of `largest` payload bytes, at least one hundredth of
+    /// that: requests of a few bytes do not compete with the downloads they ask for, and charts do
+    /// not show them.
+    #[must_use]
+    pub fn counts_beside(&self, largest: u64) -> bool {
+        self.record.summary.payload_bytes.saturating_mul(100) >= largest
+    }
+
     /// Counts and distributions.
     #[must_use]
     pub fn summary(&self) -> &'a DirectionSummary {

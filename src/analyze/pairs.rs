@@ -232,8 +232,6 @@ impl Sharing {
 
 /// The flows that compete, of those that are compared.
 fn rivals<'a>(flows: &[Flow<'a>], paired: &[usize]) -> Vec<Flow<'a>> {
-    // Only flows of one size class compete: requests of a few bytes against the downloads they
-    // asked for would make every capture look unfair.
     let largest = paired
         .iter()
         .map(|&index| flows[index].summary().payload_bytes)
@@ -242,6 +240,6 @@ fn rivals<'a>(flows: &[Flow<'a>], paired: &[usize]) -> Vec<Flow<'a>> {
     paired
         .iter()
         .map(|&index| flows[index])
-        .filter(|flow| flow.summary().payload_bytes * 100 >= largest)
+        .filter(|flow| flow.counts_beside(largest))
         .collect()
 }

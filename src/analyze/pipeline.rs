@@ -174,11 +174,10 @@ impl Chunk {
 
     #[inline]
     fn take(&mut self, segment: Segment, config: &Config) {
-        let filter = config.filter.as_ref();
-        if filter.is_some_and(|filter| !filter.keeps(&segment.src, &segment.dst)) {
-            self.tally.add(Skip::Filtered);
-        } else {
+        if config.wants(&segment) {
             self.shards[shard_of(&segment)].push(segment);
+        } else {
+            self.tally.add(Skip::Filtered);
         }
     }
 }
@@ -253,15 +252,10 @@ impl Source<'_> {
                 let Some(segment) = self.fragments.push(fragment) else {
                     continue;
                 };
-                if self
-                    .config
-                    .filter
-                    .as_ref()
-                    .is_some_and(|filter| !filter.keeps(&segment.src, &segment.dst))
-                {
-                    self.filtered_whole += u64::from(segment.ip_packets);
-                } else {
+                if self.config.wants(&segment) {
                     batch.whole.push(segment);
+                } else {
+                    self.filtered_whole += u64::from(segment.ip_packets);
                 }
             }
         }

@@ -6,10 +6,6 @@ use super::ChartOptions;
 use super::label::{FlowName, capture_names, count, file_stem, flow_names};
 use super::style::Style;
 
-/// Flows with less payload than one hundredth of the largest one's are requests and the like:
-/// they have no line or bar of their own.
-const SMALL: u64 = 100;
-
 /// A flow with its name.
 #[derive(Clone, Debug)]
 pub(super) struct NamedFlow<'a> {
@@ -116,7 +112,7 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
     let largest = flows.first().map_or(0, NamedFlow::payload);
     let drawn = flows
         .iter()
-        .take_while(|flow| flow.payload() * SMALL >= largest)
+        .take_while(|flow| flow.flow.counts_beside(largest))
         .count();
     let small = flows.split_off(drawn);
     (flows, small)

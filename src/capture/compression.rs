@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
@@ -27,6 +29,13 @@ pub(super) const MAGIC_BYTES: usize = 6;
 
 /// Compressed bytes read at a time.
 const INPUT_BYTES: usize = 256 << 10;
+
+/// Bytes that a stream may expand to whatever it is made of.
+const EXPANDED_BYTES_MIN: u64 = 1 << 30;
+
+/// How many times as long as it is a longer stream may become. Captures become a hundred times as
+/// long at most; beyond it is a stream that was made to be endless.
+const EXPANSION_MAX: u64 = 1000;
 
 /// Memory the xz decoder may use, in bytes: its largest preset needs 65 MiB.
 const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
@@ -57,6 +66,29 @@ impl Compression {
         self,
         input: R,
     ) -> io::Result<Box<dyn Read + Send>> {
+        self.bounded(input, EXPANDED_BYTES_MIN)
+    }
+
+    fn bounded<R: Read + Send + 'static>(
+        self,
+        input: R,
+        bytes_min: u64,
+    ) -> io::Result<Box<dyn Read + Send>> {
+        let consumed = Arc::new(AtomicU64::new(0));
+        let input = Counted {
+            input,
+            bytes: Arc::clone(&consumed),
+        };
+        let decoder = self.unbounded(input)?;
+        Ok(Box::new(Bounded {
+            decoder,
+            consumed,
+            expanded: 0,
+            bytes_min,
+        }))
+    }
+
+    fn unbounded<R: Read + Send + 'static>(self, input: R) -> io::Result<Box<dyn Read + Send>> {
         let input = BufReader::with_capacity(INPUT_BYTES, input);
         Ok(match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(input)),
@@ -82,6 +114,40 @@ impl fmt::Display for Compression {
             Self::Xz => "xz",
             Self::Lz4 => "lz4",
         })
+    }
+}
+
+/// Counts the bytes of a compressed stream.
+struct Counted<R> {
+    input: R,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buf)?;
+        self.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Ends a stream that expands too much: a decompression bomb.
+struct Bounded {
+    decoder: Box<dyn Read + Send>,
+    consumed: Arc<AtomicU64>,
+    expanded: u64,
+    bytes_min: u64,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let consumed = self.consumed.load(Ordering::Relaxed);
+        if self.expanded > self.bytes_min.max(consumed.saturating_mul(EXPANSION_MAX)) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let read = self.decoder.read(buf)?;
+        self.expanded += read as u64;
+        Ok(read)
     }
 }
 
@@ -190,5 +256,68 @@ impl<R: Read> Read for Watched<R> {
         let read = self.input.read(buf)?;
         self.ended |= read == 0;
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    type Encode = fn(&[u8]) -> Vec<u8>;
+
+    const ENCODERS: [(Compression, Encode); 3] = [
+        (Compression::Gzip, |bytes| {
+            let mut encoder =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }),
+        (Compression::Zstd, |bytes| {
+            zstd::encode_all(bytes, 1).unwrap()
+        }),
+        (Compression::Xz, |bytes| {
+            let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }),
+    ];
+
+    #[test]
+    fn a_stream_that_expands_without_end_ends_where_it_may() {
+        let bytes_min = 8 << 20;
+        for (compression, encode) in ENCODERS {
+            let bomb = encode(&vec![0; 32 << 20]);
+            let mut decoder = compression
+                .bounded(io::Cursor::new(bomb), bytes_min)
+                .unwrap();
+            let read = io::copy(&mut decoder, &mut io::sink());
+            // Zeros are as much as gzip can make of a byte: 1,032.
+            assert_eq!(
+                read.unwrap_err().kind(),
+                io::ErrorKind::FileTooLarge,
+                "{compression}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_expands_as_captures_do_is_read_to_its_end() {
+        // A hundred bytes of zeros after each ten of noise.
+        let mut state = 7_u64;
+        let mut bytes = Vec::new();
+        while bytes.len() < 4 << 20 {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            bytes.extend(state.to_be_bytes());
+            bytes.resize(bytes.len() + 100, 0);
+        }
+        for (compression, encode) in ENCODERS {
+            let mut decoder = compression
+                .bounded(io::Cursor::new(encode(&bytes)), 1 << 10)
+                .unwrap();
+            let read = io::copy(&mut decoder, &mut io::sink()).unwrap();
+            assert_eq!(read, bytes.len() as u64, "{compression}");
+        }
     }
 }

@@ -243,6 +243,9 @@ fn explain_compression(format: Compression, error: &io::Error) -> String {
                 "the {format} stream ends early: the file was cut short, copy or fetch it again"
             )
         }
+        (io::ErrorKind::FileTooLarge, _) => format!(
+            "the {format} stream expands a thousand times and more, which no capture does (a decompression bomb?): decompress it first, if it is none"
+        ),
         (_, Compression::Zstd) => format!(
             "the zstd stream cannot be decompressed: {error} (damaged, or made with --long above 27: try zstd -d --long=31 first)"
         ),

@@ -171,9 +171,11 @@ impl Opener {
                 if meta.is_dir() {
                     return Err(CaptureErrorKind::Directory);
                 }
+                // It may have become shorter since it was looked at first.
+                let bytes = meta.len().max(self.bytes.unwrap_or(0));
                 regular = meta.is_file().then(|| Regular {
                     file: Arc::clone(&file),
-                    bytes: meta.len(),
+                    bytes,
                 });
                 Box::new(file)
             }
@@ -187,7 +189,7 @@ impl Opener {
 /// A regular file, which has a size and can be read from anywhere.
 struct Regular {
     file: Arc<File>,
-    /// Size when it was opened.
+    /// Size when it was first looked at or opened.
     bytes: u64,
 }
 

@@ -16,6 +16,11 @@ use crate::study::StudyResults;
 /// Flows shown in the table: what fits a screen.
 const FLOWS_SHOWN: usize = 20;
 
+const DAY_NS: i64 = 86_400 * 1_000_000_000;
+
+/// Days between the first and the last record of a capture beyond which its dates are not believed.
+const DAYS_MAX: i64 = 1000;
+
 /// Damaged places of a file that are told one by one.
 const GAPS_SHOWN: usize = 5;
 
@@ -218,6 +223,8 @@ pub(super) fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
         .filter_map(|flow| flow.summary().rtt.ns_min())
         .min();
     let coarse = shortest_ns.is_some_and(|ns| tick_ns * 10.0 > ns as f64 && ns > 0);
+    let days = capture.span.map_or(0, |span| span.length_ns() / DAY_NS);
+    let absurd = days > DAYS_MAX;
     [
         (drops > 0, format!("{} packets were dropped while capturing, by the file's own count", grouped(drops))),
         (
@@ -250,6 +257,13 @@ pub(super) fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
             format!(
                 "{} packets are older than the one before them: the clock stepped back, or several queues were captured into one file",
                 grouped(quality.clock_steps_back)
+            ),
+        ),
+        (
+            absurd,
+            format!(
+                "its records are {} days apart: some are dated wrong (0, or a clock that was set), and rates over the whole capture say nothing",
+                grouped(days.unsigned_abs())
             ),
         ),
         (

@@ -1,6 +1,7 @@
 //! What a user sees of captures that are damaged, absurd, or change while they are read.
 
 use std::fs;
+use std::io::Write as _;
 
 use super::cli::run;
 use super::support::capture;
@@ -110,5 +111,226 @@ fn too_little_memory_is_told_with_what_was_given_up() {
         let refused = run(folder.path(), &["many.pcap", "--memory", wrong]);
         assert_eq!(refused.status, 2);
         assert!(refused.stderr.contains("--memory"), "{}", refused.stderr);
+    }
+}
+
+/// A pcap file of raw IPv4 packets, with a snap length of 40: each a data packet of 10 bytes, dated
+/// by what is given in seconds, that a record of `captured` bytes holds.
+fn dated(records: &[(u32, usize)]) -> Vec<u8> {
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
+    for field in [0_u32, 0, 40, 101] {
+        file.extend(field.to_le_bytes());
+    }
+    for (index, &(second, captured)) in records.iter().enumerate() {
+        for field in [second, 0, captured as u32, 50] {
+            file.extend(field.to_le_bytes());
+        }
+        let mut packet = vec![0x45, 0, 0, 50, 0, 0, 0x40, 0, 64, 6, 0, 0];
+        packet.extend([10, 0, 0, 1, 10, 0, 0, 2, 4, 0, 0, 80]);
+        packet.extend((1 + 10 * index as u32).to_be_bytes());
+        packet.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+        packet.resize(captured, 0);
+        file.extend(packet);
+    }
+    file
+}
+
+/// What is said of such a file, and the packets of each of its flows.
+fn said_of(records: &[(u32, usize)]) -> (i32, String, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("odd.pcap"), dated(records)).unwrap();
+    let run = run(
+        folder.path(),
+        &["odd.pcap", "--no-charts", "--out", "r.csv"],
+    );
+    let table = fs::read_to_string(folder.path().join("r.csv")).unwrap();
+    let mut lines = table.lines();
+    let place = |line: &str| line.split(',').position(|name| name == "data_packets");
+    let column = lines.next().and_then(place).unwrap();
+    let cell = |line: &str| line.split(',').nth(column).unwrap().to_owned();
+    let packets = lines.map(cell).collect();
+    (run.status, run.stderr, packets)
+}
+
+#[test]
+fn absurd_times_are_told_and_lose_no_packet() {
+    let day = 1_700_000_000;
+    let usual: Vec<(u32, usize)> = (0..20).map(|second| (day + second, 50)).collect();
+    let (status, said, packets) = said_of(&usual);
+    assert_eq!((status, packets), (0, vec!["20".to_owned()]));
+    assert!(!said.contains("dated wrong"), "{said}");
+    // A zero, the last second that a pcap file can name, and a clock that starts at zero.
+    for (index, second) in [(7, 0), (7, u32::MAX), (0, 0), (19, u32::MAX)] {
+        let mut odd = usual.clone();
+        odd[index].0 = second;
+        let (status, said, packets) = said_of(&odd);
+        assert_eq!(
+            (status, packets),
+            (0, vec!["20".to_owned()]),
+            "{index} {second}: {said}"
+        );
+        assert!(
+            said.contains("warning: odd.pcap: its records are ")
+                && said.contains(" days apart: some are dated wrong (0, or a clock that was set)"),
+            "{said}"
+        );
+    }
+    let zeros: Vec<(u32, usize)> = (0..20).map(|_| (0, 50)).collect();
+    let (status, said, packets) = said_of(&zeros);
+    assert_eq!((status, packets), (0, vec!["20".to_owned()]), "{said}");
+}
+
+#[test]
+fn a_clock_that_steps_back_is_told_with_how_often() {
+    let day = 1_700_000_000;
+    // An hour back, once.
+    let stepped: Vec<(u32, usize)> = (0..20)
+        .map(|index| {
+            (
+                if index < 10 {
+                    day + index
+                } else {
+                    day - 3600 + index
+                },
+                50,
+            )
+        })
+        .collect();
+    let (status, said, packets) = said_of(&stepped);
+    assert_eq!((status, packets), (0, vec!["20".to_owned()]), "{said}");
+    assert!(
+        said.contains(" packets are older than the one before them: the clock stepped back"),
+        "{said}"
+    );
+}
+
+#[test]
+fn records_longer_than_the_snap_length_are_records() {
+    // The file's header says 40.
+    let longer: Vec<(u32, usize)> = (0..20).map(|second| (1_700_000_000 + second, 50)).collect();
+    let (status, said, packets) = said_of(&longer);
+    assert_eq!((status, packets), (0, vec!["20".to_owned()]), "{said}");
+    assert!(!said.contains("error"), "{said}");
+}
+
+#[test]
+fn a_decompression_bomb_is_told_and_takes_neither_memory_nor_time() {
+    let folder = tempfile::tempdir().unwrap();
+    // A capture of 20 packets, and behind it more than a gigabyte of records that say nothing.
+    let mut records = dated(&[(1_700_000_000, 50); 20]);
+    let first = records.len();
+    for _ in 0..16 {
+        for field in [1_700_000_001_u32, 0, 65_520, 65_520] {
+            records.extend(field.to_le_bytes());
+        }
+        records.resize(records.len() + 65_520, 0);
+    }
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.write_all(&records).unwrap();
+    for _ in 0..1100 {
+        encoder.write_all(&records[first..]).unwrap();
+    }
+    let bomb = encoder.finish().unwrap();
+    assert!(bomb.len() < 1 << 20, "{}", bomb.len());
+    fs::write(folder.path().join("bomb.pcap.zst"), bomb).unwrap();
+    let bomb = run(folder.path(), &["bomb.pcap.zst"]);
+    assert_eq!(bomb.status, 1, "{}", bomb.stderr);
+    assert!(
+        bomb.stderr.contains("error: bomb.pcap.zst: record ")
+            && bomb.stderr.contains(
+                "the zstd stream expands a thousand times and more, which no capture does (a decompression bomb?): decompress it first, if it is none; the "
+            ),
+        "{}",
+        bomb.stderr
+    );
+    // One of zeros ends where the zeros begin.
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder
+        .write_all(&dated(&[(1_700_000_000, 50); 20]))
+        .unwrap();
+    encoder.write_all(&vec![0; 64 << 20]).unwrap();
+    fs::write(
+        folder.path().join("zeros.pcap.zst"),
+        encoder.finish().unwrap(),
+    )
+    .unwrap();
+    let zeros = run(folder.path(), &["zeros.pcap.zst"]);
+    assert_eq!(zeros.status, 1, "{}", zeros.stderr);
+    assert!(
+        zeros.stderr.contains(
+            "zeros.pcap.zst: record 21 at byte 1344: nothing but zeros where a record should begin: the file was never written there"
+        ),
+        "{}",
+        zeros.stderr
+    );
+}
+
+/// The command reads two files as one capture, the second of which it has to wait for, so that the
+/// first can be changed while it is read.
+#[cfg(unix)]
+#[test]
+fn a_file_that_grows_or_shrinks_while_it_is_read_is_told() {
+    use std::process::Stdio;
+    for (change, status, told) in [
+        (
+            "grow",
+            1,
+            "the capture was cut short (still being written, or the disk was full?)",
+        ),
+        (
+            "shrink",
+            1,
+            "the file was truncated while it was being read, from ",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("live.pcap");
+        let fifo = folder.path().join("gate");
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let records: Vec<(u32, usize)> = (0..40_000)
+            .map(|index| (1_700_000_000 + index / 100, 50))
+            .collect();
+        let whole = dated(&records);
+        fs::write(&path, &whole).unwrap();
+        let child = super::cli::command(folder.path())
+            .args([
+                "--concat",
+                "live.pcap",
+                "gate",
+                "--io",
+                "read",
+                "--threads",
+                "1",
+            ])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It has looked at the first file when it opens the second, and reads it after that.
+        let mut gate = fs::OpenOptions::new().write(true).open(&fifo).unwrap();
+        let file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        if change == "grow" {
+            // A whole record and a part of one.
+            (&file)
+                .write_all(&dated(&[(1_700_001_000, 50); 2])[24..24 + 66 + 30])
+                .unwrap();
+        } else {
+            file.set_len(24 + 66 * 1000 + 5).unwrap();
+        }
+        gate.write_all(&dated(&[(1_800_000_000, 50)])).unwrap();
+        drop(gate);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(
+            said.contains("error: live.pcap: record ") && said.contains(told),
+            "{said}"
+        );
     }
 }

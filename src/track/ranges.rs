@@ -245,6 +245,10 @@ impl Holes {
             let dropped = self.list.remove(0);
             self.forgotten_bytes += (dropped.end - dropped.start.max(0)).max(0) as u64;
         }
+        if self.list.capacity() == 0 {
+            // Most flows with a hole have one: no room for four, which is the default.
+            self.list.reserve_exact(1);
+        }
         self.list.push(hole);
     }
 

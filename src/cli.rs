@@ -1,6 +1,7 @@
 //! What did the user ask: arguments to a plan, the plan to results, the outcome to an exit status.
 
 mod args;
+mod charts;
 mod interrupt;
 mod limits;
 mod path;

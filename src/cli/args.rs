@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use super::charts::ChartArgs;
 use super::limits::LimitArgs;
 use super::path::PathArgs;
 use super::study::StudyArgs;
-
-use crate::report::chart::{Size, Theme};
 
 /// Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 ///
@@ -71,21 +70,9 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub top: usize,
 
-    /// Draw charts as SVG instead of PNG
-    #[arg(long)]
-    pub svg: bool,
-
-    /// Size of the charts: one-column (of a paper with two), two-columns or slide
-    #[arg(long, value_name = "SIZE", default_value = "two-columns")]
-    pub chart_size: Size,
-
-    /// What the charts are drawn on: light or dark
-    #[arg(long, value_name = "THEME", default_value = "light")]
-    pub chart_theme: Theme,
-
-    /// Draw no charts
-    #[arg(long, conflicts_with = "svg")]
-    pub no_charts: bool,
+    /// How charts are drawn.
+    #[command(flatten)]
+    pub charts: ChartArgs,
 
     /// How much is kept.
     #[command(flatten)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
+use super::charts::ChartArgs;
 use super::plan::{parse_rate, parse_time};
 use super::progress::{self, Scope};
 use super::{ExitStatus, interrupt};
@@ -13,7 +14,7 @@ use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
-use crate::report::chart::{self, Size, Style, Theme};
+use crate::report::chart;
 use crate::report::tables::{self, Metadata, TableFormat, sibling};
 use crate::report::{OutputFolder, Pending, terminal};
 use crate::table::PathTables;
@@ -87,21 +88,9 @@ pub struct PathArgs {
     #[arg(short, long, value_name = "TIME", default_value = "100ms", value_parser = parse_time)]
     pub bin: i64,
 
-    /// Draw charts as SVG instead of PNG
-    #[arg(long)]
-    pub svg: bool,
-
-    /// Draw no charts
-    #[arg(long, conflicts_with = "svg")]
-    pub no_charts: bool,
-
-    /// Where charts will be shown: one-column or two-columns of a paper, or slide
-    #[arg(long, value_name = "SIZE", default_value = "two-columns")]
-    pub chart_size: Size,
-
-    /// What charts are drawn on: light or dark
-    #[arg(long, value_name = "THEME", default_value = "light")]
-    pub chart_theme: Theme,
+    /// How charts are drawn.
+    #[command(flatten)]
+    pub charts: ChartArgs,
 
     /// Print nothing but errors
     #[arg(short, long)]
@@ -286,7 +275,7 @@ impl Outputs {
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
-            if !args.no_charts {
+            if !args.charts.no_charts {
                 outputs.charts = Some(OutputFolder::create(&out.with_extension("charts"))?);
             }
         }
@@ -325,11 +314,8 @@ impl Outputs {
             written.push(tables::write(table, pending, &metadata)?);
         }
         if let Some(folder) = self.charts {
-            let style = Style {
-                size: args.chart_size,
-                theme: args.chart_theme,
-            };
-            chart::path::draw_all(analysis, folder.filling(), style, args.svg)?;
+            let (style, svg) = (args.charts.style(), args.charts.svg);
+            chart::path::draw_all(analysis, folder.filling(), style, svg)?;
             written.push(folder.commit()?);
         }
         Ok(written)

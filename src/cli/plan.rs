@@ -71,7 +71,7 @@ impl Plan {
             })
             .transpose()?;
         let metadata = metadata(args);
-        let charts = (args.out.is_some() || args.report.is_some()) && !args.no_charts;
+        let charts = (args.out.is_some() || args.report.is_some()) && !args.charts.no_charts;
         let mut config = Config {
             decode: DecodeOptions {
                 layer: if args.outer {
@@ -126,11 +126,8 @@ impl Plan {
 
 fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
     let mut outputs = Outputs {
-        svg: args.svg,
-        style: Style {
-            size: args.chart_size,
-            theme: args.chart_theme,
-        },
+        svg: args.charts.svg,
+        style: args.charts.style(),
         ..Outputs::default()
     };
     if let (Some(out), Some(segments)) = (&args.out, &args.segments) {
@@ -151,13 +148,13 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
             captures: begin("captures")?,
             pings: begin("pings")?,
         });
-        if !args.no_charts {
+        if !args.charts.no_charts {
             outputs.charts = Some(OutputFolder::create(&out.with_extension("charts"))?);
         }
     }
     if let Some(report) = &args.report {
         outputs.report = Some(begin_page(report)?);
-        outputs.report_charts = !args.no_charts;
+        outputs.report_charts = !args.charts.no_charts;
     }
     if let Some(segments) = &args.segments {
         TableFormat::of(segments)?;

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::charts::ChartArgs;
 use super::plan::begin_page;
 use super::progress;
 use super::{ExitStatus, write_page};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
-use crate::report::chart::{Size, StudyChart, Style, Theme, of_study, save_study};
+use crate::report::chart::{StudyChart, of_study, save_study};
 use crate::report::html;
 use crate::report::study::{make_folder, write_tables};
 use crate::report::terminal;
@@ -40,21 +41,9 @@ pub struct StudyArgs {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
-    /// Draw charts as SVG instead of PNG
-    #[arg(long)]
-    pub svg: bool,
-
-    /// Size of the charts: one-column (of a paper with two), two-columns or slide
-    #[arg(long, value_name = "SIZE", default_value = "two-columns")]
-    pub chart_size: Size,
-
-    /// What the charts are drawn on: light or dark
-    #[arg(long, value_name = "THEME", default_value = "light")]
-    pub chart_theme: Theme,
-
-    /// Draw no charts
-    #[arg(long, conflicts_with = "svg")]
-    pub no_charts: bool,
+    /// How charts are drawn.
+    #[command(flatten)]
+    pub charts: ChartArgs,
 
     /// Analyse every run, also those that were analysed before and have not changed
     #[arg(long)]
@@ -139,11 +128,8 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         ("ccanalyze.manifest".to_owned(), results.manifest.clone()),
     ];
     let tables = study_tables(&results);
-    let style = Style {
-        size: args.chart_size,
-        theme: args.chart_theme,
-    };
-    let charts = if args.no_charts {
+    let style = args.charts.style();
+    let charts = if args.charts.no_charts {
         Vec::new()
     } else {
         of_study(&plan.reports, &results, style)
@@ -155,7 +141,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         files += 1;
     }
     files += write_tables(tables, out, &metadata)?.len();
-    if !args.no_charts {
+    if !args.charts.no_charts {
         save(&charts, out, args)?;
     }
     let shown = args.quiet || terminal::summarise_study(&results, out, files);
@@ -171,7 +157,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
 fn save(charts: &[StudyChart], out: &Path, args: &StudyArgs) -> Result<(), ReportError> {
     let folder = OutputFolder::create(&out.join("charts"))?;
     let threads = args.threads.map(usize::from);
-    save_study(charts, folder.filling(), args.svg, threads)?;
+    save_study(charts, folder.filling(), args.charts.svg, threads)?;
     folder.commit()?;
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Instructions a packet, counted by callgrind: a gate that what else the machine does cannot move.
+//! Instructions a packet, counted by callgrind, and allocations a packet, counted by the allocator: a
+//! gate that what else the machine does cannot move.
 //!
 //! ```sh
 //! cargo bench --no-default-features --bench instructions               # compares, fails above +2 %
@@ -15,6 +16,7 @@
     clippy::print_stderr,
     reason = "a command of its own, not part of the tool"
 )]
+#![allow(unsafe_code, reason = "an allocator that counts")]
 
 #[path = "support/synth/mod.rs"]
 #[allow(
@@ -23,21 +25,61 @@
 )]
 mod synth;
 
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureInput, Config, Watch};
 use synth::{Format, Profile, Synth};
+
+/// The system's allocator, which counts how often it is asked.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: all that is asked for is passed on as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are those that it makes here.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+/// What a whole run takes, or a packet.
+#[derive(Clone, Copy)]
+struct Cost {
+    instructions: f64,
+    allocations: f64,
+}
 
 /// Packets by which the two runs differ.
 const PACKETS: u64 = 100_000;
 
 /// Growth that is too much.
 const TOLERANCE: f64 = 0.02;
+
+/// Allocations a packet that are none.
+const FEW_ALLOCATIONS: f64 = 0.001;
 
 const BASELINE: &str = "benches/instructions.tsv";
 
@@ -81,7 +123,7 @@ fn main() -> ExitCode {
         eprintln!("no valgrind, so no instructions are counted");
         return ExitCode::SUCCESS;
     }
-    match measure().and_then(|counts| judge(&counts, &arguments)) {
+    match measure().and_then(|costs| judge(&costs, &arguments)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -99,6 +141,7 @@ fn analyze(path: &str) -> ExitCode {
     };
     let input = CaptureInput::file(Path::new(path));
     let analysis = Analysis::run(vec![input], &config, &Watch::default());
+    println!("{}", ALLOCATIONS.load(Ordering::Relaxed));
     let whole = analysis
         .captures
         .iter()
@@ -106,8 +149,8 @@ fn analyze(path: &str) -> ExitCode {
     ExitCode::from(u8::from(!whole))
 }
 
-/// Instructions a packet of each workload.
-fn measure() -> Result<Vec<(&'static str, f64)>, String> {
+/// What a packet of each workload takes.
+fn measure() -> Result<Vec<(&'static str, Cost)>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     workloads()
         .into_iter()
@@ -120,15 +163,23 @@ fn measure() -> Result<Vec<(&'static str, f64)>, String> {
                     ..synth
                 },
             )?;
-            let packet = twice.saturating_sub(once) as f64 / PACKETS as f64;
-            println!("{packet:8.1}  {name}");
-            Ok((name, packet))
+            let packet = |of: fn(&Cost) -> f64| (of(&twice) - of(&once)) / PACKETS as f64;
+            let cost = Cost {
+                instructions: packet(|cost| cost.instructions),
+                allocations: packet(|cost| cost.allocations),
+            };
+            let Cost {
+                instructions,
+                allocations,
+            } = cost;
+            println!("{instructions:8.1} instructions, {allocations:6.4} allocations  {name}");
+            Ok((name, cost))
         })
         .collect()
 }
 
-/// Instructions of a whole run over a capture.
-fn count(folder: &Path, synth: Synth) -> Result<u64, String> {
+/// What a whole run over a capture takes.
+fn count(folder: &Path, synth: Synth) -> Result<Cost, String> {
     let text = |error: std::io::Error| error.to_string();
     let capture = folder.join("capture");
     let out = File::create(&capture).map_err(text)?;
@@ -139,7 +190,7 @@ fn count(folder: &Path, synth: Synth) -> Result<u64, String> {
         .arg(own)
         .arg("--analyze")
         .arg(&capture)
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .output()
         .map_err(text)?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -147,20 +198,26 @@ fn count(folder: &Path, synth: Synth) -> Result<u64, String> {
         .lines()
         .find_map(|line| line.split_once("Collected :"))
         .map(|(_, number)| number.chars().filter(char::is_ascii_digit).collect());
-    match digits.and_then(|digits| digits.parse().ok()) {
-        Some(count) if output.status.success() => Ok(count),
+    let instructions = digits.and_then(|digits| digits.parse().ok());
+    let allocations = String::from_utf8_lossy(&output.stdout).trim().parse().ok();
+    match instructions.zip(allocations) {
+        Some((instructions, allocations)) if output.status.success() => Ok(Cost {
+            instructions,
+            allocations,
+        }),
         _ => Err(format!("valgrind failed: {said}")),
     }
 }
 
 /// Compares with the baseline, or records a new one; `false` when something got dearer.
-fn judge(counts: &[(&str, f64)], arguments: &[String]) -> Result<bool, String> {
+fn judge(costs: &[(&str, Cost)], arguments: &[String]) -> Result<bool, String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(BASELINE);
     let compiler = compiler();
     if arguments.iter().any(|argument| argument == "--record") {
-        let mut text = format!("# instructions a packet\t{compiler}\n");
-        for (name, count) in counts {
-            let _ = writeln!(text, "{name}\t{count:.1}");
+        let mut text = format!("# instructions and allocations a packet\t{compiler}\n");
+        for (name, cost) in costs {
+            let (instructions, allocations) = (cost.instructions, cost.allocations);
+            let _ = writeln!(text, "{name}\t{instructions:.1}\t{allocations:.4}");
         }
         return fs::write(&path, text)
             .map(|()| true)
@@ -173,18 +230,23 @@ fn judge(counts: &[(&str, f64)], arguments: &[String]) -> Result<bool, String> {
         .next()
         .is_some_and(|line| line.ends_with(&compiler));
     let mut good = true;
-    for (name, count) in counts {
-        let recorded: Option<f64> = baseline
-            .lines()
-            .filter_map(|line| line.split_once('\t'))
-            .find(|(known, _)| known == name)
-            .and_then(|(_, count)| count.parse().ok());
-        let Some(recorded) = recorded else {
+    for (name, cost) in costs {
+        let recorded = baseline.lines().find_map(|line| {
+            let [known, instructions, allocations] = line.split('\t').collect::<Vec<_>>()[..]
+            else {
+                return None;
+            };
+            let numbers = (instructions.parse().ok()?, allocations.parse().ok()?);
+            (known == *name).then_some(numbers)
+        });
+        let Some((instructions, allocations)): Option<(f64, f64)> = recorded else {
             return Err(format!("{BASELINE} has no '{name}': record it"));
         };
-        let growth = count / recorded - 1.0;
-        println!("{:+7.2} %  {name}", growth * 100.0);
+        let growth = cost.instructions / instructions - 1.0;
+        let more = cost.allocations - allocations;
+        println!("{:+7.2} %, {more:+6.4} allocations  {name}", growth * 100.0);
         good &= growth <= TOLERANCE;
+        good &= more <= FEW_ALLOCATIONS.max(allocations * TOLERANCE);
     }
     if !same_compiler {
         println!("the baseline is of another compiler than {compiler}: nothing is judged");

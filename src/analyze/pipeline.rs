@@ -155,13 +155,13 @@ impl Chunk {
                 last: self.span.map_or(record.at, |span| span.last.max(record.at)),
             });
             let ordinal = first_ordinal + index as u64;
-            if let Some(segment) = usual(&record, ordinal) {
+            if let Some(segment) = &usual(&record, ordinal) {
                 self.take(segment, config);
                 continue;
             }
             decode_into(&record, ordinal, &config.decode, &mut decoded);
             match &decoded {
-                Decoded::Segment(segment) => self.take(*segment, config),
+                Decoded::Segment(segment) => self.take(segment, config),
                 Decoded::Fragment(fragment) => self.fragments.push(*fragment),
                 Decoded::Echo(echo) => {
                     self.tally.add(Skip::Icmp);
@@ -173,9 +173,9 @@ impl Chunk {
     }
 
     #[inline]
-    fn take(&mut self, segment: Segment, config: &Config) {
-        if config.wants(&segment) {
-            self.shards[shard_of(&segment)].push(segment);
+    fn take(&mut self, segment: &Segment, config: &Config) {
+        if config.wants(segment) {
+            self.shards[shard_of(segment)].push(*segment);
         } else {
             self.tally.add(Skip::Filtered);
         }

@@ -9,6 +9,12 @@ use super::template::Template;
 /// Folders within folders; deeper ones are not looked into.
 const DEPTH_MAX: usize = 32;
 
+/// Endings of capture files; another one for compression may follow.
+pub(super) const CAPTURE_ENDINGS: [&str; 4] = [".pcap", ".pcapng", ".cap", ".ntar"];
+/// Endings of tables and archives that were measured elsewhere.
+const TABLE_ENDINGS: [&str; 3] = [".flent", ".csv", ".parquet"];
+const COMPRESSION_ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".xz", ".lz4"];
+
 /// Files below a folder by their path from it, with `/` between the parts, sorted.
 ///
 /// Links to folders are not followed, so that none is walked twice.
@@ -73,6 +79,26 @@ pub(super) fn find(folder: &Path, template: &Template) -> io::Result<Vec<Found>>
             Some(Found { name, path, labels })
         });
     Ok(found.collect())
+}
+
+/// Whether a file is called like a capture.
+pub(super) fn is_capture(name: &str) -> bool {
+    ends_in(name, &CAPTURE_ENDINGS)
+}
+
+/// Whether a file is called like a table that was measured elsewhere.
+pub(super) fn is_table(name: &str) -> bool {
+    ends_in(name, &TABLE_ENDINGS)
+}
+
+/// Whether a file ends so, compressed or not.
+fn ends_in(name: &str, endings: &[&str]) -> bool {
+    let lower = name.to_lowercase();
+    COMPRESSION_ENDINGS.iter().any(|compression| {
+        lower
+            .strip_suffix(compression)
+            .is_some_and(|plain| endings.iter().any(|ending| plain.ends_with(ending)))
+    })
 }
 
 #[cfg(test)]

@@ -10,12 +10,6 @@ use super::files;
 use super::template::Template;
 use guess::{Guess, Shape};
 
-/// Endings of capture files; another one for compression may follow.
-const CAPTURE_ENDINGS: [&str; 4] = [".pcap", ".pcapng", ".cap", ".ntar"];
-/// Endings of tables and archives that were measured elsewhere.
-const TABLE_ENDINGS: [&str; 3] = [".flent", ".csv", ".parquet"];
-const COMPRESSION_ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".xz", ".lz4"];
-
 /// Files listed one by one where no template fits them.
 const LISTED_MAX: usize = 1000;
 
@@ -75,13 +69,11 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
     let (names, others): (Vec<String>, Vec<String>) = found
         .into_iter()
         .map(|(name, _)| name)
-        .partition(|name| ends_in(name, &CAPTURE_ENDINGS));
+        .partition(|name| files::is_capture(name));
     let Some(example) = names.first() else {
         return Err(DraftError::NoCaptures {
             path: folder.to_path_buf(),
-            table: others
-                .into_iter()
-                .find(|name| ends_in(name, &TABLE_ENDINGS)),
+            table: others.into_iter().find(|name| files::is_table(name)),
         });
     };
     let shapes = match template {
@@ -109,16 +101,6 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
         names.iter().filter(|name| !fits(name)).collect()
     };
     Ok(written(folder, &shapes, &rest))
-}
-
-/// Whether a file ends so, compressed or not.
-fn ends_in(name: &str, endings: &[&str]) -> bool {
-    let lower = name.to_lowercase();
-    COMPRESSION_ENDINGS.iter().any(|compression| {
-        lower
-            .strip_suffix(compression)
-            .is_some_and(|plain| endings.iter().any(|ending| plain.ends_with(ending)))
-    })
 }
 
 fn written(folder: &Path, shapes: &[Shape], rest: &[&String]) -> String {

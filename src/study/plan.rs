@@ -229,6 +229,14 @@ fn captures<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) 
     let mut lines: HashMap<PathBuf, usize> = HashMap::new();
     for section in &manifest.runs {
         for (files, found) in files_without(&section.files, &section.except, folder, document) {
+            if files::is_table(&found.name) {
+                let message = format!(
+                    "{} is a table and no capture: name it in a [[measured]] section",
+                    found.name
+                );
+                document.mistake(files.line, message);
+                continue;
+            }
             let place = found
                 .path
                 .canonicalize()

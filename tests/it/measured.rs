@@ -265,6 +265,35 @@ fn a_table_that_cannot_be_read_is_a_mistake_with_its_place() {
 }
 
 #[test]
+fn what_cannot_be_is_said_and_where_else_it_may_belong() {
+    let failed = RUNS.replace("9.9", "-1");
+    let folder = folder_with(&[("runs.csv", &failed)], MANIFEST);
+    let found = mistakes(folder.path());
+    assert!(
+        found.contains("study.toml:13: runs.csv: line 4: a number below 0 in column 'goodput_mbps' is no 'goodput_bps'"),
+        "{found}"
+    );
+    let folder = folder_with(&[("runs.csv", RUNS)], "[[runs]]\nfiles = \"runs.csv\"\n");
+    let found = mistakes(folder.path());
+    assert!(
+        found.contains(
+            "study.toml:2: runs.csv is a table and no capture: name it in a [[measured]] section"
+        ),
+        "{found}"
+    );
+    let measured = "[[measured]]\nfiles = \"a.pcap\"\nmetrics = { goodput_bps = \"x_mbps\" }\n";
+    let folder = folder_with(&[], measured);
+    fs::copy(capture("drop-one.pcap"), folder.path().join("a.pcap")).unwrap();
+    let found = mistakes(folder.path());
+    assert!(
+        found.contains(
+            "study.toml:2: a.pcap: is a capture and no table: name it in a [[runs]] section"
+        ),
+        "{found}"
+    );
+}
+
+#[test]
 fn rows_of_one_run_are_its_flows() {
     let table = "\
 test,cca,bytes,sent,again,rtt_ms,buffer

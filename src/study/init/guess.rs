@@ -169,7 +169,7 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
 fn stem_of(name: &str) -> (&str, &str) {
     let start = name.rfind('/').map_or(0, |slash| slash + 1);
     let lower = name.to_lowercase();
-    let ending = super::CAPTURE_ENDINGS
+    let ending = crate::study::files::CAPTURE_ENDINGS
         .iter()
         .filter_map(|ending| lower.rfind(ending))
         .filter(|&at| at >= start)

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::settings::meant;
 use super::{Draft, MeasuredDraft, Texts, files_without, with_labels};
-use crate::study::files::Found;
+use crate::study::files::{self, Found};
 use crate::study::import::{ImportError, MeasuredFormat, MeasuredTable, Place};
 use crate::study::manifest::{Document, Located, Manifest, MeasuredSection, suggestion};
 use crate::study::measure::RunMeasure;
@@ -185,6 +185,9 @@ impl<'m> Context<'m, '_> {
         error: &ImportError,
         document: &mut Document,
     ) -> Result<Draft<'m>, String> {
+        if files::is_capture(&self.found.name) {
+            return Err("is a capture and no table: name it in a [[runs]] section".to_owned());
+        }
         let at = error.place.map(|place| format!("{place}: "));
         let fault = format!("{}{}", at.unwrap_or_default(), error.kind);
         if !self.found.name.contains(".flent") {

@@ -131,6 +131,9 @@ impl Reader<'_, '_> {
         let column_name = self.existing(&column.names)?;
         let factor = self.factor(quantity, column, &column_name.value)?;
         let cells = self.numbers(&column_name, factor)?;
+        if metric.dimension().is_some() || metric.is_count() {
+            self.not_below_zero(name, &column_name, &cells)?;
+        }
         Some(MetricCells { metric, cells })
     }
 
@@ -248,6 +251,7 @@ impl Reader<'_, '_> {
         for (texts, column_name) in self.matching(&column.names)? {
             let factor = self.factor(quantity, column, &column_name.value)?;
             let cells = self.numbers(&column_name, factor)?;
+            self.not_below_zero(name, &column_name, &cells)?;
             let singles = self.table.series.iter();
             let singles = singles
                 .filter(|series| series.name == column_name.value)
@@ -345,6 +349,27 @@ impl Reader<'_, '_> {
                 None
             }
         }
+    }
+
+    /// Whether all these are amounts: a mistake where one is below 0, as some write what failed.
+    fn not_below_zero(
+        &mut self,
+        name: &Located<String>,
+        column: &Located<String>,
+        cells: &[Option<f64>],
+    ) -> Option<()> {
+        let below = cells.iter().position(|cell| cell.is_some_and(|n| n < 0.0));
+        let Some(row) = below else {
+            return Some(());
+        };
+        let message = format!(
+            "{}: a number below 0 in column '{}' is no '{}': leave the cell empty where nothing was measured",
+            self.table.place(row),
+            column.value,
+            name.value
+        );
+        self.fault(column.line, message);
+        None
     }
 
     /// What the numbers of a column are multiplied by to be in the unit of a metric: by the word of

@@ -38,7 +38,9 @@ pub use measured::MeasuredRun;
 pub use metrics::{Metric, Values};
 pub use plan::{PlannedRun, Samples, StudyPlan};
 pub use queue::QueuePoints;
-pub use reports::{Cells, GridLabels, ReportColumn, ReportPlan, ReportTable, SeriesReport};
+pub use reports::{
+    Cells, GridLabels, HeatMapReport, ReportColumn, ReportPlan, ReportTable, SeriesReport,
+};
 pub use results::{StudyFlow, StudyResults, StudyRun};
 pub use template::{Template, TemplateFault};
 pub use window::Window;

@@ -152,7 +152,7 @@ impl StudyPlan {
         let same = settings.same(&group_by, document);
         let metrics = settings.metrics(document);
         let samples = settings.samples(document);
-        let reports = settings.reports(&config, document);
+        let reports = settings.reports(&config, &metrics, &group_by, document);
         Self {
             name: manifest
                 .study

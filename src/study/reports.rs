@@ -1,6 +1,7 @@
 //! The tables of published studies as built-in reports.
 
 mod access_network;
+mod heat_map;
 mod mobility;
 mod pairs;
 mod series;
@@ -10,14 +11,17 @@ mod utilisation_grid;
 use super::labels::{Label, LabelKind, LabelValue};
 use super::manifest::{Document, Located, ReportSection, suggestion};
 use super::measure::SeriesKind;
+use super::metrics::Metric;
 use super::results::StudyResults;
 use super::units::{Dimension, parse_time};
+pub use heat_map::HeatMapReport;
 pub use series::SeriesReport;
 pub use utilisation_grid::GridLabels;
 
 /// The built-in reports.
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 7] = [
     "access-network",
+    "heat-map",
     "mobility",
     "pairs",
     "series",
@@ -41,6 +45,8 @@ pub enum ReportPlan {
         /// The variant that the others are compared with.
         reference: LabelValue,
     },
+    /// A metric over two labels.
+    HeatMap(HeatMapReport),
     /// Goodput, delay and the balanced metric while the capacity changes.
     Mobility {
         /// Place of the label that tells variants apart.
@@ -70,6 +76,10 @@ pub(super) struct Context<'a> {
     pub(super) sections: &'a [ReportSection],
     /// Bins of captures, in ns.
     pub(super) bin_ns: i64,
+    /// Metrics of the study's groups.
+    pub(super) metrics: &'a [Metric],
+    /// Labels that make the groups, by place.
+    pub(super) group_by: &'a [usize],
     /// A value that some run has.
     pub(super) value: &'a dyn Fn(usize, &str) -> Result<LabelValue, String>,
 }
@@ -97,6 +107,16 @@ impl ReportPlan {
                 let variant = options.variant()?;
                 let reference = options.reference(variant)?;
                 Some(Self::AccessNetwork { variant, reference })
+            }
+            "heat-map" => {
+                options.only(&["metric", "rows", "columns"]);
+                let metric = options.metric();
+                let (rows, columns) = (options.axis("rows"), options.axis("columns"));
+                Some(Self::HeatMap(HeatMapReport {
+                    metric: metric?,
+                    rows: rows?,
+                    columns: columns?,
+                }))
             }
             "mobility" => {
                 options.only(&["variant"]);
@@ -161,6 +181,7 @@ impl ReportPlan {
             Self::AccessNetwork { variant, reference } => {
                 access_network::tables(results, *variant, reference)
             }
+            Self::HeatMap(report) => heat_map::tables(results, *report),
             Self::Mobility { variant } => mobility::tables(results, *variant),
             Self::Pairs { variant } => pairs::tables(results, *variant),
             Self::Series(report) => series::tables(results, *report),
@@ -275,6 +296,43 @@ impl Options<'_> {
             names.join(", ")
         );
         self.document.mistake(self.name.line, message);
+    }
+
+    /// The metric of the cells of a heat map; goodput where none is given.
+    fn metric(&mut self) -> Option<Metric> {
+        let Some(given) = self.get("metric").cloned() else {
+            return Some(Metric::GoodputBps);
+        };
+        let known: Vec<&str> = self
+            .context
+            .metrics
+            .iter()
+            .map(|metric| metric.name())
+            .collect();
+        let metric =
+            Metric::named(&given.value).filter(|metric| self.context.metrics.contains(metric));
+        if metric.is_none() {
+            let hint = suggestion(&given.value, &known);
+            let message = format!("the study has no metric '{}'{hint}", given.value);
+            self.document.mistake(given.line, message);
+        }
+        metric
+    }
+
+    /// A label of groups whose values are the lines or the columns of a heat map.
+    fn axis(&mut self, key: &str) -> Option<usize> {
+        let given = self.get(key).cloned();
+        let Some(given) = given else {
+            self.lacks(key, &format!("which label makes its {key}"));
+            return None;
+        };
+        let place = self.label(key, &[])?;
+        if !self.context.group_by.contains(&place) {
+            let message = format!("label '{}' is not in group_by", given.value);
+            self.document.mistake(given.line, message);
+            return None;
+        }
+        Some(place)
     }
 
     /// The step of a series: a whole number of bins.

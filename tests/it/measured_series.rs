@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 
 use super::measured::{carried_out, folder_with, mistakes, run};
 use super::published::{column, numbers, report};
-use super::support::{capture, close};
+use super::support::{capture, close, root};
 
 const POINTS: &str = "\
 t,a mbit,b mbit,ping a
@@ -230,4 +230,25 @@ fn what_a_series_cannot_show_is_a_mistake() {
             "{found}"
         );
     }
+}
+
+#[test]
+fn the_measured_sections_of_the_readme_have_no_mistake() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let mut blocks = readme
+        .split("```toml\n")
+        .filter_map(|rest| rest.split("```").next());
+    let manifest = blocks.find(|block| block.starts_with("[[measured]]"));
+    let folder = folder_with(&[], manifest.unwrap());
+    for name in ["iperf", "flent"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let results = "algo,bw_mbps,rep,goodput_mbps,retransmits\nbbr,50,1,47.1,12\n";
+    fs::write(folder.path().join("iperf/results.csv"), results).unwrap();
+    let archive = folder.path().join("flent/cubic_50_1.flent.gz");
+    fs::write(archive, ARCHIVE).unwrap();
+    let results = carried_out(folder.path());
+    let goodput = |name: &str| run(&results, name).values.get(Metric::GoodputBps);
+    assert_eq!(goodput("iperf/results.csv:2"), Some(47.1e6));
+    assert_eq!(goodput("flent/cubic_50_1.flent.gz"), Some(92e6));
 }

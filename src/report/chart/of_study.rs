@@ -115,7 +115,7 @@ impl Roles {
                 | ReportPlan::Mobility { variant }
                 | ReportPlan::Pairs { variant } => told.variant = Some(*variant),
                 ReportPlan::Series(report) => told.variant = Some(report.variant),
-                ReportPlan::SplitAccuracy => {}
+                ReportPlan::HeatMap(_) | ReportPlan::SplitAccuracy => {}
                 ReportPlan::UtilisationGrid(labels) => {
                     told.variant = Some(labels.variant);
                     told.loss = Some(labels.loss);

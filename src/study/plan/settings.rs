@@ -252,11 +252,19 @@ impl Settings<'_> {
         )
     }
 
-    pub(super) fn reports(&self, config: &Config, document: &mut Document) -> Vec<ReportPlan> {
+    pub(super) fn reports(
+        &self,
+        config: &Config,
+        metrics: &[Metric],
+        group_by: &[usize],
+        document: &mut Document,
+    ) -> Vec<ReportPlan> {
         let context = reports::Context {
             labels: self.labels,
             sections: &self.manifest.reports,
             bin_ns: config.bin_ns,
+            metrics,
+            group_by,
             value: &|place, text| self.known_value(place, text),
         };
         let plans = self

@@ -45,7 +45,7 @@ impl Analysis {
     /// assert!(capture.error().is_none());
     /// // The download: the flow with the most payload.
     /// let flow = capture.flows().max_by_key(|flow| flow.summary().payload_bytes).unwrap();
-    /// assert_eq!(flow.summary().retransmitted_packets, 1);
+    /// assert_eq!(flow.summary().incidents().retransmitted_packets, 1);
     /// assert!(flow.goodput_bps().unwrap() > 10e6);
     /// ```
     pub fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, config: &Config) -> Self {

@@ -39,6 +39,8 @@ impl GivenUp {
 /// The memory of one capture's analysis.
 #[derive(Debug)]
 pub(super) struct Memory {
+    /// Of what is counted here: a fifth is left for windows, tables in the making, and what the
+    /// allocator needs.
     limit_bytes: u64,
     /// Position of the record before which it is looked at next.
     next_look: u64,
@@ -46,9 +48,9 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn new(limit_bytes: u64) -> Self {
+    pub(super) fn new(memory_bytes: u64) -> Self {
         let mut memory = Self {
-            limit_bytes,
+            limit_bytes: memory_bytes / 5 * 4,
             next_look: 0,
             given_up: GivenUp::default(),
         };

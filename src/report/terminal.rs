@@ -133,13 +133,21 @@ pub fn report_damage(analysis: &Analysis) {
         for repair in repairs(capture) {
             say(&format!("warning: {repair}"));
         }
-        if capture.cut_by_limit > 0 {
-            say(&format!(
-                "warning: {}: {} connections were put away because too many were alive at once; each may appear in several rows (quality `limit_hit`)",
-                capture.name, capture.cut_by_limit
-            ));
+        if let Some(text) = put_away(capture) {
+            say(&format!("warning: {}: {text}", capture.name));
         }
     }
+}
+
+/// How many connections were put away by the limits on their number.
+pub(super) fn put_away(capture: &CaptureAnalysis) -> Option<String> {
+    let connections = capture.cut_by_limit - capture.given_up.connections;
+    (connections > 0).then(|| {
+        format!(
+            "{} connections were put away because too many were alive at once; each may appear in several rows (quality `limit_hit`)",
+            grouped(connections)
+        )
+    })
 }
 
 /// What was given up for want of memory.

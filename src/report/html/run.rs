@@ -4,7 +4,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::terminal::{
-    given_up, grouped, millis, percent, rate, repairs, volume, warnings, with_causes,
+    given_up, grouped, millis, percent, put_away, rate, repairs, volume, warnings, with_causes,
 };
 use super::{Block, Cell, Page, PageTable, Section};
 
@@ -147,13 +147,7 @@ fn quality(analysis: &Analysis) -> Block {
         notes.extend(capture.errors.iter().map(|error| with_causes(error)));
         notes.extend(repairs(capture));
         notes.extend(given_up(capture).map(|text| format!("{}: {text}", capture.name)));
-        if capture.cut_by_limit > 0 {
-            notes.push(format!(
-                "{}: {} connections were put away because too many were alive at once; each may appear in several rows (quality limit_hit)",
-                capture.name,
-                grouped(capture.cut_by_limit)
-            ));
-        }
+        notes.extend(put_away(capture).map(|text| format!("{}: {text}", capture.name)));
         let warnings = warnings(capture);
         notes.extend(
             warnings

@@ -20,6 +20,10 @@ const FAR_RUN_RECORDS: usize = 12;
 /// Records in a row that follow each other by their lengths alone, however odd they are.
 const ODD_RUN_RECORDS: usize = 8;
 
+/// Places in one record at which another may begin that are looked at: a capture of a capture has
+/// many, each with a long run behind it.
+const STARTS_MAX: usize = 64;
+
 /// How far apart two records may be dated to bear each other out, in seconds.
 const NEAR_SECONDS: i64 = super::NEAR_NS / 1_000_000_000;
 
@@ -144,15 +148,13 @@ fn run_inside(walker: &PcapWalker, rest: &[u8], end: usize, ends: bool) -> Optio
         .shape()
         .header(rest)
         .map(|header| i64::from(header.seconds));
-    (header_bytes..end.min(rest.len())).find(|&at| {
-        could_begin(walker, &rest[at..]) && {
-            let view = View {
-                bytes: &rest[at..],
-                ends,
-            };
-            is_run_beyond(walker, view, end - at, last)
-        }
-    })
+    (header_bytes..end.min(rest.len()))
+        .filter(|&at| could_begin(walker, &rest[at..]))
+        .take(STARTS_MAX)
+        .find(|&at| {
+            let bytes = &rest[at..];
+            is_run_beyond(walker, View { bytes, ends }, end - at, last)
+        })
 }
 
 /// Within how many bytes from here records follow each other by their lengths, however odd they

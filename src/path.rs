@@ -10,6 +10,7 @@ mod calibrate;
 mod clock;
 mod feed;
 mod flows;
+mod held;
 mod link;
 mod losses;
 mod matcher;

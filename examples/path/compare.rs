@@ -95,7 +95,7 @@ pub(crate) fn compare(scenario: &Scenario) -> Result<Compared, String> {
     let (matches, waits) = packets(hop, scenario);
     let (queue, series) = if scenario.samples.is_empty() {
         (
-            logged_mean(way, scenario),
+            logged_mean(hop, way, scenario),
             limits::maxima(hop, scenario, false),
         )
     } else {
@@ -174,17 +174,20 @@ fn packets(hop: &Hop, scenario: &Scenario) -> (Option<(u64, u64)>, Near) {
     ((!scenario.joined.is_empty()).then_some((wrong, all)), waits)
 }
 
-/// By Little's law, from how long the log says that each packet waited.
-fn logged_mean(way: &Way, scenario: &Scenario) -> Option<(f64, f64)> {
+/// By Little's law, from how long the log says that each packet waited, those too that it took and
+/// dropped later.
+fn logged_mean(hop: &Hop, way: &Way, scenario: &Scenario) -> Option<(f64, f64)> {
+    let held = limits::forward(hop).filter_map(|packet| limits::held(packet, scenario));
+    let waits = scenario.waits_ns? + held.sum::<i64>() as f64;
     let duration = way.duration_ns()? as f64;
-    Some((way.packets_mean()?, scenario.waits_ns? / duration))
+    Some((way.packets_mean()?, waits / duration))
 }
 
 /// Times at which the queue of the way forward grew or shrank by a packet.
 pub(crate) fn changes(hop: &Hop, wait_ns: impl Fn(&PacketFate) -> Option<i64>) -> Vec<(i64, i64)> {
     let mut changes = Vec::new();
     for packet in limits::forward(hop) {
-        if let (Outcome::Passed, Some(wait)) = (packet.outcome, wait_ns(packet))
+        if let (Outcome::Passed | Outcome::Dropped, Some(wait)) = (packet.outcome, wait_ns(packet))
             && wait > 0
         {
             changes.push((packet.at_ns, 1));

@@ -54,11 +54,17 @@ fn logged(packet: &PacketFate, scenario: &Scenario) -> Option<i64> {
     scenario.joined.get(&packet.exit_frame?)?.1
 }
 
+/// How long a packet waited, by the log, that was dropped later.
+pub(crate) fn held(packet: &PacketFate, scenario: &Scenario) -> Option<i64> {
+    let dropped = scenario.dropped_later.get(&packet.entry_frame?)?;
+    (packet.exit_frame.is_none()).then_some(dropped - packet.at_ns)
+}
+
 /// The largest queue in each 10 ms of the log, as our waits make it or the log's.
 pub(crate) fn maxima(hop: &Hop, scenario: &Scenario, by_log: bool) -> Near {
     let changes = changes(hop, |packet| {
-        let logged = logged(packet, scenario).filter(|_| by_log);
-        logged.or(packet.queue_delay_ns)
+        let logged = logged(packet, scenario).or_else(|| held(packet, scenario));
+        logged.filter(|_| by_log).or(packet.queue_delay_ns)
     });
     let interval = |at: i64| (at - scenario.origin_ns).div_euclid(INTERVAL_NS);
     let mut largest: BTreeMap<i64, i64> = BTreeMap::new();

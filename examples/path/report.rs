@@ -299,7 +299,7 @@ late. In us; *near*: within 20 us of the middle value. No estimate from the capt
 
 const LIMITS: &str = "Known limits:
 
-- A queue that drops what it had taken (CoDel, FQ-CoDel) held the dropped packets for a while; from outside that cannot be seen, so its mean is too low by their share.
+- A queue that drops what it had taken held the dropped packets for a while. That is told from when it drops, where it is CoDel (METRICS.md B6); of others that do so their share is missing.
 - The log's waits are those of an ideal link fed when the emulator looked at its clock, the captures show when packets really came and left: the table above. `s6-loss-nosack` stood still for 15 ms once,
   in which packets that had left by the log were still there; `s7-upload` has a queue of 0.0003 packets, all of it such lateness.
 - A random drop that happens to meet a full queue counts as a drop of the full queue.

@@ -31,6 +31,8 @@ pub(crate) struct Scenario {
     /// When the log's clock was read for a packet that the queue refused, in ns, by the packet's
     /// record before the queue.
     pub(crate) refused: BTreeMap<u64, i64>,
+    /// When packets were dropped that the queue had taken, in the same way.
+    pub(crate) dropped_later: BTreeMap<u64, i64>,
     /// Rate of the link in IP bits per second, where it was the same all the time.
     pub(crate) rate_bps: Option<f64>,
     /// Packets waiting at instants, in ns.
@@ -65,7 +67,8 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
         .iter()
         .map(|frame| ((frame.uid, frame.copy), frame.frame))
         .collect();
-    let (mut drops, mut refused) = (BTreeMap::new(), BTreeMap::new());
+    let mut drops = BTreeMap::new();
+    let (mut refused, mut dropped_later) = (BTreeMap::new(), BTreeMap::new());
     for row in csv(&folder.join("drops.csv.gz"))? {
         let flow: usize = number(&row[4])?;
         if row[2] == "bn" && row[1].contains("drop") {
@@ -74,9 +77,14 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
                 .entry((towards(ends[flow], down), row[1].clone()))
                 .or_default() += 1;
             let frame = by_identity.get(&(number(&row[5])?, number(&row[6])?));
-            // CoDel drops what it had taken, later.
-            if let (true, Some(&frame)) = (down && row[1] != "codel-drop", frame) {
-                refused.insert(frame, number(&row[0])?);
+            if let (true, Some(&frame)) = (down, frame) {
+                let at_once = row[1] != "codel-drop";
+                let drops = if at_once {
+                    &mut refused
+                } else {
+                    &mut dropped_later
+                };
+                drops.insert(frame, number(&row[0])?);
             }
         }
     }
@@ -106,6 +114,7 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
         maxima,
         origin_ns,
         refused,
+        dropped_later,
         rate_bps: configured["rate_bps"]
             .as_f64()
             .filter(|_| configured["rate_steps"].is_null()),
@@ -185,6 +194,7 @@ fn ns3_scenario(folder: &Path) -> Result<Scenario, String> {
         maxima: BTreeMap::new(),
         origin_ns: 0,
         refused: BTreeMap::new(),
+        dropped_later: BTreeMap::new(),
         rate_bps: None,
         samples,
     })

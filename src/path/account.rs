@@ -4,6 +4,7 @@ use super::PathConfig;
 use super::calibrate::{Calibration, passed};
 use super::clock::Heading;
 use super::flows::PathFlow;
+use super::held::Held;
 use super::losses::{Drop, DropCause};
 use super::probe::TOLERANCE_NS;
 use super::queue::Amount;
@@ -32,6 +33,8 @@ pub(super) struct Account<'a> {
     packets: Vec<PacketFate>,
     /// Packets of each flow that arrived after they left, and before.
     signs: Vec<[u32; 2]>,
+    /// When dropped packets left, of the next ones.
+    held: std::vec::IntoIter<Option<i64>>,
 }
 
 /// What was found.
@@ -67,7 +70,16 @@ impl<'a> Account<'a> {
             ways,
             packets: Vec::new(),
             signs: Vec::new(),
+            held: Vec::new().into_iter(),
         }
+    }
+
+    /// Lets the packets that will be dropped wait before they are.
+    pub(super) fn hold(&mut self, held: Held) {
+        for (way, at_head) in self.ways.iter_mut().zip(held.at_head) {
+            way.drops_at_head = at_head;
+        }
+        self.held = held.until.into_iter();
     }
 
     /// The clocks and links that all rests on.
@@ -126,6 +138,7 @@ impl<'a> Account<'a> {
     }
 
     fn note_lost(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
+        let held_until = self.held.next().flatten();
         let uncertain = note.has.has(Signs::UNCERTAIN);
         let bin = self.bin_of(at);
         let beyond = self.was_beyond_sight(note, at, heading, known);
@@ -138,7 +151,7 @@ impl<'a> Account<'a> {
             }
         }
         if !beyond {
-            self.ways[heading as usize].lose(Drop {
+            let drop = Drop {
                 at_ns: at,
                 flow: note.flow,
                 frame: note.frame,
@@ -147,7 +160,8 @@ impl<'a> Account<'a> {
                 run_before: 0,
                 uncertain,
                 cause: DropCause::default(),
-            });
+            };
+            self.ways[heading as usize].lose(drop, held_until);
         }
         self.keep(|| PacketFate {
             outcome: if beyond {
@@ -155,6 +169,9 @@ impl<'a> Account<'a> {
             } else {
                 Outcome::Dropped
             },
+            queue_delay_ns: held_until
+                .filter(|_| !beyond)
+                .map(|until| until.saturating_sub(at)),
             uncertain,
             ..came_in(note, at)
         });

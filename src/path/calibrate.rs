@@ -1,7 +1,7 @@
 //! Clocks and links, from what became of all packets (METRICS.md B2, B5).
 
 use super::clock::{Clock, ClockChoice, ClockEstimate, Envelopes, Heading};
-use super::link::{IdleDelays, Link, Passed, Served, TapPlace};
+use super::link::{IdleDelays, Link, Passed, Served, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
 use super::spool::{Kind, Note, Signs, Spool};
 
@@ -16,9 +16,17 @@ pub(super) struct Calibration {
     pub(super) links: [Link; 2],
     /// What sending takes before packets are stamped, on the ways forward and back.
     ns_per_byte: [f64; 2],
+    /// Rates of the links forward and back.
+    rates_bps: [Option<f64>; 2],
 }
 
 impl Calibration {
+    /// What sending a full packet takes on the way forward (0) or back (1), in ns; 0 where no rate
+    /// is known.
+    pub(super) fn sending_ns(&self, way: usize) -> f64 {
+        self.rates_bps[way].map_or(0.0, |bps| sending_ns(FULL_PACKET, bps))
+    }
+
     /// The same links with the clocks as they show themselves by now.
     pub(super) fn with_clock(&self, envelopes: &Envelopes, choice: ClockChoice) -> Self {
         let fix = match choice {
@@ -62,6 +70,7 @@ pub(super) fn calibrate(
             links[at] = ways[at].idle.link(rates[at], apart.unwrap_or(0));
         }
         found.links = links;
+        found.rates_bps = rates;
         found.ns_per_byte = [0, 1].map(|at: usize| match (links[at].tap, rates[at]) {
             (TapPlace::AfterLink, Some(bps)) => {
                 let quick = ways[at].served.quick_ns_per_byte();
@@ -126,3 +135,6 @@ pub(super) fn passed(note: &Note, clock: &Clock) -> Passed {
 
 /// The first without knowing what sending takes, the second with the links as the first shows them.
 const ROUNDS: usize = 2;
+
+/// IP bytes of a usual full packet.
+const FULL_PACKET: u32 = 1500;

@@ -85,6 +85,8 @@ pub enum DropPattern {
     Tail,
     /// Most were before it was full: active queue management, or loss at random.
     Early,
+    /// They come as those of CoDel do, which drops what it had taken.
+    Head,
 }
 
 impl DropPattern {
@@ -94,6 +96,7 @@ impl DropPattern {
         match self {
             Self::Tail => "tail",
             Self::Early => "early",
+            Self::Head => "head",
         }
     }
 }

@@ -63,6 +63,16 @@ pub struct QueueBin {
     pub end: Amount,
 }
 
+/// How a packet leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Leaving {
+    /// Without having waited.
+    AtOnce,
+    Waited,
+    /// It is dropped after having waited.
+    Dropped,
+}
+
 /// Follows what waits, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct Sweep {
@@ -70,8 +80,8 @@ pub(super) struct Sweep {
     origin: Option<i64>,
     now: i64,
     waiting: Amount,
-    /// When each packet leaves, its bytes, and whether it has to wait.
-    leaving: BinaryHeap<Reverse<(i64, u32, bool)>>,
+    /// When each packet leaves, its bytes, and how.
+    leaving: BinaryHeap<Reverse<(i64, u32, Leaving)>>,
     bin: QueueBin,
     bins: Vec<QueueBin>,
 }
@@ -103,20 +113,30 @@ impl Sweep {
         let found = self.waiting;
         let at = self.now;
         self.bin.arrived.add(bytes);
-        let waits = leaves > at;
-        if waits {
-            self.waiting.add(bytes);
-            self.bin.max = self.bin.max.at_least(self.waiting);
+        if leaves > at {
+            self.wait(leaves, bytes, Leaving::Waited);
+        } else {
+            self.leaving.push(Reverse((at, bytes, Leaving::AtOnce)));
         }
-        self.leaving.push(Reverse((leaves.max(at), bytes, waits)));
         found
     }
 
-    /// A packet comes in at `at` and is dropped. Gives what it found waiting.
-    pub(super) fn drop(&mut self, at: i64, bytes: u32) -> Amount {
+    /// A packet comes in at `at` and is dropped: at once, or after it waited until then. Gives what
+    /// it found waiting.
+    pub(super) fn drop(&mut self, at: i64, until: Option<i64>, bytes: u32) -> Amount {
         self.advance(at);
+        let found = self.waiting;
         self.bin.dropped.add(bytes);
-        self.waiting
+        if let Some(until) = until.filter(|&until| until > self.now) {
+            self.wait(until, bytes, Leaving::Dropped);
+        }
+        found
+    }
+
+    fn wait(&mut self, until: i64, bytes: u32, how: Leaving) {
+        self.waiting.add(bytes);
+        self.bin.max = self.bin.max.at_least(self.waiting);
+        self.leaving.push(Reverse((until, bytes, how)));
     }
 
     pub(super) fn finish(mut self) -> Vec<QueueBin> {
@@ -130,16 +150,18 @@ impl Sweep {
     /// Lets all leave that leaves until `at`; time that runs backwards stands still.
     fn advance(&mut self, at: i64) {
         self.begin(at);
-        while let Some(&Reverse((leaves, bytes, waited))) = self.leaving.peek() {
+        while let Some(&Reverse((leaves, bytes, how))) = self.leaving.peek() {
             if leaves > at {
                 break;
             }
             self.leaving.pop();
             self.move_to(leaves);
-            if waited {
+            if how != Leaving::AtOnce {
                 self.waiting.remove(bytes);
             }
-            self.bin.left.add(bytes);
+            if how != Leaving::Dropped {
+                self.bin.left.add(bytes);
+            }
             self.bin.min = self.bin.min.at_most(self.waiting);
         }
         self.move_to(at);
@@ -204,7 +226,7 @@ mod tests {
         assert_eq!(sweep.pass(MS, 10 * MS, 1000), Amount::default());
         let found = sweep.pass(2 * MS, 20 * MS, 1000);
         assert_eq!((found.packets, found.bytes), (1, 1000));
-        let found = sweep.drop(12 * MS, 1000);
+        let found = sweep.drop(12 * MS, None, 1000);
         assert_eq!((found.packets, found.bytes), (1, 1000));
         let bins = sweep.finish();
         // 9 ms of one packet and 8 ms of another; then 10 ms of that.
@@ -214,6 +236,21 @@ mod tests {
         assert_eq!(bins[0].end.packets, 2);
         assert_eq!(bins[1].dropped.packets, 1);
         assert_eq!(bins.iter().map(|bin| bin.left.packets).sum::<u64>(), 3);
+    }
+
+    /// A packet that is dropped 5 ms after it came waited for these, and leaves for no link.
+    #[test]
+    fn what_is_dropped_later_waits_until_then() {
+        let mut sweep = Sweep::new(10 * MS);
+        sweep.begin(0);
+        sweep.pass(0, 4 * MS, 1000);
+        let found = sweep.drop(2 * MS, Some(7 * MS), 500);
+        assert_eq!((found.packets, found.bytes), (1, 1000));
+        let bins = sweep.finish();
+        assert_eq!(bins[0].packets_ns, 9 * MS as u128);
+        assert_eq!(bins[0].bytes_ns, 6500 * MS as u128);
+        assert_eq!(bins[0].max.bytes, 1500);
+        assert_eq!((bins[0].left.packets, bins[0].dropped.packets), (1, 1));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::account::{Account, Accounted, Known};
 use super::calibrate::{Calibration, calibrate};
 use super::clock::{Clock, ClockChoice, Envelopes, Heading};
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
+use super::held;
 use super::matcher::{Fate, MatchLimits, Matcher, Seen, Side};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
@@ -44,7 +45,8 @@ pub struct PacketFate {
     pub ip_len: u32,
     /// From point to point, in ns.
     pub delay_ns: Option<i64>,
-    /// Part of it spent waiting, in ns.
+    /// Part of it spent waiting, in ns; of a packet that was dropped at the head of its queue the
+    /// time until then.
     pub queue_delay_ns: Option<i64>,
     /// What became of it.
     pub outcome: Outcome,
@@ -406,7 +408,9 @@ impl<'a> Walk<'a> {
             self.config.clock,
             self.config.capacity_bps,
         );
+        let held = held::find(spool, &self.known.headings, &calibration);
         let mut account = Account::new(self.config, calibration, self.firsts);
+        account.hold(held);
         for note in spool.notes() {
             account.note(&note, &self.known);
         }

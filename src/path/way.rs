@@ -28,6 +28,8 @@ pub struct Way {
     pub drops: Vec<Drop>,
     /// Drops in groups.
     pub episodes: Vec<Episode>,
+    /// The queue drops what it had taken, when its turn comes: until then it counts as waiting.
+    pub drops_at_head: bool,
 }
 
 impl Way {
@@ -101,6 +103,9 @@ impl Way {
     /// What pattern the drops make; `None` without any.
     #[must_use]
     pub fn pattern(&self) -> Option<DropPattern> {
+        if self.drops_at_head {
+            return Some(DropPattern::Head);
+        }
         losses::pattern(&self.drops)
     }
 }
@@ -118,6 +123,8 @@ pub(super) struct WayMaker {
     run: u64,
     /// Longest delay so far, in ns.
     pub(super) delay_max_ns: i64,
+    /// The queue drops what it had taken.
+    pub(super) drops_at_head: bool,
 }
 
 impl WayMaker {
@@ -134,6 +141,7 @@ impl WayMaker {
             drops: Vec::new(),
             run: 0,
             delay_max_ns: 0,
+            drops_at_head: false,
         }
     }
 
@@ -160,9 +168,9 @@ impl WayMaker {
         leaves
     }
 
-    /// A packet was dropped.
-    pub(super) fn lose(&mut self, mut drop: Drop) {
-        drop.found = self.sweep.drop(drop.at_ns, drop.ip_len);
+    /// A packet was dropped: at once, or when it had waited until then.
+    pub(super) fn lose(&mut self, mut drop: Drop, held_until: Option<i64>) {
+        drop.found = self.sweep.drop(drop.at_ns, held_until, drop.ip_len);
         drop.run_before = self.run;
         self.cover(drop.at_ns, drop.at_ns);
         self.drops.push(drop);
@@ -207,6 +215,7 @@ impl WayMaker {
             limit_is_estimated: limit.is_none(),
             drops,
             episodes,
+            drops_at_head: self.drops_at_head,
         }
     }
 }

@@ -163,6 +163,7 @@ fn causes(way: &Way) -> String {
         .collect();
     let pattern = match way.pattern() {
         Some(DropPattern::Tail) => "drop-tail",
+        Some(DropPattern::Head) => "at the head, as CoDel does",
         _ => "early drop or loss at random",
     };
     format!("{}; {pattern}", parts.join(", "))

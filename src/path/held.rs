@@ -1,0 +1,209 @@
+//! Queues that drop what they had taken, when its turn comes (METRICS.md B6).
+//!
+//! CoDel drops at the head: a packet has waited like any other, and goes when the next one of its
+//! queue begins to be sent. From outside that cannot be seen, but its law can (RFC 8289 section
+//! 5.5): the n-th drop in a row comes 100 ms / sqrt(n) after the one before it, and nothing is
+//! dropped that waited less than 5 ms.
+
+use super::calibrate::{Calibration, passed};
+use super::clock::Heading;
+use super::spool::{Kind, Note, Spool};
+
+/// When packets left that were dropped.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// Ways whose queue drops at the head.
+    pub(super) at_head: [bool; 2],
+    /// When each packet that was dropped by then left, in the order of the notes, in ns by the
+    /// first point's clock; `None` where it did not wait.
+    pub(super) until: Vec<Option<i64>>,
+}
+
+/// A packet that was dropped.
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    way: usize,
+    flow: u32,
+    at: i64,
+    /// When the next packet of its flow, and of its way, left the queue.
+    until: [Option<i64>; 2],
+}
+
+impl Lost {
+    /// When it left, if flows (0) or all packets (1) have a queue.
+    fn held_ns(&self, queue: usize) -> Option<i64> {
+        Some(self.until[queue]?.saturating_sub(self.at))
+    }
+}
+
+/// Finds out whether drops were at the head, and until when the dropped packets waited.
+pub(super) fn find(spool: &Spool, headings: &[Option<Heading>], calibration: &Calibration) -> Held {
+    let lost = lost(spool, headings, calibration);
+    let mut at_head = [false; 2];
+    let mut until = vec![None; lost.len()];
+    for (way, at_head) in at_head.iter_mut().enumerate() {
+        let of_way: Vec<&Lost> = lost.iter().filter(|lost| lost.way == way).collect();
+        let sending_ns = calibration.sending_ns(way);
+        let Some(queue) = [0, 1]
+            .into_iter()
+            .find(|&queue| follows_law(&of_way, queue, sending_ns))
+        else {
+            continue;
+        };
+        *at_head = true;
+        for (until, lost) in until.iter_mut().zip(&lost) {
+            if lost.way == way {
+                *until = lost.until[queue];
+            }
+        }
+    }
+    Held { at_head, until }
+}
+
+fn lost(spool: &Spool, headings: &[Option<Heading>], calibration: &Calibration) -> Vec<Lost> {
+    let mut all: Vec<Lost> = Vec::new();
+    // Those that the next packet of a flow, or of a way, is waited for.
+    let mut of_flow: Vec<Vec<usize>> = vec![Vec::new(); headings.len()];
+    let mut of_way: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+    for note in spool.notes() {
+        let way = heading(&note, headings) as usize;
+        let flow = note.flow as usize;
+        let packet = passed(&note, &calibration.clock);
+        match note.kind {
+            Kind::Passed => {
+                if of_way[way].is_empty() && of_flow[flow].is_empty() {
+                    continue;
+                }
+                let leaves =
+                    calibration.links[way].leaves(packet.at, packet.left_at, packet.left_before);
+                for index in of_flow[flow].drain(..) {
+                    all[index].until[0] = Some(leaves);
+                }
+                for index in of_way[way].drain(..) {
+                    all[index].until[1] = Some(leaves);
+                }
+            }
+            Kind::Lost => {
+                of_flow[flow].push(all.len());
+                of_way[way].push(all.len());
+                all.push(Lost {
+                    way,
+                    flow: note.flow,
+                    at: packet.at,
+                    until: [None; 2],
+                });
+            }
+            Kind::Appeared => {}
+        }
+    }
+    all
+}
+
+fn heading(note: &Note, headings: &[Option<Heading>]) -> Heading {
+    let heading = headings.get(note.flow as usize).copied().flatten();
+    heading.unwrap_or(Heading::Forward)
+}
+
+/// Whether drops come when CoDel would drop, in queues of each flow (0) or of all packets (1).
+fn follows_law(lost: &[&Lost], queue: usize, sending_ns: f64) -> bool {
+    let waited = lost.iter().filter_map(|lost| lost.held_ns(queue));
+    let (mut long, mut all) = (0, 0);
+    for held in waited {
+        all += 1;
+        long += usize::from(held >= TARGET_NS - STAMPS_NS);
+    }
+    if all == 0 || long * 20 < all * 19 {
+        return false;
+    }
+    let mut drops: Vec<(u32, i64)> = lost
+        .iter()
+        .filter_map(|lost| {
+            let flow = if queue == 0 { lost.flow } else { 0 };
+            Some((flow, lost.until[queue]?))
+        })
+        .collect();
+    drops.sort_unstable();
+    let (mut told, mut as_told, mut first, mut near) = (0, 0, 0, 0);
+    for queue in drops.chunk_by(|one, next| one.0 == next.0) {
+        let gaps: Vec<f64> = queue
+            .windows(2)
+            .map(|pair| (pair[1].1 - pair[0].1) as f64)
+            .collect();
+        near += gaps.iter().filter(|&&gap| gap < 4.0 * sending_ns).count();
+        for pair in gaps.windows(2) {
+            let (gap, next) = (pair[0], pair[1]);
+            // What ends a row of drops tells nothing.
+            if gap.max(next) > INTERVAL_NS * 1.05 || gap < 4.0 * sending_ns {
+                continue;
+            }
+            let count = (INTERVAL_NS / gap).powi(2);
+            let law = INTERVAL_NS / (count + 1.0).sqrt();
+            let off = (next / law - 1.0).abs();
+            told += 1;
+            // Queues take turns, and a drop waits for its queue's.
+            as_told += usize::from(off <= 0.25);
+            // Of the first ones in a row each gap is much shorter than the one before it.
+            first += usize::from(gap > INTERVAL_NS * 0.55 && off <= 0.1);
+        }
+    }
+    let in_rows = as_told >= ROW_MIN && as_told * 2 >= told && first >= FIRST_MIN;
+    in_rows && near * 10 <= lost.len()
+}
+
+/// CoDel's target and interval, as they are unless someone sets them (RFC 8289 section 4.4).
+const TARGET_NS: i64 = 5_000_000;
+const INTERVAL_NS: f64 = 1e8;
+/// Stamps may say that a packet waited so much less than it did.
+const STAMPS_NS: i64 = 100_000;
+/// Drops that come when they should from which on it is no chance.
+const ROW_MIN: usize = 3;
+/// Of these at the beginnings of rows: drops at regular intervals follow the law further on, too.
+const FIRST_MIN: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    /// Drops of one queue at these times in ms, of packets that waited 20 ms.
+    fn is_law(times: &[i64]) -> bool {
+        let lost: Vec<Lost> = times
+            .iter()
+            .map(|&ms| Lost {
+                way: 0,
+                flow: 0,
+                at: (ms - 20) * MS,
+                until: [Some(ms * MS); 2],
+            })
+            .collect();
+        follows_law(&lost.iter().collect::<Vec<_>>(), 0, 1.2e6)
+    }
+
+    /// 100, 71, 58, 50, 45 ms apart: RFC 8289.
+    #[test]
+    fn drops_that_come_ever_sooner_are_codels() {
+        assert!(is_law(&[200, 300, 371, 429, 479, 524]));
+        let twice = [200, 300, 371, 429, 2000, 2100, 2171];
+        assert!(is_law(&twice));
+    }
+
+    #[test]
+    fn drops_at_regular_intervals_bursts_and_a_few_are_not() {
+        assert!(!is_law(&[0, 20, 40, 60, 80, 100, 120, 140]));
+        assert!(!is_law(&[0, 100, 200, 300, 400, 500]));
+        assert!(!is_law(&[0, 1, 3, 5, 6, 8, 100, 101, 103, 105]));
+        assert!(!is_law(&[0, 100, 171]));
+    }
+
+    #[test]
+    fn nothing_is_dropped_that_waited_less_than_the_target() {
+        let lost = [200, 300, 371, 429, 479].map(|ms| Lost {
+            way: 0,
+            flow: 0,
+            at: (ms - 2) * MS,
+            until: [Some(ms * MS); 2],
+        });
+        assert!(!follows_law(&lost.iter().collect::<Vec<_>>(), 0, 1.2e6));
+    }
+}

@@ -24,6 +24,7 @@ mod walk;
 mod way;
 
 use std::collections::HashMap;
+use std::thread;
 
 pub use clock::{Clock, ClockChoice, ClockEstimate, Heading};
 pub use feed::{Point, PointFacts};
@@ -262,18 +263,21 @@ fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe
             .key(Identity::WithoutEndpoints)
             .is_multiple_of(SAMPLE_ONE_IN)
     };
-    let [one, other] =
-        points.map(|point| feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings));
+    let [one, other] = both(points, |point| {
+        feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
+    });
     if let Some(probe) = probe::compare([&one?, &other?], config.clock)
         && probe.matches >= LOOK_MATCHES
     {
         return Ok(probe);
     }
-    let [one, other] =
-        points.map(|point| feed::prints(point, sight, u64::MAX, SAMPLE_MAX, sampled));
+    let [one, other] = both(points, |point| {
+        feed::prints(point, sight, u64::MAX, SAMPLE_MAX, sampled)
+    });
     let wide = probe::compare([&one?, &other?], config.clock);
-    let [one, other] =
-        points.map(|point| feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings));
+    let [one, other] = both(points, |point| {
+        feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
+    });
     let near = probe::compare([&one?, &other?], config.clock);
     let matches = |probe: &Option<Probe>| probe.as_ref().map_or(0, |probe| probe.matches);
     let best = if matches(&wide) > matches(&near) {
@@ -284,6 +288,20 @@ fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe
     best.ok_or_else(|| PathError::NothingInCommon {
         first: points[0].name.clone(),
         second: points[1].name.clone(),
+    })
+}
+
+/// Looks at both points at once.
+fn both(
+    points: [&Point; 2],
+    look: impl Fn(&Point) -> Result<Vec<Print>, CaptureError> + Sync,
+) -> [Result<Vec<Print>, CaptureError>; 2] {
+    let [first, second] = points;
+    thread::scope(|scope| {
+        let other = scope.spawn(|| look(second));
+        let one = look(first);
+        // It has no reason to panic; if it does, this point has nothing in common with the other.
+        [one, other.join().unwrap_or_else(|_| Ok(Vec::new()))]
     })
 }
 
@@ -320,7 +338,7 @@ fn pieces(payloads: &HashMap<FlowKey, [u32; 2]>) -> HashMap<FlowKey, u32> {
 /// otherwise, or where the clocks of a capture beyond [`Spool`](spool::Spool) turned out so.
 const ROUNDS_MAX: u32 = 3;
 /// Records of each capture that the first look is at.
-const LOOK_RECORDS: u64 = 1 << 16;
+const LOOK_RECORDS: u64 = 1 << 14;
 /// Packets in common that make a first look enough.
 const LOOK_MATCHES: usize = 16;
 /// Of all packets, one in so many is compared where the beginnings have nothing in common.

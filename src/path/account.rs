@@ -1,15 +1,17 @@
 //! Takes note of what became of each packet: flows, queues, drops.
 
+use std::thread;
+
 use super::PathConfig;
 use super::calibrate::{Calibration, passed};
 use super::clock::Heading;
 use super::flows::PathFlow;
-use super::held::Held;
+use super::held::{self, Held};
 use super::losses::{Drop, DropCause};
 use super::probe::TOLERANCE_NS;
 use super::queue::Amount;
 use super::sighting::FlowKey;
-use super::spool::{Kind, Note, Signs};
+use super::spool::{Kind, Note, Signs, Spool};
 use super::walk::{Outcome, PacketFate};
 use super::way::{Way, WayMaker};
 
@@ -33,6 +35,8 @@ pub(super) struct Account<'a> {
     packets: Vec<PacketFate>,
     /// Packets of each flow that arrived after they left, and before.
     signs: Vec<[u32; 2]>,
+    /// The only way that counts; both do without.
+    only: Option<Heading>,
     /// When dropped packets left, of the next ones.
     held: std::vec::IntoIter<Option<i64>>,
 }
@@ -70,16 +74,63 @@ impl<'a> Account<'a> {
             ways,
             packets: Vec::new(),
             signs: Vec::new(),
+            only: None,
             held: Vec::new().into_iter(),
         }
     }
 
+    /// Takes all notes of a spool into account, each way by a thread of its own: flows go one way.
+    pub(super) fn of_spool(
+        config: &'a PathConfig,
+        calibration: &Calibration,
+        firsts: [Option<i64>; 2],
+        spool: &Spool,
+        known: &Known,
+    ) -> Self {
+        let held = held::find(spool, &known.headings, calibration);
+        let of_way = |heading: Heading| {
+            let mut account = Self::new(config, calibration.clone(), firsts);
+            account.only = Some(heading);
+            account.hold(&held);
+            for note in spool.notes() {
+                account.note(&note, known);
+            }
+            account
+        };
+        thread::scope(|scope| {
+            let back = scope.spawn(|| of_way(Heading::Reverse));
+            let mut both = of_way(Heading::Forward);
+            // It has no reason to panic; if it does, the way forward stands.
+            if let Ok(back) = back.join() {
+                both.merge(back);
+            }
+            both
+        })
+    }
+
+    /// Adds the way back.
+    fn merge(&mut self, back: Self) {
+        self.only = None;
+        let [_, way] = back.ways;
+        self.ways[Heading::Reverse as usize] = way;
+        self.packets.extend(back.packets);
+        let flows = self.flows.len().max(back.flows.len());
+        self.flows.resize_with(flows, || None);
+        self.signs.resize(flows, [0; 2]);
+        for (number, (flow, signs)) in back.flows.into_iter().zip(back.signs).enumerate() {
+            if flow.is_some() {
+                self.flows[number] = flow;
+                self.signs[number] = signs;
+            }
+        }
+    }
+
     /// Lets the packets that will be dropped wait before they are.
-    pub(super) fn hold(&mut self, held: Held) {
+    fn hold(&mut self, held: &Held) {
         for (way, at_head) in self.ways.iter_mut().zip(held.at_head) {
             way.drops_at_head = at_head;
         }
-        self.held = held.until.into_iter();
+        self.held = held.until.clone().into_iter();
     }
 
     /// The clocks and links that all rests on.
@@ -89,11 +140,18 @@ impl<'a> Account<'a> {
 
     pub(super) fn note(&mut self, note: &Note, known: &Known) {
         let flow = note.flow as usize;
+        let heading = known.headings[flow].unwrap_or(Heading::Forward);
+        let held_until = match note.kind {
+            Kind::Lost => self.held.next().flatten(),
+            _ => None,
+        };
+        if self.only.is_some_and(|only| only != heading) {
+            return;
+        }
         if flow >= self.flows.len() {
             self.flows.resize_with(flow + 1, || None);
             self.signs.resize(flow + 1, [0; 2]);
         }
-        let heading = known.headings[flow].unwrap_or(Heading::Forward);
         let at_second = note.has.has(Signs::AT_SECOND);
         let at = if at_second {
             self.calibration.clock.aligned(note.at)
@@ -103,7 +161,10 @@ impl<'a> Account<'a> {
         self.flows[flow].get_or_insert_with(|| PathFlow::new(known.keys[flow], heading, at));
         match note.kind {
             Kind::Passed => self.note_passed(note, heading),
-            Kind::Lost => self.note_lost(note, at, heading, known),
+            Kind::Lost => {
+                let beyond = self.was_beyond_sight(note, at, heading, known);
+                self.note_lost(note, at, heading, held_until.filter(|_| !beyond), beyond);
+            }
             Kind::Appeared => self.note_appeared(note, at, heading, known),
         }
     }
@@ -137,11 +198,16 @@ impl<'a> Account<'a> {
         });
     }
 
-    fn note_lost(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
-        let held_until = self.held.next().flatten();
+    fn note_lost(
+        &mut self,
+        note: &Note,
+        at: i64,
+        heading: Heading,
+        held_until: Option<i64>,
+        beyond: bool,
+    ) {
         let uncertain = note.has.has(Signs::UNCERTAIN);
         let bin = self.bin_of(at);
-        let beyond = self.was_beyond_sight(note, at, heading, known);
         if let Some(flow) = &mut self.flows[note.flow as usize] {
             if beyond {
                 flow.undecided_packets += 1;
@@ -169,9 +235,7 @@ impl<'a> Account<'a> {
             } else {
                 Outcome::Dropped
             },
-            queue_delay_ns: held_until
-                .filter(|_| !beyond)
-                .map(|until| until.saturating_sub(at)),
+            queue_delay_ns: held_until.map(|until| until.saturating_sub(at)),
             uncertain,
             ..came_in(note, at)
         });

@@ -1,5 +1,7 @@
 //! Clocks and links, from what became of all packets (METRICS.md B2, B5).
 
+use std::thread;
+
 use super::clock::{Clock, ClockChoice, ClockEstimate, Envelopes, Heading};
 use super::link::{IdleDelays, Link, Passed, Served, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
@@ -84,6 +86,7 @@ pub(super) fn calibrate(
 }
 
 /// What shows the link of one way.
+#[derive(Default)]
 struct WayShown {
     idle: IdleDelays,
     served: Served,
@@ -98,25 +101,38 @@ impl WayShown {
 }
 
 fn measure(spool: &Spool, headings: &[Option<Heading>], known: &Calibration) -> [WayShown; 2] {
-    let mut ways = [(); 2].map(|()| WayShown {
-        idle: IdleDelays::default(),
-        served: Served::default(),
-        span: None,
-    });
+    let of_way = |heading| measure_way(spool, headings, known, heading);
+    thread::scope(|scope| {
+        let back = scope.spawn(|| of_way(Heading::Reverse));
+        let forward = of_way(Heading::Forward);
+        // It has no reason to panic; if it does, nothing shows the link back.
+        [forward, back.join().unwrap_or_default()]
+    })
+}
+
+fn measure_way(
+    spool: &Spool,
+    headings: &[Option<Heading>],
+    known: &Calibration,
+    heading: Heading,
+) -> WayShown {
+    let mut way = WayShown::default();
+    let link = &known.links[heading as usize];
     for note in spool.notes().filter(|note| note.kind == Kind::Passed) {
-        let heading = headings.get(note.flow as usize).copied().flatten();
-        let at = heading.unwrap_or(Heading::Forward) as usize;
-        let way = &mut ways[at];
+        let of_note = headings.get(note.flow as usize).copied().flatten();
+        if of_note.unwrap_or(Heading::Forward) != heading {
+            continue;
+        }
         let passed = passed(&note, &known.clock);
         let (first, last) = way.span.unwrap_or((passed.at, passed.at));
         way.span = Some((first.min(passed.at), last.max(passed.left_at)));
         if let Some(ns) = passed.idle_ns() {
             way.idle.add(note.ip_len, ns);
-        } else if let Some(ns) = passed.served_ns(&known.links[at]) {
+        } else if let Some(ns) = passed.served_ns(link) {
             way.served.add(note.ip_len, ns);
         }
     }
-    ways
+    way
 }
 
 /// The times of a note by the first point's clock.

@@ -24,7 +24,8 @@ impl Clock {
         if self.offset_ns == 0.0 && self.drift == 0.0 {
             return at;
         }
-        at.saturating_sub(self.ahead_ns(at).round() as i64)
+        let ahead = self.ahead_ns(at);
+        at.saturating_sub((ahead + 0.5_f64.copysign(ahead)) as i64)
     }
 
     /// How far two clocks are apart at most, between two instants, in ns; 0 without these.

@@ -1,6 +1,6 @@
 //! Queues that drop what they had taken, when its turn comes (METRICS.md B6).
 //!
-//! CoDel drops at the head: a packet has waited like any other, and goes when the next one of its
+//! `CoDel` drops at the head: a packet has waited like any other, and goes when the next one of its
 //! queue begins to be sent. From outside that cannot be seen, but its law can (RFC 8289 section
 //! 5.5): the n-th drop in a row comes 100 ms / sqrt(n) after the one before it, and nothing is
 //! dropped that waited less than 5 ms.
@@ -38,6 +38,9 @@ impl Lost {
 
 /// Finds out whether drops were at the head, and until when the dropped packets waited.
 pub(super) fn find(spool: &Spool, headings: &[Option<Heading>], calibration: &Calibration) -> Held {
+    if spool.lost() < ROW_MIN as u64 {
+        return Held::default();
+    }
     let lost = lost(spool, headings, calibration);
     let mut at_head = [false; 2];
     let mut until = vec![None; lost.len()];
@@ -104,7 +107,7 @@ fn heading(note: &Note, headings: &[Option<Heading>]) -> Heading {
     heading.unwrap_or(Heading::Forward)
 }
 
-/// Whether drops come when CoDel would drop, in queues of each flow (0) or of all packets (1).
+/// Whether drops come when `CoDel` would drop, in queues of each flow (0) or of all packets (1).
 fn follows_law(lost: &[&Lost], queue: usize, sending_ns: f64) -> bool {
     let waited = lost.iter().filter_map(|lost| lost.held_ns(queue));
     let (mut long, mut all) = (0, 0);
@@ -150,7 +153,7 @@ fn follows_law(lost: &[&Lost], queue: usize, sending_ns: f64) -> bool {
     in_rows && near * 10 <= lost.len()
 }
 
-/// CoDel's target and interval, as they are unless someone sets them (RFC 8289 section 4.4).
+/// `CoDel`'s target and interval, as they are unless someone sets them (RFC 8289 section 4.4).
 const TARGET_NS: i64 = 5_000_000;
 const INTERVAL_NS: f64 = 1e8;
 /// Stamps may say that a packet waited so much less than it did.

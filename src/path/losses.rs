@@ -85,7 +85,7 @@ pub enum DropPattern {
     Tail,
     /// Most were before it was full: active queue management, or loss at random.
     Early,
-    /// They come as those of CoDel do, which drops what it had taken.
+    /// They come as those of `CoDel` do, which drops what it had taken.
     Head,
 }
 

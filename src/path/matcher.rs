@@ -9,6 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::clock::Heading;
 use super::sighting::Sighting;
+use crate::decode::Ecn;
 
 /// One of the two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +41,35 @@ pub(super) struct Seen {
     pub(super) sighting: Sighting,
     /// When, by the first point's clock, in ns.
     pub(super) at: i64,
-    /// At the point where packets of its heading leave: when the packet before it left.
+}
+
+/// How a packet was seen where it leaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exit {
+    /// When, by that point's own clock, in ns.
+    pub(super) at: i64,
+    /// When the packet before it left, by the same clock.
     pub(super) left_before: Option<i64>,
+    pub(super) frame: u64,
+    pub(super) ecn: Ecn,
+}
+
+impl Exit {
+    pub(super) fn of(sighting: &Sighting, left_before: Option<i64>) -> Self {
+        Self {
+            at: sighting.at,
+            left_before,
+            frame: sighting.frame,
+            ecn: sighting.ecn,
+        }
+    }
 }
 
 /// A packet that is at both points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passage {
     pub(super) entry: Seen,
-    pub(super) exit: Seen,
+    pub(super) exit: Exit,
     /// Other packets could not be told from it.
     pub(super) uncertain: bool,
     /// It left after a packet of its flow that had come in later.
@@ -70,6 +91,8 @@ pub(super) enum Fate {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     seen: Seen,
+    /// When the packet before it left, where it is one that leaves.
+    left_before: Option<i64>,
     /// The next one with the same key at the same point.
     next: u64,
     state: State,
@@ -83,7 +106,7 @@ struct Slot {
 enum State {
     Waiting,
     /// Found: what it became, if this is the point where it came in.
-    Found(Option<Seen>),
+    Found(Option<Exit>),
 }
 
 /// Slots with one key, first and last.
@@ -146,11 +169,12 @@ impl Matcher {
     }
 
     /// Takes a packet that [`find`](Self::find) found nothing for.
-    pub(super) fn wait(&mut self, side: Side, seen: Seen) {
+    pub(super) fn wait(&mut self, side: Side, seen: Seen, left_before: Option<i64>) {
         let ring = &mut self.rings[side as usize];
         let number = ring.base + ring.slots.len() as u64;
         let mut slot = Slot {
             seen,
+            left_before,
             next: u64::MAX,
             state: State::Waiting,
             has_twin: false,
@@ -175,41 +199,41 @@ impl Matcher {
     }
 
     /// Takes a packet that was found: what waits at this place at the other point is this one.
-    /// `side_is_entry` says whether this point is where packets of its flow come in.
-    pub(super) fn settle(&mut self, side: Side, seen: Seen, number: u64, side_is_entry: bool) {
+    /// `left` is how it was seen to leave, if that is here; else it comes in here.
+    pub(super) fn settle(&mut self, side: Side, seen: Seen, number: u64, left: Option<Exit>) {
         let chain_key = key(side.other(), &seen);
         self.unlink(side.other(), chain_key, number);
         let Some(slot) = self.rings[side.other() as usize].get(number) else {
             return;
         };
-        let entry = if side_is_entry {
+        let (flow, at) = if let Some(exit) = left {
+            slot.state = State::Found(Some(exit));
+            let newest = self.newest_found.get(slot.seen.sighting.flow as usize);
+            slot.overtaken = newest.is_some_and(|&newest| slot.seen.at < newest);
+            (slot.seen.sighting.flow, slot.seen.at)
+        } else {
             // Clocks or capturing put it after its exit; it takes its place in the order of
             // arrival all the same.
             let early = Slot {
                 seen,
+                left_before: None,
                 next: u64::MAX,
-                state: State::Found(Some(slot.seen)),
+                state: State::Found(Some(Exit::of(&slot.seen.sighting, slot.left_before))),
                 has_twin: slot.has_twin,
                 overtaken: false,
             };
             slot.state = State::Found(None);
             self.rings[side as usize].slots.push_back(early);
-            seen
-        } else {
-            slot.state = State::Found(Some(seen));
-            let newest = self.newest_found.get(slot.seen.sighting.flow as usize);
-            slot.overtaken = newest.is_some_and(|&newest| slot.seen.at < newest);
-            slot.seen
+            (seen.sighting.flow, seen.at)
         };
-        self.note_found(&entry);
+        self.note_found(flow as usize, at);
     }
 
-    fn note_found(&mut self, entry: &Seen) {
-        let flow = entry.sighting.flow as usize;
+    fn note_found(&mut self, flow: usize, came: i64) {
         if flow >= self.newest_found.len() {
             self.newest_found.resize(flow + 1, i64::MIN);
         }
-        self.newest_found[flow] = self.newest_found[flow].max(entry.at);
+        self.newest_found[flow] = self.newest_found[flow].max(came);
     }
 
     /// When the newest packet of a flow that was found came in.
@@ -280,8 +304,7 @@ impl Matcher {
     /// `entry_of` says where packets of a flow come in.
     pub(super) fn next_fate(&mut self, now: i64, entry_of: impl Fn(u32) -> Side) -> Option<Fate> {
         for side in [Side::First, Side::Second] {
-            while let Some(slot) = self.rings[side as usize].slots.front().copied() {
-                let is_entry = entry_of(slot.seen.sighting.flow) == side;
+            while let Some(slot) = self.rings[side as usize].slots.front() {
                 let fate = match slot.state {
                     State::Found(Some(exit)) => Some(Fate::Passed(Passage {
                         entry: slot.seen,
@@ -297,13 +320,14 @@ impl Matcher {
                         if !waited && !crowded {
                             break;
                         }
+                        let (seen, has_twin) = (slot.seen, slot.has_twin);
                         self.given_up += u64::from(!waited);
                         let number = self.rings[side as usize].base;
-                        self.unlink(side, key(side, &slot.seen), number);
-                        Some(if is_entry {
-                            Fate::Lost(slot.seen, slot.has_twin)
+                        self.unlink(side, key(side, &seen), number);
+                        Some(if entry_of(seen.sighting.flow) == side {
+                            Fate::Lost(seen, has_twin)
                         } else {
-                            Fate::Appeared(slot.seen)
+                            Fate::Appeared(seen)
                         })
                     }
                 };

@@ -70,6 +70,7 @@ const AFTER_ANOTHER: u16 = 4 << 8;
 pub(super) struct Spool {
     blocks: Vec<Vec<u8>>,
     last: Last,
+    lost: u64,
 }
 
 /// The note before, by the point where its packet came in.
@@ -91,6 +92,12 @@ impl Spool {
             return;
         };
         write(note, &mut self.last, block);
+        self.lost += u64::from(note.kind == Kind::Lost);
+    }
+
+    /// How many packets were lost.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// All notes, from the first on.
@@ -221,6 +228,31 @@ fn put_signed(out: &mut Vec<u8>, value: i64) {
 
 #[inline]
 fn take(block: &[u8], at: &mut usize) -> u64 {
+    let eight = block.get(*at..).and_then(<[u8]>::first_chunk::<8>);
+    if let Some(eight) = eight {
+        let word = u64::from_le_bytes(*eight);
+        let last = !word & 0x8080_8080_8080_8080;
+        if last != 0 {
+            let bits = last.trailing_zeros() + 1;
+            *at += bits as usize / 8;
+            return sevens(word & (u64::MAX >> (64 - bits)));
+        }
+    }
+    take_slowly(block, at)
+}
+
+/// Puts the lower seven bits of all bytes together: of two neighbours, of two pairs, of two fours.
+#[inline]
+fn sevens(word: u64) -> u64 {
+    let word = word & 0x7f7f_7f7f_7f7f_7f7f;
+    let word = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+    let word = word & 0x0000_3fff_0000_3fff | (word & 0x3fff_0000_3fff_0000) >> 2;
+    word & 0x0fff_ffff | (word & 0x0fff_ffff_0000_0000) >> 4
+}
+
+/// Byte by byte: long numbers, and those at the end of a block.
+#[cold]
+fn take_slowly(block: &[u8], at: &mut usize) -> u64 {
     let (mut value, mut shift) = (0, 0);
     while let Some(&byte) = block.get(*at) {
         *at += 1;

@@ -11,8 +11,7 @@ use super::account::{Account, Accounted, Known};
 use super::calibrate::{Calibration, calibrate};
 use super::clock::{Clock, ClockChoice, Envelopes, Heading};
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
-use super::held;
-use super::matcher::{Fate, MatchLimits, Matcher, Seen, Side};
+use super::matcher::{Exit, Fate, MatchLimits, Matcher, Seen, Side};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
@@ -273,7 +272,6 @@ impl<'a> Walk<'a> {
                 Side::Second => clock.aligned(sighting.at),
             },
             sighting,
-            left_before: None,
         });
     }
 
@@ -289,22 +287,25 @@ impl<'a> Walk<'a> {
     }
 
     /// Finds a packet at the other point, or lets it wait.
-    fn take(&mut self, side: Side, mut seen: Seen) {
+    fn take(&mut self, side: Side, seen: Seen) {
         let flow = seen.sighting.flow as usize;
         let other = self.matcher.find(side, &seen);
         if let Some((_, other)) = &other {
             self.meet(side, &seen, other);
         }
         let heading = self.known.headings[flow];
-        let leaves = heading.is_some_and(|heading| Side::entry(heading) != side);
-        if let (true, Some(heading)) = (leaves, heading) {
+        let leaves = heading.filter(|&heading| Side::entry(heading) != side);
+        let left_before = leaves.and_then(|heading| {
             let last = &mut self.last_left[heading as usize];
             let at = seen.sighting.at;
-            seen.left_before = last.replace(last.map_or(at, |last| last.max(at)));
-        }
+            last.replace(last.map_or(at, |last| last.max(at)))
+        });
         match other {
-            Some((number, _)) => self.matcher.settle(side, seen, number, !leaves),
-            None => self.matcher.wait(side, seen),
+            Some((number, _)) => {
+                let left = leaves.map(|_| Exit::of(&seen.sighting, left_before));
+                self.matcher.settle(side, seen, number, left);
+            }
+            None => self.matcher.wait(side, seen, left_before),
         }
     }
 
@@ -354,10 +355,10 @@ impl<'a> Walk<'a> {
             Fate::Passed(passage) => {
                 let (entry, exit) = (&passage.entry, &passage.exit);
                 let mut note = noted(Kind::Passed, entry);
-                note.left_at = exit.sighting.at;
+                note.left_at = exit.at;
                 note.left_before = exit.left_before;
-                note.left_frame = exit.sighting.frame;
-                let marked = exit.sighting.ecn == CE && entry.sighting.ecn != CE;
+                note.left_frame = exit.frame;
+                let marked = exit.ecn == CE && entry.sighting.ecn != CE;
                 note.has.set(Signs::UNCERTAIN, passage.uncertain);
                 note.has.set(Signs::OVERTAKEN, passage.overtaken);
                 note.has.set(Signs::MARKED, marked);
@@ -408,13 +409,7 @@ impl<'a> Walk<'a> {
             self.config.clock,
             self.config.capacity_bps,
         );
-        let held = held::find(spool, &self.known.headings, &calibration);
-        let mut account = Account::new(self.config, calibration, self.firsts);
-        account.hold(held);
-        for note in spool.notes() {
-            account.note(&note, &self.known);
-        }
-        account
+        Account::of_spool(self.config, &calibration, self.firsts, spool, &self.known)
     }
 
     fn finish(mut self, read: [Read; 2]) -> Walked {

@@ -228,6 +228,7 @@ mod tests {
             limit_is_estimated: true,
             drops: Vec::new(),
             episodes: Vec::new(),
+            drops_at_head: false,
         }
     }
 

@@ -303,4 +303,22 @@ const LIMITS: &str = "Known limits:
 - The log's waits are those of an ideal link fed when the emulator looked at its clock, the captures show when packets really came and left: the table above. `s6-loss-nosack` stood still for 15 ms once,
   in which packets that had left by the log were still there; `s7-upload` has a queue of 0.0003 packets, all of it such lateness.
 - A random drop that happens to meet a full queue counts as a drop of the full queue.
+- Clocks are taken to drift evenly.
+
+## How long it takes
+
+Beside the plain analysis of both captures, on generated ones of 2 to 3 million packets at each point, 96 bytes of each, with two cores shared with
+others: packets are found once, whatever the clocks are.
+
+| capture | plain, processor time | `path` | clocks 3 s and 50 ppm apart |
+| --- | --: | --: | --: |
+| `bulk`, few connections | 0.62 s | 1.03 s | 1.00 s |
+| `mix` | 1.66 s | 2.05 s | 2.20 s |
+| `many`, 100,000 connections | 4.72 s | 3.66 s | 3.23 s |
+
+```sh
+cargo run --release --no-default-features --example synth -- mix --packets 3000000 --snap 96 > before.pcap
+cargo run --release --no-default-features --example path -- --pair before.pcap after.pcap
+cargo run --release --no-default-features --example path -- --speed before.pcap after.pcap
+```
 ";

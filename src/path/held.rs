@@ -130,7 +130,7 @@ fn follows_law(lost: &[&Lost], queue: usize, sending_ns: f64) -> bool {
     for queue in drops.chunk_by(|one, next| one.0 == next.0) {
         let gaps: Vec<f64> = queue
             .windows(2)
-            .map(|pair| (pair[1].1 - pair[0].1) as f64)
+            .map(|pair| pair[1].1.saturating_sub(pair[0].1) as f64)
             .collect();
         near += gaps.iter().filter(|&&gap| gap < 4.0 * sending_ns).count();
         for pair in gaps.windows(2) {

@@ -108,7 +108,9 @@ impl IdleDelays {
             TapPlace::BeforeLink => 0,
         };
         let quickest = [self.small, self.large].into_iter().flatten();
-        quickest.map(|(bytes, ns)| ns - sending(bytes)).min()
+        quickest
+            .map(|(bytes, ns)| ns.saturating_sub(sending(bytes)))
+            .min()
     }
 
     /// The link, from its rate: a point behind it sees large packets later than small ones, by
@@ -126,7 +128,7 @@ impl IdleDelays {
         let sending_ns = |bytes: u32| sending_ns(bytes, rate_bps);
         let behind = match (self.small, self.large) {
             (Some(small), Some(large)) => {
-                (large.1 - small.1) as f64 > sending_ns(large.0 - small.0) / 2.0
+                large.1.saturating_sub(small.1) as f64 > sending_ns(large.0 - small.0) / 2.0
             }
             (None, Some((bytes, ns))) | (Some((bytes, ns)), None) => {
                 ns.saturating_add(apart_ns) as f64 > sending_ns(bytes) * 0.9
@@ -135,7 +137,7 @@ impl IdleDelays {
         };
         let rest = |(bytes, ns): (u32, i64)| {
             if behind {
-                ns - sending_ns(bytes).round() as i64
+                ns.saturating_sub(sending_ns(bytes).round() as i64)
             } else {
                 ns
             }

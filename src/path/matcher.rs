@@ -4,6 +4,7 @@
 //! the other point or have waited too long. What leaves the ring of the point where packets of a
 //! flow come in is in the order of arrival: that is what queues are made of.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -274,14 +275,15 @@ impl Matcher {
 
     /// Takes a slot out of its chain.
     fn unlink(&mut self, side: Side, chain_key: u64, number: u64) {
-        let Some(chain) = self.chains.get_mut(&chain_key) else {
+        let Entry::Occupied(mut entry) = self.chains.entry(chain_key) else {
             return;
         };
         let ring = &mut self.rings[side as usize];
         let next = ring.get(number).map_or(u64::MAX, |slot| slot.next);
+        let chain = entry.get_mut();
         if chain.head == number {
             if chain.tail == number {
-                self.chains.remove(&chain_key);
+                entry.remove();
             } else {
                 chain.head = next;
             }

@@ -73,8 +73,19 @@ pub(super) struct Spool {
     lost: u64,
 }
 
-/// The note before, by the point where its packet came in.
-type Last = [Note; 2];
+/// What notes are written as differences to: the note before, by the point where its packet came in.
+type Last = [Before; 2];
+
+/// What matters of a note for the next one. What did not leave keeps the delay of the packet before
+/// it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    at: i64,
+    /// From coming in to leaving.
+    raw: i64,
+    frame: u64,
+    left_frame: u64,
+}
 
 impl Spool {
     /// Whether no more should be added: memory is bounded.
@@ -132,16 +143,14 @@ impl Iterator for Notes<'_> {
     }
 }
 
-impl Note {
-    /// Becomes what the next note is written as a difference to. What did not leave keeps the
-    /// delay of the packet before it.
+impl Before {
     #[inline]
-    fn follow(&mut self, note: &Self) {
-        let (raw, left_frame) = (self.left_at.wrapping_sub(self.at), self.left_frame);
-        *self = *note;
-        if note.kind != Kind::Passed {
-            self.left_at = note.at.wrapping_add(raw);
-            self.left_frame = left_frame;
+    fn follow(&mut self, note: &Note) {
+        self.at = note.at;
+        self.frame = note.frame;
+        if note.kind == Kind::Passed {
+            self.raw = note.left_at.wrapping_sub(note.at);
+            self.left_frame = note.left_frame;
         }
     }
 }
@@ -166,7 +175,7 @@ fn write(note: &Note, last: &mut Last, out: &mut Vec<u8>) {
     put_signed(out, note.frame.wrapping_sub(last.frame).cast_signed());
     if note.kind == Kind::Passed {
         let raw = note.left_at.wrapping_sub(note.at);
-        put_signed(out, raw.wrapping_sub(last.left_at.wrapping_sub(last.at)));
+        put_signed(out, raw.wrapping_sub(last.raw));
         put_signed(
             out,
             note.left_frame.wrapping_sub(last.left_frame).cast_signed(),
@@ -196,11 +205,10 @@ fn read(block: &[u8], at: &mut usize, last: &mut Last) -> Note {
         frame: last.frame.wrapping_add_signed(take_signed(block, at)),
         ..Note::default()
     };
-    let raw = last.left_at.wrapping_sub(last.at);
     if kind == Kind::Passed {
         note.left_at = note
             .at
-            .wrapping_add(raw.wrapping_add(take_signed(block, at)));
+            .wrapping_add(last.raw.wrapping_add(take_signed(block, at)));
         note.left_frame = last.left_frame.wrapping_add_signed(take_signed(block, at));
         if signs & AFTER_ANOTHER != 0 {
             note.left_before = Some(note.left_at.wrapping_sub(take_signed(block, at)));

@@ -493,6 +493,36 @@ fn a_run_that_is_stopped_says_so_and_ends() {
     }
 }
 
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(64))]
+
+    /// Whatever bytes are changed, lengths and times among them: results or an error.
+    #[test]
+    fn damaged_captures_are_no_reason_to_panic(
+        changes in proptest::collection::vec((0_usize..2, 24_usize..8000, proptest::num::u8::ANY), 1..40),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = download(Some).map(|packets| file(&packets));
+        for (which, at, value) in changes {
+            if let Some(byte) = files[which].get_mut(at) {
+                *byte = value;
+            }
+        }
+        let points = [0, 1].map(|which| {
+            let path = folder.path().join(which.to_string());
+            fs::write(&path, &files[which]).unwrap();
+            Point::file(path)
+        });
+        for clock in [ClockChoice::Auto, ClockChoice::Fix, ClockChoice::Keep] {
+            let config = PathConfig { clock, packets: true, ..PathConfig::default() };
+            if let Ok(analysis) = PathAnalysis::run(&points, &config, &Watch::default()) {
+                let hop = &analysis.hops[0];
+                proptest::prop_assert!(hop.flows.iter().flatten().count() > 0);
+            }
+        }
+    }
+}
+
 /// What fits between two packets of the first point goes into two files of it.
 #[test]
 fn parts_of_a_rotated_capture_are_one_point() {

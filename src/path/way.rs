@@ -100,6 +100,28 @@ impl Way {
         Some(bytes as f64 * 8e9 / self.duration_ns()? as f64 / rate_bps)
     }
 
+    /// The highest rate that was sustained for a second, in IP bits per second: of any second (as
+    /// many bins as make one) the bytes that left, and of all seconds the most. `None` where the
+    /// way is no second long.
+    #[must_use]
+    pub fn delivered_bps_max(&self, bin_ns: i64) -> Option<f64> {
+        let bins = SECOND_NS.div_euclid(bin_ns).max(1);
+        let window_ns = bins.checked_mul(bin_ns)?;
+        if self.duration_ns()? < window_ns {
+            return None;
+        }
+        let (mut first, mut bytes, mut most) = (0, 0, 0);
+        for bin in &self.bins {
+            bytes += bin.left.bytes;
+            while self.bins[first].index <= bin.index - bins {
+                bytes -= self.bins[first].left.bytes;
+                first += 1;
+            }
+            most = most.max(bytes);
+        }
+        Some(most as f64 * 8e9 / window_ns as f64)
+    }
+
     /// What pattern the drops make; `None` without any.
     #[must_use]
     pub fn pattern(&self) -> Option<DropPattern> {
@@ -220,6 +242,32 @@ impl WayMaker {
     }
 }
 
+/// For so long a rate is sustained.
+const SECOND_NS: i64 = 1_000_000_000;
+
 /// An episode of drops ends when there is none for so long: the usual round-trip time, after
 /// which senders have reacted.
 pub const EPISODE_PAUSE_NS: i64 = 100_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 MB leaves in 100 ms, then 2 MB in each of five bins after a pause, in 1.5 s.
+    #[test]
+    fn the_highest_rate_is_that_of_the_best_second() {
+        let mut way =
+            WayMaker::new(Heading::Forward, Link::default(), 100_000_000, 0).finish(None, &mut []);
+        let bin = |index, bytes| QueueBin {
+            index,
+            left: Amount { packets: 1, bytes },
+            ..QueueBin::default()
+        };
+        way.bins = vec![bin(0, 1_000_000)];
+        way.bins.extend((9..14).map(|index| bin(index, 2_000_000)));
+        assert_eq!(way.delivered_bps_max(100_000_000), None);
+        way.span = Some((0, 1_500_000_000));
+        // Bins 4 to 13 hold 10 MB; bins 0 to 9 hold 3.
+        assert_eq!(way.delivered_bps_max(100_000_000), Some(80e6));
+    }
+}

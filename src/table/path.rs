@@ -277,6 +277,7 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     "standing_bytes" "B4" Real |row| Some(row.way.standing(row.config.bin_ns)?.1);
     "busy_share" "B4" Real |row| row.way.busy_share();
     "rate_estimated_bps" "B5" Real |row| row.way.rate_bps;
+    "delivered_bps_max" "B5" Real |row| row.way.delivered_bps_max(row.config.bin_ns);
     "utilisation" "B5" Real |row| row.way.utilisation(row.rate_bps()?);
     "tap_place" "B5" Text |row| Some(row.way.link.tap.name().to_owned());
     "transit_ns" "B5" Whole |row| Some(row.way.link.transit_ns);

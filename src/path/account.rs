@@ -64,7 +64,7 @@ impl<'a> Account<'a> {
         let origin = first.into_iter().chain(second).min().unwrap_or(0);
         let ways = [Heading::Forward, Heading::Reverse].map(|heading| {
             let link = calibration.links[heading as usize];
-            WayMaker::new(heading, link, config.bin_ns, origin)
+            WayMaker::new(heading, link, config, origin)
         });
         Self {
             config,

@@ -171,7 +171,11 @@ impl Sweep {
     fn move_to(&mut self, at: i64) {
         let origin = self.origin.unwrap_or(at);
         while at > self.now {
-            let bin_end = origin.saturating_add((self.bin.index + 1).saturating_mul(self.bin_ns));
+            let bin_end = if self.bins.len() < BINS_MAX {
+                origin.saturating_add((self.bin.index + 1).saturating_mul(self.bin_ns))
+            } else {
+                i64::MAX
+            };
             let until = at.min(bin_end);
             let ns = until.saturating_sub(self.now);
             if self.waiting.packets > 0 {
@@ -210,6 +214,9 @@ impl Sweep {
         }
     }
 }
+
+/// Bins kept; what comes later is in the last one.
+const BINS_MAX: usize = 1 << 22;
 
 #[cfg(test)]
 mod tests {

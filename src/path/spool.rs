@@ -1,8 +1,8 @@
 //! What became of each packet, kept small until clocks and links are known (METRICS.md B2, B5).
 //!
 //! Times are those of the points' own clocks, so that a note stays true whatever the clocks turn
-//! out to be. Notes are written as differences to the one before, in bytes of seven bits: 15 bytes
-//! a packet or so, where a capture has 100 and more.
+//! out to be. Notes are written as differences to the one before, in 24 bytes each, where a capture
+//! has 100 and more; those few that do not fit, after a pause of seconds, are written in full.
 
 /// What became of one packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +64,7 @@ impl Signs {
 const LOST: u16 = 1 << 8;
 const APPEARED: u16 = 2 << 8;
 const AFTER_ANOTHER: u16 = 4 << 8;
+const IN_FULL: u16 = 8 << 8;
 
 /// Notes in the order they were made.
 #[derive(Debug, Default)]
@@ -96,7 +97,7 @@ impl Spool {
     #[inline]
     pub(super) fn add(&mut self, note: &Note) {
         let room = self.blocks.last().map_or(0, |block| BLOCK - block.len());
-        if room < NOTE_MAX {
+        if room < LONG {
             self.blocks.push(Vec::with_capacity(BLOCK));
         }
         let Some(block) = self.blocks.last_mut() else {
@@ -133,13 +134,14 @@ impl Iterator for Notes<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Note> {
-        let (block, rest) = self.blocks.split_first()?;
-        if self.at == block.len() {
+        loop {
+            let (block, rest) = self.blocks.split_first()?;
+            if let Some(note) = read(block, &mut self.at, &mut self.last) {
+                return Some(note);
+            }
             self.blocks = rest;
             self.at = 0;
-            return self.next();
         }
-        Some(read(block, &mut self.at, &mut self.last))
     }
 }
 
@@ -168,122 +170,121 @@ fn write(note: &Note, last: &mut Last, out: &mut Vec<u8>) {
     } else {
         0
     };
-    put(out, u64::from(note.has.0 | kind | after));
-    put(out, u64::from(note.flow));
-    put(out, u64::from(note.ip_len));
-    put_signed(out, note.at.wrapping_sub(last.at));
-    put_signed(out, note.frame.wrapping_sub(last.frame).cast_signed());
-    if note.kind == Kind::Passed {
-        let raw = note.left_at.wrapping_sub(note.at);
-        put_signed(out, raw.wrapping_sub(last.raw));
-        put_signed(
-            out,
-            note.left_frame.wrapping_sub(last.left_frame).cast_signed(),
-        );
-        if let Some(before) = note.left_before {
-            put_signed(out, note.left_at.wrapping_sub(before));
-        }
+    let signs = note.has.0 | kind | after;
+    match short(note, last, signs) {
+        Some(short) => out.extend_from_slice(&short),
+        None => out.extend_from_slice(&long(note, signs)),
     }
     last.follow(note);
 }
 
+/// A note as differences, where all fit.
 #[inline]
-fn read(block: &[u8], at: &mut usize, last: &mut Last) -> Note {
-    let signs = take(block, at) as u16;
+fn short(note: &Note, last: &Before, signs: u16) -> Option<[u8; SHORT]> {
+    let small = |value: i64| i32::try_from(value).ok();
+    let (mut raw, mut gap, mut left_frames) = (0, 0, 0);
+    if note.kind == Kind::Passed {
+        raw = small(note.left_at.wrapping_sub(note.at).wrapping_sub(last.raw))?;
+        left_frames = u16::try_from(note.left_frame.wrapping_sub(last.left_frame)).ok()?;
+        if let Some(before) = note.left_before {
+            gap = small(note.left_at.wrapping_sub(before))?;
+        }
+    }
+    let frames = u16::try_from(note.frame.wrapping_sub(last.frame)).ok()?;
+    let ip_len = u16::try_from(note.ip_len).ok()?;
+    let came = small(note.at.wrapping_sub(last.at))?;
+    let mut bytes = [0; SHORT];
+    bytes[..2].copy_from_slice(&signs.to_le_bytes());
+    bytes[2..4].copy_from_slice(&ip_len.to_le_bytes());
+    bytes[4..8].copy_from_slice(&note.flow.to_le_bytes());
+    bytes[8..12].copy_from_slice(&came.to_le_bytes());
+    bytes[12..16].copy_from_slice(&raw.to_le_bytes());
+    bytes[16..20].copy_from_slice(&gap.to_le_bytes());
+    bytes[20..22].copy_from_slice(&frames.to_le_bytes());
+    bytes[22..].copy_from_slice(&left_frames.to_le_bytes());
+    Some(bytes)
+}
+
+fn long(note: &Note, signs: u16) -> [u8; LONG] {
+    let mut bytes = [0; LONG];
+    bytes[..2].copy_from_slice(&(signs | IN_FULL).to_le_bytes());
+    bytes[4..8].copy_from_slice(&note.flow.to_le_bytes());
+    bytes[8..12].copy_from_slice(&note.ip_len.to_le_bytes());
+    let wide = [
+        note.at.cast_unsigned(),
+        note.left_at.cast_unsigned(),
+        note.left_before.unwrap_or(0).cast_unsigned(),
+        note.frame,
+        note.left_frame,
+    ];
+    for (place, value) in bytes[16..].chunks_exact_mut(8).zip(wide) {
+        place.copy_from_slice(&value.to_le_bytes());
+    }
+    bytes
+}
+
+/// The note at `at`; `None` at the end.
+#[inline]
+fn read(block: &[u8], at: &mut usize, last: &mut Last) -> Option<Note> {
+    let bytes = block.get(*at..)?.first_chunk::<SHORT>()?;
+    let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    let u32_at =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let small = |at: usize| i64::from(u32_at(at).cast_signed());
+    let signs = u16_at(0);
     let last = &mut last[usize::from(signs & Signs::AT_SECOND != 0)];
-    let kind = match signs & (LOST | APPEARED) {
-        0 => Kind::Passed,
-        LOST => Kind::Lost,
-        _ => Kind::Appeared,
-    };
     let mut note = Note {
-        kind,
+        kind: match signs & (LOST | APPEARED) {
+            0 => Kind::Passed,
+            LOST => Kind::Lost,
+            _ => Kind::Appeared,
+        },
         has: Signs(signs & 0xff),
-        flow: take(block, at) as u32,
-        ip_len: take(block, at) as u32,
-        at: last.at.wrapping_add(take_signed(block, at)),
-        frame: last.frame.wrapping_add_signed(take_signed(block, at)),
+        flow: u32_at(4),
         ..Note::default()
     };
-    if kind == Kind::Passed {
-        note.left_at = note
-            .at
-            .wrapping_add(last.raw.wrapping_add(take_signed(block, at)));
-        note.left_frame = last.left_frame.wrapping_add_signed(take_signed(block, at));
-        if signs & AFTER_ANOTHER != 0 {
-            note.left_before = Some(note.left_at.wrapping_sub(take_signed(block, at)));
+    if signs & IN_FULL != 0 {
+        read_long(block.get(*at..)?.first_chunk::<LONG>()?, signs, &mut note);
+        *at += LONG;
+    } else {
+        note.ip_len = u32::from(u16_at(2));
+        note.at = last.at.wrapping_add(small(8));
+        note.frame = last.frame.wrapping_add(u64::from(u16_at(20)));
+        if note.kind == Kind::Passed {
+            let raw = last.raw.wrapping_add(small(12));
+            note.left_at = note.at.wrapping_add(raw);
+            note.left_frame = last.left_frame.wrapping_add(u64::from(u16_at(22)));
+            if signs & AFTER_ANOTHER != 0 {
+                note.left_before = Some(note.left_at.wrapping_sub(small(16)));
+            }
         }
+        *at += SHORT;
     }
     last.follow(&note);
-    note
+    Some(note)
 }
 
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
-#[inline]
-fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// The sign in the lowest bit, so that small differences either way are short.
-#[inline]
-fn put_signed(out: &mut Vec<u8>, value: i64) {
-    put(out, ((value << 1) ^ (value >> 63)).cast_unsigned());
-}
-
-#[inline]
-fn take(block: &[u8], at: &mut usize) -> u64 {
-    let eight = block.get(*at..).and_then(<[u8]>::first_chunk::<8>);
-    if let Some(eight) = eight {
-        let word = u64::from_le_bytes(*eight);
-        let last = !word & 0x8080_8080_8080_8080;
-        if last != 0 {
-            let bits = last.trailing_zeros() + 1;
-            *at += bits as usize / 8;
-            return sevens(word & (u64::MAX >> (64 - bits)));
-        }
-    }
-    take_slowly(block, at)
-}
-
-/// Puts the lower seven bits of all bytes together: of two neighbours, of two pairs, of two fours.
-#[inline]
-fn sevens(word: u64) -> u64 {
-    let word = word & 0x7f7f_7f7f_7f7f_7f7f;
-    let word = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
-    let word = word & 0x0000_3fff_0000_3fff | (word & 0x3fff_0000_3fff_0000) >> 2;
-    word & 0x0fff_ffff | (word & 0x0fff_ffff_0000_0000) >> 4
-}
-
-/// Byte by byte: long numbers, and those at the end of a block.
 #[cold]
-fn take_slowly(block: &[u8], at: &mut usize) -> u64 {
-    let (mut value, mut shift) = (0, 0);
-    while let Some(&byte) = block.get(*at) {
-        *at += 1;
-        value |= u64::from(byte & 0x7f) << shift;
-        shift += 7;
-        if byte < 0x80 || shift > 63 {
-            break;
-        }
+fn read_long(bytes: &[u8; LONG], signs: u16, note: &mut Note) {
+    note.ip_len = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
+    let mut wide = [0; 5];
+    let (eights, _) = bytes[16..].as_chunks::<8>();
+    for (value, eight) in wide.iter_mut().zip(eights) {
+        *value = u64::from_le_bytes(*eight);
     }
-    value
-}
-
-#[inline]
-fn take_signed(block: &[u8], at: &mut usize) -> i64 {
-    let value = take(block, at);
-    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
+    note.at = wide[0].cast_signed();
+    note.left_at = wide[1].cast_signed();
+    note.left_before = (signs & AFTER_ANOTHER != 0).then_some(wide[2].cast_signed());
+    note.frame = wide[3];
+    note.left_frame = wide[4];
 }
 
 /// Bytes allocated at a time.
 const BLOCK: usize = 1 << 20;
-/// A note is never longer: eight numbers of ten bytes at most.
-const NOTE_MAX: usize = 80;
-/// Blocks kept: 256 MiB, some 17 million packets.
+/// Bytes of a note, and of one in full.
+const SHORT: usize = 24;
+const LONG: usize = 56;
+/// Blocks kept: 256 MiB, some 11 million packets.
 const BLOCKS_MAX: usize = 256;
 
 #[cfg(test)]
@@ -325,7 +326,7 @@ mod tests {
 
     /// A download's packets every 120 us, with delays that differ by less than 8 ms.
     #[test]
-    fn a_usual_packet_takes_a_few_bytes() {
+    fn only_the_first_of_usual_packets_is_written_in_full() {
         let mut spool = Spool::default();
         for packet in 0..10_000_u64 {
             let at = 1_700_000_000_000_000_000 + packet.cast_signed() * 120_000;
@@ -342,7 +343,7 @@ mod tests {
             });
         }
         let bytes: usize = spool.blocks.iter().map(Vec::len).sum();
-        assert!(bytes < 17 * 10_000, "{bytes}");
+        assert_eq!(bytes, LONG + 9999 * SHORT);
         assert!(!spool.is_full());
         assert_eq!(spool.notes().count(), 10_000);
     }

@@ -1,5 +1,6 @@
 //! One way between two points: its queue, its link, its drops.
 
+use super::PathConfig;
 use super::clock::Heading;
 use super::flows::PathFlow;
 use super::link::{Link, Passed, Served};
@@ -147,11 +148,13 @@ pub(super) struct WayMaker {
     pub(super) delay_max_ns: i64,
     /// The queue drops what it had taken.
     pub(super) drops_at_head: bool,
+    /// Nothing waits longer: times that say so are damaged.
+    wait_ns_max: i64,
 }
 
 impl WayMaker {
-    pub(super) fn new(heading: Heading, link: Link, bin_ns: i64, origin: i64) -> Self {
-        let mut sweep = Sweep::new(bin_ns);
+    pub(super) fn new(heading: Heading, link: Link, config: &PathConfig, origin: i64) -> Self {
+        let mut sweep = Sweep::new(config.bin_ns);
         sweep.begin(origin);
         Self {
             heading,
@@ -164,6 +167,7 @@ impl WayMaker {
             run: 0,
             delay_max_ns: 0,
             drops_at_head: false,
+            wait_ns_max: config.patience_ns.saturating_mul(2),
         }
     }
 
@@ -179,6 +183,7 @@ impl WayMaker {
             left_before,
         } = passed;
         let leaves = self.link.leaves(at, left_at, left_before);
+        let leaves = leaves.min(at.saturating_add(self.wait_ns_max));
         let found = self.sweep.pass(at, leaves, bytes);
         self.found_by_passed.add(found);
         self.run = 0;
@@ -192,6 +197,8 @@ impl WayMaker {
 
     /// A packet was dropped: at once, or when it had waited until then.
     pub(super) fn lose(&mut self, mut drop: Drop, held_until: Option<i64>) {
+        let latest = drop.at_ns.saturating_add(self.wait_ns_max);
+        let held_until = held_until.map(|until| until.min(latest));
         drop.found = self.sweep.drop(drop.at_ns, held_until, drop.ip_len);
         drop.run_before = self.run;
         self.cover(drop.at_ns, drop.at_ns);
@@ -256,8 +263,8 @@ mod tests {
     /// 1 MB leaves in 100 ms, then 2 MB in each of five bins after a pause, in 1.5 s.
     #[test]
     fn the_highest_rate_is_that_of_the_best_second() {
-        let mut way =
-            WayMaker::new(Heading::Forward, Link::default(), 100_000_000, 0).finish(None, &mut []);
+        let mut way = WayMaker::new(Heading::Forward, Link::default(), &PathConfig::default(), 0)
+            .finish(None, &mut []);
         let bin = |index, bytes| QueueBin {
             index,
             left: Amount { packets: 1, bytes },

@@ -312,9 +312,9 @@ others: packets are found once, whatever the clocks are.
 
 | capture | plain, processor time | `path` | clocks 3 s and 50 ppm apart |
 | --- | --: | --: | --: |
-| `bulk`, few connections | 0.62 s | 1.03 s | 1.00 s |
-| `mix` | 1.66 s | 2.05 s | 2.20 s |
-| `many`, 100,000 connections | 4.72 s | 3.66 s | 3.23 s |
+| `bulk`, few connections | 0.64 s | 0.94 s | 0.98 s |
+| `mix` | 1.66 s | 1.73 s | 1.81 s |
+| `many`, 100,000 connections | 6.02 s | 3.80 s | 3.56 s |
 
 ```sh
 cargo run --release --no-default-features --example synth -- mix --packets 3000000 --snap 96 > before.pcap

@@ -112,6 +112,10 @@ impl ReportPlan {
                 options.only(&["metric", "rows", "columns"]);
                 let metric = options.metric();
                 let (rows, columns) = (options.axis("rows"), options.axis("columns"));
+                if rows.is_some() && rows == columns {
+                    let message = "the rows and the columns of a heat map are two labels";
+                    options.document.mistake(name.line, message);
+                }
                 Some(Self::HeatMap(HeatMapReport {
                     metric: metric?,
                     rows: rows?,

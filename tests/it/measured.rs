@@ -426,3 +426,38 @@ fn a_mistake_in_many_files_is_said_once() {
     assert!(found.ends_with(said), "{found}");
     assert_eq!(found.lines().count(), 1);
 }
+
+#[test]
+fn what_a_heat_map_cannot_show_is_a_mistake() {
+    for (options, said) in [
+        (
+            "rows = \"cca\"",
+            "study.toml:3: report 'heat-map' must know which label makes its columns",
+        ),
+        (
+            "rows = \"cca\"\ncolumns = \"rat\"",
+            "study.toml:22: there is no label 'rat'; did you mean 'rate'?",
+        ),
+        (
+            "rows = \"cca\"\ncolumns = \"cca\"",
+            "study.toml:3: the rows and the columns of a heat map are two labels",
+        ),
+        (
+            "rows = \"cca\"\ncolumns = \"rep\"",
+            "study.toml:22: label 'rep' is not in group_by",
+        ),
+        (
+            "rows = \"cca\"\ncolumns = \"rate\"\nmetric = \"jain\"",
+            "study.toml:23: the study has no metric 'jain'",
+        ),
+    ] {
+        let manifest = MANIFEST
+            .replace("rate = \"rate\" }", "rate = \"rate\", rep = \"rtt\" }")
+            .replace("baseline", "metrics = [\"goodput_bps\"]\nbaseline");
+        let manifest = format!("{manifest}[reports.heat-map]\n{options}\n");
+        let manifest = manifest.replacen("[study]\n", "[study]\nreport = \"heat-map\"\n", 1);
+        let folder = folder_with(&[("runs.csv", RUNS)], &manifest);
+        let found = mistakes(folder.path());
+        assert!(found.contains(said), "{found}");
+    }
+}

@@ -60,7 +60,11 @@ impl DelayStats {
     /// Arithmetic mean, in ns. `None` without samples.
     #[must_use]
     pub fn ns_mean(&self) -> Option<f64> {
-        (self.samples > 0).then(|| self.sum_ns as f64 / self.samples as f64)
+        // A sum that has saturated says too little.
+        (self.samples > 0).then(|| {
+            let mean = self.sum_ns as f64 / self.samples as f64;
+            mean.clamp(self.ns_min as f64, self.ns_max as f64)
+        })
     }
 }
 

@@ -54,6 +54,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
             } else {
                 String::new()
             },
+            cut(scene),
         ],
     })
 }
@@ -266,5 +267,16 @@ fn lines(scene: &Scene<'_>, samples: impl Fn(&NamedFlow<'_>) -> Vec<Sample>) -> 
 }
 
 fn undrawn(scene: &Scene<'_>, drawn: usize) -> String {
-    left_out(scene.flows.len() - drawn, scene.small.len())
+    let left_out = left_out(scene.flows.len() - drawn, scene.small.len());
+    super::plot::joined(&[left_out, cut(scene)])
+}
+
+/// What is said where bins are missing.
+fn cut(scene: &Scene<'_>) -> String {
+    let flows = scene.flows.iter().take(LINES_MAX);
+    let cut = flows.filter(|flow| flow.flow.record.series.is_cut());
+    match cut.count() {
+        0 => String::new(),
+        n => format!("{} cut: too many bins", count(n, "flow")),
+    }
 }

@@ -118,14 +118,17 @@ impl Bins {
     }
 
     /// A value for each bin from the first to the last of `amounts`, which are in order, 0 where
-    /// there is none; of many bins without any, as many as it takes to draw them.
+    /// there is none; of many bins without any, as many as it takes to draw them. What is before or
+    /// after all that is drawn does not count.
     pub(super) fn filled<'a>(
         &self,
         amounts: impl Iterator<Item = (i64, u64)> + 'a,
         value: impl Fn(u64) -> f64 + 'a,
     ) -> impl Iterator<Item = Sample> + 'a {
         let stretch = self.stretch();
+        let drawn = self.first..=self.last;
         let mut last = None;
+        let amounts = amounts.filter(move |(bin, _)| drawn.contains(bin));
         let all = amounts.flat_map(move |(bin, amount)| {
             let before = last.replace(bin).unwrap_or(bin - 1);
             let empty = (before + 1..bin).step_by(usize::try_from(stretch).unwrap_or(usize::MAX));
@@ -583,7 +586,9 @@ mod tests {
         assert_eq!(samples[2].value, 0.0);
         assert!(samples.is_sorted_by_key(|sample| sample.bin));
         let few: Vec<i64> = self::bins(5)
-            .filled([(1, 5), (4, 6)].into_iter(), |n| n as f64)
+            .filled([(-9, 1), (1, 5), (4, 6), (last, 1)].into_iter(), |n| {
+                n as f64
+            })
             .map(|sample| sample.bin)
             .collect();
         assert_eq!(few, [1, 2, 3, 4]);

@@ -192,8 +192,7 @@ impl Panel {
     }
 
     fn draw_y_axis(&self, canvas: &mut Canvas) {
-        for (value, text) in &self.y.ticks {
-            let (_, y) = self.at(self.x.min, *value);
+        for (y, text) in self.y_labels() {
             canvas.line(
                 &[(self.left, y), (self.right, y)],
                 Stroke::solid(Colour::GRID, 1.5),
@@ -266,13 +265,43 @@ impl Panel {
         if fits(&all) {
             return all;
         }
+        self.x.sparser(&all, fits)
+    }
+
+    /// Labels of the vertical axis that have room, and their heights, from below: all; or decades
+    /// alone; or every second, third, … of them.
+    fn y_labels(&self) -> Vec<(f64, &str)> {
+        let ticks = self.y.ticks.iter();
+        let all: Vec<(f64, &str)> = ticks
+            .map(|(value, text)| (self.at(self.x.min, *value).1, text.as_str()))
+            .collect();
+        let fits = |labels: &[(f64, &str)]| {
+            let pairs = labels.windows(2);
+            pairs
+                .into_iter()
+                .all(|pair| pair[0].0 - pair[1].0 >= LABEL.px)
+        };
+        if fits(&all) {
+            return all;
+        }
+        self.y.sparser(&all, fits)
+    }
+}
+
+impl Axis {
+    /// As many of its labels as fit: decades of a log scale first.
+    fn sparser<'t>(
+        &self,
+        all: &[(f64, &'t str)],
+        fits: impl Fn(&[(f64, &'t str)]) -> bool,
+    ) -> Vec<(f64, &'t str)> {
         let decade = |text: &str| text.trim_start_matches(['0', '.']).starts_with('1');
         let decades: Vec<(f64, &str)> = all
             .iter()
             .copied()
-            .filter(|&(_, text)| self.x.scale == Scale::Log && decade(text))
+            .filter(|&(_, text)| self.scale == Scale::Log && decade(text))
             .collect();
-        let source = if decades.len() > 1 { decades } else { all };
+        let source = if decades.len() > 1 { &decades } else { all };
         (1..=source.len().max(1))
             .map(|step| source.iter().copied().step_by(step).collect::<Vec<_>>())
             .find(|labels| fits(labels))
@@ -283,4 +312,40 @@ impl Panel {
 /// The baseline that centres text on the height `y`.
 pub(super) fn baseline(y: f64, font: Type) -> f64 {
     y + HALF_DIGIT * font.px
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::axis::Quantity;
+
+    #[test]
+    fn a_low_panel_has_as_many_labels_as_fit_one_above_the_other() {
+        let panel = |bottom, y| Panel {
+            left: 100.0,
+            top: 0.0,
+            right: 900.0,
+            bottom,
+            x: Axis::linear(Quantity::TIME, 0.0, 1.0, 5),
+            y,
+        };
+        let texts = |panel: &Panel| -> Vec<String> {
+            let labels = panel.y_labels().into_iter();
+            labels.map(|(_, text)| text.to_owned()).collect()
+        };
+        // 50 µs to 200 ms in 12 steps: four decades have room.
+        let delays = Axis::log(Quantity::RTT, 70e-6, 0.2);
+        assert_eq!(delays.ticks.len(), 12);
+        assert_eq!(texts(&panel(600.0, delays.clone())).len(), 12);
+        assert_eq!(
+            texts(&panel(130.0, delays)),
+            ["100 µs", "1 ms", "10 ms", "100 ms"]
+        );
+        let nine = Axis::log(Quantity::RTT, 1e-9, 1.0);
+        // 14 pixels a decade: every second one.
+        assert_eq!(
+            texts(&panel(130.0, nine)),
+            ["1 ns", "100 ns", "10 µs", "1 ms", "100 ms"]
+        );
+    }
 }

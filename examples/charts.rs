@@ -8,6 +8,10 @@
 //! each in a bin of its own. The charts are put into the folder.
 
 #![expect(clippy::print_stdout, reason = "it tells what it measured")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the wall clock is what it is about"
+)]
 
 #[path = "../benches/support/synth/mod.rs"]
 #[allow(

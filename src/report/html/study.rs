@@ -53,6 +53,7 @@ pub fn of_study(
     }
     let (reports, rest): (Vec<&StudyTable>, Vec<&StudyTable>) = tables
         .iter()
+        .filter(|table| table.frame.height() > 0)
         .partition(|table| OPEN.iter().any(|open| table.name.starts_with(open)));
     for (title, tables, open) in [
         ("Tables of the reports", reports, true),

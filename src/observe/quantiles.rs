@@ -19,8 +19,9 @@ pub struct DelayDistribution {
 #[derive(Clone, Debug, Default)]
 pub struct DelayStats {
     samples: u64,
-    /// Saturates, after 584 years of delays.
+    /// The low 64 bits of the sum, and how often these were full: 584 years of delays.
     sum_ns: u64,
+    overflows: u32,
     ns_min: i64,
     ns_max: i64,
 }
@@ -34,7 +35,9 @@ impl DelayStats {
             self.ns_min = delay_ns;
         }
         self.samples += 1;
-        self.sum_ns = self.sum_ns.saturating_add(delay_ns.unsigned_abs());
+        let (sum_ns, full) = self.sum_ns.overflowing_add(delay_ns.unsigned_abs());
+        self.sum_ns = sum_ns;
+        self.overflows = self.overflows.saturating_add(u32::from(full));
         self.ns_min = self.ns_min.min(delay_ns);
         self.ns_max = self.ns_max.max(delay_ns);
     }
@@ -60,9 +63,10 @@ impl DelayStats {
     /// Arithmetic mean, in ns. `None` without samples.
     #[must_use]
     pub fn ns_mean(&self) -> Option<f64> {
-        // A sum that has saturated says too little.
         (self.samples > 0).then(|| {
-            let mean = self.sum_ns as f64 / self.samples as f64;
+            let sum_ns = u128::from(self.overflows) << 64 | u128::from(self.sum_ns);
+            let mean = sum_ns as f64 / self.samples as f64;
+            // Beyond 104 days a float counts no single nanoseconds.
             mean.clamp(self.ns_min as f64, self.ns_max as f64)
         })
     }
@@ -374,5 +378,17 @@ mod tests {
             (None, None, None)
         );
         assert_eq!(empty.ns_mean(), None);
+    }
+
+    /// As clocks that jump make them: the sum does not fit 64 bits.
+    #[test]
+    fn the_mean_of_centuries_is_exact() {
+        let mut centuries = DelayStats::default();
+        centuries.add(0);
+        for _ in 0..7 {
+            centuries.add(1 << 62);
+        }
+        // 7 * 2^62 / 8.
+        assert_eq!(centuries.ns_mean(), Some(7.0 * 2_f64.powi(59)));
     }
 }

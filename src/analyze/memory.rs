@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 
+use super::pruning::Pruning;
 use crate::flow::FlowTable;
 use crate::observe::{LiveConnection, Recorder};
 
@@ -92,7 +93,7 @@ impl Memory {
         mut held: u64,
     ) -> u64 {
         let target = self.limit_bytes / 4 * 3;
-        self.drop_sequences(tables);
+        self.given_up.time_sequences |= Pruning::drop_sequences(tables, 1);
         let before = put_away(tables);
         tables
             .par_iter_mut()
@@ -116,21 +117,6 @@ impl Memory {
         }
         self.given_up.connections += put_away(tables) - before;
         held
-    }
-
-    fn drop_sequences<const SEGMENTS: bool>(
-        &mut self,
-        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
-    ) {
-        let largest = tables
-            .iter_mut()
-            .flat_map(FlowTable::sinks_mut)
-            .map(|sink| sink.largest_payload_bytes())
-            .max()
-            .unwrap_or(0);
-        for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
-            self.given_up.time_sequences |= sink.drop_sequences_below(largest);
-        }
     }
 
     /// Gives up series and rows, those of the smallest flows first, until `excess_bytes` are free.

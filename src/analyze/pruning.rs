@@ -108,15 +108,26 @@ impl Pruning {
         if live <= SEQUENCES_MAX {
             return;
         }
+        Self::drop_sequences(tables, 10);
+    }
+
+    /// Gives up the time sequences of the flows alive with less than this part of the largest one's
+    /// payload; whether there were any.
+    pub(super) fn drop_sequences<const SEGMENTS: bool>(
+        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+        part: u64,
+    ) -> bool {
         let largest = tables
             .iter_mut()
             .flat_map(FlowTable::sinks_mut)
             .map(|sink| sink.largest_payload_bytes())
             .max()
             .unwrap_or(0);
+        let mut any = false;
         for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
-            sink.drop_sequences_below(largest / 10);
+            any |= sink.drop_sequences_below(largest / part);
         }
+        any
     }
 
     /// The instants at which a flow may cut another.

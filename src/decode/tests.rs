@@ -1,9 +1,10 @@
-//! Packets by hand, packets by etherparse's builder, and packets broken at random.
+//! Packets by hand; in `random`, packets by etherparse's builder and packets broken at random.
 
-use etherparse::{
-    LaxNetSlice, LaxSlicedPacket, PacketBuilder, TcpOptionElement, TransportSlice, VlanId,
-};
-use proptest::prelude::*;
+mod fragments;
+mod options;
+mod random;
+
+use etherparse::{PacketBuilder, TcpOptionElement};
 
 use super::*;
 use crate::capture::LinkType;
@@ -420,53 +421,6 @@ fn a_length_of_zero_is_taken_from_the_frame() {
 }
 
 #[test]
-fn options_are_read_up_to_the_first_that_lies() {
-    let syn = [
-        2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 3, 3, 15,
-    ];
-    let found = segment(RAW, &with_options(TcpFlags::SYN, &syn));
-    assert_eq!(found.syn.mss, Some(1460));
-    assert_eq!(found.syn.window_scale, Some(14));
-    assert!(found.syn.sack_permitted);
-    assert_eq!(found.timestamps, Some(Timestamps { value: 1, echo: 2 }));
-    let late = segment(RAW, &with_options(TcpFlags::ACK, &syn));
-    assert_eq!(
-        (late.syn, late.timestamps),
-        (SynOptions::default(), found.timestamps)
-    );
-
-    let stamps = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
-    let sack = [1, 1, 5, 18, 0, 0, 0, 9, 0, 0, 0, 10, 0, 0, 0, 7, 0, 0, 0, 8];
-    let both = [&stamps[..], &sack].concat();
-    let found = segment(RAW, &with_options(TcpFlags::ACK, &both));
-    let block = |start, end| SackBlock {
-        start: Seq(start),
-        end: Seq(end),
-    };
-    assert_eq!(found.timestamps, Some(Timestamps { value: 1, echo: 2 }));
-    assert_eq!(found.sack.as_slice(), [block(9, 10), block(7, 8)]);
-
-    for lie in [[8, 0, 8, 10], [8, 1, 1, 1], [5, 255, 0, 0], [254, 30, 0, 0]] {
-        let found = segment(
-            RAW,
-            &with_options(TcpFlags::ACK, &[&lie[..], &stamps].concat()),
-        );
-        assert_eq!(found.timestamps, None, "{lie:?}");
-    }
-    for honest in [[1, 1, 1, 1], [30, 4, 0, 0], [254, 4, 0, 0], [1, 3, 3, 1]] {
-        let found = segment(
-            RAW,
-            &with_options(TcpFlags::ACK, &[&honest[..], &stamps].concat()),
-        );
-        assert_eq!(
-            found.timestamps,
-            Some(Timestamps { value: 1, echo: 2 }),
-            "{honest:?}"
-        );
-    }
-}
-
-#[test]
 fn an_aggregate_gives_its_first_tcp_segment() {
     let packet = tcp_v4();
     let subframe = |protocol: [u8; 2], body: &[u8]| {
@@ -508,264 +462,6 @@ fn echoes_make_a_ping_series() {
     assert_eq!((echo.kind, echo.sequence), (EchoKind::Reply, 8));
 }
 
-#[test]
-fn fragments_in_any_order_make_the_segment_they_were() {
-    let packet = tcp_v4();
-    let tcp = &packet[20..];
-    let whole = segment(RAW, &packet);
-    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]] {
-        let mut table = FragmentTable::new();
-        // The header's end is in the second part, and the third overlaps it.
-        let parts = [
-            fragment_of(6, 7, 0, true, &tcp[..24]),
-            fragment_of(6, 7, 3, true, &tcp[24..40]),
-            fragment_of(6, 7, 4, false, &tcp[32..]),
-        ];
-        let found: Vec<Segment> = order
-            .iter()
-            .filter_map(|&part| push(&mut table, 0, &parts[part]))
-            .collect();
-        let [found] = found.as_slice() else {
-            panic!("{order:?}: {found:?}")
-        };
-        assert_eq!((found.src, found.dst), (whole.src, whole.dst));
-        assert_eq!(
-            (found.seq, found.ack, found.flags),
-            (whole.seq, whole.ack, whole.flags)
-        );
-        assert_eq!(found.payload_len, whole.payload_len);
-        assert_eq!(found.timestamps, whole.timestamps);
-        assert_eq!(found.ip_packets, 3);
-        assert_eq!(
-            found.ip_len,
-            parts.iter().map(|part| part.len() as u32).sum::<u32>()
-        );
-        assert_eq!(table.records_in_segments(), 3);
-        assert_eq!(table.skipped().total(), 0);
-    }
-}
-
-#[test]
-fn fragments_that_contradict_each_other_are_no_segment() {
-    let packet = tcp_v4();
-    let mut table = FragmentTable::new();
-    assert!(push(&mut table, 0, &fragment_of(6, 7, 1, false, &[])).is_none());
-    assert!(push(&mut table, 0, &fragment_of(6, 7, 0, true, &packet[20..])).is_none());
-    assert_eq!(table.skipped().count(Skip::MalformedTcp), 2);
-}
-
-#[test]
-fn ipv6_fragments_may_begin_with_extension_headers() {
-    let payload = [&[6, 0, 1, 4, 0, 0, 0, 0], &tcp_v4()[20..]].concat();
-    let fragment = |offset: u16, more: u16, part: &[u8]| {
-        let [high, low] = ((offset * 8) | more).to_be_bytes();
-        ipv6(44, &[&[60, 0, high, low, 0, 0, 0, 5][..], part].concat())
-    };
-    let mut table = FragmentTable::new();
-    assert!(push(&mut table, 0, &fragment(4, 0, &payload[32..])).is_none());
-    let found = push(&mut table, 0, &fragment(0, 1, &payload[..32])).unwrap();
-    assert_eq!(found.payload_len, segment(RAW, &tcp_v4()).payload_len);
-}
-
-#[test]
-fn the_first_fragment_of_a_tunnel_packet_tells_what_is_inside() {
-    let outer = fragment_of(
-        47,
-        7,
-        0,
-        true,
-        &[&[0, 0, 8, 0][..], &tcp_v4()].concat()[..64],
-    );
-    let found = segment(RAW, &outer);
-    assert_eq!(found.payload_len, segment(RAW, &tcp_v4()).payload_len);
-    assert_eq!(found.ip_packets, 1);
-}
-
-#[test]
-fn fragments_without_the_others_are_given_up() {
-    let mut table = FragmentTable::new();
-    let first = |id| fragment_of(6, id, 0, true, &tcp_v4()[20..60]);
-    let last = |id| fragment_of(6, id, 5, false, &tcp_v4()[60..]);
-    for id in 0..=FRAGMENTS_MAX as u16 {
-        assert!(push(&mut table, 0, &first(id)).is_none());
-    }
-    assert!(
-        push(&mut table, 0, &last(0)).is_none(),
-        "the oldest was given up"
-    );
-    assert!(push(&mut table, 0, &last(5)).is_some());
-    assert!(
-        push(&mut table, 31, &last(6)).is_none(),
-        "its first half is too old"
-    );
-    let records = FRAGMENTS_MAX as u64 + 1 + 3;
-    assert_eq!(table.skipped().count(Skip::FragmentIncomplete), records - 2);
-    assert_eq!(
-        table.records_in_segments() + table.skipped().total(),
-        records
-    );
-}
-
-proptest! {
-    /// Whatever a record holds, decoding it ends, and says something.
-    #[test]
-    fn any_bytes_under_any_link_type_are_decoded(
-        bytes in prop::collection::vec(any::<u8>(), 0..200),
-        link in prop::sample::select(LINK_TYPES),
-        original_len: u32,
-    ) {
-        let record = Record { original_len, ..record(link, &bytes) };
-        let mut table = FragmentTable::new();
-        if let Decoded::Fragment(fragment) = decode(&record, 0, &DecodeOptions::default()) {
-            table.push(fragment);
-        }
-    }
-
-    /// Random bytes seldom get far: packets of every kind, with a few bytes changed, do.
-    #[test]
-    fn damaged_packets_are_decoded(
-        kind in 0..8_usize,
-        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
-        cut: prop::sample::Index,
-    ) {
-        let packet = tcp_v4();
-        let mut bytes = match kind {
-            0 => packet,
-            1 => ipv6(0, &[&[6, 0, 0xc2, 4, 0, 0, 1, 0], &packet[20..]].concat()),
-            2 => ipv4(47, &[&[0x10, 0, 0x88, 0xbe], &[0; 12][..], &[2; 12], &[8, 0], &packet].concat()),
-            3 => udp(2152, &[&[0x34, 0xff, 0, 90, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 9, 0], &packet[..]].concat()),
-            4 => udp(1701, &[&[0x4a, 2, 0, 90, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0xff, 3, 0, 0x21], &packet[..]].concat()),
-            5 => udp(3544, &ipv6(6, &packet[20..])),
-            6 => fragment_of(6, 1, 0, false, &packet[20..]),
-            _ => ipv6(44, &[&[60, 0, 0, 1, 0, 0, 0, 5, 6, 0, 1, 4, 0, 0, 0, 0], &packet[20..]].concat()),
-        };
-        for (at, value) in damage {
-            let at = at.index(bytes.len());
-            bytes[at] ^= value;
-        }
-        let cut = cut.index(bytes.len() + 1);
-        let record = Record { original_len: bytes.len() as u32, ..record(RAW, &bytes[..cut]) };
-        let mut table = FragmentTable::new();
-        if let Decoded::Fragment(fragment) = decode(&record, 0, &DecodeOptions::default()) {
-            let segments = u64::from(table.push(fragment).is_some());
-            prop_assert_eq!(segments + table.skipped().total(), 1);
-        }
-    }
-
-    /// What etherparse's own slicer finds in a packet, damaged or not, is what is found here.
-    #[test]
-    fn decoding_agrees_with_etherparse(
-        version in prop::sample::select(&[4_u8, 6][..]),
-        vlan in 0_u16..3,
-        payload in prop::collection::vec(any::<u8>(), 0..80),
-        ports: (u16, u16),
-        numbers: (u32, u32, u16),
-        options in prop::collection::vec(tcp_option(), 0..3),
-        flags: (bool, bool, bool, bool),
-        damage in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
-    ) {
-        let link = PacketBuilder::ethernet2([2; 6], [4; 6]);
-        let id = VlanId::try_new(vlan).unwrap();
-        let ip = match (vlan, version) {
-            (0, 4) => link.ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64),
-            (0, _) => link.ipv6([1; 16], [2; 16], 64),
-            (1, 4) => link.single_vlan(id).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64),
-            (1, _) => link.single_vlan(id).ipv6([1; 16], [2; 16], 64),
-            (_, 4) => link.double_vlan(id, id).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64),
-            _ => link.double_vlan(id, id).ipv6([1; 16], [2; 16], 64),
-        };
-        let mut tcp = ip
-            .tcp(ports.0, ports.1, numbers.0, numbers.2)
-            .options(&options)
-            .unwrap();
-        if flags.0 { tcp = tcp.ack(numbers.1); }
-        if flags.1 { tcp = tcp.syn(); }
-        if flags.2 { tcp = tcp.fin(); }
-        if flags.3 { tcp = tcp.ece().psh(); }
-        let mut bytes = Vec::new();
-        tcp.write(&mut bytes, &payload).unwrap();
-        if let Some((at, value)) = damage {
-            let at = at.index(bytes.len());
-            bytes[at] ^= value;
-        }
-
-        let oracle = LaxSlicedPacket::from_ethernet(&bytes).unwrap();
-        let found = decode_bytes(ETHERNET, &bytes);
-        match (&found, &oracle.transport) {
-            (Decoded::Segment(found), Some(TransportSlice::Tcp(tcp))) => {
-                prop_assert_eq!(found.seq, Seq(tcp.sequence_number()));
-                prop_assert_eq!(found.ack, Seq(tcp.acknowledgment_number()));
-                prop_assert_eq!(found.src.port(), tcp.source_port());
-                prop_assert_eq!(found.dst.port(), tcp.destination_port());
-                prop_assert_eq!(found.window, tcp.window_size());
-                let flags = found.flags;
-                prop_assert_eq!(flags.has(TcpFlags::ACK), tcp.ack());
-                prop_assert_eq!(flags.has(TcpFlags::SYN), tcp.syn());
-                prop_assert_eq!(flags.has(TcpFlags::FIN), tcp.fin());
-                prop_assert_eq!(flags.has(TcpFlags::RST), tcp.rst());
-                prop_assert_eq!(flags.has(TcpFlags::PSH), tcp.psh());
-                prop_assert_eq!(flags.has(TcpFlags::URG), tcp.urg());
-                prop_assert_eq!(flags.has(TcpFlags::ECE), tcp.ece());
-                prop_assert_eq!(flags.has(TcpFlags::CWR), tcp.cwr());
-                prop_assert_eq!(flags.has(TcpFlags::AE), tcp.ns());
-                match oracle.net {
-                    Some(LaxNetSlice::Ipv4(ip)) => {
-                        prop_assert_eq!(found.src.ip(), ip.header().source_addr());
-                        prop_assert_eq!(found.ip_id, Some(ip.header().identification()));
-                    }
-                    Some(LaxNetSlice::Ipv6(ip)) => {
-                        prop_assert_eq!(found.src.octets(), ip.header().source());
-                        prop_assert_eq!(found.dst.octets(), ip.header().destination());
-                    }
-                    other => prop_assert!(false, "{other:?}"),
-                }
-                // The oracle's payload is what was captured; the IP header may have said more.
-                prop_assert!(found.payload_len as usize >= tcp.payload().len());
-                if damage.is_none() {
-                    prop_assert_eq!(found.payload_len as usize, payload.len());
-                }
-                let stamps = tcp.options_iterator().map_while(Result::ok).fold(None, |last, option| {
-                    match option {
-                        TcpOptionElement::Timestamp(value, echo) => Some(Timestamps { value, echo }),
-                        _ => last,
-                    }
-                });
-                // etherparse stops at options whose length is not the standard's; here they are
-                // passed over, so stamps may be found behind them.
-                if stamps.is_some() {
-                    prop_assert_eq!(found.timestamps, stamps);
-                }
-            }
-            (Decoded::Segment(_), other) => {
-                // It does not look into tunnels or behind MPLS, nor believe a length beyond the
-                // slice; one changed byte can make none of these.
-                prop_assert!(damage.is_some(), "{other:?}");
-            }
-            (Decoded::Skipped(_) | Decoded::Fragment(_) | Decoded::Echo(_), _) => {
-                prop_assert!(damage.is_some(), "{found:?}");
-            }
-        }
-    }
-}
-
-fn tcp_option() -> impl Strategy<Value = TcpOptionElement> {
-    prop_oneof![
-        Just(TcpOptionElement::Noop),
-        any::<u16>().prop_map(TcpOptionElement::MaximumSegmentSize),
-        any::<u8>().prop_map(TcpOptionElement::WindowScale),
-        Just(TcpOptionElement::SelectiveAcknowledgementPermitted),
-        any::<(u32, u32)>()
-            .prop_map(|block| { TcpOptionElement::SelectiveAcknowledgement(block, [None; 3]) }),
-        any::<(u32, u32)>().prop_map(|(value, echo)| TcpOptionElement::Timestamp(value, echo)),
-    ]
-}
-
-/// Every link type that is decoded, and one that is not.
-const LINK_TYPES: &[u16] = &[
-    0, 1, 6, 9, 10, 11, 12, 14, 50, 51, 100, 101, 104, 105, 107, 108, 109, 113, 119, 127, 149, 163,
-    166, 189, 192, 204, 219, 228, 229, 239, 258, 274, 276,
-];
-
 fn record(link: u16, bytes: &[u8]) -> Record<'_> {
     let original_len = bytes.len() as u32;
     Record {
@@ -795,18 +491,6 @@ fn skipped(link: u16, bytes: &[u8]) -> Skip {
     }
 }
 
-fn push(table: &mut FragmentTable, seconds: i64, bytes: &[u8]) -> Option<Segment> {
-    let at = CaptureTime::from_ns(seconds * 1_000_000_000);
-    let record = Record {
-        at,
-        ..record(RAW, bytes)
-    };
-    match decode(&record, 0, &DecodeOptions::default()) {
-        Decoded::Fragment(fragment) => table.push(fragment),
-        other => panic!("{other:?}"),
-    }
-}
-
 /// A segment of 28 bytes with the timestamps option, in IPv4: 80 bytes.
 fn tcp_v4() -> Vec<u8> {
     let mut packet = Vec::new();
@@ -824,31 +508,12 @@ fn tcp_v4() -> Vec<u8> {
     packet
 }
 
-/// A segment with `flags` and `options`, which are padded with the end of options.
-fn with_options(flags: TcpFlags, options: &[u8]) -> Vec<u8> {
-    let mut header = vec![0; 20];
-    header.extend_from_slice(options);
-    header.resize(header.len().next_multiple_of(4), 0);
-    header[12] = (header.len() as u8 / 4) << 4;
-    header[13] = flags.0 as u8;
-    ipv4(6, &header)
-}
-
 fn ipv4(protocol: u8, inside: &[u8]) -> Vec<u8> {
     let len = (20 + inside.len()) as u16;
     let mut packet = vec![0x45, 0, 0, 0, 0, 1, 0, 0, 64, protocol, 0, 0];
     packet[2..4].copy_from_slice(&len.to_be_bytes());
     packet.extend([192, 0, 2, 1, 192, 0, 2, 2]);
     packet.extend(inside);
-    packet
-}
-
-/// A fragment at `offset` units of eight bytes.
-fn fragment_of(protocol: u8, id: u16, offset: u16, more: bool, inside: &[u8]) -> Vec<u8> {
-    let mut packet = ipv4(protocol, inside);
-    packet[4..6].copy_from_slice(&id.to_be_bytes());
-    packet[6..8].copy_from_slice(&(offset | u16::from(more) << 13).to_be_bytes());
-    packet[12..20].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
     packet
 }
 
@@ -874,4 +539,13 @@ fn with(bytes: &[u8], at: usize, value: u8) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[at] = value;
     bytes
+}
+
+/// A fragment at `offset` units of eight bytes.
+fn fragment_of(protocol: u8, id: u16, offset: u16, more: bool, inside: &[u8]) -> Vec<u8> {
+    let mut packet = ipv4(protocol, inside);
+    packet[4..6].copy_from_slice(&id.to_be_bytes());
+    packet[6..8].copy_from_slice(&(offset | u16::from(more) << 13).to_be_bytes());
+    packet[12..20].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+    packet
 }

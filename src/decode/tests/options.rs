@@ -1,0 +1,60 @@
+//! The options of TCP.
+
+use super::*;
+
+#[test]
+fn options_are_read_up_to_the_first_that_lies() {
+    let syn = [
+        2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 3, 3, 15,
+    ];
+    let found = segment(RAW, &with_options(TcpFlags::SYN, &syn));
+    assert_eq!(found.syn.mss, Some(1460));
+    assert_eq!(found.syn.window_scale, Some(14));
+    assert!(found.syn.sack_permitted);
+    assert_eq!(found.timestamps, Some(Timestamps { value: 1, echo: 2 }));
+    let late = segment(RAW, &with_options(TcpFlags::ACK, &syn));
+    assert_eq!(
+        (late.syn, late.timestamps),
+        (SynOptions::default(), found.timestamps)
+    );
+
+    let stamps = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    let sack = [1, 1, 5, 18, 0, 0, 0, 9, 0, 0, 0, 10, 0, 0, 0, 7, 0, 0, 0, 8];
+    let both = [&stamps[..], &sack].concat();
+    let found = segment(RAW, &with_options(TcpFlags::ACK, &both));
+    let block = |start, end| SackBlock {
+        start: Seq(start),
+        end: Seq(end),
+    };
+    assert_eq!(found.timestamps, Some(Timestamps { value: 1, echo: 2 }));
+    assert_eq!(found.sack.as_slice(), [block(9, 10), block(7, 8)]);
+
+    for lie in [[8, 0, 8, 10], [8, 1, 1, 1], [5, 255, 0, 0], [254, 30, 0, 0]] {
+        let found = segment(
+            RAW,
+            &with_options(TcpFlags::ACK, &[&lie[..], &stamps].concat()),
+        );
+        assert_eq!(found.timestamps, None, "{lie:?}");
+    }
+    for honest in [[1, 1, 1, 1], [30, 4, 0, 0], [254, 4, 0, 0], [1, 3, 3, 1]] {
+        let found = segment(
+            RAW,
+            &with_options(TcpFlags::ACK, &[&honest[..], &stamps].concat()),
+        );
+        assert_eq!(
+            found.timestamps,
+            Some(Timestamps { value: 1, echo: 2 }),
+            "{honest:?}"
+        );
+    }
+}
+
+/// A segment with `flags` and `options`, which are padded with the end of options.
+fn with_options(flags: TcpFlags, options: &[u8]) -> Vec<u8> {
+    let mut header = vec![0; 20];
+    header.extend_from_slice(options);
+    header.resize(header.len().next_multiple_of(4), 0);
+    header[12] = (header.len() as u8 / 4) << 4;
+    header[13] = flags.0 as u8;
+    ipv4(6, &header)
+}

@@ -15,37 +15,22 @@ use std::path::Path;
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureInput, Config, Watch};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use synth::{Format, Profile, Synth, Truth};
+use synth::workloads::workloads;
+use synth::{Profile, Synth, Truth};
 
 const PACKETS: u64 = 200_000;
 
 fn captures() -> Vec<(&'static str, Synth)> {
-    let mix = Synth::new(Profile::Mix, PACKETS).snapped();
-    vec![
-        ("bulk, full size", Synth::new(Profile::Bulk, PACKETS)),
-        ("mix, 96 bytes", mix),
-        (
-            "mix, 96 bytes, pcapng",
-            Synth {
-                format: Format::Pcapng,
-                ..mix
-            },
-        ),
-        (
-            "many, 96 bytes",
-            Synth::new(Profile::Many(10_000), PACKETS).snapped(),
-        ),
-        ("one, 96 bytes", Synth::new(Profile::One, PACKETS).snapped()),
-        ("storm of ACKs", Synth::new(Profile::Acks, PACKETS)),
-        (
-            "ugly, 96 bytes",
-            Synth::new(Profile::Ugly, PACKETS).snapped(),
-        ),
-        (
-            "captures in payload",
-            Synth::new(Profile::PcapInPayload, PACKETS / 2),
-        ),
-    ]
+    let mut captures = workloads(PACKETS);
+    captures.push((
+        "many, 96 bytes",
+        Synth::new(Profile::Many(10_000), PACKETS).snapped(),
+    ));
+    captures.push((
+        "captures in payload",
+        Synth::new(Profile::PcapInPayload, PACKETS / 2),
+    ));
+    captures
 }
 
 /// Analyses the file and compares the sums over all flows with what was generated.

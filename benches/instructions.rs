@@ -35,7 +35,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureInput, Config, Watch};
-use synth::{Format, Profile, Synth};
+use synth::Synth;
+use synth::workloads::workloads;
 
 /// The system's allocator, which counts how often it is asked.
 struct Counting;
@@ -83,30 +84,6 @@ const FEW_ALLOCATIONS: f64 = 0.001;
 
 const BASELINE: &str = "benches/instructions.tsv";
 
-fn workloads() -> Vec<(&'static str, Synth)> {
-    let mix = Synth::new(Profile::Mix, PACKETS).snapped();
-    vec![
-        ("bulk, full size", Synth::new(Profile::Bulk, PACKETS)),
-        ("mix, 96 bytes", mix),
-        (
-            "mix, 96 bytes, pcapng",
-            Synth {
-                format: Format::Pcapng,
-                ..mix
-            },
-        ),
-        (
-            "one flow, 96 bytes",
-            Synth::new(Profile::One, PACKETS).snapped(),
-        ),
-        ("storm of ACKs", Synth::new(Profile::Acks, PACKETS)),
-        (
-            "ugly, 96 bytes",
-            Synth::new(Profile::Ugly, PACKETS).snapped(),
-        ),
-    ]
-}
-
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(place) = arguments
@@ -152,7 +129,7 @@ fn analyze(path: &str) -> ExitCode {
 /// What a packet of each workload takes.
 fn measure() -> Result<Vec<(&'static str, Cost)>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    workloads()
+    workloads(PACKETS)
         .into_iter()
         .map(|(name, synth)| {
             let once = count(folder.path(), synth)?;

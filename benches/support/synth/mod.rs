@@ -16,6 +16,7 @@ mod link;
 mod packet;
 mod random;
 mod steps;
+pub(crate) mod workloads;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;

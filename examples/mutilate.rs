@@ -18,6 +18,8 @@
 #[path = "../tests/robust/answers.rs"]
 #[allow(dead_code, reason = "shared with tests, which use other parts")]
 mod answers;
+#[path = "../tests/robust/noise.rs"]
+mod noise;
 #[path = "../tests/robust/packets.rs"]
 #[allow(dead_code, reason = "shared with tests, which use other parts")]
 mod packets;
@@ -30,23 +32,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use noise::Noise;
+
 /// Most time a megabyte may take.
 const TIME_PER_MB: Duration = Duration::from_secs(1);
 
 /// Most memory beyond the capture, in KiB.
 const MEMORY_KIB_MAX: u64 = 200 * 1000 * 1000 / 1024;
-
-/// Numbers as good as random, the same in every run (xorshift).
-struct Noise(u64);
-
-impl Noise {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end.max(1) as u64) as usize
-    }
-}
 
 /// What one analysis cost, and of what.
 #[derive(Clone, Default)]

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::cli::{command, names, run};
-use super::support::capture;
+use super::support::{capture, connections};
 
 /// The command reading a capture from a pipe that stays open: it waits for more.
 struct Waiting {
@@ -227,26 +227,8 @@ fn runs_at_the_same_time_do_not_disturb_each_other() {
 #[test]
 fn too_many_connections_for_the_limit_are_told_and_marked() {
     let folder = tempfile::tempdir().unwrap();
-    // Raw IPv4, 300 connections of two segments each, all alive at the same time.
-    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
-    for field in [0_u32, 0, 65_535, 101] {
-        file.extend(field.to_le_bytes());
-    }
-    for second in 0..2_u32 {
-        for port in 0..300_u16 {
-            for field in [second, u32::from(port), 50, 50] {
-                file.extend(field.to_le_bytes());
-            }
-            file.extend([0x45, 0, 0, 50, 0, 0, 0x40, 0, 64, 6, 0, 0]);
-            file.extend([10, 0, 0, 1, 10, 0, 0, 2]);
-            file.extend((1000 + port).to_be_bytes());
-            file.extend([0, 80]);
-            file.extend((1 + 10 * second).to_be_bytes());
-            file.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
-            file.extend([0; 10]);
-        }
-    }
-    fs::write(folder.path().join("many.pcap"), file).unwrap();
+    // 300 connections of two segments each, all alive at the same time.
+    fs::write(folder.path().join("many.pcap"), connections(300, 2)).unwrap();
     let args = ["many.pcap", "--no-charts", "--out", "r.csv"];
     let all = run(folder.path(), &args);
     assert_eq!(all.status, 0, "{}", all.stderr);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 
 use super::cli::run;
-use super::support::capture;
+use super::support::{capture, connections};
 
 /// A capture of 752 records, with 5000 bytes of no meaning before a record in its middle: its
 /// bytes, and where they begin.
@@ -73,26 +73,8 @@ fn garbage_in_a_file_ends_it_and_repair_goes_on_behind_it() {
 #[test]
 fn too_little_memory_is_told_with_what_was_given_up() {
     let folder = tempfile::tempdir().unwrap();
-    // Raw IPv4: 3000 one-way connections that each send 10 bytes in 12 bins.
-    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
-    for field in [0_u32, 0, 65_535, 101] {
-        file.extend(field.to_le_bytes());
-    }
-    for second in 0..12_u32 {
-        for port in 0..3000_u16 {
-            for field in [second, u32::from(port), 50, 50] {
-                file.extend(field.to_le_bytes());
-            }
-            file.extend([0x45, 0, 0, 50, 0, 0, 0x40, 0, 64, 6, 0, 0]);
-            file.extend([10, 0, 0, 1, 10, 0, 0, 2]);
-            file.extend((1000 + port).to_be_bytes());
-            file.extend([0, 80]);
-            file.extend((1 + 10 * second).to_be_bytes());
-            file.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
-            file.extend([0; 10]);
-        }
-    }
-    fs::write(folder.path().join("many.pcap"), file).unwrap();
+    // 3000 one-way connections that each send 10 bytes in 12 bins.
+    fs::write(folder.path().join("many.pcap"), connections(3000, 12)).unwrap();
     let args = ["many.pcap", "--no-charts", "--out", "r.csv"];
     let all = run(folder.path(), &args);
     assert_eq!(all.status, 0, "{}", all.stderr);

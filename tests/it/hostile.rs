@@ -3,17 +3,7 @@
 use ccanalyze::analyze::{Analysis, CaptureInput, Config, Watch};
 use ccanalyze::capture::CaptureSource;
 
-/// Numbers as good as random, the same in every run (xorshift).
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
+use super::noise::Noise;
 
 /// Positions of the record headers of a little-endian pcap.
 fn records(pcap: &[u8]) -> Vec<usize> {

@@ -15,6 +15,8 @@ mod hostile;
 mod manifests;
 mod measured;
 mod measured_series;
+#[path = "../robust/noise.rs"]
+mod noise;
 mod path;
 mod published;
 mod rooms;

@@ -10,19 +10,8 @@ use std::path::Path;
 use ccanalyze::study::StudyPlan;
 
 use super::cli::{names, run};
+use super::noise::Noise;
 use super::support::{capture, root};
-
-/// Numbers as good as random, the same in every run (xorshift).
-struct Noise(u64);
-
-impl Noise {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end.max(1) as u64) as usize
-    }
-}
 
 /// Words that manifests are made of, and some that they are broken with.
 fn words() -> Vec<String> {

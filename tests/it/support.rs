@@ -89,3 +89,27 @@ pub(crate) fn close(value: f64, expected: f64, relative: f64) {
         "{value:e} is not {expected:e}"
     );
 }
+
+/// A pcap file of raw IPv4: so many connections, all alive at the same time, one way only, of which
+/// each sends 10 bytes in each of so many seconds.
+pub(crate) fn connections(connections: u16, seconds: u32) -> Vec<u8> {
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
+    for field in [0_u32, 0, 65_535, 101] {
+        file.extend(field.to_le_bytes());
+    }
+    for second in 0..seconds {
+        for port in 0..connections {
+            for field in [second, u32::from(port), 50, 50] {
+                file.extend(field.to_le_bytes());
+            }
+            file.extend([0x45, 0, 0, 50, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+            file.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+            file.extend((1000 + port).to_be_bytes());
+            file.extend([0, 80]);
+            file.extend((1 + 10 * second).to_be_bytes());
+            file.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+            file.extend([0; 10]);
+        }
+    }
+    file
+}

@@ -188,7 +188,7 @@ fn count(folder: &Path, synth: Synth) -> Result<Cost, String> {
 
 /// Compares with the baseline, or records a new one; `false` when something got dearer.
 fn judge(costs: &[(&str, Cost)], arguments: &[String]) -> Result<bool, String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(BASELINE);
+    let path = Path::new(BASELINE);
     let compiler = compiler();
     if arguments.iter().any(|argument| argument == "--record") {
         let mut text = format!("# instructions and allocations a packet\t{compiler}\n");
@@ -196,12 +196,12 @@ fn judge(costs: &[(&str, Cost)], arguments: &[String]) -> Result<bool, String> {
             let (instructions, allocations) = (cost.instructions, cost.allocations);
             let _ = writeln!(text, "{name}\t{instructions:.1}\t{allocations:.4}");
         }
-        return fs::write(&path, text)
+        return fs::write(path, text)
             .map(|()| true)
             .map_err(|error| format!("{}: {error}", path.display()));
     }
     let baseline =
-        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let same_compiler = baseline
         .lines()
         .next()

@@ -37,8 +37,7 @@ fn analyze(pcap: Vec<u8>) -> Analysis {
 }
 
 fn drop_one() -> Vec<u8> {
-    let folder = env!("CARGO_MANIFEST_DIR");
-    std::fs::read(format!("{folder}/testdata/captures/drop-one.pcap")).unwrap()
+    std::fs::read("testdata/captures/drop-one.pcap").unwrap()
 }
 
 /// The test profile checks every addition for overflow, so this also shows that none overflows.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureInput, Config, Watch};
@@ -9,9 +10,13 @@ use ccanalyze::capture::CaptureSource;
 use ccanalyze::table::Tables;
 use polars::prelude::{CsvWriter, DataFrame, SerWriter};
 
-/// The folder of the crate.
+/// The folder of the crate, as cargo tells it when tests are run: a test that was built in one
+/// checkout may be run in another one, where both share a target folder.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from)
+    });
+    &ROOT
 }
 
 /// A capture of `testdata/captures`.

@@ -7,7 +7,7 @@ use super::checks::CHECKS;
 
 #[test]
 fn what_once_broke_something_does_no_longer() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/regressions");
+    let folder = Path::new("testdata/regressions");
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     for (name, check) in CHECKS {
         let Ok(inputs) = fs::read_dir(folder.join(name)) else {
@@ -26,7 +26,7 @@ fn what_once_broke_something_does_no_longer() {
 /// A folder that belongs to no check would never be replayed.
 #[test]
 fn every_folder_of_regressions_is_replayed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/regressions");
+    let folder = Path::new("testdata/regressions");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

@@ -176,8 +176,10 @@ pub struct FlowTable<O: Observer> {
     /// Places in `heads` and `flows`, by the hash of the ends.
     index: HashTable<Place>,
     heads: Vec<Head>,
-    /// One for each of `heads`.
-    flows: Vec<Flow<O::Flow>>,
+    /// One for each of `heads`. Each on its own: a vector of the states themselves would be copied
+    /// to twice the memory again and again as it grows, hundreds of megabytes that the system has
+    /// to fill with zeros first.
+    flows: Vec<Box<Flow<O::Flow>>>,
     half_open: HalfOpen,
     /// The latest instant seen: the table's clock.
     now: CaptureTime,
@@ -347,7 +349,7 @@ impl<O: Observer> FlowTable<O> {
         const AHEAD: usize = 3;
         for place in 0..queue.flows.len() {
             if let Some(&next) = queue.flows.get(place + AHEAD) {
-                prefetch(&self.flows[next as usize]);
+                prefetch(&*self.flows[next as usize]);
             }
             self.work_off_one(queue, queue.flows[place] as usize);
         }
@@ -450,10 +452,10 @@ impl<O: Observer> FlowTable<O> {
             last_at: segment.at,
             queued: None,
         });
-        self.flows.push(Flow {
+        self.flows.push(Box::new(Flow {
             connection: Connection::with_limits(self.limits.track),
             sink,
-        });
+        }));
         let heads = &self.heads;
         self.index
             .insert_unique(hash, Place::new(hash, index), |place| {
@@ -479,8 +481,9 @@ impl<O: Observer> FlowTable<O> {
         }
         flow.connection.finish(&mut flow.sink);
         self.facts.cut_by_limit += u64::from(cut_by_limit);
+        let Flow { connection, sink } = *flow;
         self.observer
-            .close(&head.identity, &flow.connection, flow.sink, cut_by_limit);
+            .close(&head.identity, &connection, sink, cut_by_limit);
     }
 
     /// Whether a segment follows the one before it in its connection so closely that no silence

@@ -11,9 +11,11 @@ impl<O: Observer> FlowTable<O> {
     /// itself.
     pub fn memory_bytes(&self, sink_bytes: impl Fn(&O::Flow) -> usize) -> usize {
         let held = |flow: &Flow<O::Flow>| flow.connection.memory_bytes() + sink_bytes(&flow.sink);
-        self.flows.capacity() * (size_of::<Flow<O::Flow>>() + size_of::<Head>() + INDEX_ENTRY_BYTES)
+        let place = size_of::<Head>() + size_of::<usize>() + INDEX_ENTRY_BYTES;
+        self.flows.capacity() * place
+            + self.flows.len() * size_of::<Flow<O::Flow>>()
             + self.half_open.memory_bytes()
-            + self.flows.iter().map(held).sum::<usize>()
+            + self.flows.iter().map(|flow| held(flow)).sum::<usize>()
     }
 
     /// What it has held so far.

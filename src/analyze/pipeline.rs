@@ -155,8 +155,13 @@ impl Chunk {
                 last: self.span.map_or(record.at, |span| span.last.max(record.at)),
             });
             let ordinal = first_ordinal + index as u64;
-            if let Some(segment) = &usual(&record, ordinal) {
-                self.take(segment, config);
+            if let Some(segment) = usual(&record, ordinal) {
+                if config.filter.is_none() {
+                    // By value, so that it is put together where it stays.
+                    self.shards[shard_of(&segment)].push(segment);
+                } else {
+                    self.take(&{ segment }, config);
+                }
                 continue;
             }
             decode_into(&record, ordinal, &config.decode, &mut decoded);

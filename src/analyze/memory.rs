@@ -12,6 +12,9 @@ use crate::observe::{LiveConnection, Recorder};
 /// Most that a record adds: a connection with a flow in its first bin, and room for more of them.
 const RECORD_GROWTH_BYTES: u64 = 4096;
 
+/// Most that a record of a connection that is there adds: a bin each way, a range, rows.
+const RECORD_BYTES: u64 = 1024;
+
 /// Records between two looks when nothing more can be given up.
 const RECORDS_MIN: u64 = 1 << 17;
 
@@ -45,7 +48,17 @@ pub(super) struct Memory {
     limit_bytes: u64,
     /// Position of the record before which it is looked at next.
     next_look: u64,
+    counted: Counted,
     given_up: GivenUp,
+}
+
+/// What was held when it was last counted: that takes a walk through all connections.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    bytes: u64,
+    /// Records read and connections begun by then.
+    records: u64,
+    opened: u64,
 }
 
 impl Memory {
@@ -53,6 +66,7 @@ impl Memory {
         let mut memory = Self {
             limit_bytes: memory_bytes / 5 * 4,
             next_look: 0,
+            counted: Counted::default(),
             given_up: GivenUp::default(),
         };
         memory.look_again_after(0);
@@ -72,11 +86,31 @@ impl Memory {
         &mut self,
         tables: &mut [FlowTable<Recorder<SEGMENTS>>],
     ) {
+        let opened = tables.iter().map(|table| table.facts().opened).sum();
+        let most = self.most_bytes(opened);
+        if most < self.limit_bytes {
+            self.look_again_after(most);
+            return;
+        }
         let mut held = held_bytes(tables);
         if held > self.limit_bytes {
             held = self.give_up(tables, held);
         }
+        self.counted = Counted {
+            bytes: held,
+            records: self.next_look,
+            opened,
+        };
         self.look_again_after(held);
+    }
+
+    /// The most that can be held by now, where so many connections have been opened.
+    fn most_bytes(&self, opened: u64) -> u64 {
+        let Counted { bytes, records, .. } = self.counted;
+        // What was there may have doubled: vectors that were full and took one more.
+        2 * bytes
+            + (self.next_look - records) * RECORD_BYTES
+            + (opened - self.counted.opened) * RECORD_GROWTH_BYTES
     }
 
     fn look_again_after(&mut self, held_bytes: u64) {

@@ -132,6 +132,8 @@ impl FlowLimits {
 pub struct TableFacts {
     /// Connections put away because there were too many.
     pub cut_by_limit: u64,
+    /// Connections begun, without SYNs that nothing has followed.
+    pub opened: u64,
 }
 
 /// What it takes to find a connection and to tell whether it has ended. Kept apart from its state,
@@ -443,6 +445,7 @@ impl<O: Observer> FlowTable<O> {
         if self.flows.len() >= self.limits.flows_max {
             self.make_room();
         }
+        self.facts.opened += 1;
         let identity = FlowIdentity::of(segment);
         let sink = self.observer.open(&identity);
         let index = self.flows.len();

@@ -377,6 +377,8 @@ pub trait FlowSink {
     /// its class is final.
     const SEGMENTS: bool = false;
 
+    /// Events come soon: time to fetch from memory what they will change.
+    fn expect_events(&self) {}
     /// A packet of direction `dir` passed: every one, with or without payload, before its meaning
     /// is known.
     fn packet(&mut self, _dir: Direction, _segment: &Segment) {}

@@ -8,4 +8,5 @@ mod table;
 mod tests;
 
 pub use key::{SHARDS, shard_of};
+pub(crate) use prefetch::prefetch;
 pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts};

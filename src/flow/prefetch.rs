@@ -12,7 +12,7 @@ const LINE_BYTES: usize = 64;
 /// Begins to fetch a value that will be looked at soon; where there is no such instruction, nothing.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 #[inline]
-pub(super) fn prefetch<T>(value: &T) {
+pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -353,6 +353,10 @@ impl<O: Observer> FlowTable<O> {
             if let Some(&next) = queue.flows.get(place + AHEAD) {
                 prefetch(&*self.flows[next as usize]);
             }
+            // What the next one's state points to, now that the state has come.
+            if let Some(&next) = queue.flows.get(place + 1) {
+                self.flows[next as usize].sink.expect_events();
+            }
             self.work_off_one(queue, queue.flows[place] as usize);
         }
         queue.flows.clear();

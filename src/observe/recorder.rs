@@ -13,7 +13,7 @@ use crate::event::{
     Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace,
     Recovery, RttSample, Signal, StreamPart,
 };
-use crate::flow::{FlowIdentity, Observer};
+use crate::flow::{FlowIdentity, Observer, prefetch};
 use crate::time::CaptureTime;
 use crate::track::{Connection, HalfState, Handshake};
 
@@ -223,6 +223,13 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
 
 impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     const SEGMENTS: bool = SEGMENTS;
+
+    #[inline]
+    fn expect_events(&self) {
+        for data in self.data.iter().flatten() {
+            prefetch(&**data);
+        }
+    }
 
     #[inline]
     fn packet(&mut self, dir: Direction, segment: &Segment) {

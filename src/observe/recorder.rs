@@ -75,7 +75,7 @@ pub struct ConnectionRecord {
 /// Keeps what the tables need. `SEGMENTS` adds a row for each data segment.
 #[derive(Debug)]
 pub struct Recorder<const SEGMENTS: bool> {
-    config: RecordConfig,
+    config: Arc<RecordConfig>,
     /// Connections with payload, in no particular order.
     pub connections: Vec<ConnectionRecord>,
     /// First records of the connections without payload: they count in `connection_id`.
@@ -93,7 +93,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
     #[must_use]
     pub fn new(config: RecordConfig) -> Self {
         Self {
-            config,
+            config: Arc::new(config),
             connections: Vec::new(),
             silent: Vec::new(),
             curve_floor_bytes: 0,
@@ -140,10 +140,14 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
 /// What is kept of one connection while it is alive.
 #[derive(Debug)]
 pub struct LiveConnection<const SEGMENTS: bool> {
-    config: RecordConfig,
+    config: Arc<RecordConfig>,
     pub(super) directions: [DirectionSummary; 2],
     pub(super) data: [Option<Box<LiveFlow>>; 2],
 }
+
+// A table holds both in one block, and allocators round up: one byte more would take 512.
+#[cfg(not(test))]
+const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>() <= 2048);
 
 /// What only a direction with payload, or with ACKs of one, needs.
 #[derive(Debug)]

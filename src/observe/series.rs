@@ -133,9 +133,10 @@ impl Series {
                 self.current = self.bins.len() - 1;
                 return;
             }
-            if self.bins.is_empty() {
-                // Most flows end in their first bin: no room for four, which is the default.
-                self.bins.reserve_exact(1);
+            if self.bins.len() == self.bins.capacity() {
+                // Most flows end in their first bins: room for one, then for twice as many, where a
+                // vector would begin with four.
+                self.bins.reserve_exact(self.bins.len().max(1));
             }
             self.bins.insert(
                 self.current,

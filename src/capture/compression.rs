@@ -37,6 +37,11 @@ const EXPANDED_BYTES_MIN: u64 = 1 << 30;
 /// long at most; beyond it is a stream that was made to be endless.
 const EXPANSION_MAX: u64 = 1000;
 
+/// What each lz4 frame counts as, beside what is in it: whatever that is, the decoder clears a block
+/// of up to 4 MiB for it first, which takes as long as to decompress so many bytes. Frames of less
+/// than 270 bytes each are a bomb made of time, once there are more than four thousand.
+const LZ4_FRAME_BYTES: u64 = 256 << 10;
+
 /// Memory the xz decoder may use, in bytes: its largest preset needs 65 MiB.
 const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
 
@@ -75,20 +80,27 @@ impl Compression {
         bytes_min: u64,
     ) -> io::Result<Box<dyn Read + Send>> {
         let consumed = Arc::new(AtomicU64::new(0));
+        let cleared = Arc::new(AtomicU64::new(0));
         let input = Counted {
             input,
             bytes: Arc::clone(&consumed),
         };
-        let decoder = self.unbounded(input)?;
+        let decoder = self.unbounded(input, &cleared)?;
         Ok(Box::new(Bounded {
             decoder,
             consumed,
+            cleared,
             expanded: 0,
             bytes_min,
         }))
     }
 
-    fn unbounded<R: Read + Send + 'static>(self, input: R) -> io::Result<Box<dyn Read + Send>> {
+    /// `cleared` is what the decoder has counted for frames, beside what is in them.
+    fn unbounded<R: Read + Send + 'static>(
+        self,
+        input: R,
+        cleared: &Arc<AtomicU64>,
+    ) -> io::Result<Box<dyn Read + Send>> {
         let input = BufReader::with_capacity(INPUT_BYTES, input);
         Ok(match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(input)),
@@ -101,7 +113,7 @@ impl Compression {
                 let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, CONCATENATED)?;
                 Box::new(XzDecoder::new_stream(input, stream))
             }
-            Self::Lz4 => Box::new(Lz4Frames::new(input)),
+            Self::Lz4 => Box::new(Lz4Frames::new(input, Arc::clone(cleared))),
         })
     }
 }
@@ -135,6 +147,7 @@ impl<R: Read> Read for Counted<R> {
 struct Bounded {
     decoder: Box<dyn Read + Send>,
     consumed: Arc<AtomicU64>,
+    cleared: Arc<AtomicU64>,
     expanded: u64,
     bytes_min: u64,
 }
@@ -142,7 +155,8 @@ struct Bounded {
 impl Read for Bounded {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let consumed = self.consumed.load(Ordering::Relaxed);
-        if self.expanded > self.bytes_min.max(consumed.saturating_mul(EXPANSION_MAX)) {
+        let expanded = self.expanded + self.cleared.load(Ordering::Relaxed);
+        if expanded > self.bytes_min.max(consumed.saturating_mul(EXPANSION_MAX)) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let read = self.decoder.read(buf)?;
@@ -158,6 +172,7 @@ impl Read for Bounded {
 /// the input to find it.
 struct Lz4Frames<R: Read> {
     frame: Lz4Frame<R>,
+    cleared: Arc<AtomicU64>,
 }
 
 enum Lz4Frame<R: Read> {
@@ -167,7 +182,7 @@ enum Lz4Frame<R: Read> {
 }
 
 impl<R: Read> Lz4Frames<R> {
-    fn new(input: R) -> Self {
+    fn new(input: R, cleared: Arc<AtomicU64>) -> Self {
         let first = io::Cursor::new(Vec::new());
         let input = Watched {
             input,
@@ -177,6 +192,7 @@ impl<R: Read> Lz4Frames<R> {
         };
         Self {
             frame: Lz4Frame::Between(input),
+            cleared,
         }
     }
 }
@@ -192,6 +208,7 @@ impl<R: Read> Read for Lz4Frames<R> {
                 Lz4Frame::Ended => return Ok(0),
                 Lz4Frame::Between(input) => {
                     if let Some(input) = next_lz4_frame(input)? {
+                        self.cleared.fetch_add(LZ4_FRAME_BYTES, Ordering::Relaxed);
                         self.frame = Lz4Frame::Inside(Box::new(FrameDecoder::new(input)));
                     }
                 }
@@ -267,7 +284,8 @@ mod tests {
 
     type Encode = fn(&[u8]) -> Vec<u8>;
 
-    const ENCODERS: [(Compression, Encode); 3] = [
+    const ENCODERS: [(Compression, Encode); 4] = [
+        (Compression::Lz4, lz4),
         (Compression::Gzip, |bytes| {
             let mut encoder =
                 flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -284,22 +302,58 @@ mod tests {
         }),
     ];
 
+    fn lz4(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// So many bytes come out of a stream, or why it ends.
+    fn decoded(
+        compression: Compression,
+        bytes: Vec<u8>,
+        bytes_min: u64,
+    ) -> Result<u64, io::ErrorKind> {
+        let mut decoder = compression
+            .bounded(io::Cursor::new(bytes), bytes_min)
+            .unwrap();
+        io::copy(&mut decoder, &mut io::sink()).map_err(|error| error.kind())
+    }
+
     #[test]
     fn a_stream_that_expands_without_end_ends_where_it_may() {
         let bytes_min = 8 << 20;
         for (compression, encode) in ENCODERS {
             let bomb = encode(&vec![0; 32 << 20]);
-            let mut decoder = compression
-                .bounded(io::Cursor::new(bomb), bytes_min)
-                .unwrap();
-            let read = io::copy(&mut decoder, &mut io::sink());
-            // Zeros are as much as gzip can make of a byte: 1,032.
-            assert_eq!(
-                read.unwrap_err().kind(),
-                io::ErrorKind::FileTooLarge,
-                "{compression}"
-            );
+            let read = decoded(compression, bomb, bytes_min);
+            // Zeros are as much as gzip can make of a byte: 1,032. A byte of lz4 says that at most
+            // 255 bytes are repeated.
+            let ends = match compression {
+                Compression::Lz4 => Ok(32 << 20),
+                _ => Err(io::ErrorKind::FileTooLarge),
+            };
+            assert_eq!(read, ends, "{compression}");
         }
+    }
+
+    #[test]
+    fn frames_that_hold_hardly_anything_end_where_they_may() {
+        for (compression, encode) in ENCODERS {
+            let tiny = encode(b"a").repeat(5000);
+            let read = decoded(compression, tiny, EXPANDED_BYTES_MIN);
+            // 5000 blocks of 4 MiB would be cleared for 5000 bytes.
+            let ends = match compression {
+                Compression::Lz4 => Err(io::ErrorKind::FileTooLarge),
+                _ => Ok(5000),
+            };
+            assert_eq!(read, ends, "{compression}");
+        }
+        // As many, but each with what a few packets take.
+        let state = (0..5000_u32).map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()[0]);
+        let noise: Vec<u8> = state.take(400).collect();
+        let small = lz4(&noise).repeat(5000);
+        let read = decoded(Compression::Lz4, small, EXPANDED_BYTES_MIN);
+        assert_eq!(read, Ok(400 * 5000));
     }
 
     #[test]
@@ -313,11 +367,8 @@ mod tests {
             bytes.resize(bytes.len() + 100, 0);
         }
         for (compression, encode) in ENCODERS {
-            let mut decoder = compression
-                .bounded(io::Cursor::new(encode(&bytes)), 1 << 10)
-                .unwrap();
-            let read = io::copy(&mut decoder, &mut io::sink()).unwrap();
-            assert_eq!(read, bytes.len() as u64, "{compression}");
+            let read = decoded(compression, encode(&bytes), 1 << 10);
+            assert_eq!(read, Ok(bytes.len() as u64), "{compression}");
         }
     }
 }

@@ -67,7 +67,8 @@ impl Analysis {
     }
 
     /// Analyses captures and keeps of each only what `reduce` makes of it, given its place among
-    /// `inputs`: with many captures, no more are held at a time than there are threads.
+    /// `inputs`: with many captures, no more are held at a time than there are threads, and than
+    /// [`Config::captures_max`].
     ///
     /// Returns what `reduce` made, in the order of `inputs`.
     pub fn each<T: Send>(
@@ -92,7 +93,7 @@ impl Analysis {
         let next = Mutex::new(inputs.into_iter().enumerate());
         let done = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
-            for _ in 0..pool.current_num_threads() {
+            for _ in 0..pool.current_num_threads().min(config.captures_max.max(1)) {
                 scope.spawn(|| {
                     loop {
                         let Some((index, input)) =

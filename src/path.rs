@@ -63,6 +63,12 @@ pub struct PathConfig {
     pub patience_ns: i64,
     /// Keep the fate of each packet.
     pub packets: bool,
+    /// Memory for packets that wait and for notes of what became of packets, in bytes: three
+    /// quarters of it at most, and no more than 1 GiB ([`WAITING_MAX`], 11 million notes). Flows,
+    /// bins, drops and fates of packets are results, and are kept whatever it is.
+    pub memory_bytes: u64,
+    /// Go on behind damage in a file, at the next records that make sense.
+    pub repair: bool,
 }
 
 impl Default for PathConfig {
@@ -76,6 +82,8 @@ impl Default for PathConfig {
             clock: ClockChoice::Auto,
             patience_ns: 10_000_000_000,
             packets: false,
+            memory_bytes: 4_000_000_000,
+            repair: false,
         }
     }
 }
@@ -170,7 +178,10 @@ impl Hop {
             (any(|facts| facts.super_segments), "super_segments"),
             (any(|facts| facts.headers_cut), "headers_cut"),
             (any(|facts| facts.clock_steps_back), "clock_steps_back"),
-            (any(|facts| facts.errors.len() as u64), "capture_damaged"),
+            (
+                any(|facts| facts.errors.len() as u64 + u64::from(facts.is_repaired())),
+                "capture_damaged",
+            ),
             (count(|flow| flow.appeared_packets) > 0, "packets_appeared"),
             (
                 count(|flow| flow.uncertain_packets) > 0,
@@ -221,6 +232,7 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
         filter: config.filter.clone(),
         identity: Identity::Full,
         pieces: HashMap::new(),
+        repair: config.repair,
     };
     let probe = look(points, &sight, config)?;
     sight.identity = probe.identity;

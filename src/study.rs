@@ -33,7 +33,9 @@ pub use groups::{Group, GroupKey, SampleKind};
 pub use init::{DraftError, draft};
 pub use labels::{FlowCase, FlowEnds, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
 pub use manifest::{ManifestError, Mistake};
-pub use measure::{FlowMeasure, MeasureOptions, RunMeasure, Sample, SeriesKind, SeriesPoint};
+pub use measure::{
+    FlowMeasure, MeasureOptions, RunMeasure, Sample, SeriesKind, SeriesPoint, Shortfall,
+};
 pub use measured::MeasuredRun;
 pub use metrics::{Metric, Values};
 pub use plan::{PlannedRun, Samples, StudyPlan};

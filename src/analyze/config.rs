@@ -109,6 +109,8 @@ pub struct Config {
     pub limits: FlowLimits,
     /// Threads to work with; `None` is one a core.
     pub threads: Option<usize>,
+    /// Captures that are analysed at a time, at most, at least 1; no more than there are threads.
+    pub captures_max: usize,
     /// How files are taken in; changes nothing but the time taken.
     pub io: Io,
     /// Go on behind damage in a file, at the next records that make sense.
@@ -141,6 +143,7 @@ impl Default for Config {
             gaps: false,
             limits: FlowLimits::default(),
             threads: None,
+            captures_max: usize::MAX,
             io: Io::default(),
             repair: false,
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use super::charts::ChartArgs;
-use super::limits::LimitArgs;
+use super::limits::{CaptureArgs, LimitArgs};
 use super::path::PathArgs;
 use super::study::StudyArgs;
 
@@ -74,6 +74,10 @@ pub struct Args {
     #[command(flatten)]
     pub charts: ChartArgs,
 
+    /// What holds for all captures.
+    #[command(flatten)]
+    pub reading: CaptureArgs,
+
     /// How much is kept.
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -86,11 +90,6 @@ pub struct Args {
     /// and compressed files are always read
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub io: IoChoice,
-
-    /// Go on behind damage in a file at the next records that make sense, and say how many bytes
-    /// were skipped; by default a damaged file is used up to the damage
-    #[arg(long)]
-    pub repair: bool,
 
     /// Print nothing but errors
     #[arg(short, long)]

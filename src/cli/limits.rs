@@ -10,16 +10,25 @@ use crate::track::TrackLimits;
 /// Least memory of one of several captures: a small part of a small limit would be of no use.
 const MEMORY_BYTES_MIN: u64 = 64_000_000;
 
-/// How much is kept, and of what.
+/// What holds for captures whatever is done with them: options of every command that reads some.
 #[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Limits")]
-pub struct LimitArgs {
-    /// Memory for what is kept of the captures, such as `4GB` or `512MiB`; several share it evenly.
-    /// Beyond it, connections that are silent, series and rows of the smallest flows are given up,
-    /// counts never; quality says so
+pub struct CaptureArgs {
+    /// Memory for what is kept of the captures, such as `4GB` or `512MiB`; several share it, and so
+    /// do the runs of a study, each with an eighth. Beyond it connections that are silent, series
+    /// and rows of the smallest flows are given up, counts never; quality says so
     #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = parse_size)]
     pub memory: u64,
 
+    /// Go on behind damage in a file at the next records that make sense, and say how many bytes
+    /// were skipped; by default a damaged file is used up to the damage
+    #[arg(long)]
+    pub repair: bool,
+}
+
+/// How much is kept of connections, and of what.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
     /// Follow at most N connections at a time; beyond that those without payload, then those
     /// silent longest, are put away and marked `limit_hit`. Each takes 2 kB and more
     #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = clap::value_parser!(u64).range(1..))]
@@ -46,9 +55,17 @@ pub struct LimitArgs {
     pub max_holes: u32,
 }
 
+impl CaptureArgs {
+    /// Memory for each of so many captures that are kept at a time, in bytes.
+    pub(super) fn memory_bytes_each(self, captures: usize) -> u64 {
+        let share = self.memory / captures.max(1) as u64;
+        share.max(MEMORY_BYTES_MIN.min(self.memory))
+    }
+}
+
 impl LimitArgs {
-    /// Sets the limits of an analysis of so many captures.
-    pub(super) fn apply(self, config: &mut Config, captures: usize) {
+    /// Sets the limits of an analysis.
+    pub(super) fn apply(self, config: &mut Config) {
         // Connections are spread over the shards evenly, as near as a hash does it.
         config.limits = FlowLimits {
             flows_max: (self.max_flows as usize).div_ceil(SHARDS),
@@ -60,8 +77,6 @@ impl LimitArgs {
             ..config.limits
         };
         config.bins_max = self.max_bins;
-        let share = self.memory / captures.max(1) as u64;
-        config.memory_bytes = share.max(MEMORY_BYTES_MIN.min(self.memory));
     }
 }
 

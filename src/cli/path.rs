@@ -7,6 +7,7 @@ use anyhow::{Context as _, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
 use super::charts::ChartArgs;
+use super::limits::CaptureArgs;
 use super::plan::{parse_rate, parse_time};
 use super::progress::{self, Scope};
 use super::{ExitStatus, interrupt};
@@ -92,6 +93,10 @@ pub struct PathArgs {
     #[command(flatten)]
     pub charts: ChartArgs,
 
+    /// What holds for all captures.
+    #[command(flatten)]
+    pub reading: CaptureArgs,
+
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
@@ -166,7 +171,7 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
         .hops
         .iter()
         .flat_map(|hop| &hop.facts)
-        .any(|facts| !facts.errors.is_empty());
+        .any(|facts| !facts.errors.is_empty() || facts.is_repaired());
     Ok(if damaged || !shown {
         ExitStatus::Partial
     } else {
@@ -233,6 +238,8 @@ fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
         clock: args.clock,
         patience_ns: args.patience,
         packets: args.packets.is_some(),
+        memory_bytes: args.reading.memory,
+        repair: args.reading.repair,
     })
 }
 
@@ -343,6 +350,8 @@ fn metadata(args: &PathArgs) -> Metadata {
         "filter": args.filter,
         "outer": args.outer,
         "bin_ns": args.bin,
+        "memory_bytes": args.reading.memory,
+        "repair": args.reading.repair,
     });
     vec![
         (

@@ -96,11 +96,12 @@ impl Plan {
                 IoChoice::Mmap => Io::Mapped,
                 IoChoice::Read => Io::Read,
             },
-            repair: args.repair,
+            repair: args.reading.repair,
             ..Config::default()
         };
         let captures = if args.concat { 1 } else { args.captures.len() };
-        args.limits.apply(&mut config, captures);
+        args.limits.apply(&mut config);
+        config.memory_bytes = args.reading.memory_bytes_each(captures);
         if args.out.is_none() && args.report.is_none() {
             // Nobody will see the pairs.
             config.pairs.top = config.pairs.top.min(1);
@@ -192,13 +193,13 @@ fn metadata(args: &Args) -> Metadata {
         "bin_ns": args.bin,
         "fness_window_ns": args.fness_window.map(|window| [window.offset_ns, window.length_ns]),
         "top": args.top,
-        "memory_bytes": args.limits.memory,
+        "memory_bytes": args.reading.memory,
         "max_flows": args.limits.max_flows,
         "max_half_open": args.limits.max_half_open,
         "max_bins": args.limits.max_bins,
         "max_in_flight": args.limits.max_in_flight,
         "max_holes": args.limits.max_holes,
-        "repair": args.repair,
+        "repair": args.reading.repair,
     });
     vec![
         (

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::charts::ChartArgs;
+use super::limits::CaptureArgs;
 use super::plan::begin_page;
 use super::progress;
 use super::{ExitStatus, write_page};
@@ -13,13 +14,13 @@ use crate::report::html;
 use crate::report::study::{make_folder, write_tables};
 use crate::report::terminal;
 use crate::report::{OutputFolder, ReportError};
-use crate::study::{StudyPlan, draft};
+use crate::study::{StudyPlan, StudyRun, draft};
 use crate::table::study_tables;
 
 /// Arguments of `ccanalyze study`.
 ///
-/// Exit status: 0 when all runs were analysed, 1 when some failed and were left out, 2 when nothing
-/// was written.
+/// Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired,
+/// 2 when nothing was written.
 #[derive(Clone, Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct StudyArgs {
@@ -44,6 +45,10 @@ pub struct StudyArgs {
     /// How charts are drawn.
     #[command(flatten)]
     pub charts: ChartArgs,
+
+    /// What holds for all captures.
+    #[command(flatten)]
+    pub reading: CaptureArgs,
 
     /// Analyse every run, also those that were analysed before and have not changed
     #[arg(long)]
@@ -102,6 +107,8 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     };
     let mut plan = StudyPlan::read(manifest)?;
     plan.config.threads = args.threads.map(usize::from);
+    plan.config.memory_bytes = args.reading.memory;
+    plan.config.repair = args.reading.repair;
     // Begun before the first capture is read, so that a folder that cannot be is not found out late.
     make_folder(out)?;
     let page = args.report.as_deref().map(begin_page).transpose()?;
@@ -115,7 +122,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     };
     let carry_out = || plan.carry_out((!args.afresh).then_some(cache.as_path()), &watch);
     let results = progress::with_bar(&watch, scope, args.quiet, carry_out);
-    terminal::report_failed_runs(&results);
+    terminal::report_runs(&results);
     if results.runs.iter().all(|run| run.error.is_some()) {
         terminal::say("nothing was written: no run could be analysed");
         return Ok(ExitStatus::Failed);
@@ -126,6 +133,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             env!("CARGO_PKG_VERSION").to_owned(),
         ),
         ("ccanalyze.manifest".to_owned(), results.manifest.clone()),
+        ("ccanalyze.options".to_owned(), options(args)),
     ];
     let tables = study_tables(&results);
     let style = args.charts.style();
@@ -145,12 +153,21 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         save(&charts, out, args)?;
     }
     let shown = args.quiet || terminal::summarise_study(&results, out, files);
-    let failed = results.runs.iter().any(|run| run.error.is_some());
-    Ok(if failed || !shown {
+    let incomplete = |run: &StudyRun| run.error.is_some() || run.shortfall.damaged_places > 0;
+    Ok(if results.runs.iter().any(incomplete) || !shown {
         ExitStatus::Partial
     } else {
         ExitStatus::Complete
     })
+}
+
+/// What bears on the results besides the manifest.
+fn options(args: &StudyArgs) -> String {
+    let options = serde_json::json!({
+        "memory_bytes": args.reading.memory,
+        "repair": args.reading.repair,
+    });
+    options.to_string()
 }
 
 /// Draws charts into the folder `charts` of `out`, in the place of those of an earlier time.

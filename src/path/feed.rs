@@ -8,7 +8,9 @@ use foldhash::fast::FixedState;
 
 use super::sighting::{FlowKey, Identity, Print, Sighting};
 use crate::analyze::Watch;
-use crate::capture::{CaptureError, CaptureReader, CaptureSource, Io, ReadOptions, Window};
+use crate::capture::{
+    CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window,
+};
 use crate::decode::{DecodeOptions, Filter};
 
 /// A place on the path where packets were captured: a file, or rotated files that follow each
@@ -59,6 +61,8 @@ pub struct PointFacts {
     pub span: Option<(i64, i64)>,
     /// What kept its files from being read to their end.
     pub errors: Vec<CaptureError>,
+    /// Its files, in the order of their time.
+    pub files: Vec<FileFacts>,
 }
 
 /// How records become sightings.
@@ -69,6 +73,8 @@ pub(super) struct Sight {
     pub(super) identity: Identity,
     /// Payload of one packet of a flow whose frames hold several, in bytes.
     pub(super) pieces: HashMap<FlowKey, u32>,
+    /// Go on behind damage in a file.
+    pub(super) repair: bool,
 }
 
 /// What one window of a capture says.
@@ -148,7 +154,7 @@ impl<'a> Feed<'a> {
         sight: &'a Sight,
         watch: &'a Watch,
     ) -> Result<Self, CaptureError> {
-        let reader = open(point)?;
+        let reader = open(point, sight)?;
         watch.add(reader.progress());
         Ok(Self {
             name: &point.name,
@@ -171,6 +177,7 @@ impl<'a> Feed<'a> {
         }
         self.watch.add_done();
         self.facts.flows_left_out = self.flows.left_out;
+        self.facts.files = self.reader.files().to_vec();
         Read {
             facts: self.facts,
             payloads: self.flows.payloads,
@@ -264,6 +271,12 @@ impl<'a> Feed<'a> {
 }
 
 impl PointFacts {
+    /// Whether a file was damaged, and reading went on behind the damage.
+    #[must_use]
+    pub fn is_repaired(&self) -> bool {
+        self.files.iter().any(|file| file.gaps_total > 0)
+    }
+
     #[inline]
     fn see(&mut self, print: &Print) {
         let (first, last) = self.span.unwrap_or((print.at, print.at));
@@ -292,7 +305,7 @@ pub(super) fn prints(
     max: usize,
     wanted: impl Fn(&Print) -> bool,
 ) -> Result<Vec<Print>, CaptureError> {
-    let mut reader = open(point)?;
+    let mut reader = open(point, sight)?;
     let mut window = Window::new();
     let mut prints = Vec::new();
     let mut records = 0;
@@ -317,10 +330,11 @@ pub(super) fn prints(
 /// Flows of one point that are told apart; all further ones are one together.
 const FLOWS_MAX: usize = 1 << 20;
 
-fn open(point: &Point) -> Result<CaptureReader, CaptureError> {
+fn open(point: &Point, sight: &Sight) -> Result<CaptureReader, CaptureError> {
     let sources = point.files.iter().cloned().map(CaptureSource::File);
     let options = ReadOptions {
         io: Io::Auto,
+        repair: sight.repair,
         ..ReadOptions::default()
     };
     CaptureReader::open(sources.collect(), &options)

@@ -353,6 +353,9 @@ fn key(side: Side, seen: &Seen) -> u64 {
     }
 }
 
+/// Memory of a packet that waits, in bytes: rings double, and its chain is beside it.
+pub(super) const WAITING_BYTES: u64 = (2 * size_of::<Slot>() + 64) as u64;
+
 /// Packets with the same headers that are compared with one; in a crowd of more they are alike
 /// anyway.
 const CHAIN_STEPS_MAX: usize = 64;

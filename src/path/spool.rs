@@ -70,6 +70,7 @@ const IN_FULL: u16 = 8 << 8;
 #[derive(Debug, Default)]
 pub(super) struct Spool {
     blocks: Vec<Vec<u8>>,
+    blocks_max: usize,
     last: Last,
     lost: u64,
 }
@@ -89,9 +90,17 @@ struct Before {
 }
 
 impl Spool {
+    /// A spool that takes so much memory at most, and no more than 256 MiB; but one block.
+    pub(super) fn new(bytes_max: u64) -> Self {
+        Self {
+            blocks_max: (bytes_max / BLOCK as u64).clamp(1, BLOCKS_MAX) as usize,
+            ..Self::default()
+        }
+    }
+
     /// Whether no more should be added: memory is bounded.
     pub(super) fn is_full(&self) -> bool {
-        self.blocks.len() >= BLOCKS_MAX
+        self.blocks.len() >= self.blocks_max
     }
 
     #[inline]
@@ -285,7 +294,7 @@ const BLOCK: usize = 1 << 20;
 const SHORT: usize = 24;
 const LONG: usize = 56;
 /// Blocks kept: 256 MiB, some 11 million packets.
-const BLOCKS_MAX: usize = 256;
+const BLOCKS_MAX: u64 = 256;
 
 #[cfg(test)]
 mod tests {
@@ -315,7 +324,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_noted_is_read_again(notes in proptest::collection::vec(note(), 0..300)) {
-            let mut spool = Spool::default();
+            let mut spool = Spool::new(u64::MAX);
             for note in &notes {
                 spool.add(note);
             }
@@ -327,7 +336,7 @@ mod tests {
     /// A download's packets every 120 us, with delays that differ by less than 8 ms.
     #[test]
     fn only_the_first_of_usual_packets_is_written_in_full() {
-        let mut spool = Spool::default();
+        let mut spool = Spool::new(u64::MAX);
         for packet in 0..10_000_u64 {
             let at = 1_700_000_000_000_000_000 + packet.cast_signed() * 120_000;
             let left_at = at + 20_000_000 + packet.cast_signed() * 7919 % 8_000_000;
@@ -346,5 +355,12 @@ mod tests {
         assert_eq!(bytes, LONG + 9999 * SHORT);
         assert!(!spool.is_full());
         assert_eq!(spool.notes().count(), 10_000);
+    }
+
+    #[test]
+    fn a_spool_is_full_at_what_it_may_take_and_at_256_mib() {
+        for (bytes_max, blocks_max) in [(0, 1), (3 << 20, 3), (1 << 30, 256), (u64::MAX, 256)] {
+            assert_eq!(Spool::new(bytes_max).blocks_max, blocks_max);
+        }
     }
 }

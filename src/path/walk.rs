@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
             trails: trails.map(Trail::new),
             matcher: Matcher::new(MatchLimits {
                 patience_ns: config.patience_ns,
-                waiting_max: WAITING_MAX,
+                waiting_max: waiting_max(config.memory_bytes / 4),
             }),
             numbers: HashMap::default(),
             known: Known::default(),
@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
             envelopes: Envelopes::default(),
             matches: 0,
             firsts: [None; 2],
-            sink: Sink::Spool(Spool::default()),
+            sink: Sink::Spool(Spool::new(config.memory_bytes / 4)),
             given: start.calibration.as_ref(),
         }
     }
@@ -459,6 +459,15 @@ const CE: crate::decode::Ecn = crate::decode::Ecn::Ce;
 
 /// Batches read ahead of the walk, at each point.
 const BATCHES_AHEAD: usize = 2;
+
+/// How many packets may wait at one point in so much memory.
+fn waiting_max(bytes: u64) -> usize {
+    let most = bytes / super::matcher::WAITING_BYTES;
+    (most as usize).clamp(WAITING_MIN, WAITING_MAX)
+}
+
+/// Packets that may wait however little memory there is: what a queue of a slow link holds.
+const WAITING_MIN: usize = 1 << 10;
 
 /// Packets that wait at one point to be found at the other; with more, the oldest is given up.
 pub const WAITING_MAX: usize = 2 << 20;

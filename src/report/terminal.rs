@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
-use crate::analyze::{Analysis, CaptureAnalysis, Flow};
-use crate::capture::TimeResolution;
-use crate::study::StudyResults;
+use crate::analyze::{Analysis, CaptureAnalysis, Flow, GivenUp};
+use crate::capture::{CaptureError, FileFacts, TimeResolution};
+use crate::study::{StudyResults, StudyRun};
 
 /// Flows shown in the table: what fits a screen.
 const FLOWS_SHOWN: usize = 20;
@@ -49,13 +49,25 @@ pub fn print(text: &str) -> bool {
     }
 }
 
-/// Prints which runs of a study failed and are left out; also when the rest is quiet.
-pub fn report_failed_runs(results: &StudyResults) {
+/// Prints which runs of a study failed and are left out, and what others lack; also when the rest
+/// is quiet.
+pub fn report_runs(results: &StudyResults) {
     for run in &results.runs {
         if let Some(error) = &run.error {
             say(&format!("error: {}: left out: {error}", run.name));
         }
+        for lack in lacks(run) {
+            say(&format!("warning: {lack}"));
+        }
     }
+}
+
+/// What of a run's captures is not in its numbers.
+pub(super) fn lacks(run: &StudyRun) -> Vec<String> {
+    let shortfall = &run.shortfall;
+    let damage = damaged(&run.name, shortfall.damaged_places, shortfall.skipped_bytes);
+    let given_up = given_up(shortfall.given_up).map(|text| format!("{}: {text}", run.name));
+    damage.into_iter().chain(given_up).collect()
 }
 
 /// Prints what a study was made of, and where it is.
@@ -120,23 +132,27 @@ pub fn summarise(analysis: &Analysis, written: &[PathBuf]) -> bool {
 pub fn report_damage(analysis: &Analysis) {
     for capture in &analysis.captures {
         for error in &capture.errors {
-            let hint = if error.kind.is_damage() {
-                "; --repair goes on behind the damage"
-            } else {
-                ""
-            };
-            say(&format!("error: {}{hint}", with_causes(error)));
+            say_capture_error(error);
         }
-        if let Some(text) = given_up(capture) {
+        if let Some(text) = given_up(capture.given_up) {
             say(&format!("warning: {}: {text}", capture.name));
         }
-        for repair in repairs(capture) {
+        for repair in repairs(&capture.files) {
             say(&format!("warning: {repair}"));
         }
         if let Some(text) = put_away(capture) {
             say(&format!("warning: {}: {text}", capture.name));
         }
     }
+}
+
+fn say_capture_error(error: &CaptureError) {
+    let hint = if error.kind.is_damage() {
+        "; --repair goes on behind the damage"
+    } else {
+        ""
+    };
+    say(&format!("error: {}{hint}", with_causes(error)));
 }
 
 /// How many connections were put away by the limits on their number.
@@ -151,8 +167,7 @@ pub(super) fn put_away(capture: &CaptureAnalysis) -> Option<String> {
 }
 
 /// What was given up for want of memory.
-pub(super) fn given_up(capture: &CaptureAnalysis) -> Option<String> {
-    let given_up = capture.given_up;
+pub(super) fn given_up(given_up: GivenUp) -> Option<String> {
     let flows = grouped(given_up.flows_without_series);
     let connections = grouped(given_up.connections);
     let parts = [
@@ -182,25 +197,30 @@ pub(super) fn given_up(capture: &CaptureAnalysis) -> Option<String> {
 }
 
 /// What was passed over in damaged files.
-pub(super) fn repairs(capture: &CaptureAnalysis) -> Vec<String> {
+pub(super) fn repairs(files: &[FileFacts]) -> Vec<String> {
     let mut lines = Vec::new();
-    for file in &capture.files {
+    for file in files {
         let path = file.path.display();
         for gap in file.gaps.iter().take(GAPS_SHOWN) {
             lines.push(format!("{path}: {gap}; repaired"));
         }
-        if file.gaps_total > 0 {
-            let places = match file.gaps_total {
-                1 => "one place".to_owned(),
-                places => format!("{} places", grouped(places)),
-            };
-            let bytes = grouped(file.skipped_bytes);
-            lines.push(format!(
-                "{path}: damaged in {places}, {bytes} bytes were skipped: what they held is missing in all numbers"
-            ));
-        }
+        let path = path.to_string();
+        lines.extend(damaged(&path, file.gaps_total, file.skipped_bytes));
     }
     lines
+}
+
+/// How much of a capture was passed over, if any was.
+fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<String> {
+    let bytes = grouped(skipped_bytes);
+    let places = match places {
+        0 => return None,
+        1 => "one place".to_owned(),
+        places => format!("{} places", grouped(places)),
+    };
+    Some(format!(
+        "{name}: damaged in {places}, {bytes} bytes were skipped: what they held is missing in all numbers"
+    ))
 }
 
 /// Prints what bears on the numbers of each capture, and on which.

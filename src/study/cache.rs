@@ -10,8 +10,9 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::labels::FlowEnds;
-use super::measure::{FlowMeasure, RunMeasure, Sample, SeriesPoint};
+use super::measure::{FlowMeasure, RunMeasure, Sample, SeriesPoint, Shortfall};
 use super::metrics::{Metric, Values};
+use crate::analyze::GivenUp;
 use crate::decode::Endpoint;
 use crate::event::Direction;
 
@@ -19,7 +20,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 2;
+const SHAPE: u32 = 3;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -140,6 +141,8 @@ struct RunShape {
     flows: Vec<FlowShape>,
     flows_left_out: Option<u64>,
     series: Vec<(i64, [Bits; 4])>,
+    damage: (u64, u64),
+    given_up: (u64, u64, bool),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -169,10 +172,18 @@ impl RunShape {
                 .iter()
                 .map(|point| (point.time_ns, point.values().map(|v| v.map(f64::to_bits))))
                 .collect(),
+            damage: (run.shortfall.damaged_places, run.shortfall.skipped_bytes),
+            given_up: (
+                run.shortfall.given_up.flows_without_series,
+                run.shortfall.given_up.connections,
+                run.shortfall.given_up.time_sequences,
+            ),
         }
     }
 
     fn measure(self) -> Option<RunMeasure> {
+        let (damaged_places, skipped_bytes) = self.damage;
+        let (flows_without_series, connections, time_sequences) = self.given_up;
         Some(RunMeasure {
             span_ns: self.span_ns,
             records: self.records,
@@ -191,6 +202,15 @@ impl RunShape {
                     SeriesPoint::new(time_ns, bits.map(|bits| bits.map(f64::from_bits)))
                 })
                 .collect(),
+            shortfall: Shortfall {
+                damaged_places,
+                skipped_bytes,
+                given_up: GivenUp {
+                    flows_without_series,
+                    connections,
+                    time_sequences,
+                },
+            },
         })
     }
 }

@@ -7,7 +7,8 @@ use super::conditions::Conditions;
 use super::labels::FlowEnds;
 use super::metrics::{Metric, Values};
 use super::window::Window;
-use crate::analyze::{CaptureAnalysis, Config, Flow, Ping, Quality, Sharing};
+use crate::analyze::{CaptureAnalysis, Config, Flow, GivenUp, Ping, Quality, Sharing};
+use crate::capture::{CaptureError, FileFacts};
 use crate::metric;
 use crate::observe::{Bin, Span};
 use crate::time::CaptureTime;
@@ -53,6 +54,29 @@ pub struct RunMeasure {
     pub flows_left_out: Option<u64>,
     /// The run over time; empty where no report asks for it.
     pub series: Vec<SeriesPoint>,
+    /// What of its capture is not in these numbers.
+    pub shortfall: Shortfall,
+}
+
+/// What of a run's captures is not in its numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shortfall {
+    /// Places at which a file was damaged and was repaired.
+    pub damaged_places: u64,
+    /// Bytes that were passed over there.
+    pub skipped_bytes: u64,
+    /// What was given up for want of memory.
+    pub given_up: GivenUp,
+}
+
+impl Shortfall {
+    /// Adds the damage of these files.
+    pub(super) fn add_damage(&mut self, files: &[FileFacts]) {
+        for file in files {
+            self.damaged_places += file.gaps_total;
+            self.skipped_bytes += file.skipped_bytes;
+        }
+    }
 }
 
 /// One flow, reduced to numbers.
@@ -94,7 +118,7 @@ impl RunMeasure {
     /// Says why the run does not count: the capture could not be read to its end, or holds no flow.
     pub fn of(capture: &CaptureAnalysis, options: &MeasureOptions<'_>) -> Result<Self, String> {
         if let Some(error) = capture.error() {
-            return Err(with_causes(error));
+            return Err(why_not_read(error));
         }
         let span = capture.span.ok_or("it holds no packet")?;
         let (flows, flows_left_out) = counted(capture, options.min_flow_bytes);
@@ -113,6 +137,11 @@ impl RunMeasure {
             window,
         };
         let measures: Vec<FlowMeasure> = flows.iter().map(|flow| run.flow(flow)).collect();
+        let mut shortfall = Shortfall {
+            given_up: capture.given_up,
+            ..Shortfall::default()
+        };
+        shortfall.add_damage(&capture.files);
         Ok(Self {
             span_ns: Some((span.first.as_ns(), span.last.as_ns())),
             records: Some(capture.records),
@@ -123,6 +152,7 @@ impl RunMeasure {
             series: options
                 .step_ns
                 .map_or_else(Vec::new, |step_ns| run.series(step_ns)),
+            shortfall,
         })
     }
 }
@@ -492,6 +522,16 @@ impl Run<'_> {
             Metric::PingLoss,
             (!pings.is_empty()).then(|| 1.0 - replies / pings.len() as f64),
         );
+    }
+}
+
+/// Why a capture was not read to its end, and what may be done about it.
+pub(super) fn why_not_read(error: &CaptureError) -> String {
+    let text = with_causes(error);
+    if error.kind.is_damage() {
+        format!("{text}; --repair goes on behind the damage")
+    } else {
+        text
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::conditions::{Conditions, PathCapacity};
 use super::labels::LabelValue;
-use super::measure::{FlowMeasure, RunMeasure, SeriesKind, SeriesPoint};
+use super::measure::{FlowMeasure, RunMeasure, SeriesKind, SeriesPoint, Shortfall};
 use super::metrics::{Metric, Values};
 use super::window::Window;
 use crate::metric;
@@ -30,6 +30,7 @@ impl RunMeasure {
             flows: Vec::new(),
             flows_left_out: None,
             series: Vec::new(),
+            shortfall: Shortfall::default(),
         }
     }
 

@@ -67,7 +67,7 @@ pub struct StudyPlan {
     pub labels: Vec<Label>,
     /// Its runs, by file name; those of one table in its order.
     pub runs: Vec<PlannedRun>,
-    /// How captures are analysed.
+    /// How captures are analysed; its memory is that of all runs together, an eighth for each.
     pub config: Config,
     /// What of that bears on the results, as text: a run analysed with another is analysed again.
     pub options: String,

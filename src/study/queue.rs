@@ -34,6 +34,8 @@ pub(super) fn add(
         filter: config.filter.clone(),
         bin_ns: config.bin_ns,
         limit: limit(conditions),
+        memory_bytes: config.memory_bytes,
+        repair: config.repair,
         ..PathConfig::default()
     };
     let points = [&points.before, &points.after].map(|path| Point::file(path.clone()));
@@ -41,7 +43,13 @@ pub(super) fn add(
         .map_err(|error| format!("its queue: {}", super::measure::with_causes(&error)))?;
     let hop = &analysis.hops[0];
     if let Some(error) = hop.facts.iter().find_map(|facts| facts.errors.first()) {
-        return Err(format!("its queue: {}", super::measure::with_causes(error)));
+        return Err(format!(
+            "its queue: {}",
+            super::measure::why_not_read(error)
+        ));
+    }
+    for facts in &hop.facts {
+        measure.shortfall.add_damage(&facts.files);
     }
     let queue = Queue {
         hop,

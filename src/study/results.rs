@@ -8,13 +8,13 @@ use super::conditions::Conditions;
 use super::groups::{self, Group};
 use super::harm;
 use super::labels::{Label, LabelValue};
-use super::measure::{FlowMeasure, MeasureOptions, RunMeasure, SeriesPoint};
+use super::measure::{FlowMeasure, MeasureOptions, RunMeasure, SeriesPoint, Shortfall};
 use super::measured;
 use super::metrics::Values;
 use super::plan::{PlannedRun, StudyPlan};
 use super::queue::{self, QueuePoints};
 use super::reports::{ReportPlan, ReportTable};
-use crate::analyze::{Analysis, CaptureInput, Watch};
+use crate::analyze::{Analysis, CaptureInput, Config, Watch};
 
 /// What came out of a study: plain data, from which tables and charts are made.
 #[derive(Clone, Debug)]
@@ -64,6 +64,8 @@ pub struct StudyRun {
     pub flows_left_out: Option<u64>,
     /// The run over time; empty where no report asks for it.
     pub series: Vec<SeriesPoint>,
+    /// What of its captures is not in these numbers.
+    pub shortfall: Shortfall,
     /// Why it failed and is left out of all statistics.
     pub error: Option<String>,
 }
@@ -78,6 +80,9 @@ pub struct StudyFlow {
     /// Its numbers.
     pub measure: FlowMeasure,
 }
+
+/// Runs that are analysed at a time at most: each has its share of the memory.
+const RUNS_AT_A_TIME: usize = 8;
 
 /// What the numbers of a queue depend on: the state of both captures.
 fn queue_state(points: &QueuePoints) -> [Option<CacheKey>; 2] {
@@ -94,13 +99,22 @@ impl StudyPlan {
         let cache = cache.map(|folder| Cache::new(folder.to_path_buf()));
         let keep_samples = self.reports.iter().any(ReportPlan::needs_samples);
         let step_ns = self.reports.iter().find_map(ReportPlan::step_ns);
+        // The share is the same for any number of runs and threads, so that runs need not be
+        // analysed again when others are added.
+        let config = Config {
+            memory_bytes: self.config.memory_bytes / RUNS_AT_A_TIME as u64,
+            captures_max: RUNS_AT_A_TIME,
+            ..self.config.clone()
+        };
         let keys: Vec<Option<CacheKey>> = self
             .runs
             .iter()
             .map(|run| {
                 let options = format!(
-                    "{} {:?} {:?} {keep_samples} {step_ns:?} {:?}",
+                    "{} {} {} {:?} {:?} {keep_samples} {step_ns:?} {:?}",
                     self.options,
+                    config.memory_bytes,
+                    config.repair,
                     run.conditions,
                     run.window,
                     run.queue.as_ref().map(queue_state)
@@ -121,19 +135,22 @@ impl StudyPlan {
             .iter()
             .map(|&index| CaptureInput::file(&self.runs[index].path))
             .collect();
-        let found = Analysis::each(inputs, &self.config, watch, |place, capture| {
+        let found = Analysis::each(inputs, &config, watch, |place, capture| {
             let run = &self.runs[missing[place]];
             let options = MeasureOptions {
-                config: &self.config,
+                config: &config,
                 conditions: &run.conditions,
                 window: run.window,
                 min_flow_bytes: self.min_flow_bytes,
                 samples: keep_samples,
                 step_ns,
             };
-            let outcome = RunMeasure::of(&capture, &options).and_then(|mut measure| {
+            let measure = RunMeasure::of(&capture, &options);
+            // Its memory is what the queue may take.
+            drop(capture);
+            let outcome = measure.and_then(|mut measure| {
                 if let Some(points) = &run.queue {
-                    queue::add(&mut measure, points, &self.config, &run.conditions)?;
+                    queue::add(&mut measure, points, &config, &run.conditions)?;
                 }
                 Ok(measure)
             });
@@ -175,6 +192,7 @@ impl StudyPlan {
             flows: Vec::new(),
             flows_left_out: None,
             series: Vec::new(),
+            shortfall: Shortfall::default(),
             error: None,
         };
         let mut measure = match outcome {
@@ -196,6 +214,7 @@ impl StudyPlan {
         labelled.values = measure.values;
         labelled.flows_left_out = measure.flows_left_out;
         labelled.series = measure.series;
+        labelled.shortfall = measure.shortfall;
         let own_label = |flow: usize, place: usize| {
             let labels = run.measured.as_ref()?.flow_labels.get(flow)?;
             labels[place].clone()

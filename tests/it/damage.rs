@@ -8,7 +8,7 @@ use super::support::{capture, connections};
 
 /// A capture of 752 records, with 5000 bytes of no meaning before a record in its middle: its
 /// bytes, and where they begin.
-fn damaged() -> (Vec<u8>, usize) {
+pub(crate) fn damaged() -> (Vec<u8>, usize) {
     let mut bytes = fs::read(capture("drop-one.pcap")).unwrap();
     let mut at = 24;
     for _ in 0..400 {

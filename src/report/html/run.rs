@@ -145,8 +145,8 @@ fn quality(analysis: &Analysis) -> Block {
     let mut notes = Vec::new();
     for capture in &analysis.captures {
         notes.extend(capture.errors.iter().map(|error| with_causes(error)));
-        notes.extend(repairs(capture));
-        notes.extend(given_up(capture).map(|text| format!("{}: {text}", capture.name)));
+        notes.extend(repairs(&capture.files));
+        notes.extend(given_up(capture.given_up).map(|text| format!("{}: {text}", capture.name)));
         notes.extend(put_away(capture).map(|text| format!("{}: {text}", capture.name)));
         let warnings = warnings(capture);
         notes.extend(

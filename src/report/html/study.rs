@@ -8,7 +8,7 @@ use crate::table::cells::{Cell as TableCell, cells};
 
 use super::super::chart::{StudyChart, Theme};
 use super::super::study::rounded;
-use super::super::terminal::grouped;
+use super::super::terminal::{grouped, lacks};
 use super::{Block, Cell, Page, PageTable, Section};
 
 /// Rows of a table; a page with more takes a browser too long.
@@ -130,6 +130,7 @@ fn quality(results: &StudyResults) -> Vec<String> {
     if small > 0 {
         notes.push(format!("{} flows were too small to count", grouped(small)));
     }
+    notes.extend(results.runs.iter().flat_map(lacks));
     notes
 }
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{
-    FLOWS_SHOWN, engineering, flows_table, grouped, millis, print, rate, say, volume, with_causes,
+    FLOWS_SHOWN, engineering, flows_table, grouped, millis, print, rate, repairs, say,
+    say_capture_error, volume,
 };
 use crate::path::{
     DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
@@ -15,7 +16,10 @@ use crate::path::{
 pub fn warn(analysis: &PathAnalysis, quiet: bool) {
     for hop in &analysis.hops {
         for error in hop.facts.iter().flat_map(|facts| &facts.errors) {
-            say(&format!("error: {}", with_causes(error)));
+            say_capture_error(error);
+        }
+        for repair in hop.facts.iter().flat_map(|facts| repairs(&facts.files)) {
+            say(&format!("warning: {repair}"));
         }
         if !quiet {
             for warning in warnings(hop) {

@@ -7,7 +7,7 @@ use super::*;
 use crate::study::units::Unit;
 use crate::study::{
     FlowMeasure, GridLabels, Label, LabelKind, Sample, SeriesKind, SeriesPoint, SeriesReport,
-    StudyFlow, StudyRun, Values,
+    Shortfall, StudyFlow, StudyRun, Values,
 };
 
 fn label(name: &str, unit: Option<&str>) -> Label {
@@ -92,6 +92,7 @@ impl Draft {
             flows: flows.iter().enumerate().map(flow).collect(),
             flows_left_out: None,
             series: Vec::new(),
+            shortfall: Shortfall::default(),
             error: None,
         };
         self.0.runs.push(run);

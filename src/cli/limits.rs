@@ -28,6 +28,7 @@ pub struct CaptureArgs {
 /// How much is kept of connections, and of what.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Limits")]
+#[expect(clippy::struct_field_names, reason = "each is called as the option is")]
 pub struct LimitArgs {
     /// Follow at most N connections at a time; beyond that those without payload, then those
     /// silent longest, are put away and marked `limit_hit`. Each takes 2 kB and more

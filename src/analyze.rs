@@ -5,6 +5,7 @@
 
 mod config;
 mod engine;
+mod link;
 mod memory;
 mod merge;
 mod pairs;
@@ -17,6 +18,7 @@ use std::sync::Mutex;
 
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use engine::Engine;
+pub use link::LinkRates;
 pub use memory::GivenUp;
 pub use merge::{CaptureAnalysis, CaptureQuality, Flow, FrameIndex, Limited, Quality};
 pub use pairs::{Pair, PairBin, Pairs, Sharing};

@@ -9,17 +9,20 @@
 //! | [`sharing_ratio`], [`sharing_bound`] | N3 |
 //! | [`harm`] | N4 |
 //! | [`utilisation`] | N5 |
+//! | [`Dispersion`], [`shared_link`] | R8 |
 //! | [`balance`] | P1 |
 //! | [`stats`] | S1 to S10 |
 //! | [`split`] | T1 to T7 |
 
 mod balance;
+mod dispersion;
 mod fairness;
 mod harm;
 pub mod split;
 pub mod stats;
 
 pub use balance::{Balance, BalanceWeights, balance};
+pub use dispersion::{Dispersion, Step, is_interleaved, shared_link};
 pub use fairness::{fness, jain_index, sharing_bound, sharing_ratio};
 pub use harm::{Better, harm};
 

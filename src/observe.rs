@@ -1,5 +1,6 @@
 //! What is kept of each connection: counts, distributions, series.
 
+mod dispersion;
 mod estimates;
 mod memory;
 mod payload_curve;
@@ -9,6 +10,7 @@ mod series;
 mod summary;
 mod time_sequence;
 
+pub use dispersion::Spacing;
 pub use estimates::{delivery_bps_max, standing_queue_ns};
 pub use payload_curve::{BytesBy, PayloadCurve};
 pub use quantiles::{DelayBucket, DelayDistribution, DelayStats};

@@ -7,6 +7,8 @@
 //! With `--pair CAPTURE AFTER` it makes the capture behind a queue of one before it, with `--speed
 //! BEFORE AFTER` it tells how long the analysis takes beside that of both captures alone.
 //!
+//! `--dispersion SHARED` writes the section about single captures alone.
+//!
 //! The argument is the folder that holds `lab` and `ns3`: captures from before and after a
 //! bottleneck's queue, with the log of what the queue did. Exit status 2 when a folder is missing,
 //! 1 when a file cannot be read.
@@ -15,6 +17,7 @@
 //! | --- | --- |
 //! | [`truth`] | what the emulator and the simulator logged |
 //! | [`compare`] | one scenario against its truth |
+//! | [`dispersion`] | the link's rate from one capture |
 //! | [`limits`] | how far log and captures are apart by themselves |
 //! | [`skew`] | captures whose clock is wrong |
 //! | [`report`] | the document |
@@ -28,6 +31,7 @@
 )]
 
 mod compare;
+mod dispersion;
 mod limits;
 mod pair;
 mod report;
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
             pair::write(Path::new(capture), Path::new(after)).map(|()| String::new())
         }
         ["--speed", before, after] => speed::measure(Path::new(before), Path::new(after)),
+        ["--dispersion", shared] => dispersion::section(Path::new(shared)),
         [shared] => return document(Path::new(shared)),
         _ => {
             eprintln!("usage: path SHARED, the folder that holds lab and ns3 (../shared)");
@@ -82,8 +87,8 @@ fn document(shared: &Path) -> ExitCode {
         results.collect::<Result<Vec<_>, _>>()
     });
     let text = results.and_then(|results| {
-        let testbed = testbed::section(shared)?;
-        Ok(report::document(&results, &testbed))
+        let sections = testbed::section(shared)? + &dispersion::section(shared)?;
+        Ok(report::document(&results, &sections))
     });
     finish(text)
 }

@@ -1,6 +1,6 @@
 //! What the emulator and the simulator logged about the queue.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 use std::net::IpAddr;
@@ -49,19 +49,7 @@ pub(crate) fn lab(shared: &Path) -> Result<Vec<Scenario>, String> {
 
 fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
     let truth = json(&folder.join("truth.json"))?;
-    let ends: Vec<Ends> = truth["flows"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|flow| {
-            Some((
-                flow["server"].as_str()?.parse().ok()?,
-                flow["sport"].as_u64()? as u16,
-                flow["client"].as_str()?.parse().ok()?,
-                flow["cport"].as_u64()? as u16,
-            ))
-        })
-        .collect();
+    let ends = flow_ends(&truth, LAB_ENDS);
     let before = true_frames(&folder.join("ingress.truth.csv.gz"))?;
     let by_identity: BTreeMap<(u64, u64), u64> = before
         .iter()
@@ -103,7 +91,6 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
         .collect::<Result<_, String>>()?;
     let origin_ns = first_time(&folder.join("sender.pcap.zst"))?
         .min(first_time(&folder.join("client.pcap.zst"))?);
-    let configured = &truth["configured"];
     Ok(Scenario {
         name: name("lab", folder),
         before: folder.join("ingress.pcap.zst"),
@@ -115,9 +102,7 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
         origin_ns,
         refused,
         dropped_later,
-        rate_bps: configured["rate_bps"]
-            .as_f64()
-            .filter(|_| configured["rate_steps"].is_null()),
+        rate_bps: lab_rate_bps(&truth),
         samples: Vec::new(),
     })
 }
@@ -156,19 +141,7 @@ pub(crate) fn ns3(shared: &Path) -> Result<Vec<Scenario>, String> {
 
 fn ns3_scenario(folder: &Path) -> Result<Scenario, String> {
     let truth = json(&folder.join("truth.json"))?;
-    let ends: Vec<Ends> = truth["flows"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|flow| {
-            Some((
-                flow["src"].as_str()?.parse().ok()?,
-                flow["sport"].as_u64()? as u16,
-                flow["dst"].as_str()?.parse().ok()?,
-                flow["dport"].as_u64()? as u16,
-            ))
-        })
-        .collect();
+    let ends = flow_ends(&truth, NS3_ENDS);
     let mut drops = BTreeMap::new();
     for row in csv(&folder.join("drops.csv.zst"))? {
         if row[6] == "bottleneck" {
@@ -198,6 +171,69 @@ fn ns3_scenario(folder: &Path) -> Result<Scenario, String> {
         rate_bps: None,
         samples,
     })
+}
+
+/// What sender, its port, receiver and its port are called in `truth.json`.
+const LAB_ENDS: [&str; 4] = ["server", "sport", "client", "cport"];
+const NS3_ENDS: [&str; 4] = ["src", "sport", "dst", "dport"];
+
+fn flow_ends(truth: &Value, names: [&str; 4]) -> Vec<Ends> {
+    let flows = truth["flows"].as_array().into_iter().flatten();
+    let ends = flows.filter_map(|flow| {
+        let host = |name: &str| flow[name].as_str()?.parse().ok();
+        let port = |name: &str| Some(flow[name].as_u64()? as u16);
+        Some((
+            host(names[0])?,
+            port(names[1])?,
+            host(names[2])?,
+            port(names[3])?,
+        ))
+    });
+    ends.collect()
+}
+
+/// Rate of the emulator's link, where it was the same all the time.
+fn lab_rate_bps(truth: &Value) -> Option<f64> {
+    let configured = &truth["configured"];
+    configured["rate_bps"]
+        .as_f64()
+        .filter(|_| configured["rate_steps"].is_null())
+}
+
+/// A link of a known rate, and captures around it.
+pub(crate) struct Link {
+    /// Its set of scenarios and its folder's name.
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
+    /// IP bits a second.
+    pub(crate) rate_bps: f64,
+    /// Who sends data over it.
+    pub(crate) senders: BTreeSet<IpAddr>,
+}
+
+/// Links whose rate does not change: of the lab and of all simulations.
+pub(crate) fn links(shared: &Path) -> Result<Vec<Link>, String> {
+    let mut links = Vec::new();
+    for set in ["lab", "ns3/core", "ns3/single", "ns3/pairs", "ns3/mix"] {
+        for folder in folders(&shared.join(set))? {
+            let truth = json(&folder.join("truth.json"))?;
+            let (rate_bps, names) = if set == "lab" {
+                (lab_rate_bps(&truth), LAB_ENDS)
+            } else {
+                let config = &truth["config"];
+                let rate = config["bottleneck_mbps"].as_f64().map(|mbps| mbps * 1e6);
+                (rate.filter(|_| config["variable_rate"] == false), NS3_ENDS)
+            };
+            let senders = flow_ends(&truth, names).iter().map(|ends| ends.0).collect();
+            links.extend(rate_bps.map(|rate_bps| Link {
+                name: name(set, &folder),
+                folder,
+                rate_bps,
+                senders,
+            }));
+        }
+    }
+    Ok(links)
 }
 
 fn towards(ends: Ends, down: bool) -> Ends {

@@ -36,6 +36,7 @@ impl FlowRecord {
             + self.summary.memory_bytes()
             + self.detail_bytes()
             + gaps_bytes(self.gaps.as_deref())
+            + self.spacing.memory_bytes()
     }
 }
 
@@ -57,7 +58,10 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let flows = self.data.iter().flatten().map(|flow| {
-            size_of::<LiveFlow>() + flow.detail_bytes() + gaps_bytes(flow.gaps.as_deref())
+            size_of::<LiveFlow>()
+                + flow.detail_bytes()
+                + gaps_bytes(flow.gaps.as_deref())
+                + flow.spacing.memory_bytes()
         });
         let summaries = self
             .directions

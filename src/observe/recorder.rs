@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::dispersion::Spacing;
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::series::Series;
@@ -53,6 +54,8 @@ pub struct FlowRecord {
     pub time_sequence: Option<Box<TimeSequence>>,
     /// Time between consecutive data packets (METRICS.md I2), where it is wanted.
     pub gaps: Option<Box<DelayDistribution>>,
+    /// How far apart packets and ACKs are.
+    pub spacing: Spacing,
     /// Rows of `--segments`, where they are wanted.
     pub segments: Vec<ClassifiedSegment>,
 }
@@ -156,6 +159,7 @@ pub(super) struct LiveFlow {
     curve: PayloadCurve,
     time_sequence: Option<Box<TimeSequence>>,
     pub(super) gaps: Option<Box<DelayDistribution>>,
+    pub(super) spacing: Spacing,
     pub(super) segments: Vec<ClassifiedSegment>,
 }
 
@@ -169,6 +173,7 @@ impl LiveFlow {
                 .time_sequence
                 .then(|| Box::new(TimeSequence::new(config.origin))),
             gaps: config.gaps.then(Box::default),
+            spacing: Spacing::default(),
             segments: Vec::new(),
         })
     }
@@ -277,6 +282,8 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if let Some(sequence) = &mut live.time_sequence {
             sequence.on_data(data);
         }
+        let is_new = data.verdict.class == Class::New;
+        live.spacing.on_data(data.at, data.payload_len, is_new);
         let bin = live.series.at(data.at);
         bin.in_flight_bytes_max = bin.in_flight_bytes_max.max(data.in_flight_bytes);
         bin.retransmitted_bytes += u64::from(data.repeated_len);
@@ -320,7 +327,9 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
             sequence.on_ack(acked.at, acked.ack);
         }
         if acked.bytes > 0 {
-            self.data(dir).series.at(acked.at).acked_bytes += acked.bytes;
+            let data = self.data(dir);
+            data.series.at(acked.at).acked_bytes += acked.bytes;
+            data.spacing.on_ack(acked.at, acked.bytes);
         }
     }
 
@@ -399,6 +408,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
                 curve,
                 time_sequence,
                 gaps,
+                spacing,
                 segments,
             } = *data;
             let state = connection.state(dir);
@@ -410,6 +420,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
                 curve,
                 time_sequence,
                 gaps,
+                spacing,
                 segments,
             });
         }

@@ -12,6 +12,8 @@ pub(super) struct CaptureRow<'a> {
     quality: CaptureQuality,
     /// The highest rate that all flows together were delivered for a second.
     capacity_estimated_bps: Option<f64>,
+    /// Rate of the link that most bytes passed, from the dispersion of packets.
+    link_bps_estimated: Option<f64>,
 }
 
 pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<CaptureRow<'a>> {
@@ -26,6 +28,7 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<Captur
                 capture.flows().map(|flow| flow.record.series.bins()),
                 config.bin_ns,
             ),
+            link_bps_estimated: capture.link_rates(config.bin_ns).shared_bps(),
         })
         .collect()
 }
@@ -73,6 +76,8 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "utilisation" "N5" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.config.capacity?.bps);
     "capacity_estimated_bps" "R7" Real |row| row.capacity_estimated_bps;
     "utilisation_estimated" "R7" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.capacity_estimated_bps?);
+    "link_bps_estimated" "R8" Real |row| row.link_bps_estimated;
+    "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.link_bps_estimated?);
     "jain" "N2" Real |row| row.capture.pairs.jain;
     "sharing_ratio" "N3" Real |row| row.capture.pairs.sharing_ratio;
     "sharing_bound" "N3" Real |row| row.capture.pairs.sharing_bound;

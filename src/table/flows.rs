@@ -12,6 +12,8 @@ pub(super) struct FlowRow<'a> {
     capture: &'a CaptureAnalysis,
     flow: Flow<'a>,
     config: &'a Config,
+    /// Rate of the narrowest link that it passed, estimated.
+    link_bps: Option<f64>,
 }
 
 pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<FlowRow<'a>> {
@@ -19,10 +21,13 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<FlowRo
         .captures
         .iter()
         .flat_map(|capture| {
-            capture.flows().map(move |flow| FlowRow {
+            let links = capture.link_rates(config.bin_ns).flows_bps;
+            let flows = capture.flows().zip(links);
+            flows.map(move |(flow, link_bps)| FlowRow {
                 capture,
                 flow,
                 config,
+                link_bps,
             })
         })
         .collect()
@@ -107,6 +112,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "queue_delay_ns_max" "R5" Whole |row| Some(row.flow.summary().rtt.ns_max()? - row.flow.summary().rtt.ns_min()?);
     "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.flow.record.series.bins(), row.flow.summary().rtt.ns_min()?);
     "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.flow.record.series.bins()], row.config.bin_ns);
+    "link_bps_estimated" "R8" Real |row| row.link_bps;
     "in_flight_bytes_max" "I1" Count |row| row.flow.summary().in_flight_bytes_max;
     "in_flight_bytes_mean" "I1" Real |row| row.flow.summary().in_flight_bytes_mean();
     "retransmitted_packets" "X1" Count |row| Some(row.flow.summary().incidents().retransmitted_packets);

@@ -1,0 +1,90 @@
+//! The narrowest link that flows passed, as their packets show it (METRICS.md R8).
+
+use super::merge::{CaptureAnalysis, Flow};
+use crate::metric::{self, Dispersion};
+use crate::observe;
+
+/// What the flows of a capture show of the links that they passed, as estimates.
+#[derive(Clone, Debug, Default)]
+pub struct LinkRates {
+    /// Of each flow by itself, in bits of IP packets a second, in the order of
+    /// [`CaptureAnalysis::flows`].
+    pub flows_bps: Vec<Option<f64>>,
+    /// The flow that shows the link which most bytes passed, by its place in that order.
+    pub shared: Option<usize>,
+}
+
+impl LinkRates {
+    /// Rate of the link that most bytes passed, in bits of IP packets a second; `None` where none
+    /// shows.
+    #[must_use]
+    pub fn shared_bps(&self) -> Option<f64> {
+        self.flows_bps[self.shared?]
+    }
+}
+
+impl CaptureAnalysis {
+    /// Rates of links; `bin_ns` is that of the series.
+    ///
+    /// A flow whose packets always had others in between shows half or a third of what another
+    /// flow shows to be the link: it has none of its own.
+    #[must_use]
+    pub fn link_rates(&self, bin_ns: i64) -> LinkRates {
+        let flows: Vec<Flow<'_>> = self.flows().collect();
+        let mut flows_bps: Vec<Option<f64>> =
+            flows.iter().map(|flow| flow.link_bps(bin_ns)).collect();
+        let (shown, places): (Vec<(f64, u64)>, Vec<usize>) = flows_bps
+            .iter()
+            .enumerate()
+            .filter_map(|(place, bps)| Some(((*bps)?, place)))
+            .map(|(bps, place)| ((bps, flows[place].summary().payload_bytes), place))
+            .unzip();
+        let Some(shared) = metric::shared_link(&shown).map(|index| places[index]) else {
+            return LinkRates {
+                flows_bps,
+                shared: None,
+            };
+        };
+        let shared_bps = flows_bps[shared];
+        let (from, to) = flows[shared].ends();
+        for (flow, bps) in flows.iter().zip(&mut flows_bps) {
+            let ends = flow.ends();
+            // What goes the other way passes another link.
+            let goes_back = ends.0.ip() == to.ip() || ends.1.ip() == from.ip();
+            let is_part =
+                |bps: f64| shared_bps.is_some_and(|link_bps| metric::is_interleaved(bps, link_bps));
+            *bps = bps.filter(|&bps| goes_back || !is_part(bps));
+        }
+        LinkRates {
+            flows_bps,
+            shared: Some(shared),
+        }
+    }
+}
+
+impl Flow<'_> {
+    /// The link's rate as this flow alone shows it.
+    fn link_bps(&self, bin_ns: i64) -> Option<f64> {
+        let summary = self.summary();
+        if summary.data_packets == 0 {
+            return None;
+        }
+        let spacing = &self.record.spacing;
+        if spacing.data().is_empty() && spacing.acks().is_empty() {
+            return None;
+        }
+        let in_frames = summary.incidents().super_segments > 0;
+        let headers = summary.ip_bytes.saturating_sub(summary.payload_bytes);
+        let mean = summary.payload_bytes as f64 / summary.data_packets as f64;
+        let receiver = self.connection.handshake.opening(self.dir().reversed());
+        let mss = receiver.and_then(|opening| opening.options.mss);
+        Dispersion {
+            data: if in_frames { &[] } else { spacing.data() },
+            acks: spacing.acks(),
+            header_bytes: headers as f64 / summary.packets as f64,
+            packet_bytes: mss.map_or(mean, |mss| mean.min(f64::from(mss))).max(1.0),
+            delivered_bps: observe::delivery_bps_max([self.record.series.bins()], bin_ns),
+        }
+        .link_bps()
+    }
+}

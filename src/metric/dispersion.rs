@@ -1,0 +1,388 @@
+//! The rate of the narrowest link, from how far apart packets come that it sent back to back
+//! (METRICS.md R8).
+//!
+//! A link that sends packets one right after the other puts them its transmission time apart, and
+//! they stay so behind it (Jacobson 1988; Paxson 1997). Not all packets are neighbours there: others
+//! come in between, or it has nothing to send. So the distances have modes (Dovrolis, Ramanathan,
+//! Moore: "Packet-dispersion techniques and a capacity-estimation methodology", 2004), and those of a
+//! passive capture show the link in the largest rate at which many of them agree (Katti et al.:
+//! "`MultiQ`: automated detection of multiple bottleneck capacities along a path", 2004).
+
+/// From one packet, or one ACK, to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Time between the two, in ns.
+    pub ns: u32,
+    /// Payload of the second packet, or newly acknowledged by the second ACK, in bytes.
+    pub bytes: u32,
+}
+
+/// What one flow shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Dispersion<'a> {
+    /// Between data packets of one size; none where frames are not packets (offload).
+    pub data: &'a [Step],
+    /// Between ACKs that acknowledge new payload.
+    pub acks: &'a [Step],
+    /// IP and TCP headers of a packet, in bytes.
+    pub header_bytes: f64,
+    /// Payload of a full packet, in bytes.
+    pub packet_bytes: f64,
+    /// What the flow was delivered for a second (METRICS.md R7), in bit/s: no link is slower.
+    pub delivered_bps: Option<f64>,
+}
+
+impl Dispersion<'_> {
+    /// Rate of the link in bits of IP packets a second; `None` where the steps do not show it, or
+    /// show several.
+    ///
+    /// Data packets tell behind the link, their ACKs on both sides of it. Data before the link are
+    /// told from those behind it as they come in bursts quicker than ACKs ever do.
+    #[must_use]
+    pub fn link_bps(&self) -> Option<f64> {
+        let data = Rates::new(self.logs(self.data), DATA_HALF_WIDTH);
+        let acks = Rates::new(self.logs(self.acks), ACKS_HALF_WIDTH);
+        let by_data = data
+            .edge(DATA_PART, DATA_ABOVE)
+            .filter(|&rate| self.is_possible(rate));
+        let by_acks = acks
+            .edge(ACKS_PART, ACKS_ABOVE)
+            .filter(|&rate| self.is_possible(rate) && !self.acks_have_own_pace(&acks));
+        let (data, few) = match (by_data, by_acks) {
+            (None, acks) => return acks.map(f64::exp),
+            (Some(data), None) => (data, FEW_ALONE),
+            (Some(data), Some(acks)) if data < acks + SAME => return Some(data.exp()),
+            (Some(data), Some(acks)) => {
+                let times = (data - acks).exp();
+                // ACKs for several packets are seldom all of neighbours; but a quicker link before
+                // this one, with this one behind the capture, can be as many times as quick.
+                let is_multiple = times < TIMES_MAX
+                    && (times - times.round()).abs() < EXACTLY * times
+                    && times.round() > 1.0;
+                if !is_multiple {
+                    return Some(acks.exp());
+                }
+                (data, FEW)
+            }
+        };
+        let agree = acks.within(data, SAME);
+        let enough = few.max((acks.sorted.len() as f64 * AGREE_PART) as usize);
+        (agree >= enough).then(|| data.exp())
+    }
+
+    /// Logarithms of the rates in bit/s.
+    fn logs(&self, steps: &[Step]) -> Vec<f64> {
+        let log = |step: &Step| {
+            let bytes = f64::from(step.bytes);
+            let packets = (bytes / self.packet_bytes).max(1.0);
+            let bits = 8e9 * (bytes + packets * self.header_bytes);
+            // Stamps may be too coarse to tell two apart.
+            (bits / f64::from(step.ns.max(1))).ln()
+        };
+        steps.iter().map(log).collect()
+    }
+
+    fn is_possible(&self, log: f64) -> bool {
+        self.delivered_bps
+            .is_none_or(|bps| log.exp() >= DELIVERED_PART * bps)
+    }
+
+    /// ACKs that come at a steady pace, whatever they acknowledge, show the link that they came by.
+    fn acks_have_own_pace(&self, acks: &Rates) -> bool {
+        let paces = self.acks.iter().map(|step| f64::from(step.ns.max(1)).ln());
+        let paces = Rates::new(paces.collect(), ACKS_HALF_WIDTH);
+        paces.share() > OWN_PACE * acks.share()
+    }
+}
+
+/// Logarithms of rates, and where many of them agree.
+struct Rates {
+    sorted: Vec<f64>,
+    /// Strongest first: the middle rate and its share of all.
+    modes: Vec<(f64, f64)>,
+}
+
+impl Rates {
+    /// Modes are so wide, from their middle to either side.
+    fn new(mut logs: Vec<f64>, half_width: f64) -> Self {
+        logs.sort_by(f64::total_cmp);
+        let mut rates = Self {
+            sorted: logs,
+            modes: Vec::new(),
+        };
+        if rates.sorted.len() >= STEPS_MIN {
+            rates.modes = rates.find_modes(half_width);
+        }
+        rates
+    }
+
+    fn find_modes(&self, half_width: f64) -> Vec<(f64, f64)> {
+        let all = self.sorted.len();
+        let counts: Vec<usize> = self
+            .sorted
+            .iter()
+            .map(|&log| self.within(log, half_width))
+            .collect();
+        let mut order: Vec<usize> = (0..all).collect();
+        order.sort_by_key(|&index| (std::cmp::Reverse(counts[index]), index));
+        let mut tops: Vec<f64> = Vec::new();
+        let mut modes = Vec::new();
+        for index in order {
+            let (log, count) = (self.sorted[index], counts[index]);
+            if count < FEW || (count as f64) < MODE_PART * all as f64 {
+                break;
+            }
+            // What is beside a top is its slope.
+            if tops.iter().any(|top| (top - log).abs() < 4.0 * half_width) {
+                continue;
+            }
+            tops.push(log);
+            let first = self
+                .sorted
+                .partition_point(|&other| other < log - half_width);
+            modes.push((self.sorted[first + count / 2], count as f64 / all as f64));
+        }
+        modes
+    }
+
+    /// How many are within `half_width` of `log`.
+    fn within(&self, log: f64, half_width: f64) -> usize {
+        let below = |limit: f64| self.sorted.partition_point(|&other| other < limit);
+        let upto = |limit: f64| self.sorted.partition_point(|&other| other <= limit);
+        upto(log + half_width) - below(log - half_width)
+    }
+
+    /// Share of the strongest mode; 0 without any.
+    fn share(&self) -> f64 {
+        self.modes.first().map_or(0.0, |mode| mode.1)
+    }
+
+    /// The quickest of the modes that have `part` of the strongest one's share, if no more than
+    /// `above` of all steps are quicker than it.
+    fn edge(&self, part: f64, above: f64) -> Option<f64> {
+        let &strongest = self.modes.first()?;
+        let is_other = |&&(log, share): &&(f64, f64)| {
+            share >= part * strongest.1 && log >= strongest.0 + INTERLEAVED
+        };
+        let others = self.modes.iter().filter(is_other).copied();
+        let (log, share) = others.fold(
+            strongest,
+            |one, other| {
+                if other.0 > one.0 { other } else { one }
+            },
+        );
+        let upto = self.sorted.partition_point(|&other| other <= log + QUICKER);
+        let quicker = (self.sorted.len() - upto) as f64 / self.sorted.len() as f64;
+        (share >= SHARE_MIN && quicker <= above).then_some(log)
+    }
+}
+
+/// The rate that most bytes of several flows show: each as its rate in bit/s and its bytes. Of
+/// rates that many show (a quarter of what shows the most) the highest, as flows that share a link
+/// come between each other's packets. Its place among `flows`.
+#[must_use]
+pub fn shared_link(flows: &[(f64, u64)]) -> Option<usize> {
+    let mut order: Vec<usize> = (0..flows.len()).collect();
+    order.sort_by(|&one, &other| {
+        flows[one]
+            .0
+            .total_cmp(&flows[other].0)
+            .then(one.cmp(&other))
+    });
+    let mut sums = vec![0_u128];
+    for &place in &order {
+        sums.push(sums[sums.len() - 1] + u128::from(flows[place].1));
+    }
+    let weight = |bps: f64| {
+        let upto = order.partition_point(|&place| flows[place].0 <= bps * SAME.exp());
+        let below = order.partition_point(|&place| flows[place].0 < bps / SAME.exp());
+        sums[upto] - sums[below]
+    };
+    let most = flows.iter().map(|flow| weight(flow.0)).max()?;
+    let highest = order
+        .iter()
+        .rev()
+        .find(|&&place| weight(flows[place].0) >= most.div_ceil(4))?;
+    let near = order
+        .iter()
+        .filter(|&&place| flows[place].0 >= flows[*highest].0 / (2.0 * SAME).exp())
+        .filter(|&&place| flows[place].0 <= flows[*highest].0);
+    near.max_by_key(|&&place| weight(flows[place].0)).copied()
+}
+
+/// Whether `bps` is what is seen of a link of `link_bps` when every packet, or every second or third,
+/// has another one of the link before it.
+#[must_use]
+pub fn is_interleaved(bps: f64, link_bps: f64) -> bool {
+    let times = link_bps / bps;
+    (1.5..TIMES_MAX).contains(&times) && (times - times.round()).abs() < SAME * times
+}
+
+/// Steps from which on they are believed.
+const STEPS_MIN: usize = 32;
+/// Half the width of a mode of data packets, as a difference of logarithms: 3 %.
+const DATA_HALF_WIDTH: f64 = 0.03;
+/// The same of ACKs, which hosts send when they get to it.
+const ACKS_HALF_WIDTH: f64 = 0.04;
+/// Part of all steps, and number of them, that make a mode.
+const MODE_PART: f64 = 0.04;
+const FEW: usize = 8;
+/// Of ACKs that show what data show, where they show nothing else.
+const FEW_ALONE: usize = 4;
+/// Part of the strongest mode that a quicker one must have.
+const DATA_PART: f64 = 0.12;
+const ACKS_PART: f64 = 0.25;
+/// Share of all steps that a mode must have to be the link.
+const SHARE_MIN: f64 = 0.08;
+/// A quicker mode is quicker by 40 % at least: a packet among others makes it half as many again.
+const INTERLEAVED: f64 = 0.336;
+/// Steps quicker by this (35 %) were not made by the link: a burst before it, ACKs that were held.
+const QUICKER: f64 = 0.3;
+/// Part of all steps that may be quicker.
+const DATA_ABOVE: f64 = 0.1;
+const ACKS_ABOVE: f64 = 0.25;
+/// Rates are the same within 4 %.
+const SAME: f64 = 0.04;
+/// A rate is a multiple of another within 1.5 %, and a small one.
+const EXACTLY: f64 = 0.015;
+const TIMES_MAX: f64 = 4.5;
+/// Part of the ACKs that must show what data show.
+const AGREE_PART: f64 = 0.05;
+/// The delivered rate is of payload, and may be too high before the link.
+const DELIVERED_PART: f64 = 0.9;
+/// By how much more the pace of ACKs agrees than what they acknowledge in a time.
+const OWN_PACE: f64 = 1.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown<'a>(data: &'a [Step], acks: &'a [Step]) -> Dispersion<'a> {
+        Dispersion {
+            data,
+            acks,
+            header_bytes: 52.0,
+            packet_bytes: 1448.0,
+            delivered_bps: None,
+        }
+    }
+
+    /// 1448 bytes of payload are 1500 of IP: 1.2 ms at 10 Mbit/s, and two of them 2.4 ms.
+    const PACKET: Step = Step {
+        ns: 1_200_000,
+        bytes: 1448,
+    };
+    const PAIR: Step = Step {
+        ns: 2_400_000,
+        bytes: 2896,
+    };
+
+    fn times(step: Step, times: u32) -> Step {
+        Step {
+            ns: step.ns * times,
+            ..step
+        }
+    }
+
+    fn is_10_mbit(bps: Option<f64>) -> bool {
+        bps.is_some_and(|bps| (bps - 10e6).abs() < 1.0)
+    }
+
+    #[test]
+    fn behind_the_link_data_and_acks_show_it() {
+        let (data, acks) = ([PACKET; 40], [PAIR; 40]);
+        assert!(is_10_mbit(shown(&data, &acks).link_bps()));
+        // A packet at a time is acknowledged by some receivers.
+        assert!(is_10_mbit(shown(&data, &data).link_bps()));
+    }
+
+    #[test]
+    fn before_the_link_only_acks_show_it() {
+        // Two packets for each ACK, 12 us apart: 1 Gbit/s.
+        let burst = Step {
+            ns: 12_000,
+            bytes: 1448,
+        };
+        let data: Vec<Step> = (0..80)
+            .map(|at| if at % 2 == 0 { burst } else { times(PACKET, 2) })
+            .collect();
+        assert!(is_10_mbit(shown(&data, &[PAIR; 40]).link_bps()));
+        // In bursts of many nearly all data are as quick as the sender's link.
+        assert!(is_10_mbit(shown(&[burst; 80], &[PAIR; 40]).link_bps()));
+    }
+
+    #[test]
+    fn packets_of_others_between_make_slower_modes() {
+        // Of 5 packets one has no other before it, three have one, and one has two.
+        let data: Vec<Step> = (0..100)
+            .map(|at| times(PACKET, [1, 2, 2, 2, 3][at % 5]))
+            .collect();
+        let acks: Vec<Step> = (0..100)
+            .map(|at| times(PAIR, [1, 2, 2, 1, 2][at % 5]))
+            .collect();
+        assert!(is_10_mbit(shown(&data, &acks).link_bps()));
+    }
+
+    #[test]
+    fn what_was_delivered_is_not_more_than_the_link() {
+        let slow = [times(PAIR, 2); 40];
+        let mut shown = shown(&[], &slow);
+        assert!(shown.link_bps().is_some_and(|bps| (bps - 5e6).abs() < 1.0));
+        shown.delivered_bps = Some(9e6);
+        assert_eq!(shown.link_bps(), None);
+    }
+
+    #[test]
+    fn acks_at_a_pace_of_their_own_show_another_link() {
+        // Every 2 ms an ACK, for 2, 4 or 6 packets: those between were lost.
+        let acks: Vec<Step> = (0..90)
+            .map(|at| Step {
+                ns: 2_000_000,
+                bytes: 1448 * [2, 4, 6][at % 3],
+            })
+            .collect();
+        assert_eq!(shown(&[], &acks).link_bps(), None);
+    }
+
+    #[test]
+    fn a_quicker_link_before_is_not_taken_for_it_nor_data_alone() {
+        // Data at twice the rate of the ACKs, always: interleaved behind the link, or a link
+        // before the capture that is twice as quick.
+        let data = [Step {
+            ns: 600_000,
+            bytes: 1448,
+        }; 60];
+        assert_eq!(shown(&data, &[PAIR; 40]).link_bps(), None);
+        assert_eq!(shown(&data, &[]).link_bps(), None);
+        // At 9.7 times it is a link before.
+        let data = [Step {
+            ns: 123_700,
+            bytes: 1448,
+        }; 60];
+        assert!(is_10_mbit(shown(&data, &[PAIR; 40]).link_bps()));
+    }
+
+    #[test]
+    fn distances_that_do_not_agree_show_nothing() {
+        let scattered: Vec<Step> = (0..200_u32)
+            .map(|at| Step {
+                ns: 1_000_000 + at * at * 1000,
+                bytes: 2896,
+            })
+            .collect();
+        assert_eq!(shown(&[], &scattered).link_bps(), None);
+        assert_eq!(shown(&[PACKET; 31], &[PAIR; 31]).link_bps(), None);
+    }
+
+    #[test]
+    fn of_several_flows_the_highest_rate_that_many_bytes_show_is_the_link() {
+        // Half of the rate has most bytes, but the whole has a quarter of that.
+        let flows = [(5.0e6, 400), (10.0e6, 60), (10.1e6, 70), (19.0e6, 20)];
+        assert_eq!(shared_link(&flows), Some(2));
+        assert_eq!(shared_link(&[]), None);
+        assert!(is_interleaved(5.0e6, 10.1e6));
+        assert!(is_interleaved(3.3e6, 10.0e6));
+        assert!(!is_interleaved(7.0e6, 10.0e6));
+        assert!(!is_interleaved(10.0e6, 10.0e6));
+    }
+}

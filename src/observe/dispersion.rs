@@ -1,0 +1,178 @@
+//! How far apart data packets and ACKs of a flow are: what shows the link (METRICS.md R8).
+
+use crate::metric::Step;
+use crate::time::CaptureTime;
+
+/// Steps between the data packets of a flow, and between the ACKs for them: some of all, evenly
+/// chosen.
+#[derive(Clone, Debug, Default)]
+pub struct Spacing {
+    data: Steps,
+    acks: Steps,
+}
+
+impl Spacing {
+    /// A data packet passed. Only steps between two neighbours of one size, both new, count.
+    #[inline]
+    pub(super) fn on_data(&mut self, at: CaptureTime, payload_len: u32, is_new: bool) {
+        let bytes = if is_new && payload_len >= DATA_MIN {
+            payload_len
+        } else {
+            0
+        };
+        if self.data.last_bytes == bytes {
+            self.data.add(at, bytes);
+        } else {
+            self.data.begin(at, bytes);
+        }
+    }
+
+    /// An ACK covered so many bytes more.
+    #[inline]
+    pub(super) fn on_ack(&mut self, at: CaptureTime, bytes: u64) {
+        let bytes = u32::try_from(bytes).unwrap_or(0);
+        if self.acks.last_bytes > 0 {
+            self.acks.add(at, bytes);
+        }
+        self.acks.begin(at, bytes);
+    }
+
+    /// From data packet to data packet.
+    #[must_use]
+    pub fn data(&self) -> &[Step] {
+        &self.data.kept
+    }
+
+    /// From ACK to ACK.
+    #[must_use]
+    pub fn acks(&self) -> &[Step] {
+        &self.acks.kept
+    }
+
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        (self.data.kept.capacity() + self.acks.kept.capacity()) * size_of::<Step>()
+    }
+}
+
+/// Steps of one kind.
+#[derive(Clone, Debug)]
+struct Steps {
+    last_at: CaptureTime,
+    /// Bytes of the packet before; 0 where no step can begin.
+    last_bytes: u32,
+    /// Steps until the next that is kept.
+    skip: u32,
+    /// One in so many is kept.
+    every: u32,
+    kept: Vec<Step>,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self {
+            last_at: CaptureTime::from_ns(0),
+            last_bytes: 0,
+            skip: FIRST,
+            every: 1,
+            kept: Vec::new(),
+        }
+    }
+}
+
+impl Steps {
+    #[inline]
+    fn begin(&mut self, at: CaptureTime, bytes: u32) {
+        self.last_at = at;
+        self.last_bytes = bytes;
+    }
+
+    /// A step from the last packet to one of so many bytes.
+    #[inline]
+    fn add(&mut self, at: CaptureTime, bytes: u32) {
+        if self.skip > 0 {
+            self.skip -= 1;
+        } else {
+            self.keep(at.since(self.last_at), bytes);
+        }
+        self.last_at = at;
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, ns: i64, bytes: u32) {
+        // Longer ones, and those of clocks that step back, show no link.
+        let (Ok(ns), 1..) = (u32::try_from(ns), bytes) else {
+            return;
+        };
+        if self.kept.len() == KEPT_MAX {
+            // By an odd number, as packets often come in pairs.
+            let mut place = 0;
+            self.kept.retain(|_| {
+                place += 1;
+                place % THIN == 1
+            });
+            self.every = self.every.saturating_mul(THIN);
+        }
+        self.kept.push(Step { ns, bytes });
+        self.skip = self.every - 1;
+    }
+}
+
+/// Payload from which on a packet takes a link long enough, in bytes.
+const DATA_MIN: u32 = 500;
+/// Steps that are not kept: most flows are short, and show nothing.
+const FIRST: u32 = 8;
+/// Steps kept of a kind.
+const KEPT_MAX: usize = 384;
+/// Beyond it, one of so many is kept.
+const THIN: u32 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: i64) -> CaptureTime {
+        CaptureTime::from_ns(us * 1000)
+    }
+
+    #[test]
+    fn only_neighbours_of_one_size_make_a_step() {
+        let mut spacing = Spacing::default();
+        for packet in 0..=i64::from(FIRST) {
+            spacing.on_data(at(packet * 10), 1448, true);
+        }
+        assert_eq!(spacing.data(), []);
+        // Packet 8 came at 80 us.
+        for (us, payload_len, is_new) in [
+            (100, 1448, true),
+            (110, 1448, false),
+            (120, 1448, true),
+            (130, 700, true),
+            (140, 1448, true),
+            (155, 1448, true),
+            (160, 100, true),
+            (170, 100, true),
+        ] {
+            spacing.on_data(at(us), payload_len, is_new);
+        }
+        let ns = spacing.data().iter().map(|step| step.ns);
+        assert_eq!(ns.collect::<Vec<_>>(), [20_000, 15_000]);
+    }
+
+    #[test]
+    fn ten_thousand_acks_are_thinned_to_some_hundred() {
+        let mut spacing = Spacing::default();
+        for ack in 0..10_000 {
+            spacing.on_ack(at(ack * ack), 2896);
+        }
+        // 384 of the first, then every third, ninth and 27th: 128 more steps of 3, 9 and 27 each
+        // time that there are 384.
+        let kept = spacing.acks();
+        assert!((128..=KEPT_MAX).contains(&kept.len()), "{}", kept.len());
+        // From ACK n to the next it is 2n + 1 us: every 27th step, from the ninth on.
+        let numbers = kept.iter().map(|step| (step.ns / 1000 - 1) / 2);
+        let numbers: Vec<u32> = numbers.collect();
+        assert_eq!(numbers[..3], [8, 35, 62]);
+        assert!(numbers.windows(2).all(|two| two[1] - two[0] == 27));
+    }
+}

@@ -127,7 +127,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         }
     }
     if let Some(mut pending) = outputs.segments {
-        tables::fill_with_segments(&analysis, &mut pending, &metadata)?;
+        tables::fill_with_segments(&analysis, &mut pending, &metadata, config.threads)?;
         complete.push(pending);
     }
     let options = report::chart::ChartOptions {

@@ -310,7 +310,7 @@ pub struct StreamPart {
 }
 
 /// A data segment with its final class: one row of `--segments` (METRICS.md section 2).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassifiedSegment {
     /// Position of its record in the capture.
     pub ordinal: u64,

@@ -10,6 +10,7 @@ pub mod cells;
 mod addresses;
 mod captures;
 mod flows;
+mod packed;
 mod pairs;
 mod path;
 mod pings;
@@ -17,7 +18,8 @@ mod segments;
 mod series;
 mod study;
 
-pub use segments::segment_blocks;
+pub use packed::{Numbers, Packed, Shared};
+pub use segments::{SegmentGroup, SegmentTable, segment_blocks};
 pub use study::{StudyTable, study_tables};
 
 use polars::prelude::DataFrame;

@@ -91,7 +91,7 @@ fn judge_flow(
         };
         outcome.tally.unjoined -= 1;
         place.get_or_insert((frame.flow, frame.down));
-        judge(number, frame, segment, flow, outcome);
+        judge(number, frame, &segment, flow, outcome);
         if let Some((ns, RttLabel::Clean)) = segment.rtt {
             let (min, sum, max, n) = clean.unwrap_or((ns, 0, ns, 0));
             clean = Some((ns.min(min), sum + ns, ns.max(max), n + 1));

@@ -6,18 +6,18 @@
 
 use super::quantiles::DelayDistribution;
 use super::recorder::{ConnectionRecord, FlowRecord, LiveConnection, LiveFlow, Recorder};
+use super::segment_rows::SegmentRows;
 use super::series::Series;
-use crate::event::ClassifiedSegment;
 
-/// What is kept of each bin and packet becomes a row of a table, which takes as much again.
+/// What is kept of each bin becomes a row of a table, which takes as much again.
 const TABLES: usize = 2;
 
 /// Memory that can be given up.
-fn detail_bytes(series: &Series, segments: &Vec<ClassifiedSegment>) -> usize {
+fn detail_bytes(series: &Series, segments: &SegmentRows) -> usize {
     if series.is_given_up() {
         return 0;
     }
-    TABLES * (series.memory_bytes() + segments.capacity() * size_of::<ClassifiedSegment>())
+    TABLES * series.memory_bytes() + segments.memory_bytes()
 }
 
 fn gaps_bytes(gaps: Option<&DelayDistribution>) -> usize {
@@ -90,7 +90,7 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
                 .filter(|flow| summary.payload_bytes <= payload_bytes && !flow.series.is_given_up())
             {
                 flow.series.give_up();
-                flow.segments = Vec::new();
+                flow.segments = SegmentRows::default();
                 given_up += u64::from(summary.data_packets > 0);
             }
         }
@@ -124,7 +124,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             if flow.summary.payload_bytes <= payload_bytes && !flow.series.is_given_up() {
                 let before = flow.detail_bytes();
                 flow.series.give_up();
-                flow.segments = Vec::new();
+                flow.segments = SegmentRows::default();
                 self.kept_bytes = self.kept_bytes + flow.detail_bytes() - before;
                 given_up += 1;
             }

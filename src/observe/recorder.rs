@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::dispersion::Spacing;
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
+use super::segment_rows::SegmentRows;
 use super::series::Series;
 use super::summary::DirectionSummary;
 use super::time_sequence::{MarkKind, TimeSequence};
@@ -57,7 +58,7 @@ pub struct FlowRecord {
     /// How far apart packets and ACKs are.
     pub spacing: Spacing,
     /// Rows of `--segments`, where they are wanted.
-    pub segments: Vec<ClassifiedSegment>,
+    pub segments: SegmentRows,
 }
 
 /// A connection with payload, after its end.
@@ -160,7 +161,7 @@ pub(super) struct LiveFlow {
     time_sequence: Option<Box<TimeSequence>>,
     pub(super) gaps: Option<Box<DelayDistribution>>,
     pub(super) spacing: Spacing,
-    pub(super) segments: Vec<ClassifiedSegment>,
+    pub(super) segments: SegmentRows,
 }
 
 impl LiveFlow {
@@ -174,7 +175,7 @@ impl LiveFlow {
                 .then(|| Box::new(TimeSequence::new(config.origin))),
             gaps: config.gaps.then(Box::default),
             spacing: Spacing::default(),
-            segments: Vec::new(),
+            segments: SegmentRows::default(),
         })
     }
 }
@@ -363,7 +364,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
         let data = self.data(dir);
         if !data.series.is_given_up() {
-            data.segments.push(*segment);
+            data.segments.push(segment);
         }
     }
 }
@@ -409,8 +410,9 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
                 time_sequence,
                 gaps,
                 spacing,
-                segments,
+                mut segments,
             } = *data;
+            segments.shrink();
             let state = connection.state(dir);
             flows.push(FlowRecord {
                 dir,

@@ -1,5 +1,8 @@
 //! Tables as Parquet, CSV, JSON lines or Arrow files.
 
+mod packed;
+mod segments;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,8 +10,8 @@ use std::sync::Arc;
 use polars::prelude::*;
 
 use super::{Pending, ReportError};
-use crate::analyze::Analysis;
-use crate::table::segment_blocks;
+
+pub use segments::fill_with_segments;
 
 /// A format that tables are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,63 +89,6 @@ pub fn fill(
         TableFormat::Csv => CsvWriter::new(&mut *pending).finish(table),
         TableFormat::JsonLines => json_lines(table, &mut *pending),
         TableFormat::Arrow => write_arrow(table, &mut *pending, metadata),
-    };
-    written.map_err(|error| failure(path, error))?;
-    pending.complete()
-}
-
-/// Writes the table of a run's segments into a file that was begun, as [`fill`] does, but never holds
-/// more of it than a group of rows; of an Arrow file all.
-///
-/// # Errors
-/// As [`fill`].
-pub fn fill_with_segments(
-    analysis: &Analysis,
-    pending: &mut Pending,
-    metadata: &Metadata,
-) -> Result<(), ReportError> {
-    let path = pending.path().to_path_buf();
-    let blocks = |each: &mut dyn FnMut(DataFrame) -> PolarsResult<()>| {
-        segment_blocks(analysis, ROW_GROUP_ROWS, each)
-    };
-    let written = match TableFormat::of(&path)? {
-        TableFormat::Parquet => {
-            let mut out = Some(&mut *pending);
-            let mut writer = None;
-            let written = blocks(&mut |table| {
-                if let Some(out) = out.take() {
-                    writer = Some(parquet(out, metadata).batched(table.schema())?);
-                }
-                writer
-                    .as_mut()
-                    .map_or(Ok(()), |writer| writer.write_batch(&table))
-            });
-            written.and_then(|()| writer.map_or(Ok(0), |writer| writer.finish()).map(drop))
-        }
-        TableFormat::Csv => {
-            let mut first = true;
-            blocks(&mut |mut table| {
-                let header = std::mem::replace(&mut first, false);
-                CsvWriter::new(&mut *pending)
-                    .include_header(header)
-                    .finish(&mut table)
-            })
-        }
-        TableFormat::JsonLines => blocks(&mut |mut table| json_lines(&mut table, &mut *pending)),
-        TableFormat::Arrow => {
-            let mut all: Option<DataFrame> = None;
-            let gathered = blocks(&mut |table| match &mut all {
-                None => {
-                    all = Some(table);
-                    Ok(())
-                }
-                Some(all) => all.vstack_mut_owned(table).map(drop),
-            });
-            gathered.and_then(|()| match &mut all {
-                Some(all) => write_arrow(all, &mut *pending, metadata),
-                None => Ok(()),
-            })
-        }
     };
     written.map_err(|error| failure(path, error))?;
     pending.complete()

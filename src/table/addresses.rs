@@ -1,14 +1,14 @@
 //! The addresses of a flow as text.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::analyze::Flow;
 
 /// Both addresses, written once for all rows of a flow.
 #[derive(Clone)]
 pub(super) struct Addresses {
-    pub(super) src: Rc<str>,
-    pub(super) dst: Rc<str>,
+    pub(super) src: Arc<str>,
+    pub(super) dst: Arc<str>,
 }
 
 impl Addresses {

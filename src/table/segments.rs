@@ -1,5 +1,8 @@
 //! One row a data segment (METRICS.md section 2).
 
+mod group;
+mod in_order;
+
 use polars::prelude::DataFrame;
 
 use super::addresses::Addresses;
@@ -7,25 +10,126 @@ use super::schema::{self, Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 use crate::event::{ClassifiedSegment, LossPlace, Reason};
 
+pub use group::SegmentGroup;
+use in_order::InOrder;
+
 /// What the rows of one flow have in common, written once for all of them.
 struct OfFlow<'a> {
     capture: &'a CaptureAnalysis,
-    files: &'a [String],
     flow: Flow<'a>,
     addresses: Addresses,
 }
 
-/// What a row is made of.
-#[derive(Clone, Copy)]
-pub(super) struct SegmentRow<'a> {
-    of: &'a OfFlow<'a>,
-    segment: &'a ClassifiedSegment,
+/// The table of the segments of a run, of which no more is made at a time than is asked for.
+pub struct SegmentTable<'a> {
+    captures: Vec<OfCapture<'a>>,
+    flows: Vec<OfFlow<'a>>,
+    files: Vec<String>,
 }
 
-impl SegmentRow<'_> {
-    /// Place of its file among the capture's, and its number there.
-    fn frame(&self) -> Option<(usize, u64)> {
-        self.of.capture.frames.frame(self.segment.ordinal)
+/// Where the flows and files of a capture are among all.
+struct OfCapture<'a> {
+    capture: &'a CaptureAnalysis,
+    first_flow: usize,
+    first_file: usize,
+}
+
+impl<'a> SegmentTable<'a> {
+    /// Of the segments of an analysis.
+    #[must_use]
+    pub fn of(analysis: &'a Analysis) -> Self {
+        let mut table = Self {
+            captures: Vec::new(),
+            flows: Vec::new(),
+            files: Vec::new(),
+        };
+        for capture in &analysis.captures {
+            table.captures.push(OfCapture {
+                capture,
+                first_flow: table.flows.len(),
+                first_file: table.files.len(),
+            });
+            table.flows.extend(capture.flows().map(|flow| OfFlow {
+                capture,
+                flow,
+                addresses: Addresses::of(&flow),
+            }));
+            let files = capture.files.iter();
+            table
+                .files
+                .extend(files.map(|file| file.path.display().to_string()));
+        }
+        table
+    }
+
+    /// Its rows, by capture and in the order they passed.
+    #[must_use]
+    pub fn rows(&self) -> SegmentRows<'_> {
+        SegmentRows {
+            table: self,
+            current: None,
+            next: 0,
+        }
+    }
+
+    /// A data frame without rows, for names and types of the columns.
+    #[must_use]
+    pub fn empty() -> DataFrame {
+        schema::frame(&columns(), &[])
+    }
+}
+
+/// The rows of a table, one after the other.
+pub struct SegmentRows<'a> {
+    table: &'a SegmentTable<'a>,
+    current: Option<(&'a OfCapture<'a>, InOrder<'a>)>,
+    /// The capture after the current one.
+    next: usize,
+}
+
+/// What a row is made of.
+#[derive(Clone, Copy)]
+pub struct SegmentRow<'a> {
+    table: &'a SegmentTable<'a>,
+    /// Place of its flow in the table.
+    flow: u32,
+    /// Place of its file in the table, and its number there, from 1.
+    frame: Option<(u32, u64)>,
+    segment: ClassifiedSegment,
+}
+
+impl<'a> Iterator for SegmentRows<'a> {
+    type Item = SegmentRow<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<SegmentRow<'a>> {
+        loop {
+            if let Some((of, segments)) = &mut self.current
+                && let Some((flow, segment)) = segments.next()
+            {
+                let frame = of.capture.frames.frame(segment.ordinal);
+                return Some(SegmentRow {
+                    table: self.table,
+                    flow: of.first_flow as u32 + flow,
+                    frame: frame.map(|(file, frame)| ((of.first_file + file) as u32, frame)),
+                    segment,
+                });
+            }
+            let of = self.table.captures.get(self.next)?;
+            self.next += 1;
+            self.current = Some((of, InOrder::new(of.capture)));
+        }
+    }
+}
+
+impl<'a> SegmentRow<'a> {
+    fn of(&self) -> &'a OfFlow<'a> {
+        &self.table.flows[self.flow as usize]
+    }
+
+    fn file(&self) -> Option<&str> {
+        let (file, _) = self.frame?;
+        self.table.files.get(file as usize).map(String::as_str)
     }
 }
 
@@ -39,52 +143,30 @@ pub fn segment_blocks<E>(
     rows_max: usize,
     mut each: impl FnMut(DataFrame) -> Result<(), E>,
 ) -> Result<(), E> {
-    let files: Vec<Vec<String>> = analysis.captures.iter().map(file_names).collect();
-    let flows: Vec<Vec<OfFlow<'_>>> = analysis
-        .captures
-        .iter()
-        .zip(&files)
-        .map(|(capture, files)| {
-            let flows = capture.flows().map(|flow| OfFlow {
-                capture,
-                files,
-                flow,
-                addresses: Addresses::of(&flow),
-            });
-            flows.collect()
-        })
-        .collect();
-    let mut rows = Vec::new();
-    for flows in &flows {
-        let first = rows.len();
-        for of in flows {
-            let segments = of.flow.record.segments.iter();
-            rows.extend(segments.map(|segment| SegmentRow { of, segment }));
+    let table = SegmentTable::of(analysis);
+    let mut rows = table.rows();
+    let mut block: Vec<SegmentRow<'_>> = Vec::new();
+    block.extend(rows.by_ref().take(rows_max.max(1)));
+    loop {
+        each(schema::frame(&columns(), &block))?;
+        block.clear();
+        block.extend(rows.by_ref().take(rows_max.max(1)));
+        if block.is_empty() {
+            return Ok(());
         }
-        rows[first..].sort_by_key(|row: &SegmentRow<'_>| row.segment.ordinal);
     }
-    if rows.is_empty() {
-        return each(schema::frame(&columns(), &rows));
-    }
-    rows.chunks(rows_max.max(1))
-        .try_for_each(|block| each(schema::frame(&columns(), block)))
-}
-
-fn file_names(capture: &CaptureAnalysis) -> Vec<String> {
-    let names = capture.files.iter();
-    names.map(|file| file.path.display().to_string()).collect()
 }
 
 pub(super) fn columns<'a>() -> Vec<Column<SegmentRow<'a>>> {
     column_list![
-    "capture" "-" Name |row| Some(&row.of.capture.name);
-    "connection_id" "-" Count |row| Some(row.of.flow.connection_id);
-    "src_ip" "-" Name |row| Some(&row.of.addresses.src);
-    "src_port" "-" Count |row| Some(u64::from(row.of.flow.ends().0.port()));
-    "dst_ip" "-" Name |row| Some(&row.of.addresses.dst);
-    "dst_port" "-" Count |row| Some(u64::from(row.of.flow.ends().1.port()));
-    "file" "-" Name |row| row.of.files.get(row.frame()?.0).map(String::as_str);
-    "frame" "-" Count |row| row.frame().map(|(_, frame)| frame);
+    "capture" "-" Name |row| Some(&row.of().capture.name);
+    "connection_id" "-" Count |row| Some(row.of().flow.connection_id);
+    "src_ip" "-" Name |row| Some(&row.of().addresses.src);
+    "src_port" "-" Count |row| Some(u64::from(row.of().flow.ends().0.port()));
+    "dst_ip" "-" Name |row| Some(&row.of().addresses.dst);
+    "dst_port" "-" Count |row| Some(u64::from(row.of().flow.ends().1.port()));
+    "file" "-" Name SegmentRow::file;
+    "frame" "-" Count |row| row.frame.map(|(_, frame)| frame);
     "time_ns" "-" Whole |row| Some(row.segment.at.as_ns());
     "seq" "-" Count |row| Some(u64::from(row.segment.seq.0));
     "offset" "-" Whole |row| Some(row.segment.offset);

@@ -22,6 +22,7 @@ mod published;
 mod repaired;
 mod rooms;
 mod schema;
+mod segments;
 mod studies;
 mod study;
 mod study_queue;

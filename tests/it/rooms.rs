@@ -16,7 +16,7 @@ const ROOMS: &[&str] = &[
 const HOMES: &[(&str, &[&str])] = &[
     ("pcap_parser", &["capture"]),
     ("flate2", &["capture"]),
-    ("zstd", &["capture"]),
+    ("zstd", &["capture", "report/tables/packed"]),
     ("liblzma", &["capture"]),
     ("lz4_flex", &["capture"]),
     ("memchr", &["capture"]),
@@ -26,12 +26,13 @@ const HOMES: &[(&str, &[&str])] = &[
     ("foldhash", &["flow", "path"]),
     ("hashbrown", &["flow"]),
     ("statrs", &["metric/stats/distribution"]),
-    ("rayon", &["analyze", "report/chart"]),
+    ("rayon", &["analyze", "report/chart", "report/tables"]),
     ("csv", &["study/import"]),
     (
         "polars",
         &["study/import/parquet", "table", "report/tables"],
     ),
+    ("polars_parquet", &["report/tables"]),
     ("plotters", &["report/chart"]),
     ("png", &["report/chart"]),
     ("base64", &["report/html"]),

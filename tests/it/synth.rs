@@ -14,7 +14,7 @@ use traces::{Counts, Format, Profile, Synth, Truth};
     dead_code,
     reason = "shared with benches and an example, which use other parts"
 )]
-mod traces;
+pub(crate) mod traces;
 
 fn analyze(synth: &Synth, threads: usize) -> (CaptureAnalysis, Truth) {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");

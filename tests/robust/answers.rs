@@ -225,8 +225,7 @@ fn tell(flow: &Flow<'_>, capture: &CaptureAnalysis, twist: Twist) -> String {
         let _ = writeln!(text, "{bin:?}");
     }
     let _ = write!(text, "bins from {}", at(capture.origin));
-    for segment in &flow.record.segments {
-        let mut segment = *segment;
+    for mut segment in &flow.record.segments {
         segment.ordinal = 0;
         segment.at = segment.at.plus_ns(-twist.later_ns);
         segment.seq = Seq(segment.seq.0.wrapping_sub(twist.seq));

@@ -1,0 +1,157 @@
+//! A group of rows as packed columns: what a file of columns is written from.
+
+use super::{SegmentRow, SegmentTable};
+use crate::event::{LossPlace, Reason, RttLabel, Verdict};
+use crate::table::packed::{Keys, Numbers, Packed, Shared};
+
+/// Rows that are taken at a time: so few that they stay in the cache while column after column
+/// takes its part of them.
+const BLOCK_ROWS: usize = 512;
+
+/// Rows one after the other, as columns.
+#[derive(Default)]
+pub struct SegmentGroup {
+    rows: usize,
+    /// By their places in the table.
+    flows: Keys,
+    /// By their places in the table, plus one; 0 for none.
+    files: Keys,
+    frames: Numbers,
+    times: Numbers,
+    seqs: Numbers,
+    offsets: Numbers,
+    payload_lens: Keys,
+    /// By their places in `judgements`.
+    verdicts: Keys,
+    judgements: Vec<Verdict>,
+    rtts: Numbers,
+    /// By their numbers plus one; 0 for none.
+    rtt_labels: Keys,
+    in_flight: Numbers,
+}
+
+/// By their numbers.
+const LABELS: [RttLabel; 5] = [
+    RttLabel::Clean,
+    RttLabel::DelayedAck,
+    RttLabel::StretchAck,
+    RttLabel::Sack,
+    RttLabel::Recovery,
+];
+
+impl SegmentGroup {
+    /// Takes the next rows, `rows_max` at most.
+    pub fn take<'a>(rows: &mut impl Iterator<Item = SegmentRow<'a>>, rows_max: usize) -> Self {
+        let mut group = Self::default();
+        let mut block: Vec<SegmentRow<'_>> = Vec::with_capacity(BLOCK_ROWS);
+        while group.rows < rows_max {
+            block.clear();
+            block.extend(rows.by_ref().take(BLOCK_ROWS.min(rows_max - group.rows)));
+            if block.is_empty() {
+                break;
+            }
+            group.add(&block);
+        }
+        group
+    }
+
+    fn add(&mut self, block: &[SegmentRow<'_>]) {
+        self.rows += block.len();
+        let rows = || block.iter();
+        let segments = || block.iter().map(|row| &row.segment);
+        rows().for_each(|row| self.flows.push(row.flow));
+        for row in rows() {
+            self.files.push(row.frame.map_or(0, |(file, _)| file + 1));
+        }
+        self.frames
+            .extend_some(rows().map(|row| row.frame.map(|(_, frame)| frame as i64)));
+        self.times
+            .extend(segments().map(|segment| segment.at.as_ns()));
+        self.seqs
+            .extend(segments().map(|segment| i64::from(segment.seq.0)));
+        self.offsets
+            .extend(segments().map(|segment| segment.offset));
+        segments().for_each(|segment| self.payload_lens.push(segment.payload_len));
+        for segment in segments() {
+            let judgement = self.judgement(segment.verdict);
+            self.verdicts.push(judgement);
+        }
+        self.rtts
+            .extend_some(segments().map(|segment| segment.rtt.map(|(ns, _)| ns)));
+        for segment in segments() {
+            let label = segment.rtt.map_or(0, |(_, label)| label as u32 + 1);
+            self.rtt_labels.push(label);
+        }
+        let in_flight = |bytes: u64| bytes as i64;
+        self.in_flight
+            .extend_some(segments().map(|segment| segment.in_flight_bytes.map(in_flight)));
+    }
+
+    /// Place of a verdict among those of the group.
+    #[inline]
+    fn judgement(&mut self, verdict: Verdict) -> u32 {
+        let place = self.judgements.iter().position(|known| *known == verdict);
+        let place = place.unwrap_or_else(|| {
+            self.judgements.push(verdict);
+            self.judgements.len() - 1
+        });
+        place as u32
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Its columns, in the order of the table.
+    #[must_use]
+    pub fn columns<'a>(&'a self, table: &'a SegmentTable<'a>) -> Vec<Packed<'a>> {
+        let of = |flow: u32| &table.flows[flow as usize];
+        let text = |text: &'a str| Some(Shared::Text(text));
+        let count = |count: u64| Some(Shared::Whole(count as i64));
+        let judged = |name: fn(&Verdict) -> Option<&'static str>| {
+            let name = move |place: u32| name(&self.judgements[place as usize]);
+            self.verdicts
+                .column(move |place| name(place).map(Shared::Text))
+        };
+        let file = |file: u32| {
+            let file = table.files.get((file as usize).checked_sub(1)?)?;
+            Some(Shared::Text(file))
+        };
+        let label = |label: u32| {
+            let label = LABELS.get((label as usize).checked_sub(1)?)?;
+            Some(Shared::Text(label.name()))
+        };
+        vec![
+            self.flows.column(|flow| text(&of(flow).capture.name)),
+            self.flows.column(|flow| count(of(flow).flow.connection_id)),
+            self.flows.column(|flow| text(&of(flow).addresses.src)),
+            self.flows
+                .column(|flow| count(of(flow).flow.ends().0.port().into())),
+            self.flows.column(|flow| text(&of(flow).addresses.dst)),
+            self.flows
+                .column(|flow| count(of(flow).flow.ends().1.port().into())),
+            self.files.column(file),
+            Packed::Numbers(&self.frames),
+            Packed::Numbers(&self.times),
+            Packed::Numbers(&self.seqs),
+            Packed::Numbers(&self.offsets),
+            self.payload_lens.column(|len| count(len.into())),
+            judged(|verdict| Some(verdict.class.name())),
+            judged(|verdict| verdict.reason.map(Reason::name)),
+            judged(|verdict| verdict.lost.map(LossPlace::name)),
+            judged(|verdict| Some(verdict.evidence.name())),
+            judged(|verdict| Some(verdict.confidence.name())),
+            Packed::Numbers(&self.rtts),
+            self.rtt_labels.column(label),
+            Packed::Numbers(&self.in_flight),
+        ]
+    }
+}

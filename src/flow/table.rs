@@ -1,12 +1,12 @@
 //! The connections of one shard.
 
 mod memory;
+mod queue;
 
 use hashbrown::HashTable;
 
 use super::half_open::HalfOpen;
 use super::key::EndsHasher;
-use super::prefetch::prefetch;
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::time::CaptureTime;
@@ -155,21 +155,6 @@ struct Flow<F> {
     sink: F,
 }
 
-/// A segment that waits for the others of its connection.
-struct Queued<'a> {
-    segment: &'a Segment,
-    dir: Direction,
-    /// Place of the connection's next one in the queue.
-    next: Option<u32>,
-}
-
-/// What [`FlowTable::on_segments`] has put off: a queue for each connection, in one vector.
-struct Queue<'a> {
-    segments: Vec<Queued<'a>>,
-    /// Places of the connections, in the order of their first segments here.
-    flows: Vec<u32>,
-}
-
 /// The connections of one shard that are alive.
 pub struct FlowTable<O: Observer> {
     observer: O,
@@ -279,96 +264,6 @@ impl<O: Observer> FlowTable<O> {
         let (head, flow) = (&mut self.heads[index], &mut self.flows[index]);
         head.last_at = head.last_at.max(segment.at);
         flow.connection.on_segment(dir, segment, &mut flow.sink);
-    }
-
-    /// Takes the next segments of this shard, in capture order: the same as
-    /// [`on_segment`](Self::on_segment) for each, but connection by connection, so that the state of
-    /// one is fetched from memory once for all of its segments.
-    ///
-    /// What one connection does never depends on another's segments, except when connections are
-    /// put away: before that, all that waits is worked off.
-    pub fn on_segments<'a>(&mut self, parts: impl Iterator<Item = &'a [Segment]> + Clone) {
-        let mut queue = Queue {
-            segments: Vec::with_capacity(parts.clone().map(<[Segment]>::len).sum()),
-            flows: Vec::new(),
-        };
-        for segment in parts.flatten() {
-            if self.turns_clock(segment.at) {
-                self.work_off(&mut queue);
-                self.keep_house(segment.at);
-            }
-            let hash = self.hasher.hash(&segment.src, &segment.dst);
-            let mut found = self.find(hash, segment);
-            if found.is_none() {
-                if self.flows.len() >= self.limits.flows_max {
-                    self.work_off(&mut queue);
-                }
-                found = self.begin(hash, segment);
-            }
-            let Some((index, dir)) = found else {
-                continue;
-            };
-            if !segment.flags.has(TcpFlags::SYN) && self.is_prompt(index, segment) {
-                self.enqueue(&mut queue, index, dir, segment);
-            } else {
-                // It may be the first of a new connection, which the state of this one tells.
-                self.work_off_one(&queue, index);
-                if self.is_past(index, dir, segment) {
-                    self.work_off(&mut queue);
-                }
-                self.take(hash, index, dir, segment);
-            }
-        }
-        self.work_off(&mut queue);
-    }
-
-    #[inline]
-    fn enqueue<'a>(
-        &mut self,
-        queue: &mut Queue<'a>,
-        index: usize,
-        dir: Direction,
-        segment: &'a Segment,
-    ) {
-        let place = queue.segments.len() as u32;
-        let queued = &mut self.heads[index].queued;
-        if let Some((_, last)) = queued {
-            queue.segments[*last as usize].next = Some(place);
-            *last = place;
-        } else {
-            *queued = Some((place, place));
-            queue.flows.push(index as u32);
-        }
-        queue.segments.push(Queued {
-            segment,
-            dir,
-            next: None,
-        });
-    }
-
-    fn work_off(&mut self, queue: &mut Queue<'_>) {
-        /// Connections ahead: what takes as long as to fetch one.
-        const AHEAD: usize = 3;
-        for place in 0..queue.flows.len() {
-            if let Some(&next) = queue.flows.get(place + AHEAD) {
-                prefetch(&*self.flows[next as usize]);
-            }
-            // What the next one's state points to, now that the state has come.
-            if let Some(&next) = queue.flows.get(place + 1) {
-                self.flows[next as usize].sink.expect_events();
-            }
-            self.work_off_one(queue, queue.flows[place] as usize);
-        }
-        queue.flows.clear();
-        queue.segments.clear();
-    }
-
-    fn work_off_one(&mut self, queue: &Queue<'_>, index: usize) {
-        let mut next = self.heads[index].queued.take().map(|(first, _)| first);
-        while let Some(queued) = next.and_then(|place| queue.segments.get(place as usize)) {
-            self.pass(index, queued.dir, queued.segment);
-            next = queued.next;
-        }
     }
 
     /// Connections alive.

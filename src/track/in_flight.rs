@@ -113,7 +113,7 @@ impl Sent {
 pub(super) struct InFlight {
     sent: VecDeque<Sent>,
     /// How many at the front the cumulative ACK has passed.
-    acked: usize,
+    acked: u32,
     /// Ranges remembered; one more forgets the lowest.
     pub(super) ranges_max: u32,
 }
@@ -156,7 +156,7 @@ impl InFlight {
             return;
         }
         self.sent.insert(index, sent);
-        if index < self.acked {
+        if index < self.acked as usize {
             self.acked += 1;
         }
     }
@@ -253,19 +253,19 @@ impl InFlight {
     /// The `n`th range, from 0, of those that the cumulative ACK has not passed.
     #[inline]
     pub(super) fn nth_unacked(&self, n: usize) -> Option<&Sent> {
-        self.sent.get(self.acked + n)
+        self.sent.get(self.acked as usize + n)
     }
 
     /// Number of ranges that the cumulative ACK has not passed.
     #[inline]
     pub(super) fn unacked(&self) -> usize {
-        self.sent.len() - self.acked
+        self.sent.len() - self.acked as usize
     }
 
     /// The next range that ends at or below `ack`, once each, lowest first.
     #[inline]
     pub(super) fn release_next(&mut self, ack: i64) -> Option<&mut Sent> {
-        let index = self.acked;
+        let index = self.acked as usize;
         let sent = self.sent.get_mut(index).filter(|sent| sent.end() <= ack)?;
         self.acked += 1;
         Some(sent)
@@ -276,12 +276,12 @@ impl InFlight {
     #[inline]
     pub(super) fn trim(&mut self, flight: usize, now: CaptureTime) {
         let keep = flight.max(HISTORY_MIN);
-        while self.acked > keep {
+        while self.acked as usize > keep {
             let young = self
                 .sent
                 .front()
                 .is_some_and(|sent| now.since(sent.at) < HISTORY_NS);
-            if young && self.acked <= HISTORY_MAX {
+            if young && self.acked as usize <= HISTORY_MAX {
                 break;
             }
             self.sent.pop_front();

@@ -91,7 +91,11 @@ impl IdCounter {
         let delta = id.wrapping_sub(last).cast_signed();
         self.steps = self.steps.saturating_add(1);
         match delta.cmp(&0) {
-            Ordering::Equal => Step::Same,
+            Ordering::Equal => {
+                // A packet seen twice says nothing of how its sender counts.
+                self.steps -= 1;
+                Step::Same
+            }
             Ordering::Greater => {
                 let skipped = (delta - 1)
                     .saturating_sub(self.last_packets.cast_signed() - 1)
@@ -186,6 +190,13 @@ mod tests {
     fn zeros_and_random_ids_do_not_count() {
         assert!(!steps(&[0; 20]).1);
         assert!(!steps(&[9, 41_000, 700, 33_333, 12, 60_000, 2_500, 51_000]).1);
+    }
+
+    #[test]
+    fn a_counter_whose_packets_are_all_seen_twice_counts() {
+        let (steps, counts) = steps(&[10, 10, 11, 11, 12, 12, 13, 13, 15, 15]);
+        assert!(counts);
+        assert_eq!(steps[8..], [Step::Ahead(1), Step::Same]);
     }
 
     #[test]

@@ -129,7 +129,13 @@ impl HalfFlow {
     #[inline]
     pub(super) fn in_flight_bytes(&self) -> Option<u64> {
         let una = self.una?;
-        Some(((self.high - una).max(0) as u64).saturating_sub(self.board.bytes()))
+        // What was reported from above the highest byte seen is the FIN, or never passed here.
+        let beyond = match self.board.highest_end() {
+            Some(end) if end > self.high => self.board.bytes_from(self.high),
+            _ => 0,
+        };
+        let reported = self.board.bytes() - beyond;
+        Some(((self.high - una).max(0) as u64).saturating_sub(reported))
     }
 
     /// Takes note of a SYN of this direction: its data begins one after `isn`.

@@ -39,6 +39,18 @@ impl Scoreboard {
         self.bytes
     }
 
+    /// How many of the bytes lie at or above `offset`.
+    pub(super) fn bytes_from(&self, offset: i64) -> u64 {
+        let above = self
+            .ranges
+            .iter()
+            .rev()
+            .take_while(|range| range.end > offset);
+        above
+            .map(|range| (range.end - range.start.max(offset)) as u64)
+            .sum()
+    }
+
     /// End of the highest range.
     pub(super) fn highest_end(&self) -> Option<i64> {
         self.ranges.last().map(|range| range.end)

@@ -93,3 +93,17 @@ fn the_last_byte_of_the_window_fills_it() {
         &["131 WindowFull", "150 ZeroWindow"],
     );
 }
+
+#[test]
+fn a_fin_that_is_reported_takes_no_byte_out_of_flight() {
+    // The FIN takes a sequence number and is not payload (RFC 9293 section 3.4).
+    check_in_flight(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B fin
+             121 B>A ack 0 sack 1000..1001
+             400 A>B data 0..1000",
+        ),
+        &[Some(1000), Some(1000)],
+    );
+}

@@ -35,7 +35,8 @@ impl HalfFlow {
             self.on_sack(dir, segment, ack, una, sink)
         };
         if ack > una || una_before.is_none() {
-            self.on_progress(dir, segment, ack, una, sacked_before, sink);
+            let acked_before = una_before.map_or(0, |una| self.payload_below(una));
+            self.on_progress(dir, segment, ack, una, acked_before, sacked_before, sink);
         } else if ack == una {
             self.on_repeat(dir, segment, window_before, news, sink);
         }
@@ -191,20 +192,21 @@ impl HalfFlow {
         }
     }
 
-    /// The cumulative ACK moves from `una` to `ack`.
+    /// The cumulative ACK moves from `una` to `ack`; `acked_before` bytes of payload were
+    /// acknowledged, none before the first ACK that was seen.
+    #[expect(clippy::too_many_arguments, reason = "the state before this ACK")]
     fn on_progress<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
         ack: i64,
         una: i64,
+        acked_before: u64,
         sacked_before: Option<i64>,
         sink: &mut S,
     ) {
         let at = segment.at;
-        let newly = self
-            .payload_below(ack)
-            .saturating_sub(self.payload_below(una));
+        let newly = self.payload_below(ack).saturating_sub(acked_before);
         let first_ack = self.una.is_none();
         self.una = Some(ack);
         if newly > 0 || first_ack {

@@ -140,7 +140,7 @@ impl HalfFlow {
 
     /// Takes note of a SYN of this direction: its data begins one after `isn`.
     pub(super) fn on_syn(&mut self, isn: Seq) {
-        if self.sent_data {
+        if self.sent_data || self.isn == Some(isn) {
             return;
         }
         self.isn = Some(isn);

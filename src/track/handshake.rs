@@ -14,6 +14,8 @@ pub struct Opening {
     pub isn: Seq,
     /// Its options.
     pub options: SynOptions,
+    /// Payload that it carried, in bytes (RFC 7413).
+    pub payload_len: u32,
     /// Its timestamps option.
     pub timestamps: Option<Timestamps>,
     /// Copies of it that passed.
@@ -22,6 +24,14 @@ pub struct Opening {
     pub answer: bool,
     /// ECE and CWR as an ECN setup needs them (RFC 3168 section 6.1.1).
     pub ecn: bool,
+}
+
+impl Opening {
+    /// Whether an ACK covers it: alone, or with some or all of its payload (RFC 7413 section 4.2).
+    fn is_answered_by(&self, ack: Seq) -> bool {
+        u32::try_from(ack.offset_from(self.isn.plus(1)))
+            .is_ok_and(|beyond| beyond <= self.payload_len)
+    }
 }
 
 /// How far a connection is on its way to its end.
@@ -172,6 +182,7 @@ impl Handshake {
             at: segment.at,
             isn: segment.seq,
             options: segment.syn,
+            payload_len: segment.payload_len,
             timestamps: segment.timestamps,
             copies,
             answer,
@@ -180,7 +191,7 @@ impl Handshake {
         if answer
             && self.answer_ns.is_none()
             && let Some(ask) = self.openings[dir.reversed().index()].as_ref()
-            && segment.ack == ask.isn.plus(1)
+            && ask.is_answered_by(segment.ack)
         {
             // Of several SYNs the echo tells which was answered; without it none counts (Karn).
             let known = ask.copies == 1
@@ -199,7 +210,7 @@ impl Handshake {
         else {
             return;
         };
-        if segment.ack != answer.isn.plus(1) {
+        if !answer.is_answered_by(segment.ack) {
             return;
         }
         self.confirmed = true;

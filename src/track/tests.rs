@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::decode::{Ecn, Endpoint, SackBlock, SackBlocks, SynOptions, Timestamps};
-use crate::event::{ClassifiedSegment, DataArrival, Recovery};
+use crate::event::{Acked, ClassifiedSegment, DataArrival, Recovery};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -97,6 +97,9 @@ struct Seen {
     data: Vec<DataArrival>,
     signs: Vec<String>,
     recoveries: Vec<String>,
+    /// Payload newly acknowledged by any ACK, in bytes.
+    acked: u64,
+    handshake: Option<(i64, i64, i64)>,
     state: HalfState,
 }
 
@@ -119,6 +122,12 @@ impl FlowSink for Seen {
         if dir == Direction::Forward {
             self.signs
                 .push(format!("{} {signal:?}", at.as_ns() / 1_000_000));
+        }
+    }
+
+    fn acked(&mut self, dir: Direction, acked: &Acked) {
+        if dir == Direction::Forward {
+            self.acked += acked.bytes;
         }
     }
 
@@ -157,6 +166,7 @@ fn play(trace: &str) -> Seen {
         }
     }
     connection.finish(&mut seen);
+    seen.handshake = connection.handshake().round_trip_ns();
     seen.state = connection.state(Direction::Forward);
     seen
 }

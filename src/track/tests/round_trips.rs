@@ -1,6 +1,6 @@
 //! Which segments give an RTT sample, and which do not (METRICS.md R1).
 
-use super::{check, opened};
+use super::{check, opened, play};
 
 #[test]
 fn a_segment_and_its_ack_are_a_sample() {
@@ -143,4 +143,37 @@ fn a_stream_met_in_the_middle_counts_from_the_first_byte_seen() {
         "100 new 0..1000 rtt 20 clean
          130 new 1000..2000 rtt 20 clean",
     );
+}
+
+#[test]
+fn a_repeated_syn_takes_no_ack_back() {
+    // A's SYN was late and sent twice; what is acknowledged later is new all the same.
+    let seen = play(&opened(
+        "40 A>B syn
+         100 A>B data 0..1000
+         120 B>A ack 1000",
+    ));
+    assert_eq!((seen.acked, seen.state.acked_bytes), (1000, Some(1000)));
+}
+
+#[test]
+fn the_first_ack_of_a_stream_met_in_the_middle_acknowledges_what_was_seen() {
+    let seen = play(
+        "100 A>B data 5000..6000
+         120 B>A ack 6000",
+    );
+    assert_eq!((seen.acked, seen.state.acked_bytes), (1000, Some(1000)));
+}
+
+#[test]
+fn a_syn_may_be_acknowledged_with_its_data() {
+    // Fast open (RFC 7413 section 4.2): all of the data, or none of it.
+    for ack in [0, 100] {
+        let seen = play(&format!(
+            "0 A>B data 0..100 syn
+             20 B>A syn ack {ack}
+             30 A>B ack 0"
+        ));
+        assert_eq!(seen.handshake, Some((30_000_000, 20_000_000, 10_000_000)));
+    }
 }

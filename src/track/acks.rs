@@ -263,6 +263,7 @@ impl HalfFlow {
             ack,
             una,
             echo: segment.timestamps.map(|ts| ts.echo),
+            later_edge: (!self.sacks).then(|| una + 2 * i64::from(self.largest_payload)),
             highest_sacked: sacked_before,
             recovering: self.recovery_until.is_some_and(|until| una < until),
             told_of_hole: self.dup_run > 0,
@@ -427,6 +428,7 @@ struct Cover {
     ack: i64,
     una: i64,
     echo: Option<u32>,
+    later_edge: Option<i64>,
     highest_sacked: Option<i64>,
     recovering: bool,
     told_of_hole: bool,
@@ -474,7 +476,9 @@ impl Cover {
         // The echo is that of the segment at the left edge (RFC 7323 section 4.3), so it tells
         // which copy of that one was answered.
         let Some(echo) = self.echo.filter(|_| first) else {
-            return (None, false);
+            let beyond = self.later_edge.is_some_and(|edge| sent.start >= edge);
+            let older = beyond && self.echo.is_some_and(|echo| later(sent.tsval, echo));
+            return (None, older);
         };
         let label = RttLabel::Recovery;
         if echo == sent.tsval && (sent.copies == 1 || sent.first_tsval != sent.tsval) {

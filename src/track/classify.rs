@@ -26,6 +26,11 @@ impl HalfFlow {
         let round_trip_ns = self
             .shortest_round_trip_ns()
             .max(self.round_trip_ns() / 4 * 3);
+        // While one half is unknown, only a timer's time is long enough for certain.
+        let round_trip_ns = match self.upstream.min_ns() {
+            Some(_) => round_trip_ns,
+            None => self.timeout_ns() / 8 * 7,
+        };
         let above = end - self.high;
         let len = segment.payload_len;
         let mss = self.largest_payload;
@@ -114,8 +119,11 @@ impl HalfFlow {
             let same = segment.ip_id == Some(earlier.id) || segment.ip_id == Some(earlier.first_id);
             return (same && segment.payload_len == earlier.len).then_some(Evidence::IpId);
         }
-        let close = segment.at.since(earlier.at).saturating_abs()
-            <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
+        let gap_ns = segment.at.since(earlier.at).saturating_abs();
+        let by_clock =
+            segment.timestamps.is_some() && gap_ns < self.shortest_round_trip_ns() / 8 * 7;
+        let close = by_clock
+            || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
         (close && same_id && segment.payload_len == earlier.len).then_some(Evidence::Timing)
     }
@@ -199,7 +207,7 @@ impl HalfFlow {
             }
         }
         let elapsed_ns = segment.at.since(hole.opened_at);
-        let upstream_ns = self.upstream.min_ns().unwrap_or(0);
+        let upstream_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;
         let timer_possible = elapsed_ns >= self.timeout_ns() / 2;
         match hole.told_at {
             None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),

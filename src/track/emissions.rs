@@ -251,8 +251,12 @@ impl Skips {
         let old = self
             .unseen_new
             .partition_point(|&since| at.since(since) >= round_trip_ns);
+        // The hole before it took a packet for each full one's bytes, and one for a shorter rest.
+        let (mss, len) = (i64::from(mss.max(1)), i64::from(len));
+        let hole = (above - len).max(0);
+        let beyond = (old as i64 - (hole + mss - 1) / mss) * mss;
         // Half a packet of tolerance: packets at the end of a write are shorter.
-        old > 0 && old as i64 * i64::from(mss) > above - i64::from(len) / 2
+        beyond > len.min(above) / 2
     }
 
     fn on_repeat(&mut self) {

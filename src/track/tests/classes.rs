@@ -307,3 +307,92 @@ fn what_comes_from_below_the_start_of_a_capture_was_not_seen_before() {
          104 reordered -1000..0 ip_id",
     );
 }
+
+#[test]
+fn a_skipped_id_that_a_short_hole_took_leaves_none_for_what_comes_after() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..1100 id 3
+             121 B>A ack 1100
+             200 A>B data 1100..2100 id 4
+             220 B>A ack 2100
+             300 A>B data 2200..3200 id 6
+             320 B>A ack 2100 sack 2200..3200
+             340 A>B data 2100..2200 id 7
+             360 B>A ack 3200",
+        ),
+        "100 new 0..1000 rtt 21 delayed_ack
+         101 new 1000..1100 rtt 20 clean
+         200 new 1100..2100 rtt 20 clean
+         300 new 2200..3200 rtt 20 sack
+         340 retransmission 2100..2200 fast upstream ip_id",
+    );
+}
+
+#[test]
+fn an_answer_may_come_a_little_sooner_than_the_handshake_did() {
+    // 10 ms to the sender and back, less an eighth: one exchange is no minimum.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 2000..3000
+             102 A>B data 3000..4000
+             103 A>B data 4000..5000
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             122 B>A ack 1000 sack 2000..4000
+             123 B>A ack 1000 sack 2000..5000
+             132 A>B data 1000..2000
+             152 B>A ack 5000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 2000..3000 rtt 20 sack
+         102 new 3000..4000 rtt 20 sack
+         103 new 4000..5000 rtt 20 sack
+         132 retransmission 1000..2000 fast upstream sack",
+    );
+}
+
+#[test]
+fn the_same_clock_within_a_round_trip_is_a_duplicate_without_ids() {
+    // Nothing is repeated within a round trip of 30 ms; a queue has drawn the copies apart.
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 7/3
+             105 A>B data 0..1000 ts 7/3
+             120 B>A ack 1000 ts 4/7",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         105 duplicate 0..1000 timing",
+    );
+}
+
+#[test]
+fn without_sack_an_older_echo_shows_that_what_follows_the_repaired_was_there() {
+    // One ACK answers two segments at most (RFC 5681 section 4.2), with the clock of the first (RFC 7323 section 4.3):
+    // the one at 401 may have been needed, those after it were not.
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 1/1
+             101 A>B data 1000..2000 ts 1/1
+             102 A>B data 2000..3000 ts 1/1
+             103 A>B data 3000..4000 ts 1/1
+             104 A>B data 4000..5000 ts 1/1
+             400 A>B data 0..1000 ts 300/1
+             401 A>B data 1000..2000 ts 301/1
+             402 A>B data 2000..3000 ts 302/1
+             403 A>B data 3000..4000 ts 303/1
+             420 B>A ack 5000 ts 9/300",
+        ),
+        "100 new 0..1000
+         101 new 1000..2000
+         102 new 2000..3000
+         103 new 3000..4000
+         104 new 4000..5000
+         400 retransmission 0..1000 timeout downstream seen_before rtt 20 recovery
+         401 retransmission 1000..2000 timeout downstream seen_before
+         402 retransmission 2000..3000 unneeded dsack
+         403 retransmission 3000..4000 unneeded dsack",
+    );
+}

@@ -27,7 +27,9 @@ pub fn delivery_bps_max<'a>(
     bin_ns: i64,
 ) -> Option<f64> {
     let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
-    for bin in series.into_iter().flatten() {
+    let bins = series.into_iter().flatten();
+    // What follows the last data, such as a FIN after a pause, makes the transfer no longer.
+    for bin in bins.filter(|bin| bin.acked_bytes > 0 || bin.payload_bytes > 0) {
         let (acked, seen) = bytes.entry(bin.index).or_default();
         *acked += bin.acked_bytes;
         *seen += bin.payload_bytes;
@@ -96,5 +98,7 @@ mod tests {
         let both = delivery_bps_max([&bins[..], &other[..]], 100_000_000).unwrap();
         assert!((both - 84_000.0).abs() < 1e-6, "{both}");
         assert_eq!(delivery_bps_max([&bins[..5]], 100_000_000), None);
+        let closed_late = [bin(0, 5000, 0), bin(30, 0, 0)];
+        assert_eq!(delivery_bps_max([&closed_late[..]], 100_000_000), None);
     }
 }

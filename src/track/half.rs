@@ -140,7 +140,9 @@ impl HalfFlow {
 
     /// Takes note of a SYN of this direction: its data begins one after `isn`.
     pub(super) fn on_syn(&mut self, isn: Seq) {
-        if self.sent_data || self.isn == Some(isn) {
+        // Once acknowledged, the number stands: a repeat changes nothing, and one with another
+        // number is a late answer of another host or to another attempt.
+        if self.sent_data || self.una.is_some() {
             return;
         }
         self.isn = Some(isn);

@@ -177,3 +177,17 @@ fn a_syn_may_be_acknowledged_with_its_data() {
         assert_eq!(seen.handshake, Some((30_000_000, 20_000_000, 10_000_000)));
     }
 }
+
+#[test]
+fn a_late_answer_with_another_number_moves_no_stream() {
+    // Two hosts answered, and the peer has acknowledged one of them.
+    let seen = play(&opened(
+        "isn A 70000
+         40 A>B syn
+         isn A 999
+         100 A>B data 0..1000
+         120 B>A ack 1000",
+    ));
+    assert_eq!((seen.acked, seen.state.acked_bytes), (1000, Some(1000)));
+    assert_eq!(seen.state.unseen_bytes, Some(0));
+}

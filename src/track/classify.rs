@@ -17,6 +17,9 @@ use crate::time::CaptureTime;
 /// repeats a segment within one tick of its clock.
 const COPY_GAP_NS: i64 = 1_000_000;
 
+/// No timer is shorter, in ns: two ticks of 1000 a second.
+const PROBE_NS_MIN: i64 = 2_000_000;
+
 impl HalfFlow {
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost
     /// upstream and nothing sent after them arrived: then only skipped ids tell.
@@ -34,6 +37,19 @@ impl HalfFlow {
         let above = end - self.high;
         let len = segment.payload_len;
         let mss = self.largest_payload;
+        // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
+        // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.
+        // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
+        let lately = self
+            .repeated_at
+            .is_some_and(|repeated| segment.at.since(repeated) <= self.round_trip_ns() / 2 * 3);
+        if self.recovery_until.is_none() && self.tail_repeated_at_una.is_none() && !lately {
+            let quiet_since = self.last_data_at.max(self.progress_at);
+            let silence_ns = quiet_since.map_or(i64::MAX, |since| segment.at.since(since));
+            if silence_ns < self.round_trip_ns().max(PROBE_NS_MIN) {
+                return Verdict::NEW;
+            }
+        }
         if self
             .emissions
             .was_sent_before(above, len, mss, segment.at, round_trip_ns)

@@ -87,6 +87,13 @@ pub(super) struct HalfFlow {
     pub(super) last_cover: u32,
     /// SACK blocks were seen.
     pub(super) sacks: bool,
+    /// The last packet repeated bytes above the highest byte seen, as far as skipped ids tell,
+    /// when so much had been acknowledged.
+    pub(super) tail_repeated_at_una: Option<i64>,
+    /// When bytes were last seen to be repeated.
+    pub(super) repeated_at: Option<CaptureTime>,
+    /// The last packet was the first of such repeats: a timer's.
+    last_was_timer: bool,
     /// Where the last segment out of reach ended.
     stray_end: Option<i64>,
     /// Segments out of reach.
@@ -122,6 +129,13 @@ impl HalfFlow {
         let unseen = self.unseen_bytes().unwrap_or(0);
         let missed = unseen.div_ceil(u64::from(self.largest_payload.max(1)));
         let lost = self.emissions.lost() + u64::from(self.lost_early);
+        // Where far more were skipped than came, others took them.
+        let came = self
+            .unique_bytes
+            .div_ceil(u64::from(self.largest_payload.max(1)));
+        if lost > 2 * came {
+            return 0;
+        }
         lost.saturating_sub(missed)
     }
 
@@ -269,6 +283,7 @@ impl HalfFlow {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
             Class::Retransmission => {
+                self.repeated_at = Some(segment.at);
                 if taken.unique_len > 0 && start < self.high {
                     self.emissions.on_repeat();
                 }
@@ -320,6 +335,15 @@ impl HalfFlow {
             self.holes
                 .open(Hole::new(self.high, start, segment, self.packets));
         }
+        // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
+        // second one before any ACK shows that there was none, and that others took the ids.
+        let una = self.una.unwrap_or(0);
+        let timer = self.last_was_timer && self.una.is_some();
+        if timer && self.tail_repeated_at_una == Some(una) && start == self.high {
+            self.ids.share();
+            self.emissions = Emissions::default();
+            self.tail_repeated_at_una = None;
+        }
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
         } else if step == Step::Behind {
@@ -329,6 +353,9 @@ impl HalfFlow {
             self.judge_new(segment, start, end)
         };
         let repeats = verdict.class == Class::Retransmission;
+        let continues = self.tail_repeated_at_una.is_some();
+        self.last_was_timer = repeats && !continues && self.recovery_until.is_none();
+        self.tail_repeated_at_una = repeats.then_some(una);
         if !self.emissions.is_idle() {
             let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
             let mss = self.largest_payload;

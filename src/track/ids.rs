@@ -140,6 +140,12 @@ impl IdCounter {
         self.counting = self.counts();
     }
 
+    /// Others count on it too, for certain.
+    pub(super) fn share(&mut self) {
+        self.shared = true;
+        self.counting = false;
+    }
+
     /// The unwrapped id nearest to the highest one so far.
     pub(super) fn unwrap(&self, id: u16) -> u64 {
         let delta = id.wrapping_sub(self.unwrapped as u16).cast_signed();

@@ -396,3 +396,46 @@ fn without_sack_an_older_echo_shows_that_what_follows_the_repaired_was_there() {
          403 retransmission 3000..4000 unneeded dsack",
     );
 }
+
+#[test]
+fn ids_that_others_take_within_a_burst_are_no_lost_tail() {
+    // Only a timer tells a sender of a lost tail, and none runs out within a round trip of 30 ms.
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             122 B>A ack 3000
+             130 A>B data 3000..4000 id 9
+             131 A>B data 4000..5000 id 10
+             151 B>A ack 5000",
+        ),
+        "100 new 0..1000 rtt 22 stretch_ack
+         101 new 1000..2000 rtt 21 stretch_ack
+         102 new 2000..3000 rtt 20 stretch_ack
+         130 new 3000..4000 rtt 21 delayed_ack
+         131 new 4000..5000 rtt 20 clean",
+    );
+}
+
+#[test]
+fn a_timer_repeats_one_packet_so_a_burst_after_a_pause_shows_a_shared_counter() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             122 B>A ack 3000
+             5000 A>B data 3000..4000 id 12
+             5001 A>B data 4000..5000 id 13
+             5002 A>B data 5000..6000 id 14
+             5022 B>A ack 6000",
+        ),
+        "100 new 0..1000 rtt 22 stretch_ack
+         101 new 1000..2000 rtt 21 stretch_ack
+         102 new 2000..3000 rtt 20 stretch_ack
+         5000 retransmission 3000..4000 tail_probe upstream ip_id
+         5001 new 4000..5000 rtt 21 recovery
+         5002 new 5000..6000 rtt 20 recovery",
+    );
+}

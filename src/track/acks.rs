@@ -111,7 +111,7 @@ impl HalfFlow {
         if counted > 0 {
             sink.signal(dir, segment.at, Signal::SackBlocks(counted as u8));
         }
-        let mut fresh = std::mem::take(&mut self.fresh);
+        let mut fresh = self.fresh.take();
         let counting = blocks.iter().skip(usize::from(dsack.is_some()));
         for range in counting.filter_map(range) {
             if range.end > floor {
@@ -123,7 +123,7 @@ impl HalfFlow {
         for part in fresh.drain(..) {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);
         }
-        self.fresh = fresh;
+        self.fresh.put_back(fresh);
         self.amend_unneeded(dir, sink);
         if news
             && !self.holes.is_empty()

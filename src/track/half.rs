@@ -5,7 +5,7 @@ use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows};
 use super::limits::Limits;
-use super::ranges::{Hole, Holes, Scoreboard, StreamRange};
+use super::ranges::{Hole, Holes, Scoreboard, SeldomList, StreamRange};
 use super::rtt::{Echoes, Estimate};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
@@ -29,9 +29,9 @@ pub(super) struct HalfFlow {
     pub(super) high: i64,
     pub(super) limits: Limits,
     /// Ranges whose latest copy the last ACK showed to be unneeded: empty between ACKs.
-    pub(super) unneeded: Vec<(i64, Evidence)>,
+    pub(super) unneeded: SeldomList<(i64, Evidence)>,
     /// What the last ACK reported for the first time: empty between ACKs.
-    pub(super) fresh: Vec<StreamRange>,
+    pub(super) fresh: SeldomList<StreamRange>,
     /// Payload was seen.
     pub(super) sent_data: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.

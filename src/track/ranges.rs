@@ -18,6 +18,50 @@ pub(super) struct StreamRange {
     pub(super) end: i64,
 }
 
+/// A list that most directions never need, in the room of a pointer.
+#[derive(Debug)]
+pub(super) struct SeldomList<T>(Option<Box<List<T>>>);
+
+#[derive(Debug)]
+struct List<T>(Vec<T>);
+
+impl<T> Default for SeldomList<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> SeldomList<T> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|list| list.0.is_empty())
+    }
+
+    pub(super) fn push(&mut self, item: T) {
+        let list = self.0.get_or_insert_with(|| Box::new(List(Vec::new())));
+        list.0.push(item);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<T> {
+        self.0.as_mut()?.0.pop()
+    }
+
+    /// All of it, to be worked on and [given back](Self::put_back) with its room.
+    pub(super) fn take(&mut self) -> Vec<T> {
+        self.0
+            .as_mut()
+            .map(|list| std::mem::take(&mut list.0))
+            .unwrap_or_default()
+    }
+
+    pub(super) fn put_back(&mut self, items: Vec<T>) {
+        if let Some(list) = &mut self.0 {
+            list.0 = items;
+        } else if items.capacity() > 0 {
+            self.0 = Some(Box::new(List(items)));
+        }
+    }
+}
+
 /// The SACK scoreboard of one direction (RFC 6675 section 3): disjoint, sorted, not touching.
 ///
 /// Blocks arrive mostly at the upper end and leave at the lower one, and few are alive at a time:

@@ -173,6 +173,11 @@ impl Connection {
             sender.window_scale = scales.map(|scales| scales[dir.reversed().index()]);
             peer.window_scale = scales.map(|scales| scales[dir.index()]);
             peer.mss = self.handshake.mss(dir);
+            let agreed = self
+                .handshake
+                .agreed(|opening| opening.options.sack_permitted);
+            sender.sacks = agreed == Some(true);
+            peer.sacks = sender.sacks;
         }
         if let Some(ts) = segment.timestamps {
             sender.echoes.sent(ts.value, segment.at);

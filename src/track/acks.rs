@@ -29,6 +29,7 @@ impl HalfFlow {
         self.note_room(segment.at);
         let sacked_before = self.board.highest_end();
         let news = if segment.sack.as_slice().is_empty() {
+            self.sacks &= !segment.header_cut;
             false
         } else {
             self.sacks = true;
@@ -265,6 +266,7 @@ impl HalfFlow {
             echo: segment.timestamps.map(|ts| ts.echo),
             later_edge: (!self.sacks).then(|| una + 2 * i64::from(self.largest_payload)),
             highest_sacked: sacked_before,
+            sacks: self.sacks,
             recovering: self.recovery_until.is_some_and(|until| una < until),
             told_of_hole: self.dup_run > 0,
             stretch: self
@@ -430,6 +432,7 @@ struct Cover {
     echo: Option<u32>,
     later_edge: Option<i64>,
     highest_sacked: Option<i64>,
+    sacks: bool,
     recovering: bool,
     told_of_hole: bool,
     /// It covers more than two segments.
@@ -452,7 +455,7 @@ impl Cover {
         if is_single(sent) {
             // Without SACK a segment that was held back cannot be told from one that came last;
             // with it, what was held back has been reported.
-            let held = waited || (self.told_of_hole && !first && self.highest_sacked.is_none());
+            let held = waited || (self.told_of_hole && !first && !self.sacks);
             if held || sent.marks.has(Marks::SACKED) {
                 return (None, false);
             }

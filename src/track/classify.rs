@@ -40,10 +40,9 @@ impl HalfFlow {
         // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
         // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.
         // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
-        let lately = self
-            .repeated_at
-            .is_some_and(|repeated| segment.at.since(repeated) <= self.round_trip_ns() / 2 * 3);
-        if self.recovery_until.is_none() && self.tail_repeated_at_una.is_none() && !lately {
+        let pause_ns = self.last_data_at.map_or(0, |last| segment.at.since(last));
+        let lately = self.last_was_repeat && pause_ns <= self.round_trip_ns() / 2 * 3;
+        if self.recovery_until.is_none() && !self.tail_repair && !lately {
             let quiet_since = self.last_data_at.max(self.progress_at);
             let silence_ns = quiet_since.map_or(i64::MAX, |since| segment.at.since(since));
             if silence_ns < self.round_trip_ns().max(PROBE_NS_MIN) {

@@ -85,15 +85,15 @@ pub(super) struct HalfFlow {
     pub(super) lost_early: u32,
     /// Segments that the last ACK of new data covered, where no duplicate ACK came before it.
     pub(super) last_cover: u32,
-    /// SACK blocks were seen.
+    /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
     pub(super) sacks: bool,
-    /// The last packet repeated bytes above the highest byte seen, as far as skipped ids tell,
-    /// when so much had been acknowledged.
-    pub(super) tail_repeated_at_una: Option<i64>,
-    /// When bytes were last seen to be repeated.
-    pub(super) repeated_at: Option<CaptureTime>,
-    /// The last packet was the first of such repeats: a timer's.
+    /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
+    /// tell.
+    pub(super) tail_repair: bool,
+    /// It was the first to do so: a timer's.
     last_was_timer: bool,
+    /// The last data packet repeated bytes.
+    pub(super) last_was_repeat: bool,
     /// Where the last segment out of reach ended.
     stray_end: Option<i64>,
     /// Segments out of reach.
@@ -279,11 +279,11 @@ impl HalfFlow {
         if self.window_end == Some(end) && verdict.class == Class::New {
             sink.signal(dir, segment.at, Signal::WindowFull);
         }
+        self.last_was_repeat = verdict.class == Class::Retransmission;
         match verdict.class {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
             Class::Retransmission => {
-                self.repeated_at = Some(segment.at);
                 if taken.unique_len > 0 && start < self.high {
                     self.emissions.on_repeat();
                 }
@@ -337,12 +337,11 @@ impl HalfFlow {
         }
         // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
         // second one before any ACK shows that there was none, and that others took the ids.
-        let una = self.una.unwrap_or(0);
-        let timer = self.last_was_timer && self.una.is_some();
-        if timer && self.tail_repeated_at_una == Some(una) && start == self.high {
+        let no_ack_since = self.una.is_some() && self.progress_at < self.last_data_at;
+        if self.last_was_timer && no_ack_since && start == self.high {
             self.ids.share();
             self.emissions = Emissions::default();
-            self.tail_repeated_at_una = None;
+            self.tail_repair = false;
         }
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
@@ -353,9 +352,8 @@ impl HalfFlow {
             self.judge_new(segment, start, end)
         };
         let repeats = verdict.class == Class::Retransmission;
-        let continues = self.tail_repeated_at_una.is_some();
-        self.last_was_timer = repeats && !continues && self.recovery_until.is_none();
-        self.tail_repeated_at_una = repeats.then_some(una);
+        self.last_was_timer = repeats && !self.tail_repair && self.recovery_until.is_none();
+        self.tail_repair = repeats;
         if !self.emissions.is_idle() {
             let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
             let mss = self.largest_payload;

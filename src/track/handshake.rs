@@ -15,7 +15,7 @@ pub struct Opening {
     /// Its options.
     pub options: SynOptions,
     /// Payload that it carried, in bytes (RFC 7413).
-    pub payload_len: u32,
+    pub payload_len: u16,
     /// Its timestamps option.
     pub timestamps: Option<Timestamps>,
     /// Copies of it that passed.
@@ -30,7 +30,7 @@ impl Opening {
     /// Whether an ACK covers it: alone, or with some or all of its payload (RFC 7413 section 4.2).
     fn is_answered_by(&self, ack: Seq) -> bool {
         u32::try_from(ack.offset_from(self.isn.plus(1)))
-            .is_ok_and(|beyond| beyond <= self.payload_len)
+            .is_ok_and(|beyond| beyond <= u32::from(self.payload_len))
     }
 }
 
@@ -182,7 +182,7 @@ impl Handshake {
             at: segment.at,
             isn: segment.seq,
             options: segment.syn,
-            payload_len: segment.payload_len,
+            payload_len: u16::try_from(segment.payload_len).unwrap_or(u16::MAX),
             timestamps: segment.timestamps,
             copies,
             answer,

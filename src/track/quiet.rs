@@ -122,6 +122,8 @@ impl HalfFlow {
         let taken = Taken::of(Verdict::NEW, len, len);
         self.report(dir, segment, start, taken, sink);
         self.last_data_at = Some(segment.at);
+        self.tail_repair = false;
+        self.last_was_repeat = false;
         self.note_room(segment.at);
     }
 

@@ -373,27 +373,28 @@ fn without_sack_an_older_echo_shows_that_what_follows_the_repaired_was_there() {
     // One ACK answers two segments at most (RFC 5681 section 4.2), with the clock of the first (RFC 7323 section 4.3):
     // the one at 401 may have been needed, those after it were not.
     check(
-        &opened(
-            "100 A>B data 0..1000 ts 1/1
-             101 A>B data 1000..2000 ts 1/1
-             102 A>B data 2000..3000 ts 1/1
-             103 A>B data 3000..4000 ts 1/1
-             104 A>B data 4000..5000 ts 1/1
-             400 A>B data 0..1000 ts 300/1
-             401 A>B data 1000..2000 ts 301/1
-             402 A>B data 2000..3000 ts 302/1
-             403 A>B data 3000..4000 ts 303/1
-             420 B>A ack 5000 ts 9/300",
-        ),
-        "100 new 0..1000
-         101 new 1000..2000
-         102 new 2000..3000
-         103 new 3000..4000
-         104 new 4000..5000
-         400 retransmission 0..1000 timeout downstream seen_before rtt 20 recovery
-         401 retransmission 1000..2000 timeout downstream seen_before
-         402 retransmission 2000..3000 unneeded dsack
-         403 retransmission 3000..4000 unneeded dsack",
+        "80 A>B data 0..1000 ts 1/1
+         100 B>A ack 1000 ts 2/1
+         110 A>B data 1000..2000 ts 3/2
+         111 A>B data 2000..3000 ts 3/2
+         112 A>B data 3000..4000 ts 3/2
+         113 A>B data 4000..5000 ts 3/2
+         114 A>B data 5000..6000 ts 3/2
+         400 A>B data 1000..2000 ts 300/2
+         401 A>B data 2000..3000 ts 301/2
+         402 A>B data 3000..4000 ts 302/2
+         403 A>B data 4000..5000 ts 303/2
+         420 B>A ack 6000 ts 9/300",
+        "80 new 0..1000 rtt 20 clean
+         110 new 1000..2000
+         111 new 2000..3000
+         112 new 3000..4000
+         113 new 4000..5000
+         114 new 5000..6000
+         400 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery
+         401 retransmission 2000..3000 timeout downstream seen_before
+         402 retransmission 3000..4000 unneeded dsack
+         403 retransmission 4000..5000 unneeded dsack",
     );
 }
 

@@ -1,6 +1,6 @@
 //! What ACKs and empty segments say (METRICS.md I1, X4, X7).
 
-use super::{check_in_flight, check_signs, opened};
+use super::{check_in_flight, check_signs, opened, play};
 
 #[test]
 fn bytes_in_flight_are_those_sent_less_those_reported() {
@@ -106,4 +106,24 @@ fn a_fin_that_is_reported_takes_no_byte_out_of_flight() {
         ),
         &[Some(1000), Some(1000)],
     );
+}
+
+#[test]
+fn where_sack_was_agreed_a_copy_of_an_ack_shows_no_hole() {
+    // RFC 2018 section 4: an ACK for less than what has arrived reports the rest. B's SYN allows it too.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         120 B>A ack 1000
+         121 B>A ack 1000
+         140 B>A ack 3000",
+    );
+    check_signs(&trace, &["121 DupAck"]);
+    let samples = play(&trace)
+        .rows
+        .iter()
+        .filter(|row| row.rtt.is_some())
+        .count();
+    assert_eq!(samples, 3);
 }

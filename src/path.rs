@@ -6,8 +6,10 @@
 //! side by side. What became of packets is kept in few bytes each until clocks and links are known.
 
 mod account;
+mod bends;
 mod calibrate;
 mod clock;
+mod envelope;
 mod feed;
 mod flows;
 mod held;
@@ -26,7 +28,7 @@ mod way;
 use std::collections::HashMap;
 use std::thread;
 
-pub use clock::{Clock, ClockChoice, ClockEstimate, Heading};
+pub use clock::{Clock, ClockChoice, ClockEstimate, ClockStep, Heading};
 pub use feed::{Point, PointFacts};
 pub use flows::{FlowBin, PathFlow};
 pub use link::{Link, TapPlace};
@@ -162,7 +164,13 @@ impl Hop {
 
     /// Whether the clocks were corrected.
     pub fn clock_is_fixed(&self) -> bool {
-        self.clock.offset_ns != 0.0 || self.clock.drift != 0.0
+        self.clock != Clock::default()
+    }
+
+    /// Whether the second clock was seen to be set in the middle, and that was corrected.
+    pub fn clock_is_set(&self) -> bool {
+        let estimate = self.clock_estimate.as_ref();
+        self.clock_is_fixed() && estimate.is_some_and(|estimate| !estimate.steps.is_empty())
     }
 
     /// What the reader must know, as names.
@@ -171,9 +179,11 @@ impl Hop {
         let count = |of: fn(&PathFlow) -> u64| self.flows.iter().flatten().map(of).sum::<u64>();
         let one_way = self
             .clock_estimate
+            .as_ref()
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
         [
             (self.clock_is_fixed(), "clocks_corrected"),
+            (self.clock_is_set(), "clock_set"),
             (one_way, "one_way"),
             (any(|facts| facts.super_segments), "super_segments"),
             (any(|facts| facts.headers_cut), "headers_cut"),
@@ -328,7 +338,7 @@ fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
         sight.pieces = pieces(&walked.payloads);
         changed |= !sight.pieces.is_empty();
     }
-    start.clock = walked.accounted.calibration.clock;
+    start.clock = walked.accounted.calibration.clock.clone();
     // What headings and pieces of offload change tells other clocks.
     start.calibration = walked.otherwise.clone().filter(|_| !changed);
     changed || start.calibration.is_some()

@@ -7,7 +7,7 @@ use ccanalyze::path::{
 };
 
 use crate::limits::{self, Limits};
-use crate::skew;
+use crate::skew::{self, Wrong};
 use crate::truth::{Ends, Scenario};
 
 /// What was compared.
@@ -32,17 +32,22 @@ pub(crate) struct Compared {
     pub(crate) limits: Limits,
     /// How near the time that each packet waited is to the log's, in ns.
     pub(crate) waits: Near,
-    /// What remains of it with a clock that is off.
-    pub(crate) skew: Skewed,
+    /// What remains of it with a clock that is off, in the order of [`Wrong::ALL`].
+    pub(crate) skewed: [Skewed; 4],
 }
 
-/// The result with one clock 3 s ahead and 50 ppm fast, against that with both clocks right.
+/// The result with one clock wrong, against that with both clocks right.
 pub(crate) struct Skewed {
     pub(crate) flows_wrong: usize,
     /// Largest difference of a packet's delay, in ns.
     pub(crate) delay_error_max: i64,
     /// What the uncertainty was said to be, in ns.
     pub(crate) uncertainty: Option<f64>,
+    /// Delays that are off by more than 100 us, of so many.
+    pub(crate) far: (usize, usize),
+    /// In how many pieces the clock was taken to run evenly, and how often to be set.
+    pub(crate) pieces: usize,
+    pub(crate) steps: usize,
 }
 
 /// How many of some values are near to the truth.
@@ -113,7 +118,7 @@ pub(crate) fn compare(scenario: &Scenario) -> Result<Compared, String> {
         series,
         limits: limits::of(hop, scenario),
         waits,
-        skew: skewed(hop, scenario)?,
+        skewed: skewed(hop, scenario)?,
     })
 }
 
@@ -233,21 +238,39 @@ fn delays(hop: &Hop) -> BTreeMap<Frames, i64> {
     delays
 }
 
-/// The same captures, but the second one's clock is 3 s ahead and gains 50 ppm.
-fn skewed(right: &Hop, scenario: &Scenario) -> Result<Skewed, String> {
-    let after = skew::copy(&scenario.after)?;
+/// The same captures, but the second one's clock is wrong.
+pub(crate) fn skewed(right: &Hop, scenario: &Scenario) -> Result<[Skewed; 4], String> {
+    let right = delays(right);
+    let [fast, turning, forward, back] =
+        Wrong::ALL.map(|(wrong, _)| skewed_so(&right, scenario, wrong));
+    Ok([fast?, turning?, forward?, back?])
+}
+
+fn skewed_so(
+    right: &BTreeMap<Frames, i64>,
+    scenario: &Scenario,
+    wrong: Wrong,
+) -> Result<Skewed, String> {
+    let after = skew::copy(&scenario.after, wrong)?;
     let points = [scenario.before.clone(), after.path().to_path_buf()].map(Point::file);
     let analysis = analyse(&points)?;
     let hop = &analysis.hops[0];
-    let (right, wrong) = (delays(right), delays(hop));
+    let wrong = delays(hop);
     let error = |(frames, delay): (&Frames, &i64)| {
         let other = wrong.get(frames).copied().unwrap_or(i64::MAX);
         other.saturating_sub(*delay).saturating_abs()
     };
+    let estimate = hop.clock_estimate.as_ref();
     Ok(Skewed {
         flows_wrong: flows_wrong(&drops_by_flow(hop), scenario),
         delay_error_max: right.iter().map(error).max().unwrap_or(0),
-        uncertainty: hop.clock_estimate.and_then(|clock| clock.uncertainty_ns),
+        uncertainty: estimate.and_then(|clock| clock.uncertainty_ns),
+        far: (
+            right.iter().filter(|&of| error(of) > 100_000).count(),
+            right.len(),
+        ),
+        pieces: estimate.map_or(0, |clock| clock.pieces),
+        steps: estimate.map_or(0, |clock| clock.steps.len()),
     })
 }
 

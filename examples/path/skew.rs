@@ -6,9 +6,49 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// A copy of a pcap file, plain or compressed, whose clock is 3 s ahead at the first packet and then gains
-/// 50 ppm.
-pub(crate) fn copy(path: &Path) -> Result<NamedTempFile, String> {
+/// What is wrong with a clock that is 3 s ahead at the first packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// It gains 50 ppm.
+    Fast,
+    /// It gains 50 ppm for the first half, and loses as much in the second.
+    Turning,
+    /// It gains 50 ppm, and is set forward by 10 ms half-way.
+    SetForward,
+    /// It gains 50 ppm, and is set back by 10 ms half-way.
+    SetBack,
+}
+
+impl Wrong {
+    /// All, with words for them.
+    pub(crate) const ALL: [(Self, &str); 4] = [
+        (Self::Fast, "3 s ahead, gains 50 ppm"),
+        (Self::Turning, "gains 50 ppm, from half-way loses 50 ppm"),
+        (
+            Self::SetForward,
+            "gains 50 ppm, set forward by 10 ms half-way",
+        ),
+        (Self::SetBack, "gains 50 ppm, set back by 10 ms half-way"),
+    ];
+
+    /// By how much it is ahead so many ns after the first packet, of so many to the last.
+    fn ahead_ns(self, since: i64, duration: i64) -> i64 {
+        let half = duration / 2;
+        let gained = match self {
+            Self::Turning => since.min(2 * half - since),
+            _ => since,
+        };
+        let set = match self {
+            Self::SetForward if since >= half => 10_000_000,
+            Self::SetBack if since >= half => -10_000_000,
+            _ => 0,
+        };
+        3_000_000_000 + gained / 20_000 + set
+    }
+}
+
+/// A copy of a pcap file, plain or compressed, whose clock is wrong.
+pub(crate) fn copy(path: &Path, wrong: Wrong) -> Result<NamedTempFile, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut bytes = Vec::new();
     let mut file = BufReader::new(File::open(path).map_err(failed)?);
@@ -26,16 +66,17 @@ pub(crate) fn copy(path: &Path) -> Result<NamedTempFile, String> {
         0xa1b2_c3d4 => 1000,
         _ => return Err(format!("{}: is no little-endian pcap file", path.display())),
     };
-    let mut changes = Vec::new();
-    let (mut at, mut first) = (24, None);
+    let mut times = Vec::new();
+    let mut at = 24;
     while at + 16 <= bytes.len() {
         let time = i64::from(little(at)) * 1_000_000_000 + i64::from(little(at + 4)) * step_ns;
-        let since = time - *first.get_or_insert(time);
-        let skewed = time + 3_000_000_000 + since / 20_000;
-        changes.push((at, skewed));
+        times.push((at, time));
         at += 16 + little(at + 8) as usize;
     }
-    for (at, time) in changes {
+    let first = times.first().map_or(0, |&(_, time)| time);
+    let last = times.last().map_or(0, |&(_, time)| time);
+    for (at, time) in times {
+        let time = time + wrong.ahead_ns(time - first, last - first);
         let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
         bytes[at..at + 4].copy_from_slice(&(seconds as u32).to_le_bytes());
         bytes[at + 4..at + 8].copy_from_slice(&((rest / step_ns) as u32).to_le_bytes());

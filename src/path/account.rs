@@ -1,5 +1,6 @@
 //! Takes note of what became of each packet: flows, queues, drops.
 
+use std::collections::HashMap;
 use std::thread;
 
 use super::PathConfig;
@@ -306,12 +307,7 @@ impl<'a> Account<'a> {
             let limit = self.config.limit.filter(|_| forward);
             maker.finish(limit, &mut flows)
         });
-        let mut turned = Vec::new();
-        for ((&key, heading), signs) in known.keys.iter().zip(&known.headings).zip(&self.signs) {
-            if let (Some(heading), true) = (heading, signs[1] > signs[0]) {
-                turned.push((key, heading.opposite()));
-            }
-        }
+        let turned = turned(known, &self.signs);
         Accounted {
             calibration: self.calibration,
             origin_ns: self.origin,
@@ -335,4 +331,23 @@ fn came_in(note: &Note, at: i64) -> PacketFate {
         outcome: Outcome::Undecided,
         uncertain: false,
     }
+}
+
+/// Flows most of whose packets left before they came in: they go the other way, unless the other
+/// flow of their connection goes that way already and does so rightly.
+fn turned(known: &Known, signs: &[[u32; 2]]) -> Vec<(FlowKey, Heading)> {
+    let headings: HashMap<FlowKey, (Heading, bool)> = known
+        .keys
+        .iter()
+        .zip(&known.headings)
+        .zip(signs)
+        .filter_map(|((&key, heading), signs)| Some((key, ((*heading)?, signs[1] > signs[0]))))
+        .collect();
+    let is_turned = |key: &FlowKey| {
+        let &(heading, seems_so) = headings.get(key)?;
+        let other = headings.get(&key.reversed());
+        let is_taken = other.is_some_and(|&(other, turns)| other == heading.opposite() && !turns);
+        (seems_so && !is_taken).then_some((*key, heading.opposite()))
+    };
+    known.keys.iter().filter_map(is_turned).collect()
 }

@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use super::clock::{Clock, ClockChoice, ClockEstimate, Envelopes, Heading};
+use super::clock::{Clock, ClockChoice, ClockEstimate, Heading};
+use super::envelope::Envelopes;
 use super::link::{IdleDelays, Link, Passed, Served, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
 use super::spool::{Kind, Note, Signs, Spool};
@@ -36,12 +37,15 @@ impl Calibration {
             ClockChoice::Fix => true,
             ClockChoice::Auto => !envelopes.agree(TOLERANCE_NS),
         };
-        let estimate = envelopes.estimate(self.ns_per_byte);
+        let estimate = if fix {
+            envelopes.estimate(self.ns_per_byte)
+        } else {
+            envelopes.estimate_evenly(self.ns_per_byte)
+        };
+        let clock = estimate.as_ref().filter(|_| fix);
         Self {
+            clock: clock.map_or_else(Clock::default, |estimate| estimate.clock.clone()),
             estimate,
-            clock: estimate
-                .filter(|_| fix)
-                .map_or(Clock::default(), |estimate| estimate.clock),
             ..self.clone()
         }
     }
@@ -121,6 +125,14 @@ fn measure_way(
     for note in spool.notes().filter(|note| note.kind == Kind::Passed) {
         let of_note = headings.get(note.flow as usize).copied().flatten();
         if of_note.unwrap_or(Heading::Forward) != heading {
+            continue;
+        }
+        let came_at_second = note.has.has(Signs::AT_SECOND);
+        if known.clock.is_unsure(if came_at_second {
+            note.at
+        } else {
+            note.left_at
+        }) {
             continue;
         }
         let passed = passed(&note, &known.clock);

@@ -1,6 +1,6 @@
 //! The link behind the queue: its rate, and where the second point stands (METRICS.md B5).
 
-use super::clock::{LARGE_MIN, SMALL_MAX};
+use super::envelope::{LARGE_MIN, SMALL_MAX};
 
 /// Where packets are stamped when they have left the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

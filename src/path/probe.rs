@@ -49,8 +49,7 @@ pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Prob
     let (identity, matches) = found
         .into_iter()
         .find(|(_, matches)| matches.len() * 20 >= most * 19)?;
-    let flows = raw_delays(&matches);
-    let headings = headings(&flows);
+    let headings = headings(&matches);
     let by_heading = |heading: Heading| {
         let of = &headings;
         matches
@@ -69,11 +68,7 @@ pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Prob
         (_, Some(only), None) | (_, None, Some(only)) => only,
         (_, None, None) => 0,
     };
-    let clock = Clock {
-        offset_ns: offset as f64,
-        drift: 0.0,
-        origin_ns: matches.first()?.second_at,
-    };
+    let clock = Clock::even(offset as f64, 0.0, matches.first()?.second_at);
     let mut both = HashMap::new();
     for m in &matches {
         if let Some(&heading) = headings.get(&m.flows[0]) {
@@ -133,16 +128,36 @@ fn raw_delays(matches: &[Match]) -> BTreeMap<FlowKey, i64> {
         .collect()
 }
 
-/// Of a conversation's two ways, the one with the larger raw delay goes forward. A flow alone
+/// How many more packets of a flow have a larger raw delay than the packet of the other way before
+/// them than have a smaller one: clocks that change hardly do so between two packets.
+fn votes(matches: &[Match]) -> HashMap<FlowKey, i64> {
+    let mut last: HashMap<FlowKey, i64> = HashMap::new();
+    let mut votes: HashMap<FlowKey, i64> = HashMap::new();
+    for m in matches {
+        let flow = m.flows[0];
+        if let Some(&back) = last.get(&flow.reversed()) {
+            *votes.entry(flow).or_default() += (m.raw - back).signum();
+        }
+        last.insert(flow, m.raw);
+    }
+    votes
+}
+
+/// Of a conversation's two ways, the one with the larger raw delays goes forward. A flow alone
 /// goes forward where its raw delay is above those of the ways back, or if there are none.
-fn headings(flows: &BTreeMap<FlowKey, i64>) -> HashMap<FlowKey, Heading> {
+fn headings(matches: &[Match]) -> HashMap<FlowKey, Heading> {
+    let flows = &raw_delays(matches);
+    let votes = votes(matches);
     let mut headings = HashMap::new();
     let mut bounds: Option<(i64, i64)> = None;
     for (&flow, &raw) in flows {
         let Some(&back) = flows.get(&flow.reversed()) else {
             continue;
         };
-        let heading = if raw >= back {
+        let votes = votes.get(&flow).copied().unwrap_or(0)
+            - votes.get(&flow.reversed()).copied().unwrap_or(0);
+        let is_forward = if votes == 0 { raw >= back } else { votes > 0 };
+        let heading = if is_forward {
             Heading::Forward
         } else {
             Heading::Reverse

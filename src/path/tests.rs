@@ -403,7 +403,7 @@ fn clocks_that_contradict_each_other_are_corrected() {
         "{:?}",
         hop.clock
     );
-    let uncertainty = hop.clock_estimate.unwrap().uncertainty_ns.unwrap();
+    let uncertainty = hop.clock_estimate.as_ref().unwrap().uncertainty_ns.unwrap();
     assert!(uncertainty < 35_000.0, "half of 60 us: {uncertainty}");
     let flow = flow(&hop, Heading::Forward);
     for (ours, truth) in [

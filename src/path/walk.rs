@@ -9,7 +9,8 @@ use foldhash::fast::FixedState;
 use super::PathConfig;
 use super::account::{Account, Accounted, Known};
 use super::calibrate::{Calibration, calibrate};
-use super::clock::{Clock, ClockChoice, Envelopes, Heading};
+use super::clock::{Clock, ClockChoice, Heading};
+use super::envelope::Envelopes;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
 use super::matcher::{Exit, Fate, MatchLimits, Matcher, Seen, Side};
 use super::probe::TOLERANCE_NS;
@@ -177,7 +178,7 @@ impl<'a> Walk<'a> {
         Self {
             config,
             told: &start.headings,
-            clock: start.clock,
+            clock: start.clock.clone(),
             trails: trails.map(Trail::new),
             matcher: Matcher::new(MatchLimits {
                 patience_ns: config.patience_ns,
@@ -247,7 +248,6 @@ impl<'a> Walk<'a> {
     }
 
     fn refill(&mut self, side: Side) {
-        let clock = self.clock;
         while self.trail(side).at == self.trail(side).batch.len() {
             let Ok(batch) = self.trail(side).batches.recv() else {
                 return;
@@ -262,14 +262,14 @@ impl<'a> Walk<'a> {
             // Who reads may have come to the end.
             let _ = trail.used.send(walked);
         }
-        let trail = self.trail(side);
+        let trail = &mut self.trails[side as usize];
         let mut sighting = trail.batch[trail.at];
         trail.at += 1;
         sighting.flow = trail.flows[sighting.flow as usize];
         trail.next = Some(Seen {
             at: match side {
                 Side::First => sighting.at,
-                Side::Second => clock.aligned(sighting.at),
+                Side::Second => self.clock.aligned(sighting.at),
             },
             sighting,
         });
@@ -345,7 +345,7 @@ impl<'a> Walk<'a> {
             ClockChoice::Fix => true,
             ClockChoice::Auto => !self.envelopes.agree(TOLERANCE_NS),
         };
-        if let (true, Some(estimate)) = (apart, self.envelopes.estimate([0.0; 2])) {
+        if let (true, Some(estimate)) = (apart, self.envelopes.estimate_evenly([0.0; 2])) {
             self.clock = estimate.clock;
         }
     }

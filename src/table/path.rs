@@ -281,9 +281,12 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     "utilisation" "B5" Real |row| row.way.utilisation(row.rate_bps()?);
     "tap_place" "B5" Text |row| Some(row.way.link.tap.name().to_owned());
     "transit_ns" "B5" Whole |row| Some(row.way.link.transit_ns);
-    "clock_offset_ns" "B2" Real |row| Some(row.hop.clock_estimate?.clock.offset_ns);
-    "clock_drift_ppm" "B2" Real |row| Some(row.hop.clock_estimate?.clock.drift * 1e6);
-    "clock_uncertainty_ns" "B2" Real |row| row.hop.clock_estimate?.uncertainty_ns;
+    "clock_offset_ns" "B2" Real |row| Some(row.hop.clock_estimate.as_ref()?.clock.offset_ns);
+    "clock_drift_ppm" "B2" Real |row| Some(row.hop.clock_estimate.as_ref()?.clock.drift * 1e6);
+    "clock_pieces" "B2" Count |row| Some(row.hop.clock_estimate.as_ref()?.pieces as u64);
+    "clock_steps" "B2" Count |row| Some(row.hop.clock_estimate.as_ref()?.steps.len() as u64);
+    "clock_step_ns_max" "B2" Real |row| row.hop.clock_estimate.as_ref()?.steps.iter().map(|step| step.by_ns).max_by(|one, other| one.abs().total_cmp(&other.abs()));
+    "clock_uncertainty_ns" "B2" Real |row| row.hop.clock_estimate.as_ref()?.uncertainty_ns;
     "clock_corrected" "B2" Truth |row| Some(row.hop.clock_is_fixed());
     "reordered_packets" "B1" Count |row| Some(row.sum(|flow| flow.reordered_packets));
     "ce_marked_packets" "B1" Count |row| Some(row.sum(|flow| flow.ce_marked_packets));

@@ -55,6 +55,7 @@ fn warnings(hop: &Hop) -> Vec<String> {
     let one_way = hop.clock_is_fixed()
         && hop
             .clock_estimate
+            .as_ref()
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
     [
         (
@@ -191,7 +192,7 @@ fn occupancy(way: &Way, packets: f64, bytes: f64) -> String {
 }
 
 fn clocks(hop: &Hop) -> String {
-    let Some(estimate) = hop.clock_estimate else {
+    let Some(estimate) = &hop.clock_estimate else {
         return "too few packets to compare them".to_owned();
     };
     let within = estimate.uncertainty_ns.map_or_else(
@@ -199,8 +200,21 @@ fn clocks(hop: &Hop) -> String {
         |ns| format!("within {}", seconds(ns)),
     );
     if hop.clock_is_fixed() {
+        let steps = estimate.steps.iter().map(|step| {
+            let way = if step.by_ns < 0.0 { "back" } else { "forward" };
+            format!("set {way} by {}", seconds(step.by_ns.abs()))
+        });
+        let bends = estimate.pieces.saturating_sub(1 + estimate.steps.len());
+        let bends =
+            (bends > 0).then(|| format!("bent {bends} times").replace("bent 1 times", "bent once"));
+        let changes: Vec<String> = steps.chain(bends).collect();
+        let changes = if changes.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", changes.join(", "))
+        };
         format!(
-            "corrected, the second was {} ahead and gained {:.3} ppm; {within}",
+            "corrected, the second was {} ahead and gained {:.3} ppm{changes}; {within}",
             seconds(hop.clock.offset_ns),
             hop.clock.drift * 1e6
         )

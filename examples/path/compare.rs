@@ -239,7 +239,7 @@ fn delays(hop: &Hop) -> BTreeMap<Frames, i64> {
 }
 
 /// The same captures, but the second one's clock is wrong.
-pub(crate) fn skewed(right: &Hop, scenario: &Scenario) -> Result<[Skewed; 4], String> {
+fn skewed(right: &Hop, scenario: &Scenario) -> Result<[Skewed; 4], String> {
     let right = delays(right);
     let [fast, turning, forward, back] =
         Wrong::ALL.map(|(wrong, _)| skewed_so(&right, scenario, wrong));

@@ -51,8 +51,6 @@ fn main() -> ExitCode {
             pair::write(Path::new(capture), Path::new(after)).map(|()| String::new())
         }
         ["--speed", before, after] => speed::measure(Path::new(before), Path::new(after)),
-        ["--clocks", shared] => clocks(Path::new(shared), ""),
-        ["--clocks", shared, only] => clocks(Path::new(shared), only),
         ["--dispersion", shared] => dispersion::section(Path::new(shared)),
         [shared] => return document(Path::new(shared)),
         _ => {
@@ -61,30 +59,6 @@ fn main() -> ExitCode {
         }
     };
     finish(done)
-}
-
-/// How each scenario fares with each wrong clock.
-fn clocks(shared: &Path, only: &str) -> Result<String, String> {
-    let mut text = String::new();
-    let scenarios = truth::lab(shared)?.into_iter().chain(truth::ns3(shared)?);
-    for scenario in scenarios.filter(|scenario| scenario.name.contains(only)) {
-        let result = compare::compare(&scenario)?;
-        text.push_str(&result.name);
-        for one in &result.skewed {
-            text.push_str(&format!(
-                " | {} {} {:.1} {}/{} p{} s{}",
-                one.flows_wrong,
-                one.delay_error_max as f64 / 1e3,
-                one.uncertainty.unwrap_or(0.0) / 1e3,
-                one.far.0,
-                one.far.1,
-                one.pieces,
-                one.steps
-            ));
-        }
-        text.push('\n');
-    }
-    Ok(text)
 }
 
 fn finish(done: Result<String, String>) -> ExitCode {

@@ -18,6 +18,8 @@ pub enum Identity {
     /// Addresses, ports, IP id, and all of the TCP header that stays the same, with timestamps
     /// and SACK blocks.
     Full,
+    /// Without the SACK blocks: the snap length of a point cut them off.
+    WithoutSack,
     /// Without the options: the snap length of a point cut them off.
     WithoutOptions,
     /// Without the IP id: something between the points rewrites it.
@@ -30,8 +32,9 @@ pub enum Identity {
 
 impl Identity {
     /// All, from the strictest on.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Full,
+        Self::WithoutSack,
         Self::WithoutOptions,
         Self::WithoutId,
         Self::WithoutAddresses,
@@ -43,6 +46,7 @@ impl Identity {
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Full => None,
+            Self::WithoutSack => Some("matched_without_sack"),
             Self::WithoutOptions => Some("matched_without_options"),
             Self::WithoutId => Some("matched_without_ip_id"),
             Self::WithoutAddresses => Some("matched_without_addresses"),
@@ -284,6 +288,9 @@ fn write_segment(hasher: &mut impl Hasher, segment: &Segment, identity: Identity
     }
     if let Some(timestamps) = segment.timestamps {
         hasher.write_u64(u64::from(timestamps.value) << 32 | u64::from(timestamps.echo));
+    }
+    if identity == Identity::WithoutSack {
+        return;
     }
     for block in segment.sack.as_slice() {
         hasher.write_u64(u64::from(block.start.0) << 32 | u64::from(block.end.0));

@@ -242,7 +242,7 @@ impl Connection {
             sender.on_empty(dir, segment, sink);
         }
         if flags.has(TcpFlags::FIN) {
-            sender.on_fin(segment);
+            sender.on_fin(dir, segment, sink);
         }
         // A segment of the peer asks for an ACK, which takes an id of its own.
         sender.owes_ack = false;
@@ -324,13 +324,24 @@ impl HalfFlow {
         }
     }
 
-    fn on_fin(&mut self, segment: &Segment) {
+    fn on_fin<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         let Some(unwrapper) = self.unwrapper else {
             return;
         };
         let offset = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);
-        if (offset - self.high).abs() <= half::REACH_MAX {
-            self.fin = Some(offset);
+        if (offset - self.high).abs() > half::REACH_MAX {
+            return;
+        }
+        self.fin = Some(offset);
+        // The end of the stream is where all data has been sent: what is missing below is a hole,
+        // unless the number lies where the sender may not send.
+        let allowed = self.window_end.is_none_or(|end| offset <= end);
+        let known = self.sent_data || self.isn.is_some();
+        if known && offset > self.high && allowed {
+            self.sent_data = true;
+            self.open_hole(dir, segment, offset, sink);
+            self.note_higher(segment, offset, false);
+            self.high = offset;
         }
     }
 }

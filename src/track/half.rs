@@ -32,7 +32,7 @@ pub(super) struct HalfFlow {
     pub(super) unneeded: SeldomList<(i64, Evidence)>,
     /// What the last ACK reported for the first time: empty between ACKs.
     pub(super) fresh: SeldomList<StreamRange>,
-    /// Payload was seen.
+    /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
     pub(super) una: Option<i64>,
@@ -324,16 +324,7 @@ impl HalfFlow {
             self.ids.doubt();
         }
         if start > self.high {
-            sink.hole(
-                dir,
-                &StreamPart {
-                    at: segment.at,
-                    start: self.high,
-                    end: start,
-                },
-            );
-            self.holes
-                .open(Hole::new(self.high, start, segment, self.packets));
+            self.open_hole(dir, segment, start, sink);
         }
         // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
         // second one before any ACK shows that there was none, and that others took the ids.
@@ -354,12 +345,7 @@ impl HalfFlow {
         let repeats = verdict.class == Class::Retransmission;
         self.last_was_timer = repeats && !self.tail_repair && self.recovery_until.is_none();
         self.tail_repair = repeats;
-        if !self.emissions.is_idle() {
-            let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
-            let mss = self.largest_payload;
-            self.emissions
-                .on_higher(end - self.high, mss, repeats, segment.at, slack_ns);
-        }
+        self.note_higher(segment, end, repeats);
         self.high = end;
         let mut sent = sent_of(segment, start, len, verdict);
         if repeats {
@@ -367,6 +353,30 @@ impl HalfFlow {
         }
         self.in_flight.push(sent);
         Taken::of(verdict, len, len)
+    }
+
+    /// What lies between the highest byte seen and `end` has not been seen although later numbers have.
+    pub(super) fn open_hole<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        end: i64,
+        sink: &mut S,
+    ) {
+        let (at, start) = (segment.at, self.high);
+        sink.hole(dir, &StreamPart { at, start, end });
+        self.holes
+            .open(Hole::new(start, end, segment, self.packets));
+    }
+
+    /// A packet that ends at `end`, above the highest byte seen, tells what skipped ids were.
+    pub(super) fn note_higher(&mut self, segment: &Segment, end: i64, repeats: bool) {
+        if !self.emissions.is_idle() {
+            let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
+            let (above, mss) = (end - self.high, self.largest_payload);
+            self.emissions
+                .on_higher(above, mss, repeats, segment.at, slack_ns);
+        }
     }
 
     /// Payload on both sides of the highest byte seen: judged by its new part.

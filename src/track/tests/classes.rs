@@ -440,3 +440,41 @@ fn a_timer_repeats_one_packet_so_a_burst_after_a_pause_shows_a_shared_counter() 
          5002 new 5000..6000 rtt 20 recovery",
     );
 }
+
+/// A FIN takes the number after the last byte: what is below has been sent, and comes again.
+#[test]
+fn what_a_fin_passed_without_is_repeated_when_it_comes() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             120 B>A ack 1000
+             200 A>B at 2000 fin id 4
+             220 B>A ack 1000 sack 2000..2001
+             500 A>B data 1000..2000 id 5
+             520 B>A ack 2001",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         500 retransmission 1000..2000 timeout upstream ip_id",
+    );
+    check(
+        &opened(
+            "200 A>B at 100 fin
+             220 B>A ack 0 sack 100..101
+             500 A>B data 0..100
+             520 B>A ack 101",
+        ),
+        "500 retransmission 0..100 timeout upstream sack",
+    );
+    // Nothing may be sent beyond the window, so the number is not of this stream.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 1000 win 10
+             200 A>B at 9000000 fin
+             500 A>B data 1000..2000
+             520 B>A ack 2000 win 10",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         500 new 1000..2000 rtt 20 clean",
+    );
+}

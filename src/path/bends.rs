@@ -262,12 +262,14 @@ fn set_at(
         .filter(|&(first, last)| last >= within.start && first <= latest)
         .collect();
     dated.sort_unstable();
-    let mut widest = None;
+    // Packets pause by themselves too; the last pause that is long enough is nearest to what shows
+    // that the clock was set.
+    let mut pause = None;
     let mut until = i64::MAX;
     for (first, last) in dated {
-        let gap = first.saturating_sub(until);
-        if first >= earliest && gap > 0 && widest.is_none_or(|(most, _)| gap > most) {
-            widest = Some((gap, first));
+        let is_long = first.saturating_sub(until) as f64 >= by * MISSING;
+        if first >= earliest && is_long {
+            pause = Some(first);
         }
         until = if until == i64::MAX {
             last
@@ -275,7 +277,7 @@ fn set_at(
             until.max(last)
         };
     }
-    widest.map_or(latest, |(_, first)| first)
+    pause.unwrap_or(latest)
 }
 
 /// Pieces at most.
@@ -288,6 +290,8 @@ const EDGE: usize = 4;
 const SPAN_MIN_NS: i64 = 2_000_000;
 /// The least that must be gained, in ns: less is what stamps and queues do.
 const GAIN_MIN_NS: f64 = 50_000.0;
+/// Part of what a clock was put forward by that a pause must have.
+const MISSING: f64 = 0.9;
 /// Part of what a clock was set by that makes a packet too quick.
 const QUICK: f64 = 0.1;
 /// Part of the most that can be gained which is as good.

@@ -36,15 +36,29 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.valid.clear();
+    }
+
     /// Adds cells to a column without nulls.
     pub(crate) fn extend(&mut self, cells: impl Iterator<Item = i64>) {
         self.values.extend(cells);
     }
 
     /// Adds cells to a column with nulls.
-    pub(crate) fn extend_some(&mut self, cells: impl Iterator<Item = Option<i64>> + Clone) {
-        self.valid.extend(cells.clone().map(|cell| cell.is_some()));
-        self.values.extend(cells.flatten());
+    pub(crate) fn extend_some(&mut self, cells: impl ExactSizeIterator<Item = Option<i64>>) {
+        // With room for all of them at once, instead of a look before each.
+        let (mut end, all) = (self.values.len(), self.values.len() + cells.len());
+        self.values.resize(all, 0);
+        let places = &mut self.values[..];
+        self.valid.extend(cells.map(|cell| {
+            // A null is written over by the next one.
+            places[end] = cell.unwrap_or(0);
+            end += usize::from(cell.is_some());
+            cell.is_some()
+        }));
+        self.values.truncate(end);
     }
 
     /// Those that are not null.
@@ -77,6 +91,16 @@ pub(super) struct Keys {
 }
 
 impl Keys {
+    pub(super) fn clear(&mut self) {
+        for number in self.numbers.drain(..) {
+            if let Some(place) = self.near.get_mut(number as usize) {
+                *place = 0;
+            }
+        }
+        self.rows.clear();
+        self.far.clear();
+    }
+
     /// Adds a row that refers to a value, by the value's number.
     #[inline]
     pub(super) fn push(&mut self, number: u32) {

@@ -72,6 +72,12 @@ impl<'a> SegmentTable<'a> {
         }
     }
 
+    /// The file of a row, by its place plus one.
+    fn file(&self, place: u32) -> Option<&str> {
+        let file = self.files.get((place as usize).checked_sub(1)?);
+        file.map(String::as_str)
+    }
+
     /// A data frame without rows, for names and types of the columns.
     #[must_use]
     pub fn empty() -> DataFrame {
@@ -89,47 +95,75 @@ pub struct SegmentRows<'a> {
 
 /// What a row is made of.
 #[derive(Clone, Copy)]
-pub struct SegmentRow<'a> {
+pub(super) struct SegmentRow<'a> {
     table: &'a SegmentTable<'a>,
-    /// Place of its flow in the table.
-    flow: u32,
-    /// Place of its file in the table, and its number there, from 1.
-    frame: Option<(u32, u64)>,
+    place: Place,
     segment: ClassifiedSegment,
 }
 
-impl<'a> Iterator for SegmentRows<'a> {
-    type Item = SegmentRow<'a>;
+/// Where a row belongs.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Place of its flow in the table.
+    flow: u32,
+    /// Place of its file in the table plus one; 0 for none.
+    file: u32,
+    /// Its number in that file, from 1.
+    frame: u64,
+}
 
+impl<'a> SegmentRows<'a> {
+    /// Calls `each` with the next rows, as many as are wanted at most.
     #[inline]
-    fn next(&mut self) -> Option<SegmentRow<'a>> {
-        loop {
-            if let Some((of, segments)) = &mut self.current
-                && let Some((flow, segment)) = segments.next()
-            {
-                let frame = of.capture.frames.frame(segment.ordinal);
-                return Some(SegmentRow {
-                    table: self.table,
-                    flow: of.first_flow as u32 + flow,
-                    frame: frame.map(|(file, frame)| ((of.first_file + file) as u32, frame)),
-                    segment,
+    fn take(&mut self, mut wanted: usize, mut each: impl FnMut(Place, ClassifiedSegment)) {
+        while wanted > 0 {
+            if let Some((of, segments)) = &mut self.current {
+                wanted = segments.take(wanted, |flow, segment| {
+                    let frame = of.capture.frames.frame(segment.ordinal);
+                    let place = Place {
+                        flow: of.first_flow as u32 + flow,
+                        file: frame.map_or(0, |(file, _)| (of.first_file + file) as u32 + 1),
+                        frame: frame.map_or(0, |(_, frame)| frame),
+                    };
+                    each(place, segment);
                 });
+                if wanted == 0 {
+                    return;
+                }
             }
-            let of = self.table.captures.get(self.next)?;
+            let Some(of) = self.table.captures.get(self.next) else {
+                return;
+            };
             self.next += 1;
             self.current = Some((of, InOrder::new(of.capture)));
         }
+    }
+
+    /// The next rows, no more than `rows_max`, in the place of those in `block`.
+    fn next_block(&mut self, block: &mut Vec<SegmentRow<'a>>, rows_max: usize) {
+        let table = self.table;
+        block.clear();
+        self.take(rows_max, |place, segment| {
+            block.push(SegmentRow {
+                table,
+                place,
+                segment,
+            });
+        });
     }
 }
 
 impl<'a> SegmentRow<'a> {
     fn of(&self) -> &'a OfFlow<'a> {
-        &self.table.flows[self.flow as usize]
+        &self.table.flows[self.place.flow as usize]
     }
 
     fn file(&self) -> Option<&str> {
-        let (file, _) = self.frame?;
-        self.table.files.get(file as usize).map(String::as_str)
+        self.table.file(self.place.file)
+    }
+
+    fn frame(&self) -> Option<u64> {
+        (self.place.file > 0).then_some(self.place.frame)
     }
 }
 
@@ -146,11 +180,10 @@ pub fn segment_blocks<E>(
     let table = SegmentTable::of(analysis);
     let mut rows = table.rows();
     let mut block: Vec<SegmentRow<'_>> = Vec::new();
-    block.extend(rows.by_ref().take(rows_max.max(1)));
+    rows.next_block(&mut block, rows_max.max(1));
     loop {
         each(schema::frame(&columns(), &block))?;
-        block.clear();
-        block.extend(rows.by_ref().take(rows_max.max(1)));
+        rows.next_block(&mut block, rows_max.max(1));
         if block.is_empty() {
             return Ok(());
         }
@@ -166,7 +199,7 @@ pub(super) fn columns<'a>() -> Vec<Column<SegmentRow<'a>>> {
     "dst_ip" "-" Name |row| Some(&row.of().addresses.dst);
     "dst_port" "-" Count |row| Some(u64::from(row.of().flow.ends().1.port()));
     "file" "-" Name SegmentRow::file;
-    "frame" "-" Count |row| row.frame.map(|(_, frame)| frame);
+    "frame" "-" Count SegmentRow::frame;
     "time_ns" "-" Whole |row| Some(row.segment.at.as_ns());
     "seq" "-" Count |row| Some(u64::from(row.segment.seq.0));
     "offset" "-" Whole |row| Some(row.segment.offset);

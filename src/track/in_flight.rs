@@ -163,6 +163,14 @@ impl InFlight {
 
     /// Indices of the ranges that share a byte with `start..end`.
     pub(super) fn overlapping(&self, start: i64, end: i64) -> std::ops::Range<usize> {
+        // Mostly asked for what was pushed last: those before it end where it starts, or below.
+        if let Some(highest) = self.sent.back()
+            && highest.start <= start
+            && start < highest.end()
+            && highest.start < end
+        {
+            return self.sent.len() - 1..self.sent.len();
+        }
         let first = self.first_ending_above(start);
         let mut last = first;
         while self.sent.get(last).is_some_and(|sent| sent.start < end) {

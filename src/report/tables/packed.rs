@@ -92,9 +92,12 @@ fn shared(
 /// Values without those that repeat.
 struct Distinct<T> {
     values: Vec<T>,
-    /// For each of the values with repeats its place in `values`; `None` for null.
-    places: Vec<Option<u32>>,
+    /// For each of the values with repeats its place in `values`, or [`NULL`].
+    places: Vec<u32>,
 }
+
+/// The place of what is no value.
+const NULL: u32 = u32::MAX;
 
 impl<T: Copy + Eq + Hash> Distinct<T> {
     fn of(all: impl Iterator<Item = Option<T>>) -> Self {
@@ -106,7 +109,7 @@ impl<T: Copy + Eq + Hash> Distinct<T> {
                 values.len() as u32 - 1
             })
         };
-        let places = all.map(|value| value.map(&mut place)).collect();
+        let places = all.map(|value| value.map_or(NULL, &mut place)).collect();
         Self { values, places }
     }
 }
@@ -179,21 +182,28 @@ fn dictionary<T: Word>(
     }
 
     let mut out = Vec::new();
-    let codes = || keys.iter().map(|&key| distinct.places[key as usize]);
-    let any_null = distinct.places.contains(&None);
     // A width of 0 is allowed, but not all readers know that.
     let width = (usize::BITS - values.len().saturating_sub(1).leading_zeros()).max(1);
-    let codes: Vec<u32> = if any_null {
-        let valid: Vec<bool> = codes().map(|code| code.is_some()).collect();
-        put_levels(&mut out, Some(&valid), keys.len())?;
-        codes().flatten().collect()
-    } else {
+    let mut nulls = 0;
+    if distinct.places.iter().all(|&place| place == 0) {
+        // The usual case of few flows.
         put_levels(&mut out, None, keys.len())?;
-        codes().map(Option::unwrap_or_default).collect()
-    };
-    let nulls = keys.len() - codes.len();
-    out.push(width as u8);
-    put_hybrid(&mut out, &codes, width)?;
+        out.push(width as u8);
+        u32::run_length_encode(&mut out, keys.len(), 0, width)?;
+    } else {
+        let codes = keys.iter().map(|&key| distinct.places[key as usize]);
+        let mut codes: Vec<u32> = codes.collect();
+        if distinct.places.contains(&NULL) {
+            let valid: Vec<bool> = codes.iter().map(|&code| code != NULL).collect();
+            put_levels(&mut out, Some(&valid), keys.len())?;
+            codes.retain(|&code| code != NULL);
+            nulls = keys.len() - codes.len();
+        } else {
+            put_levels(&mut out, None, keys.len())?;
+        }
+        out.push(width as u8);
+        put_hybrid(&mut out, &codes, width)?;
+    }
     let encoded = Encoded {
         dictionary: Some((words, values.len())),
         data: out,

@@ -82,29 +82,36 @@ fn write_groups<W: Write + Send>(
         .collect();
     let at_a_time = pool.current_num_threads();
     let mut rows = table.rows();
-    let mut next = || -> Vec<SegmentGroup> {
-        let groups = (0..at_a_time).map(|_| SegmentGroup::take(&mut rows, ROW_GROUP_ROWS));
-        groups.take_while(|group| !group.is_empty()).collect()
+    let mut refill = |groups: &mut [SegmentGroup]| {
+        for group in groups {
+            group.refill(&mut rows, ROW_GROUP_ROWS);
+        }
     };
-    let encode = |group: &SegmentGroup| -> PolarsResult<Vec<Vec<CompressedPage>>> {
+    let encode = |group: &SegmentGroup| -> PolarsResult<(u64, Vec<Vec<CompressedPage>>)> {
         let cells = group.columns(&table);
         let mut zstd = packed::compressor()?;
         let columns = cells.iter().zip(&columns);
-        columns
-            .map(|(cells, of)| packed::pages(cells, of, &mut zstd))
-            .collect()
+        let pages = columns.map(|(cells, of)| packed::pages(cells, of, &mut zstd));
+        Ok((group.len() as u64, pages.collect::<PolarsResult<_>>()?))
     };
-    let mut groups = next();
-    while !groups.is_empty() {
-        let (following, encoded) = pool.install(|| {
-            rayon::join(&mut next, || {
-                groups.par_iter().map(encode).collect::<Vec<_>>()
-            })
+    let mut groups: Vec<SegmentGroup> = Vec::new();
+    let mut following: Vec<SegmentGroup> = Vec::new();
+    groups.resize_with(at_a_time, SegmentGroup::default);
+    following.resize_with(at_a_time, SegmentGroup::default);
+    refill(&mut groups);
+    while groups.first().is_some_and(|group| !group.is_empty()) {
+        let full = || groups.par_iter().filter(|group| !group.is_empty());
+        let ((), encoded) = pool.install(|| {
+            rayon::join(
+                || refill(&mut following),
+                || full().map(encode).collect::<Vec<_>>(),
+            )
         });
-        for (group, pages) in groups.iter().zip(encoded) {
-            writer.write_row_group(group.len() as u64, &pages?)?;
+        for pages in encoded {
+            let (rows, pages) = pages?;
+            writer.write_row_group(rows, &pages)?;
         }
-        groups = following;
+        std::mem::swap(&mut groups, &mut following);
     }
     writer.finish().map(drop)
 }

@@ -1,7 +1,7 @@
 //! A group of rows as packed columns: what a file of columns is written from.
 
-use super::{SegmentRow, SegmentTable};
-use crate::event::{LossPlace, Reason, RttLabel, Verdict};
+use super::{Place, SegmentRows, SegmentTable};
+use crate::event::{ClassifiedSegment, LossPlace, Reason, RttLabel, Verdict};
 use crate::table::packed::{Keys, Numbers, Packed, Shared};
 
 /// Rows that are taken at a time: so few that they stay in the cache while column after column
@@ -40,31 +40,53 @@ const LABELS: [RttLabel; 5] = [
 ];
 
 impl SegmentGroup {
-    /// Takes the next rows, `rows_max` at most.
-    pub fn take<'a>(rows: &mut impl Iterator<Item = SegmentRow<'a>>, rows_max: usize) -> Self {
-        let mut group = Self::default();
-        let mut block: Vec<SegmentRow<'_>> = Vec::with_capacity(BLOCK_ROWS);
-        while group.rows < rows_max {
+    /// Takes the next rows, `rows_max` at most, in the place of those that it had.
+    pub fn refill(&mut self, rows: &mut SegmentRows<'_>, rows_max: usize) {
+        self.clear();
+        let mut block: Vec<(Place, ClassifiedSegment)> = Vec::with_capacity(BLOCK_ROWS);
+        while self.rows < rows_max {
             block.clear();
-            block.extend(rows.by_ref().take(BLOCK_ROWS.min(rows_max - group.rows)));
+            let wanted = BLOCK_ROWS.min(rows_max - self.rows);
+            rows.take(wanted, |place, segment| block.push((place, segment)));
             if block.is_empty() {
                 break;
             }
-            group.add(&block);
+            self.add(&block);
         }
-        group
     }
 
-    fn add(&mut self, block: &[SegmentRow<'_>]) {
-        self.rows += block.len();
-        let rows = || block.iter();
-        let segments = || block.iter().map(|row| &row.segment);
-        rows().for_each(|row| self.flows.push(row.flow));
-        for row in rows() {
-            self.files.push(row.frame.map_or(0, |(file, _)| file + 1));
+    fn clear(&mut self) {
+        self.rows = 0;
+        self.judgements.clear();
+        for keys in [
+            &mut self.flows,
+            &mut self.files,
+            &mut self.payload_lens,
+            &mut self.verdicts,
+            &mut self.rtt_labels,
+        ] {
+            keys.clear();
         }
+        for numbers in [
+            &mut self.frames,
+            &mut self.times,
+            &mut self.seqs,
+            &mut self.offsets,
+            &mut self.rtts,
+            &mut self.in_flight,
+        ] {
+            numbers.clear();
+        }
+    }
+
+    fn add(&mut self, block: &[(Place, ClassifiedSegment)]) {
+        self.rows += block.len();
+        let places = || block.iter().map(|(place, _)| place);
+        let segments = || block.iter().map(|(_, segment)| segment);
+        places().for_each(|place| self.flows.push(place.flow));
+        places().for_each(|place| self.files.push(place.file));
         self.frames
-            .extend_some(rows().map(|row| row.frame.map(|(_, frame)| frame as i64)));
+            .extend_some(places().map(|place| (place.file > 0).then_some(place.frame as i64)));
         self.times
             .extend(segments().map(|segment| segment.at.as_ns()));
         self.seqs
@@ -121,10 +143,6 @@ impl SegmentGroup {
             self.verdicts
                 .column(move |place| name(place).map(Shared::Text))
         };
-        let file = |file: u32| {
-            let file = table.files.get((file as usize).checked_sub(1)?)?;
-            Some(Shared::Text(file))
-        };
         let label = |label: u32| {
             let label = LABELS.get((label as usize).checked_sub(1)?)?;
             Some(Shared::Text(label.name()))
@@ -138,7 +156,7 @@ impl SegmentGroup {
             self.flows.column(|flow| text(&of(flow).addresses.dst)),
             self.flows
                 .column(|flow| count(of(flow).flow.ends().1.port().into())),
-            self.files.column(file),
+            self.files.column(|file| table.file(file).map(Shared::Text)),
             Packed::Numbers(&self.frames),
             Packed::Numbers(&self.times),
             Packed::Numbers(&self.seqs),

@@ -73,25 +73,36 @@ impl<'a> InOrder<'a> {
         });
         true
     }
-}
 
-impl Iterator for InOrder<'_> {
-    /// Place of the flow among those of the capture, and its segment.
-    type Item = (u32, ClassifiedSegment);
-
+    /// Calls `each` with the next segments, as many as are wanted at most, and the places of their
+    /// flows among those of the capture. How many are still wanted then, as there are no more.
     #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            while let Some(&turn) = self.turns.get(self.next) {
-                let ordinal = self.start + self.next as u64;
-                self.next += 1;
-                if let Some(flow) = turn.checked_sub(1) {
-                    return Some((flow, self.rests[flow as usize].next(ordinal)));
+    pub(super) fn take(
+        &mut self,
+        mut wanted: usize,
+        mut each: impl FnMut(u32, ClassifiedSegment),
+    ) -> usize {
+        while wanted > 0 {
+            let Some(turns) = self.turns.get(self.next..).filter(|rest| !rest.is_empty()) else {
+                if self.turn() {
+                    continue;
                 }
+                break;
+            };
+            let first = self.start + self.next as u64;
+            let mut looked_at = 0;
+            for &turn in turns {
+                if let Some(flow) = turn.checked_sub(1) {
+                    if wanted == 0 {
+                        break;
+                    }
+                    wanted -= 1;
+                    each(flow, self.rests[flow as usize].next(first + looked_at));
+                }
+                looked_at += 1;
             }
-            if !self.turn() {
-                return None;
-            }
+            self.next += looked_at as usize;
         }
+        wanted
     }
 }

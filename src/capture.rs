@@ -33,6 +33,7 @@ mod clock;
 mod compression;
 mod error;
 mod facts;
+mod frames;
 mod interface;
 mod lanes;
 mod mapped;
@@ -86,6 +87,9 @@ pub struct ReadOptions {
     /// Go on behind damage at the next records that make sense, instead of ending there with an
     /// error; [`FileFacts::gaps`] then tells what was passed over. Files are read, never mapped.
     pub repair: bool,
+    /// Threads that decompress one file, where it consists of frames that can be told apart: zstd
+    /// frames, BGZF. Which records come out does not depend on it.
+    pub threads: usize,
 }
 
 /// How the bytes of a file are taken in.
@@ -108,6 +112,7 @@ impl Default for ReadOptions {
             window_bytes: WINDOW_BYTES,
             io: Io::Read,
             repair: false,
+            threads: 1,
         }
     }
 }
@@ -128,6 +133,7 @@ pub struct CaptureReader {
 struct Way {
     io: Io,
     repair: bool,
+    threads: usize,
 }
 
 /// A file of the capture: not yet opened, being read, or done.
@@ -156,6 +162,7 @@ impl CaptureReader {
         let way = Way {
             io: options.io,
             repair: options.repair,
+            threads: options.threads,
         };
         let mut reader = Self {
             files: Vec::with_capacity(openers.len()),

@@ -27,6 +27,20 @@ impl FrameIndex {
         }
     }
 
+    /// As [`frame`](Self::frame), and the first position that is not of the same file.
+    #[must_use]
+    pub fn frames_from(&self, ordinal: u64) -> Option<(usize, u64, u64)> {
+        let (file, frame) = self.frame(ordinal)?;
+        let next = self
+            .starts
+            .partition_point(|&(first, _, _)| first <= ordinal);
+        let end = self
+            .starts
+            .get(next)
+            .map_or(u64::MAX, |&(first, _, _)| first);
+        Some((file, frame, end))
+    }
+
     /// File (its place among those of the capture) and frame number, from 1, of a record.
     #[must_use]
     pub fn frame(&self, ordinal: u64) -> Option<(usize, u64)> {

@@ -135,7 +135,11 @@ impl Frames {
                 .iter()
                 .map(|part| {
                     let thread = thread::Builder::new().name("decompress".to_owned());
-                    (part, thread.spawn_scoped(scope, move || decompress_one(compression, decode, part)))
+                    (
+                        part,
+                        thread
+                            .spawn_scoped(scope, move || decompress_one(compression, decode, part)),
+                    )
                 })
                 .collect();
             let mut outcomes = vec![one(first)];

@@ -19,6 +19,8 @@ pub enum Packed<'a> {
     Shared {
         /// Place of each row's value.
         keys: &'a [u32],
+        /// The same as runs: the place, and for how many rows.
+        runs: &'a [(u32, u32)],
         /// The values.
         values: Vec<Option<Shared<'a>>>,
     },
@@ -82,6 +84,8 @@ const NEAR: usize = 1 << 22;
 pub(super) struct Keys {
     /// Place of each row's value.
     rows: Vec<u32>,
+    /// The same as runs.
+    runs: Vec<(u32, u32)>,
     /// The values' numbers.
     numbers: Vec<u32>,
     /// Places of values in `numbers`, by number, plus one; 0 where a number is not among them.
@@ -98,6 +102,7 @@ impl Keys {
             }
         }
         self.rows.clear();
+        self.runs.clear();
         self.far.clear();
     }
 
@@ -109,6 +114,10 @@ impl Keys {
             _ => self.find(number),
         };
         self.rows.push(key);
+        match self.runs.last_mut() {
+            Some((last, rows)) if *last == key => *rows += 1,
+            _ => self.runs.push((key, 1)),
+        }
     }
 
     #[cold]
@@ -133,6 +142,7 @@ impl Keys {
     pub(super) fn column<'a>(&'a self, value: impl Fn(u32) -> Option<Shared<'a>>) -> Packed<'a> {
         Packed::Shared {
             keys: &self.rows,
+            runs: &self.runs,
             values: self.numbers.iter().map(|&number| value(number)).collect(),
         }
     }

@@ -118,12 +118,20 @@ impl<'a> SegmentRows<'a> {
     fn take(&mut self, mut wanted: usize, mut each: impl FnMut(Place, ClassifiedSegment)) {
         while wanted > 0 {
             if let Some((of, segments)) = &mut self.current {
+                // The file of the row before, whose frames follow each other.
+                let (mut file, mut lead, mut end) = (0, 0, 0);
                 wanted = segments.take(wanted, |flow, segment| {
-                    let frame = of.capture.frames.frame(segment.ordinal);
+                    let ordinal = segment.ordinal;
+                    if ordinal >= end {
+                        let found = of.capture.frames.frames_from(ordinal);
+                        file = found.map_or(0, |(file, ..)| (of.first_file + file) as u32 + 1);
+                        lead = found.map_or(0, |(_, frame, _)| frame.wrapping_sub(ordinal));
+                        end = found.map_or(ordinal + 1, |(.., end)| end);
+                    }
                     let place = Place {
                         flow: of.first_flow as u32 + flow,
-                        file: frame.map_or(0, |(file, _)| (of.first_file + file) as u32 + 1),
-                        frame: frame.map_or(0, |(_, frame)| frame),
+                        file,
+                        frame: lead.wrapping_add(ordinal),
                     };
                     each(place, segment);
                 });

@@ -23,7 +23,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("memmap2", &["capture/mapping"]),
     ("libc", &["capture/mapping"]),
     ("etherparse", &["decode"]),
-    ("foldhash", &["flow", "path"]),
+    ("foldhash", &["flow", "path", "report/tables/packed"]),
     ("hashbrown", &["flow"]),
     ("statrs", &["metric/stats/distribution"]),
     ("rayon", &["analyze", "report/chart", "report/tables"]),

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use foldhash::fast::FixedState;
 use polars::prelude::PolarsResult;
 use polars_parquet::parquet::CowBuffer;
 use polars_parquet::parquet::compression::Compression;
@@ -53,12 +54,22 @@ pub(super) fn pages(
 ) -> PolarsResult<Vec<CompressedPage>> {
     match column {
         Packed::Numbers(numbers) => delta(numbers.values(), numbers.valid(), of, zstd),
-        Packed::Shared { keys, values } => shared(keys, values, of, zstd),
+        Packed::Shared { keys, runs, values } => {
+            let rows = Rows { keys, runs };
+            shared(rows, values, of, zstd)
+        }
     }
 }
 
+/// Which value each row has, and the same as runs.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    keys: &'a [u32],
+    runs: &'a [(u32, u32)],
+}
+
 fn shared(
-    keys: &[u32],
+    rows: Rows<'_>,
     values: &[Option<Shared<'_>>],
     of: &Descriptor,
     zstd: &mut Compressor<'_>,
@@ -74,15 +85,15 @@ fn shared(
     };
     if is_text {
         let texts = values.iter().map(|&value| text(value));
-        return dictionary(keys, &Distinct::of(texts), of, zstd);
+        return dictionary(rows, &Distinct::of(texts), of, zstd);
     }
     let numbers = values.iter().map(|&value| whole(value));
     let distinct = Distinct::of(numbers.clone());
-    if distinct.values.len() <= keys.len() / ROWS_A_VALUE || keys.len() < ROWS_A_VALUE {
-        return dictionary(keys, &distinct, of, zstd);
+    if distinct.values.len() <= rows.keys.len() / ROWS_A_VALUE || rows.keys.len() < ROWS_A_VALUE {
+        return dictionary(rows, &distinct, of, zstd);
     }
     let numbers: Vec<Option<i64>> = numbers.collect();
-    let cells = || keys.iter().map(|&key| numbers[key as usize]);
+    let cells = || rows.keys.iter().map(|&key| numbers[key as usize]);
     let valid: Vec<bool> = cells().map(|cell| cell.is_some()).collect();
     let values: Vec<i64> = cells().flatten().collect();
     let any_null = values.len() < valid.len();
@@ -101,7 +112,7 @@ const NULL: u32 = u32::MAX;
 
 impl<T: Copy + Eq + Hash> Distinct<T> {
     fn of(all: impl Iterator<Item = Option<T>>) -> Self {
-        let mut found: HashMap<T, u32> = HashMap::new();
+        let mut found: HashMap<T, u32, FixedState> = HashMap::default();
         let mut values = Vec::new();
         let mut place = |value: T| {
             *found.entry(value).or_insert_with(|| {
@@ -170,7 +181,7 @@ fn range<T: Word>(values: &[T]) -> Option<(T, T)> {
 }
 
 fn dictionary<T: Word>(
-    keys: &[u32],
+    shared: Rows<'_>,
     distinct: &Distinct<T>,
     of: &Descriptor,
     zstd: &mut Compressor<'_>,
@@ -184,30 +195,39 @@ fn dictionary<T: Word>(
     let mut out = Vec::new();
     // A width of 0 is allowed, but not all readers know that.
     let width = (usize::BITS - values.len().saturating_sub(1).leading_zeros()).max(1);
+    let rows: usize = shared.keys.len();
     let mut nulls = 0;
-    if distinct.places.iter().all(|&place| place == 0) {
-        // The usual case of few flows.
-        put_levels(&mut out, None, keys.len())?;
+    let code = |key: u32| distinct.places[key as usize];
+    if is_shorter_as_runs(shared.runs.len(), rows, width) {
+        let runs = shared.runs.iter().map(|&(key, len)| (code(key), len));
+        let runs = merged(runs);
+        let valid = merged(runs.iter().map(|&(code, len)| (code != NULL, len)));
+        put_level_runs(&mut out, &valid)?;
         out.push(width as u8);
-        u32::run_length_encode(&mut out, keys.len(), 0, width)?;
-    } else {
-        let codes = keys.iter().map(|&key| distinct.places[key as usize]);
-        let mut codes: Vec<u32> = codes.collect();
-        if distinct.places.contains(&NULL) {
-            let valid: Vec<bool> = codes.iter().map(|&code| code != NULL).collect();
-            put_levels(&mut out, Some(&valid), keys.len())?;
-            codes.retain(|&code| code != NULL);
-            nulls = keys.len() - codes.len();
-        } else {
-            put_levels(&mut out, None, keys.len())?;
+        let some = runs.into_iter().filter(|&(code, _)| code != NULL);
+        for (code, len) in merged(some) {
+            u32::run_length_encode(&mut out, len as usize, code, width)?;
         }
+        let null_runs = valid.iter().filter(|(valid, _)| !valid);
+        nulls = null_runs.map(|&(_, len)| len as usize).sum();
+    } else if distinct.places.contains(&NULL) {
+        let mut codes: Vec<u32> = shared.keys.iter().map(|&key| code(key)).collect();
+        let valid: Vec<bool> = codes.iter().map(|&code| code != NULL).collect();
+        put_levels(&mut out, Some(&valid), rows)?;
+        codes.retain(|&code| code != NULL);
+        nulls = rows - codes.len();
         out.push(width as u8);
-        put_hybrid(&mut out, &codes, width)?;
+        u32::bitpacked_encode(&mut out, codes.into_iter(), width as usize)?;
+    } else {
+        put_levels(&mut out, None, rows)?;
+        out.push(width as u8);
+        let codes = shared.keys.iter().map(|&key| code(key));
+        u32::bitpacked_encode(&mut out, codes, width as usize)?;
     }
     let encoded = Encoded {
         dictionary: Some((words, values.len())),
         data: out,
-        rows: keys.len(),
+        rows,
         encoding: Encoding::RleDictionary,
         statistics: T::statistics(range(values), nulls, of),
     };
@@ -234,40 +254,61 @@ fn delta(
     encoded.pages(of, zstd)
 }
 
-/// Which rows are null: definition levels, preceded by their length.
-fn put_levels(out: &mut Vec<u8>, valid: Option<&[bool]>, rows: usize) -> PolarsResult<()> {
-    let start = out.len();
-    out.extend_from_slice(&[0; 4]);
-    match valid {
-        None => bool::run_length_encode(out, rows, true, 1)?,
-        Some(valid) => put_hybrid(out, valid, 1)?,
-    }
-    let bytes = (out.len() - start - 4) as u32;
-    out[start..start + 4].copy_from_slice(&bytes.to_le_bytes());
-    Ok(())
-}
-
-/// Small numbers either as runs or packed into bits, whichever is shorter.
-fn put_hybrid<T: Encoder<T> + PartialEq + Default + Copy>(
-    out: &mut Vec<u8>,
-    values: &[T],
-    width: u32,
-) -> PolarsResult<()> {
+/// Whether small numbers take less room as so many runs than packed into bits.
+fn is_shorter_as_runs(runs: usize, rows: usize, width: u32) -> bool {
     /// Most bytes that a run takes, besides its value: it is no longer than a group of rows.
     const RUN_BYTES: usize = 3;
-    let ends = values.iter().zip(values.iter().skip(1));
-    let runs = 1 + ends.filter(|(value, next)| value != next).count();
-    let run_bytes = RUN_BYTES + width.div_ceil(8) as usize;
-    if values.is_empty() {
-        return Ok(());
-    }
-    if runs * run_bytes < values.len() * width as usize / 8 || runs == 1 {
-        for run in values.chunk_by(PartialEq::eq) {
-            T::run_length_encode(out, run.len(), run[0], width)?;
+    runs * (RUN_BYTES + width.div_ceil(8) as usize) < rows * width as usize / 8 || runs <= 1
+}
+
+/// Runs without those that go on with the value of the one before.
+fn merged<T: PartialEq>(runs: impl Iterator<Item = (T, u32)>) -> Vec<(T, u32)> {
+    let mut merged: Vec<(T, u32)> = Vec::new();
+    for (value, len) in runs {
+        match merged.last_mut() {
+            Some((last, so_far)) if *last == value => *so_far += len,
+            _ => merged.push((value, len)),
         }
-    } else {
-        T::bitpacked_encode(out, values.iter().copied(), width as usize)?;
     }
+    merged
+}
+
+/// Which rows are null: definition levels, preceded by their length.
+fn put_levels(out: &mut Vec<u8>, valid: Option<&[bool]>, rows: usize) -> PolarsResult<()> {
+    let Some(valid) = valid else {
+        return put_level_runs(out, &[(true, rows as u32)]);
+    };
+    let ends = valid.iter().zip(valid.iter().skip(1));
+    let runs = 1 + ends.filter(|(value, next)| value != next).count();
+    if is_shorter_as_runs(runs, rows, 1) {
+        let runs = valid.chunk_by(PartialEq::eq);
+        let runs: Vec<_> = runs.map(|run| (run[0], run.len() as u32)).collect();
+        return put_level_runs(out, &runs);
+    }
+    with_length(out, |out| {
+        Ok(bool::bitpacked_encode(out, valid.iter().copied(), 1)?)
+    })
+}
+
+fn put_level_runs(out: &mut Vec<u8>, runs: &[(bool, u32)]) -> PolarsResult<()> {
+    with_length(out, |out| {
+        for &(valid, len) in runs {
+            bool::run_length_encode(out, len as usize, valid, 1)?;
+        }
+        Ok(())
+    })
+}
+
+/// Puts something behind its length in bytes.
+fn with_length(
+    out: &mut Vec<u8>,
+    put: impl FnOnce(&mut Vec<u8>) -> PolarsResult<()>,
+) -> PolarsResult<()> {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    put(out)?;
+    let bytes = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&bytes.to_le_bytes());
     Ok(())
 }
 
@@ -437,6 +478,10 @@ mod tests {
         })
     }
 
+    fn runs_of(keys: &[u32]) -> Vec<(u32, u32)> {
+        merged(keys.iter().map(|&key| (key, 1)))
+    }
+
     proptest! {
         #[test]
         fn numbers_are_read_as_they_were(cells in cells(number())) {
@@ -468,6 +513,7 @@ mod tests {
             let expected = Series::new("n".into(), expected);
             let packed = Packed::Shared {
                 keys: &keys,
+                runs: &runs_of(&keys),
                 values: texts().map(|text| text.map(Shared::Text)).collect(),
             };
             prop_assert!(write_and_read(&packed, keys.len(), &expected).equals_missing(&expected));
@@ -478,6 +524,7 @@ mod tests {
             let expected = Series::new("n".into(), expected);
             let packed = Packed::Shared {
                 keys: &keys,
+                runs: &runs_of(&keys),
                 values: numbers.iter().map(|number| number.map(Shared::Whole)).collect(),
             };
             prop_assert!(write_and_read(&packed, keys.len(), &expected).equals_missing(&expected));

@@ -6,8 +6,8 @@
 //! $ cargo run --release --no-default-features --example mutilate -- 200 FOLDER...
 //! ```
 //!
-//! analyses each file below the folders 400 times: cut at 200 places, then with 1 to 8 of its bytes
-//! replaced, 200 times. It prints the slowest and the largest run, and fails when one is beyond the
+//! analyses each file below the folders 800 times: cut at 200 places, then with 1 to 8 of its bytes
+//! replaced, 200 times, each as it is and with repair. It prints the slowest and the largest run, and fails when one is beyond the
 //! bounds. Memory is known on Linux only.
 #![expect(
     clippy::print_stdout,
@@ -26,12 +26,14 @@ mod packets;
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Cursor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use ccanalyze::analyze::Config;
+use ccanalyze::capture::CaptureSource;
 use noise::Noise;
 
 /// Most time a megabyte may take.
@@ -102,21 +104,23 @@ fn main() -> io::Result<ExitCode> {
                 }
                 format!("{name} with {flips:?}")
             };
-            runs += 1;
-            let Some(cost) = analyze(bytes, what.clone()) else {
-                println!("PANIC: {what}");
-                faults += 1;
-                continue;
-            };
-            if cost.time_per_mb() > TIME_PER_MB || cost.memory_kib > MEMORY_KIB_MAX {
-                println!("BEYOND: {cost}");
-                faults += 1;
-            }
-            if cost.time_per_mb() > slowest.time_per_mb() {
-                slowest = cost.clone();
-            }
-            if cost.memory_kib > largest.memory_kib {
-                largest = cost;
+            for (repair, how) in [(false, ""), (true, ", repaired")] {
+                runs += 1;
+                let Some(cost) = analyze(bytes.clone(), repair, format!("{what}{how}")) else {
+                    println!("PANIC: {what}{how}");
+                    faults += 1;
+                    continue;
+                };
+                if cost.time_per_mb() > TIME_PER_MB || cost.memory_kib > MEMORY_KIB_MAX {
+                    println!("BEYOND: {cost}");
+                    faults += 1;
+                }
+                if cost.time_per_mb() > slowest.time_per_mb() {
+                    slowest = cost.clone();
+                }
+                if cost.memory_kib > largest.memory_kib {
+                    largest = cost;
+                }
             }
         }
     }
@@ -127,13 +131,20 @@ fn main() -> io::Result<ExitCode> {
 }
 
 /// Analyses a capture on one thread; `None` when that panicked.
-fn analyze(bytes: Vec<u8>, what: String) -> Option<Cost> {
+fn analyze(bytes: Vec<u8>, repair: bool, what: String) -> Option<Cost> {
     let size = bytes.len();
     let before = reset_peak_kib();
     let start = Instant::now();
     let run = || {
-        let capture = answers::analyze(vec![bytes], usize::MAX, 1, false);
-        capture.records
+        let reader = Box::new(Cursor::new(bytes));
+        let name = "mutilated".to_owned();
+        let config = Config {
+            threads: Some(1),
+            repair,
+            ..Config::default()
+        };
+        let sources = vec![CaptureSource::Reader { name, reader }];
+        answers::analyze_with(sources, &config).records
     };
     catch_unwind(AssertUnwindSafe(run)).ok()?;
     Some(Cost {

@@ -48,7 +48,9 @@ fn main() -> io::Result<ExitCode> {
             for torrent in &TORRENTS {
                 let program = std::env::current_exe()?;
                 let turns = turns.to_string();
-                let run = Command::new(program).args([&turns, torrent.name]).status()?;
+                let run = Command::new(program)
+                    .args([&turns, torrent.name])
+                    .status()?;
                 worst &= run.success();
             }
         }

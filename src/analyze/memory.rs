@@ -7,13 +7,18 @@ use rayon::prelude::*;
 
 use super::pruning::Pruning;
 use crate::flow::FlowTable;
-use crate::observe::{LiveConnection, Recorder};
+use crate::observe::{ConnectionRecord, FlowRecord, LiveConnection, Recorder};
 
 /// Most that a record adds: a connection with a flow in its first bin, and room for more of them.
 const RECORD_GROWTH_BYTES: u64 = 4096;
 
-/// Most that a record of a connection that is there adds: a bin each way, a range, rows.
-const RECORD_BYTES: u64 = 1024;
+/// Most that a record of a connection that is there adds: a bin each way, a range, rows; or one that
+/// waits for the next of its connection.
+const RECORD_BYTES: u64 = 1280;
+
+/// What becomes of a connection of one packet with payload: its record, with a bin and what the
+/// allocator adds.
+const SINGLE_BYTES: usize = size_of::<ConnectionRecord>() + size_of::<FlowRecord>() + 256;
 
 /// Records between two looks when nothing more can be given up.
 const RECORDS_MIN: u64 = 1 << 17;
@@ -26,7 +31,7 @@ const SILENCES_NS: [i64; 2] = [600_000_000_000, 60_000_000_000];
 pub struct GivenUp {
     /// Flows whose series, and rows of `--segments`, were given up.
     pub flows_without_series: u64,
-    /// Connections that were put away, SYNs that nothing had followed among them.
+    /// Connections that were put away, those of one packet among them.
     pub connections: u64,
     /// The time sequences of all flows but the largest.
     pub time_sequences: bool,
@@ -191,7 +196,8 @@ impl Memory {
 fn held_bytes<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>]) -> u64 {
     let bytes = tables.par_iter_mut().map(|table| {
         let live = table.memory_bytes(LiveConnection::memory_bytes);
-        (live + table.observer_mut().memory_bytes()) as u64
+        let singles = table.singles_with_payload() * SINGLE_BYTES;
+        (live + singles + table.observer_mut().memory_bytes()) as u64
     });
     bytes.sum()
 }

@@ -49,6 +49,16 @@ impl Pruning {
             for sink in table.sinks_mut() {
                 sink.for_each_curve(|span, bytes, _| live.push((bytes, span)));
             }
+            let single = |(at, len)| {
+                (
+                    u64::from(len),
+                    Span {
+                        first: at,
+                        last: at,
+                    },
+                )
+            };
+            live.extend(table.single_payloads().map(single));
             for record in &table.observer_mut().connections {
                 ended.extend(record.flows.iter().filter_map(|flow| {
                     Some((flow.summary.payload_bytes, flow.summary.data_span?))

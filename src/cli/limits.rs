@@ -35,8 +35,8 @@ pub struct LimitArgs {
     #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_flows: u64,
 
-    /// Keep at most N SYNs that nothing has followed; beyond that those that have waited longest
-    /// count as connections without payload. Each takes 120 bytes
+    /// Keep at most N connections of one packet so far, as in floods and scans; beyond that those
+    /// without payload, then those that have waited longest, are put away. Each takes 130 bytes
     #[arg(long, value_name = "N", default_value_t = 1 << 23, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_half_open: u64,
 

@@ -93,8 +93,9 @@ pub struct FlowLimits {
     /// payload, and of these and the others those that have been silent longest. Each is marked as
     /// cut by a limit, and counts as a new one when it goes on.
     pub flows_max: usize,
-    /// SYNs at a time in one shard after which nothing has come, which are not among those. One
-    /// more puts away the quarter that has waited longest, marked in the same way.
+    /// Connections of one packet so far at a time in one shard, which are not among those. One more
+    /// puts away a quarter: first those without payload, of these and the others those that have
+    /// waited longest, marked in the same way.
     pub half_open_max: usize,
     /// A connection that is over (FIN both ways or RST) ends after so long a silence, in ns of
     /// capture time: late copies still belong to it.
@@ -132,7 +133,7 @@ impl FlowLimits {
 pub struct TableFacts {
     /// Connections put away because there were too many.
     pub cut_by_limit: u64,
-    /// Connections begun, without SYNs that nothing has followed.
+    /// Connections begun, without those of one packet so far.
     pub opened: u64,
 }
 
@@ -293,8 +294,8 @@ impl<O: Observer> FlowTable<O> {
         while !self.flows.is_empty() {
             self.close(self.flows.len() - 1, false);
         }
-        for syn in self.half_open.take_until(CaptureTime::MAX) {
-            self.put_away(&syn, false);
+        for first in self.half_open.take_until(CaptureTime::MAX) {
+            self.put_away(&first, false);
         }
         (self.observer, self.facts)
     }
@@ -307,33 +308,33 @@ impl<O: Observer> FlowTable<O> {
         }
     }
 
-    /// The connection that a segment of none begins; `None` for a SYN, which has to wait for what
-    /// follows.
+    /// The connection that a segment of none begins; `None` for one that waits for what follows.
     #[cold]
     fn begin(&mut self, hash: u64, segment: &Segment) -> Option<(usize, Direction)> {
-        let syn = self.half_open.take(hash, segment);
-        if syn.is_none() && HalfOpen::takes(segment) {
+        let first = self.half_open.take(hash, segment);
+        if first.is_none() && HalfOpen::takes(segment) {
             if self.half_open.len() >= self.limits.half_open_max {
-                for syn in self.half_open.take_oldest() {
-                    self.put_away(&syn, true);
+                for first in self.half_open.take_quarter() {
+                    self.put_away(&first, true);
                 }
             }
             self.half_open.add(hash, segment);
             return None;
         }
-        let index = self.open(hash, syn.as_ref().unwrap_or(segment));
-        if let Some(syn) = syn {
-            self.pass(index, Direction::Forward, &syn);
+        let index = self.open(hash, first.as_ref().unwrap_or(segment));
+        if let Some(first) = first {
+            self.pass(index, self.direction(index, &first), &first);
         }
         Some((index, self.direction(index, segment)))
     }
 
-    /// Nothing came after a SYN: a connection without payload.
-    fn put_away(&mut self, syn: &Segment, cut_by_limit: bool) {
-        let identity = FlowIdentity::of(syn);
+    /// Nothing came after the first packet of a connection.
+    fn put_away(&mut self, first: &Segment, cut_by_limit: bool) {
+        let identity = FlowIdentity::of(first);
+        let dir = identity.direction(first).unwrap_or(Direction::Forward);
         let mut sink = self.observer.open(&identity);
-        let mut connection = Connection::new();
-        connection.on_segment(Direction::Forward, syn, &mut sink);
+        let mut connection = Connection::with_limits(self.limits.track);
+        connection.on_segment(dir, first, &mut sink);
         connection.finish(&mut sink);
         self.facts.cut_by_limit += u64::from(cut_by_limit);
         self.observer
@@ -458,8 +459,8 @@ impl<O: Observer> FlowTable<O> {
         }
         let past_ns = JUMP_NS.saturating_add(self.limits.idle_ns);
         let until = self.now.plus_ns(-past_ns);
-        for syn in self.half_open.take_until(until) {
-            self.put_away(&syn, false);
+        for first in self.half_open.take_until(until) {
+            self.put_away(&first, false);
         }
     }
 

@@ -6,7 +6,9 @@ use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureInput, Config, Watch};
 use ccanalyze::capture::CaptureSource;
 
+use super::answers::analyze_with;
 use super::packets::{Packet, Twist, pcap, play};
+use super::torrents::TORRENTS;
 
 /// A pcap file of SYNs, each from another address or port, made while it is read.
 struct Scan {
@@ -69,6 +71,60 @@ fn analyze(reader: Box<dyn Read + Send>, config: &Config) -> ccanalyze::analyze:
     Analysis::run(vec![input], config, &Watch::default())
         .captures
         .remove(0)
+}
+
+#[test]
+fn every_flood_is_counted_to_the_packet() {
+    for torrent in &TORRENTS {
+        let name = torrent.name.to_owned();
+        let reader = Box::new(torrent.reader(500));
+        // This looks that records are TCP or skipped, and flows add up.
+        let capture = analyze_with(
+            vec![CaptureSource::Reader { name, reader }],
+            &Config::default(),
+        );
+        assert_eq!(
+            capture.errors.len(),
+            0,
+            "{}: {:?}",
+            torrent.name,
+            capture.errors
+        );
+        assert_eq!(
+            (
+                capture.records,
+                capture.connections_total,
+                capture.cut_by_limit
+            ),
+            (500 * torrent.records, 500 * torrent.connections, 0),
+            "{}",
+            torrent.name
+        );
+    }
+}
+
+/// Connections of one packet that has payload are flows like others, also when too many wait.
+#[test]
+fn a_flood_of_data_has_a_flow_for_each_packet() {
+    let torrent = TORRENTS.iter().find(|torrent| torrent.name == "data");
+    for half_open_max in [usize::MAX, 100] {
+        let mut config = Config::default();
+        config.limits.half_open_max = half_open_max;
+        let reader = Box::new(torrent.unwrap().reader(10_000));
+        let capture = analyze(reader, &config);
+        assert_eq!(
+            (capture.connections_total, capture.flows().count()),
+            (10_000, 10_000)
+        );
+        for flow in capture.flows() {
+            assert_eq!(
+                (flow.summary().packets, flow.summary().payload_bytes),
+                (1, 72)
+            );
+            assert_eq!(flow.record.series.bins().len(), 1);
+        }
+        assert_eq!(capture.cut_by_limit > 0, half_open_max == 100);
+    }
 }
 
 #[test]

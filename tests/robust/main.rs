@@ -9,3 +9,4 @@ mod mutilated;
 mod packets;
 mod properties;
 mod regressions;
+mod torrents;

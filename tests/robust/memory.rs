@@ -138,8 +138,11 @@ fn what_is_given_up_depends_on_the_capture_alone() {
 
 #[test]
 fn connections_that_are_silent_are_put_away_before_series_are_given_up() {
-    // Two thousand connections that send once, and eleven minutes later a hundred others that talk.
-    let mut packets: Vec<Packet> = (0..2000).map(|number| data(number, 0, 100, 0)).collect();
+    // Two thousand connections that send twice (of one packet hardly anything is kept), and eleven
+    // minutes later a hundred others that talk.
+    let mut packets: Vec<Packet> = (0..2)
+        .flat_map(|turn| (0..2000).map(move |number| data(number, turn, 100, turn)))
+        .collect();
     for turn in 0..100 {
         packets.extend((2000..2100).map(|number| data(number, turn, 500, 700_000 + 1000 * turn)));
     }

@@ -77,13 +77,9 @@ pub(crate) const TORRENTS: [Torrent; 28] = [
         ..Torrent::of("SYN, SYN-ACK and RST", hidden, 1)
     },
     Torrent::of("pings", ping, 0),
-    Torrent::of(
-        "first fragments",
-        |turn| fragment(turn, PSH_ACK, 0x2000),
-        0,
-    ),
+    Torrent::of("first fragments", |turn| fragment(turn, PSH_ACK, 0x2000), 0),
     Torrent::of("last fragments", |turn| fragment(turn, PSH_ACK, 100), 0),
-    Torrent::of("400 VLAN tags", vlans, 0),
+    Torrent::of("400 VLAN tags", vlans, 1),
     Torrent::of("50 tunnels", tunnels, 0),
     Torrent {
         head: || pcap_head(u32::MAX),

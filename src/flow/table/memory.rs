@@ -2,6 +2,7 @@
 
 use super::{Flow, FlowTable, Head, Observer, Place, TableFacts};
 use crate::flow::half_open::HalfOpen;
+use crate::time::CaptureTime;
 
 /// What an entry of the index takes, with the room that a hash table leaves free.
 const INDEX_ENTRY_BYTES: usize = 2 * size_of::<Place>();
@@ -24,12 +25,23 @@ impl<O: Observer> FlowTable<O> {
         self.facts
     }
 
-    /// Puts away the half of the SYNs that nothing has followed which has waited longest.
+    /// Connections of one packet so far that has payload: when, and how much.
+    pub fn single_payloads(&self) -> impl Iterator<Item = (CaptureTime, u32)> {
+        self.half_open.payloads()
+    }
+
+    /// How many connections there are of one packet so far that has payload: not counted in
+    /// [`memory_bytes`](Self::memory_bytes) is what an observer will keep of each.
+    #[must_use]
+    pub fn singles_with_payload(&self) -> usize {
+        self.half_open.with_payload()
+    }
+
+    /// Puts away half of the connections of one packet so far that has no payload, those that have
+    /// waited longest.
     pub fn put_away_half_open(&mut self) {
-        for _ in 0..2 {
-            for syn in self.half_open.take_oldest() {
-                self.put_away(&syn, true);
-            }
+        for first in self.half_open.take_silent_half() {
+            self.put_away(&first, true);
         }
         self.half_open.shrink();
     }
@@ -41,6 +53,9 @@ impl<O: Observer> FlowTable<O> {
                 self.close(index, true);
             }
         }
+        for first in self.half_open.take_until(self.now.plus_ns(-silent_ns)) {
+            self.put_away(&first, true);
+        }
         self.shrink();
     }
 
@@ -49,8 +64,11 @@ impl<O: Observer> FlowTable<O> {
     pub fn put_away_quarter(&mut self) {
         if !self.flows.is_empty() {
             self.make_room();
-            self.shrink();
         }
+        for first in self.half_open.take_quarter() {
+            self.put_away(&first, true);
+        }
+        self.shrink();
     }
 
     /// Gives back most of the memory that is not in use.
@@ -58,11 +76,12 @@ impl<O: Observer> FlowTable<O> {
         let room = self.flows.len() / 4 * 5;
         self.flows.shrink_to(room);
         self.heads.shrink_to(room);
+        self.half_open.shrink();
     }
 }
 
 impl HalfOpen {
     fn memory_bytes(&self) -> usize {
-        self.room() * (HalfOpen::SYN_BYTES + 2 * size_of::<u32>())
+        self.room() * (HalfOpen::FIRST_BYTES + 2 * size_of::<u32>())
     }
 }

@@ -326,11 +326,14 @@ impl FileReader {
                 }
                 return;
             }
-            if filled >= target && !entries.is_empty() {
+            // Repair reads far ahead of the walk: a window that ended with what is read would hold
+            // next to nothing, and all that is ahead is copied from window to window.
+            let full = if self.repair.is_some() { at } else { filled };
+            if full >= target && !entries.is_empty() {
                 break;
             }
-            if entries.is_empty() && at > 0 {
-                // Nothing points at the bytes walked so far: the rest may move.
+            if entries.is_empty() && at > filled / 2 {
+                // Nothing points at the bytes walked so far: the rest, which is less, may move.
                 bytes.copy_within(at..filled, 0);
                 self.base += at as u64;
                 filled -= at;

@@ -238,6 +238,28 @@ fn many_damaged_places_are_all_counted_and_some_are_kept() {
     );
 }
 
+/// What is read ahead to decide about damage goes from window to window: with one for each damaged
+/// place a file of ten megabytes took ten seconds.
+#[test]
+fn windows_are_as_large_where_all_is_damaged() {
+    let records = intact(10);
+    let part = [&records[24..], &[0xa5; 3000]].concat();
+    let bytes = [&records[..24], &part.repeat(2500)].concat();
+    let options = ReadOptions {
+        repair: true,
+        ..ReadOptions::default()
+    };
+    let mut reader = CaptureReader::open(vec![source("test.pcap", &bytes)], &options).unwrap();
+    let (mut window, mut windows, mut read) = (Window::new(), 0, 0);
+    while reader.read_window(&mut window).unwrap() {
+        windows += 1;
+        read += window.len();
+    }
+    // Of 2500 damaged places, in 9.4 MB.
+    assert_eq!((read, reader.files()[0].gaps_total), (25_000, 2500));
+    assert!(windows <= 11, "{windows}");
+}
+
 /// Twenty packets of 40 bytes in pcapng, and where each block begins.
 fn blocks() -> (Vec<u8>, Vec<usize>) {
     let mut file = Pcapng::new()

@@ -227,8 +227,8 @@ fn runs_at_the_same_time_do_not_disturb_each_other() {
 #[test]
 fn too_many_connections_for_the_limit_are_told_and_marked() {
     let folder = tempfile::tempdir().unwrap();
-    // 300 connections of two segments each, all alive at the same time.
-    fs::write(folder.path().join("many.pcap"), connections(300, 2)).unwrap();
+    // 300 connections of three segments each, all alive at the same time.
+    fs::write(folder.path().join("many.pcap"), connections(300, 3)).unwrap();
     let args = ["many.pcap", "--no-charts", "--out", "r.csv"];
     let all = run(folder.path(), &args);
     assert_eq!(all.status, 0, "{}", all.stderr);

@@ -106,7 +106,7 @@ pub(crate) const TORRENTS: [Torrent; 28] = [
     Torrent {
         head: pcapng_head,
         records: 0,
-        ..Torrent::of("pcapng, names alone", |turn| names(turn), 0)
+        ..Torrent::of("pcapng, names alone", names, 0)
     },
     Torrent {
         head: pcapng_head,

@@ -33,7 +33,6 @@ mod clock;
 mod compression;
 mod error;
 mod facts;
-mod frames;
 mod interface;
 mod lanes;
 mod mapped;
@@ -87,9 +86,6 @@ pub struct ReadOptions {
     /// Go on behind damage at the next records that make sense, instead of ending there with an
     /// error; [`FileFacts::gaps`] then tells what was passed over. Files are read, never mapped.
     pub repair: bool,
-    /// Threads that decompress one file, where it consists of frames that can be told apart: zstd
-    /// frames, BGZF. Which records come out does not depend on it.
-    pub threads: usize,
 }
 
 /// How the bytes of a file are taken in.
@@ -112,7 +108,6 @@ impl Default for ReadOptions {
             window_bytes: WINDOW_BYTES,
             io: Io::Read,
             repair: false,
-            threads: 1,
         }
     }
 }
@@ -133,7 +128,6 @@ pub struct CaptureReader {
 struct Way {
     io: Io,
     repair: bool,
-    threads: usize,
 }
 
 /// A file of the capture: not yet opened, being read, or done.
@@ -162,7 +156,6 @@ impl CaptureReader {
         let way = Way {
             io: options.io,
             repair: options.repair,
-            threads: options.threads,
         };
         let mut reader = Self {
             files: Vec::with_capacity(openers.len()),

@@ -361,7 +361,6 @@ pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> Ca
     let options = ReadOptions {
         io: config.io,
         repair: config.repair,
-        threads: rayon::current_num_threads(),
         ..ReadOptions::default()
     };
     let analysis = match CaptureReader::open(sources, &options) {

@@ -1,7 +1,7 @@
 //! Decompression, bounded in memory, and with an early end told apart from an end.
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,8 +9,6 @@ use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use lz4_flex::frame::FrameDecoder;
-
-use super::frames::{Decode, Frames};
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,19 +66,17 @@ impl Compression {
         }
     }
 
-    /// A reader of what `input` holds compressed, that works on so many threads where it can.
+    /// A reader of what `input` holds compressed.
     pub(crate) fn decoder<R: Read + Send + 'static>(
         self,
         input: R,
-        threads: usize,
     ) -> io::Result<Box<dyn Read + Send>> {
-        self.bounded(input, threads, EXPANDED_BYTES_MIN)
+        self.bounded(input, EXPANDED_BYTES_MIN)
     }
 
     fn bounded<R: Read + Send + 'static>(
         self,
         input: R,
-        threads: usize,
         bytes_min: u64,
     ) -> io::Result<Box<dyn Read + Send>> {
         let consumed = Arc::new(AtomicU64::new(0));
@@ -89,14 +85,7 @@ impl Compression {
             input,
             bytes: Arc::clone(&consumed),
         };
-        let input = Box::new(BufReader::with_capacity(INPUT_BYTES, input));
-        let decoder: Box<dyn Read + Send> = if threads > 1 && Frames::can_be_in(self) {
-            // Nothing is counted for frames of these kinds.
-            let decode: Decode = |compression, input| compression.unbounded(input, &Arc::default());
-            Box::new(Frames::new(self, input, threads, decode))
-        } else {
-            self.unbounded(input, &cleared)?
-        };
+        let decoder = self.unbounded(input, &cleared)?;
         Ok(Box::new(Bounded {
             decoder,
             consumed,
@@ -107,11 +96,12 @@ impl Compression {
     }
 
     /// `cleared` is what the decoder has counted for frames, beside what is in them.
-    fn unbounded(
+    fn unbounded<R: Read + Send + 'static>(
         self,
-        input: Box<dyn BufRead + Send>,
+        input: R,
         cleared: &Arc<AtomicU64>,
     ) -> io::Result<Box<dyn Read + Send>> {
+        let input = BufReader::with_capacity(INPUT_BYTES, input);
         Ok(match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(input)),
             Self::Zstd => {
@@ -325,7 +315,7 @@ mod tests {
         bytes_min: u64,
     ) -> Result<u64, io::ErrorKind> {
         let mut decoder = compression
-            .bounded(io::Cursor::new(bytes), 2, bytes_min)
+            .bounded(io::Cursor::new(bytes), bytes_min)
             .unwrap();
         io::copy(&mut decoder, &mut io::sink()).map_err(|error| error.kind())
     }

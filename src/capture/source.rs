@@ -52,7 +52,7 @@ pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let input = io::Cursor::new(first).chain(file);
     let reader: Box<dyn Read + Send> = match compression {
         None => Box::new(input),
-        Some(compression) => compression.decoder(input, 1)?,
+        Some(compression) => compression.decoder(input)?,
     };
     let mut bytes = Vec::new();
     reader.take(bytes_max + 1).read_to_end(&mut bytes)?;
@@ -149,15 +149,10 @@ impl Opener {
         }
     }
 
-    /// Opens it, to be decompressed on so many threads where it can be.
-    pub(super) fn open(
-        &mut self,
-        threads: usize,
-        progress: &Progress,
-    ) -> Result<Stream, CaptureError> {
+    pub(super) fn open(&mut self, progress: &Progress) -> Result<Stream, CaptureError> {
         match self.failure.take() {
             Some(error) => Err(error),
-            None => self.stream(threads, progress).map_err(|kind| CaptureError {
+            None => self.stream(progress).map_err(|kind| CaptureError {
                 path: self.path.clone(),
                 record_index: 0,
                 offset_bytes: 0,
@@ -166,7 +161,7 @@ impl Opener {
         }
     }
 
-    fn stream(&mut self, threads: usize, progress: &Progress) -> Result<Stream, CaptureErrorKind> {
+    fn stream(&mut self, progress: &Progress) -> Result<Stream, CaptureErrorKind> {
         let mut regular = None;
         let input: Box<dyn Read + Send> = match &mut self.from {
             From::Path => {
@@ -187,7 +182,7 @@ impl Opener {
             From::Stdin => Box::new(io::stdin()),
             From::Reader(reader) => reader.take().unwrap_or_else(|| Box::new(io::empty())),
         };
-        Stream::open(input, regular, threads, progress)
+        Stream::open(input, regular, progress)
     }
 }
 
@@ -212,7 +207,6 @@ impl Stream {
     fn open(
         input: Box<dyn Read + Send>,
         regular: Option<Regular>,
-        threads: usize,
         progress: &Progress,
     ) -> Result<Self, CaptureErrorKind> {
         let input_failed = Arc::new(AtomicBool::new(false));
@@ -235,7 +229,7 @@ impl Stream {
         let reader = match compression {
             None => Box::new(input),
             Some(format) => format
-                .decoder(input, threads)
+                .decoder(input)
                 .map(ReadAhead::start)
                 .map_err(|source| CaptureErrorKind::Compression { format, source })?,
         };

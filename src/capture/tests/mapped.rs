@@ -35,7 +35,6 @@ impl OnDisk {
                 window_bytes,
                 io,
                 repair: false,
-                threads: 1,
             },
         )
     }
@@ -48,7 +47,6 @@ impl OnDisk {
                 window_bytes,
                 io,
                 repair: false,
-                threads: 1,
             },
         )
         .unwrap()

@@ -192,17 +192,23 @@ impl CaptureAnalysis {
     /// the last new ACK (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<f64> {
+        let bytes = self
+            .flows()
+            .filter_map(|flow| flow.record.state.acked_bytes)
+            .sum();
+        metric::rate_bps(bytes, self.goodput_span()?.length_ns())
+    }
+
+    /// The time of [`goodput_bps`](Self::goodput_bps): from the first data to the last new ACK.
+    #[must_use]
+    pub fn goodput_span(&self) -> Option<Span> {
         let spans = self.flows().filter_map(|flow| flow.data_span());
         let first = spans.map(|span| span.first).min()?;
         let acked = self
             .flows()
             .filter_map(|flow| flow.summary().last_new_ack_at);
         let last = acked.max()?;
-        let bytes = self
-            .flows()
-            .filter_map(|flow| flow.record.state.acked_bytes)
-            .sum();
-        metric::rate_bps(bytes, last.since(first))
+        Some(Span { first, last })
     }
 
     /// What bears on the capture's numbers, summed over its flows.

@@ -5,6 +5,9 @@ use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config};
 use crate::metric;
 use crate::observe;
 
+/// Capacity is told from seconds.
+const SECOND_NS: i64 = 1_000_000_000;
+
 /// What a row is made of.
 pub(super) struct CaptureRow<'a> {
     capture: &'a CaptureAnalysis,
@@ -42,6 +45,13 @@ impl CaptureRow<'_> {
             .flat_map(|file| [file.interface_drops, file.system_drops]);
         drops.flatten().reduce(u64::saturating_add)
     }
+
+    /// Of a second's delivery, so there is none where the goodput is that of less.
+    fn utilisation_estimated(&self) -> Option<f64> {
+        let long_enough = self.capture.goodput_span()?.length_ns() >= SECOND_NS;
+        let capacity_bps = self.capacity_estimated_bps.filter(|_| long_enough)?;
+        metric::utilisation(self.capture.goodput_bps()?, capacity_bps)
+    }
 }
 
 pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
@@ -75,7 +85,7 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "goodput_bps" "G1" Real |row| row.capture.goodput_bps();
     "utilisation" "N5" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.config.capacity?.bps);
     "capacity_estimated_bps" "R7" Real |row| row.capacity_estimated_bps;
-    "utilisation_estimated" "R7" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.capacity_estimated_bps?);
+    "utilisation_estimated" "R7" Real CaptureRow::utilisation_estimated;
     "link_bps_estimated" "R8" Real |row| row.link_bps_estimated;
     "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.link_bps_estimated?);
     "jain" "N2" Real |row| row.capture.pairs.jain;

@@ -4,6 +4,7 @@ use ccanalyze::analyze::{Analysis, CaptureInput, Config, Watch};
 use ccanalyze::capture::CaptureSource;
 
 use super::noise::Noise;
+use super::support::{close, connections, tables_of};
 
 /// Positions of the record headers of a little-endian pcap.
 fn records(pcap: &[u8]) -> Vec<usize> {
@@ -85,4 +86,28 @@ fn sequence_numbers_that_make_no_sense_do_no_harm_and_lose_no_packet() {
         assert_eq!(capture.tcp_records, records.len() as u64);
         assert!(capture.flows().count() >= 2);
     }
+}
+
+/// Ten bytes a second, of which only the first are acknowledged, 100 us later: goodput is 800 kbit/s
+/// over these 100 us, the most that a second delivered is 80 bit. One is no share of the other.
+#[test]
+fn goodput_of_less_than_a_second_is_no_utilisation() {
+    let mut pcap = connections(1, 3);
+    let mut ack = Vec::new();
+    for field in [0_u32, 100, 40, 40] {
+        ack.extend(field.to_le_bytes());
+    }
+    ack.extend([
+        0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1,
+    ]);
+    ack.extend([0, 80]);
+    ack.extend(1000_u16.to_be_bytes());
+    ack.extend([0, 0, 0, 0, 0, 0, 0, 11, 0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+    let behind_the_first = 24 + 16 + 50;
+    pcap.splice(behind_the_first..behind_the_first, ack);
+    let captures = tables_of(pcap).captures;
+    let value = |name: &str| captures.column(name).unwrap().f64().unwrap().get(0);
+    close(value("goodput_bps").unwrap(), 800_000.0, 1e-9);
+    close(value("capacity_estimated_bps").unwrap(), 80.0, 1e-9);
+    assert_eq!(value("utilisation_estimated"), None);
 }

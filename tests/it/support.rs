@@ -72,6 +72,11 @@ pub(crate) fn csv(table: &mut DataFrame) -> String {
 
 /// The flows table of capture bytes that are called `capture`, whatever they came from.
 pub(crate) fn flows_of(bytes: Vec<u8>) -> String {
+    csv(&mut tables_of(bytes).flows)
+}
+
+/// All tables of capture bytes.
+pub(crate) fn tables_of(bytes: Vec<u8>) -> Tables {
     let reader = Box::new(std::io::Cursor::new(bytes));
     let name = "capture".to_owned();
     let input = CaptureInput {
@@ -83,7 +88,7 @@ pub(crate) fn flows_of(bytes: Vec<u8>) -> String {
     for capture in &analysis.captures {
         assert!(capture.errors.is_empty(), "{:?}", capture.errors);
     }
-    csv(&mut Tables::of(&analysis, &config).flows)
+    Tables::of(&analysis, &config)
 }
 
 /// Panics where a value is further from what is expected than `relative` of that.

@@ -73,12 +73,6 @@ fn measure(torrent: &Torrent, turns: u64) {
     let input = CaptureInput { name, sources };
     let analysis = Analysis::run(vec![input], &Config::default(), &Watch::default());
     let capture = &analysis.captures[0];
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak_kib: u64 = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0);
     println!(
         "{}: {} records, {} connections, {:.1} MB in {:.2} s, {:.1} MB of memory",
         torrent.name,
@@ -86,7 +80,7 @@ fn measure(torrent: &Torrent, turns: u64) {
         capture.connections_total,
         bytes.load(Ordering::Relaxed) as f64 / 1e6,
         start.elapsed().as_secs_f64(),
-        peak_kib as f64 * 1024.0 / 1e6,
+        torrents::peak_bytes() as f64 / 1e6,
     );
     for error in &capture.errors {
         println!("  {error}");

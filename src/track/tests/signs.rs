@@ -127,3 +127,25 @@ fn where_sack_was_agreed_a_copy_of_an_ack_shows_no_hole() {
         .count();
     assert_eq!(samples, 3);
 }
+
+/// Eight packets came with ids that count by one, then ids are skipped. As many as this sender may
+/// have lost count as lost (METRICS.md X3); more than twice what came were taken by others.
+#[test]
+fn ids_skipped_by_far_more_than_what_came_are_no_losses() {
+    let after = |id: u32| {
+        let first = (0..8).map(|n| {
+            let (end, id) = (n + 1, n + 2);
+            format!("10{n} A>B data {n}000..{end}000 id {id}")
+        });
+        let rest = [
+            "120 B>A ack 8000".to_owned(),
+            format!("140 A>B data 8000..9000 id {id}"),
+            "160 B>A ack 9000".to_owned(),
+        ];
+        let trace: Vec<String> = first.chain(rest).collect();
+        play(&opened(&trace.join("\n"))).state.skipped_packets
+    };
+    assert_eq!(after(10), 0);
+    assert_eq!(after(10 + 18), 18);
+    assert_eq!(after(10 + 19), 0);
+}

@@ -203,9 +203,8 @@ impl Connection {
         let may_be_quiet = true;
         if may_be_quiet
             && is_plain(segment, wire_packets, step)
-            && sender.emissions.is_idle()
             && !self.handshake.is_pending()
-            && on_quiet(sender, peer, dir, segment, sink)
+            && on_quiet(sender, peer, dir, segment, step, sink)
         {
             sender.owes_ack = false;
             sender.packets += 1;
@@ -258,7 +257,7 @@ impl Connection {
             }
         }
         for half in &mut self.halves {
-            half.calm = half.is_calm();
+            half.calm = false;
         }
     }
 
@@ -354,16 +353,19 @@ fn on_quiet<S: FlowSink>(
     peer: &mut HalfFlow,
     dir: Direction,
     segment: &Segment,
+    step: Step,
     sink: &mut S,
 ) -> bool {
     if segment.payload_len == 0 {
-        return sender.continues_empty(segment) && peer.on_next_ack(dir.reversed(), segment, sink);
+        return sender.emissions.is_idle()
+            && sender.continues_empty(segment)
+            && peer.on_next_ack(dir.reversed(), segment, sink);
     }
     let quiet = sender.continues(segment) && peer.is_acked_as_before(segment);
     if quiet {
         peer.on_same_ack(dir.reversed(), segment, sink);
         peer.owes_ack = true;
-        sender.on_next_data(dir, segment, sink);
+        sender.on_next_data(dir, segment, step, sink);
     }
     quiet
 }

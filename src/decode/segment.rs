@@ -195,12 +195,15 @@ pub struct SackBlock {
 /// Up to four SACK blocks, in the option's order; more do not fit the option space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    blocks: [SackBlock; 4],
+    blocks: [SackBlock; Self::MAX],
     len: u8,
 }
 
 impl SackBlocks {
-    /// Adds a block; a fifth is dropped (RFC 9293's 40 bytes of options cannot hold one).
+    /// The most that there can be: RFC 9293's 40 bytes of options cannot hold a fifth.
+    pub const MAX: usize = 4;
+
+    /// Adds a block; what is beyond [`MAX`](Self::MAX) is dropped.
     pub fn push(&mut self, block: SackBlock) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = block;

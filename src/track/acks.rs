@@ -5,7 +5,7 @@ use super::ids::IdCounter;
 use super::in_flight::{Marks, Sent};
 use super::ranges::StreamRange;
 use super::rtt::later;
-use crate::decode::{SackBlock, Segment, TcpFlags};
+use crate::decode::{SackBlock, SackBlocks, Segment, TcpFlags};
 use crate::event::{
     Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal, StreamPart,
 };
@@ -88,11 +88,11 @@ impl HalfFlow {
             let sane = start < end && end - start <= REACH_MAX && end <= highest;
             sane.then_some(StreamRange { start, end })
         };
-        let dsack = blocks.first().and_then(range).filter(|first| {
+        let ranges: [Option<StreamRange>; SackBlocks::MAX] =
+            std::array::from_fn(|index| blocks.get(index).and_then(range));
+        let dsack = ranges[0].filter(|first| {
             first.end <= ack
-                || blocks
-                    .get(1)
-                    .and_then(range)
+                || ranges[1]
                     .is_some_and(|second| second.start <= first.start && first.end <= second.end)
         });
         if let Some(dsack) = dsack {
@@ -113,8 +113,7 @@ impl HalfFlow {
             sink.signal(dir, segment.at, Signal::SackBlocks(counted as u8));
         }
         let mut fresh = self.fresh.take();
-        let counting = blocks.iter().skip(usize::from(dsack.is_some()));
-        for range in counting.filter_map(range) {
+        for range in ranges[usize::from(dsack.is_some())..].iter().flatten() {
             if range.end > floor {
                 self.board
                     .insert(range.start.max(floor), range.end, |part| fresh.push(part));
@@ -156,7 +155,7 @@ impl HalfFlow {
             },
         );
         let soonest = self.downstream.min_ns();
-        for index in self.in_flight.overlapping(part.start, part.end) {
+        for index in self.in_flight.reported(part.start, part.end) {
             let Some(sent) = self.in_flight.get_mut(index) else {
                 break;
             };

@@ -85,6 +85,21 @@ impl Emissions {
         self.0.as_ref().map_or(0, |skips| skips.lost)
     }
 
+    /// Whether what comes next may repeat bytes that were skipped above all that was seen.
+    #[inline]
+    pub(super) fn may_repeat(&self) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|skips| !skips.unseen_new.is_empty())
+    }
+
+    /// A packet passed before which nothing was skipped.
+    pub(super) fn on_next(&mut self, at: CaptureTime, recovering: bool) {
+        if let Some(skips) = &mut self.0 {
+            skips.learn(at, recovering);
+        }
+    }
+
     /// Ids were skipped, or may have been: a packet passed.
     pub(super) fn on_skipped(&mut self, gap: &Gap) {
         self.0.get_or_insert_default().on_skipped(gap);

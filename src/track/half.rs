@@ -75,7 +75,8 @@ pub(super) struct HalfFlow {
     pub(super) emissions: Emissions,
     /// The peer has sent something since this sender's last packet: an ACK may be under way.
     pub(super) owes_ack: bool,
-    /// Nothing is missing, being repaired or in doubt: see [`is_calm`](Self::is_calm).
+    /// Nothing is missing, being repaired or in doubt, as was found out since the general path last
+    /// passed: see [`is_calm`](Self::is_calm).
     pub(super) calm: bool,
     /// Largest payload of one packet seen, in bytes.
     pub(super) largest_payload: u32,
@@ -91,7 +92,7 @@ pub(super) struct HalfFlow {
     /// tell.
     pub(super) tail_repair: bool,
     /// It was the first to do so: a timer's.
-    last_was_timer: bool,
+    pub(super) last_was_timer: bool,
     /// The last data packet repeated bytes.
     pub(super) last_was_repeat: bool,
     /// Where the last segment out of reach ended.
@@ -328,8 +329,10 @@ impl HalfFlow {
         }
         // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
         // second one before any ACK shows that there was none, and that others took the ids.
+        // While nothing that was skipped is open, there is nothing to take back either.
         let no_ack_since = self.una.is_some() && self.progress_at < self.last_data_at;
-        if self.last_was_timer && no_ack_since && start == self.high {
+        let open = !self.emissions.is_idle();
+        if self.last_was_timer && no_ack_since && start == self.high && open {
             self.ids.share();
             self.emissions = Emissions::default();
             self.tail_repair = false;

@@ -114,6 +114,8 @@ pub(super) struct InFlight {
     sent: VecDeque<Sent>,
     /// How many at the front the cumulative ACK has passed.
     acked: u32,
+    /// Where the range is that SACK will report next, mostly: the one above those reported last.
+    next_reported: u32,
     /// Ranges remembered; one more forgets the lowest.
     pub(super) ranges_max: u32,
 }
@@ -123,6 +125,7 @@ impl Default for InFlight {
         Self {
             sent: VecDeque::new(),
             acked: 0,
+            next_reported: 0,
             ranges_max: IN_FLIGHT_MAX,
         }
     }
@@ -171,7 +174,24 @@ impl InFlight {
         {
             return self.sent.len() - 1..self.sent.len();
         }
-        let first = self.first_ending_above(start);
+        self.run_from(self.first_ending_above(start), end)
+    }
+
+    /// [`overlapping`](Self::overlapping), of a part of the stream that SACK has just reported.
+    pub(super) fn reported(&mut self, start: i64, end: i64) -> std::ops::Range<usize> {
+        let next = self.next_reported as usize;
+        let first = match self.sent.get(next) {
+            Some(sent) if sent.start <= start && start < sent.end() => next,
+            _ => self.first_ending_above(start),
+        };
+        let found = self.run_from(first, end);
+        self.next_reported = found.end as u32;
+        found
+    }
+
+    /// Indices of the ranges from `first` on that begin below `end`.
+    #[inline]
+    fn run_from(&self, first: usize, end: i64) -> std::ops::Range<usize> {
         let mut last = first;
         while self.sent.get(last).is_some_and(|sent| sent.start < end) {
             last += 1;
@@ -284,6 +304,7 @@ impl InFlight {
     #[inline]
     pub(super) fn trim(&mut self, flight: usize, now: CaptureTime) {
         let keep = flight.max(HISTORY_MIN);
+        let before = self.acked;
         while self.acked as usize > keep {
             let young = self
                 .sent
@@ -295,6 +316,7 @@ impl InFlight {
             self.sent.pop_front();
             self.acked -= 1;
         }
+        self.next_reported = self.next_reported.saturating_sub(before - self.acked);
     }
 
     /// Start of the lowest range remembered.

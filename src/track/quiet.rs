@@ -18,14 +18,15 @@ pub(super) fn is_plain(segment: &Segment, wire_packets: u16, step: Step) -> bool
     segment.flags.0 & !TcpFlags::PSH.0 == TcpFlags::ACK.0
         && segment.sack.as_slice().is_empty()
         && segment.window > 0
+        && !segment.header_cut
         && wire_packets == 1
         && matches!(step, Step::Ahead(0) | Step::Same | Step::Unknown)
 }
 
 impl HalfFlow {
-    /// Whether nothing is missing, being repaired or in doubt on the way to the receiver. Holds until
-    /// the general path changes it: the quiet path never does.
-    pub(super) fn is_calm(&self) -> bool {
+    /// Whether nothing is missing, being repaired or in doubt on the way to the receiver. Once true it
+    /// stays so until the general path changes it: the quiet path never does.
+    fn is_calm(&self) -> bool {
         self.sent_data
             && self.una.is_some()
             && self.recovery_until.is_none()
@@ -61,6 +62,7 @@ impl HalfFlow {
         segment.payload_len > 1
             && self.sent_data
             && self.window != Some(0)
+            && (self.emissions.is_idle() || !self.last_was_timer && !self.emissions.may_repeat())
             && self
                 .unwrapper
                 .is_some_and(|unwrapper| unwrapper.seq(self.high) == segment.seq)
@@ -106,11 +108,19 @@ impl HalfFlow {
         &mut self,
         dir: Direction,
         segment: &Segment,
+        step: Step,
         sink: &mut S,
     ) {
         self.note_pause(segment.at);
         let (start, len) = (self.high, segment.payload_len);
         let end = start + i64::from(len);
+        if !self.emissions.is_idle() {
+            let recovering = self.recovery_until.is_some();
+            if matches!(step, Step::Ahead(_)) {
+                self.emissions.on_next(segment.at, recovering);
+            }
+            self.note_higher(segment, end, false);
+        }
         self.high = end;
         self.in_flight
             .push(sent_of(segment, start, len, Verdict::NEW));
@@ -122,6 +132,7 @@ impl HalfFlow {
         let taken = Taken::of(Verdict::NEW, len, len);
         self.report(dir, segment, start, taken, sink);
         self.last_data_at = Some(segment.at);
+        self.last_was_timer = false;
         self.tail_repair = false;
         self.last_was_repeat = false;
         self.note_room(segment.at);
@@ -136,6 +147,9 @@ impl HalfFlow {
         segment: &Segment,
         sink: &mut S,
     ) -> bool {
+        if !self.calm {
+            self.calm = self.is_calm();
+        }
         let (true, Some(unwrapper), Some(una)) = (self.calm, self.unwrapper, self.una) else {
             return false;
         };

@@ -111,12 +111,7 @@ impl Scoreboard {
     /// Adds `start..end` and calls `fresh` with each part of it that was not reported before.
     pub(super) fn insert(&mut self, start: i64, end: i64, mut fresh: impl FnMut(StreamRange)) {
         // The ranges that touch the new one are those from `first` up to `last`.
-        let first = match self.ranges.last() {
-            Some(highest) if highest.start <= start && start <= highest.end => {
-                self.ranges.len() - 1
-            }
-            _ => self.ranges.partition_point(|range| range.end < start),
-        };
+        let first = self.first_ending_at_or_above(start);
         if self.grow(first, start, end, &mut fresh) {
             return;
         }
@@ -149,6 +144,20 @@ impl Scoreboard {
             let dropped = self.ranges.remove(0);
             self.bytes -= (dropped.end - dropped.start) as u64;
         }
+    }
+
+    /// Index of the first range that ends at or above `offset`: mostly one of the highest, which the
+    /// blocks of an ACK repeat.
+    #[inline]
+    fn first_ending_at_or_above(&self, offset: i64) -> usize {
+        let len = self.ranges.len();
+        let below = len.saturating_sub(3);
+        for (index, range) in (below..len).zip(&self.ranges[below..]).rev() {
+            if range.start <= offset {
+                return index + usize::from(range.end < offset);
+            }
+        }
+        self.ranges[..below].partition_point(|range| range.end < offset)
     }
 
     /// Adds `start..end` where it begins in the range at `index` and reaches no other, as nearly all
@@ -268,6 +277,8 @@ pub(super) struct Holes {
     list: Vec<Hole>,
     /// The sender has been asked for all below: SACK told of them often enough.
     asked_below: Option<i64>,
+    /// Below it ends no hole that the sender has not been asked for; may be too low.
+    untold_from: i64,
     /// Holes kept; one more drops the lowest.
     pub(super) most: u32,
     /// Bytes of holes given up because there were more.
@@ -279,6 +290,7 @@ impl Default for Holes {
         Self {
             list: Vec::new(),
             asked_below: None,
+            untold_from: i64::MIN,
             most: HOLES_MAX,
             forgotten_bytes: 0,
         }
@@ -305,6 +317,7 @@ impl Holes {
             // Most flows with a hole have one: no room for four, which is the default.
             self.list.reserve_exact(1);
         }
+        self.untold_from = self.untold_from.min(hole.end);
         self.list.push(hole);
     }
 
@@ -324,6 +337,10 @@ impl Holes {
         recovering: bool,
         at: CaptureTime,
     ) {
+        // Nearly always: the ACKs before asked for all that are so low.
+        if highest <= self.untold_from {
+            return;
+        }
         let asked = self.asked_below;
         let recovering = recovering
             || self
@@ -333,13 +350,18 @@ impl Holes {
         let first = self
             .list
             .partition_point(|hole| asked.is_some_and(|asked| hole.end <= asked));
+        self.untold_from = i64::MAX;
         for hole in &mut self.list[first..] {
             if hole.end >= highest {
+                self.untold_from = self.untold_from.min(hole.end);
                 break;
             }
             hole.tell(at, recovering || highest - hole.end > clear);
             if hole.asked_at.is_some() {
                 self.asked_below = Some(hole.end);
+                self.untold_from = i64::MAX;
+            } else {
+                self.untold_from = self.untold_from.min(hole.end);
             }
         }
     }
@@ -366,6 +388,8 @@ impl Holes {
         let first = self.list.partition_point(|hole| hole.end <= start);
         let mut filled = 0;
         let mut index = first;
+        // What is left of a hole may end lower than it did.
+        self.untold_from = self.untold_from.min(start);
         while let Some(hole) = self
             .list
             .get(index)
@@ -426,7 +450,54 @@ mod tests {
         (0_i64..63).prop_flat_map(|start| (Just(start), start + 1..=64))
     }
 
+    fn hole(start: i64, end: i64) -> Hole {
+        Hole {
+            start,
+            end,
+            opened_at: CaptureTime::MIN,
+            opened_after: 0,
+            opener_id: None,
+            opener_tsval: None,
+            filled_from: None,
+            told: 0,
+            told_at: None,
+            asked_at: None,
+        }
+    }
+
     proptest! {
+        /// Against holes that are looked through each time, the slow twin.
+        #[test]
+        fn telling_of_holes_leaves_out_only_what_changes_nothing(
+            steps in proptest::collection::vec((0_u8..4, 0_i64..4, 1_i64..6, any::<bool>()), 0..80),
+        ) {
+            let (mut quick, mut slow) = (Holes::default(), Holes::default());
+            let mut top = 0;
+            for (now, (what, skip, len, recovering)) in (0..).zip(steps) {
+                let at = CaptureTime::from_ns(now);
+                slow.untold_from = i64::MIN;
+                match what {
+                    0 => {
+                        let start = top + skip;
+                        top = start + len;
+                        quick.open(hole(start, top));
+                        slow.open(hole(start, top));
+                    }
+                    1 => {
+                        let end = top - skip * len;
+                        prop_assert_eq!(quick.fill(end - len, end), slow.fill(end - len, end));
+                    }
+                    _ => {
+                        let highest = top + len - skip * 3;
+                        quick.tell_below(highest, 4, recovering, at);
+                        slow.tell_below(highest, 4, recovering, at);
+                    }
+                }
+                prop_assert_eq!(format!("{:?}", quick.list), format!("{:?}", slow.list));
+                prop_assert_eq!(quick.asked_below, slow.asked_below);
+            }
+        }
+
         #[test]
         fn the_scoreboard_agrees_with_a_flag_a_byte(
             blocks in proptest::collection::vec(range(), 0..20),
@@ -464,7 +535,7 @@ mod tests {
             for &(skip, len) in &opened {
                 let (start, end) = (at + skip, (at + skip + len).min(64));
                 if start < end {
-                    holes.open(Hole { start, end, opened_at: CaptureTime::MIN, opened_after: 0, opener_id: None, opener_tsval: None, filled_from: None, told: 0, told_at: None, asked_at: None });
+                    holes.open(hole(start, end));
                     flags[start as usize..end as usize].fill(true);
                     at = end + 1;
                 }

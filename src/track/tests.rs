@@ -254,6 +254,7 @@ fn packet(
             }
             "id" => segment.ip_id = Some(next().parse().unwrap()),
             "win" => segment.window = next().parse().unwrap(),
+            "cut" => segment.header_cut = true,
             "syn" => {
                 segment.flags = segment.flags.with(TcpFlags::SYN);
                 segment.seq = sides[own].seq(-1);

@@ -74,14 +74,21 @@ fn run(trace: &str, quiet: bool) -> (Vec<String>, String, u64) {
     connection.finish(&mut log);
     let taken = connection.quiet;
     (connection.quiet, connection.loud) = (0, false);
+    // Found out only when it is asked for.
+    connection
+        .halves
+        .iter_mut()
+        .for_each(|half| half.calm = false);
     (log.0, format!("{connection:?}"), taken)
 }
 
 /// One step of a transfer from A to B.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// New data of so many bytes, after so many that went lost.
+    /// New data of so many bytes, after so many that went lost, which took an id a kilobyte.
     Data(i64, i64),
+    /// So many packets of A are lost, of which only the ids tell.
+    Lose(u16),
     /// Bytes sent before, so far below the highest.
     Again(i64, i64),
     /// B acknowledges all but so many bytes, with a window.
@@ -92,6 +99,8 @@ enum Act {
     Answer(i64),
     /// A sends its last ACK again, or a probe one below.
     Empty(bool),
+    /// B acknowledges all, and its header is cut where options would be.
+    Cut,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -104,6 +113,8 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (0_i64..3000, 1_i64..3000).prop_map(|(above, len)| Act::Sack(above, len)),
         1 => (1_i64..1200).prop_map(Act::Answer),
         1 => any::<bool>().prop_map(Act::Empty),
+        1 => (1_u16..4).prop_map(Act::Lose),
+        1 => Just(Act::Cut),
     ]
 }
 
@@ -139,9 +150,15 @@ fn write(style: Style, acts: &[(Act, i64)]) -> String {
     for &(act, step) in acts {
         now += step;
         let (own, words) = match act {
+            Act::Lose(packets) => {
+                ids[0] = ids[0].wrapping_add(packets);
+                continue;
+            }
+            Act::Cut => (1, format!("ack {} cut", high[0])),
             Act::Data(len, gap) => {
                 let start = high[0] + gap;
                 high[0] = start + len;
+                ids[0] = ids[0].wrapping_add(gap.unsigned_abs().div_ceil(1000) as u16);
                 (0, format!("data {start}..{} ack {}", high[0], acked[0]))
             }
             Act::Again(below, len) => {

@@ -22,6 +22,7 @@ mod choice;
 mod delays;
 mod densities;
 mod distribution;
+mod fill;
 mod fness;
 mod font;
 mod frame;
@@ -33,6 +34,7 @@ mod over_time;
 mod palette;
 pub mod path;
 mod plot;
+mod raster;
 mod sharing;
 mod spider;
 #[cfg(test)]
@@ -43,6 +45,7 @@ mod tests;
 mod thin;
 mod tiles;
 mod time_sequence;
+mod vector;
 
 use std::path::{Path, PathBuf};
 

@@ -23,7 +23,15 @@ const HOMES: &[(&str, &[&str])] = &[
     ("memmap2", &["capture/mapping"]),
     ("libc", &["capture/mapping"]),
     ("etherparse", &["decode"]),
-    ("foldhash", &["flow", "path", "report/tables/packed"]),
+    (
+        "foldhash",
+        &[
+            "flow",
+            "path",
+            "report/chart/bitmap",
+            "report/tables/packed",
+        ],
+    ),
     ("hashbrown", &["flow"]),
     ("statrs", &["metric/stats/distribution"]),
     ("rayon", &["analyze", "report/chart", "report/tables"]),

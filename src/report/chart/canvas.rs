@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::bitmap;
-use super::brush;
 use super::label::visible;
 use super::palette::{Colour, Marker};
+use super::raster;
 use super::style::Style;
+use super::vector;
 
 /// What keeps a chart from being written.
 #[derive(Debug, thiserror::Error)]
@@ -180,8 +181,10 @@ impl Canvas {
     /// The chart as a PNG.
     pub(super) fn to_png(&self) -> Result<Vec<u8>, String> {
         let (width, height) = self.pixels();
-        let pixels = brush::bitmap(self, (width, height))?;
-        bitmap::encode(&pixels, width, height, self.style.size.print_width_m())
+        let width_m = self.style.size.print_width_m();
+        raster::with_pixels(self, |pixels| {
+            bitmap::encode(pixels, width, height, width_m)
+        })
     }
 
     /// The chart as an SVG, its text as text.
@@ -189,7 +192,7 @@ impl Canvas {
     /// # Errors
     /// In the drawing library's words.
     pub fn to_svg(&self) -> Result<String, String> {
-        brush::svg(self, self.pixels())
+        vector::svg(self, self.pixels())
     }
 
     /// Width and height, in pixels.

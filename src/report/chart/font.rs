@@ -5,9 +5,9 @@
 
 use std::sync::LazyLock;
 
-use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
+use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
 
-use super::canvas::Type;
+use super::canvas::{Point, Type};
 
 /// Name of the font. An SVG is drawn with the fonts of whoever looks at it, so the name goes on
 /// with what comes closest.
@@ -18,6 +18,12 @@ pub(in crate::report) const REGULAR: &[u8] =
     include_bytes!("../../../assets/fonts/Inter-Regular.subset.otf");
 pub(in crate::report) const BOLD: &[u8] =
     include_bytes!("../../../assets/fonts/Inter-SemiBold.subset.otf");
+
+/// Places in a pixel, from left to right, that a letter is drawn at.
+const PLACES: f32 = 4.0;
+
+/// Shades that a pixel is told apart in: few, so that few blends of colours arise.
+const LEVELS: f32 = 32.0;
 
 static REGULAR_FACE: LazyLock<Option<FontRef<'static>>> =
     LazyLock::new(|| FontRef::try_from_slice(REGULAR).ok());
@@ -44,36 +50,45 @@ pub(super) fn text_width(text: &str, font: Type) -> f64 {
     f64::from(text.chars().map(advance).sum::<f32>())
 }
 
-/// Calls `pixel` with place and coverage (0 to 1) of each pixel of a text that begins at the
-/// origin, on the baseline, magnified by `scale`.
-pub(super) fn cover<E>(
+/// Calls `pixel` with place and coverage (in parts of 256) of each pixel that a text covers which
+/// begins at `start`, in pixels, on the baseline; `scale` is the pixels of a unit of layout.
+pub(super) fn cover(
     text: &str,
     font: Type,
     scale: f64,
-    mut pixel: impl FnMut(i32, i32, f64) -> Result<(), E>,
-) -> Result<(), E> {
-    let (Some(face), Some(glyphs)) = (face(font), place(text, font, scale)) else {
-        return Ok(());
+    start: Point,
+    mut pixel: impl FnMut(i32, i32, u32),
+) {
+    let Some(face) = face(font) else { return };
+    let Some(px) = scale_of(face, font, scale) else {
+        return;
     };
-    for outline in glyphs
-        .into_iter()
-        .filter_map(|glyph| face.outline_glyph(glyph))
-    {
+    let scaled = face.as_scaled(px);
+    // Letters that stand on the rim of a pixel are sharp; across, a word would look uneven.
+    let baseline = start.1.round() as i32;
+    let mut x = start.0 as f32;
+    for letter in text.chars() {
+        let mut glyph = scaled.scaled_glyph(blank(letter));
+        let place = (x * PLACES).round() / PLACES;
+        x += scaled.h_advance(glyph.id);
+        glyph.position = point(place - place.floor(), 0.0);
+        let Some(outline) = face.outline_glyph(glyph) else {
+            continue;
+        };
         let bounds = outline.px_bounds();
-        let (left, top) = (bounds.min.x as i32, bounds.min.y as i32);
-        let mut done = Ok(());
+        let left = bounds.min.x as i32 + place.floor() as i32;
+        let top = bounds.min.y as i32 + baseline;
         outline.draw(|x, y, coverage| {
-            if done.is_ok() && coverage > 0.0 {
-                done = pixel(
+            let level = (coverage.min(1.0) * LEVELS).round();
+            if level > 0.0 {
+                pixel(
                     left + x as i32,
                     top + y as i32,
-                    f64::from(coverage.min(1.0)),
+                    (level * (256.0 / LEVELS)) as u32,
                 );
             }
         });
-        done?;
     }
-    Ok(())
 }
 
 /// A blank at which no line is broken looks like any other.
@@ -84,19 +99,4 @@ const fn blank(letter: char) -> char {
 /// A font size of one pixel is three quarters of a point: 72 points and 96 pixels an inch.
 fn scale_of(face: &FontRef<'_>, font: Type, scale: f64) -> Option<PxScale> {
     face.pt_to_px_scale((0.75 * font.px * scale) as f32)
-}
-
-/// Glyphs side by side.
-fn place(text: &str, font: Type, scale: f64) -> Option<Vec<Glyph>> {
-    let face = face(font)?;
-    let scaled = face.as_scaled(scale_of(face, font, scale)?);
-    let mut x = 0.0;
-    let mut glyphs = Vec::with_capacity(text.len());
-    for letter in text.chars() {
-        let mut glyph = scaled.scaled_glyph(blank(letter));
-        glyph.position = point(x, 0.0);
-        x += scaled.h_advance(glyph.id);
-        glyphs.push(glyph);
-    }
-    Some(glyphs)
 }

@@ -10,7 +10,7 @@ use super::palette::{Colour, LINES};
 use super::plot::{Bins, Caption, Plot, Sample, runs};
 use super::style::{Size, Style, Theme};
 use super::{
-    Canvas, ChartOptions, bars, brush, delays, draw_all, fness, sharing, thin, time_sequence,
+    Canvas, ChartOptions, bars, delays, draw_all, fness, raster, sharing, thin, time_sequence,
 };
 use crate::Analysis;
 use crate::analyze::Config;
@@ -503,7 +503,8 @@ fn all(scenes: &[Scene<'_>], options: &ChartOptions) -> Vec<Canvas> {
 /// Mean difference of two pictures' channels, from 0 to 255.
 pub(super) fn difference(one: &Canvas, two: &Canvas) -> f64 {
     assert_eq!(one.pixels(), two.pixels());
-    let [one, two] = [one, two].map(|canvas| brush::bitmap(canvas, canvas.pixels()).unwrap());
+    let pixels = |canvas| raster::with_pixels(canvas, <[_]>::to_vec);
+    let [one, two] = [one, two].map(|canvas| pixels(canvas).into_flattened());
     let sum: u64 = one
         .iter()
         .zip(&two)

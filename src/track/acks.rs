@@ -263,7 +263,13 @@ impl HalfFlow {
             ack,
             una,
             echo: segment.timestamps.map(|ts| ts.echo),
-            later_edge: (!self.sacks).then(|| una + 2 * i64::from(self.largest_payload)),
+            edge_at: self
+                .in_flight
+                .nth_unacked(0)
+                .filter(|edge| {
+                    !self.sacks && edge.start <= una && ack > una + 2 * i64::from(self.largest_payload)
+                })
+                .map(|edge| edge.at),
             highest_sacked: sacked_before,
             sacks: self.sacks,
             recovering: self.recovery_until.is_some_and(|until| una < until),
@@ -429,7 +435,9 @@ struct Cover {
     ack: i64,
     una: i64,
     echo: Option<u32>,
-    later_edge: Option<i64>,
+    /// Without SACK: when the left edge passed, where the ACK shows that the receiver held data above
+    /// it, so that it acknowledged the edge at once (RFC 5681 section 4.2).
+    edge_at: Option<CaptureTime>,
     highest_sacked: Option<i64>,
     sacks: bool,
     recovering: bool,
@@ -478,8 +486,9 @@ impl Cover {
         // The echo is that of the segment at the left edge (RFC 7323 section 4.3), so it tells
         // which copy of that one was answered.
         let Some(echo) = self.echo.filter(|_| first) else {
-            let beyond = self.later_edge.is_some_and(|edge| sent.start >= edge);
-            let older = beyond && self.echo.is_some_and(|echo| later(sent.tsval, echo));
+            // What was repeated after it came later still, and found its bytes there.
+            let behind = self.edge_at.is_some_and(|edge| sent.at >= edge);
+            let older = behind && self.echo.is_some_and(|echo| later(sent.tsval, echo));
             return (None, older);
         };
         let label = RttLabel::Recovery;

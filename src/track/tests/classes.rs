@@ -371,7 +371,8 @@ fn the_same_clock_within_a_round_trip_is_a_duplicate_without_ids() {
 #[test]
 fn without_sack_an_older_echo_shows_that_what_follows_the_repaired_was_there() {
     // One ACK answers two segments at most (RFC 5681 section 4.2), with the clock of the first (RFC 7323 section 4.3):
-    // the one at 401 may have been needed, those after it were not.
+    // this one covers five, so the receiver held data above the first, and a repeat that fills a part of a gap is
+    // acknowledged at once: the ACK was for the first alone, and the others were there.
     check(
         "80 A>B data 0..1000 ts 1/1
          100 B>A ack 1000 ts 2/1
@@ -392,9 +393,51 @@ fn without_sack_an_older_echo_shows_that_what_follows_the_repaired_was_there() {
          113 new 4000..5000
          114 new 5000..6000
          400 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery
-         401 retransmission 2000..3000 timeout downstream seen_before
+         401 retransmission 2000..3000 unneeded dsack
          402 retransmission 3000..4000 unneeded dsack
          403 retransmission 4000..5000 unneeded dsack",
+    );
+}
+
+#[test]
+fn without_sack_an_ack_for_two_repeats_may_have_waited_for_the_second() {
+    // Nothing above was held back, so the ACK may be a delayed one for both repeats.
+    check(
+        "80 A>B data 0..1000 ts 1/1
+         100 B>A ack 1000 ts 2/1
+         110 A>B data 1000..2000 ts 3/2
+         111 A>B data 2000..3000 ts 3/2
+         400 A>B data 1000..2000 ts 300/2
+         401 A>B data 2000..3000 ts 301/2
+         420 B>A ack 3000 ts 9/300",
+        "80 new 0..1000 rtt 20 clean
+         110 new 1000..2000
+         111 new 2000..3000
+         400 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery
+         401 retransmission 2000..3000 timeout downstream seen_before",
+    );
+}
+
+#[test]
+fn without_sack_a_repeat_that_overtook_the_left_edge_may_have_been_needed() {
+    // 3000..4000 passed here before the left edge did: when that came, it could be there by its repeat.
+    check(
+        "80 A>B data 0..1000 ts 1/1
+         100 B>A ack 1000 ts 2/1
+         110 A>B data 1000..2000 ts 3/2
+         111 A>B data 2000..3000 ts 3/2
+         112 A>B data 3000..4000 ts 3/2
+         113 A>B data 4000..5000 ts 3/2
+         400 A>B data 3000..4000 ts 302/2
+         401 A>B data 1000..2000 ts 300/2
+         421 B>A ack 5000 ts 9/300",
+        "80 new 0..1000 rtt 20 clean
+         110 new 1000..2000
+         111 new 2000..3000
+         112 new 3000..4000
+         113 new 4000..5000
+         400 retransmission 3000..4000 timeout downstream seen_before
+         401 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery",
     );
 }
 

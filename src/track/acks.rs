@@ -267,7 +267,9 @@ impl HalfFlow {
                 .in_flight
                 .nth_unacked(0)
                 .filter(|edge| {
-                    !self.sacks && edge.start <= una && ack > una + 2 * i64::from(self.largest_payload)
+                    !self.sacks
+                        && edge.start <= una
+                        && ack > una + 2 * i64::from(self.largest_payload)
                 })
                 .map(|edge| edge.at),
             highest_sacked: sacked_before,

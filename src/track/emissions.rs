@@ -31,6 +31,8 @@ pub(super) struct Gap {
     pub(super) id: u64,
     /// How many were skipped.
     pub(super) skipped: u16,
+    /// The highest byte seen before it.
+    pub(super) high: i64,
     /// When it passed.
     pub(super) at: CaptureTime,
     /// When the packet before it passed.
@@ -71,6 +73,8 @@ struct Skips {
     unseen_new: VecDeque<CaptureTime>,
     /// Packets skipped so far that were no ACKs and did not turn up late.
     lost: u64,
+    /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
+    at_high: (i64, u32),
 }
 
 impl Emissions {
@@ -98,6 +102,12 @@ impl Emissions {
         if let Some(skips) = &mut self.0 {
             skips.learn(at, recovering);
         }
+    }
+
+    /// Ids skipped since `high` was reached, the highest byte seen, whatever they were; `None` where none were.
+    pub(super) fn skipped_at(&self, high: i64) -> Option<u32> {
+        let (at, skipped) = self.0.as_ref()?.at_high;
+        (at == high && skipped > 0).then_some(skipped)
     }
 
     /// Ids were skipped, or may have been: a packet passed.
@@ -185,6 +195,7 @@ impl Skips {
         let Gap {
             id,
             skipped,
+            high,
             at,
             since,
             recovering,
@@ -193,6 +204,10 @@ impl Skips {
             first_repeat,
         } = *gap;
         self.learn(at, recovering);
+        if self.at_high.0 != high {
+            self.at_high = (high, 0);
+        }
+        self.at_high.1 = self.at_high.1.saturating_add(u32::from(skipped));
         if !may_be_acks {
             self.lost += u64::from(skipped);
         }

@@ -206,6 +206,7 @@ impl HalfFlow {
                 self.emissions.on_skipped(&Gap {
                     id,
                     skipped,
+                    high: self.high,
                     at: segment.at,
                     since,
                     recovering,
@@ -368,8 +369,9 @@ impl HalfFlow {
     ) {
         let (at, start) = (segment.at, self.high);
         sink.hole(dir, &StreamPart { at, start, end });
-        self.holes
-            .open(Hole::new(start, end, segment, self.packets));
+        let mut hole = Hole::new(start, end, segment, self.packets);
+        hole.missing = self.emissions.skipped_at(start);
+        self.holes.open(hole);
     }
 
     /// A packet that ends at `end`, above the highest byte seen, tells what skipped ids were.
@@ -453,13 +455,9 @@ impl HalfFlow {
             Copy::Again
         };
         let lost_downstream = self.cover(segment, start, end, verdict, copy);
-        // A packet that is repeated in pieces was lost once. Without ids, two small ones may have
-        // been lost.
-        let is_rest = hole.start == start
-            && hole
-                .filled_from
-                .is_some_and(|from| end - from <= i64::from(self.largest_payload))
-            && self.ids.counts();
+        // Packets repeated in smaller pieces, as where SACK blocks take room, were lost once each: no
+        // more than the ids skipped. Without ids, small ones may have been lost.
+        let is_rest = hole.missing == Some(0) && self.ids.counts();
         if is_rest {
             for index in self.in_flight.overlapping(start, end) {
                 if let Some(sent) = self.in_flight.get_mut(index) {

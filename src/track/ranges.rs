@@ -231,8 +231,9 @@ pub(super) struct Hole {
     pub(super) opener_id: Option<u16>,
     /// `TSval` of the packet above it, where there is one.
     pub(super) opener_tsval: Option<u32>,
-    /// Where the segment began that filled what lay below it, if one did.
-    pub(super) filled_from: Option<i64>,
+    /// Packets that can be missing in it: ids skipped since what lies below it was seen, less those
+    /// that have filled a part of it. `None` where ids do not tell.
+    pub(super) missing: Option<u32>,
     /// How many ACKs have told the sender of it so far, and when the first and the third passed.
     pub(super) told: u8,
     pub(super) told_at: Option<CaptureTime>,
@@ -253,7 +254,7 @@ impl Hole {
             opened_after: packets,
             opener_id: opener.ip_id,
             opener_tsval: opener.timestamps.map(|ts| ts.value),
-            filled_from: None,
+            missing: None,
             told: 0,
             told_at: None,
             asked_at: None,
@@ -399,6 +400,8 @@ impl Holes {
             let from = hole.start.max(start);
             let to = hole.end.min(end);
             filled += (to - from) as u64;
+            let missing = hole.missing.map(|missing| missing.saturating_sub(1));
+            self.list[index].missing = missing;
             match (hole.start < from, to < hole.end) {
                 (false, false) => {
                     self.list.remove(index);
@@ -409,12 +412,16 @@ impl Holes {
                 }
                 (false, true) => {
                     self.list[index].start = to;
-                    self.list[index].filled_from = Some(start);
                     index += 1;
                 }
                 (true, true) => {
                     self.list[index].end = from;
-                    self.list.insert(index + 1, Hole { start: to, ..hole });
+                    let above = Hole {
+                        start: to,
+                        missing,
+                        ..hole
+                    };
+                    self.list.insert(index + 1, above);
                     index += 2;
                 }
             }
@@ -458,7 +465,7 @@ mod tests {
             opened_after: 0,
             opener_id: None,
             opener_tsval: None,
-            filled_from: None,
+            missing: None,
             told: 0,
             told_at: None,
             asked_at: None,

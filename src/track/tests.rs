@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::decode::{Ecn, Endpoint, SackBlock, SackBlocks, SynOptions, Timestamps};
-use crate::event::{Acked, ClassifiedSegment, DataArrival, Recovery};
+use crate::event::{Acked, ClassifiedSegment, DataArrival, LossPlace, Recovery};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -75,7 +75,7 @@ fn describe(row: &ClassifiedSegment, data: &DataArrival) -> String {
     );
     let words = [
         verdict.reason.map(crate::event::Reason::name),
-        verdict.lost.map(crate::event::LossPlace::name),
+        verdict.lost.map(LossPlace::name),
         (verdict.evidence != crate::event::Evidence::Sequence).then(|| verdict.evidence.name()),
     ];
     for word in words.into_iter().flatten() {
@@ -97,6 +97,8 @@ struct Seen {
     data: Vec<DataArrival>,
     signs: Vec<String>,
     recoveries: Vec<String>,
+    /// Packets lost upstream and downstream.
+    lost: [i64; 2],
     /// Payload newly acknowledged by any ACK, in bytes.
     acked: u64,
     handshake: Option<(i64, i64, i64)>,
@@ -122,6 +124,12 @@ impl FlowSink for Seen {
         if dir == Direction::Forward {
             self.signs
                 .push(format!("{} {signal:?}", at.as_ns() / 1_000_000));
+        }
+    }
+
+    fn lost(&mut self, dir: Direction, place: LossPlace, packets: i32) {
+        if dir == Direction::Forward {
+            self.lost[usize::from(place == LossPlace::Downstream)] += i64::from(packets);
         }
     }
 

@@ -149,3 +149,38 @@ fn ids_skipped_by_far_more_than_what_came_are_no_losses() {
     assert_eq!(after(10 + 18), 18);
     assert_eq!(after(10 + 19), 0);
 }
+
+#[test]
+fn packets_repeated_in_smaller_pieces_are_no_more_losses_than_ids_skipped() {
+    // B's data is unanswered all the time, so that skipped ids may be ACKs. Of A, 3000..5000 was lost as ids 5
+    // and 6, and comes again in three pieces beside a SACK block that takes room: two packets were lost.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 ack 0 id 2
+         100 A>B data 1000..2000 ack 0 id 3
+         100 A>B data 2000..3000 ack 0 id 4
+         101 B>A data 0..1000 ack 0
+         102 A>B data 5000..6000 ack 0 id 7
+         120 B>A data 1000..2000 ack 3000 sack 5000..6000
+         140 A>B data 3000..3900 ack 0 id 8
+         141 A>B data 3900..4800 ack 0 id 9
+         142 A>B data 4800..5000 ack 0 id 10",
+    ));
+    assert_eq!(seen.lost, [2, 0]);
+}
+
+#[test]
+fn small_packets_lost_together_are_lost_each() {
+    // As above, but ids 5, 6 and 7 were three packets of 100 bytes, repeated as they were.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 ack 0 id 2
+         100 A>B data 1000..2000 ack 0 id 3
+         100 A>B data 2000..3000 ack 0 id 4
+         101 B>A data 0..1000 ack 0
+         102 A>B data 3300..4300 ack 0 id 8
+         120 B>A data 1000..2000 ack 3000 sack 3300..4300
+         140 A>B data 3000..3100 ack 0 id 9
+         141 A>B data 3100..3200 ack 0 id 10
+         142 A>B data 3200..3300 ack 0 id 11",
+    ));
+    assert_eq!(seen.lost, [3, 0]);
+}

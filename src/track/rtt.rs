@@ -8,12 +8,21 @@ use crate::time::CaptureTime;
 /// times over. One more forgets the oldest, which then gives no sample.
 const ECHOES_MAX: usize = 4096;
 
+/// Passed `TSval`s that still wait for an echo that was overtaken on its way: a few clock ticks.
+const OVERTAKEN_MAX: u8 = 8;
+
 /// The `TSval`s of one direction that were not echoed yet, each with the time of its first
 /// appearance (METRICS.md R4). One entry a clock tick, whatever the packet rate.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
+    /// In the order of the clock. Of those [`passed`](Self::passed), one that has been echoed is dated
+    /// [`CaptureTime::MAX`].
     waiting: VecDeque<(u32, CaptureTime)>,
-    newest: Option<u32>,
+    /// The latest `TSval`, where one was seen.
+    newest: u32,
+    seen: bool,
+    /// How many at the front are not later than the latest echo.
+    passed: u8,
 }
 
 impl Echoes {
@@ -25,13 +34,13 @@ impl Echoes {
     /// Takes note of a `TSval` that passed.
     #[inline]
     pub(super) fn sent(&mut self, tsval: u32, at: CaptureTime) {
-        let newer = self.newest.is_none_or(|newest| later(tsval, newest));
-        if !newer {
+        if self.seen && !later(tsval, self.newest) {
             return;
         }
-        self.newest = Some(tsval);
+        (self.newest, self.seen) = (tsval, true);
         if self.waiting.len() == ECHOES_MAX {
             self.waiting.pop_front();
+            self.passed = self.passed.saturating_sub(1);
         }
         self.waiting.push_back((tsval, at));
     }
@@ -39,17 +48,41 @@ impl Echoes {
     /// Takes note of a `TSecr` that came back; the delay in nanoseconds, where it is a first echo.
     #[inline]
     pub(super) fn echoed(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {
-        let mut delay = None;
-        while let Some(&(tsval, sent_at)) = self.waiting.front() {
-            if later(tsval, tsecr) {
-                break;
-            }
-            if tsval == tsecr {
-                delay = Some(at.since(sent_at)).filter(|&ns| ns >= 0);
-            }
-            self.waiting.pop_front();
+        let mut index = usize::from(self.passed);
+        let latest = index.checked_sub(1).and_then(|last| self.waiting.get(last));
+        if latest.is_some_and(|&(tsval, _)| later(tsval, tsecr)) {
+            return self.overtaken(tsecr, at);
         }
+        let mut delay = None;
+        while let Some((tsval, sent_at)) = self.waiting.get_mut(index)
+            && !later(*tsval, tsecr)
+        {
+            if *tsval == tsecr {
+                delay = Some(at.since(*sent_at)).filter(|&ns| ns >= 0);
+                *sent_at = CaptureTime::MAX;
+            }
+            if index < usize::from(OVERTAKEN_MAX) {
+                index += 1;
+            } else {
+                self.waiting.pop_front();
+            }
+        }
+        self.passed = index as u8;
         delay
+    }
+
+    /// The same for an echo that comes after a later one.
+    #[cold]
+    fn overtaken(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {
+        let passed = usize::from(self.passed);
+        let (_, sent_at) = self
+            .waiting
+            .iter_mut()
+            .take(passed)
+            .find(|(tsval, _)| *tsval == tsecr)?;
+        let delay = at.since(*sent_at);
+        *sent_at = CaptureTime::MAX;
+        (delay >= 0).then_some(delay)
     }
 }
 

@@ -97,6 +97,8 @@ struct Seen {
     data: Vec<DataArrival>,
     signs: Vec<String>,
     recoveries: Vec<String>,
+    /// R4, in ms.
+    timestamp_rtts_ms: Vec<i64>,
     /// Packets lost upstream and downstream.
     lost: [i64; 2],
     /// Payload newly acknowledged by any ACK, in bytes.
@@ -124,6 +126,12 @@ impl FlowSink for Seen {
         if dir == Direction::Forward {
             self.signs
                 .push(format!("{} {signal:?}", at.as_ns() / 1_000_000));
+        }
+    }
+
+    fn timestamp_rtt(&mut self, dir: Direction, _at: CaptureTime, rtt_ns: i64) {
+        if dir == Direction::Forward {
+            self.timestamp_rtts_ms.push(rtt_ns / 1_000_000);
         }
     }
 

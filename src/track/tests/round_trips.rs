@@ -191,3 +191,33 @@ fn a_late_answer_with_another_number_moves_no_stream() {
     assert_eq!((seen.acked, seen.state.acked_bytes), (1000, Some(1000)));
     assert_eq!(seen.state.unseen_bytes, Some(0));
 }
+
+#[test]
+fn an_overtaken_echo_is_a_sample_once() {
+    // R4: the first echo of each TSval, whatever passed before it. 7 comes back at 130, after 8 did at
+    // 120; when it comes once more it says nothing new, and 6 was never echoed.
+    let seen = play(
+        "90 A>B data 0..1000 ts 6/1
+         100 A>B data 1000..2000 ts 7/1
+         105 A>B data 2000..3000 ts 8/1
+         120 B>A ack 3000 ts 2/8
+         130 B>A ack 2000 ts 1/7
+         131 B>A ack 2000 ts 1/7
+         132 B>A ack 3000 ts 2/8",
+    );
+    assert_eq!(seen.timestamp_rtts_ms, [15, 30]);
+}
+
+#[test]
+fn an_echo_overtaken_by_very_many_is_forgotten() {
+    // Nine clock ticks later: only the eight before the latest echo are remembered.
+    let sent =
+        (0..10).map(|n| format!("{} A>B data {n}000..{}000 ts {}/1", 100 + n, n + 1, 10 + n));
+    let echoed = [
+        "120 B>A ack 10000 ts 2/19",
+        "130 B>A ack 1000 ts 1/10",
+        "131 B>A ack 3000 ts 1/12",
+    ];
+    let trace: Vec<String> = sent.chain(echoed.map(str::to_owned)).collect();
+    assert_eq!(play(&trace.join("\n")).timestamp_rtts_ms, [11, 29]);
+}

@@ -179,6 +179,46 @@ fn a_syn_may_be_acknowledged_with_its_data() {
 }
 
 #[test]
+fn of_repeated_syns_the_echo_tells_which_was_answered() {
+    // F2, by Karn's rule: A's first SYN was lost before it came to B, or its answer before it came here.
+    let bare = "0 A>B syn
+         1000 A>B syn
+         1020 B>A syn ack 0
+         1030 A>B ack 0";
+    assert_eq!(play(bare).handshake, None);
+    for (echo, server_ms) in [(1, None), (1001, Some(20))] {
+        let seen = play(&format!(
+            "0 A>B syn ts 1/0
+             1000 A>B syn ts 1001/0
+             1020 B>A syn ack 0 ts 7/{echo}
+             1030 A>B ack 0 ts 1031/7"
+        ));
+        // The first copy's time is not kept: an answer to it gives no time, and surely not that of the second.
+        let expected = server_ms.map(|ms| ((ms + 10) * 1_000_000, ms * 1_000_000, 10_000_000));
+        assert_eq!(seen.handshake, expected);
+    }
+}
+
+#[test]
+fn a_syn_whose_answer_was_lost_further_on_is_no_round_trip() {
+    // F2: the first SYN was answered once, so the half towards B is known; which of the two answers A
+    // confirms, only the echo tells.
+    let bare = "0 A>B syn
+         20 B>A syn ack 0
+         1000 A>B syn
+         1020 B>A syn ack 0
+         1030 A>B ack 0";
+    assert_eq!(play(bare).handshake, None);
+    let stamped = "0 A>B syn ts 1/0
+         20 B>A syn ack 0 ts 7/1
+         1000 A>B syn ts 1001/0
+         1020 B>A syn ack 0 ts 1007/1
+         1030 A>B ack 0 ts 1031/1007";
+    let expected = Some((30_000_000, 20_000_000, 10_000_000));
+    assert_eq!(play(stamped).handshake, expected);
+}
+
+#[test]
 fn a_late_answer_with_another_number_moves_no_stream() {
     // Two hosts answered, and the peer has acknowledged one of them.
     let seen = play(&opened(

@@ -315,20 +315,26 @@ impl TimeSequence {
 
     /// A judgement was changed. A mark that was merged with others keeps the first one.
     pub fn on_amendment(&mut self, amendment: &Amendment) {
-        let (Some(was), Some(now)) = (MarkKind::of(amendment.was), MarkKind::of(amendment.now))
-        else {
+        let Some(was) = MarkKind::of(amendment.was) else {
             return;
         };
-        let marks = self
-            .anomalies
-            .entries
-            .iter_mut()
+        let entries = &mut self.anomalies.entries;
+        let later = entries
+            .iter()
             .rev()
-            .take_while(|mark| mark.at >= amendment.sent_at);
-        for mark in marks {
-            if mark.at == amendment.sent_at && mark.kind == was && mark.count == 1 {
-                mark.kind = now;
-                return;
+            .take_while(|mark| mark.at >= amendment.sent_at)
+            .count();
+        let found = entries
+            .iter()
+            .skip(entries.len() - later)
+            .rposition(|mark| mark.at == amendment.sent_at && mark.kind == was && mark.count == 1);
+        let Some(index) = found.map(|index| index + entries.len() - later) else {
+            return;
+        };
+        match MarkKind::of(amendment.now) {
+            Some(now) => entries[index].kind = now,
+            None => {
+                entries.remove(index);
             }
         }
     }

@@ -259,6 +259,41 @@ impl HalfFlow {
         }
     }
 
+    /// The highest packet was taken for a timer's repeat of a lost tail by ids that others had taken: it is
+    /// new.
+    pub(super) fn take_back_timer<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
+        let index = self.in_flight.overlapping(self.high - 1, self.high).start;
+        let Some(sent) = self
+            .in_flight
+            .get_mut(index)
+            .filter(|sent| sent.verdict.class == Class::Retransmission && sent.copies == 1)
+        else {
+            return;
+        };
+        if sent.marks.take(Marks::LOST_UPSTREAM) {
+            sink.lost(dir, LossPlace::Upstream, -1);
+        }
+        sent.marks.take(Marks::RESENT);
+        let was = std::mem::replace(&mut sent.verdict, Verdict::NEW);
+        let (row, sent_at, payload_len) = (sent.row, sent.at, sent.len);
+        self.forget_repair(sent_at);
+        let now = Verdict::NEW;
+        sink.amended(
+            dir,
+            &Amendment {
+                sent_at,
+                payload_len,
+                was,
+                now,
+            },
+        );
+        if S::SEGMENTS
+            && let Some(row) = self.rows.get_mut(row)
+        {
+            row.verdict = now;
+        }
+    }
+
     /// The latest copy of a remembered range turns out unneeded.
     pub(super) fn amend<S: FlowSink>(
         &mut self,

@@ -337,6 +337,7 @@ impl HalfFlow {
             self.ids.share();
             self.emissions = Emissions::default();
             self.tail_repair = false;
+            self.take_back_timer(dir, sink);
         }
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)

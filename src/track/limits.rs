@@ -83,6 +83,15 @@ impl HalfFlow {
         }
     }
 
+    /// What passed at `at` was no retransmission: a repair that began with it is none.
+    pub(super) fn forget_repair(&mut self, at: CaptureTime) {
+        if self.limits.repair.is_some_and(|repair| repair.start == at) {
+            self.limits.repair = None;
+            self.recovery_until = None;
+            self.timeout_until = None;
+        }
+    }
+
     /// The cumulative ACK has moved at `at`; `over`: nothing more will come.
     pub(super) fn note_repaired<S: FlowSink>(
         &mut self,

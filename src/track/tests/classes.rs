@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{check, opened};
+use super::{check, opened, play};
 
 #[test]
 fn a_later_id_in_a_hole_is_a_second_emission() {
@@ -478,10 +478,26 @@ fn a_timer_repeats_one_packet_so_a_burst_after_a_pause_shows_a_shared_counter() 
         "100 new 0..1000 rtt 22 stretch_ack
          101 new 1000..2000 rtt 21 stretch_ack
          102 new 2000..3000 rtt 20 stretch_ack
-         5000 retransmission 3000..4000 tail_probe upstream ip_id
-         5001 new 4000..5000 rtt 21 recovery
-         5002 new 5000..6000 rtt 20 recovery",
+         5000 new 3000..4000 rtt 22 stretch_ack
+         5001 new 4000..5000 rtt 21 stretch_ack
+         5002 new 5000..6000 rtt 20 stretch_ack",
     );
+}
+
+#[test]
+fn what_was_taken_for_a_timers_repeat_is_taken_back_with_all_that_followed() {
+    // As above, up to the packet that shows it.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         122 B>A ack 3000
+         5000 A>B data 3000..4000 id 12",
+    );
+    let alone = play(&trace);
+    assert_eq!((alone.lost, alone.recoveries.len()), ([1, 0], 1));
+    let seen = play(&format!("{trace}\n5001 A>B data 4000..5000 id 13"));
+    assert_eq!((seen.lost, seen.recoveries.len()), ([0, 0], 0));
 }
 
 /// A FIN takes the number after the last byte: what is below has been sent, and comes again.

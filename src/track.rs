@@ -234,6 +234,10 @@ impl Connection {
             flags.has(TcpFlags::FIN),
         ) > 0;
         if segment.payload_len > 0 {
+            if !sender.continues(segment) {
+                // How soon can it be an answer? The peer's data goes this sender's way and back, too.
+                sender.upstream.lower(peer.downstream.min_ns());
+            }
             sender.note_pause(segment.at);
             sender.on_data(dir, segment, step, sink);
             sender.note_room(segment.at);

@@ -84,7 +84,7 @@ impl HalfFlow {
             .copied()
             .filter(|sent| sent.start <= start);
         if let Some(earlier) = earlier {
-            if let Some(evidence) = self.is_network_copy(segment, &earlier) {
+            if let Some(evidence) = self.is_network_copy(segment, start, &earlier) {
                 return (
                     Verdict::of(Class::Duplicate, evidence, Confidence::High),
                     Copy::Again,
@@ -122,8 +122,9 @@ impl HalfFlow {
         (verdict, Copy::Again)
     }
 
-    /// Whether a segment is the very packet that passed as `earlier`, and what shows it.
-    fn is_network_copy(&self, segment: &Segment, earlier: &Sent) -> Option<Evidence> {
+    /// Whether a segment that begins at `start` is the very packet that passed as `earlier`, and what
+    /// shows it.
+    fn is_network_copy(&self, segment: &Segment, start: i64, earlier: &Sent) -> Option<Evidence> {
         let same_tsval = segment
             .timestamps
             .is_none_or(|ts| ts.value == earlier.tsval || ts.value == earlier.first_tsval);
@@ -140,7 +141,8 @@ impl HalfFlow {
         let close = by_clock
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
-        (close && same_id && segment.payload_len == earlier.len).then_some(Evidence::Timing)
+        let same_bytes = earlier.start == start && segment.payload_len == earlier.len;
+        (close && same_id && same_bytes).then_some(Evidence::Timing)
     }
 
     /// Whether a copy comes too soon after a repeat to be a second one, where neither ids nor

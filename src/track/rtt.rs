@@ -122,6 +122,13 @@ impl Estimate {
         }
     }
 
+    /// Lowers the smallest delay to `ns`, which was measured otherwise, where one is known.
+    pub(super) fn lower(&mut self, ns: Option<i64>) {
+        if let (Some(min), Some(ns)) = (self.min, ns) {
+            self.min = Some(min.min(ns));
+        }
+    }
+
     /// Smallest delay; `None` before the first sample.
     pub(super) fn min_ns(&self) -> Option<i64> {
         self.min

@@ -355,6 +355,51 @@ fn an_answer_may_come_a_little_sooner_than_the_handshake_did() {
 }
 
 #[test]
+fn the_peers_data_shows_how_soon_an_answer_can_come() {
+    // As above, but A acknowledged B's data within 6 ms, so 8 ms are enough for an answer.
+    check(
+        &opened(
+            "50 B>A data 0..100 ack 0
+             56 A>B ack 100
+             100 A>B data 0..1000 ack 100
+             101 A>B data 2000..3000 ack 100
+             102 A>B data 3000..4000 ack 100
+             103 A>B data 4000..5000 ack 100
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             122 B>A ack 1000 sack 2000..4000
+             123 B>A ack 1000 sack 2000..5000
+             129 A>B data 1000..2000 ack 100
+             149 B>A ack 5000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 2000..3000 rtt 20 sack
+         102 new 3000..4000 rtt 20 sack
+         103 new 4000..5000 rtt 20 sack
+         129 retransmission 1000..2000 fast upstream sack",
+    );
+}
+
+#[test]
+fn a_repeat_cut_otherwise_is_no_duplicate_of_the_one_before_it() {
+    // Neither ids nor clocks: 1010..2010 is as long as 1000..2000, a part of which passed just now, but not it.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             100 A>B data 1000..2000
+             100 A>B data 2000..3000
+             500 A>B data 0..1010
+             500 A>B data 1010..2010",
+        ),
+        "100 new 0..1000
+         100 new 1000..2000
+         100 new 2000..3000
+         500 retransmission 0..1010 timeout downstream seen_before
+         500 retransmission 1010..2010 timeout downstream seen_before",
+    );
+}
+
+#[test]
 fn the_same_clock_within_a_round_trip_is_a_duplicate_without_ids() {
     // Nothing is repeated within a round trip of 30 ms; a queue has drawn the copies apart.
     check(

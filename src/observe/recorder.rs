@@ -296,6 +296,12 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if let Some(sequence) = self.sequence(dir) {
             sequence.on_amendment(amendment);
         }
+        if amendment.now.class == Class::New {
+            let bin = LiveConnection::data(self, dir).series.at(amendment.sent_at);
+            let bytes = u64::from(amendment.payload_len);
+            bin.retransmitted_bytes = bin.retransmitted_bytes.saturating_sub(bytes);
+            bin.retransmitted_packets = bin.retransmitted_packets.saturating_sub(1);
+        }
     }
 
     fn lost(&mut self, dir: Direction, place: LossPlace, packets: i32) {

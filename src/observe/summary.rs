@@ -196,7 +196,7 @@ impl DirectionSummary {
     pub(super) fn on_amendment(&mut self, amendment: &Amendment) {
         self.count(amendment.was, -1);
         self.count(amendment.now, 1);
-        if amendment.now == Verdict::NEW {
+        if amendment.now.class == Class::New {
             let bytes = &mut self.incidents_mut().retransmitted_bytes;
             *bytes = bytes.saturating_sub(u64::from(amendment.payload_len));
         }

@@ -42,12 +42,9 @@ impl HalfFlow {
         // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
         let pause_ns = self.last_data_at.map_or(0, |last| segment.at.since(last));
         let lately = self.last_was_repeat && pause_ns <= self.round_trip_ns() / 2 * 3;
-        if self.recovery_until.is_none() && !self.tail_repair && !lately {
-            let quiet_since = self.last_data_at.max(self.progress_at);
-            let silence_ns = quiet_since.map_or(i64::MAX, |since| segment.at.since(since));
-            if silence_ns < self.round_trip_ns().max(PROBE_NS_MIN) {
-                return Verdict::NEW;
-            }
+        let repairing = self.recovery_until.is_some() || self.tail_repair || lately;
+        if !repairing && !self.is_quiet(segment.at) {
+            return Verdict::NEW;
         }
         if self
             .emissions
@@ -57,6 +54,12 @@ impl HalfFlow {
         } else {
             Verdict::NEW
         }
+    }
+
+    /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
+    pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
+        let since = self.last_data_at.max(self.progress_at);
+        since.is_none_or(|since| at.since(since) >= self.round_trip_ns().max(PROBE_NS_MIN))
     }
 
     fn lost_tail(&mut self, start: i64, end: i64, segment: &Segment) -> Verdict {

@@ -146,6 +146,13 @@ impl Emissions {
             .is_some_and(|skips| skips.was_sent_before(above, len, mss, at, round_trip_ns))
     }
 
+    /// What was skipped since the highest byte seen was reached carried no new bytes.
+    pub(super) fn forget_unseen(&mut self) {
+        if let Some(skips) = &mut self.0 {
+            skips.unseen_new.clear();
+        }
+    }
+
     /// A packet that repeats bytes passed.
     pub(super) fn on_repeat(&mut self) {
         if let Some(skips) = &mut self.0 {
@@ -204,10 +211,11 @@ impl Skips {
             first_repeat,
         } = *gap;
         self.learn(at, recovering);
-        if self.at_high.0 != high {
-            self.at_high = (high, 0);
+        if skipped > 0 {
+            let (at, before) = self.at_high;
+            let before = if at == high { before } else { 0 };
+            self.at_high = (high, before.saturating_add(u32::from(skipped)));
         }
-        self.at_high.1 = self.at_high.1.saturating_add(u32::from(skipped));
         if !may_be_acks {
             self.lost += u64::from(skipped);
         }

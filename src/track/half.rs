@@ -91,8 +91,8 @@ pub(super) struct HalfFlow {
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
     /// tell.
     pub(super) tail_repair: bool,
-    /// It was the first to do so: a timer's.
-    pub(super) last_was_timer: bool,
+    /// It was the first to do so, a timer's: whether ids were skipped just before it.
+    pub(super) last_timer: Option<bool>,
     /// The last data packet repeated bytes.
     pub(super) last_was_repeat: bool,
     /// Where the last segment out of reach ended.
@@ -318,24 +318,29 @@ impl HalfFlow {
         sink: &mut S,
     ) -> Taken {
         let len = segment.payload_len;
-        if start == self.high
-            && matches!(step, Step::Ahead(skipped) if skipped > 0)
-            && self.recovery_until.is_none()
-            && !self.owes_ack
-        {
+        let skips = matches!(step, Step::Ahead(skipped) if skipped > 0);
+        if start == self.high && skips && self.recovery_until.is_none() && !self.owes_ack {
             self.ids.doubt();
         }
         if start > self.high {
             self.open_hole(dir, segment, start, sink);
         }
         // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
-        // second one before any ACK shows that there was none, and that others took the ids.
-        // While nothing that was skipped is open, there is nothing to take back either.
+        // second one before any ACK and any further timer shows that there was none. Ids skipped in the
+        // pause were taken by others then, and older ones by repeats that were lost. While none are open
+        // there is nothing to tell apart.
         let no_ack_since = self.una.is_some() && self.progress_at < self.last_data_at;
-        let open = !self.emissions.is_idle();
-        if self.last_was_timer && no_ack_since && start == self.high && open {
-            self.ids.share();
-            self.emissions = Emissions::default();
+        if let Some(skipped) = self
+            .last_timer
+            .filter(|_| no_ack_since && start == self.high && !self.emissions.is_idle())
+            && !self.is_quiet(segment.at)
+        {
+            if skipped {
+                self.ids.share();
+                self.emissions = Emissions::default();
+            } else {
+                self.emissions.forget_unseen();
+            }
             self.tail_repair = false;
             self.take_back_timer(dir, sink);
         }
@@ -348,7 +353,8 @@ impl HalfFlow {
             self.judge_new(segment, start, end)
         };
         let repeats = verdict.class == Class::Retransmission;
-        self.last_was_timer = repeats && !self.tail_repair && self.recovery_until.is_none();
+        let is_timer = repeats && !self.tail_repair && self.recovery_until.is_none();
+        self.last_timer = is_timer.then_some(skips);
         self.tail_repair = repeats;
         self.note_higher(segment, end, repeats);
         self.high = end;

@@ -62,7 +62,8 @@ impl HalfFlow {
         segment.payload_len > 1
             && self.sent_data
             && self.window != Some(0)
-            && (self.emissions.is_idle() || !self.last_was_timer && !self.emissions.may_repeat())
+            && (self.emissions.is_idle()
+                || self.last_timer.is_none() && !self.emissions.may_repeat())
             && self
                 .unwrapper
                 .is_some_and(|unwrapper| unwrapper.seq(self.high) == segment.seq)
@@ -132,7 +133,7 @@ impl HalfFlow {
         let taken = Taken::of(Verdict::NEW, len, len);
         self.report(dir, segment, start, taken, sink);
         self.last_data_at = Some(segment.at);
-        self.last_was_timer = false;
+        self.last_timer = None;
         self.tail_repair = false;
         self.last_was_repeat = false;
         self.note_room(segment.at);

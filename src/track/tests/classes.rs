@@ -545,6 +545,38 @@ fn what_was_taken_for_a_timers_repeat_is_taken_back_with_all_that_followed() {
     assert_eq!((seen.lost, seen.recoveries.len()), ([0, 0], 0));
 }
 
+#[test]
+fn a_repeat_that_was_lost_leaves_nothing_to_repeat_after_a_pause() {
+    // Id 6 was the repeat of 0..1000: had it carried new data, a timer would have sent 4000..5000 alone.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         103 A>B data 3000..4000 id 5
+         121 B>A ack 0 sack 1000..2000
+         123 B>A ack 0 sack 3000..4000 sack 1000..2000
+         133 A>B data 2000..3000 id 7
+         153 B>A ack 0 sack 1000..4000
+         400 A>B data 0..1000 id 8
+         420 B>A ack 4000
+         1000 A>B data 4000..5000 id 9
+         1001 A>B data 5000..6000 id 10
+         1021 B>A ack 6000",
+    );
+    check(
+        &trace,
+        "100 new 0..1000
+         101 new 1000..2000 rtt 20 sack
+         102 new 2000..3000
+         103 new 3000..4000 rtt 20 sack
+         133 retransmission 2000..3000 fast downstream seen_before
+         400 retransmission 0..1000 timeout downstream seen_before
+         1000 new 4000..5000 rtt 21 delayed_ack
+         1001 new 5000..6000 rtt 20 clean",
+    );
+    assert_eq!(play(&trace).state.skipped_packets, 1);
+}
+
 /// A FIN takes the number after the last byte: what is below has been sent, and comes again.
 #[test]
 fn what_a_fin_passed_without_is_repeated_when_it_comes() {

@@ -3,7 +3,10 @@
 
 use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Align, Canvas, Point, Stroke};
-use super::frame::{MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
+use super::frame::{
+    AXIS_TITLE, MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
+};
+use super::label::wrap;
 use super::palette::LineStyle;
 use super::plot::marked;
 use super::style::{Size, Style};
@@ -206,23 +209,33 @@ impl Distributions {
 
     fn draw_panels(&self, canvas: &mut Canvas, top: f64, x: &Axis, columns: usize) {
         const GAP: f64 = 36.0;
+        const LINE: f64 = 30.0;
         let rows = self.panels.len().div_ceil(columns);
+        let pitch = (canvas.width - 2.0 * MARGIN + GAP) / columns as f64;
+        let names = self.panels.iter();
+        let names: Vec<Vec<String>> = names
+            .map(|(name, _)| wrap(name, AXIS_TITLE, pitch - GAP, 3))
+            .collect();
+        let lines = names.iter().map(Vec::len).max().unwrap_or(0);
+        let above = lines as f64 * LINE + Y_TITLE_HEIGHT;
         let room = if rows == 1 {
-            (canvas.height - top - Y_TITLE_HEIGHT - X_AXIS_HEIGHT - 16.0).max(220.0)
+            (canvas.height - top - above - X_AXIS_HEIGHT - 16.0).max(220.0)
         } else {
             0.36 * canvas.style.size.height()
         };
-        let pitch = (canvas.width - 2.0 * MARGIN + GAP) / columns as f64;
         let mut bottom = top;
         for (index, (name, panel_of)) in self.panels.iter().enumerate() {
             let left = MARGIN + (index % columns) as f64 * pitch;
-            let top = top
-                + Y_TITLE_HEIGHT
-                + (index / columns) as f64 * (Y_TITLE_HEIGHT + room + X_AXIS_HEIGHT + 6.0);
+            let row_height = above + room + X_AXIS_HEIGHT + 6.0;
+            let top = top + above + (index / columns) as f64 * row_height;
             let mut y = ecdf_axis();
             if !name.is_empty() {
                 let n: u64 = panel_of.iter().map(Distribution::n).sum();
-                y.title = format!("ECDF (%) – {name}, n = {}", grouped(n));
+                y.title = format!("ECDF (%), n = {}", grouped(n));
+            }
+            for (line, text) in names[index].iter().rev().enumerate() {
+                let baseline = top - Y_TITLE_HEIGHT - 2.0 - line as f64 * LINE;
+                canvas.text((left, baseline), text, AXIS_TITLE, Align::Left);
             }
             let panel = Panel {
                 left: left + 70.0,

@@ -48,8 +48,10 @@ pub struct HeatMaps {
 
 /// Above a map: its name and the name of its rows.
 const NAME_HEIGHT: f64 = 72.0;
-/// Below it: labels and the name of its columns.
+/// Below it: labels and the first line of the name of its columns.
 const LABELS_HEIGHT: f64 = 80.0;
+/// Each further line of that name.
+const LINE: f64 = 28.0;
 const GAP: f64 = 44.0;
 const CELL_HEIGHT: f64 = 54.0;
 
@@ -104,20 +106,27 @@ impl HeatMaps {
             (pitch - GAP - labels - 14.0) / self.columns.1.len() as f64,
             CELL_HEIGHT,
         );
-        let map_height = NAME_HEIGHT + cell.1 * self.rows.1.len() as f64 + LABELS_HEIGHT;
+        let columns = wrap(
+            &self.columns.0,
+            LABEL,
+            cell.0 * self.columns.1.len() as f64,
+            2,
+        );
+        let below = LABELS_HEIGHT + LINE * columns.len().saturating_sub(1) as f64;
+        let map_height = NAME_HEIGHT + cell.1 * self.rows.1.len() as f64 + below;
+        let grid = Grid {
+            labels,
+            width: pitch - GAP,
+            cell,
+            columns,
+            number_px: self.number_px(cell.0),
+        };
         for (index, map) in self.maps.iter().enumerate() {
             let corner = (
                 MARGIN + (index % in_row) as f64 * pitch,
                 top + (index / in_row) as f64 * (map_height + 14.0),
             );
-            self.draw_map(
-                &mut canvas,
-                map,
-                corner,
-                (labels, pitch - GAP),
-                cell,
-                &ranges,
-            );
+            self.draw_map(&mut canvas, map, corner, &grid, &ranges);
         }
         canvas.height = (top + rows as f64 * (map_height + 14.0) + 8.0).ceil();
         Some(canvas)
@@ -143,7 +152,12 @@ impl HeatMaps {
                     .replace(" (", ", difference (")
                     .replace("(%)", "(% points)"),
             };
-            let title = shorten(&title, AXIS_TITLE, width);
+            let room = if ranges.len() == 1 {
+                canvas.width - 2.0 * MARGIN
+            } else {
+                width
+            };
+            let title = shorten(&title, AXIS_TITLE, room);
             canvas.text((left, top + 24.0), &title, AXIS_TITLE, Align::Left);
             for step in 0..STEPS {
                 let share = |step: usize| step as f64 / STEPS as f64;
@@ -177,13 +191,13 @@ impl HeatMaps {
         canvas: &mut Canvas,
         map: &HeatMap,
         (left, top): (f64, f64),
-        (labels, width): (f64, f64),
-        cell: (f64, f64),
+        grid: &Grid,
         ranges: &[(HeatScale, (f64, f64))],
     ) {
-        let name = shorten(&map.name, AXIS_TITLE, width);
+        let Grid { labels, cell, .. } = *grid;
+        let name = shorten(&map.name, AXIS_TITLE, grid.width);
         canvas.text((left, top + 26.0), &name, AXIS_TITLE, Align::Left);
-        let rows = shorten(&self.rows.0, LABEL, width);
+        let rows = shorten(&self.rows.0, LABEL, grid.width);
         canvas.text((left, top + 58.0), &rows, LABEL, Align::Left);
         let (left, top) = (left + labels + 14.0, top + NAME_HEIGHT);
         let range = ranges.iter().find(|(scale, _)| *scale == map.scale);
@@ -204,7 +218,7 @@ impl HeatMaps {
                 self.draw_cell(
                     canvas,
                     from,
-                    cell,
+                    grid,
                     value,
                     share.map(|share| ramp(map.scale).at(share)),
                 );
@@ -226,20 +240,22 @@ impl HeatMaps {
                 canvas.text((x, bottom + 30.0), &text, LABEL, Align::Centre);
             }
         }
-        let title = shorten(&self.columns.0, LABEL, cell.0 * self.columns.1.len() as f64);
         let middle = left + cell.0 * self.columns.1.len() as f64 / 2.0;
-        canvas.text((middle, bottom + 62.0), &title, LABEL, Align::Centre);
+        for (line, text) in grid.columns.iter().enumerate() {
+            let baseline = bottom + 62.0 + line as f64 * LINE;
+            canvas.text((middle, baseline), text, LABEL, Align::Centre);
+        }
     }
 
     fn draw_cell(
         &self,
         canvas: &mut Canvas,
         from: (f64, f64),
-        cell: (f64, f64),
+        grid: &Grid,
         value: Option<f64>,
         colour: Option<Colour>,
     ) {
-        let to = (from.0 + cell.0 - 2.0, from.1 + cell.1 - 2.0);
+        let to = (from.0 + grid.cell.0 - 2.0, from.1 + grid.cell.1 - 2.0);
         let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
         let (Some(value), Some(colour)) = (value, colour) else {
             canvas.rect(from, to, Colour::GRID);
@@ -253,15 +269,8 @@ impl HeatMaps {
         };
         canvas.rect(from, to, colour);
         let text = self.number(value);
-        let font = [23.0, 19.0, 16.0, 13.0]
-            .into_iter()
-            .map(|px| Type {
-                px,
-                bold: false,
-                colour: colour.text_on(),
-            })
-            .find(|&font| text_width(&text, font) <= cell.0 - 6.0);
-        if let Some(font) = font {
+        let font = number_font(grid.number_px, colour.text_on());
+        if text_width(&text, font) <= grid.cell.0 - 6.0 {
             canvas.text(
                 (middle.0, baseline(middle.1, font)),
                 &text,
@@ -269,6 +278,20 @@ impl HeatMaps {
                 Align::Centre,
             );
         }
+    }
+
+    /// The largest font in which every number fits its cell: of one size, they can be compared.
+    fn number_px(&self, width: f64) -> f64 {
+        const SIZES: [f64; 6] = [23.0, 21.0, 19.0, 17.0, 15.0, 13.0];
+        let maps = self.maps.iter();
+        let values = maps.flat_map(|map| map.cells.iter().flatten()).flatten();
+        let texts: Vec<String> = values.map(|&value| self.number(value)).collect();
+        let fits = |px: &f64| {
+            let font = number_font(*px, Colour::INK);
+            let mut texts = texts.iter();
+            texts.all(|text| text_width(text, font) <= width - 6.0)
+        };
+        SIZES.into_iter().find(fits).unwrap_or(SIZES[5])
     }
 
     /// The largest value on any scale: all have its unit.
@@ -292,6 +315,28 @@ impl HeatMaps {
             2
         };
         super::axis::number(value / size, digits)
+    }
+}
+
+/// What the maps of a figure have in common.
+struct Grid {
+    /// Width of the names of the rows.
+    labels: f64,
+    /// Width of a map with these.
+    width: f64,
+    /// Width and height of a cell.
+    cell: (f64, f64),
+    /// The name of the columns, in lines.
+    columns: Vec<String>,
+    /// Size of the numbers.
+    number_px: f64,
+}
+
+const fn number_font(px: f64, colour: Colour) -> Type {
+    Type {
+        px,
+        bold: false,
+        colour,
     }
 }
 

@@ -191,17 +191,19 @@ pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
     cut(low)
 }
 
-/// A text in lines no wider than `width` pixels, broken between words, and within those that are
-/// wider behind a hyphen or the like; the last of `lines_max` is shortened.
+/// A text in lines no wider than `width` pixels, broken between words but not between a number and
+/// its unit, and within words that are wider behind a hyphen or the like; the last of `lines_max` is
+/// shortened.
 pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<String> {
-    let words = text.split(' ').filter(|word| !word.is_empty());
+    let words = words(text, font, width);
     // Each piece with what stands before it, unless it begins a line.
     let mut pieces = words
+        .iter()
         .flat_map(|word| {
             let parts: Vec<&str> = if text_width(word, font) > width {
                 word.split_inclusive(['-', '_', '/', '+', ',']).collect()
             } else {
-                vec![word]
+                vec![word.as_str()]
             };
             let before = |index: usize| if index == 0 { " " } else { "" };
             let placed = parts.into_iter().enumerate();
@@ -227,6 +229,23 @@ pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<
         lines.push(shorten(&line, font, width));
     }
     lines
+}
+
+/// The words of a text; a number and what it counts are one, if there is room for both.
+fn words(text: &str, font: Type, width: f64) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if let Some(last) = words.last_mut() {
+            let is_number = last.chars().all(|c| c.is_ascii_digit() || ".,".contains(c));
+            let both = format!("{last} {word}");
+            if is_number && !last.ends_with(',') && text_width(&both, font) <= width {
+                *last = both;
+                continue;
+            }
+        }
+        words.push(word.to_owned());
+    }
+    words
 }
 
 /// A letter as it is, or what stands for one that cannot be seen, or would turn the text around it:
@@ -324,6 +343,14 @@ mod tests {
         let short = wrap(text, LABEL, 320.0, 1);
         assert!(short.len() == 1 && short[0].contains('…'), "{short:?}");
         assert_eq!(wrap("", LABEL, 320.0, 4), Vec::<String>::new());
+        // A number stays with its unit, though it alone would fit; unless both are too wide.
+        let fits = text_width("cubic, 50 M", LABEL);
+        assert_eq!(
+            wrap("cubic, 50 Mbit/s", LABEL, fits, 4),
+            ["cubic,", "50 Mbit/s"]
+        );
+        let fits = text_width("Mbit/s", LABEL);
+        assert_eq!(wrap("50 Mbit/s", LABEL, fits, 4), ["50", "Mbit/s"]);
         let word = wrap("a-long_word/without+blanks, 5 ms", LABEL, 110.0, 6);
         assert!(
             word.len() > 2 && word.iter().all(|line| !line.contains('…')),

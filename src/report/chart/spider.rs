@@ -36,6 +36,9 @@ pub struct Spiders {
     pub panels: Vec<(String, Vec<SpiderShape>)>,
 }
 
+/// From the end of an axis to its name.
+const AROUND: f64 = 22.0;
+
 impl Spiders {
     /// The largest value on each axis, over all settings: where the axis ends.
     fn ends(&self) -> Vec<f64> {
@@ -81,25 +84,30 @@ impl Spiders {
         ];
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
         let ends = self.ends();
-        let widest = self
-            .axes
-            .iter()
-            .zip(&ends)
-            .map(|(quantity, &end)| text_width(&quantity.format(end), LABEL))
-            .fold(0.0, f64::max);
+        let names = self.axes.iter().map(|quantity| quantity.name.to_owned());
+        let numbers = self.axes.iter().zip(&ends);
+        let numbers = numbers.map(|(quantity, &end)| quantity.format(end));
+        let widest = names
+            .chain(numbers)
+            .map(|text| text_width(&text, LABEL))
+            .fold(0.0, f64::max)
+            .min(0.2 * canvas.width);
         // The ends of the axes stand around the web, each within its own panel; the more axes, the
         // closer are their names.
-        let beside = widest + 34.0;
-        let radius_min = if self.axes.len() > 4 { 160.0 } else { 110.0 };
-        let in_row = (canvas.width - 2.0 * MARGIN) / (2.0 * (radius_min + beside));
+        let angle = |axis: usize| TAU * axis as f64 / self.axes.len() as f64;
+        let across = |axis: usize| angle(axis).sin().abs();
+        let across = (0..self.axes.len()).map(across).fold(0.0, f64::max);
+        let beside = |radius: f64| across * (radius + AROUND) + widest + 8.0;
+        let radius_min = if self.axes.len() > 4 { 150.0 } else { 100.0 };
+        let in_row = (canvas.width - 2.0 * MARGIN) / (2.0 * beside(radius_min));
         let columns = self.panels.len().clamp(1, (in_row as usize).max(1));
         let rows = self.panels.len().div_ceil(columns);
         let columns = self.panels.len().div_ceil(rows);
         let pitch = (canvas.width - 2.0 * MARGIN) / columns as f64;
-        let radius = (pitch * 0.28)
-            .min(pitch / 2.0 - beside)
-            .min(0.34 * style.size.height());
-        let down = |axis: usize| -(TAU * axis as f64 / self.axes.len() as f64).cos();
+        let radius = ((pitch / 2.0 - beside(0.0)) / across)
+            .min(0.34 * style.size.height())
+            .max(radius_min.min(pitch * 0.28));
+        let down = |axis: usize| -angle(axis).cos();
         let lowest = (0..self.axes.len()).map(down).fold(0.0, f64::max);
         let row_height = (1.0 + lowest) * radius + 190.0;
         for (index, (name, shapes)) in self.panels.iter().enumerate() {
@@ -136,7 +144,7 @@ impl Spiders {
         for (axis, quantity) in self.axes.iter().enumerate() {
             let tip = web.at(axis, 1.0);
             canvas.line(&[web.middle, tip], Stroke::solid(Colour::GREY, 1.5));
-            let (x, y) = web.at(axis, 1.0 + 22.0 / web.radius);
+            let (x, y) = web.at(axis, 1.0 + AROUND / web.radius);
             let across = (x - web.middle.0) / web.radius;
             let align = if across.abs() < 0.2 {
                 Align::Centre

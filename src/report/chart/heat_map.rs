@@ -16,6 +16,12 @@ pub enum HeatScale {
     Amount,
     /// Below and above 0 in two colours; all maps of this kind in a figure share the scale.
     Difference,
+    /// The same, of a quantity that is a change by itself.
+    Change,
+}
+
+impl HeatScale {
+    const ALL: [Self; 3] = [Self::Amount, Self::Difference, Self::Change];
 }
 
 /// One map.
@@ -73,14 +79,14 @@ impl HeatMaps {
         Some(match scale {
             HeatScale::Amount if min >= 0.0 => (0.0, end),
             HeatScale::Amount => (min, max),
-            HeatScale::Difference => (-end, end),
+            HeatScale::Difference | HeatScale::Change => (-end, end),
         })
     }
 
     /// The figure; none without any value.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
-        let ranges: Vec<(HeatScale, (f64, f64))> = [HeatScale::Amount, HeatScale::Difference]
+        let ranges: Vec<(HeatScale, (f64, f64))> = HeatScale::ALL
             .into_iter()
             .filter_map(|scale| Some((scale, self.range(scale)?)))
             .collect();
@@ -145,7 +151,7 @@ impl HeatMaps {
             let left = MARGIN + place as f64 * (width + GAP);
             let axis = Axis::tight_in(self.quantity, self.end(), min, max, 6);
             let title = match scale {
-                HeatScale::Amount => axis.title.clone(),
+                HeatScale::Amount | HeatScale::Change => axis.title.clone(),
                 // 20 % less 10 % is not 10 %.
                 HeatScale::Difference => axis
                     .title
@@ -296,7 +302,7 @@ impl HeatMaps {
 
     /// The largest value on any scale: all have its unit.
     fn end(&self) -> f64 {
-        [HeatScale::Amount, HeatScale::Difference]
+        HeatScale::ALL
             .into_iter()
             .filter_map(|scale| self.range(scale))
             .map(|(min, max)| min.abs().max(max.abs()))
@@ -343,6 +349,6 @@ const fn number_font(px: f64, colour: Colour) -> Type {
 const fn ramp(scale: HeatScale) -> Ramp {
     match scale {
         HeatScale::Amount => Ramp::Amount,
-        HeatScale::Difference => Ramp::Difference,
+        HeatScale::Difference | HeatScale::Change => Ramp::Difference,
     }
 }

@@ -7,6 +7,7 @@
 
 mod amounts;
 mod grid;
+mod metric_map;
 mod mobility;
 mod pairs;
 mod series;
@@ -58,6 +59,7 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     pairs::completion(&study, &mut charts);
     grid::heat_maps(&study, &mut charts);
     grid::lines(&study, &mut charts);
+    metric_map::maps(&study, reports, &mut charts);
     splits::split_maps(&study, &mut charts);
     splits::accuracy(&study, &mut charts);
     mobility::spiders(&study, &mut charts);
@@ -152,6 +154,12 @@ impl<'a> Study<'a> {
     /// Labels that make groups, without the variant's and some others.
     fn settings(&self, without: &[Option<usize>]) -> Settings<'a> {
         Settings::of(self.results, &[&[self.roles.variant], without].concat())
+    }
+
+    /// Labels that make groups, the variant's too, without some.
+    fn settings_without(&self, without: &[usize]) -> Settings<'a> {
+        let without: Vec<Option<usize>> = without.iter().copied().map(Some).collect();
+        Settings::of(self.results, &without)
     }
 
     /// `what – study: condition`.

@@ -68,9 +68,9 @@ pub(super) fn median(values: &[f64]) -> Option<f64> {
     quantile(&sorted, 0.5)
 }
 
-/// The values of loss or delay, in order.
-pub(super) fn axis<'c>(
-    cells: impl Iterator<Item = &'c Cells>,
+/// The values of rows or columns, in order.
+pub(super) fn axis<'c, T: 'c>(
+    cells: impl Iterator<Item = &'c BTreeMap<(LabelValue, LabelValue), T>>,
     of: impl Fn(&'c (LabelValue, LabelValue)) -> &'c LabelValue,
 ) -> Vec<LabelValue> {
     let values: BTreeSet<&LabelValue> = cells.flat_map(BTreeMap::keys).map(of).collect();

@@ -4,10 +4,11 @@ use super::super::canvas::Shape;
 use super::super::style::{Size, Theme};
 use super::super::tests::{assert_legible, texts};
 use super::*;
+use crate::metric::stats::Describe;
 use crate::study::units::Unit;
 use crate::study::{
-    FlowMeasure, GridLabels, Label, LabelKind, Sample, SeriesKind, SeriesPoint, SeriesReport,
-    Shortfall, StudyFlow, StudyRun, Values,
+    FlowMeasure, GridLabels, Group, HeatMapReport, Label, LabelKind, Sample, SampleKind,
+    SeriesKind, SeriesPoint, SeriesReport, Shortfall, StudyFlow, StudyRun, Values,
 };
 
 fn label(name: &str, unit: Option<&str>) -> Label {
@@ -96,6 +97,20 @@ impl Draft {
             error: None,
         };
         self.0.runs.push(run);
+    }
+
+    /// Adds the group of three runs with these values of all labels.
+    fn group(&mut self, labels: &[&str], metric: Metric, mean: f64, change_percent: Option<f64>) {
+        let named = self.0.labels.iter().zip(labels);
+        self.0.groups.push(Group {
+            kind: SampleKind::Run,
+            key: named.map(|(label, text)| label.value(text).ok()).collect(),
+            metric,
+            runs_failed: 0,
+            statistics: Describe::of(&[mean; 3]).unwrap(),
+            baseline_mean: None,
+            change_percent,
+        });
     }
 
     fn charts(&self, reports: &[ReportPlan]) -> Vec<StudyChart> {
@@ -323,6 +338,60 @@ fn maps_have_losses_below_each_other_and_delays_side_by_side() {
     );
     for wanted in ["Utilisation (%)", "Loss (%)", "Owd (ms)", "n = 1", "cubic"] {
         assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
+    }
+}
+
+#[test]
+fn the_heat_map_of_the_report_shows_means_and_their_change() {
+    let mut draft = Draft::new(&[("rtt", Some("ms")), ("rate", Some("Mbit"))]);
+    // Cubic gets 4 and 8 Mbit/s over 10 ms, half of it over 20; BBR half as much again.
+    for (rtt, share) in [("10", 1.0), ("20", 0.5)] {
+        for (rate, bps) in [("5", 4e6), ("10", 8e6)] {
+            draft.group(&["cubic", rtt, rate], Metric::GoodputBps, bps * share, None);
+            let change = Some(50.0);
+            draft.group(
+                &["bbr", rtt, rate],
+                Metric::GoodputBps,
+                1.5 * bps * share,
+                change,
+            );
+        }
+    }
+    let report = |rows, columns| {
+        ReportPlan::HeatMap(HeatMapReport {
+            metric: Metric::GoodputBps,
+            rows,
+            columns,
+        })
+    };
+    let charts = draft.charts(&[report(1, 2)]);
+    let means = named(&charts, "heat-map");
+    // A map for each variant, by name: 6, 12, 3, 6 and 4, 8, 2, 4.
+    assert_eq!(
+        numbers(means),
+        ["6.0", "12.0", "3.0", "6.0", "4.0", "8.0", "2.0", "4.0"]
+    );
+    for wanted in [
+        "Goodput (Mbit/s)",
+        "Rtt (ms)",
+        "Rate (Mbit/s)",
+        "bbr",
+        "n = 3",
+    ] {
+        assert!(has(means, wanted), "{wanted}: {:?}", texts(means));
+    }
+    // The baseline is compared with nothing.
+    let changes = named(&charts, "heat-map-change");
+    assert_eq!(numbers(changes), ["50.0"; 4]);
+    assert!(has(changes, "Change (%)"), "{:?}", texts(changes));
+    // Over the variant there is one map a rate.
+    let turned = draft.charts(&[report(0, 1)]);
+    assert!(has(named(&turned, "heat-map"), "Cca"));
+    for size in [Size::OneColumn, Size::TwoColumns, Size::Slide] {
+        let theme = Theme::Dark;
+        for chart in of_study(&[report(1, 2)], &draft.0, Style { size, theme }) {
+            assert_legible(&chart.canvas);
+        }
     }
 }
 

@@ -131,10 +131,27 @@ pub(super) struct Matcher {
     limits: MatchLimits,
     rings: [Ring; 2],
     chains: HashMap<u64, Chain, BuildHasherDefault<Passthrough>>,
-    /// When the newest packet of each flow that was found came in; by flow.
-    newest_found: Vec<i64>,
+    /// By flow, of the newest packet that was found.
+    newest: Vec<Newest>,
     /// Packets given up before their time.
     pub(super) given_up: u64,
+}
+
+/// The newest packet of a flow that was found.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    /// When it came in.
+    came: i64,
+    /// Numbers of the slots from which on packets are newer, by point: clocks that are set do not
+    /// change the order of records.
+    behind: [u64; 2],
+}
+
+impl Newest {
+    const NONE: Self = Self {
+        came: i64::MIN,
+        behind: [0; 2],
+    };
 }
 
 #[derive(Debug, Default)]
@@ -145,6 +162,11 @@ struct Ring {
 }
 
 impl Ring {
+    /// Number of the next slot.
+    fn end(&self) -> u64 {
+        self.base + self.slots.len() as u64
+    }
+
     fn get(&mut self, number: u64) -> Option<&mut Slot> {
         self.slots.get_mut(number.checked_sub(self.base)? as usize)
     }
@@ -156,7 +178,7 @@ impl Matcher {
             limits,
             rings: [Ring::default(), Ring::default()],
             chains: HashMap::default(),
-            newest_found: Vec::new(),
+            newest: Vec::new(),
             given_up: 0,
         }
     }
@@ -172,7 +194,7 @@ impl Matcher {
     /// Takes a packet that [`find`](Self::find) found nothing for.
     pub(super) fn wait(&mut self, side: Side, seen: Seen, left_before: Option<i64>) {
         let ring = &mut self.rings[side as usize];
-        let number = ring.base + ring.slots.len() as u64;
+        let number = ring.end();
         let mut slot = Slot {
             seen,
             left_before,
@@ -209,8 +231,9 @@ impl Matcher {
         };
         let (flow, at) = if let Some(exit) = left {
             slot.state = State::Found(Some(exit));
-            let newest = self.newest_found.get(slot.seen.sighting.flow as usize);
-            slot.overtaken = newest.is_some_and(|&newest| slot.seen.at < newest);
+            let newest = self.newest.get(slot.seen.sighting.flow as usize);
+            let behind = newest.map_or(0, |newest| newest.behind[side.other() as usize]);
+            slot.overtaken = number < behind;
             (slot.seen.sighting.flow, slot.seen.at)
         } else {
             // Clocks or capturing put it after its exit; it takes its place in the order of
@@ -227,26 +250,30 @@ impl Matcher {
             self.rings[side as usize].slots.push_back(early);
             (seen.sighting.flow, seen.at)
         };
-        self.note_found(flow as usize, at);
+        let mut behind = self.rings.each_ref().map(Ring::end);
+        behind[side.other() as usize] = number + 1;
+        self.note_found(flow as usize, Newest { came: at, behind });
     }
 
-    fn note_found(&mut self, flow: usize, came: i64) {
-        if flow >= self.newest_found.len() {
-            self.newest_found.resize(flow + 1, i64::MIN);
+    fn note_found(&mut self, flow: usize, found: Newest) {
+        if flow >= self.newest.len() {
+            self.newest.resize(flow + 1, Newest::NONE);
         }
-        self.newest_found[flow] = self.newest_found[flow].max(came);
+        let newest = &mut self.newest[flow];
+        newest.came = newest.came.max(found.came);
+        for (newest, found) in newest.behind.iter_mut().zip(found.behind) {
+            *newest = found.max(*newest);
+        }
     }
 
     /// When the newest packet of a flow that was found came in.
     pub(super) fn newest_found(&self, flow: u32) -> i64 {
-        self.newest_found
-            .get(flow as usize)
-            .copied()
-            .unwrap_or(i64::MIN)
+        let newest = self.newest.get(flow as usize);
+        newest.map_or(i64::MIN, |newest| newest.came)
     }
 
     /// Among the packets with the same headers that wait at the other point: one with the same
-    /// checksum rather than not; then the oldest of those that came after the packet of the flow
+    /// checksum rather than not; then the oldest of those behind the packet of the flow that was
     /// found last, since a queue keeps their order; then the oldest.
     fn choose(&mut self, side: Side, seen: &Seen) -> Option<u64> {
         let chain = *self.chains.get(&key(side.other(), seen))?;
@@ -259,12 +286,9 @@ impl Matcher {
         for _ in 0..CHAIN_STEPS_MAX {
             let Some(slot) = ring.get(number) else { break };
             let same = slot.seen.sighting.checksum == seen.sighting.checksum;
-            let newest = self
-                .newest_found
-                .get(slot.seen.sighting.flow as usize)
-                .copied()
-                .unwrap_or(i64::MIN);
-            let rank = (same, slot.seen.at > newest);
+            let newest = self.newest.get(slot.seen.sighting.flow as usize);
+            let behind = newest.map_or(0, |newest| newest.behind[side.other() as usize]);
+            let rank = (same, number >= behind);
             if best_rank.is_none_or(|best| rank > best) {
                 (best, best_rank) = (number, Some(rank));
             }

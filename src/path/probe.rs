@@ -135,7 +135,8 @@ fn votes(matches: &[Match]) -> HashMap<FlowKey, i64> {
     let mut votes: HashMap<FlowKey, i64> = HashMap::new();
     for m in matches {
         let flow = m.flows[0];
-        if let Some(&back) = last.get(&flow.reversed()) {
+        // Once only: what follows it is further away, and a clock may be set in between.
+        if let Some(back) = last.remove(&flow.reversed()) {
             *votes.entry(flow).or_default() += (m.raw - back).signum();
         }
         last.insert(flow, m.raw);

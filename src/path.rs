@@ -20,6 +20,7 @@ mod probe;
 mod queue;
 mod sighting;
 mod spool;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -167,7 +168,7 @@ impl Hop {
         self.clock != Clock::default()
     }
 
-    /// Whether the second clock was seen to be set in the middle, and that was corrected.
+    /// Whether a clock was seen to be set in the middle, and that was corrected.
     pub fn clock_is_set(&self) -> bool {
         let estimate = self.clock_estimate.as_ref();
         self.clock_is_fixed() && estimate.is_some_and(|estimate| !estimate.steps.is_empty())

@@ -1,6 +1,7 @@
 //! One scenario against its truth.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use ccanalyze::path::{
     DropCause, Heading, Hop, Outcome, PacketFate, PathAnalysis, PathConfig, Point, QueueLimit, Way,
@@ -33,7 +34,7 @@ pub(crate) struct Compared {
     /// How near the time that each packet waited is to the log's, in ns.
     pub(crate) waits: Near,
     /// What remains of it with a clock that is off, in the order of [`Wrong::ALL`].
-    pub(crate) skewed: [Skewed; 4],
+    pub(crate) skewed: Vec<Skewed>,
 }
 
 /// The result with one clock wrong, against that with both clocks right.
@@ -238,12 +239,35 @@ fn delays(hop: &Hop) -> BTreeMap<Frames, i64> {
     delays
 }
 
-/// The same captures, but the second one's clock is wrong.
-fn skewed(right: &Hop, scenario: &Scenario) -> Result<[Skewed; 4], String> {
+/// What remains of clocks that are wrong, a line each.
+pub(crate) fn clocks(scenario: &Scenario) -> Result<String, String> {
+    let points = [&scenario.before, &scenario.after].map(|path| Point::file(path.clone()));
+    let analysis = analyse(&points)?;
+    let mut text = String::new();
+    for (one, (_, what)) in skewed(&analysis.hops[0], scenario)?.iter().zip(Wrong::ALL) {
+        let _ = writeln!(
+            text,
+            "{}, {what}: off by {:.1} us, stated {:.1} us; far {} of {}; {} pieces, {} steps; {} flows with other drops",
+            scenario.name,
+            one.delay_error_max as f64 / 1e3,
+            one.uncertainty.unwrap_or(0.0) / 1e3,
+            one.far.0,
+            one.far.1,
+            one.pieces,
+            one.steps,
+            one.flows_wrong
+        );
+    }
+    Ok(text)
+}
+
+/// The same captures, but the clock of one is wrong.
+fn skewed(right: &Hop, scenario: &Scenario) -> Result<Vec<Skewed>, String> {
     let right = delays(right);
-    let [fast, turning, forward, back] =
-        Wrong::ALL.map(|(wrong, _)| skewed_so(&right, scenario, wrong));
-    Ok([fast?, turning?, forward?, back?])
+    let wrong = Wrong::ALL.iter();
+    wrong
+        .map(|&(wrong, _)| skewed_so(&right, scenario, wrong))
+        .collect()
 }
 
 fn skewed_so(
@@ -251,8 +275,11 @@ fn skewed_so(
     scenario: &Scenario,
     wrong: Wrong,
 ) -> Result<Skewed, String> {
-    let after = skew::copy(&scenario.after, wrong)?;
-    let points = [scenario.before.clone(), after.path().to_path_buf()].map(Point::file);
+    let place = usize::from(!wrong.is_first());
+    let mut points = [scenario.before.clone(), scenario.after.clone()];
+    let copy = skew::copy(&points[place], wrong)?;
+    points[place] = copy.path().to_path_buf();
+    let points = points.map(Point::file);
     let analysis = analyse(&points)?;
     let hop = &analysis.hops[0];
     let wrong = delays(hop);

@@ -7,7 +7,8 @@
 //! With `--pair CAPTURE AFTER` it makes the capture behind a queue of one before it, with `--speed
 //! BEFORE AFTER` it tells how long the analysis takes beside that of both captures alone.
 //!
-//! `--dispersion SHARED` writes the section about single captures alone.
+//! `--dispersion SHARED` writes the section about single captures alone, `--clocks SHARED` tells of each
+//! scenario what remains of clocks that are wrong.
 //!
 //! The argument is the folder that holds `lab` and `ns3`: captures from before and after a
 //! bottleneck's queue, with the log of what the queue did. Exit status 2 when a folder is missing,
@@ -51,6 +52,10 @@ fn main() -> ExitCode {
             pair::write(Path::new(capture), Path::new(after)).map(|()| String::new())
         }
         ["--speed", before, after] => speed::measure(Path::new(before), Path::new(after)),
+        ["--clocks", shared] => truth::lab(Path::new(shared)).and_then(|mut lab| {
+            lab.extend(truth::ns3(Path::new(shared))?);
+            lab.iter().map(compare::clocks).collect()
+        }),
         ["--dispersion", shared] => dispersion::section(Path::new(shared)),
         [shared] => return document(Path::new(shared)),
         _ => {

@@ -17,11 +17,15 @@ pub(crate) enum Wrong {
     SetForward,
     /// It gains 50 ppm, and is set back by 10 ms half-way.
     SetBack,
+    /// The same of the first capture's clock.
+    FirstSetForward,
+    /// The same of the first capture's clock.
+    FirstSetBack,
 }
 
 impl Wrong {
     /// All, with words for them.
-    pub(crate) const ALL: [(Self, &str); 4] = [
+    pub(crate) const ALL: [(Self, &str); 6] = [
         (Self::Fast, "3 s ahead, gains 50 ppm"),
         (Self::Turning, "gains 50 ppm, from half-way loses 50 ppm"),
         (
@@ -29,7 +33,17 @@ impl Wrong {
             "gains 50 ppm, set forward by 10 ms half-way",
         ),
         (Self::SetBack, "gains 50 ppm, set back by 10 ms half-way"),
+        (
+            Self::FirstSetForward,
+            "the first one's so, set forward by 10 ms",
+        ),
+        (Self::FirstSetBack, "the first one's so, set back by 10 ms"),
     ];
+
+    /// Whether it is the clock of the first capture.
+    pub(crate) const fn is_first(self) -> bool {
+        matches!(self, Self::FirstSetForward | Self::FirstSetBack)
+    }
 
     /// By how much it is ahead so many ns after the first packet, of so many to the last.
     fn ahead_ns(self, since: i64, duration: i64) -> i64 {
@@ -39,8 +53,8 @@ impl Wrong {
             _ => since,
         };
         let set = match self {
-            Self::SetForward if since >= half => 10_000_000,
-            Self::SetBack if since >= half => -10_000_000,
+            Self::SetForward | Self::FirstSetForward if since >= half => 10_000_000,
+            Self::SetBack | Self::FirstSetBack if since >= half => -10_000_000,
             _ => 0,
         };
         3_000_000_000 + gained / 20_000 + set

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::thread;
 
 use super::PathConfig;
-use super::calibrate::{Calibration, passed};
+use super::calibrate::Calibration;
 use super::clock::Heading;
 use super::flows::PathFlow;
 use super::held::{self, Held};
@@ -61,7 +61,7 @@ impl<'a> Account<'a> {
         firsts: [Option<i64>; 2],
     ) -> Self {
         let [first, second] = firsts;
-        let second = second.map(|at| calibration.clock.aligned(at));
+        let second = second.map(|at| calibration.by_clock(1, at));
         let origin = first.into_iter().chain(second).min().unwrap_or(0);
         let ways = [Heading::Forward, Heading::Reverse].map(|heading| {
             let link = calibration.links[heading as usize];
@@ -153,12 +153,8 @@ impl<'a> Account<'a> {
             self.flows.resize_with(flow + 1, || None);
             self.signs.resize(flow + 1, [0; 2]);
         }
-        let at_second = note.has.has(Signs::AT_SECOND);
-        let at = if at_second {
-            self.calibration.clock.aligned(note.at)
-        } else {
-            note.at
-        };
+        let point = usize::from(note.has.has(Signs::AT_SECOND));
+        let at = self.calibration.aligned(point, note.at, note.frame);
         self.flows[flow].get_or_insert_with(|| PathFlow::new(known.keys[flow], heading, at));
         match note.kind {
             Kind::Passed => self.note_passed(note, heading),
@@ -175,7 +171,7 @@ impl<'a> Account<'a> {
     }
 
     fn note_passed(&mut self, note: &Note, heading: Heading) {
-        let passed = passed(note, &self.calibration.clock);
+        let passed = self.calibration.passed(note);
         let left = self.ways[heading as usize].pass(note.ip_len, passed);
         let delay = passed.left_at.saturating_sub(passed.at);
         let waited = left.saturating_sub(passed.at);
@@ -269,13 +265,9 @@ impl<'a> Account<'a> {
 
     /// First and last packet of a point by the first one's clock.
     fn span(&self, known: &Known, of_second: bool) -> Option<(i64, i64)> {
-        let (first, last) = known.spans[usize::from(of_second)]?;
-        let clock = &self.calibration.clock;
-        Some(if of_second {
-            (clock.aligned(first), clock.aligned(last))
-        } else {
-            (first, last)
-        })
+        let point = usize::from(of_second);
+        let span = known.spans[point]?;
+        Some(self.calibration.aligned_span(point, span))
     }
 
     /// Whether a packet could have left before the other capture began, or after it ended.

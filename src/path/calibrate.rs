@@ -7,14 +7,19 @@ use super::envelope::Envelopes;
 use super::link::{IdleDelays, Link, Passed, Served, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
 use super::spool::{Kind, Note, Signs, Spool};
+use super::steps::{self, Matched, Steps};
 
 /// What must be known before queues and delays can be told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calibration {
     /// The second clock against the first, as far as can be said.
     pub(super) estimate: Option<ClockEstimate>,
+    /// Whether the clocks are corrected.
+    is_fixed: bool,
     /// The correction: none where the clocks are believed.
     pub(super) clock: Clock,
+    /// Where they were set, and that was found packet by packet; `clock` is without it.
+    pub(super) steps: Steps,
     /// The links forward and back.
     pub(super) links: [Link; 2],
     /// What sending takes before packets are stamped, on the ways forward and back.
@@ -30,20 +35,64 @@ impl Calibration {
         self.rates_bps[way].map_or(0.0, |bps| sending_ns(FULL_PACKET, bps))
     }
 
+    /// The times of a note by the first point's clock.
+    #[inline]
+    pub(super) fn passed(&self, note: &Note) -> Passed {
+        let came = usize::from(note.has.has(Signs::AT_SECOND));
+        let left = 1 - came;
+        let before = |at: i64| {
+            self.by_clock(
+                left,
+                at.saturating_sub(self.steps.by_ns_before(left, note.left_frame)),
+            )
+        };
+        Passed {
+            at: self.aligned(came, note.at, note.frame),
+            left_at: self.aligned(left, note.left_at, note.left_frame),
+            left_before: note.left_before.map(before),
+        }
+    }
+
+    /// The time that a point (0 or 1) gives to a record, by the first point's clock.
+    #[inline]
+    pub(super) fn aligned(&self, point: usize, at: i64, frame: u64) -> i64 {
+        self.by_clock(point, at.saturating_sub(self.steps.by_ns(point, frame)))
+    }
+
+    /// The first and the last time of a point, by the first point's clock.
+    pub(super) fn aligned_span(&self, point: usize, (first, last): (i64, i64)) -> (i64, i64) {
+        let last = last.saturating_sub(self.steps.by_ns_at_end(point));
+        (self.by_clock(point, first), self.by_clock(point, last))
+    }
+
+    /// A time of a point, but for what its clock was set by, by the first point's clock.
+    #[inline]
+    pub(super) fn by_clock(&self, point: usize, at: i64) -> i64 {
+        if point == 0 {
+            at
+        } else {
+            self.clock.aligned(at)
+        }
+    }
+
     /// The same links with the clocks as they show themselves by now.
     pub(super) fn with_clock(&self, envelopes: &Envelopes, choice: ClockChoice) -> Self {
-        let fix = match choice {
-            ClockChoice::Keep => false,
-            ClockChoice::Fix => true,
-            ClockChoice::Auto => !envelopes.agree(TOLERANCE_NS),
-        };
-        let estimate = if fix {
+        // What contradicted itself until a step was found does so without it.
+        let fix = self.is_fixed || are_wrong(envelopes, choice);
+        let mut estimate = if fix {
             envelopes.estimate(self.ns_per_byte)
         } else {
             envelopes.estimate_evenly(self.ns_per_byte)
         };
+        if let Some(estimate) = &mut estimate {
+            estimate.steps.extend(self.steps.told());
+            estimate.pieces += self.steps.told().count();
+            let uncertainty = &mut estimate.uncertainty_ns;
+            *uncertainty = uncertainty.map(|ns| ns + self.steps.uncertainty_ns());
+        }
         let clock = estimate.as_ref().filter(|_| fix);
         Self {
+            is_fixed: fix,
             clock: clock.map_or_else(Clock::default, |estimate| estimate.clock.clone()),
             estimate,
             ..self.clone()
@@ -51,16 +100,36 @@ impl Calibration {
     }
 }
 
-/// Finds clocks and links. `headings` are those of the flows, by number.
+/// Whether clocks are to be corrected.
+fn are_wrong(envelopes: &Envelopes, choice: ClockChoice) -> bool {
+    match choice {
+        ClockChoice::Keep => false,
+        ClockChoice::Fix => true,
+        ClockChoice::Auto => !envelopes.agree(TOLERANCE_NS),
+    }
+}
+
+/// Finds clocks and links, and the envelopes without what clocks were set by. `headings` are those
+/// of the flows, by number.
 pub(super) fn calibrate(
     spool: &Spool,
     headings: &[Option<Heading>],
-    envelopes: &Envelopes,
+    envelopes: Envelopes,
     choice: ClockChoice,
     capacity_bps: Option<f64>,
-) -> Calibration {
+) -> (Calibration, Envelopes) {
+    let is_fixed = are_wrong(&envelopes, choice);
+    let (steps, envelopes) = Some(Matched { spool, headings })
+        .filter(|_| is_fixed)
+        .and_then(steps::find)
+        .unwrap_or_else(|| (Steps::default(), envelopes));
+    let start = Calibration {
+        is_fixed,
+        steps,
+        ..Calibration::default()
+    };
     // The clocks tell which packets found the link idle, and what sending takes tells the clocks.
-    let mut found = Calibration::default().with_clock(envelopes, choice);
+    let mut found = start.with_clock(&envelopes, choice);
     for _ in 0..ROUNDS {
         let fixed = found.clock != Clock::default();
         let ways = measure(spool, headings, &found);
@@ -84,9 +153,9 @@ pub(super) fn calibrate(
             }
             _ => 0.0,
         });
-        found = found.with_clock(envelopes, choice);
+        found = found.with_clock(&envelopes, choice);
     }
-    found
+    (found, envelopes)
 }
 
 /// What shows the link of one way.
@@ -135,7 +204,7 @@ fn measure_way(
         }) {
             continue;
         }
-        let passed = passed(&note, &known.clock);
+        let passed = known.passed(&note);
         let (first, last) = way.span.unwrap_or((passed.at, passed.at));
         way.span = Some((first.min(passed.at), last.max(passed.left_at)));
         if let Some(ns) = passed.idle_ns() {
@@ -145,20 +214,6 @@ fn measure_way(
         }
     }
     way
-}
-
-/// The times of a note by the first point's clock.
-#[inline]
-pub(super) fn passed(note: &Note, clock: &Clock) -> Passed {
-    let came_at_second = note.has.has(Signs::AT_SECOND);
-    let by_clock = |at: i64, at_second: bool| if at_second { clock.aligned(at) } else { at };
-    Passed {
-        at: by_clock(note.at, came_at_second),
-        left_at: by_clock(note.left_at, !came_at_second),
-        left_before: note
-            .left_before
-            .map(|before| by_clock(before, !came_at_second)),
-    }
 }
 
 /// The first without knowing what sending takes, the second with the links as the first shows them.

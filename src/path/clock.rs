@@ -132,10 +132,12 @@ impl Clock {
     }
 }
 
-/// The second clock was set, by itself or by someone.
+/// A clock was set, by itself or by someone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockStep {
-    /// When, by the second clock, in ns.
+    /// Whose: that of the first point (0) or of the second (1).
+    pub point: usize,
+    /// When, by this clock, in ns.
     pub at_ns: i64,
     /// By how much it was put forward, in ns.
     pub by_ns: f64,
@@ -164,7 +166,7 @@ pub struct ClockEstimate {
     pub uncertainty_ns: Option<f64>,
     /// Times in which the clocks run evenly against each other: one as a rule.
     pub pieces: usize,
-    /// Where the second clock was set.
+    /// Where the clocks were set.
     pub steps: Vec<ClockStep>,
 }
 

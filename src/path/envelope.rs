@@ -7,6 +7,9 @@ use super::clock::{Clock, ClockEstimate, ClockStep, Heading};
 /// Spans of time whose smallest delays show the drift.
 const SPANS: usize = 64;
 
+/// Spans whose middle value shows where the smallest delays are meanwhile.
+const POINTS_NEAR: usize = 4;
+
 /// Smallest delays that change by no more than this show the clocks, not a queue, in ns.
 const STEADY_NS: f64 = 200_000.0;
 
@@ -238,6 +241,11 @@ impl Floor {
                 .map(|point| (level(point) - height).abs())
                 .collect(),
         )?;
+        // Where the line does not hold for long, the clocks do not run evenly.
+        let wander = points
+            .chunks(POINTS_NEAR)
+            .filter_map(|near| middle(near.iter().map(|point| level(point) - height).collect()));
+        let wander = wander.map(f64::abs).fold(0.0, f64::max);
         // Of normal errors the middle one is 0.67 standard deviations, and the slope of a line
         // through n points puts it off by sqrt(12 / n) of these at either end, twice that rarely.
         let at_ends = 2.0 * distance / 0.67 * (12.0 / points.len() as f64).sqrt();
@@ -249,7 +257,7 @@ impl Floor {
         Some(Trend {
             slope,
             distance,
-            at_ends,
+            at_ends: at_ends.max(wander),
         })
     }
 
@@ -360,6 +368,7 @@ impl Envelopes {
         let step = |two: &[Piece]| {
             let ahead = [0, 1].map(|at: usize| two[at].line.ahead_ns(two[1].from, origin_ns));
             two[1].is_set.then_some(ClockStep {
+                point: 1,
                 at_ns: two[1].from,
                 by_ns: ahead[1] - ahead[0],
             })
@@ -367,11 +376,15 @@ impl Envelopes {
         let uncertain = pieces
             .iter()
             .filter_map(|piece| piece.line.uncertainty_ns());
+        let steps: Vec<ClockStep> = pieces.windows(2).filter_map(step).collect();
+        let set_by = steps.iter().map(|step| step.by_ns.abs());
+        let set_by = set_by.fold(0.0, f64::max);
         Some(ClockEstimate {
             clock: Clock::of_pieces(&pieces, origin_ns),
-            uncertainty_ns: uncertain.reduce(f64::max),
+            // Where it was set is not known to the packet.
+            uncertainty_ns: uncertain.reduce(f64::max).map(|ns| ns + set_by),
             pieces: pieces.len(),
-            steps: pieces.windows(2).filter_map(step).collect(),
+            steps,
         })
     }
 

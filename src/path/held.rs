@@ -5,7 +5,7 @@
 //! 5.5): the n-th drop in a row comes 100 ms / sqrt(n) after the one before it, and nothing is
 //! dropped that waited less than 5 ms.
 
-use super::calibrate::{Calibration, passed};
+use super::calibrate::Calibration;
 use super::clock::Heading;
 use super::spool::{Kind, Note, Spool};
 
@@ -71,7 +71,7 @@ fn lost(spool: &Spool, headings: &[Option<Heading>], calibration: &Calibration) 
     for note in spool.notes() {
         let way = heading(&note, headings) as usize;
         let flow = note.flow as usize;
-        let packet = passed(&note, &calibration.clock);
+        let packet = calibration.passed(&note);
         match note.kind {
             Kind::Passed => {
                 if of_way[way].is_empty() && of_flow[flow].is_empty() {

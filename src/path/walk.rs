@@ -16,6 +16,7 @@ use super::matcher::{Exit, Fate, MatchLimits, Matcher, Seen, Side};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
+use super::steps::{NEAR_NS, Steps};
 use crate::analyze::Watch;
 use crate::capture::CaptureError;
 
@@ -162,6 +163,9 @@ struct Walk<'a> {
     numbers: HashMap<FlowKey, u32, FixedState>,
     known: Known,
     last_left: [Option<i64>; 2],
+    /// Where clocks were set, as far as that is known.
+    steps: Steps,
+    /// Raw delays but for these steps.
     envelopes: Envelopes,
     matches: u64,
     firsts: [Option<i64>; 2],
@@ -187,6 +191,10 @@ impl<'a> Walk<'a> {
             numbers: HashMap::default(),
             known: Known::default(),
             last_left: [None; 2],
+            steps: start
+                .calibration
+                .as_ref()
+                .map_or_else(Steps::default, |known| known.steps.clone()),
             envelopes: Envelopes::default(),
             matches: 0,
             firsts: [None; 2],
@@ -298,7 +306,9 @@ impl<'a> Walk<'a> {
         let left_before = leaves.and_then(|heading| {
             let last = &mut self.last_left[heading as usize];
             let at = seen.sighting.at;
-            last.replace(last.map_or(at, |last| last.max(at)))
+            // Records may be out of order by a little; by more, the clock was set back.
+            let is_near = |last: i64| last.saturating_sub(at) < NEAR_NS;
+            last.replace(last.map_or(at, |last| if is_near(last) { last.max(at) } else { at }))
         });
         match other {
             Some((number, _)) => {
@@ -329,9 +339,12 @@ impl<'a> Walk<'a> {
         for flow in flows {
             self.known.headings[flow].get_or_insert(heading);
         }
-        let raw = second.sighting.at.saturating_sub(first.sighting.at);
+        let [first_at, second_at] = [first, second].map(|seen| seen.sighting.at);
+        let first_at = first_at.saturating_sub(self.steps.by_ns(0, first.sighting.frame));
+        let second_at = second_at.saturating_sub(self.steps.by_ns(1, second.sighting.frame));
+        let raw = second_at.saturating_sub(first_at);
         let ip_len = first.sighting.ip_len;
-        self.envelopes.add(heading, second.sighting.at, raw, ip_len);
+        self.envelopes.add(heading, second_at, raw, ip_len);
         self.matches += 1;
         if self.matches.is_multiple_of(FOLLOW_EVERY) {
             self.follow_clock();
@@ -389,7 +402,9 @@ impl<'a> Walk<'a> {
                 spool.add(&note);
                 if spool.is_full() {
                     let spool = std::mem::take(spool);
-                    self.sink = Sink::Account(Box::new(self.account(&spool)));
+                    let account = self.account(&spool);
+                    self.steps = account.calibration().steps.clone();
+                    self.sink = Sink::Account(Box::new(account));
                 }
             }
             Sink::Account(account) => account.note(&note, &self.known),
@@ -401,14 +416,15 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes all notes of a spool into account, now that it is time to know clocks and links.
-    fn account(&self, spool: &Spool) -> Account<'a> {
-        let calibration = calibrate(
+    fn account(&mut self, spool: &Spool) -> Account<'a> {
+        let (calibration, envelopes) = calibrate(
             spool,
             &self.known.headings,
-            &self.envelopes,
+            std::mem::take(&mut self.envelopes),
             self.config.clock,
             self.config.capacity_bps,
         );
+        self.envelopes = envelopes;
         Account::of_spool(self.config, &calibration, self.firsts, spool, &self.known)
     }
 

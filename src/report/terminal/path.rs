@@ -202,7 +202,8 @@ fn clocks(hop: &Hop) -> String {
     if hop.clock_is_fixed() {
         let steps = estimate.steps.iter().map(|step| {
             let way = if step.by_ns < 0.0 { "back" } else { "forward" };
-            format!("set {way} by {}", seconds(step.by_ns.abs()))
+            let whose = ["the first", "it"][step.point.min(1)];
+            format!("{whose} was set {way} by {}", seconds(step.by_ns.abs()))
         });
         let bends = estimate.pieces.saturating_sub(1 + estimate.steps.len());
         let bends =

@@ -1,0 +1,318 @@
+//! Clocks that were set while packets were captured, found packet by packet (METRICS.md B2).
+//!
+//! A clock is set between two records of its capture: from the later one on, all that this capture
+//! dates is later by the same time. Of packets that go forward and of those that go back, the last
+//! one before and the first one behind show it alike in the differences of their two times; a queue
+//! that grows or a machine that stands still makes delays longer, which moves these differences
+//! apart. So the place is exact to the packet, and the size to what delays change from one packet
+//! to the next.
+
+mod place;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::clock::{ClockStep, Heading};
+use super::envelope::Envelopes;
+use super::spool::{Kind, Note, Notes, Signs, Spool};
+use place::{Found, Met, STEP_MIN_NS, most, remainder};
+
+pub(super) use place::NEAR_NS;
+
+/// Where the clocks of two points were set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Steps {
+    /// By point, in the order of their records.
+    of: [Vec<Step>; 2],
+}
+
+/// A clock was set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    /// The first record behind it.
+    frame: u64,
+    /// When that was, by the clock as it was set.
+    at: i64,
+    /// By how much it was put forward, in ns.
+    by_ns: i64,
+    /// By how much by then with all steps before it, in ns.
+    in_all_ns: i64,
+    /// How far the delays that show it change by themselves, in ns.
+    unsteady_ns: i64,
+    /// Record of the first packet that left here behind it.
+    first_left: u64,
+}
+
+impl Steps {
+    pub(super) fn is_empty(&self) -> bool {
+        self.of.iter().all(Vec::is_empty)
+    }
+
+    /// How much later than without any step a point (0 or 1) dates a record, in ns.
+    #[inline]
+    pub(super) fn by_ns(&self, point: usize, frame: u64) -> i64 {
+        let steps = &self.of[point];
+        if steps.is_empty() {
+            return 0;
+        }
+        let behind = steps.partition_point(|step| step.frame <= frame);
+        behind.checked_sub(1).map_or(0, |at| steps[at].in_all_ns)
+    }
+
+    /// The same of the packet that left a point before that of a record.
+    pub(super) fn by_ns_before(&self, point: usize, frame: u64) -> i64 {
+        let mut steps = self.of[point].iter();
+        match steps.find(|step| step.first_left == frame) {
+            Some(step) => step.in_all_ns - step.by_ns,
+            None => self.by_ns(point, frame),
+        }
+    }
+
+    /// The same at the end of a capture.
+    pub(super) fn by_ns_at_end(&self, point: usize) -> i64 {
+        self.by_ns(point, u64::MAX)
+    }
+
+    /// For those who want to know, in the order of their points and times.
+    pub(super) fn told(&self) -> impl Iterator<Item = ClockStep> + '_ {
+        [0, 1].into_iter().flat_map(|point: usize| {
+            self.of[point].iter().map(move |step| ClockStep {
+                point,
+                at_ns: step.at,
+                by_ns: step.by_ns as f64,
+            })
+        })
+    }
+
+    /// How far times may be off because of it that the clocks were set, in ns.
+    pub(super) fn uncertainty_ns(&self) -> f64 {
+        let all = self.of.iter().flatten();
+        all.map(|step| step.unsteady_ns).sum::<i64>() as f64
+    }
+
+    fn add(&mut self, found: &Found) {
+        let steps = &mut self.of[found.point];
+        steps.push(Step {
+            frame: found.frame,
+            at: found.at,
+            by_ns: found.by_ns(),
+            in_all_ns: 0,
+            unsteady_ns: 0,
+            first_left: u64::MAX,
+        });
+        steps.sort_by_key(|step| step.frame);
+        self.sum_up();
+    }
+
+    /// Measures by how much the clocks were set; one gains so much on the other.
+    fn measure(&mut self, matched: Matched<'_>, drift: f64) {
+        for point in [0, 1] {
+            for at in 0..self.of[point].len() {
+                let frame = self.of[point][at].frame;
+                let packets = InOrder::new(matched, self, point, drift);
+                let Some((beyond, unsteady_ns)) = remainder(point, frame, packets) else {
+                    continue;
+                };
+                self.of[point][at].by_ns += beyond;
+                self.of[point][at].unsteady_ns = unsteady_ns;
+                self.sum_up();
+            }
+        }
+    }
+
+    /// Forgets what was found where it is no step when it is measured.
+    fn forget(&mut self, found: &Found) -> bool {
+        let steps = &mut self.of[found.point];
+        let before = steps.len();
+        steps.retain(|step| step.frame != found.frame || step.by_ns.abs() >= STEP_MIN_NS);
+        let is_less = steps.len() < before;
+        self.sum_up();
+        is_less
+    }
+
+    fn sum_up(&mut self) {
+        for steps in &mut self.of {
+            let mut in_all = 0;
+            for step in steps {
+                in_all += step.by_ns;
+                step.in_all_ns = in_all;
+            }
+        }
+    }
+}
+
+/// Packets that were found at both points, and which way flows go.
+#[derive(Clone, Copy)]
+pub(super) struct Matched<'a> {
+    pub(super) spool: &'a Spool,
+    pub(super) headings: &'a [Option<Heading>],
+}
+
+/// Finds where the clocks were set, and the envelopes of raw delays as they were without it; `None`
+/// where they were not.
+pub(super) fn find(matched: Matched<'_>) -> Option<(Steps, Envelopes)> {
+    let mut steps = Steps::default();
+    for _ in 0..STEPS_MAX {
+        let [first, second] = [0, 1].map(|point| {
+            let packets = InOrder::new(matched, &steps, point, 0.0);
+            most(point, packets)
+        });
+        let Some(found) = better(first, second) else {
+            break;
+        };
+        steps.add(&found);
+        steps.measure(matched, 0.0);
+        if steps.forget(&found) {
+            break;
+        }
+    }
+    if steps.is_empty() {
+        return None;
+    }
+    // What drift adds between the packets that show a step.
+    let even = matched.envelopes(&steps).estimate_evenly([0.0; 2]);
+    steps.measure(matched, even.map_or(0.0, |estimate| estimate.clock.drift));
+    for point in [0, 1] {
+        for step in &mut steps.of[point] {
+            step.first_left = matched.first_left(point, step.frame);
+        }
+    }
+    let envelopes = matched.envelopes(&steps);
+    Some((steps, envelopes))
+}
+
+impl Matched<'_> {
+    fn heading(&self, note: &Note) -> Heading {
+        let heading = self.headings.get(note.flow as usize).copied().flatten();
+        heading.unwrap_or(Heading::Forward)
+    }
+
+    /// The smallest raw delays, as they were if no clock had been set.
+    fn envelopes(&self, steps: &Steps) -> Envelopes {
+        let mut envelopes = Envelopes::default();
+        for note in self.spool.notes().filter(|note| note.kind == Kind::Passed) {
+            let [first, second] = sightings(&note)
+                .map(|(point, at, frame)| at.saturating_sub(steps.by_ns(point, frame)));
+            let raw = second.saturating_sub(first);
+            envelopes.add(self.heading(&note), second, raw, note.ip_len);
+        }
+        envelopes
+    }
+
+    /// Record of the first packet that left a point from a record on.
+    fn first_left(&self, point: usize, frame: u64) -> u64 {
+        let left = self.spool.notes().filter_map(|note| match note.kind {
+            Kind::Passed => Some((1 - entry(&note), note.left_frame)),
+            Kind::Appeared => Some((entry(&note), note.frame)),
+            Kind::Lost => None,
+        });
+        let behind = left.filter(|&(at, left)| at == point && left >= frame);
+        behind.map(|(_, left)| left).min().unwrap_or(u64::MAX)
+    }
+}
+
+/// The point where a packet came in; of what appeared, where it left.
+fn entry(note: &Note) -> usize {
+    usize::from(note.has.has(Signs::AT_SECOND))
+}
+
+/// Point, time and record of a packet at the first and at the second point.
+pub(super) fn sightings(note: &Note) -> [(usize, i64, u64); 2] {
+    if entry(note) == 1 {
+        [(0, note.left_at, note.left_frame), (1, note.at, note.frame)]
+    } else {
+        [(0, note.at, note.frame), (1, note.left_at, note.left_frame)]
+    }
+}
+
+/// Packets in the order of the records of a point.
+struct InOrder<'a> {
+    ways: [Stream<'a>; 2],
+}
+
+/// Those of one way, some of which left in another order than they came.
+struct Stream<'a> {
+    notes: Notes<'a>,
+    matched: Matched<'a>,
+    steps: &'a Steps,
+    point: usize,
+    way: Heading,
+    drift: f64,
+    waiting: BinaryHeap<Reverse<Met>>,
+}
+
+impl<'a> InOrder<'a> {
+    fn new(matched: Matched<'a>, steps: &'a Steps, point: usize, drift: f64) -> Self {
+        Self {
+            ways: [Heading::Forward, Heading::Reverse].map(|way| Stream {
+                notes: matched.spool.notes(),
+                matched,
+                steps,
+                point,
+                way,
+                drift,
+                waiting: BinaryHeap::new(),
+            }),
+        }
+    }
+}
+
+impl Stream<'_> {
+    fn fill(&mut self) {
+        while self.waiting.len() < REORDERED_MAX {
+            let Some(note) = self.notes.next() else {
+                return;
+            };
+            if note.kind != Kind::Passed || self.matched.heading(&note) != self.way {
+                continue;
+            }
+            let seen = sightings(&note);
+            let [first, second] =
+                seen.map(|(point, at, frame)| at.saturating_sub(self.steps.by_ns(point, frame)));
+            let (_, _, frame) = seen[self.point];
+            let drifted = (second as f64 * self.drift) as i64;
+            let raw = second.saturating_sub(first).saturating_sub(drifted);
+            self.waiting.push(Reverse(Met {
+                frame,
+                at: [first, second][self.point],
+                raw: raw.clamp(-APART_MAX_NS, APART_MAX_NS),
+                way: self.way as usize,
+            }));
+        }
+    }
+}
+
+impl Iterator for InOrder<'_> {
+    type Item = Met;
+
+    fn next(&mut self) -> Option<Met> {
+        self.ways.iter_mut().for_each(Stream::fill);
+        let first = |way: usize| self.ways[way].waiting.peek().map(|next| next.0.frame);
+        let way = match (first(0), first(1)) {
+            (None, None) => return None,
+            (Some(forward), Some(back)) => usize::from(back < forward),
+            (None, Some(_)) => 1,
+            (Some(_), None) => 0,
+        };
+        self.ways[way].waiting.pop().map(|next| next.0)
+    }
+}
+
+/// The likelier of two: the one that shows it more; the second, where both do alike.
+fn better(first: Option<Found>, second: Option<Found>) -> Option<Found> {
+    let (Some(one), Some(other)) = (first, second) else {
+        return first.or(second);
+    };
+    Some(if one.shown_ns > other.shown_ns {
+        one
+    } else {
+        other
+    })
+}
+
+/// Steps of both clocks.
+const STEPS_MAX: usize = 16;
+/// Packets that leave in another order than they came, at most.
+const REORDERED_MAX: usize = 1 << 12;
+/// Differences are taken to be no larger than this, in ns: two years.
+const APART_MAX_NS: i64 = 1 << 56;

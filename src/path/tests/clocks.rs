@@ -1,0 +1,140 @@
+//! Points whose clocks are wrong.
+
+use super::*;
+
+/// The second clock is 3 s ahead and gains 50 ppm.
+#[test]
+fn clocks_that_contradict_each_other_are_corrected() {
+    let skewed = |at: i64| at + 3 * SECOND + (at - SECOND) / 20_000;
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..2000_u16 {
+        let at = SECOND + i64::from(n) * 10 * MS;
+        let queue = i64::from(n % 7) * 100 * US;
+        points[0].push(data(n, at));
+        points[1].push(data(n, skewed(at + 40 * US + queue)));
+        points[0].push(ack(n, at + 6 * MS));
+        points[1].push(ack(n, skewed(at + 6 * MS - 20 * US)));
+    }
+    let hop = hop(&points[0], &points[1]);
+    assert!(hop.clock_is_fixed());
+    assert!(
+        (hop.clock.drift * 1e6 - 50.0).abs() < 0.5,
+        "{:?}",
+        hop.clock
+    );
+    let uncertainty = hop.clock_estimate.as_ref().unwrap().uncertainty_ns.unwrap();
+    assert!(uncertainty < 35_000.0, "half of 60 us: {uncertainty}");
+    let flow = flow(&hop, Heading::Forward);
+    for (ours, truth) in [
+        (flow.delay.ns_min().unwrap(), 40 * US),
+        (flow.delay.ns_max().unwrap(), 640 * US),
+    ] {
+        assert!((ours - truth).abs() < 100 * US, "{ours} for {truth}");
+    }
+    assert_eq!(flow.passed_packets, 2000);
+}
+
+/// What the `n`th packet waits: up to 3.2 ms and back.
+fn waits(n: u16) -> i64 {
+    i64::from((n % 16).min(16 - n % 16)) * 400 * US
+}
+
+/// A download of 2000 packets, 1 ms apart, of which each waits for a while and takes 5 ms besides;
+/// ACKs take 5 ms. How far the clock of each point is ahead at a time.
+fn download_with_clocks(ahead: impl Fn(usize, i64) -> i64) -> [Vec<Packet>; 2] {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..2000_u16 {
+        let at = SECOND + i64::from(n) * MS;
+        let queue = waits(n);
+        let seen = [
+            (0, data(n, at)),
+            (1, data(n, at + 5 * MS + queue)),
+            (1, ack(n, at + 9 * MS)),
+            (0, ack(n, at + 14 * MS)),
+        ];
+        for (point, packet) in seen {
+            let ahead = ahead(point, packet.at);
+            points[point].push(Packet { ahead, ..packet });
+        }
+    }
+    points
+}
+
+/// The second clock is 3 s ahead, and one of the two is set by 10 ms half-way: packets are on their
+/// way then, both ways, and each is told to be dated before or after it.
+#[test]
+fn a_clock_that_is_set_is_seen_to_the_packet() {
+    for (point, by) in [(0, 10), (0, -10), (1, 10), (1, -10)] {
+        let set_at = 2 * SECOND + 300 * US;
+        let ahead = |of: usize, at: i64| {
+            let set = if of == point && at >= set_at {
+                by * MS
+            } else {
+                0
+            };
+            of as i64 * 3 * SECOND + set
+        };
+        let points = download_with_clocks(ahead);
+        let config = PathConfig {
+            packets: true,
+            ..PathConfig::default()
+        };
+        let analysis = analyse(&[&points[0], &points[1]], &config).unwrap();
+        let hop = &analysis.hops[0];
+        let clock = hop.clock_estimate.as_ref().unwrap();
+        let steps: Vec<_> = clock.steps.iter().map(|step| step.point).collect();
+        assert_eq!(steps, [point], "{by} ms at {point}");
+        assert!(
+            (clock.steps[0].by_ns - (by * MS) as f64).abs() < 10_000.0,
+            "{clock:?}"
+        );
+        assert!(hop.clock_is_set());
+        assert_eq!(hop.packets.len(), 4000);
+        let mut numbers = [0_u16; 2];
+        let mut errors = [Vec::new(), Vec::new()];
+        for packet in &hop.packets {
+            let flow = hop.flows[packet.flow as usize].as_ref().unwrap();
+            let number = &mut numbers[flow.heading as usize];
+            let truth = match flow.heading {
+                Heading::Forward => 5 * MS + waits(*number),
+                Heading::Reverse => 5 * MS,
+            };
+            *number += 1;
+            errors[flow.heading as usize].push(packet.delay_ns.unwrap() - truth);
+        }
+        for errors in errors {
+            // The offset may be off by what is stated, but alike for all.
+            let (least, most) = (*errors.iter().min().unwrap(), *errors.iter().max().unwrap());
+            assert!(
+                most - least <= 10 * US,
+                "{by} ms at {point}: {least} to {most}"
+            );
+            assert!(most.abs() as f64 <= clock.uncertainty_ns.unwrap());
+        }
+        let reordered = hop
+            .flows
+            .iter()
+            .flatten()
+            .map(|flow| flow.reordered_packets);
+        assert_eq!(reordered.sum::<u64>(), 0);
+    }
+}
+
+/// For a while data and ACKs wait 5 ms more. A clock would make the one longer and the other
+/// shorter.
+#[test]
+fn delays_that_change_at_once_are_no_clock_that_was_set() {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..2000_u16 {
+        let at = SECOND + i64::from(n) * MS;
+        let wait = if (700..1400).contains(&n) { 5 * MS } else { 0 };
+        let ahead = 3 * SECOND;
+        let second = |packet: Packet| Packet { ahead, ..packet };
+        points[0].push(data(n, at));
+        points[1].push(second(data(n, at + 5 * MS + wait)));
+        points[1].push(second(ack(n, at + 15 * MS)));
+        points[0].push(ack(n, at + 20 * MS + wait));
+    }
+    let hop = hop(&points[0], &points[1]);
+    assert!(hop.clock_estimate.unwrap().steps.is_empty());
+}

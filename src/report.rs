@@ -19,12 +19,23 @@ pub use output::{OutputFolder, Pending, abandon};
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The file could not be created, written or put in its place.
-    #[error("{}: cannot be written ({source}); is there room, and may you write there?", path.display())]
+    #[error("{}: cannot be written ({source}); {}", path.display(), remedy(source))]
     Write {
         /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// A folder of charts, which is replaced as a whole, holds what is no chart.
+    #[error(
+        "{}: is replaced by new charts, but '{found}' in it is no chart: move it elsewhere, or let the results have another name",
+        path.display()
+    )]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+        /// The name of one such thing.
+        found: String,
     },
     /// The table could not be turned into its format.
     #[error("{}: cannot be written: {message}", path.display())]
@@ -47,4 +58,17 @@ pub enum ReportError {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// What to do about a result that could not be written.
+fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "make the folder first",
+        io::ErrorKind::PermissionDenied => "may you write there?",
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            "a file stands where a folder is to be: remove it, or take another name"
+        }
+        io::ErrorKind::IsADirectory => "take another name",
+        _ => "is there room, and may you write there?",
+    }
 }

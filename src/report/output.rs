@@ -147,11 +147,24 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Begins to fill `path`.
+    /// Begins to fill `path` with charts.
     ///
     /// # Errors
-    /// [`ReportError::Write`] when the folder around it does not exist or may not be written to.
+    /// [`ReportError::Write`] when the folder around it does not exist or may not be written to, or
+    /// a file has its name; [`ReportError::Occupied`] when an older one holds what is no chart.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
+        if path.exists() {
+            let found = stranger(path).map_err(|source| ReportError::Write {
+                path: path.to_path_buf(),
+                source,
+            })?;
+            if let Some(found) = found {
+                return Err(ReportError::Occupied {
+                    path: path.to_path_buf(),
+                    found,
+                });
+            }
+        }
         let (temporary, ()) =
             begin(path, |path| fs::create_dir(path)).map_err(|source| ReportError::Write {
                 path: path.to_path_buf(),
@@ -200,6 +213,20 @@ impl Drop for OutputFolder {
         let _ = fs::remove_dir_all(&self.temporary);
         forget(&self.temporary);
     }
+}
+
+/// The first name of something in a folder that is no chart: what somebody else put there.
+fn stranger(folder: &Path) -> io::Result<Option<String>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_chart = [".png", ".svg"].iter().any(|end| name.ends_with(end));
+        if !is_chart || entry.file_type()?.is_dir() {
+            found.push(name);
+        }
+    }
+    Ok(found.into_iter().min())
 }
 
 /// A name beside `path` that no other process of this host uses.
@@ -251,5 +278,24 @@ mod tests {
         assert!(!path.join("old.png").exists());
         assert!(path.join("new.png").exists());
         assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_with_what_is_no_chart_is_left_alone() {
+        let around = tempfile::tempdir().unwrap();
+        let path = around.path().join("charts");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("old.png"), "old").unwrap();
+        fs::write(path.join("notes.txt"), "mine").unwrap();
+        let refused = OutputFolder::create(&path).unwrap_err().to_string();
+        assert!(
+            refused.contains("'notes.txt' in it is no chart"),
+            "{refused}"
+        );
+        assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1);
+        let file = around.path().join("file");
+        fs::write(&file, "").unwrap();
+        let refused = OutputFolder::create(&file).unwrap_err().to_string();
+        assert!(refused.contains("a file stands where"), "{refused}");
     }
 }

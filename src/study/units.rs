@@ -227,7 +227,12 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
         format!("'{text}' has no unit of a rate: write it as 50Mbit, 1.5Gbit/s or 800kbit")
     })?;
     let bps = number * unit.factor;
-    if bps > 0.0 && bps.is_finite() {
+    // Nobody's link: the unit was forgotten.
+    if name.is_empty() && bps > 0.0 && bps < 1000.0 {
+        Err(format!(
+            "'{text}' would be bits per second: write the unit, such as {text}Mbit"
+        ))
+    } else if bps > 0.0 && bps.is_finite() {
         Ok(bps)
     } else {
         Err(format!("'{text}' is no rate: it must be above 0"))
@@ -295,7 +300,8 @@ mod tests {
         ] {
             assert_eq!(parse_rate(text), Ok(bps), "{text}");
         }
-        for text in ["", "fast", "50 apples", "0Mbit", "50MB"] {
+        // Bits per second may go without their name, but nobody has a link of 50 of them.
+        for text in ["", "fast", "50 apples", "0Mbit", "50MB", "50"] {
             assert!(parse_rate(text).is_err(), "{text}");
         }
     }

@@ -121,7 +121,11 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
         (&["."], &["is a directory"]),
         (
             &[good, "--out", "no/such/folder/r.csv"],
-            &["no/such/folder/r.csv", "cannot be written"],
+            &[
+                "no/such/folder/r.csv",
+                "cannot be written",
+                "make the folder first",
+            ],
         ),
         (&[good, "--out", "r.xlsx"], &["r.xlsx", "ending must be"]),
         (&[good, "--out", "r"], &["ending must be"]),
@@ -134,6 +138,10 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
             &["--capacity", "does not begin with a number"],
         ),
         (&[good, "--capacity", "0Mbit"], &["must be above 0"]),
+        (
+            &[good, "--capacity", "50"],
+            &["write the unit, such as 50Mbit"],
+        ),
         (&[good, "--bin", "100"], &["--bin", "no unit of time"]),
         (&[good, "--bin", "0ms"], &["--bin"]),
         (

@@ -163,10 +163,19 @@ fn endpoint(end: &Endpoint, port: bool) -> String {
 }
 
 /// A text no wider than `width` pixels: where it is longer, its middle gives way to an ellipsis,
-/// for beginnings and ends are what tells names apart.
+/// for beginnings and ends are what tells names apart; of a flow or a pair, those of each end.
 pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
     if text_width(text, font) <= width {
         return text.to_owned();
+    }
+    for between in [" | ", " → "] {
+        let parts: Vec<&str> = text.split(between).collect();
+        let room = width - text_width(between, font) * (parts.len() - 1) as f64;
+        // Of a few letters nothing can be told.
+        let enough = text_width("0000…0000", font) * parts.len() as f64;
+        if parts.len() > 1 && room >= enough {
+            return shorten_each(&parts, font, room).join(between);
+        }
     }
     let letters: Vec<char> = text.chars().collect();
     let cut = |kept: usize| -> String {
@@ -189,6 +198,19 @@ pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
         }
     }
     cut(low)
+}
+
+/// Texts that take no more than `room` together: those that need less than an even share keep all.
+fn shorten_each(texts: &[&str], font: Type, room: f64) -> Vec<String> {
+    let even = room / texts.len() as f64;
+    let widths = texts.iter().map(|text| text_width(text, font));
+    let (short, long): (Vec<f64>, Vec<f64>) = widths.partition(|&width| width <= even);
+    let left = room - short.iter().sum::<f64>();
+    let share = left / long.len().max(1) as f64;
+    let texts = texts.iter();
+    texts
+        .map(|text| shorten(text, font, share.max(even)))
+        .collect()
 }
 
 /// A text in lines no wider than `width` pixels, broken between words but not between a number and
@@ -372,6 +394,19 @@ mod tests {
         );
         assert!(text_width(&short, LABEL) <= 300.0);
         assert_eq!(shorten("short", LABEL, 300.0), "short");
+        // Flows are told apart by their ends, which stand in the middle of the text.
+        let flow = "2001:db8:1234:5678:9abc::1001 → 2001:db8:ffff:eeee:dddd::aaaa";
+        let short = shorten(flow, LABEL, 400.0);
+        assert!(text_width(&short, LABEL) <= 400.0, "{short}");
+        let (from, to) = short.split_once(" → ").unwrap();
+        assert!(
+            from.starts_with("2001:") && from.ends_with("1001"),
+            "{short}"
+        );
+        assert!(to.starts_with("2001:") && to.ends_with("aaaa"), "{short}");
+        let uneven = shorten("10.0.0.1 → 2001:db8:ffff:eeee:dddd::aaaa", LABEL, 400.0);
+        assert!(uneven.starts_with("10.0.0.1 → 2001:"), "{uneven}");
+        assert!(text_width(&uneven, LABEL) <= 400.0, "{uneven}");
         assert_eq!(shorten(name, LABEL, 0.0), "…");
     }
 }

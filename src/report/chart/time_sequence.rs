@@ -5,9 +5,9 @@ use crate::observe::{Mark, MarkKind, TimeSequence};
 use crate::time::CaptureTime;
 
 use super::axis::{Axis, Quantity, grouped};
-use super::canvas::{Canvas, Stroke};
+use super::canvas::{Align, Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
-use super::frame::{Panel, Swatch, header};
+use super::frame::{Panel, SUBTITLE, Swatch, header};
 use super::palette::{Colour, Marker};
 use super::style::Size;
 
@@ -68,10 +68,16 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
         &subtitle(flow, sequence),
         &legend(sequence, &trace),
     );
+    // A single packet takes no time.
+    let end_s = if trace.end_s > trace.start_s {
+        trace.end_s
+    } else {
+        trace.start_s + 1e-3
+    };
     let x = Axis::tight(
         Quantity::TIME,
         trace.start_s,
-        trace.end_s,
+        end_s,
         scene.style.size.ticks_across(1.0),
     );
     // A long legend takes nothing from the panels.
@@ -95,6 +101,13 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     ] {
         panel.draw_back(&mut canvas);
         trace.draw(&mut canvas, &panel, sequence, relative);
+        if relative && trace.points.iter().all(|point| point.una.is_none()) {
+            let middle = (
+                f64::midpoint(panel.left, panel.right),
+                f64::midpoint(panel.top, panel.bottom),
+            );
+            canvas.text(middle, "no ACK was seen", SUBTITLE, Align::Centre);
+        }
     }
     Some(canvas)
 }
@@ -112,9 +125,10 @@ fn subtitle(flow: &NamedFlow<'_>, sequence: &TimeSequence) -> String {
         String::new()
     };
     format!(
-        "{}, the largest flow · {payload} in {} data packets{slots}",
+        "{}, the largest flow · {payload} in {} data packet{}{slots}",
         flow.name,
-        grouped(packets)
+        grouped(packets),
+        if packets == 1 { "" } else { "s" }
     )
 }
 

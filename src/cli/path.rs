@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches
 
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
-use super::plan::{parse_rate, parse_time};
+use super::plan::{begin_charts, parse_rate, parse_time, refuse_same};
 use super::progress::{self, Scope};
 use super::{ExitStatus, interrupt};
 use crate::analyze::Watch;
@@ -260,13 +260,7 @@ struct ResultFiles {
 
 impl Outputs {
     fn open(args: &PathArgs) -> anyhow::Result<Self> {
-        if let (Some(out), Some(packets)) = (&args.out, &args.packets) {
-            ensure!(
-                out != packets,
-                "{}: --out and --packets cannot share a file",
-                out.display()
-            );
-        }
+        refuse_same(args.out.as_deref(), args.packets.as_deref(), "--packets")?;
         let mut outputs = Self {
             results: None,
             packets: None,
@@ -282,9 +276,7 @@ impl Outputs {
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
-            if !args.charts.no_charts {
-                outputs.charts = Some(OutputFolder::create(&out.with_extension("charts"))?);
-            }
+            outputs.charts = begin_charts(out, args.charts)?;
         }
         if let Some(packets) = &args.packets {
             TableFormat::of(packets)?;

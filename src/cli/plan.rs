@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 
 use super::args::{Args, IoChoice};
+use super::charts::ChartArgs;
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::capture::Io;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::chart::Style;
 use crate::report::tables::{Metadata, TableFormat, sibling};
-use crate::report::{OutputFolder, Pending};
+use crate::report::{OutputFolder, Pending, ReportError};
 pub(super) use crate::study::units::{parse_rate, parse_time};
 
 /// What will be done.
@@ -131,13 +132,7 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
         style: args.charts.style(),
         ..Outputs::default()
     };
-    if let (Some(out), Some(segments)) = (&args.out, &args.segments) {
-        ensure!(
-            out != segments,
-            "{}: --out and --segments cannot share a file",
-            out.display()
-        );
-    }
+    refuse_same(args.out.as_deref(), args.segments.as_deref(), "--segments")?;
     if let Some(out) = &args.out {
         TableFormat::of(out)?;
         let begin = |table: &str| Pending::create(&sibling(out, table));
@@ -149,9 +144,7 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
             captures: begin("captures")?,
             pings: begin("pings")?,
         });
-        if !args.charts.no_charts {
-            outputs.charts = Some(OutputFolder::create(&out.with_extension("charts"))?);
-        }
+        outputs.charts = begin_charts(out, args.charts)?;
     }
     if let Some(report) = &args.report {
         outputs.report = Some(begin_page(report)?);
@@ -162,6 +155,31 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
         outputs.segments = Some(Pending::create(segments)?);
     }
     Ok(outputs)
+}
+
+/// Refuses results and rows of another option in one file.
+pub(super) fn refuse_same(
+    out: Option<&Path>,
+    rows: Option<&Path>,
+    option: &str,
+) -> anyhow::Result<()> {
+    match out {
+        Some(out) if rows == Some(out) => Err(anyhow!(
+            "{}: --out and {option} cannot share a file",
+            out.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Begins the folder of charts beside results, where charts are wanted.
+pub(super) fn begin_charts(
+    out: &Path,
+    options: ChartArgs,
+) -> Result<Option<OutputFolder>, ReportError> {
+    let folder = out.with_extension("charts");
+    let wanted = !options.no_charts;
+    wanted.then(|| OutputFolder::create(&folder)).transpose()
 }
 
 /// Begins to write a page.

@@ -118,14 +118,17 @@ pub fn summarise(analysis: &Analysis, written: &[PathBuf]) -> bool {
         text.push('\n');
     }
     text.push_str(&flow_table(analysis));
-    if !written.is_empty() {
-        let names: Vec<String> = written
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        let _ = writeln!(text, "Written: {}", names.join(", "));
-    }
+    text.push_str(&written_line(written));
     print(&text)
+}
+
+/// What was written; nothing where nothing was.
+fn written_line(written: &[PathBuf]) -> String {
+    if written.is_empty() {
+        return String::new();
+    }
+    let names = written.iter().map(|path| path.display().to_string());
+    format!("Written: {}\n", names.collect::<Vec<_>>().join(", "))
 }
 
 /// Prints what kept captures from being read to their end; also when the rest is quiet.

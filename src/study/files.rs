@@ -12,7 +12,7 @@ const DEPTH_MAX: usize = 32;
 /// Endings of capture files; another one for compression may follow.
 pub(super) const CAPTURE_ENDINGS: [&str; 4] = [".pcap", ".pcapng", ".cap", ".ntar"];
 /// Endings of tables and archives that were measured elsewhere.
-const TABLE_ENDINGS: [&str; 3] = [".flent", ".csv", ".parquet"];
+pub(super) const TABLE_ENDINGS: [&str; 3] = [".flent", ".csv", ".parquet"];
 const COMPRESSION_ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".xz", ".lz4"];
 
 /// Files below a folder by their path from it, with `/` between the parts, sorted.

@@ -1,6 +1,7 @@
 //! A manifest drafted from the files that are there.
 
 mod guess;
+mod measured;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::files;
 use super::template::Template;
 use guess::{Guess, Shape};
+use measured::Section;
 
 /// Files listed one by one where no template fits them.
 const LISTED_MAX: usize = 1000;
@@ -28,7 +30,7 @@ pub enum DraftError {
     #[error(
         "{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not){}",
         path.display(),
-        table.as_ref().map_or_else(String::new, |table| format!("; what was measured already, such as {table}, becomes runs by [[measured]] with files and metrics"))
+        table.as_ref().map_or_else(String::new, |table| format!("; of what was measured already, such as {table}, no column has a name that says its metric: write a [[measured]] section with files and metrics"))
     )]
     NoCaptures {
         /// The folder.
@@ -57,7 +59,9 @@ pub enum DraftError {
 }
 
 /// Drafts a manifest for the captures below a folder; `template` takes their names apart, else it
-/// is guessed from what separates the parts of the names.
+/// is guessed from what separates the parts of the names. Tables and archives that were measured
+/// already become runs where there are no captures; beside captures, of which they may be results,
+/// their sections are comments.
 ///
 /// # Errors
 /// [`DraftError`]: no captures there, or a template that fits none.
@@ -70,10 +74,22 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
         .into_iter()
         .map(|(name, _)| name)
         .partition(|name| files::is_capture(name));
+    let tables: Vec<String> = others
+        .into_iter()
+        .filter(|name| files::is_table(name))
+        .collect();
+    let measured = if template.is_some() {
+        Vec::new()
+    } else {
+        measured::sections(folder, &tables)
+    };
     let Some(example) = names.first() else {
+        if !measured.is_empty() {
+            return Ok(written(folder, &[], &[], &measured));
+        }
         return Err(DraftError::NoCaptures {
             path: folder.to_path_buf(),
-            table: others.into_iter().find(|name| files::is_table(name)),
+            table: tables.into_iter().next(),
         });
     };
     let shapes = match template {
@@ -100,12 +116,16 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
         let fits = |name: &String| shapes.iter().any(|shape| shape.fits(name));
         names.iter().filter(|name| !fits(name)).collect()
     };
-    Ok(written(folder, &shapes, &rest))
+    Ok(written(folder, &shapes, &rest, &measured))
 }
 
-fn written(folder: &Path, shapes: &[Shape], rest: &[&String]) -> String {
+fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Section]) -> String {
+    let has_captures = !shapes.is_empty() || !rest.is_empty();
     let mut labels: BTreeMap<&str, Guess> = BTreeMap::new();
-    for guess in shapes.iter().flat_map(|shape| &shape.labels) {
+    let of_captures = shapes.iter().flat_map(|shape| &shape.labels);
+    let of_tables = measured.iter().filter(|_| !has_captures);
+    let of_tables = of_tables.flat_map(|section| &section.labels);
+    for guess in of_captures.chain(of_tables) {
         let known = labels.entry(&guess.name).or_insert_with(|| guess.clone());
         // What is written in two ways in two places is a text.
         known.take_in(guess);
@@ -161,6 +181,17 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String]) -> String {
         let _ = writeln!(text, "]");
         if rest.len() > LISTED_MAX {
             let _ = writeln!(text, "# and {} more", rest.len() - LISTED_MAX);
+        }
+    }
+    if has_captures && !measured.is_empty() {
+        text.push_str("\n# Measured already: runs of their own, or results of these captures?\n");
+    }
+    for section in measured {
+        if has_captures {
+            let lines = section.text.trim_start().lines();
+            text.extend(lines.map(|line| format!("# {line}\n")));
+        } else {
+            text.push_str(&section.text);
         }
     }
     text
@@ -321,7 +352,7 @@ mod tests {
         ));
         let folder = folder_of(&["readme.txt", "cubic_1.flent.gz"]);
         let error = draft(folder.path(), None).unwrap_err().to_string();
-        assert!(error.contains("such as cubic_1.flent.gz, becomes runs by [[measured]]"));
+        assert!(error.contains("such as cubic_1.flent.gz") && error.contains("[[measured]]"));
         let missing = folder.path().join("nowhere");
         assert!(matches!(
             draft(&missing, None),

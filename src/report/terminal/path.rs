@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::{
     FLOWS_SHOWN, engineering, flows_table, grouped, millis, print, rate, repairs, say,
-    say_capture_error, volume,
+    say_capture_error, volume, written_line,
 };
 use crate::path::{
     DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
@@ -37,13 +37,7 @@ pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBu
     for hop in &analysis.hops {
         text.push_str(&summary(hop, config));
     }
-    if !written.is_empty() {
-        let names: Vec<String> = written
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        let _ = writeln!(text, "Written: {}", names.join(", "));
-    }
+    text.push_str(&written_line(written));
     print(&text)
 }
 

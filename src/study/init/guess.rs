@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::study::files::{CAPTURE_ENDINGS, TABLE_ENDINGS};
 use crate::study::template::{Template, is_name};
 use crate::study::units::{Dimension, parse};
 
@@ -165,12 +166,13 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
     shapes
 }
 
-/// A name without the endings of captures and compression, and those.
+/// A name without the endings of captures, tables and compression, and those.
 fn stem_of(name: &str) -> (&str, &str) {
     let start = name.rfind('/').map_or(0, |slash| slash + 1);
     let lower = name.to_lowercase();
-    let ending = crate::study::files::CAPTURE_ENDINGS
+    let ending = CAPTURE_ENDINGS
         .iter()
+        .chain(&TABLE_ENDINGS)
         .filter_map(|ending| lower.rfind(ending))
         .filter(|&at| at >= start)
         .max()

@@ -1,0 +1,369 @@
+//! Sections for what was measured already: tables and archives that are there.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::guess::{self, Guess};
+use super::{quoted, shown};
+use crate::study::import::{MeasuredColumn, MeasuredFormat, MeasuredTable, MeasuredValues};
+use crate::study::labels::RESERVED;
+use crate::study::metrics::Metric;
+use crate::study::template::is_name;
+
+/// Tables that are looked into; further kinds of names are left out.
+const TABLES_MAX: usize = 64;
+
+/// Bytes of a table that is looked into, as it is on the disk.
+const TABLE_BYTES_MAX: u64 = 16 << 20;
+
+/// Values of a column that numbers conditions, not results.
+const VALUES_MAX: usize = 32;
+
+/// Series of flent that are the goodput of all streams, best first; one stream has no sum.
+const FLENT_GOODPUT: [&[&str]; 3] = [
+    &["TCP totals"],
+    &["TCP upload sum", "TCP upload"],
+    &["TCP download sum", "TCP download"],
+];
+
+/// Endings of columns, and the unit that they say.
+const UNITS: [(&str, &str); 11] = [
+    ("_us", "us"),
+    ("_ms", "ms"),
+    ("_s", "s"),
+    ("_kbps", "kbit"),
+    ("_mbps", "Mbit"),
+    ("_gbps", "Gbit"),
+    ("_bps", "bit"),
+    ("_bytes", "bytes"),
+    ("_kb", "kB"),
+    ("_mb", "MB"),
+    ("_percent", "%"),
+];
+
+/// Columns that only number repetitions.
+const REPETITIONS: [&str; 6] = ["run", "rep", "repetition", "seed", "iteration", "trial"];
+
+/// A section for tables whose metrics are known by their names.
+pub(super) struct Section {
+    /// Lines of the manifest.
+    pub(super) text: String,
+    /// The labels that it gives.
+    pub(super) labels: Vec<Guess>,
+}
+
+/// Sections for the tables of a folder, of which one of each kind of name is looked into.
+pub(super) fn sections(folder: &Path, tables: &[String]) -> Vec<Section> {
+    let shapes = guess::shapes(tables);
+    let alone = tables.iter().filter(|name| {
+        let is_plain = !name.contains(['{', '}', '*', '?']);
+        is_plain && !shapes.iter().any(|shape| shape.fits(name))
+    });
+    let mut kinds: Vec<(String, &String, usize, Vec<Guess>)> = Vec::new();
+    for shape in &shapes {
+        if let Some(example) = tables.iter().find(|name| shape.fits(name)) {
+            let labels = shape.labels.clone();
+            kinds.push((shape.template.clone(), example, shape.files, labels));
+        }
+    }
+    kinds.extend(alone.map(|name| (name.clone(), name, 1, Vec::new())));
+    let kinds = kinds.into_iter().take(TABLES_MAX);
+    kinds
+        .filter_map(|(files, example, count, labels)| {
+            let table = read(&folder.join(example))?;
+            section(&files, count, labels, &table)
+        })
+        .collect()
+}
+
+fn read(path: &Path) -> Option<MeasuredTable> {
+    let bytes = std::fs::metadata(path).ok()?.len();
+    // What is no table after all is nothing to draft from.
+    (bytes <= TABLE_BYTES_MAX)
+        .then(|| MeasuredTable::read(path).ok())
+        .flatten()
+}
+
+/// None where no metric is known by its name.
+fn section(
+    files: &str,
+    count: usize,
+    of_name: Vec<Guess>,
+    table: &MeasuredTable,
+) -> Option<Section> {
+    let is_flent = table.format == MeasuredFormat::Flent;
+    let time = table.columns.iter().find(|column| is_time(column));
+    let time = time.filter(|_| !is_flent);
+    let points = is_flent || time.is_some();
+    let metrics = if is_flent {
+        flent_metrics(table)
+    } else {
+        column_metrics(table, points)
+    };
+    if metrics.is_empty() {
+        return None;
+    }
+    let mut of_columns: Vec<(Guess, &str)> = Vec::new();
+    if !points {
+        let measured = |column: &&MeasuredColumn| {
+            let known = metrics.iter();
+            !known
+                .flat_map(|(_, _, from)| from)
+                .any(|name| *name == column.name)
+        };
+        for column in table.columns.iter().filter(measured) {
+            let taken = |name: &str| {
+                let here = of_columns.iter().map(|(guess, _)| guess);
+                here.chain(&of_name).any(|guess| guess.name == name)
+            };
+            let guess = label(column).filter(|guess| !taken(&guess.name));
+            of_columns.extend(guess.map(|guess| (guess, column.name.as_str())));
+        }
+    }
+    let mut text = String::from("\n[[measured]]\n");
+    let _ = writeln!(
+        text,
+        "# {count} {}",
+        if count == 1 { "file" } else { "files" }
+    );
+    for guess in of_name
+        .iter()
+        .chain(of_columns.iter().map(|(guess, _)| guess))
+    {
+        let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
+    }
+    let _ = writeln!(text, "files = {}", quoted(files));
+    if let Some(time) = time {
+        let (column, unit) = (quoted(&time.name), unit_of_time(&time.name));
+        let _ = writeln!(text, "rows = \"points\"");
+        let _ = writeln!(text, "time = {{ column = {column}, unit = \"{unit}\" }}");
+    }
+    if !of_columns.is_empty() {
+        let columns = of_columns.iter();
+        let columns: Vec<String> = columns
+            .map(|(guess, column)| format!("{} = {}", guess.name, quoted(column)))
+            .collect();
+        let _ = writeln!(text, "columns = {{ {} }}", columns.join(", "));
+    }
+    let _ = writeln!(text, "[measured.metrics]");
+    for (metric, value, _) in &metrics {
+        let _ = writeln!(text, "{metric} = {value}");
+    }
+    let _ = writeln!(
+        text,
+        "[measured.conditions]\n# capacity = \"50Mbit\"\n# base_rtt = \"20ms\""
+    );
+    let labels = of_columns.into_iter().map(|(guess, _)| guess);
+    let labels = of_name.into_iter().chain(labels).collect();
+    Some(Section { text, labels })
+}
+
+/// A metric, what the manifest says of it, and the columns that it is made of.
+type MetricOf<'t> = (String, String, Vec<&'t str>);
+
+fn flent_metrics(table: &MeasuredTable) -> Vec<MetricOf<'_>> {
+    let there = |name: &str| table.columns.iter().any(|column| column.name == name);
+    let mut series = FLENT_GOODPUT.into_iter();
+    let mut metrics = Vec::new();
+    if let Some(names) = series.find(|names| names.iter().any(|name| there(name))) {
+        let quoted: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        let value = format!("[{}]", quoted.join(", "));
+        metrics.push(("goodput_bps".to_owned(), value, names.to_vec()));
+    }
+    let mut columns = table.columns.iter().map(|column| column.name.as_str());
+    let ping = columns.find(|name| name.starts_with("Ping (ms)"));
+    metrics.extend(ping.map(|name| ("ping_ns".to_owned(), quoted(name), vec![name])));
+    metrics
+}
+
+/// Columns of numbers whose names say what they are, each metric once.
+fn column_metrics(table: &MeasuredTable, points: bool) -> Vec<MetricOf<'_>> {
+    let mut metrics: Vec<MetricOf<'_>> = Vec::new();
+    for column in &table.columns {
+        let is_number = matches!(column.values, MeasuredValues::Numbers(_));
+        let metric = metric_of(&column.name, points).filter(|_| is_number);
+        let metric = metric.filter(|metric| metrics.iter().all(|(known, _, _)| known != metric));
+        let name = column.name.as_str();
+        metrics.extend(metric.map(|metric| (metric, quoted(name), vec![name])));
+    }
+    metrics
+}
+
+/// The metric that the name of a column says, with its unit.
+fn metric_of(column: &str, points: bool) -> Option<String> {
+    let lower = column.to_lowercase();
+    let words: Vec<&str> = lower.split('_').collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    let ends = |known: &[&str]| words.last().is_some_and(|word| known.contains(word));
+    let is_rate = ends(&["bps", "kbps", "mbps", "gbps"]);
+    let is_time = ends(&["ns", "us", "ms", "s"]);
+    let found = if has(&["goodput"]) && is_rate {
+        "goodput_bps"
+    } else if has(&["throughput", "bitrate"]) && is_rate {
+        "throughput_bps"
+    } else if points && has(&["ping"]) && is_time {
+        "ping_ns"
+    } else if points && has(&["rtt", "srtt"]) && is_time {
+        "rtt_ns"
+    } else if has(&["rtt", "ping"]) && has(&["mean", "avg", "average"]) && is_time {
+        if has(&["rtt"]) {
+            "rtt_ns_mean"
+        } else {
+            "ping_ns_mean"
+        }
+    } else if !points
+        && has(&["retransmits", "retransmissions", "retransmitted"])
+        && words.len() == 1
+    {
+        "retransmitted_packets"
+    } else if !points && Metric::named(&lower).is_some() {
+        lower.as_str()
+    } else {
+        return None;
+    };
+    Some(found.to_owned())
+}
+
+/// Whether the rows are points in time by this column: numbers that never go back.
+fn is_time(column: &MeasuredColumn) -> bool {
+    let lower = column.name.to_lowercase();
+    let stem = ["_ns", "_us", "_ms", "_s"]
+        .iter()
+        .find_map(|unit| lower.strip_suffix(unit))
+        .unwrap_or(&lower);
+    let MeasuredValues::Numbers(values) = &column.values else {
+        return false;
+    };
+    let known = ["t", "time", "timestamp", "elapsed", "seconds"].contains(&stem);
+    let present: Vec<f64> = values.iter().copied().flatten().collect();
+    known && present.len() > 2 && present.is_sorted() && present.first() < present.last()
+}
+
+fn unit_of_time(column: &str) -> &'static str {
+    let lower = column.to_lowercase();
+    let units = ["ns", "us", "ms"].into_iter();
+    let mut named = units.filter(|unit| lower.ends_with(&format!("_{unit}")));
+    named.next().unwrap_or("s")
+}
+
+/// The label that a column seems to give: texts, or few different numbers.
+fn label(column: &MeasuredColumn) -> Option<Guess> {
+    let lower = column.name.to_lowercase();
+    let is_repetition = REPETITIONS.contains(&lower.as_str());
+    let (values, is_text): (Vec<String>, bool) = match &column.values {
+        MeasuredValues::Texts(texts) => (texts.iter().flatten().cloned().collect(), true),
+        MeasuredValues::Numbers(numbers) => {
+            let texts = numbers.iter().flatten().map(f64::to_string);
+            (texts.collect(), false)
+        }
+    };
+    let rows = values.len();
+    let distinct: BTreeSet<String> = values.into_iter().collect();
+    let few = distinct.len() <= VALUES_MAX && (is_text || distinct.len() * 2 <= rows);
+    let unit = UNITS
+        .iter()
+        .find(|(ending, _)| !is_text && lower.ends_with(ending));
+    let bare = unit.and_then(|(ending, _)| lower.strip_suffix(ending));
+    let name = match bare.unwrap_or(&lower) {
+        "algo" | "algorithm" | "cc" | "variant" | "congestion_control" => "cca".to_owned(),
+        _ if is_repetition => "run".to_owned(),
+        name => name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"),
+    };
+    let usable = is_name(&name) && !RESERVED.contains(&name.as_str());
+    ((few || is_repetition) && !distinct.is_empty() && usable).then(|| Guess {
+        name,
+        values: distinct.into_iter().collect(),
+        unit: unit.map(|&(_, unit)| unit),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draft;
+    use crate::study::StudyPlan;
+
+    fn folder_of(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    /// The runs of a draft, which has to be a manifest without mistakes.
+    fn drafted(files: &[(&str, &str)]) -> (String, StudyPlan) {
+        let folder = folder_of(files);
+        let text = draft(folder.path(), None).unwrap();
+        let path = folder.path().join("study.toml");
+        std::fs::write(&path, &text).unwrap();
+        let plan = StudyPlan::read(&path).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        (text, plan)
+    }
+
+    fn labels(plan: &StudyPlan) -> Vec<&str> {
+        let labels = plan.labels.iter();
+        labels.map(|label| label.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_table_becomes_runs_by_the_names_of_its_columns() {
+        let rows = "algo,rtt_ms,rep,goodput_mbps,retransmits,note\n\
+            bbr,10,1,9.5,0,a\nbbr,10,2,9.4,1,b\ncubic,10,1,9.1,7,c\ncubic,10,2,9.0,9,d\n";
+        let (text, plan) = drafted(&[("results.csv", rows)]);
+        assert_eq!(plan.runs.len(), 4, "{text}");
+        for label in ["cca", "rtt", "run"] {
+            assert!(labels(&plan).contains(&label), "{label} in {text}");
+        }
+        for line in [
+            "goodput_bps = \"goodput_mbps\"",
+            "retransmitted_packets = \"retransmits\"",
+            "[labels.rtt]\nunit = \"ms\"",
+            "# cca: bbr, cubic",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+    }
+
+    #[test]
+    fn tables_over_time_and_archives_are_a_run_each() {
+        let points = "time_s,throughput_mbps,rtt_ms\n0,1,20\n0.2,2,21\n0.4,3,22\n";
+        let archive = r#"{"version": 4, "x_values": [0.0, 0.2], "metadata": {"SERIES_META":
+            {"TCP upload": {"UNITS": "Mbits/s"}, "Ping (ms) ICMP": {"UNITS": "ms"}}},
+            "results": {"TCP upload": [9.0, 9.5], "Ping (ms) ICMP": [20.0, 21.0]}}"#;
+        let (text, plan) = drafted(&[
+            ("cubic_50m_1.csv", points),
+            ("bbr_50m_1.csv", points),
+            ("cubic_50m_1.flent", archive),
+            ("bbr_50m_1.flent", archive),
+        ]);
+        assert_eq!(plan.runs.len(), 4, "{text}");
+        assert!(labels(&plan).contains(&"cca"), "{text}");
+        for line in [
+            "files = \"{cca}_50m_1.csv\"",
+            "time = { column = \"time_s\", unit = \"s\" }",
+            "throughput_bps = \"throughput_mbps\"",
+            "rtt_ns = \"rtt_ms\"",
+            "files = \"{cca}_50m_1.flent\"",
+            "goodput_bps = [\"TCP upload sum\", \"TCP upload\"]",
+            "ping_ns = \"Ping (ms) ICMP\"",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+    }
+
+    #[test]
+    fn beside_captures_tables_are_comments() {
+        let rows = "algo,goodput_mbps\nbbr,9.5\ncubic,9.1\n";
+        let (text, plan) = drafted(&[("a_1.pcap", ""), ("a_2.pcap", ""), ("results.csv", rows)]);
+        assert_eq!(plan.runs.len(), 2, "{text}");
+        assert!(text.contains("# goodput_bps = \"goodput_mbps\""), "{text}");
+    }
+
+    #[test]
+    fn a_table_whose_columns_say_nothing_is_named() {
+        let folder = folder_of(&[("odd.csv", "a,b\n1,2\n")]);
+        let error = draft(folder.path(), None).unwrap_err().to_string();
+        assert!(error.contains("such as odd.csv, no column has"), "{error}");
+    }
+}

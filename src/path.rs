@@ -44,7 +44,7 @@ use crate::capture::CaptureError;
 use crate::decode::{DecodeOptions, Filter};
 use feed::Sight;
 use probe::Probe;
-use sighting::Print;
+use sighting::{Print, Rules};
 use walk::{Start, Walked};
 
 /// What a run is asked for.
@@ -130,6 +130,9 @@ pub struct Hop {
     pub facts: [PointFacts; 2],
     /// How packets were told apart.
     pub identity: Identity,
+    /// How much of their options counted: [`Identity::Full`] or, where a snap length cut them off,
+    /// less.
+    pub options: Identity,
     /// The second clock against the first; `None` where packets are too few.
     pub clock_estimate: Option<ClockEstimate>,
     /// The correction that was made: none, when the clocks were believed.
@@ -174,6 +177,13 @@ impl Hop {
         self.clock_is_fixed() && estimate.is_some_and(|estimate| !estimate.steps.is_empty())
     }
 
+    /// What did not count when packets were told apart, as names.
+    pub fn matched_without(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let also = Some(self.options).filter(|&options| options != self.identity);
+        let names = [self.identity.name(), also.and_then(Identity::name)];
+        names.into_iter().flatten()
+    }
+
     /// What the reader must know, as names.
     pub fn quality(&self) -> Vec<&'static str> {
         let any = |of: fn(&PointFacts) -> u64| self.facts.iter().any(|facts| of(facts) > 0);
@@ -205,7 +215,7 @@ impl Hop {
         ]
         .into_iter()
         .filter_map(|(holds, name)| holds.then_some(name))
-        .chain(self.identity.name())
+        .chain(self.matched_without())
         .collect()
     }
 }
@@ -241,12 +251,12 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
     let mut sight = Sight {
         decode: config.decode,
         filter: config.filter.clone(),
-        identity: Identity::Full,
+        rules: Rules::STRICTEST,
         pieces: HashMap::new(),
         repair: config.repair,
     };
     let probe = look(points, &sight, config)?;
-    sight.identity = probe.identity;
+    sight.rules = probe.rules;
     let mut start = Start {
         clock: probe.clock,
         headings: probe.headings,
@@ -264,7 +274,8 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
         return Ok(Hop {
             points: points.map(|point| point.name.clone()),
             facts: walked.facts,
-            identity: sight.identity,
+            identity: sight.rules.identity,
+            options: sight.rules.options,
             clock_estimate: accounted.calibration.estimate,
             clock: accounted.calibration.clock,
             origin_ns: accounted.origin_ns,
@@ -281,11 +292,7 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
 /// part of all packets.
 fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe, PathError> {
     let beginnings = |_: &Print| true;
-    let sampled = |print: &Print| {
-        print
-            .key(Identity::WithoutEndpoints)
-            .is_multiple_of(SAMPLE_ONE_IN)
-    };
+    let sampled = |print: &Print| print.key(Rules::LOOSEST).is_multiple_of(SAMPLE_ONE_IN);
     let [one, other] = both(points, |point| {
         feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
     });
@@ -339,10 +346,22 @@ fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
         sight.pieces = pieces(&walked.payloads);
         changed |= !sight.pieces.is_empty();
     }
+    if sight.rules.options == Identity::Full && was_cut(walked) {
+        sight.rules = sight.rules.without_sack();
+        changed = true;
+    }
     start.clock = walked.accounted.calibration.clock.clone();
     // What headings and pieces of offload change tells other clocks.
     start.calibration = walked.otherwise.clone().filter(|_| !changed);
     changed || start.calibration.is_some()
+}
+
+/// Whether a snap length that cut headers may be why packets were not found: there were too few of
+/// them to be seen in the first look.
+fn was_cut(walked: &Walked) -> bool {
+    let mut flows = walked.accounted.flows.iter().flatten();
+    walked.facts.iter().any(|facts| facts.headers_cut > 0)
+        && flows.any(|flow| flow.appeared_packets > 0)
 }
 
 /// Flows whose frames are larger at one point than at the other: offload merged packets there.
@@ -357,8 +376,8 @@ fn pieces(payloads: &HashMap<FlowKey, [u32; 2]>) -> HashMap<FlowKey, u32> {
         .collect()
 }
 
-/// Walks at most: one with what a look told; one more where offload or the headings of flows were
-/// otherwise, or where the clocks of a capture beyond [`Spool`](spool::Spool) turned out so.
+/// Walks at most: one with what a look told; one more where offload, the headings of flows or what a
+/// snap length left of headers were otherwise, or where the clocks of a capture beyond [`Spool`](spool::Spool) turned out so.
 const ROUNDS_MAX: u32 = 3;
 /// Records of each capture that the first look is at.
 const LOOK_RECORDS: u64 = 1 << 14;

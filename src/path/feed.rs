@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use foldhash::fast::FixedState;
 
-use super::sighting::{FlowKey, Identity, Print, Sighting};
+use super::sighting::{FlowKey, Print, Rules, Sighting};
 use crate::analyze::Watch;
 use crate::capture::{
     CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window,
@@ -70,7 +70,7 @@ pub struct PointFacts {
 pub(super) struct Sight {
     pub(super) decode: DecodeOptions,
     pub(super) filter: Option<Filter>,
-    pub(super) identity: Identity,
+    pub(super) rules: Rules,
     /// Payload of one packet of a flow whose frames hold several, in bytes.
     pub(super) pieces: HashMap<FlowKey, u32>,
     /// Go on behind damage in a file.
@@ -255,7 +255,7 @@ impl<'a> Feed<'a> {
         if piece == 0 {
             batch
                 .sightings
-                .push(Sighting::of(print, flow, self.sight.identity));
+                .push(Sighting::of(print, flow, self.sight.rules));
             fresh.packets += 1;
             return;
         }
@@ -263,7 +263,7 @@ impl<'a> Feed<'a> {
         let parts = print.split(piece);
         batch
             .sightings
-            .extend(parts.map(|part| Sighting::of(&part, flow, self.sight.identity)));
+            .extend(parts.map(|part| Sighting::of(&part, flow, self.sight.rules)));
         let parts = (batch.sightings.len() - before) as u64;
         fresh.packets += parts;
         fresh.super_segments += u64::from(parts > 1);

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::FixedState;
 
 use super::clock::{Clock, ClockChoice, Heading};
-use super::sighting::{FlowKey, Identity, Print};
+use super::sighting::{FlowKey, Print, Rules};
 
 /// What the first look found.
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
-    pub(super) identity: Identity,
+    pub(super) rules: Rules,
     /// The second clock against the first, roughly.
     pub(super) clock: Clock,
     /// Which way flows go, by the flow at either point.
@@ -33,10 +33,10 @@ pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Prob
     // No more can be found than one point has.
     let at_most = points[0].len().min(points[1].len());
     let mut found = Vec::new();
-    for identity in Identity::ALL {
-        let matches = matches(points, identity);
+    for rules in Rules::all() {
+        let matches = matches(points, rules);
         let is_best = matches.len() * 20 >= at_most * 19;
-        found.push((identity, matches));
+        found.push((rules, matches));
         if is_best {
             break;
         }
@@ -46,7 +46,7 @@ pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Prob
         return None;
     }
     // The strictest that finds as good as all: what is loose takes different packets for one.
-    let (identity, matches) = found
+    let (rules, matches) = found
         .into_iter()
         .find(|(_, matches)| matches.len() * 20 >= most * 19)?;
     let headings = headings(&matches);
@@ -76,7 +76,7 @@ pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Prob
         }
     }
     Some(Probe {
-        identity,
+        rules,
         clock,
         headings: both,
         matches: matches.len(),
@@ -84,13 +84,13 @@ pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Prob
 }
 
 /// Packets whose headers are at each point exactly once.
-fn matches(points: [&[Print]; 2], identity: Identity) -> Vec<Match> {
+fn matches(points: [&[Print]; 2], rules: Rules) -> Vec<Match> {
     let [first, second] = points.map(|prints| {
         let mut by_key: HashMap<u64, Option<&Print>, FixedState> = HashMap::default();
         by_key.reserve(prints.len());
         for print in prints {
             by_key
-                .entry(print.key(identity))
+                .entry(print.key(rules))
                 .and_modify(|known| *known = None)
                 .or_insert(Some(print));
         }
@@ -100,7 +100,7 @@ fn matches(points: [&[Print]; 2], identity: Identity) -> Vec<Match> {
     points[0]
         .iter()
         .filter_map(|print| {
-            let key = print.key(identity);
+            let key = print.key(rules);
             let one = (*first.get(&key)?)?;
             let other = (*second.get(&key)?)?;
             Some(Match {

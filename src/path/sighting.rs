@@ -55,6 +55,55 @@ impl Identity {
     }
 }
 
+/// What packets are told apart by: how much of the headers, and of these how much of the options,
+/// which a snap length may have cut besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rules {
+    pub(super) identity: Identity,
+    /// [`Identity::Full`], without SACK blocks, or without options.
+    pub(super) options: Identity,
+}
+
+impl Rules {
+    /// The strictest of each.
+    pub(super) const STRICTEST: Self = Self::of(Identity::Full);
+
+    /// What even the loosest point keeps of a packet.
+    pub(super) const LOOSEST: Self = Self {
+        identity: Identity::WithoutEndpoints,
+        options: Identity::WithoutOptions,
+    };
+
+    const fn of(identity: Identity) -> Self {
+        let options = match identity {
+            Identity::WithoutSack | Identity::WithoutOptions => identity,
+            _ => Identity::Full,
+        };
+        Self { identity, options }
+    }
+
+    /// The same without SACK blocks.
+    pub(super) fn without_sack(self) -> Self {
+        let sack = Identity::WithoutSack;
+        Self {
+            identity: self.identity.max(sack),
+            options: self.options.max(sack),
+        }
+    }
+
+    /// All, in the order in which they are tried: packets that were rewritten and of which options
+    /// are missing besides come last.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        let cut = [Identity::WithoutSack, Identity::WithoutOptions];
+        let rewritten = cut.into_iter().flat_map(|options| {
+            let some = Identity::ALL.into_iter();
+            let some = some.filter(|&identity| identity >= Identity::WithoutId);
+            some.map(move |identity| Self { identity, options })
+        });
+        Identity::ALL.into_iter().map(Self::of).chain(rewritten)
+    }
+}
+
 /// Sender, receiver and protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey {
@@ -191,8 +240,8 @@ impl Print {
         self.segment.map_or(0, |segment| segment.payload_len)
     }
 
-    /// What this packet is told from others by, at points where `identity` holds.
-    pub(super) fn key(&self, identity: Identity) -> u64 {
+    /// What this packet is told from others by, at points where these rules hold.
+    pub(super) fn key(&self, Rules { identity, options }: Rules) -> u64 {
         let mut hasher = HASH.build_hasher();
         let (packet, flow) = (&self.packet, &self.flow);
         if identity < Identity::WithoutAddresses {
@@ -207,7 +256,7 @@ impl Print {
         }
         hasher.write_u8(packet.protocol);
         match &self.segment {
-            Some(segment) => write_segment(&mut hasher, segment, identity),
+            Some(segment) => write_segment(&mut hasher, segment, options),
             None => write_other(&mut hasher, packet, identity),
         }
         hasher.finish()
@@ -276,20 +325,20 @@ fn untracked_flow(packet: &IpPacket) -> FlowKey {
     }
 }
 
-fn write_segment(hasher: &mut impl Hasher, segment: &Segment, identity: Identity) {
+fn write_segment(hasher: &mut impl Hasher, segment: &Segment, options: Identity) {
     hasher.write_u64(u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0));
     hasher.write_u64(
         u64::from(segment.payload_len) << 32
             | u64::from(segment.window) << 16
             | u64::from(segment.flags.0),
     );
-    if identity == Identity::WithoutOptions {
+    if options == Identity::WithoutOptions {
         return;
     }
     if let Some(timestamps) = segment.timestamps {
         hasher.write_u64(u64::from(timestamps.value) << 32 | u64::from(timestamps.echo));
     }
-    if identity == Identity::WithoutSack {
+    if options == Identity::WithoutSack {
         return;
     }
     for block in segment.sack.as_slice() {
@@ -334,10 +383,10 @@ pub(super) struct Sighting {
 const _: () = assert!(size_of::<Sighting>() <= 48);
 
 impl Sighting {
-    pub(super) fn of(print: &Print, flow: u32, identity: Identity) -> Self {
+    pub(super) fn of(print: &Print, flow: u32, rules: Rules) -> Self {
         Self {
             at: print.at,
-            key: print.key(identity),
+            key: print.key(rules),
             frame: print.frame,
             flow,
             ip_len: print

@@ -222,26 +222,51 @@ fn what_routers_change_on_the_way_does_not_matter() {
     });
 }
 
-/// One in four ACKs has SACK blocks, and the second point keeps 70 bytes: up to before the first.
+/// Some ACKs have SACK blocks, and the second point keeps 70 bytes: up to before the first. One in
+/// four, or so few that all others are enough to match by.
 #[test]
 fn sack_blocks_that_one_point_cut_off_do_not_matter() {
+    for one_in in [4, 39] {
+        let hop = with_sack_cut(one_in, |packet| packet);
+        assert_eq!(hop.identity, Identity::WithoutSack);
+        assert_eq!(hop.quality(), ["headers_cut", "matched_without_sack"]);
+    }
+}
+
+#[test]
+fn nor_do_they_where_addresses_are_translated() {
+    for one_in in [4, 39] {
+        let hop = with_sack_cut(one_in, |packet| Packet {
+            src: [192, 0, 2, 9],
+            checksum: packet.checksum ^ 0x5555,
+            ..packet
+        });
+        assert_eq!(hop.identity, Identity::WithoutAddresses);
+        assert_eq!(
+            hop.quality()[1..],
+            ["matched_without_addresses", "matched_without_sack"]
+        );
+    }
+}
+
+fn with_sack_cut(one_in: u16, change: impl Fn(Packet) -> Packet) -> Hop {
     let mut points = [Vec::new(), Vec::new()];
     for n in 0..40_u16 {
         let at = SECOND + i64::from(n) * 10 * MS;
         points[0].push(data(n, at));
-        points[1].push(data(n, at + MS));
+        points[1].push(change(data(n, at + MS)));
         let mut back = ack(n, at + 6 * MS);
-        back.sacks = if n % 4 == 0 { 2 } else { 0 };
+        back.sacks = if n % one_in == 1 { 2 } else { 0 };
         points[0].push(back.clone());
         (back.at, back.snap) = (at + 5 * MS, 70);
-        points[1].push(back);
+        points[1].push(change(back));
     }
     let hop = hop(&points[0], &points[1]);
-    assert_eq!(hop.identity, Identity::WithoutSack);
     for heading in [Heading::Forward, Heading::Reverse] {
         let flow = flow(&hop, heading);
         assert_eq!((flow.packets, flow.passed_packets), (40, 40), "{heading:?}");
     }
+    hop
 }
 
 #[test]

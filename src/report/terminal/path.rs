@@ -73,8 +73,8 @@ fn warnings(hop: &Hop) -> Vec<String> {
             format!("{} packets were given up early, because too many waited to be found", grouped(hop.given_up)),
         ),
         (
-            hop.identity.name().is_some(),
-            format!("packets were {}", hop.identity.name().unwrap_or_default().replace('_', " ")),
+            hop.matched_without().next().is_some(),
+            format!("packets were {}", hop.matched_without().collect::<Vec<_>>().join(", ").replace('_', " ")),
         ),
     ]
     .into_iter()

@@ -4,6 +4,7 @@ mod args;
 mod charts;
 mod interrupt;
 mod limits;
+mod outputs;
 mod path;
 mod plan;
 mod progress;

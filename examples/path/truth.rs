@@ -13,6 +13,7 @@ use serde_json::Value;
 pub(crate) type Ends = (IpAddr, u16, IpAddr, u16);
 
 /// A scenario with captures before and after the queue.
+#[derive(Default)]
 pub(crate) struct Scenario {
     /// `lab` or `ns3`, and the folder's name.
     pub(crate) name: String,
@@ -92,9 +93,6 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
     let origin_ns = first_time(&folder.join("sender.pcap.zst"))?
         .min(first_time(&folder.join("client.pcap.zst"))?);
     Ok(Scenario {
-        name: name("lab", folder),
-        before: folder.join("ingress.pcap.zst"),
-        after: folder.join("egress.pcap.zst"),
         drops,
         waits_ns: Some(waits.sum::<i64>() as f64),
         joined,
@@ -103,7 +101,7 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
         refused,
         dropped_later,
         rate_bps: lab_rate_bps(&truth),
-        samples: Vec::new(),
+        ..captured("lab", folder)
     })
 }
 
@@ -158,19 +156,20 @@ fn ns3_scenario(folder: &Path) -> Result<Scenario, String> {
         })
         .collect::<Result<_, String>>()?;
     Ok(Scenario {
-        name: name("ns3", folder),
+        drops,
+        samples,
+        ..captured("ns3", folder)
+    })
+}
+
+/// A scenario of which nothing but its captures is known.
+fn captured(kind: &str, folder: &Path) -> Scenario {
+    Scenario {
+        name: name(kind, folder),
         before: folder.join("ingress.pcap.zst"),
         after: folder.join("egress.pcap.zst"),
-        drops,
-        waits_ns: None,
-        joined: BTreeMap::new(),
-        maxima: BTreeMap::new(),
-        origin_ns: 0,
-        refused: BTreeMap::new(),
-        dropped_later: BTreeMap::new(),
-        rate_bps: None,
-        samples,
-    })
+        ..Scenario::default()
+    }
 }
 
 /// What sender, its port, receiver and its port are called in `truth.json`.

@@ -3,20 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
-use super::plan::{begin_charts, parse_rate, parse_time, refuse_same};
+use super::plan::{parse_rate, parse_time};
 use super::progress::{self, Scope};
-use super::{ExitStatus, interrupt};
+use super::{ExitStatus, interrupt, outputs};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
-use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart;
-use crate::report::tables::{self, Metadata, TableFormat, sibling};
+use crate::report::tables::{self, Metadata};
 use crate::report::{OutputFolder, Pending, terminal};
 use crate::table::PathTables;
 
@@ -216,21 +215,9 @@ fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
         "--bin: must be 10us or longer, since queues change no faster than they can be timed"
     );
     ensure!(args.patience > 0, "--patience: must be longer than nothing");
-    let filter = args
-        .filter
-        .as_deref()
-        .map(|expression| {
-            Filter::parse(expression).with_context(|| format!("--filter '{expression}'"))
-        })
-        .transpose()?;
+    let filter = outputs::filter(args.filter.as_deref())?;
     Ok(PathConfig {
-        decode: DecodeOptions {
-            layer: if args.outer {
-                TunnelLayer::Outermost
-            } else {
-                TunnelLayer::Innermost
-            },
-        },
+        decode: outputs::decode_options(args.outer),
         filter,
         bin_ns: args.bin,
         limit: args.limit,
@@ -260,29 +247,25 @@ struct ResultFiles {
 
 impl Outputs {
     fn open(args: &PathArgs) -> anyhow::Result<Self> {
-        refuse_same(args.out.as_deref(), args.packets.as_deref(), "--packets")?;
-        let mut outputs = Self {
-            results: None,
-            packets: None,
-            charts: None,
-        };
+        outputs::ensure_apart(args.out.as_ref(), "--packets", args.packets.as_ref())?;
+        let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {
-            TableFormat::of(out)?;
-            let begin = |table: &str| Pending::create(&sibling(out, table));
-            outputs.results = Some(ResultFiles {
-                flows: Pending::create(out)?,
+            let begin = |table: &str| outputs::begin_beside(out, table);
+            results = Some(ResultFiles {
+                flows: outputs::begin_table(out)?,
                 hops: begin("hops")?,
                 series: begin("series")?,
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
-            outputs.charts = begin_charts(out, args.charts)?;
+            charts = outputs::begin_charts(out, args.charts)?;
         }
-        if let Some(packets) = &args.packets {
-            TableFormat::of(packets)?;
-            outputs.packets = Some(Pending::create(packets)?);
-        }
-        Ok(outputs)
+        let packets = args.packets.as_deref();
+        Ok(Self {
+            results,
+            packets: packets.map(outputs::begin_table).transpose()?,
+            charts,
+        })
     }
 
     fn write(
@@ -321,15 +304,10 @@ impl Outputs {
     }
 }
 
-/// Program, version, options and captures.
+/// What the files say about how they were made.
 fn metadata(args: &PathArgs) -> Metadata {
-    let names: Vec<String> = args
-        .before
-        .iter()
-        .chain(&args.after)
-        .chain(args.points.files.iter().flatten())
-        .map(|path| path.display().to_string())
-        .collect();
+    let pair = args.before.iter().chain(&args.after);
+    let captures = pair.chain(args.points.files.iter().flatten());
     let limit = args.limit.map(|limit| match limit {
         QueueLimit::Packets(packets) => format!("{packets}p"),
         QueueLimit::Bytes(bytes) => format!("{bytes}B"),
@@ -345,17 +323,7 @@ fn metadata(args: &PathArgs) -> Metadata {
         "memory_bytes": args.reading.memory,
         "repair": args.reading.repair,
     });
-    vec![
-        (
-            "ccanalyze.version".to_owned(),
-            env!("CARGO_PKG_VERSION").to_owned(),
-        ),
-        ("ccanalyze.options".to_owned(), options.to_string()),
-        (
-            "ccanalyze.captures".to_owned(),
-            serde_json::json!(names).to_string(),
-        ),
-    ]
+    outputs::metadata(&options, captures)
 }
 
 /// A limit such as `100p`, `150kB` or `1.5 MB`.

@@ -1,17 +1,16 @@
 //! Arguments checked and outputs opened, before the first byte is read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::ensure;
 
 use super::args::{Args, IoChoice};
-use super::charts::ChartArgs;
+use super::outputs;
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::capture::Io;
-use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::chart::Style;
-use crate::report::tables::{Metadata, TableFormat, sibling};
-use crate::report::{OutputFolder, Pending, ReportError};
+use crate::report::tables::Metadata;
+use crate::report::{OutputFolder, Pending};
 pub(super) use crate::study::units::{parse_rate, parse_time};
 
 /// What will be done.
@@ -64,23 +63,11 @@ impl Plan {
             .count();
         ensure!(stdin <= 1, "-: standard input can be read only once");
         ensure!(args.bin > 0, "--bin: must be longer than nothing");
-        let filter = args
-            .filter
-            .as_deref()
-            .map(|expression| {
-                Filter::parse(expression).with_context(|| format!("--filter '{expression}'"))
-            })
-            .transpose()?;
+        let filter = outputs::filter(args.filter.as_deref())?;
         let metadata = metadata(args);
         let charts = (args.out.is_some() || args.report.is_some()) && !args.charts.no_charts;
         let mut config = Config {
-            decode: DecodeOptions {
-                layer: if args.outer {
-                    TunnelLayer::Outermost
-                } else {
-                    TunnelLayer::Innermost
-                },
-            },
+            decode: outputs::decode_options(args.outer),
             filter,
             bin_ns: args.bin,
             capacity: args.capacity.map(|bps| Capacity { bps }),
@@ -127,59 +114,31 @@ impl Plan {
 }
 
 fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
-    let mut outputs = Outputs {
+    let mut begun = Outputs {
         svg: args.charts.svg,
         style: args.charts.style(),
         ..Outputs::default()
     };
-    refuse_same(args.out.as_deref(), args.segments.as_deref(), "--segments")?;
+    outputs::ensure_apart(args.out.as_ref(), "--segments", args.segments.as_ref())?;
     if let Some(out) = &args.out {
-        TableFormat::of(out)?;
-        let begin = |table: &str| Pending::create(&sibling(out, table));
-        outputs.results = Some(ResultFiles {
-            flows: Pending::create(out)?,
+        let begin = |table: &str| outputs::begin_beside(out, table);
+        begun.results = Some(ResultFiles {
+            flows: outputs::begin_table(out)?,
             pairs: begin("pairs")?,
             pair_series: begin("pair_series")?,
             series: begin("series")?,
             captures: begin("captures")?,
             pings: begin("pings")?,
         });
-        outputs.charts = begin_charts(out, args.charts)?;
+        begun.charts = outputs::begin_charts(out, args.charts)?;
     }
     if let Some(report) = &args.report {
-        outputs.report = Some(begin_page(report)?);
-        outputs.report_charts = !args.charts.no_charts;
+        begun.report = Some(begin_page(report)?);
+        begun.report_charts = !args.charts.no_charts;
     }
-    if let Some(segments) = &args.segments {
-        TableFormat::of(segments)?;
-        outputs.segments = Some(Pending::create(segments)?);
-    }
-    Ok(outputs)
-}
-
-/// Refuses results and rows of another option in one file.
-pub(super) fn refuse_same(
-    out: Option<&Path>,
-    rows: Option<&Path>,
-    option: &str,
-) -> anyhow::Result<()> {
-    match out {
-        Some(out) if rows == Some(out) => Err(anyhow!(
-            "{}: --out and {option} cannot share a file",
-            out.display()
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Begins the folder of charts beside results, where charts are wanted.
-pub(super) fn begin_charts(
-    out: &Path,
-    options: ChartArgs,
-) -> Result<Option<OutputFolder>, ReportError> {
-    let folder = out.with_extension("charts");
-    let wanted = !options.no_charts;
-    wanted.then(|| OutputFolder::create(&folder)).transpose()
+    let segments = args.segments.as_deref();
+    begun.segments = segments.map(outputs::begin_table).transpose()?;
+    Ok(begun)
 }
 
 /// Begins to write a page.
@@ -195,14 +154,8 @@ pub(super) fn begin_page(path: &Path) -> anyhow::Result<Pending> {
     Ok(Pending::create(path)?)
 }
 
-/// Program, version, options and captures. Threads are left out: they change nothing.
+/// What the files say about how they were made. Threads are left out: they change nothing.
 fn metadata(args: &Args) -> Metadata {
-    let names = |paths: &[PathBuf]| {
-        paths
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect::<Vec<_>>()
-    };
     let options = serde_json::json!({
         "concat": args.concat,
         "filter": args.filter,
@@ -219,17 +172,7 @@ fn metadata(args: &Args) -> Metadata {
         "max_holes": args.limits.max_holes,
         "repair": args.reading.repair,
     });
-    vec![
-        (
-            "ccanalyze.version".to_owned(),
-            env!("CARGO_PKG_VERSION").to_owned(),
-        ),
-        ("ccanalyze.options".to_owned(), options.to_string()),
-        (
-            "ccanalyze.captures".to_owned(),
-            serde_json::json!(names(&args.captures)).to_string(),
-        ),
-    ]
+    outputs::metadata(&options, args.captures.iter())
 }
 
 /// A window such as `5s+35s`.

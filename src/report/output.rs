@@ -153,7 +153,8 @@ impl OutputFolder {
     /// [`ReportError::Write`] when the folder around it does not exist or may not be written to, or
     /// a file has its name; [`ReportError::Occupied`] when an older one holds what is no chart.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
-        if path.exists() {
+        // A link is replaced itself: what it leads to stays.
+        if path.exists() && !path.is_symlink() {
             let found = stranger(path).map_err(|source| ReportError::Write {
                 path: path.to_path_buf(),
                 source,

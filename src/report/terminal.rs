@@ -80,16 +80,16 @@ pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> b
         .count();
     let flows: usize = results.runs.iter().map(|run| run.flows.len()).sum();
     let mut text = format!(
-        "{}: {} runs, {} flows",
+        "{}: {}, {}",
         results.name,
-        grouped((results.runs.len() - failed) as u64),
-        grouped(flows as u64)
+        counted((results.runs.len() - failed) as u64, "run"),
+        counted(flows as u64, "flow")
     );
     if failed > 0 {
         let _ = write!(
             text,
-            "; {} runs failed and are left out",
-            grouped(failed as u64)
+            "; {} failed and left out",
+            counted(failed as u64, "run")
         );
     }
     if results.cached > 0 {
@@ -326,9 +326,9 @@ pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
 
 fn capture_line(capture: &CaptureAnalysis) -> String {
     let mut line = format!(
-        "{}: {} packets, {} TCP",
+        "{}: {}, {} TCP",
         capture.name,
-        grouped(capture.records),
+        counted(capture.records, "packet"),
         grouped(capture.tcp_records)
     );
     let skipped: Vec<String> = capture
@@ -356,9 +356,9 @@ fn capture_line(capture: &CaptureAnalysis) -> String {
     let flows = capture.flows().count();
     let _ = write!(
         line,
-        "; {} connections, {} flows",
-        grouped(capture.connections_total),
-        grouped(flows as u64)
+        "; {}, {}",
+        counted(capture.connections_total, "connection"),
+        counted(flows as u64, "flow")
     );
     if capture.pairs.left_out > 0 && capture.pairs.paired.len() > 1 {
         let _ = write!(
@@ -537,6 +537,12 @@ pub(super) fn millis(ns: f64) -> String {
         usize::from(ms < 99.95)
     };
     format!("{ms:.digits$}")
+}
+
+/// `1 flow`, `2 flows`.
+fn counted(number: u64, noun: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{end}", grouped(number))
 }
 
 /// A number with its thousands apart.

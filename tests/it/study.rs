@@ -211,7 +211,7 @@ fn a_run_that_fails_is_left_out_and_the_others_are_not() {
         run.stderr
     );
     assert!(
-        run.stdout.contains("3 runs, 3 flows; 1 runs failed"),
+        run.stdout.contains("3 runs, 3 flows; 1 run failed"),
         "{}",
         run.stdout
     );

@@ -14,6 +14,8 @@ pub(crate) struct Limits {
     pub(crate) series: Near,
     /// Waits, after the one number was taken from all that brings them nearest to the log's.
     pub(crate) waits: Near,
+    /// That number: the middle difference, in ns.
+    pub(crate) longer: i64,
     /// How long after a refused packet was stamped the log's clock was read for it, in ns.
     pub(crate) read_late: Vec<i64>,
     /// How much later a packet was stamped than the log has it, in ns: less when it came, its
@@ -33,9 +35,11 @@ pub(crate) fn of(hop: &Hop, scenario: &Scenario) -> Limits {
         let sending = f64::from(packet.ip_len) * 8e9 / scenario.rate_bps?;
         Some(packet.delay_ns? - logged(packet, scenario)? - sending.round() as i64)
     });
+    let (longer, waits) = best_waits(hop, scenario);
     Limits {
+        longer,
+        waits,
         series: maxima(hop, scenario, true),
-        waits: best_waits(hop, scenario),
         read_late: read_late.collect(),
         left_late: left_late.collect(),
     }
@@ -88,7 +92,7 @@ pub(crate) fn maxima(hop: &Hop, scenario: &Scenario, by_log: bool) -> Near {
 }
 
 /// Waits against the log's, less the middle difference of those that waited.
-fn best_waits(hop: &Hop, scenario: &Scenario) -> Near {
+fn best_waits(hop: &Hop, scenario: &Scenario) -> (i64, Near) {
     let waits = || {
         forward(hop).filter_map(|packet| {
             let logged = logged(packet, scenario)?;
@@ -102,7 +106,7 @@ fn best_waits(hop: &Hop, scenario: &Scenario) -> Near {
         let shifted = if ours > 0 { (ours - shift).max(0) } else { 0 };
         near.add(shifted.abs_diff(logged), 20_000);
     }
-    near
+    (shift, near)
 }
 
 /// What this part of some values stays below; 0 without values.

@@ -47,6 +47,7 @@ impl Dispersion<'_> {
             .filter(|&rate| self.is_possible(rate));
         let by_acks = acks
             .edge(ACKS_PART, ACKS_ABOVE)
+            .or_else(|| acks.strongest_near(self.delivered_ip_log()?))
             .filter(|&rate| self.is_possible(rate) && !self.acks_have_own_pace(&acks));
         let (data, few) = match (by_data, by_acks) {
             (None, acks) => return acks.map(f64::exp),
@@ -80,6 +81,12 @@ impl Dispersion<'_> {
             (bits / f64::from(step.ns.max(1))).ln()
         };
         steps.iter().map(log).collect()
+    }
+
+    /// Logarithm of what the flow was delivered for a second, in bits of IP packets.
+    fn delivered_ip_log(&self) -> Option<f64> {
+        let headers = (self.packet_bytes + self.header_bytes) / self.packet_bytes;
+        Some((self.delivered_bps? * headers).ln())
     }
 
     fn is_possible(&self, log: f64) -> bool {
@@ -155,6 +162,13 @@ impl Rates {
     /// Share of the strongest mode; 0 without any.
     fn share(&self) -> f64 {
         self.modes.first().map_or(0.0, |mode| mode.1)
+    }
+
+    /// The strongest mode, if it is what was delivered for a second: that link was busy all the time,
+    /// and ACKs that came quicker had been held.
+    fn strongest_near(&self, log: f64) -> Option<f64> {
+        let &(strongest, share) = self.modes.first()?;
+        (share >= SHARE_MIN && (strongest - log).abs() <= SAME).then_some(strongest)
     }
 
     /// The quickest of the modes that have `part` of the strongest one's share, if no more than
@@ -321,6 +335,33 @@ mod tests {
             .map(|at| times(PAIR, [1, 2, 2, 1, 2][at % 5]))
             .collect();
         assert!(is_10_mbit(shown(&data, &acks).link_bps()));
+    }
+
+    /// Of 100 ACKs 40 come as the link sends, 30 sooner than that, and 30 later.
+    #[test]
+    fn acks_that_were_held_do_not_hide_a_busy_link() {
+        let held = |at: u32| Step {
+            ns: 20_000 + at * 15_000,
+            ..PAIR
+        };
+        let late = |at: u32| Step {
+            ns: PAIR.ns * 2 + at * 70_000,
+            ..PAIR
+        };
+        let acks: Vec<Step> = (0..100)
+            .map(|at| match at % 10 {
+                0..=3 => PAIR,
+                4..=6 => held(at),
+                _ => late(at),
+            })
+            .collect();
+        let mut shown = shown(&[], &acks);
+        assert_eq!(shown.link_bps(), None);
+        // 10 Mbit/s of IP is 9.65 Mbit/s of payload: it was delivered all the time.
+        shown.delivered_bps = Some(9.65e6);
+        assert!(is_10_mbit(shown.link_bps()));
+        shown.delivered_bps = Some(7e6);
+        assert_eq!(shown.link_bps(), None);
     }
 
     #[test]

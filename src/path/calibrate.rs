@@ -110,17 +110,19 @@ fn are_wrong(envelopes: &Envelopes, choice: ClockChoice) -> bool {
 }
 
 /// Finds clocks and links, and the envelopes without what clocks were set by. `headings` are those
-/// of the flows, by number.
+/// of the flows, by number; `ran_back` is whether a point dated a record much earlier than one before.
 pub(super) fn calibrate(
     spool: &Spool,
     headings: &[Option<Heading>],
     envelopes: Envelopes,
+    ran_back: bool,
     choice: ClockChoice,
     capacity_bps: Option<f64>,
 ) -> (Calibration, Envelopes) {
     let is_fixed = are_wrong(&envelopes, choice);
+    // Long captures are searched only where something else tells that a clock was set.
     let (steps, envelopes) = Some(Matched { spool, headings })
-        .filter(|_| is_fixed)
+        .filter(|_| is_fixed && (spool.is_short() || ran_back || envelopes.seem_uneven()))
         .and_then(steps::find)
         .unwrap_or_else(|| (Steps::default(), envelopes));
     let start = Calibration {

@@ -356,6 +356,12 @@ impl Envelopes {
         })
     }
 
+    /// Whether the clocks seem to bend, or to have been set.
+    pub(super) fn seem_uneven(&self) -> bool {
+        self.estimate([0.0; 2])
+            .is_some_and(|estimate| estimate.pieces > 1)
+    }
+
     /// The same of clocks that may bend and be set.
     pub(super) fn estimate(&self, ns_per_byte: [f64; 2]) -> Option<ClockEstimate> {
         let origin_ns = self.forward.origin.or(self.reverse.origin)?;

@@ -103,6 +103,11 @@ impl Spool {
         self.blocks.len() >= self.blocks_max
     }
 
+    /// Whether it can be gone through several times in no time.
+    pub(super) fn is_short(&self) -> bool {
+        self.blocks.len() <= BLOCKS_SHORT
+    }
+
     #[inline]
     pub(super) fn add(&mut self, note: &Note) {
         let room = self.blocks.last().map_or(0, |block| BLOCK - block.len());
@@ -295,6 +300,8 @@ const SHORT: usize = 24;
 const LONG: usize = 56;
 /// Blocks kept: 256 MiB, some 11 million packets.
 const BLOCKS_MAX: u64 = 256;
+/// Blocks that are few: some 350,000 packets.
+const BLOCKS_SHORT: usize = 8;
 
 #[cfg(test)]
 mod tests {

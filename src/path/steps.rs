@@ -9,15 +9,14 @@
 
 mod place;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use super::clock::{ClockStep, Heading};
 use super::envelope::Envelopes;
 use super::spool::{Kind, Note, Notes, Signs, Spool};
-use place::{Found, Met, STEP_MIN_NS, most, remainder};
+use place::{Found, Met, most, remainder};
 
-pub(super) use place::NEAR_NS;
+pub(super) use place::{NEAR_NS, STEP_MIN_NS};
 
 /// Where the clocks of two points were set.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -238,7 +237,8 @@ struct Stream<'a> {
     point: usize,
     way: Heading,
     drift: f64,
-    waiting: BinaryHeap<Reverse<Met>>,
+    /// The next ones, in order.
+    waiting: VecDeque<Met>,
 }
 
 impl<'a> InOrder<'a> {
@@ -251,7 +251,7 @@ impl<'a> InOrder<'a> {
                 point,
                 way,
                 drift,
-                waiting: BinaryHeap::new(),
+                waiting: VecDeque::new(),
             }),
         }
     }
@@ -259,7 +259,10 @@ impl<'a> InOrder<'a> {
 
 impl Stream<'_> {
     fn fill(&mut self) {
-        while self.waiting.len() < REORDERED_MAX {
+        // Where packets come in they are in order.
+        let enters = self.point == self.way as usize;
+        let most = if enters { 1 } else { REORDERED_MAX };
+        while self.waiting.len() < most {
             let Some(note) = self.notes.next() else {
                 return;
             };
@@ -272,12 +275,19 @@ impl Stream<'_> {
             let (_, _, frame) = seen[self.point];
             let drifted = (second as f64 * self.drift) as i64;
             let raw = second.saturating_sub(first).saturating_sub(drifted);
-            self.waiting.push(Reverse(Met {
+            let met = Met {
                 frame,
                 at: [first, second][self.point],
                 raw: raw.clamp(-APART_MAX_NS, APART_MAX_NS),
                 way: self.way as usize,
-            }));
+            };
+            let place = match self.waiting.back() {
+                Some(last) if last.frame > frame => {
+                    self.waiting.partition_point(|before| before.frame <= frame)
+                }
+                _ => self.waiting.len(),
+            };
+            self.waiting.insert(place, met);
         }
     }
 }
@@ -287,14 +297,14 @@ impl Iterator for InOrder<'_> {
 
     fn next(&mut self) -> Option<Met> {
         self.ways.iter_mut().for_each(Stream::fill);
-        let first = |way: usize| self.ways[way].waiting.peek().map(|next| next.0.frame);
+        let first = |way: usize| self.ways[way].waiting.front().map(|next| next.frame);
         let way = match (first(0), first(1)) {
             (None, None) => return None,
             (Some(forward), Some(back)) => usize::from(back < forward),
             (None, Some(_)) => 1,
             (Some(_), None) => 0,
         };
-        self.ways[way].waiting.pop().map(|next| next.0)
+        self.ways[way].waiting.pop_front()
     }
 }
 

@@ -16,7 +16,7 @@ use super::matcher::{Exit, Fate, MatchLimits, Matcher, Seen, Side};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
-use super::steps::{NEAR_NS, Steps};
+use super::steps::{NEAR_NS, STEP_MIN_NS, Steps};
 use crate::analyze::Watch;
 use crate::capture::CaptureError;
 
@@ -163,6 +163,8 @@ struct Walk<'a> {
     numbers: HashMap<FlowKey, u32, FixedState>,
     known: Known,
     last_left: [Option<i64>; 2],
+    /// Whether time ran backwards at a point, by as much as clocks are set.
+    ran_back: bool,
     /// Where clocks were set, as far as that is known.
     steps: Steps,
     /// Raw delays but for these steps.
@@ -191,6 +193,7 @@ impl<'a> Walk<'a> {
             numbers: HashMap::default(),
             known: Known::default(),
             last_left: [None; 2],
+            ran_back: false,
             steps: start
                 .calibration
                 .as_ref()
@@ -250,6 +253,7 @@ impl<'a> Walk<'a> {
         let span = &mut self.known.spans[side as usize];
         let at = seen.sighting.at;
         let (start, end) = span.unwrap_or((at, at));
+        self.ran_back |= end.saturating_sub(at) >= STEP_MIN_NS;
         *span = Some((start.min(at), end.max(at)));
         self.refill(side);
         Some((side, seen))
@@ -421,6 +425,7 @@ impl<'a> Walk<'a> {
             spool,
             &self.known.headings,
             std::mem::take(&mut self.envelopes),
+            self.ran_back,
             self.config.clock,
             self.config.capacity_bps,
         );

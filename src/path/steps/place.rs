@@ -288,7 +288,7 @@ fn above_least(delays: &[i64]) -> Option<i64> {
 }
 
 /// The least that is looked for, in ns: less is what delays change by themselves.
-pub(super) const STEP_MIN_NS: i64 = 1_000_000;
+pub(in super::super) const STEP_MIN_NS: i64 = 1_000_000;
 /// Stamps are no nearer to each other than this, in ns.
 pub(in super::super) const NEAR_NS: i64 = 100_000;
 /// Clocks drift by no more than this part of a pause as a rule: 200 ppm.

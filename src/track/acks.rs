@@ -221,6 +221,9 @@ impl HalfFlow {
         }
         let flight = self.in_flight.unacked();
         self.release(dir, segment, ack, una, sacked_before, sink);
+        if self.board.holds(ack) {
+            self.take_back_sack();
+        }
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
@@ -236,6 +239,18 @@ impl HalfFlow {
         }
         if self.timeout_until.is_some_and(|until| ack >= until) {
             self.timeout_until = None;
+        }
+    }
+
+    /// The cumulative ACK points at what was reported: the receiver has thrown that away (RFC 2018
+    /// section 8), and it may have done so with all of it.
+    #[cold]
+    fn take_back_sack(&mut self) {
+        self.board.clear();
+        let mut index = 0;
+        while let Some(sent) = self.in_flight.nth_unacked_mut(index) {
+            sent.marks.take(Marks::SACKED);
+            index += 1;
         }
     }
 
@@ -284,6 +299,9 @@ impl HalfFlow {
         let proven = self.in_flight.nth_unacked(0).is_some_and(|edge| {
             is_single(edge) && edge.start <= una && cover.echo == Some(edge.tsval)
         });
+        // What was acknowledged before it passed has its ACK behind it: the capture has them in the
+        // wrong order, or the bytes came another way.
+        let answered = self.progress_at.map_or(i64::MIN, |_| una);
         let soonest = self.downstream.min_ns();
         let idle = self.emissions.is_idle();
         let mut delivered: Option<u16> = None;
@@ -309,7 +327,11 @@ impl HalfFlow {
             // The echo is the left edge's own clock, so that one came in its turn, and with no
             // sign of a hole so did what came with it.
             let in_turn = proven && (sent.start <= una || !cover.told_of_hole);
-            let (answer, unneeded) = cover.answer(sent, waited && !in_turn);
+            let (answer, unneeded) = if sent.end() <= answered {
+                (None, false)
+            } else {
+                cover.answer(sent, waited && !in_turn)
+            };
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
             } else if cover_is_too_early(sent, at, soonest)

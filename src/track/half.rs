@@ -429,6 +429,11 @@ impl HalfFlow {
                     .then_some(Class::KeepAlive)
             };
             if let Some(class) = class {
+                for index in self.in_flight.overlapping(start, end) {
+                    if let Some(sent) = self.in_flight.get_mut(index) {
+                        sent.marks.set(Marks::RESENT);
+                    }
+                }
                 let verdict = Verdict::of(class, Evidence::Sequence, Confidence::High);
                 return Taken::of(verdict, 0, len);
             }

@@ -284,6 +284,11 @@ impl InFlight {
         self.sent.get(self.acked as usize + n)
     }
 
+    /// The same, to be changed.
+    pub(super) fn nth_unacked_mut(&mut self, n: usize) -> Option<&mut Sent> {
+        self.sent.get_mut(self.acked as usize + n)
+    }
+
     /// Number of ranges that the cumulative ACK has not passed.
     #[inline]
     pub(super) fn unacked(&self) -> usize {

@@ -159,6 +159,14 @@ impl HalfFlow {
         if ack <= una || ack > self.high {
             return false;
         }
+        // What was acknowledged before it passed gives no round trip.
+        if self
+            .in_flight
+            .nth_unacked(0)
+            .is_some_and(|lowest| lowest.end() <= una)
+        {
+            return false;
+        }
         let mut latest = self.released_latest;
         let mut covered = 0;
         while let Some(sent) = self

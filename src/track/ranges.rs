@@ -196,6 +196,21 @@ impl Scoreboard {
         true
     }
 
+    /// Whether the byte at `offset` was reported.
+    #[inline]
+    pub(super) fn holds(&self, offset: i64) -> bool {
+        let index = self.ranges.partition_point(|range| range.end <= offset);
+        self.ranges
+            .get(index)
+            .is_some_and(|range| range.start <= offset)
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.ranges.clear();
+        self.bytes = 0;
+    }
+
     /// Forgets all below `offset`, which the cumulative ACK has passed.
     pub(super) fn release_below(&mut self, offset: i64) {
         let mut gone = 0;

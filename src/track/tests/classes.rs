@@ -577,6 +577,40 @@ fn a_repeat_that_was_lost_leaves_nothing_to_repeat_after_a_pause() {
     assert_eq!(play(&trace).state.skipped_packets, 1);
 }
 
+#[test]
+fn what_a_receiver_took_back_is_needed_again() {
+    // The ACK at 90 points at 1000, which was reported at 51: the receiver has thrown away what it held (RFC 2018
+    // section 8), and all of it is in flight again.
+    let trace = opened(
+        "30 A>B data 0..1000
+         31 A>B data 1000..2000
+         32 A>B data 2000..3000
+         51 B>A ack 0 sack 1000..2000
+         52 B>A ack 0 sack 1000..3000
+         70 A>B data 0..1000
+         90 B>A ack 1000
+         400 A>B data 1000..2000
+         420 B>A ack 2000
+         421 A>B data 2000..3000
+         441 B>A ack 3000",
+    );
+    check(
+        &trace,
+        "30 new 0..1000
+         31 new 1000..2000 rtt 20 sack
+         32 new 2000..3000 rtt 20 sack
+         70 retransmission 0..1000 fast downstream seen_before
+         400 retransmission 1000..2000 timeout downstream seen_before
+         421 retransmission 2000..3000 timeout downstream seen_before",
+    );
+    let in_flight: Vec<_> = play(&trace)
+        .data
+        .iter()
+        .map(|data| data.in_flight_bytes)
+        .collect();
+    assert_eq!(in_flight[3..], [Some(1000), Some(2000), Some(1000)]);
+}
+
 /// A FIN takes the number after the last byte: what is below has been sent, and comes again.
 #[test]
 fn what_a_fin_passed_without_is_repeated_when_it_comes() {

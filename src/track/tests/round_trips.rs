@@ -261,3 +261,40 @@ fn an_echo_overtaken_by_very_many_is_forgotten() {
     let trace: Vec<String> = sent.chain(echoed.map(str::to_owned)).collect();
     assert_eq!(play(&trace.join("\n")).timestamp_rtts_ms, [11, 29]);
 }
+
+#[test]
+fn what_was_acknowledged_before_it_passed_gives_no_sample() {
+    // A network card's queues swapped each ACK with its data. R1 asks for the first ACK that covers a
+    // segment, and that one was here before it.
+    check(
+        &opened(
+            "100 B>A ack 1000
+             100 A>B data 0..1000
+             130 B>A ack 2000
+             130 A>B data 1000..2000
+             140 A>B data 2000..3000
+             160 B>A ack 3000",
+        ),
+        "100 new 0..1000
+         130 new 1000..2000
+         140 new 2000..3000 rtt 20 clean",
+    );
+}
+
+#[test]
+fn a_byte_probed_twice_gives_no_sample_without_an_echo() {
+    // R1, Karn's rule: the ACK at 1470 may answer either probe.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 1000 win 0
+             650 A>B data 1000..1001
+             670 B>A ack 1000 win 0
+             1450 A>B data 1000..1001
+             1470 B>A ack 1001",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         650 window_probe 1000..1001
+         1450 window_probe 1000..1001",
+    );
+}

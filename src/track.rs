@@ -217,7 +217,8 @@ impl Connection {
         }
         // While data of the peer is unanswered, an ACK of this side may have been lost.
         sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
-        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
+        // The very packet that came just now says nothing twice.
+        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && step != Step::Same {
             peer.on_ack(dir.reversed(), segment, sink);
         }
         if wire_packets > 1 {

@@ -40,10 +40,7 @@ impl HalfFlow {
         // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
         // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.
         // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
-        let pause_ns = self.last_data_at.map_or(0, |last| segment.at.since(last));
-        let lately = self.last_was_repeat && pause_ns <= self.round_trip_ns() / 2 * 3;
-        let repairing = self.recovery_until.is_some() || self.tail_repair || lately;
-        if !repairing && !self.is_quiet(segment.at) {
+        if !self.is_repairing_tail(segment.at) && !self.is_quiet(segment.at) {
             return Verdict::NEW;
         }
         if self
@@ -54,6 +51,13 @@ impl HalfFlow {
         } else {
             Verdict::NEW
         }
+    }
+
+    /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
+    pub(super) fn is_repairing_tail(&self, at: CaptureTime) -> bool {
+        let pause_ns = self.last_data_at.map_or(0, |last| at.since(last));
+        let lately = self.last_was_repeat && pause_ns <= self.round_trip_ns() / 2 * 3;
+        self.recovery_until.is_some() || self.tail_repair || lately
     }
 
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.

@@ -353,7 +353,7 @@ impl HalfFlow {
             self.judge_new(segment, start, end)
         };
         let repeats = verdict.class == Class::Retransmission;
-        let is_timer = repeats && !self.tail_repair && self.recovery_until.is_none();
+        let is_timer = repeats && !self.is_repairing_tail(segment.at);
         self.last_timer = is_timer.then_some(skips);
         self.tail_repair = repeats;
         self.note_higher(segment, end, repeats);

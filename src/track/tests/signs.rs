@@ -184,3 +184,23 @@ fn small_packets_lost_together_are_lost_each() {
     ));
     assert_eq!(seen.lost, [3, 0]);
 }
+
+#[test]
+fn an_ack_seen_twice_by_its_id_counts_once() {
+    // B's ids count up by one; a mirror port shows its ACK of 122 twice (X7): one DSACK, no duplicate ACK.
+    check_signs(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             118 B>A ack 0 id 1 win 501
+             119 B>A ack 0 id 2 win 502
+             120 B>A ack 0 id 3 win 503
+             121 B>A ack 1000 id 4
+             122 B>A ack 2000 sack 0..1000 id 5
+             122 B>A ack 2000 sack 0..1000 id 5",
+        ),
+        &["122 Dsack"],
+    );
+}

@@ -217,8 +217,10 @@ impl Connection {
         }
         // While data of the peer is unanswered, an ACK of this side may have been lost.
         sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
-        // The very packet that came just now says nothing twice.
-        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && step != Step::Same {
+        // The very ACK that came just now says nothing twice.
+        let again =
+            step == Step::Same && segment.payload_len == 0 && peer.is_acked_as_before(segment);
+        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && !again {
             peer.on_ack(dir.reversed(), segment, sink);
         }
         if wire_packets > 1 {

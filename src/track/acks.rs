@@ -354,6 +354,9 @@ impl HalfFlow {
             }
         }
         self.amend_unneeded(dir, sink);
+        if !self.superseded.is_empty() {
+            self.amend_superseded(dir, una, ack, cover.echo, sink);
+        }
         if !cover.told_of_hole {
             self.last_cover = covered;
         } else if edge_was_overtaken && covered > self.dup_run && covered > self.last_cover {

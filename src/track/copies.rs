@@ -2,8 +2,10 @@
 
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
+use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
-use crate::event::{Class, LossPlace, Verdict};
+use crate::event::{Amendment, Class, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict};
+use crate::time::CaptureTime;
 
 /// Which emission of the same bytes a copy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +18,114 @@ pub(super) enum Copy {
     LateOriginal,
 }
 
+/// Repeats remembered that a further repeat of the same bytes came after; others are judged for good.
+const SUPERSEDED_MAX: usize = 256;
+
+/// A repeat that was repeated itself before any ACK.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Superseded {
+    start: i64,
+    end: i64,
+    at: CaptureTime,
+    tsval: u32,
+    row: u32,
+    verdict: Verdict,
+    /// Where it showed an earlier copy to be lost.
+    lost: Option<LossPlace>,
+}
+
 impl HalfFlow {
+    /// Sets a mark on all ranges that share a byte with `start..end`.
+    pub(super) fn mark(&mut self, start: i64, end: i64, mark: Marks) {
+        for index in self.in_flight.overlapping(start, end) {
+            if let Some(sent) = self.in_flight.get_mut(index) {
+                sent.marks.set(mark);
+            }
+        }
+    }
+
+    /// The range at `index` is about to be repeated by the packet `start..end`: what it was before,
+    /// where it was a repeat of its own.
+    fn note_superseded(&mut self, index: usize, start: i64, end: i64) {
+        let continued = |index: usize| {
+            self.in_flight
+                .get(index)
+                .is_some_and(|sent| sent.marks.has(Marks::CONTINUES))
+        };
+        let Some(sent) = self.in_flight.get(index) else {
+            return;
+        };
+        let same = sent.start == start && sent.end() == end;
+        let repeat = sent.verdict.class == Class::Retransmission
+            && sent.verdict.reason != Some(Reason::Unneeded);
+        if !(same && repeat) || continued(index) || continued(index + 1) {
+            return;
+        }
+        let lost = if sent.marks.has(Marks::LOST_DOWNSTREAM) {
+            Some(LossPlace::Downstream)
+        } else {
+            let upstream = sent.marks.has(Marks::LOST_UPSTREAM);
+            upstream.then_some(LossPlace::Upstream)
+        };
+        let earlier = Superseded {
+            start,
+            end,
+            at: sent.at,
+            tsval: sent.tsval,
+            row: sent.row,
+            verdict: sent.verdict,
+            lost,
+        };
+        if self.superseded.len() < SUPERSEDED_MAX {
+            self.superseded.push(earlier);
+        }
+    }
+
+    /// The cumulative ACK moves from `una` to `ack` and echoes `echo`: repeats of the left edge that
+    /// were sent later than that did not bring it about (RFC 3522), the latest or not.
+    #[cold]
+    pub(super) fn amend_superseded<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        una: i64,
+        ack: i64,
+        echo: Option<u32>,
+        sink: &mut S,
+    ) {
+        let mut list = self.superseded.take();
+        list.retain(|earlier| {
+            let answered = earlier.start <= una && earlier.end <= ack;
+            if !(answered && echo.is_some_and(|echo| later(earlier.tsval, echo))) {
+                return earlier.end > ack;
+            }
+            if let Some(place) = earlier.lost {
+                sink.lost(dir, place, -1);
+            }
+            let now = Verdict {
+                reason: Some(Reason::Unneeded),
+                lost: None,
+                evidence: Evidence::Dsack,
+                ..earlier.verdict
+            };
+            sink.amended(
+                dir,
+                &Amendment {
+                    sent_at: earlier.at,
+                    payload_len: (earlier.end - earlier.start) as u32,
+                    was: earlier.verdict,
+                    now,
+                },
+            );
+            if S::SEGMENTS
+                && let Some(row) = self.rows.get_mut(earlier.row)
+            {
+                row.verdict = now;
+            }
+            false
+        });
+        self.superseded.put_back(list);
+    }
+
     /// Enters a copy of `start..end`, all of it below the highest byte seen: what was remembered
     /// becomes sent again, what was not is inserted. How many packets this shows to have been lost
     /// after they passed here: those that no ACK covers, each once.
@@ -56,6 +165,9 @@ impl HalfFlow {
                     self.in_flight.insert(sent);
                     index = self.in_flight.overlapping(next, end).start;
                 }
+            }
+            if copy == Copy::Again && segment.timestamps.is_some() {
+                self.note_superseded(index, start, end);
             }
             let (una, mss) = (self.una.unwrap_or(i64::MIN), self.mss);
             let Some(sent) = self.in_flight.get_mut(index) else {

@@ -1,6 +1,6 @@
 //! One direction of a connection, as its data's sender.
 
-use super::copies::{Copy, sent_of};
+use super::copies::{Copy, Superseded, sent_of};
 use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows};
@@ -30,6 +30,8 @@ pub(super) struct HalfFlow {
     pub(super) limits: Limits,
     /// Ranges whose latest copy the last ACK showed to be unneeded: empty between ACKs.
     pub(super) unneeded: SeldomList<(i64, Evidence)>,
+    /// Repeats that were repeated themselves and are not acknowledged.
+    pub(super) superseded: SeldomList<Superseded>,
     /// What the last ACK reported for the first time: empty between ACKs.
     pub(super) fresh: SeldomList<StreamRange>,
     /// Payload was seen, or a FIN that comes after some.
@@ -353,7 +355,7 @@ impl HalfFlow {
             self.judge_new(segment, start, end)
         };
         let repeats = verdict.class == Class::Retransmission;
-        let is_timer = repeats && !self.is_repairing_tail(segment.at);
+        let is_timer = repeats && !self.tail_repair && self.recovery_until.is_none();
         self.last_timer = is_timer.then_some(skips);
         self.tail_repair = repeats;
         self.note_higher(segment, end, repeats);
@@ -429,11 +431,7 @@ impl HalfFlow {
                     .then_some(Class::KeepAlive)
             };
             if let Some(class) = class {
-                for index in self.in_flight.overlapping(start, end) {
-                    if let Some(sent) = self.in_flight.get_mut(index) {
-                        sent.marks.set(Marks::RESENT);
-                    }
-                }
+                self.mark(start, end, Marks::RESENT);
                 let verdict = Verdict::of(class, Evidence::Sequence, Confidence::High);
                 return Taken::of(verdict, 0, len);
             }
@@ -445,11 +443,7 @@ impl HalfFlow {
                 self.blame_first_copy(dir, start, end, sink);
             }
             if verdict.class == Class::Duplicate {
-                for index in self.in_flight.overlapping(start, end) {
-                    if let Some(sent) = self.in_flight.get_mut(index) {
-                        sent.marks.set(Marks::COPIED);
-                    }
-                }
+                self.mark(start, end, Marks::COPIED);
             } else {
                 lost_downstream = self.cover(segment, start, end, verdict, copy);
             }

@@ -36,6 +36,10 @@ impl<T> SeldomList<T> {
         self.0.as_ref().is_none_or(|list| list.0.is_empty())
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |list| list.0.len())
+    }
+
     pub(super) fn push(&mut self, item: T) {
         let list = self.0.get_or_insert_with(|| Box::new(List(Vec::new())));
         list.0.push(item);

@@ -19,6 +19,7 @@
 mod classes;
 mod limits;
 mod quiet;
+mod repeats;
 mod round_trips;
 mod signs;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{check, opened, play};
+use super::{check, opened};
 
 #[test]
 fn a_later_id_in_a_hole_is_a_second_emission() {
@@ -149,46 +149,6 @@ fn bytes_repeated_after_their_ack_passed_were_not_needed() {
         ),
         "100 new 0..1000 rtt 20 clean
          125 retransmission 0..1000 unneeded seen_before",
-    );
-}
-
-#[test]
-fn a_dsack_shows_that_a_copy_was_not_needed() {
-    check(
-        &opened(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..3000
-             103 A>B data 3000..4000
-             121 B>A ack 0 sack 1000..2000
-             122 B>A ack 0 sack 1000..3000
-             123 B>A ack 0 sack 1000..4000
-             133 A>B data 0..1000
-             134 B>A ack 4000
-             153 B>A ack 4000 sack 0..1000",
-        ),
-        "100 new 0..1000
-         101 new 1000..2000 rtt 20 sack
-         102 new 2000..3000 rtt 20 sack
-         103 new 3000..4000 rtt 20 sack
-         133 retransmission 0..1000 unneeded dsack",
-    );
-}
-
-#[test]
-fn an_ack_that_echoes_the_original_shows_that_the_copy_was_not_needed() {
-    check(
-        &opened(
-            "100 A>B data 0..1000 ts 100/0
-             101 A>B data 1000..2000 ts 101/0
-             400 A>B data 0..1000 ts 400/0
-             402 B>A ack 1000 ts 900/100
-             403 B>A ack 2000 ts 900/101",
-        ),
-        // The echo of 101 says that the second segment, too, came in its turn: its ACK was late.
-        "100 new 0..1000 rtt 302 recovery
-         101 new 1000..2000 rtt 302 recovery
-         400 retransmission 0..1000 unneeded dsack",
     );
 }
 
@@ -381,25 +341,6 @@ fn the_peers_data_shows_how_soon_an_answer_can_come() {
 }
 
 #[test]
-fn a_repeat_cut_otherwise_is_no_duplicate_of_the_one_before_it() {
-    // Neither ids nor clocks: 1010..2010 is as long as 1000..2000, a part of which passed just now, but not it.
-    check(
-        &opened(
-            "100 A>B data 0..1000
-             100 A>B data 1000..2000
-             100 A>B data 2000..3000
-             500 A>B data 0..1010
-             500 A>B data 1010..2010",
-        ),
-        "100 new 0..1000
-         100 new 1000..2000
-         100 new 2000..3000
-         500 retransmission 0..1010 timeout downstream seen_before
-         500 retransmission 1010..2010 timeout downstream seen_before",
-    );
-}
-
-#[test]
 fn the_same_clock_within_a_round_trip_is_a_duplicate_without_ids() {
     // Nothing is repeated within a round trip of 30 ms; a queue has drawn the copies apart.
     check(
@@ -411,204 +352,6 @@ fn the_same_clock_within_a_round_trip_is_a_duplicate_without_ids() {
         "100 new 0..1000 rtt 20 clean
          105 duplicate 0..1000 timing",
     );
-}
-
-#[test]
-fn without_sack_an_older_echo_shows_that_what_follows_the_repaired_was_there() {
-    // One ACK answers two segments at most (RFC 5681 section 4.2), with the clock of the first (RFC 7323 section 4.3):
-    // this one covers five, so the receiver held data above the first, and a repeat that fills a part of a gap is
-    // acknowledged at once: the ACK was for the first alone, and the others were there.
-    check(
-        "80 A>B data 0..1000 ts 1/1
-         100 B>A ack 1000 ts 2/1
-         110 A>B data 1000..2000 ts 3/2
-         111 A>B data 2000..3000 ts 3/2
-         112 A>B data 3000..4000 ts 3/2
-         113 A>B data 4000..5000 ts 3/2
-         114 A>B data 5000..6000 ts 3/2
-         400 A>B data 1000..2000 ts 300/2
-         401 A>B data 2000..3000 ts 301/2
-         402 A>B data 3000..4000 ts 302/2
-         403 A>B data 4000..5000 ts 303/2
-         420 B>A ack 6000 ts 9/300",
-        "80 new 0..1000 rtt 20 clean
-         110 new 1000..2000
-         111 new 2000..3000
-         112 new 3000..4000
-         113 new 4000..5000
-         114 new 5000..6000
-         400 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery
-         401 retransmission 2000..3000 unneeded dsack
-         402 retransmission 3000..4000 unneeded dsack
-         403 retransmission 4000..5000 unneeded dsack",
-    );
-}
-
-#[test]
-fn without_sack_an_ack_for_two_repeats_may_have_waited_for_the_second() {
-    // Nothing above was held back, so the ACK may be a delayed one for both repeats.
-    check(
-        "80 A>B data 0..1000 ts 1/1
-         100 B>A ack 1000 ts 2/1
-         110 A>B data 1000..2000 ts 3/2
-         111 A>B data 2000..3000 ts 3/2
-         400 A>B data 1000..2000 ts 300/2
-         401 A>B data 2000..3000 ts 301/2
-         420 B>A ack 3000 ts 9/300",
-        "80 new 0..1000 rtt 20 clean
-         110 new 1000..2000
-         111 new 2000..3000
-         400 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery
-         401 retransmission 2000..3000 timeout downstream seen_before",
-    );
-}
-
-#[test]
-fn without_sack_a_repeat_that_overtook_the_left_edge_may_have_been_needed() {
-    // 3000..4000 passed here before the left edge did: when that came, it could be there by its repeat.
-    check(
-        "80 A>B data 0..1000 ts 1/1
-         100 B>A ack 1000 ts 2/1
-         110 A>B data 1000..2000 ts 3/2
-         111 A>B data 2000..3000 ts 3/2
-         112 A>B data 3000..4000 ts 3/2
-         113 A>B data 4000..5000 ts 3/2
-         400 A>B data 3000..4000 ts 302/2
-         401 A>B data 1000..2000 ts 300/2
-         421 B>A ack 5000 ts 9/300",
-        "80 new 0..1000 rtt 20 clean
-         110 new 1000..2000
-         111 new 2000..3000
-         112 new 3000..4000
-         113 new 4000..5000
-         400 retransmission 3000..4000 timeout downstream seen_before
-         401 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery",
-    );
-}
-
-#[test]
-fn ids_that_others_take_within_a_burst_are_no_lost_tail() {
-    // Only a timer tells a sender of a lost tail, and none runs out within a round trip of 30 ms.
-    check(
-        &opened(
-            "100 A>B data 0..1000 id 2
-             101 A>B data 1000..2000 id 3
-             102 A>B data 2000..3000 id 4
-             122 B>A ack 3000
-             130 A>B data 3000..4000 id 9
-             131 A>B data 4000..5000 id 10
-             151 B>A ack 5000",
-        ),
-        "100 new 0..1000 rtt 22 stretch_ack
-         101 new 1000..2000 rtt 21 stretch_ack
-         102 new 2000..3000 rtt 20 stretch_ack
-         130 new 3000..4000 rtt 21 delayed_ack
-         131 new 4000..5000 rtt 20 clean",
-    );
-}
-
-#[test]
-fn a_timer_repeats_one_packet_so_a_burst_after_a_pause_shows_a_shared_counter() {
-    check(
-        &opened(
-            "100 A>B data 0..1000 id 2
-             101 A>B data 1000..2000 id 3
-             102 A>B data 2000..3000 id 4
-             122 B>A ack 3000
-             5000 A>B data 3000..4000 id 12
-             5001 A>B data 4000..5000 id 13
-             5002 A>B data 5000..6000 id 14
-             5022 B>A ack 6000",
-        ),
-        "100 new 0..1000 rtt 22 stretch_ack
-         101 new 1000..2000 rtt 21 stretch_ack
-         102 new 2000..3000 rtt 20 stretch_ack
-         5000 new 3000..4000 rtt 22 stretch_ack
-         5001 new 4000..5000 rtt 21 stretch_ack
-         5002 new 5000..6000 rtt 20 stretch_ack",
-    );
-}
-
-#[test]
-fn what_was_taken_for_a_timers_repeat_is_taken_back_with_all_that_followed() {
-    // As above, up to the packet that shows it.
-    let trace = opened(
-        "100 A>B data 0..1000 id 2
-         101 A>B data 1000..2000 id 3
-         102 A>B data 2000..3000 id 4
-         122 B>A ack 3000
-         5000 A>B data 3000..4000 id 12",
-    );
-    let alone = play(&trace);
-    assert_eq!((alone.lost, alone.recoveries.len()), ([1, 0], 1));
-    let seen = play(&format!("{trace}\n5001 A>B data 4000..5000 id 13"));
-    assert_eq!((seen.lost, seen.recoveries.len()), ([0, 0], 0));
-}
-
-#[test]
-fn a_repeat_that_was_lost_leaves_nothing_to_repeat_after_a_pause() {
-    // Id 6 was the repeat of 0..1000: had it carried new data, a timer would have sent 4000..5000 alone.
-    let trace = opened(
-        "100 A>B data 0..1000 id 2
-         101 A>B data 1000..2000 id 3
-         102 A>B data 2000..3000 id 4
-         103 A>B data 3000..4000 id 5
-         121 B>A ack 0 sack 1000..2000
-         123 B>A ack 0 sack 3000..4000 sack 1000..2000
-         133 A>B data 2000..3000 id 7
-         153 B>A ack 0 sack 1000..4000
-         400 A>B data 0..1000 id 8
-         420 B>A ack 4000
-         1000 A>B data 4000..5000 id 9
-         1001 A>B data 5000..6000 id 10
-         1021 B>A ack 6000",
-    );
-    check(
-        &trace,
-        "100 new 0..1000
-         101 new 1000..2000 rtt 20 sack
-         102 new 2000..3000
-         103 new 3000..4000 rtt 20 sack
-         133 retransmission 2000..3000 fast downstream seen_before
-         400 retransmission 0..1000 timeout downstream seen_before
-         1000 new 4000..5000 rtt 21 delayed_ack
-         1001 new 5000..6000 rtt 20 clean",
-    );
-    assert_eq!(play(&trace).state.skipped_packets, 1);
-}
-
-#[test]
-fn what_a_receiver_took_back_is_needed_again() {
-    // The ACK at 90 points at 1000, which was reported at 51: the receiver has thrown away what it held (RFC 2018
-    // section 8), and all of it is in flight again.
-    let trace = opened(
-        "30 A>B data 0..1000
-         31 A>B data 1000..2000
-         32 A>B data 2000..3000
-         51 B>A ack 0 sack 1000..2000
-         52 B>A ack 0 sack 1000..3000
-         70 A>B data 0..1000
-         90 B>A ack 1000
-         400 A>B data 1000..2000
-         420 B>A ack 2000
-         421 A>B data 2000..3000
-         441 B>A ack 3000",
-    );
-    check(
-        &trace,
-        "30 new 0..1000
-         31 new 1000..2000 rtt 20 sack
-         32 new 2000..3000 rtt 20 sack
-         70 retransmission 0..1000 fast downstream seen_before
-         400 retransmission 1000..2000 timeout downstream seen_before
-         421 retransmission 2000..3000 timeout downstream seen_before",
-    );
-    let in_flight: Vec<_> = play(&trace)
-        .data
-        .iter()
-        .map(|data| data.in_flight_bytes)
-        .collect();
-    assert_eq!(in_flight[3..], [Some(1000), Some(2000), Some(1000)]);
 }
 
 /// A FIN takes the number after the last byte: what is below has been sent, and comes again.

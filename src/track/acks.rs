@@ -129,7 +129,7 @@ impl HalfFlow {
             && !self.holes.is_empty()
             && let Some(highest) = self.board.highest_end()
         {
-            let clear = 2 * i64::from(self.largest_payload);
+            let clear = 2 * i64::from(self.packet_payload());
             let recovering = self.recovery_until.is_some();
             self.holes
                 .tell_below(highest, clear, recovering, segment.at);

@@ -36,7 +36,7 @@ impl HalfFlow {
         };
         let above = end - self.high;
         let len = segment.payload_len;
-        let mss = self.largest_payload;
+        let mss = self.packet_payload();
         // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
         // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.
         // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
@@ -64,6 +64,13 @@ impl HalfFlow {
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
         let since = self.last_data_at.max(self.progress_at);
         since.is_none_or(|since| at.since(since) >= self.round_trip_ns().max(PROBE_NS_MIN))
+    }
+
+    /// Payload of a full packet, as far as it is known, in bytes: an id stands for one, a frame for
+    /// several, where segmentation is left to the network card.
+    pub(super) fn packet_payload(&self) -> u32 {
+        let mss = self.mss.map_or(u32::MAX, u32::from);
+        self.largest_payload.min(mss).max(1)
     }
 
     fn lost_tail(&mut self, start: i64, end: i64, segment: &Segment) -> Verdict {

@@ -129,13 +129,11 @@ impl HalfFlow {
         if !self.ids.counts() {
             return 0;
         }
-        let unseen = self.unseen_bytes().unwrap_or(0);
-        let missed = unseen.div_ceil(u64::from(self.largest_payload.max(1)));
+        let packet = u64::from(self.packet_payload());
+        let missed = self.unseen_bytes().unwrap_or(0).div_ceil(packet);
         let lost = self.emissions.lost() + u64::from(self.lost_early);
         // Where far more were skipped than came, others took them.
-        let came = self
-            .unique_bytes
-            .div_ceil(u64::from(self.largest_payload.max(1)));
+        let came = self.unique_bytes.div_ceil(packet);
         if lost > 2 * came {
             return 0;
         }
@@ -387,7 +385,7 @@ impl HalfFlow {
     pub(super) fn note_higher(&mut self, segment: &Segment, end: i64, repeats: bool) {
         if !self.emissions.is_idle() {
             let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
-            let (above, mss) = (end - self.high, self.largest_payload);
+            let (above, mss) = (end - self.high, self.packet_payload());
             self.emissions
                 .on_higher(above, mss, repeats, segment.at, slack_ns);
         }

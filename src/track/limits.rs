@@ -55,9 +55,12 @@ impl HalfFlow {
 
     /// Data or a window has passed at `at`: whether there is room for more.
     pub(super) fn note_room(&mut self, at: CaptureTime) {
-        let full = self
-            .window_end
-            .is_some_and(|end| end - self.high < i64::from(self.largest_payload) && self.sent_data);
+        let full = self.window_end.is_some_and(|end| {
+            let room = end - self.high;
+            room < i64::from(self.largest_payload)
+                && room < i64::from(self.packet_payload())
+                && self.sent_data
+        });
         match (full, self.limits.full_since) {
             (true, None) => self.limits.full_since = Some(at),
             (false, Some(since)) => {

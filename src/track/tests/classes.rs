@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{check, opened};
+use super::{check, opened, play};
 
 #[test]
 fn a_later_id_in_a_hole_is_a_second_emission() {
@@ -390,4 +390,29 @@ fn what_a_fin_passed_without_is_repeated_when_it_comes() {
         "100 new 0..1000 rtt 20 clean
          500 new 1000..2000 rtt 20 clean",
     );
+}
+
+#[test]
+fn an_id_skipped_stands_for_a_packet_not_for_a_frame_of_many() {
+    // The receiver's card merges packets (MSS 1000). After a pause 4000..9000 is lost, five packets with ids 6 to 10:
+    // just what is missing below 9000..13000, which was not sent before.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..4000 id 4
+         103 B>A ack 4000
+         300 A>B data 9000..13000 id 11
+         301 B>A ack 4000 sack 9000..13000
+         331 A>B data 4000..9000 id 15
+         332 B>A ack 13000",
+    );
+    check(
+        &trace,
+        "100 new 0..1000 rtt 3 stretch_ack
+         101 new 1000..2000 rtt 2 stretch_ack
+         102 new 2000..4000 rtt 1 stretch_ack
+         300 new 9000..13000 rtt 1 sack
+         331 retransmission 4000..9000 fast upstream ip_id",
+    );
+    assert_eq!(play(&trace).state.skipped_packets, 5);
 }

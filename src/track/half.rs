@@ -93,7 +93,7 @@ pub(super) struct HalfFlow {
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
     /// tell.
     pub(super) tail_repair: bool,
-    /// It was the first to do so, a timer's: whether ids were skipped just before it.
+    /// It was the first to do so, a timer's: whether ids were skipped in a pause just before it.
     pub(super) last_timer: Option<bool>,
     /// The last data packet repeated bytes.
     pub(super) last_was_repeat: bool,
@@ -354,7 +354,9 @@ impl HalfFlow {
         };
         let repeats = verdict.class == Class::Retransmission;
         let is_timer = repeats && !self.tail_repair && self.recovery_until.is_none();
-        self.last_timer = is_timer.then_some(skips);
+        // After a repair, ids are skipped by losses.
+        let pause = skips && !self.is_repairing_tail(segment.at);
+        self.last_timer = is_timer.then_some(pause);
         self.tail_repair = repeats;
         self.note_higher(segment, end, repeats);
         self.high = end;

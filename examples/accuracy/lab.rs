@@ -193,7 +193,7 @@ fn cause(kind: usize, said: bool, segment: &ClassifiedSegment, flow: &Flow<'_>) 
         (3, false, _) if without_sack => "no SACK, and the timestamp echo did not tell",
         (3, false, _) if without_timestamps => "no timestamps, and no DSACK was seen",
         (3, false, _) => {
-            "SACK and timestamps are there, but no DSACK or older echo was taken to speak of it"
+            "no DSACK and no older echo speaks of it; where the original came late, its timestamp was older than the left edge's, so the receiver threw it away (PAWS, RFC 7323 section 5), and the repeat was needed after all, which the log does not know"
         }
         (3, true, _) if verdict.evidence == Evidence::Timing => {
             "the ACK came in less than half the time that any had taken, so it was taken for the answer to an earlier copy"

@@ -21,6 +21,11 @@ pub(super) struct Echoes {
     /// The latest `TSval`, where one was seen.
     newest: u32,
     seen: bool,
+    /// The latest `TSval` that was echoed, or a later one, where one was.
+    latest: u32,
+    echoed: bool,
+    /// An echo came after a later one: more may, so passed `TSval`s are remembered from then on.
+    overtakes: bool,
     /// How many at the front are not later than the latest echo.
     passed: u8,
 }
@@ -48,20 +53,21 @@ impl Echoes {
     /// Takes note of a `TSecr` that came back; the delay in nanoseconds, where it is a first echo.
     #[inline]
     pub(super) fn echoed(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {
-        let mut index = usize::from(self.passed);
-        let latest = index.checked_sub(1).and_then(|last| self.waiting.get(last));
-        if latest.is_some_and(|&(tsval, _)| later(tsval, tsecr)) {
+        if self.echoed && later(self.latest, tsecr) {
             return self.overtaken(tsecr, at);
         }
+        let mut index = usize::from(self.passed);
+        let keep = if self.overtakes { OVERTAKEN_MAX } else { 0 };
         let mut delay = None;
         while let Some((tsval, sent_at)) = self.waiting.get_mut(index)
             && !later(*tsval, tsecr)
         {
+            (self.latest, self.echoed) = (*tsval, true);
             if *tsval == tsecr {
                 delay = Some(at.since(*sent_at)).filter(|&ns| ns >= 0);
                 *sent_at = CaptureTime::MAX;
             }
-            if index < usize::from(OVERTAKEN_MAX) {
+            if index < usize::from(keep) {
                 index += 1;
             } else {
                 self.waiting.pop_front();
@@ -74,6 +80,7 @@ impl Echoes {
     /// The same for an echo that comes after a later one.
     #[cold]
     fn overtaken(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {
+        self.overtakes = true;
         let passed = usize::from(self.passed);
         let (_, sent_at) = self
             .waiting

@@ -234,32 +234,39 @@ fn a_late_answer_with_another_number_moves_no_stream() {
 
 #[test]
 fn an_overtaken_echo_is_a_sample_once() {
-    // R4: the first echo of each TSval, whatever passed before it. 7 comes back at 130, after 8 did at
-    // 120; when it comes once more it says nothing new, and 6 was never echoed.
+    // R4: the first echo of each TSval, whatever passed before it, as soon as one was overtaken: 5 was. 7 comes back at
+    // 130, after 8 did at 120; when it comes once more it says nothing new, and 6 was never echoed.
     let seen = play(
-        "90 A>B data 0..1000 ts 6/1
-         100 A>B data 1000..2000 ts 7/1
-         105 A>B data 2000..3000 ts 8/1
-         120 B>A ack 3000 ts 2/8
-         130 B>A ack 2000 ts 1/7
-         131 B>A ack 2000 ts 1/7
-         132 B>A ack 3000 ts 2/8",
+        "70 A>B data 0..1000 ts 4/1
+         71 A>B data 1000..2000 ts 5/1
+         80 B>A ack 2000 ts 1/5
+         81 B>A ack 1000 ts 1/4
+         90 A>B data 2000..3000 ts 6/1
+         100 A>B data 3000..4000 ts 7/1
+         105 A>B data 4000..5000 ts 8/1
+         120 B>A ack 5000 ts 2/8
+         130 B>A ack 4000 ts 1/7
+         131 B>A ack 4000 ts 1/7
+         132 B>A ack 5000 ts 2/8",
     );
-    assert_eq!(seen.timestamp_rtts_ms, [15, 30]);
+    assert_eq!(seen.timestamp_rtts_ms, [9, 15, 30]);
 }
 
 #[test]
 fn an_echo_overtaken_by_very_many_is_forgotten() {
     // Nine clock ticks later: only the eight before the latest echo are remembered.
-    let sent =
-        (0..10).map(|n| format!("{} A>B data {n}000..{}000 ts {}/1", 100 + n, n + 1, 10 + n));
+    let early = ["98 A>B data 0..10 ts 7/1", "99 A>B data 10..20 ts 8/1"].map(str::to_owned);
+    let data = |n| format!("{} A>B data {n}000..{}000 ts {}/1", 100 + n, n + 1, 10 + n);
+    let sent = early.into_iter().chain((0..10).map(data));
     let echoed = [
+        "109 B>A ack 1000 ts 2/8",
+        "109 B>A ack 1000 ts 2/7",
         "120 B>A ack 10000 ts 2/19",
         "130 B>A ack 1000 ts 1/10",
         "131 B>A ack 3000 ts 1/12",
     ];
     let trace: Vec<String> = sent.chain(echoed.map(str::to_owned)).collect();
-    assert_eq!(play(&trace.join("\n")).timestamp_rtts_ms, [11, 29]);
+    assert_eq!(play(&trace.join("\n")).timestamp_rtts_ms, [10, 11, 29]);
 }
 
 #[test]
@@ -297,4 +304,16 @@ fn a_byte_probed_twice_gives_no_sample_without_an_echo() {
          650 window_probe 1000..1001
          1450 window_probe 1000..1001",
     );
+}
+
+#[test]
+fn clocks_in_their_upper_half_are_echoed_too() {
+    // Nothing is later than the first echo, wherever the clock stands (RFC 7323 section 5.2).
+    let seen = play(
+        "100 A>B data 0..1000 ts 3000000000/1
+         120 B>A ack 1000 ts 2/3000000000
+         130 A>B data 1000..2000 ts 3000000030/1
+         150 B>A ack 2000 ts 2/3000000030",
+    );
+    assert_eq!(seen.timestamp_rtts_ms, [20, 20]);
 }

@@ -22,7 +22,6 @@ mod choice;
 mod delays;
 mod densities;
 mod distribution;
-mod fill;
 mod fness;
 mod font;
 mod frame;

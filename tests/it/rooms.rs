@@ -43,6 +43,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("polars_parquet", &["report/tables"]),
     ("plotters", &["report/chart"]),
     ("png", &["report/chart"]),
+    ("tiny_skia", &["report/chart"]),
     ("base64", &["report/html"]),
     ("ab_glyph", &["report/chart"]),
     ("comfy_table", &["report/terminal"]),

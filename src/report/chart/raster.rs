@@ -2,16 +2,16 @@
 
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::f64::consts::TAU;
+
+use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, PixmapMut, Transform};
 
 use super::brush::{self, Surface};
 use super::canvas::{Align, Canvas, Point, Stroke, Type};
-use super::fill::{Outline, WHOLE};
 use super::font::{cover, text_width};
 use super::palette::Colour;
 use super::style::Theme;
 
-/// Red, green, blue, and a byte that is always 0: four are compared and copied at once.
+/// Red, green, blue, and full opacity.
 pub(super) type Pixel = [u8; 4];
 
 /// Draws a chart and hands over its pixels, row by row.
@@ -19,18 +19,17 @@ pub(super) fn with_pixels<T>(canvas: &Canvas, then: impl FnOnce(&[Pixel]) -> T) 
     PIXELS.with_borrow_mut(|pixels| {
         let theme = canvas.style.theme;
         let (width, height) = canvas.pixels();
-        let (width, height) = (width as usize, height as usize);
         pixels.clear();
-        pixels.resize(width * height, rgb(Colour::Paper, theme));
-        let mut raster = Raster {
-            pixels,
-            width,
-            height,
-            theme,
-            scale: canvas.style.size.pixels(),
-            outline: Outline::default(),
-        };
-        let Ok(()) = brush::draw(canvas, &mut raster);
+        pixels.resize(width as usize * height as usize, rgb(Colour::Paper, theme));
+        let pixmap = PixmapMut::from_bytes(pixels.as_flattened_mut(), width, height);
+        if let Some(pixmap) = pixmap {
+            let mut raster = Raster {
+                pixmap,
+                theme,
+                scale: canvas.style.size.pixels(),
+            };
+            let Ok(()) = brush::draw(canvas, &mut raster);
+        }
         then(pixels)
     })
 }
@@ -43,58 +42,48 @@ thread_local! {
 
 fn rgb(colour: Colour, theme: Theme) -> Pixel {
     let (red, green, blue) = colour.rgb(theme);
-    [red, green, blue, 0]
+    [red, green, blue, u8::MAX]
 }
 
 struct Raster<'a> {
-    pixels: &'a mut [Pixel],
-    width: usize,
-    height: usize,
+    pixmap: PixmapMut<'a>,
     theme: Theme,
     /// Pixels of a unit of layout.
     scale: f64,
-    outline: Outline,
 }
 
 impl Raster<'_> {
-    fn at(&self, point: Point) -> Point {
-        (point.0 * self.scale, point.1 * self.scale)
+    /// A path through points, in units of layout; `None` where it has no extent.
+    fn path(points: &[Point], closed: bool) -> Option<Path> {
+        let (&(x, y), others) = points.split_first()?;
+        let mut path = PathBuilder::new();
+        path.move_to(x as f32, y as f32);
+        for &(x, y) in others {
+            path.line_to(x as f32, y as f32);
+        }
+        if closed {
+            path.close();
+        }
+        path.finish()
     }
 
-    fn add(&mut self, corners: &[Point]) {
-        let scale = self.scale;
-        self.outline
-            .add(corners.iter().map(|&(x, y)| (x * scale, y * scale)));
+    fn paint(&self, colour: Colour, opacity: f64) -> Paint<'static> {
+        let (red, green, blue) = colour.rgb(self.theme);
+        let mut paint = Paint::default();
+        paint.set_color_rgba8(red, green, blue, (opacity * 255.0).round() as u8);
+        paint
     }
 
-    fn add_disc(&mut self, at: Point, radius: f64) {
-        let (x, y) = self.at(at);
-        let radius = radius * self.scale;
-        // Nowhere farther from the circle than a tenth of a pixel: 1 - cos(pi / n) = 0.1 / radius.
-        let corners = (7.1 * radius.max(1.0).sqrt()).ceil();
-        self.outline.add((0..corners as usize).map(|corner| {
-            let (sin, cos) = (TAU * corner as f64 / corners).sin_cos();
-            (x + radius * cos, y + radius * sin)
-        }));
+    fn magnified(&self) -> Transform {
+        Transform::from_scale(self.scale as f32, self.scale as f32)
     }
 
-    /// Fills what was added.
-    fn fill(&mut self, colour: Colour, opacity: f64) {
-        let ink = rgb(colour, self.theme);
-        let size = (self.width, self.height);
-        let (pixels, width) = (&mut *self.pixels, self.width);
-        let weight = 256.0 * opacity / f64::from(WHOLE);
-        self.outline.fill(size, |y, columns, coverage| {
-            let row = &mut pixels[y * width..][columns];
-            let share = (weight * f64::from(coverage)).round() as u32;
-            if share >= 256 {
-                row.fill(ink);
-            } else {
-                for pixel in row {
-                    blend(pixel, ink, share);
-                }
-            }
-        });
+    fn fill(&mut self, path: Option<Path>, colour: Colour, opacity: f64) {
+        if let Some(path) = path {
+            let (paint, scale) = (self.paint(colour, opacity), self.magnified());
+            self.pixmap
+                .fill_path(&path, &paint, FillRule::Winding, scale, None);
+        }
     }
 }
 
@@ -102,22 +91,31 @@ impl Surface for Raster<'_> {
     type Failure = Infallible;
 
     fn line(&mut self, points: &[Point], stroke: Stroke) -> Result<(), Infallible> {
-        let half = stroke.width / 2.0;
-        for pair in points.windows(2) {
-            self.add(&piece(pair[0], pair[1], half));
-        }
-        for at in points.windows(3) {
-            if gapes(at[0], at[1], at[2]) {
-                self.add_disc(at[1], half);
-            }
-        }
-        self.fill(stroke.colour, 1.0);
+        let Some(path) = Self::path(points, false) else {
+            return Ok(());
+        };
+        // Steps have square corners and ends.
+        let square = points
+            .windows(2)
+            .all(|pair| pair[0].0 == pair[1].0 || pair[0].1 == pair[1].1);
+        let (line_cap, line_join) = if square {
+            (LineCap::Square, LineJoin::Miter)
+        } else {
+            (LineCap::Butt, LineJoin::Round)
+        };
+        let pen = tiny_skia::Stroke {
+            width: stroke.width as f32,
+            line_cap,
+            line_join,
+            ..tiny_skia::Stroke::default()
+        };
+        let (paint, scale) = (self.paint(stroke.colour, 1.0), self.magnified());
+        self.pixmap.stroke_path(&path, &paint, &pen, scale, None);
         Ok(())
     }
 
     fn area(&mut self, points: &[Point], colour: Colour, opacity: f64) -> Result<(), Infallible> {
-        self.add(points);
-        self.fill(colour, opacity);
+        self.fill(Self::path(points, true), colour, opacity);
         Ok(())
     }
 
@@ -129,8 +127,8 @@ impl Surface for Raster<'_> {
     }
 
     fn disc(&mut self, at: Point, radius: f64, colour: Colour) -> Result<(), Infallible> {
-        self.add_disc(at, radius);
-        self.fill(colour, 1.0);
+        let circle = PathBuilder::from_circle(at.0 as f32, at.1 as f32, radius as f32);
+        self.fill(circle, colour, 1.0);
         Ok(())
     }
 
@@ -142,49 +140,19 @@ impl Surface for Raster<'_> {
             Align::Right => at.0 - width,
         };
         let ink = rgb(font.colour, self.theme);
-        let start = self.at((left, at.1));
+        let start = (left * self.scale, at.1 * self.scale);
+        let (width, height) = (self.pixmap.width(), self.pixmap.height());
+        let (pixels, _) = self.pixmap.data_mut().as_chunks_mut::<4>();
         cover(text, font, self.scale, start, |x, y, share| {
-            let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else {
+            let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else {
                 return;
             };
-            if x < self.width && y < self.height {
-                blend(&mut self.pixels[y * self.width + x], ink, share);
+            if x < width && y < height {
+                blend(&mut pixels[(y * width + x) as usize], ink, share);
             }
         });
         Ok(())
     }
-}
-
-/// A straight piece of line. Steps have square corners and ends.
-fn piece(from: Point, to: Point, half: f64) -> [Point; 4] {
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let (across, along) = if dx == 0.0 || dy == 0.0 {
-        (half, half)
-    } else {
-        (half, 0.0)
-    };
-    let length = dx.hypot(dy);
-    let (dx, dy) = (dx / length, dy / length);
-    let (nx, ny) = (dy * across, -dx * across);
-    let (from, to) = (
-        (from.0 - dx * along, from.1 - dy * along),
-        (to.0 + dx * along, to.1 + dy * along),
-    );
-    [
-        (from.0 + nx, from.1 + ny),
-        (to.0 + nx, to.1 + ny),
-        (to.0 - nx, to.1 - ny),
-        (from.0 - nx, from.1 - ny),
-    ]
-}
-
-/// Whether a line turns so far that a gap can be seen between two of its pieces.
-fn gapes(from: Point, at: Point, to: Point) -> bool {
-    let (one, two) = ((at.0 - from.0, at.1 - from.1), (to.0 - at.0, to.1 - at.1));
-    let along = one.0 * two.0 + one.1 * two.1;
-    let across = one.0 * two.1 - one.1 * two.0;
-    // Three degrees: a gap of a tenth of a pixel beside a line that is four wide.
-    along <= 0.0 || across.abs() > 0.05 * along
 }
 
 /// Puts a colour over another, of which it hides so many parts of 256.

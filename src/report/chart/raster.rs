@@ -95,9 +95,10 @@ impl Surface for Raster<'_> {
             return Ok(());
         };
         // Steps have square corners and ends.
+        let same = |one: f64, other: f64| one.total_cmp(&other).is_eq();
         let square = points
             .windows(2)
-            .all(|pair| pair[0].0 == pair[1].0 || pair[0].1 == pair[1].1);
+            .all(|pair| same(pair[0].0, pair[1].0) || same(pair[0].1, pair[1].1));
         let (line_cap, line_join) = if square {
             (LineCap::Square, LineJoin::Miter)
         } else {

@@ -293,20 +293,28 @@ impl HalfFlow {
         let was = std::mem::replace(&mut sent.verdict, Verdict::NEW);
         let (row, sent_at, payload_len) = (sent.row, sent.at, sent.len);
         self.forget_repair(sent_at);
-        let now = Verdict::NEW;
-        sink.amended(
-            dir,
-            &Amendment {
-                sent_at,
-                payload_len,
-                was,
-                now,
-            },
-        );
+        let amendment = Amendment {
+            sent_at,
+            payload_len,
+            was,
+            now: Verdict::NEW,
+        };
+        self.tell_amendment(dir, amendment, row, sink);
+    }
+
+    /// Tells the sink that the judgement on a packet changed, and its row, where rows are wanted.
+    pub(super) fn tell_amendment<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        amendment: Amendment,
+        row: u32,
+        sink: &mut S,
+    ) {
+        sink.amended(dir, &amendment);
         if S::SEGMENTS
             && let Some(row) = self.rows.get_mut(row)
         {
-            row.verdict = now;
+            row.verdict = amendment.now;
         }
     }
 
@@ -355,20 +363,13 @@ impl HalfFlow {
         }) {
             return;
         }
-        sink.amended(
-            dir,
-            &Amendment {
-                sent_at,
-                payload_len,
-                was,
-                now,
-            },
-        );
-        if S::SEGMENTS
-            && let Some(row) = self.rows.get_mut(row)
-        {
-            row.verdict = now;
-        }
+        let amendment = Amendment {
+            sent_at,
+            payload_len,
+            was,
+            now,
+        };
+        self.tell_amendment(dir, amendment, row, sink);
     }
 
     /// Smoothed round-trip time of the whole path, as far as both halves are known, in ns.

@@ -47,18 +47,14 @@ impl HalfFlow {
     /// The range at `index` is about to be repeated by the packet `start..end`: what it was before,
     /// where it was a repeat of its own.
     fn note_superseded(&mut self, index: usize, start: i64, end: i64) {
-        let continued = |index: usize| {
-            self.in_flight
-                .get(index)
-                .is_some_and(|sent| sent.marks.has(Marks::CONTINUES))
-        };
         let Some(sent) = self.in_flight.get(index) else {
             return;
         };
         let same = sent.start == start && sent.end() == end;
         let repeat = sent.verdict.class == Class::Retransmission
             && sent.verdict.reason != Some(Reason::Unneeded);
-        if !(same && repeat) || continued(index) || continued(index + 1) {
+        let is_part = self.in_flight.continues(index) || self.in_flight.continues(index + 1);
+        if !(same && repeat) || is_part {
             return;
         }
         let lost = if sent.marks.has(Marks::LOST_DOWNSTREAM) {
@@ -107,20 +103,13 @@ impl HalfFlow {
                 evidence: Evidence::Dsack,
                 ..earlier.verdict
             };
-            sink.amended(
-                dir,
-                &Amendment {
-                    sent_at: earlier.at,
-                    payload_len: (earlier.end - earlier.start) as u32,
-                    was: earlier.verdict,
-                    now,
-                },
-            );
-            if S::SEGMENTS
-                && let Some(row) = self.rows.get_mut(earlier.row)
-            {
-                row.verdict = now;
-            }
+            let amendment = Amendment {
+                sent_at: earlier.at,
+                payload_len: (earlier.end - earlier.start) as u32,
+                was: earlier.verdict,
+                now,
+            };
+            self.tell_amendment(dir, amendment, earlier.row, sink);
             false
         });
         self.superseded.put_back(list);

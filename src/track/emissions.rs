@@ -110,7 +110,7 @@ impl Emissions {
         (at == high && skipped > 0).then_some(skipped)
     }
 
-    /// Ids were skipped, or may have been: a packet passed.
+    /// A packet passed before which ids were skipped.
     pub(super) fn on_skipped(&mut self, gap: &Gap) {
         self.0.get_or_insert_default().on_skipped(gap);
     }
@@ -211,11 +211,9 @@ impl Skips {
             first_repeat,
         } = *gap;
         self.learn(at, recovering);
-        if skipped > 0 {
-            let (at, before) = self.at_high;
-            let before = if at == high { before } else { 0 };
-            self.at_high = (high, before.saturating_add(u32::from(skipped)));
-        }
+        let (reached, before) = self.at_high;
+        let before = if reached == high { before } else { 0 };
+        self.at_high = (high, before.saturating_add(u32::from(skipped)));
         if !may_be_acks {
             self.lost += u64::from(skipped);
         }

@@ -191,7 +191,10 @@ impl HalfFlow {
     pub(super) fn on_step(&mut self, step: Step, segment: &Segment) {
         let Some(id) = segment.ip_id else { return };
         match step {
-            Step::Ahead(skipped) if skipped > 0 || !self.emissions.is_idle() => {
+            Step::Ahead(0) => self
+                .emissions
+                .on_next(segment.at, self.recovery_until.is_some()),
+            Step::Ahead(skipped) => {
                 let recovering = self.recovery_until.is_some();
                 let id = self.ids.unwrap(id);
                 let since = self.last_packet_at.unwrap_or(segment.at);
@@ -224,7 +227,7 @@ impl HalfFlow {
             Step::Early(skipped) if !self.owes_ack && !self.is_at_rest(segment) => {
                 self.lost_early = self.lost_early.saturating_add_signed(i32::from(skipped));
             }
-            Step::Ahead(_) | Step::Early(_) | Step::Same | Step::Unknown => {}
+            Step::Early(_) | Step::Same | Step::Unknown => {}
         }
     }
 

@@ -253,18 +253,20 @@ impl InFlight {
         high
     }
 
+    /// Whether the latest copy of the range at `index` is one packet with that of the range below.
+    pub(super) fn continues(&self, index: usize) -> bool {
+        self.sent
+            .get(index)
+            .is_some_and(|sent| sent.marks.has(Marks::CONTINUES))
+    }
+
     /// Indices of the ranges whose latest copies are one packet with that of the range at `index`.
     pub(super) fn one_packet(&self, index: usize) -> std::ops::Range<usize> {
-        let continues = |index: usize| {
-            self.sent
-                .get(index)
-                .is_some_and(|sent| sent.marks.has(Marks::CONTINUES))
-        };
         let (mut first, mut last) = (index, index + 1);
-        while first > 0 && continues(first) {
+        while first > 0 && self.continues(first) {
             first -= 1;
         }
-        while continues(last) {
+        while self.continues(last) {
             last += 1;
         }
         first..last

@@ -57,6 +57,7 @@ impl HalfFlow {
     pub(super) fn note_room(&mut self, at: CaptureTime) {
         let full = self.window_end.is_some_and(|end| {
             let room = end - self.high;
+            // A frame of several packets is larger than one that waits; mostly there is room for that.
             room < i64::from(self.largest_payload)
                 && room < i64::from(self.packet_payload())
                 && self.sent_data

@@ -319,16 +319,13 @@ impl TimeSequence {
             return;
         };
         let entries = &mut self.anomalies.entries;
-        let later = entries
-            .iter()
-            .rev()
-            .take_while(|mark| mark.at >= amendment.sent_at)
-            .count();
         let found = entries
             .iter()
-            .skip(entries.len() - later)
-            .rposition(|mark| mark.at == amendment.sent_at && mark.kind == was && mark.count == 1);
-        let Some(index) = found.map(|index| index + entries.len() - later) else {
+            .enumerate()
+            .rev()
+            .take_while(|(_, mark)| mark.at >= amendment.sent_at)
+            .find(|(_, mark)| mark.at == amendment.sent_at && mark.kind == was && mark.count == 1);
+        let Some((index, _)) = found else {
             return;
         };
         match MarkKind::of(amendment.now) {

@@ -216,7 +216,7 @@ fn entry(note: &Note) -> usize {
 }
 
 /// Point, time and record of a packet at the first and at the second point.
-pub(super) fn sightings(note: &Note) -> [(usize, i64, u64); 2] {
+fn sightings(note: &Note) -> [(usize, i64, u64); 2] {
     if entry(note) == 1 {
         [(0, note.left_at, note.left_frame), (1, note.at, note.frame)]
     } else {

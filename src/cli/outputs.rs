@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 
 use super::charts::ChartArgs;
-use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::tables::{Metadata, TableFormat, sibling};
 use crate::report::{OutputFolder, Pending};
 
@@ -40,25 +39,6 @@ pub(super) fn ensure_apart(
         );
     }
     Ok(())
-}
-
-/// The filter of `--filter`.
-pub(super) fn filter(expression: Option<&str>) -> anyhow::Result<Option<Filter>> {
-    let parse = |expression: &str| {
-        Filter::parse(expression).with_context(|| format!("--filter '{expression}'"))
-    };
-    expression.map(parse).transpose()
-}
-
-/// How records are decoded with and without `--outer`.
-pub(super) fn decode_options(outer: bool) -> DecodeOptions {
-    DecodeOptions {
-        layer: if outer {
-            TunnelLayer::Outermost
-        } else {
-            TunnelLayer::Innermost
-        },
-    }
 }
 
 /// Program, version, options and captures.

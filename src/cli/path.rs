@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches
 
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
-use super::plan::{parse_rate, parse_time};
+use super::plan::{self, parse_rate, parse_time};
 use super::progress::{self, Scope};
 use super::{ExitStatus, interrupt, outputs};
 use crate::analyze::Watch;
@@ -215,9 +215,9 @@ fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
         "--bin: must be 10us or longer, since queues change no faster than they can be timed"
     );
     ensure!(args.patience > 0, "--patience: must be longer than nothing");
-    let filter = outputs::filter(args.filter.as_deref())?;
+    let filter = plan::filter(args.filter.as_deref())?;
     Ok(PathConfig {
-        decode: outputs::decode_options(args.outer),
+        decode: plan::decode_options(args.outer),
         filter,
         bin_ns: args.bin,
         limit: args.limit,

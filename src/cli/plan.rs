@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 
 use super::args::{Args, IoChoice};
 use super::outputs;
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::capture::Io;
+use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::chart::Style;
 use crate::report::tables::Metadata;
 use crate::report::{OutputFolder, Pending};
@@ -63,11 +64,11 @@ impl Plan {
             .count();
         ensure!(stdin <= 1, "-: standard input can be read only once");
         ensure!(args.bin > 0, "--bin: must be longer than nothing");
-        let filter = outputs::filter(args.filter.as_deref())?;
+        let filter = filter(args.filter.as_deref())?;
         let metadata = metadata(args);
         let charts = (args.out.is_some() || args.report.is_some()) && !args.charts.no_charts;
         let mut config = Config {
-            decode: outputs::decode_options(args.outer),
+            decode: decode_options(args.outer),
             filter,
             bin_ns: args.bin,
             capacity: args.capacity.map(|bps| Capacity { bps }),
@@ -110,6 +111,25 @@ impl Plan {
             metadata,
             outputs,
         })
+    }
+}
+
+/// The filter of `--filter`.
+pub(super) fn filter(expression: Option<&str>) -> anyhow::Result<Option<Filter>> {
+    let parse = |expression: &str| {
+        Filter::parse(expression).with_context(|| format!("--filter '{expression}'"))
+    };
+    expression.map(parse).transpose()
+}
+
+/// How records are decoded with and without `--outer`.
+pub(super) fn decode_options(outer: bool) -> DecodeOptions {
+    DecodeOptions {
+        layer: if outer {
+            TunnelLayer::Outermost
+        } else {
+            TunnelLayer::Innermost
+        },
     }
 }
 

@@ -7,21 +7,17 @@ use rayon::prelude::*;
 
 use super::pruning::Pruning;
 use crate::flow::FlowTable;
-use crate::observe::{ConnectionRecord, FlowRecord, LiveConnection, Recorder};
+use crate::observe::{ConnectionRecord, FlowRecord, Recorder};
 
 /// Most that a record adds: a connection with a flow in its first bin, and room for more of them.
 const RECORD_GROWTH_BYTES: u64 = 4096;
-
-/// Most that a record of a connection that is there adds: a bin each way, a range, rows; or one that
-/// waits for the next of its connection.
-const RECORD_BYTES: u64 = 1280;
 
 /// What becomes of a connection of one packet with payload: its record, with a bin and what the
 /// allocator adds.
 const SINGLE_BYTES: usize = size_of::<ConnectionRecord>() + size_of::<FlowRecord>() + 256;
 
-/// Records between two looks when nothing more can be given up.
-const RECORDS_MIN: u64 = 1 << 17;
+/// Records between two looks, at most: a look adds up what each shard has counted.
+const RECORDS_MAX: u64 = 1 << 17;
 
 /// Silences after which connections are put away, in ns, one after the other until it is enough.
 const SILENCES_NS: [i64; 2] = [600_000_000_000, 60_000_000_000];
@@ -53,17 +49,7 @@ pub(super) struct Memory {
     limit_bytes: u64,
     /// Position of the record before which it is looked at next.
     next_look: u64,
-    counted: Counted,
     given_up: GivenUp,
-}
-
-/// What was held when it was last counted: that takes a walk through all connections.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counted {
-    bytes: u64,
-    /// Records read and connections begun by then.
-    records: u64,
-    opened: u64,
 }
 
 impl Memory {
@@ -71,7 +57,6 @@ impl Memory {
         let mut memory = Self {
             limit_bytes: memory_bytes / 5 * 4,
             next_look: 0,
-            counted: Counted::default(),
             given_up: GivenUp::default(),
         };
         memory.look_again_after(0);
@@ -91,38 +76,18 @@ impl Memory {
         &mut self,
         tables: &mut [FlowTable<Recorder<SEGMENTS>>],
     ) {
-        let opened = tables.iter().map(|table| table.facts().opened).sum();
-        let most = self.most_bytes(opened);
-        if most < self.limit_bytes {
-            self.look_again_after(most);
-            return;
-        }
         let mut held = held_bytes(tables);
         if held > self.limit_bytes {
             held = self.give_up(tables, held);
         }
-        self.counted = Counted {
-            bytes: held,
-            records: self.next_look,
-            opened,
-        };
         self.look_again_after(held);
-    }
-
-    /// The most that can be held by now, where so many connections have been opened.
-    fn most_bytes(&self, opened: u64) -> u64 {
-        let Counted { bytes, records, .. } = self.counted;
-        // What was there may have doubled: vectors that were full and took one more.
-        2 * bytes
-            + (self.next_look - records) * RECORD_BYTES
-            + (opened - self.counted.opened) * RECORD_GROWTH_BYTES
     }
 
     fn look_again_after(&mut self, held_bytes: u64) {
         let records = self.limit_bytes.saturating_sub(held_bytes) / RECORD_GROWTH_BYTES;
         // Where the limit is small, so are the steps.
-        let least = (self.limit_bytes / RECORD_GROWTH_BYTES / 8).clamp(64, RECORDS_MIN);
-        self.next_look += records.max(least);
+        let least = (self.limit_bytes / RECORD_GROWTH_BYTES / 8).clamp(64, RECORDS_MAX);
+        self.next_look += records.clamp(least, RECORDS_MAX);
     }
 
     /// Gives up one thing after the other, until it is enough or nothing is left; what is held then.
@@ -183,21 +148,18 @@ impl Memory {
             return;
         };
         let dropped = tables.par_iter_mut().map(|table| {
-            let ended = table.observer_mut().give_up_details(payload_bytes);
-            let live = table
-                .sinks_mut()
-                .map(|sink| sink.give_up_details(payload_bytes));
-            live.sum::<u64>() + ended
+            let mut flows = table.observer_mut().give_up_details(payload_bytes);
+            table.give_up(|sink| flows += sink.give_up_details(payload_bytes));
+            flows
         });
         self.given_up.flows_without_series += dropped.sum::<u64>();
     }
 }
 
 fn held_bytes<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>]) -> u64 {
-    let bytes = tables.par_iter_mut().map(|table| {
-        let live = table.memory_bytes(LiveConnection::memory_bytes);
+    let bytes = tables.iter_mut().map(|table| {
         let singles = table.singles_with_payload() * SINGLE_BYTES;
-        (live + singles + table.observer_mut().memory_bytes()) as u64
+        (table.memory_bytes() + singles + table.observer_mut().memory_bytes()) as u64
     });
     bytes.sum()
 }

@@ -74,6 +74,10 @@ impl FlowIdentity {
 pub trait Observer {
     /// What is kept of one connection.
     type Flow: FlowSink;
+    /// Memory that it holds besides itself, in bytes, as far as it counts towards a limit.
+    fn memory_bytes(_flow: &Self::Flow) -> usize {
+        0
+    }
     /// A connection begins.
     fn open(&mut self, identity: &FlowIdentity) -> Self::Flow;
     /// A connection has ended, was put away, or the capture has ended.
@@ -147,6 +151,8 @@ struct Head {
     last_at: CaptureTime,
     /// First and last of its segments in the queue.
     queued: Option<(u32, u32)>,
+    /// What its state held besides itself when it was last counted, in bytes.
+    held_bytes: usize,
 }
 
 /// What a connection has come to.
@@ -169,6 +175,8 @@ pub struct FlowTable<O: Observer> {
     /// to fill with zeros first.
     flows: Vec<Box<Flow<O::Flow>>>,
     half_open: HalfOpen,
+    /// Sum over `heads`.
+    held_bytes: usize,
     /// The latest instant seen: the table's clock.
     now: CaptureTime,
     /// When connections are next looked through.
@@ -214,6 +222,7 @@ impl<O: Observer> FlowTable<O> {
             heads: Vec::new(),
             flows: Vec::new(),
             half_open: HalfOpen::default(),
+            held_bytes: 0,
             now: CaptureTime::MIN,
             sweep_at: CaptureTime::MIN,
             facts: TableFacts::default(),
@@ -257,6 +266,7 @@ impl<O: Observer> FlowTable<O> {
             dir = self.direction(index, segment);
         }
         self.pass(index, dir, segment);
+        self.count_memory(index);
     }
 
     /// Gives a segment to the connection at `index`, which it belongs to.
@@ -354,6 +364,7 @@ impl<O: Observer> FlowTable<O> {
             identity,
             last_at: segment.at,
             queued: None,
+            held_bytes: 0,
         });
         self.flows.push(Box::new(Flow {
             connection: Connection::with_limits(self.limits.track),
@@ -370,6 +381,7 @@ impl<O: Observer> FlowTable<O> {
     fn close(&mut self, index: usize, cut_by_limit: bool) {
         let head = self.heads.swap_remove(index);
         let mut flow = self.flows.swap_remove(index);
+        self.held_bytes -= head.held_bytes;
         let (last, place) = (self.heads.len() as u32, index as u32);
         if let Ok(entry) = self
             .index

@@ -378,6 +378,11 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
 impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
     type Flow = LiveConnection<SEGMENTS>;
 
+    #[inline]
+    fn memory_bytes(flow: &Self::Flow) -> usize {
+        flow.memory_bytes()
+    }
+
     fn open(&mut self, _identity: &FlowIdentity) -> Self::Flow {
         LiveConnection {
             config: self.config.clone(),

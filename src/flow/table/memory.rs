@@ -8,15 +8,34 @@ use crate::time::CaptureTime;
 const INDEX_ENTRY_BYTES: usize = 2 * size_of::<Place>();
 
 impl<O: Observer> FlowTable<O> {
-    /// Memory that the connections alive take, in bytes; `sink_bytes` says what a sink holds besides
-    /// itself.
-    pub fn memory_bytes(&self, sink_bytes: impl Fn(&O::Flow) -> usize) -> usize {
-        let held = |flow: &Flow<O::Flow>| flow.connection.memory_bytes() + sink_bytes(&flow.sink);
+    /// Memory that the connections alive take, in bytes.
+    ///
+    /// Counted where a connection has just been given segments and its state is at hand: a walk
+    /// through a million of them would wait for memory as often as tracking does.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
         let place = size_of::<Head>() + size_of::<usize>() + INDEX_ENTRY_BYTES;
         self.flows.capacity() * place
             + self.flows.len() * size_of::<Flow<O::Flow>>()
             + self.half_open.memory_bytes()
-            + self.flows.iter().map(|flow| held(flow)).sum::<usize>()
+            + self.held_bytes
+    }
+
+    /// Counts again what the connection at `index` holds.
+    #[inline]
+    pub(super) fn count_memory(&mut self, index: usize) {
+        let (head, flow) = (&mut self.heads[index], &self.flows[index]);
+        let held = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
+        self.held_bytes = self.held_bytes + held - head.held_bytes;
+        head.held_bytes = held;
+    }
+
+    /// Lets `change` make the sinks of the connections alive smaller, and counts what they hold then.
+    pub fn give_up(&mut self, mut change: impl FnMut(&mut O::Flow)) {
+        for index in 0..self.flows.len() {
+            change(&mut self.flows[index].sink);
+            self.count_memory(index);
+        }
     }
 
     /// What it has held so far.

@@ -118,10 +118,14 @@ impl<O: Observer> FlowTable<O> {
     }
 
     fn work_off_one(&mut self, queue: &Queue<'_>, index: usize) {
-        let mut next = self.heads[index].queued.take().map(|(first, _)| first);
+        let Some((first, _)) = self.heads[index].queued.take() else {
+            return;
+        };
+        let mut next = Some(first);
         while let Some(queued) = next.and_then(|place| queue.segments.get(place as usize)) {
             self.pass(index, queued.dir, queued.segment);
             next = queued.next;
         }
+        self.count_memory(index);
     }
 }

@@ -447,7 +447,7 @@ fn read<const SEGMENTS: bool>(
         }
     }
     let (recorders, table_facts): (Vec<_>, Vec<_>) =
-        tables.into_iter().map(FlowTable::finish).unzip();
+        tables.into_par_iter().map(FlowTable::finish).unzip();
     let mut tally = source.tally;
     tally.merge(&source.fragments.skipped());
     tally.add_many(Skip::Filtered, source.filtered_whole);

@@ -11,6 +11,7 @@ mod acks;
 mod classify;
 mod copies;
 mod emissions;
+mod first_copies;
 mod half;
 mod handshake;
 mod ids;

@@ -1,5 +1,6 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
+use super::first_copies::FirstCopy;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::IdCounter;
 use super::in_flight::{Marks, Sent};
@@ -313,7 +314,7 @@ impl HalfFlow {
                 .in_flight
                 .nth_unacked(0)
                 .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
-        while let Some(sent) = self.in_flight.release_next(ack) {
+        while let Some((sent, first)) = self.in_flight.release_next_copies(ack) {
             // A repeat takes the ranges above it along, which were sent before it.
             if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
                 delivered = Some(sent.id);
@@ -330,7 +331,7 @@ impl HalfFlow {
             let (answer, unneeded) = if sent.end() <= answered {
                 (None, false)
             } else {
-                cover.answer(sent, waited && !in_turn)
+                cover.answer(sent, &first, waited && !in_turn)
             };
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
@@ -348,7 +349,7 @@ impl HalfFlow {
                 let row = if answer.sent_at == sent.at {
                     sent.row
                 } else {
-                    sent.first_row
+                    first.row
                 };
                 self.sample(dir, at, answer.sent_at, row, exact, answer.label, sink);
             }
@@ -484,12 +485,12 @@ impl Cover {
 
     /// Which copy of a segment is answered, and whether a repeat of it was not needed. `waited`:
     /// something below it was sent after it.
-    fn answer(&self, sent: &Sent, waited: bool) -> (Option<Answer>, bool) {
-        let first = sent.start <= self.una;
+    fn answer(&self, sent: &Sent, first: &FirstCopy, waited: bool) -> (Option<Answer>, bool) {
+        let at_edge = sent.start <= self.una;
         if is_single(sent) {
             // Without SACK a segment that was held back cannot be told from one that came last;
             // with it, what was held back has been reported.
-            let held = waited || (self.told_of_hole && !first && !self.sacks);
+            let held = waited || (self.told_of_hole && !at_edge && !self.sacks);
             if held || sent.marks.has(Marks::SACKED) {
                 return (None, false);
             }
@@ -512,14 +513,14 @@ impl Cover {
         }
         // The echo is that of the segment at the left edge (RFC 7323 section 4.3), so it tells
         // which copy of that one was answered.
-        let Some(echo) = self.echo.filter(|_| first) else {
+        let Some(echo) = self.echo.filter(|_| at_edge) else {
             // What was repeated after it came later still, and found its bytes there.
             let behind = self.edge_at.is_some_and(|edge| sent.at >= edge);
             let older = behind && self.echo.is_some_and(|echo| later(sent.tsval, echo));
             return (None, older);
         };
         let label = RttLabel::Recovery;
-        if echo == sent.tsval && (sent.copies == 1 || sent.first_tsval != sent.tsval) {
+        if echo == sent.tsval && (sent.copies == 1 || first.tsval != sent.tsval) {
             return (
                 Some(Answer {
                     sent_at: sent.at,
@@ -529,9 +530,9 @@ impl Cover {
             );
         }
         let older = later(sent.tsval, echo);
-        let original = older && sent.copies >= 2 && echo == sent.first_tsval;
+        let original = older && sent.copies >= 2 && echo == first.tsval;
         let answer = original.then_some(Answer {
-            sent_at: sent.first_at,
+            sent_at: first.at,
             label,
         });
         (answer, older)

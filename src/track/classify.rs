@@ -108,7 +108,8 @@ impl HalfFlow {
                 let verdict = Verdict::of(Class::Reordered, Evidence::Timing, Confidence::Medium);
                 return (verdict, Copy::LateOriginal);
             }
-            if let Some(evidence) = self.is_older(segment, earlier.first_id, earlier.first_tsval) {
+            let first = self.in_flight.first_copy(&earlier);
+            if let Some(evidence) = self.is_older(segment, first.id, first.tsval) {
                 return (
                     Verdict::of(Class::Reordered, evidence, Confidence::High),
                     Copy::LateOriginal,
@@ -139,14 +140,15 @@ impl HalfFlow {
     /// Whether a segment that begins at `start` is the very packet that passed as `earlier`, and what
     /// shows it.
     fn is_network_copy(&self, segment: &Segment, start: i64, earlier: &Sent) -> Option<Evidence> {
+        let first = self.in_flight.first_copy(earlier);
         let same_tsval = segment
             .timestamps
-            .is_none_or(|ts| ts.value == earlier.tsval || ts.value == earlier.first_tsval);
+            .is_none_or(|ts| ts.value == earlier.tsval || ts.value == first.tsval);
         if !same_tsval {
             return None;
         }
         if self.ids.counts() {
-            let same = segment.ip_id == Some(earlier.id) || segment.ip_id == Some(earlier.first_id);
+            let same = segment.ip_id == Some(earlier.id) || segment.ip_id == Some(first.id);
             return (same && segment.payload_len == earlier.len).then_some(Evidence::IpId);
         }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();

@@ -159,6 +159,18 @@ impl HalfFlow {
                 self.note_superseded(index, start, end);
             }
             let (una, mss) = (self.una.unwrap_or(i64::MIN), self.mss);
+            if self
+                .in_flight
+                .get(index)
+                .is_some_and(|sent| sent.start < end)
+            {
+                if copy == Copy::LateOriginal {
+                    let original = sent_of(segment, start, 0, verdict);
+                    self.in_flight.replace_first(index, &original);
+                } else {
+                    self.in_flight.keep_first(index);
+                }
+            }
             let Some(sent) = self.in_flight.get_mut(index) else {
                 break;
             };
@@ -170,11 +182,7 @@ impl HalfFlow {
                 break;
             }
             at = sent.end();
-            if copy == Copy::LateOriginal {
-                sent.first_at = segment.at;
-                sent.first_tsval = segment.timestamps.map_or(0, |ts| ts.value);
-                sent.first_id = segment.ip_id.unwrap_or(0);
-            } else {
+            if copy != Copy::LateOriginal {
                 lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss));
                 sent.at = segment.at;
                 sent.tsval = segment.timestamps.map_or(0, |ts| ts.value);
@@ -227,8 +235,6 @@ impl Sent {
 /// A range as it passes for the first time.
 #[inline]
 pub(super) fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
-    let tsval = segment.timestamps.map_or(0, |ts| ts.value);
-    let id = segment.ip_id.unwrap_or(0);
     let mut marks = Marks::default();
     if segment.flags.has(TcpFlags::FIN) {
         marks.set(Marks::FIN);
@@ -239,14 +245,10 @@ pub(super) fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict)
     Sent {
         start,
         at: segment.at,
-        first_at: segment.at,
         len,
-        tsval,
-        first_tsval: tsval,
+        tsval: segment.timestamps.map_or(0, |ts| ts.value),
         row: 0,
-        first_row: 0,
-        id,
-        first_id: id,
+        id: segment.ip_id.unwrap_or(0),
         copies: 1,
         marks,
         verdict,

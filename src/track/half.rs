@@ -525,13 +525,10 @@ impl HalfFlow {
             if verdict.class != Class::Duplicate {
                 let end = offset + i64::from(segment.payload_len);
                 for index in self.in_flight.overlapping(offset, end) {
-                    if let Some(sent) = self.in_flight.get_mut(index) {
-                        if verdict.class != Class::Reordered || sent.copies <= 1 {
-                            sent.row = number;
-                        }
-                        if sent.copies <= 1 {
-                            sent.first_row = number;
-                        }
+                    if let Some(sent) = self.in_flight.get_mut(index)
+                        && (verdict.class != Class::Reordered || sent.copies <= 1)
+                    {
+                        sent.row = number;
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::first_copies::{FirstCopies, FirstCopy};
 use crate::event::{RttLabel, Verdict};
 use crate::time::CaptureTime;
 
@@ -17,28 +18,22 @@ const HISTORY_MIN: usize = 8;
 /// network makes come within a fraction of a second.
 const HISTORY_NS: i64 = 250_000_000;
 
-/// But never more than so many for their youth alone: 72 KiB of a flow at full speed.
+/// But never more than so many for their youth alone: 40 KiB of a flow at full speed.
 const HISTORY_MAX: usize = 1024;
 
-/// One range of the stream that passed here, with its first and its latest copy.
+/// One range of the stream that passed here, and its latest copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) start: i64,
     /// When the latest copy passed.
     pub(super) at: CaptureTime,
-    /// When the first copy passed.
-    pub(super) first_at: CaptureTime,
     pub(super) len: u32,
     /// `TSval` of the latest copy; meaningless where the flow has no timestamps.
     pub(super) tsval: u32,
-    pub(super) first_tsval: u32,
     /// Row of the latest copy, for `--segments`.
     pub(super) row: u32,
-    /// Row of the first copy.
-    pub(super) first_row: u32,
     /// IP id of the latest copy; meaningless for IPv6.
     pub(super) id: u16,
-    pub(super) first_id: u16,
     /// Copies that passed here, network duplicates not counted; saturates.
     pub(super) copies: u8,
     /// What the SACK scoreboard and the RTT matching know of it.
@@ -47,8 +42,8 @@ pub(super) struct Sent {
     pub(super) verdict: Verdict,
 }
 
-// 10 Gbit/s over 100 ms hold 86_000 of these in a flow: 72 bytes keep that within 6 MiB.
-const _: () = assert!(size_of::<Sent>() <= 72);
+// 10 Gbit/s over 100 ms hold 86_000 of these in a flow: 40 bytes keep that within 4 MiB.
+const _: () = assert!(size_of::<Sent>() <= 40);
 
 /// Yes-or-no facts about a [`Sent`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +97,16 @@ impl Sent {
     pub(super) fn exact_ack(&self) -> i64 {
         self.end() + i64::from(self.marks.has(Marks::FIN))
     }
+
+    /// Its latest copy, as the first.
+    fn as_first(&self) -> FirstCopy {
+        FirstCopy {
+            at: self.at,
+            tsval: self.tsval,
+            row: self.row,
+            id: self.id,
+        }
+    }
 }
 
 /// [`Sent`] ranges in stream order, disjoint, as a ring.
@@ -112,6 +117,8 @@ impl Sent {
 #[derive(Debug)]
 pub(super) struct InFlight {
     sent: VecDeque<Sent>,
+    /// The first copies of those of which more have passed.
+    firsts: FirstCopies,
     /// How many at the front the cumulative ACK has passed.
     acked: u32,
     /// Where the range is that SACK will report next, mostly: the one above those reported last.
@@ -124,6 +131,7 @@ impl Default for InFlight {
     fn default() -> Self {
         Self {
             sent: VecDeque::new(),
+            firsts: FirstCopies::default(),
             acked: 0,
             next_reported: 0,
             ranges_max: IN_FLIGHT_MAX,
@@ -134,7 +142,7 @@ impl Default for InFlight {
 impl InFlight {
     /// Memory that it holds besides itself, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.sent.capacity() * size_of::<Sent>()
+        self.sent.capacity() * size_of::<Sent>() + self.firsts.memory_bytes()
     }
 
     /// Adds new data above everything else.
@@ -145,10 +153,19 @@ impl InFlight {
             "data joins at the back"
         );
         if self.sent.len() >= self.ranges_max as usize {
-            self.sent.pop_front();
+            self.forget_lowest();
             self.acked = self.acked.saturating_sub(1);
         }
         self.sent.push_back(sent);
+    }
+
+    #[inline]
+    fn forget_lowest(&mut self) {
+        if let Some(sent) = self.sent.pop_front()
+            && sent.copies > 1
+        {
+            self.firsts.forget(sent.start);
+        }
     }
 
     /// Adds a range that no other overlaps, wherever it belongs.
@@ -280,6 +297,29 @@ impl InFlight {
         self.sent.get_mut(index)
     }
 
+    /// The first copy of a range that is remembered.
+    pub(super) fn first_copy(&self, sent: &Sent) -> FirstCopy {
+        let kept = (sent.copies > 1).then(|| self.firsts.get(sent.start));
+        kept.flatten().unwrap_or_else(|| sent.as_first())
+    }
+
+    /// The latest copy of the range at `index` is about to give way to a further one.
+    pub(super) fn keep_first(&mut self, index: usize) {
+        if let Some(sent) = self.sent.get(index).filter(|sent| sent.copies == 1) {
+            self.firsts.set(sent.start, sent.as_first());
+        }
+    }
+
+    /// The first copy of the range at `index` has passed after further ones: `original`, but for its
+    /// row.
+    pub(super) fn replace_first(&mut self, index: usize, original: &Sent) {
+        if let Some(sent) = self.sent.get(index) {
+            let row = self.first_copy(sent).row;
+            let first = original.as_first();
+            self.firsts.set(sent.start, FirstCopy { row, ..first });
+        }
+    }
+
     /// The `n`th range, from 0, of those that the cumulative ACK has not passed.
     #[inline]
     pub(super) fn nth_unacked(&self, n: usize) -> Option<&Sent> {
@@ -306,6 +346,12 @@ impl InFlight {
         Some(sent)
     }
 
+    /// The same, and the first copy of that range.
+    pub(super) fn release_next_copies(&mut self, ack: i64) -> Option<(&mut Sent, FirstCopy)> {
+        let first = self.first_copy(self.nth_unacked(0)?);
+        self.release_next(ack).map(|sent| (sent, first))
+    }
+
     /// Forgets acknowledged ranges beyond the history; `flight` is how many were in flight before
     /// the ACK that passed at `now`.
     #[inline]
@@ -320,7 +366,7 @@ impl InFlight {
             if young && self.acked as usize <= HISTORY_MAX {
                 break;
             }
-            self.sent.pop_front();
+            self.forget_lowest();
             self.acked -= 1;
         }
         self.next_reported = self.next_reported.saturating_sub(before - self.acked);
@@ -411,14 +457,10 @@ mod tests {
                 in_flight.push(Sent {
                     start,
                     at: CaptureTime::MIN,
-                    first_at: CaptureTime::MIN,
                     len,
                     tsval: 0,
-                    first_tsval: 0,
                     row: 0,
-                    first_row: 0,
                     id: 0,
-                    first_id: 0,
                     copies: 1,
                     marks: Marks::default(),
                     verdict: Verdict::NEW,

@@ -1,5 +1,7 @@
 //! How far apart data packets and ACKs of a flow are: what shows the link (METRICS.md R8).
 
+use thin_vec::ThinVec;
+
 use crate::metric::Step;
 use crate::time::CaptureTime;
 
@@ -65,7 +67,7 @@ struct Steps {
     skip: u32,
     /// One in so many is kept.
     every: u32,
-    kept: Vec<Step>,
+    kept: ThinVec<Step>,
 }
 
 impl Default for Steps {
@@ -75,7 +77,7 @@ impl Default for Steps {
             last_bytes: 0,
             skip: FIRST,
             every: 1,
-            kept: Vec::new(),
+            kept: ThinVec::new(),
         }
     }
 }

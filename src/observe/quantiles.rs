@@ -1,5 +1,7 @@
 //! A distribution of delays in bounded memory.
 
+use thin_vec::{ThinVec, thin_vec};
+
 /// Buckets an octave, as a power of two: 64 of them are 1.6 % wide, so the middle of one is
 /// within 0.8 % of every delay in it.
 const SUB_BITS: u32 = 6;
@@ -81,7 +83,10 @@ enum Held {
     /// The bucket of each, in the order they came.
     Few([u32; FEW]),
     /// How many in each bucket, from the lowest in use on.
-    Counted { first_bucket: u32, counts: Vec<u32> },
+    Counted {
+        first_bucket: u32,
+        counts: ThinVec<u32>,
+    },
 }
 
 impl Default for Held {
@@ -125,7 +130,7 @@ impl Held {
         let highest = few.into_iter().max().unwrap_or(0);
         *self = Self::Counted {
             first_bucket: lowest,
-            counts: vec![0; (highest - lowest) as usize + 1],
+            counts: thin_vec![0; (highest - lowest) as usize + 1],
         };
         for bucket in few {
             self.count(bucket);

@@ -149,9 +149,9 @@ pub struct LiveConnection<const SEGMENTS: bool> {
     pub(super) data: [Option<Box<LiveFlow>>; 2],
 }
 
-// A table holds both in one block, and allocators round up: one byte more would take 512.
+// A table holds both in one block, and allocators round up: one byte more would take 256.
 #[cfg(not(test))]
-const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>() <= 2048);
+const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>() <= 1784);
 
 /// What only a direction with payload, or with ACKs of one, needs.
 #[derive(Debug)]

@@ -59,7 +59,7 @@ pub struct DirectionSummary {
     pub rtt: DelayDistribution,
     pub rtt_exact: DelayStats,
     pub rtt_ts: DelayStats,
-    pub in_flight_bytes_max: Option<u64>,
+    in_flight_bytes_max: u64,
     /// Saturates.
     pub in_flight_bytes_sum: u64,
     pub in_flight_samples: u64,
@@ -172,7 +172,7 @@ impl DirectionSummary {
     #[inline]
     pub(super) fn on_data(&mut self, data: &DataArrival) {
         if let Some(in_flight) = data.in_flight_bytes {
-            self.in_flight_bytes_max = self.in_flight_bytes_max.max(Some(in_flight));
+            self.in_flight_bytes_max = self.in_flight_bytes_max.max(in_flight);
             self.in_flight_bytes_sum = self.in_flight_bytes_sum.saturating_add(in_flight);
             self.in_flight_samples += 1;
         }
@@ -274,6 +274,12 @@ impl DirectionSummary {
             Signal::SuperSegment => incidents.super_segments += 1,
             Signal::ReorderedAtReceiver => incidents.reordered_at_receiver += 1,
         }
+    }
+
+    /// Most bytes in flight at a data segment; `None` where no ACK was seen.
+    #[must_use]
+    pub fn in_flight_bytes_max(&self) -> Option<u64> {
+        (self.in_flight_samples > 0).then_some(self.in_flight_bytes_max)
     }
 
     /// Mean of the bytes in flight over the data segments; `None` where no ACK was seen.

@@ -274,7 +274,7 @@ impl Run<'_> {
             Metric::RetransmissionRate,
             Some(retransmitted / summary.data_packets as f64),
         );
-        let in_flight = summary.in_flight_bytes_max.map(|bytes| bytes as f64);
+        let in_flight = summary.in_flight_bytes_max().map(|bytes| bytes as f64);
         set(Metric::InFlightBytesMax, in_flight);
         values
     }

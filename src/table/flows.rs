@@ -113,7 +113,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.flow.record.series.bins(), row.flow.summary().rtt.ns_min()?);
     "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.flow.record.series.bins()], row.config.bin_ns);
     "link_bps_estimated" "R8" Real |row| row.link_bps;
-    "in_flight_bytes_max" "I1" Count |row| row.flow.summary().in_flight_bytes_max;
+    "in_flight_bytes_max" "I1" Count |row| row.flow.summary().in_flight_bytes_max();
     "in_flight_bytes_mean" "I1" Real |row| row.flow.summary().in_flight_bytes_mean();
     "retransmitted_packets" "X1" Count |row| Some(row.flow.summary().incidents().retransmitted_packets);
     "retransmitted_bytes" "X1" Count |row| Some(row.flow.summary().incidents().retransmitted_bytes);

@@ -1,5 +1,7 @@
 //! Ranges of one direction's stream: what SACK reported, and what was never seen.
 
+use thin_vec::ThinVec;
+
 use crate::decode::Segment;
 use crate::time::CaptureTime;
 
@@ -72,7 +74,7 @@ impl<T> SeldomList<T> {
 /// a sorted vector searched from above.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
-    ranges: Vec<StreamRange>,
+    ranges: ThinVec<StreamRange>,
     bytes: u64,
 }
 
@@ -294,9 +296,10 @@ impl Hole {
 /// The holes of one direction: disjoint and sorted. Nearly always few, opened at the upper end.
 #[derive(Debug)]
 pub(super) struct Holes {
-    list: Vec<Hole>,
-    /// The sender has been asked for all below: SACK told of them often enough.
-    asked_below: Option<i64>,
+    list: ThinVec<Hole>,
+    /// The sender has been asked for all below: SACK told of them often enough. The lowest number
+    /// where it was asked for none.
+    asked_below: i64,
     /// Below it ends no hole that the sender has not been asked for; may be too low.
     untold_from: i64,
     /// Holes kept; one more drops the lowest.
@@ -308,8 +311,8 @@ pub(super) struct Holes {
 impl Default for Holes {
     fn default() -> Self {
         Self {
-            list: Vec::new(),
-            asked_below: None,
+            list: ThinVec::new(),
+            asked_below: i64::MIN,
             untold_from: i64::MIN,
             most: HOLES_MAX,
             forgotten_bytes: 0,
@@ -367,9 +370,7 @@ impl Holes {
                 .list
                 .first()
                 .is_some_and(|hole| hole.asked_at.is_some());
-        let first = self
-            .list
-            .partition_point(|hole| asked.is_some_and(|asked| hole.end <= asked));
+        let first = self.list.partition_point(|hole| hole.end <= asked);
         self.untold_from = i64::MAX;
         for hole in &mut self.list[first..] {
             if hole.end >= highest {
@@ -378,7 +379,7 @@ impl Holes {
             }
             hole.tell(at, recovering || highest - hole.end > clear);
             if hole.asked_at.is_some() {
-                self.asked_below = Some(hole.end);
+                self.asked_below = hole.end;
                 self.untold_from = i64::MAX;
             } else {
                 self.untold_from = self.untold_from.min(hole.end);

@@ -104,41 +104,50 @@ const DELAY_NS_MAX: i64 = 3_600_000_000_000;
 
 /// Smoothed delay and its variation (RFC 6298 section 2), and the smallest delay, of one half of
 /// the path. Steers judgements; what users see is computed from the samples themselves. All in nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Estimate {
-    min: Option<i64>,
+    /// The largest number before the first sample.
+    min: i64,
     smoothed: i64,
     variation: i64,
+}
+
+impl Default for Estimate {
+    fn default() -> Self {
+        Self {
+            min: i64::MAX,
+            smoothed: 0,
+            variation: 0,
+        }
+    }
 }
 
 impl Estimate {
     pub(super) fn add(&mut self, rtt_ns: i64) {
         // A clock that jumped by years must not make the sums overflow.
         let rtt_ns = rtt_ns.clamp(0, DELAY_NS_MAX);
-        match self.min {
-            None => {
-                self.min = Some(rtt_ns);
-                self.smoothed = rtt_ns;
-                self.variation = rtt_ns / 2;
-            }
-            Some(min) => {
-                self.min = Some(min.min(rtt_ns));
-                self.variation += ((rtt_ns - self.smoothed).abs() - self.variation) / 4;
-                self.smoothed += (rtt_ns - self.smoothed) / 8;
-            }
+        if self.min == i64::MAX {
+            self.smoothed = rtt_ns;
+            self.variation = rtt_ns / 2;
+        } else {
+            self.variation += ((rtt_ns - self.smoothed).abs() - self.variation) / 4;
+            self.smoothed += (rtt_ns - self.smoothed) / 8;
         }
+        self.min = self.min.min(rtt_ns);
     }
 
     /// Lowers the smallest delay to `ns`, which was measured otherwise, where one is known.
     pub(super) fn lower(&mut self, ns: Option<i64>) {
-        if let (Some(min), Some(ns)) = (self.min, ns) {
-            self.min = Some(min.min(ns));
+        if self.min < i64::MAX
+            && let Some(ns) = ns
+        {
+            self.min = self.min.min(ns);
         }
     }
 
     /// Smallest delay; `None` before the first sample.
     pub(super) fn min_ns(&self) -> Option<i64> {
-        self.min
+        (self.min < i64::MAX).then_some(self.min)
     }
 
     /// Smoothed delay; 0 before the first sample.

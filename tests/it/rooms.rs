@@ -34,6 +34,10 @@ const HOMES: &[(&str, &[&str])] = &[
     ),
     ("hashbrown", &["flow"]),
     ("statrs", &["metric/stats/distribution"]),
+    (
+        "thin_vec",
+        &["observe/dispersion", "observe/quantiles", "track/ranges"],
+    ),
     ("rayon", &["analyze", "report/chart", "report/tables"]),
     ("csv", &["study/import"]),
     (

@@ -172,7 +172,7 @@ fn series_holds(flow: &Flow<'_>) {
     );
     assert!(sum(|bin| bin.ip_bytes) <= summary.ip_bytes);
     let most = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
-    assert_eq!(most, summary.in_flight_bytes_max);
+    assert_eq!(most, summary.in_flight_bytes_max());
 }
 
 /// Everything measured of each flow as text, by its ends and its turn: what a twist changed is

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::config::{CaptureInput, Config};
-use super::memory::Memory;
+use super::memory::{GivenUp, Memory};
 use super::merge::{CaptureAnalysis, CaptureFacts, FrameIndex};
 use super::pings::Pings;
 use super::pruning::Pruning;
@@ -204,7 +204,55 @@ struct Source<'a> {
     errors: Vec<CaptureError>,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    fn new(name: String, reader: CaptureReader, config: &'a Config, watch: &'a Watch) -> Self {
+        Self {
+            config,
+            watch,
+            name,
+            reader,
+            window: Window::new(),
+            fragments: FragmentTable::new(),
+            pings: Pings::default(),
+            frames: FrameIndex::default(),
+            tally: Tally::default(),
+            records: 0,
+            filtered_whole: 0,
+            span: None,
+            errors: Vec::new(),
+        }
+    }
+
+    /// When the capture's first record was captured, as long as the first window is at hand.
+    fn origin(&self) -> CaptureTime {
+        if self.window.is_empty() {
+            CaptureTime::default()
+        } else {
+            self.window.record(0).at
+        }
+    }
+
+    /// What was found besides connections.
+    fn facts(self, origin: CaptureTime, given_up: GivenUp, cut_by_limit: u64) -> CaptureFacts {
+        let mut tally = self.tally;
+        tally.merge(&self.fragments.skipped());
+        tally.add_many(Skip::Filtered, self.filtered_whole);
+        CaptureFacts {
+            name: self.name,
+            files: self.reader.files().to_vec(),
+            records: self.records,
+            tcp_records: self.records - tally.total(),
+            tally,
+            span: self.span,
+            origin,
+            frames: self.frames,
+            pings: self.pings.into_pings(),
+            given_up,
+            cut_by_limit,
+            errors: self.errors,
+        }
+    }
+
     /// Reads and decodes the next window into `batch`. `false` at the end.
     fn next(&mut self, batch: &mut Batch) -> bool {
         loop {
@@ -384,44 +432,12 @@ fn read<const SEGMENTS: bool>(
     config: &Config,
     watch: &Watch,
 ) -> CaptureAnalysis {
-    let mut source = Source {
-        config,
-        watch,
-        name: name.clone(),
-        reader,
-        window: Window::new(),
-        fragments: FragmentTable::new(),
-        pings: Pings::default(),
-        frames: FrameIndex::default(),
-        tally: Tally::default(),
-        records: 0,
-        filtered_whole: 0,
-        span: None,
-        errors: Vec::new(),
-    };
+    let mut source = Source::new(name, reader, config, watch);
     let (mut ahead, mut behind) = (Batch::default(), Batch::default());
     let mut more = source.next(&mut ahead);
-    // Bins are counted from the first record of the capture.
-    let origin = if source.window.is_empty() {
-        CaptureTime::default()
-    } else {
-        source.window.record(0).at
-    };
+    let origin = source.origin();
     let curve_growth = Arc::new(AtomicUsize::new(0));
-    let mut tables: Vec<FlowTable<Recorder<SEGMENTS>>> = (0..SHARDS)
-        .map(|_| {
-            let record = RecordConfig {
-                origin,
-                bin_ns: config.bin_ns,
-                bins_max: config.bins_max,
-                time_sequence: config.time_sequence,
-                gaps: config.gaps,
-                curves: config.pairs.top > 1,
-                curve_growth: curve_growth.clone(),
-            };
-            FlowTable::new(Recorder::new(record), config.limits)
-        })
-        .collect();
+    let mut tables = tables::<SEGMENTS>(config, origin, &curve_growth);
     let mut memory = Memory::new(config.memory_bytes);
     let mut shown = 0;
     let mut pruning = Pruning::new(config.pairs);
@@ -448,22 +464,27 @@ fn read<const SEGMENTS: bool>(
     }
     let (recorders, table_facts): (Vec<_>, Vec<_>) =
         tables.into_par_iter().map(FlowTable::finish).unzip();
-    let mut tally = source.tally;
-    tally.merge(&source.fragments.skipped());
-    tally.add_many(Skip::Filtered, source.filtered_whole);
-    let facts = CaptureFacts {
-        name,
-        files: source.reader.files().to_vec(),
-        records: source.records,
-        tcp_records: source.records - tally.total(),
-        tally,
-        span: source.span,
-        origin,
-        frames: source.frames,
-        pings: source.pings.into_pings(),
-        given_up: memory.given_up(),
-        cut_by_limit: table_facts.iter().map(|facts| facts.cut_by_limit).sum(),
-        errors: source.errors,
-    };
+    let cut_by_limit = table_facts.iter().map(|facts| facts.cut_by_limit).sum();
+    let facts = source.facts(origin, memory.given_up(), cut_by_limit);
     CaptureAnalysis::merge(facts, recorders, config)
+}
+
+/// A table for each shard. Bins are counted from `origin`.
+fn tables<const SEGMENTS: bool>(
+    config: &Config,
+    origin: CaptureTime,
+    curve_growth: &Arc<AtomicUsize>,
+) -> Vec<FlowTable<Recorder<SEGMENTS>>> {
+    let record = RecordConfig {
+        origin,
+        bin_ns: config.bin_ns,
+        bins_max: config.bins_max,
+        time_sequence: config.time_sequence,
+        gaps: config.gaps,
+        curves: config.pairs.top > 1,
+        curve_growth: curve_growth.clone(),
+    };
+    (0..SHARDS)
+        .map(|_| FlowTable::new(Recorder::new(record.clone()), config.limits))
+        .collect()
 }

@@ -20,6 +20,7 @@ mod limits;
 mod quiet;
 mod ranges;
 mod rtt;
+mod succession;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ use ids::Step;
 use quiet::is_plain;
 
 pub use handshake::{Closing, Handshake, Opening};
+pub use succession::{SynPlace, SynSign};
 
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, Signal};
@@ -49,7 +51,8 @@ pub struct HalfState {
     pub application_limited_ns: i64,
     /// Time in which the receiver's window was full (METRICS.md L1), in ns.
     pub receiver_limited_ns: i64,
-    /// Segments far outside the stream, most likely strays of an earlier connection.
+    /// Segments far outside the stream, most likely strays of an earlier connection, and SYNs with
+    /// another number that it outlived.
     pub strays: u64,
 }
 
@@ -278,29 +281,6 @@ impl Connection {
                 half.note_repaired(dir, at, true, sink);
             }
         }
-    }
-
-    /// Whether a SYN of direction `dir` with these fields cannot belong to this connection any
-    /// more, because the ports are used anew (RFC 9293 section 3.6.1).
-    #[must_use]
-    pub fn is_superseded_by(&self, dir: Direction, segment: &Segment) -> bool {
-        let half = &self.halves[dir.index()];
-        if !segment.flags.has(TcpFlags::SYN) {
-            return false;
-        }
-        let fresh = half.isn.is_none_or(|isn| isn != segment.seq);
-        if segment.flags.has(TcpFlags::ACK) {
-            // The answer to a SYN of this connection belongs to it, whatever was tried before.
-            return fresh
-                && half.sent_data
-                && half.isn.is_some()
-                && self.handshake.closing().is_over();
-        }
-        // A second SYN with another number, before anything was sent, is a new attempt.
-        fresh
-            && (half.isn.is_some()
-                || half.sent_data
-                || self.halves[dir.reversed().index()].sent_data)
     }
 }
 

@@ -1,9 +1,11 @@
 //! The connections of one shard.
 
+mod held;
 mod memory;
 mod queue;
 
 use hashbrown::HashTable;
+use held::Held;
 
 use super::half_open::HalfOpen;
 use super::key::EndsHasher;
@@ -153,6 +155,8 @@ struct Head {
     queued: Option<(u32, u32)>,
     /// What its state held besides itself when it was last counted, in bytes.
     held_bytes: usize,
+    /// SYNs of which it is not known yet whether they are its own.
+    syns: Held,
 }
 
 /// What a connection has come to.
@@ -261,9 +265,13 @@ impl<O: Observer> FlowTable<O> {
     #[inline]
     fn take(&mut self, hash: u64, mut index: usize, mut dir: Direction, segment: &Segment) {
         if self.is_past(index, dir, segment) {
-            self.close(index, false);
-            index = self.open(hash, segment);
-            dir = self.direction(index, segment);
+            (index, dir) = self.succeed(hash, index, dir, segment);
+        } else if self.is_syn_or_waits(index, segment) {
+            if segment.flags.has(TcpFlags::SYN) && self.hold(index, dir, segment) {
+                self.count_memory(index);
+                return;
+            }
+            self.let_strays_go(index, dir, segment);
         }
         self.pass(index, dir, segment);
         self.count_memory(index);
@@ -305,7 +313,7 @@ impl<O: Observer> FlowTable<O> {
             self.close(self.flows.len() - 1, false);
         }
         for first in self.half_open.take_until(CaptureTime::MAX) {
-            self.put_away(&first, false);
+            self.put_away(&[first], false);
         }
         (self.observer, self.facts)
     }
@@ -325,7 +333,7 @@ impl<O: Observer> FlowTable<O> {
         if first.is_none() && HalfOpen::takes(segment) {
             if self.half_open.len() >= self.limits.half_open_max {
                 for first in self.half_open.take_quarter() {
-                    self.put_away(&first, true);
+                    self.put_away(&[first], true);
                 }
             }
             self.half_open.add(hash, segment);
@@ -338,13 +346,16 @@ impl<O: Observer> FlowTable<O> {
         Some((index, self.direction(index, segment)))
     }
 
-    /// Nothing came after the first packet of a connection.
-    fn put_away(&mut self, first: &Segment, cut_by_limit: bool) {
+    /// Nothing came after the first packet of a connection, or its repeats.
+    fn put_away(&mut self, packets: &[Segment], cut_by_limit: bool) {
+        let Some(first) = packets.first() else { return };
         let identity = FlowIdentity::of(first);
         let dir = identity.direction(first).unwrap_or(Direction::Forward);
         let mut sink = self.observer.open(&identity);
         let mut connection = Connection::with_limits(self.limits.track);
-        connection.on_segment(dir, first, &mut sink);
+        for packet in packets {
+            connection.on_segment(dir, packet, &mut sink);
+        }
         connection.finish(&mut sink);
         self.facts.cut_by_limit += u64::from(cut_by_limit);
         self.observer
@@ -365,6 +376,7 @@ impl<O: Observer> FlowTable<O> {
             last_at: segment.at,
             queued: None,
             held_bytes: 0,
+            syns: Held::default(),
         });
         self.flows.push(Box::new(Flow {
             connection: Connection::with_limits(self.limits.track),
@@ -399,6 +411,7 @@ impl<O: Observer> FlowTable<O> {
         let Flow { connection, sink } = *flow;
         self.observer
             .close(&head.identity, &connection, sink, cut_by_limit);
+        self.put_away_held(head.syns, cut_by_limit);
     }
 
     /// Whether a segment follows the one before it in its connection so closely that no silence
@@ -419,7 +432,13 @@ impl<O: Observer> FlowTable<O> {
         (!self.is_prompt(index, segment)
             && silent_ns < LEAP_NS
             && self.limits.ended(flow, silent_ns))
-            || (segment.flags.has(TcpFlags::SYN) && flow.connection.is_superseded_by(dir, segment))
+            || (self.is_syn_or_waits(index, segment) && self.begins_next(index, dir, segment))
+    }
+
+    /// Whether a segment has SYN, or SYNs are held that it may tell of.
+    #[inline]
+    fn is_syn_or_waits(&self, index: usize, segment: &Segment) -> bool {
+        segment.flags.has(TcpFlags::SYN) || !self.heads[index].syns.is_empty()
     }
 
     #[inline]
@@ -472,7 +491,7 @@ impl<O: Observer> FlowTable<O> {
         let past_ns = JUMP_NS.saturating_add(self.limits.idle_ns);
         let until = self.now.plus_ns(-past_ns);
         for first in self.half_open.take_until(until) {
-            self.put_away(&first, false);
+            self.put_away(&[first], false);
         }
     }
 

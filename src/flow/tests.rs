@@ -1,5 +1,7 @@
 //! Segment by segment against connection by connection: the same connections, with the same in them.
 
+mod strays;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -99,7 +99,7 @@ pub(super) struct HalfFlow {
     pub(super) last_was_repeat: bool,
     /// Where the last segment out of reach ended.
     stray_end: Option<i64>,
-    /// Segments out of reach.
+    /// Segments out of reach, and SYNs of no connection.
     pub(super) strays: u64,
 }
 

@@ -176,6 +176,8 @@ impl Handshake {
         };
         let copies = match self.opening(dir) {
             Some(known) if known.isn == segment.seq => known.copies + 1,
+            // A late answer of another host, or to another attempt.
+            Some(_) if self.confirmed => return,
             _ => 1,
         };
         self.openings[dir.index()] = Some(Opening {

@@ -25,7 +25,8 @@ impl<O: Observer> FlowTable<O> {
     #[inline]
     pub(super) fn count_memory(&mut self, index: usize) {
         let (head, flow) = (&mut self.heads[index], &self.flows[index]);
-        let held = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
+        let state = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
+        let held = state + head.syns.memory_bytes();
         self.held_bytes = self.held_bytes + held - head.held_bytes;
         head.held_bytes = held;
     }
@@ -60,7 +61,7 @@ impl<O: Observer> FlowTable<O> {
     /// waited longest.
     pub fn put_away_half_open(&mut self) {
         for first in self.half_open.take_silent_half() {
-            self.put_away(&first, true);
+            self.put_away(&[first], true);
         }
         self.half_open.shrink();
     }
@@ -73,7 +74,7 @@ impl<O: Observer> FlowTable<O> {
             }
         }
         for first in self.half_open.take_until(self.now.plus_ns(-silent_ns)) {
-            self.put_away(&first, true);
+            self.put_away(&[first], true);
         }
         self.shrink();
     }
@@ -85,7 +86,7 @@ impl<O: Observer> FlowTable<O> {
             self.make_room();
         }
         for first in self.half_open.take_quarter() {
-            self.put_away(&first, true);
+            self.put_away(&[first], true);
         }
         self.shrink();
     }

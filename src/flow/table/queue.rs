@@ -44,7 +44,7 @@ impl<O: Observer> FlowTable<O> {
             if plain
                 && let Some(index) = recent
                 && let Some(dir) = self.heads[index].identity.direction(segment)
-                && self.is_prompt(index, segment)
+                && self.is_plain(index, segment)
             {
                 self.enqueue(&mut queue, index, dir, segment);
                 continue;
@@ -61,7 +61,7 @@ impl<O: Observer> FlowTable<O> {
             let Some((index, dir)) = found else {
                 continue;
             };
-            if plain && self.is_prompt(index, segment) {
+            if plain && self.is_plain(index, segment) {
                 self.enqueue(&mut queue, index, dir, segment);
                 recent = Some(index);
             } else {
@@ -74,6 +74,12 @@ impl<O: Observer> FlowTable<O> {
             }
         }
         self.work_off(&mut queue);
+    }
+
+    /// Whether a segment without SYN belongs to its connection for certain.
+    #[inline]
+    fn is_plain(&self, index: usize, segment: &Segment) -> bool {
+        self.is_prompt(index, segment) && self.heads[index].syns.is_empty()
     }
 
     #[inline]

@@ -1,0 +1,159 @@
+//! SYNs of which only what follows tells whose they are.
+
+use super::{FlowTable, Observer};
+use crate::decode::{Segment, TcpFlags};
+use crate::event::Direction;
+use crate::track::{SynPlace, SynSign};
+
+/// SYNs held of one connection: one that is repeated until its sender gives up comes seven times
+/// (`tcp_syn_retries` of Linux). One more lets the first go.
+const HELD_MAX: usize = 8;
+
+/// SYNs that came between the segments of a connection, oldest first. Nearly always none.
+#[derive(Debug, Default)]
+#[expect(
+    clippy::box_collection,
+    reason = "one pointer in each connection's head"
+)]
+pub(super) struct Held(Option<Box<Vec<Segment>>>);
+
+impl Held {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn take(&mut self) -> Vec<Segment> {
+        self.0.take().map_or_else(Vec::new, |held| *held)
+    }
+
+    fn as_slice(&self) -> &[Segment] {
+        self.0.as_ref().map_or(&[], |held| held.as_slice())
+    }
+
+    /// Memory that they take, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |held| {
+            size_of::<Vec<Segment>>() + held.capacity() * size_of::<Segment>()
+        })
+    }
+}
+
+impl<O: Observer> FlowTable<O> {
+    /// Whether a segment with SYN, or while SYNs are held, begins or goes on with the next
+    /// connection.
+    #[cold]
+    pub(super) fn begins_next(&self, index: usize, dir: Direction, segment: &Segment) -> bool {
+        let connection = &self.flows[index].connection;
+        let is_syn = segment.flags.has(TcpFlags::SYN);
+        (is_syn && connection.syn_place(dir, segment) == SynPlace::Next)
+            || self.answered(index, dir, segment).is_some()
+    }
+
+    /// The latest SYN held that a segment shows to have begun the next connection.
+    fn answered(&self, index: usize, dir: Direction, segment: &Segment) -> Option<&Segment> {
+        let held = self.heads[index].syns.as_slice();
+        held.iter().rev().find(|syn| {
+            let connection = &self.flows[index].connection;
+            let sign = connection.sign_about(self.direction(index, syn), syn, dir, segment);
+            sign == SynSign::Next
+        })
+    }
+
+    /// Ends the connection at `index`, before a segment that does not belong to it, and begins the
+    /// next one, with the SYNs held that are the next one's.
+    #[cold]
+    pub(super) fn succeed(
+        &mut self,
+        hash: u64,
+        index: usize,
+        dir: Direction,
+        segment: &Segment,
+    ) -> (usize, Direction) {
+        let first = self.answered(index, dir, segment).unwrap_or(segment);
+        let (src, seq) = (first.src, first.seq);
+        let held = self.heads[index].syns.take();
+        self.close(index, false);
+        let (own, others): (Vec<Segment>, Vec<Segment>) = held
+            .into_iter()
+            .partition(|syn| syn.src == src && syn.seq == seq);
+        self.put_away_attempts(&others, false);
+        let index = self.open(hash, own.first().unwrap_or(segment));
+        for syn in &own {
+            self.pass(index, self.direction(index, syn), syn);
+        }
+        (index, self.direction(index, segment))
+    }
+
+    /// Holds a segment with SYN whose connection is not known yet; `false`: it belongs here.
+    #[cold]
+    pub(super) fn hold(&mut self, index: usize, dir: Direction, segment: &Segment) -> bool {
+        let connection = &self.flows[index].connection;
+        if connection.syn_place(dir, segment) != SynPlace::Open {
+            return false;
+        }
+        let is_live = connection.has_payload();
+        let head = &mut self.heads[index];
+        head.last_at = head.last_at.max(segment.at);
+        let held = head.syns.0.get_or_insert_default();
+        let oldest = (held.len() >= HELD_MAX).then(|| held.remove(0));
+        held.push(*segment);
+        if let Some(oldest) = oldest {
+            if is_live {
+                self.pass_stray(index, &oldest);
+            } else {
+                self.put_away_attempts(&[oldest], false);
+            }
+        }
+        true
+    }
+
+    /// A segment passes while SYNs are held: those that it shows to be strays are let go.
+    #[cold]
+    pub(super) fn let_strays_go(&mut self, index: usize, dir: Direction, segment: &Segment) {
+        let connection = &self.flows[index].connection;
+        let is_stray = |syn: &Segment| {
+            let sign = connection.sign_about(self.direction(index, syn), syn, dir, segment);
+            sign == SynSign::Stray
+        };
+        let held = self.heads[index].syns.as_slice();
+        let (strays, open): (Vec<Segment>, Vec<Segment>) =
+            held.iter().partition(|syn| is_stray(syn));
+        if strays.is_empty() {
+            return;
+        }
+        self.heads[index].syns = Held::default();
+        if !open.is_empty() {
+            self.heads[index].syns = Held(Some(Box::new(open)));
+        }
+        for stray in &strays {
+            self.pass_stray(index, stray);
+        }
+    }
+
+    fn pass_stray(&mut self, index: usize, syn: &Segment) {
+        let dir = self.direction(index, syn);
+        let flow = &mut self.flows[index];
+        flow.connection.on_stray_syn(dir, syn, &mut flow.sink);
+    }
+
+    /// Nothing showed what SYNs were: each, with its repeats, is an attempt of its own.
+    #[cold]
+    pub(super) fn put_away_attempts(&mut self, syns: &[Segment], cut_by_limit: bool) {
+        let mut rest = syns.to_vec();
+        while let Some(first) = rest.first().copied() {
+            let (attempt, others): (Vec<Segment>, Vec<Segment>) = rest
+                .into_iter()
+                .partition(|syn| syn.src == first.src && syn.seq == first.seq);
+            self.put_away(&attempt, cut_by_limit);
+            rest = others;
+        }
+    }
+
+    /// Of a connection that has ended.
+    pub(super) fn put_away_held(&mut self, mut held: Held, cut_by_limit: bool) {
+        if !held.is_empty() {
+            self.put_away_attempts(&held.take(), cut_by_limit);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! A SYN between the segments of a connection: stray, or the beginning of the next one.
+//!
+//! A's numbers begin at 1000, B's at 5000. A segment is `A SYN 1000`, `B SYN,ACK 5000 1001` or, with
+//! 100 bytes, `A ACK 1001 5001 100`: who, flags, sequence number, acknowledged, bytes.
+
+use super::*;
+
+fn segment(line: &str, ordinal: usize) -> Segment {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let number = |index: usize| words.get(index).map_or(0, |word| word.parse().unwrap());
+    let ends = [
+        Endpoint::v4([10, 0, 0, 1], 1000),
+        Endpoint::v4([10, 0, 0, 2], 80),
+    ];
+    let from = usize::from(words[0] == "B");
+    let flags = words[1].split(',').fold(TcpFlags(0), |flags, word| {
+        flags.with(match word {
+            "SYN" => TcpFlags::SYN,
+            "ACK" => TcpFlags::ACK,
+            "FIN" => TcpFlags::FIN,
+            "RST" => TcpFlags::RST,
+            _ => panic!("which flag is '{word}'?"),
+        })
+    });
+    Segment {
+        at: CaptureTime::from_ns(ordinal as i64 * 1_000_000),
+        ordinal: ordinal as u64,
+        src: ends[from],
+        dst: ends[1 - from],
+        seq: Seq(number(2)),
+        ack: Seq(number(3)),
+        flags,
+        window: 500,
+        payload_len: number(4),
+        ip_len: 40 + number(4),
+        ip_packets: 1,
+        ip_id: None,
+        ecn: Ecn::NotEct,
+        timestamps: None,
+        syn: SynOptions::default(),
+        sack: SackBlocks::default(),
+        length_from_frame: false,
+        header_cut: false,
+    }
+}
+
+/// Expects connections of these records, counted from 0 in the whole trace, segment by segment and
+/// in windows of any size.
+fn check(traces: &[&str], expected: &[&[u64]]) {
+    let lines = traces.iter().flat_map(|trace| trace.lines());
+    let segments: Vec<Segment> = lines
+        .enumerate()
+        .map(|(ordinal, line)| segment(line, ordinal))
+        .collect();
+    let connections = |table: FlowTable<Ended>| -> Vec<Vec<u64>> {
+        let ordinals = |(_, taken, _): End| -> Vec<u64> {
+            let mut ordinals: Vec<u64> = taken.iter().map(|&(_, ordinal)| ordinal).collect();
+            ordinals.sort_unstable();
+            ordinals
+        };
+        in_order(table.finish()).into_iter().map(ordinals).collect()
+    };
+    for window_len in 0..segments.len() {
+        let mut table = FlowTable::new(Ended::default(), FlowLimits::default());
+        if window_len == 0 {
+            for segment in &segments {
+                table.on_segment(segment);
+            }
+        } else {
+            for window in segments.chunks(window_len) {
+                table.on_segments(std::iter::once(window));
+            }
+        }
+        assert_eq!(connections(table), expected, "windows of {window_len}");
+    }
+}
+
+/// Records 0 to 4: A asks for something and gets it; nobody closes.
+const OPEN: &str = "A SYN 1000
+    B SYN,ACK 5000 1001
+    A ACK 1001 5001
+    A ACK 1001 5001 100
+    B ACK 5001 1101 100";
+
+#[test]
+fn a_syn_that_a_challenge_ack_answers_is_a_stray_where_the_connection_goes_on() {
+    // RFC 5961 section 4.2: B acknowledges what it has, and A, which is no rebooted host, goes on.
+    check(
+        &[
+            OPEN,
+            "A SYN 900000000
+            B ACK 5101 1101
+            A ACK 1101 5101 100
+            B ACK 5101 1201",
+        ],
+        &[&[0, 1, 2, 3, 4, 5, 6, 7, 8]],
+    );
+}
+
+#[test]
+fn a_syn_that_nothing_answers_is_a_stray_where_the_connection_goes_on() {
+    // Within the window, and where B alone sends data while A acknowledges it.
+    check(
+        &[
+            OPEN,
+            "A SYN 1500
+            B ACK 5101 1101 100
+            A ACK 1101 5201
+            A ACK 1101 5201 100",
+        ],
+        &[&[0, 1, 2, 3, 4, 5, 6, 7, 8]],
+    );
+}
+
+#[test]
+fn a_syn_from_the_answering_side_is_a_stray_too() {
+    check(
+        &[OPEN, "B SYN 77\nB ACK 5101 1101 100\nA ACK 1101 5201"],
+        &[&[0, 1, 2, 3, 4, 5, 6, 7]],
+    );
+}
+
+#[test]
+fn a_stray_syn_ack_is_no_new_connection() {
+    // It acknowledges nothing that A ever sent, and A does not acknowledge its number.
+    check(
+        &[
+            OPEN,
+            "B SYN,ACK 700000000 800000001
+            A ACK 1101 5101 100
+            B ACK 5101 1201 100",
+        ],
+        &[&[0, 1, 2, 3, 4, 5, 6, 7]],
+    );
+}
+
+#[test]
+fn strays_before_the_answer_to_a_syn_do_not_take_its_place() {
+    // B acknowledges 1001, so the first SYN was the connection's.
+    check(
+        &["A SYN 1000
+            A SYN 3000000
+            B SYN,ACK 5000 1001
+            A ACK 1001 5001
+            A ACK 1001 5001 100"],
+        &[&[0, 1, 2, 3, 4]],
+    );
+}
+
+#[test]
+fn a_syn_whose_number_is_acknowledged_begins_a_connection_though_none_was_closed() {
+    // The host of A was switched off and on again.
+    check(
+        &[
+            OPEN,
+            "A SYN 900000000
+            B SYN,ACK 7000 900000001
+            A ACK 900000001 7001
+            A ACK 900000001 7001 100",
+        ],
+        &[&[0, 1, 2, 3, 4], &[5, 6, 7, 8]],
+    );
+}
+
+#[test]
+fn data_in_the_new_sequence_space_begins_a_connection_where_one_way_was_captured() {
+    check(
+        &[
+            "A SYN 1000\nA ACK 1001 5001\nA ACK 1001 5001 100",
+            "A SYN 900000000\nA ACK 900000001 7001 100",
+        ],
+        &[&[0, 1, 2], &[3, 4]],
+    );
+    check(
+        &[
+            "A SYN 1000\nA ACK 1001 5001\nA ACK 1001 5001 100",
+            "A SYN 900000000\nA ACK 900000101 7001 100",
+        ],
+        &[&[0, 1, 2], &[3, 4]],
+    );
+}
+
+#[test]
+fn ports_used_anew_just_behind_a_fin_begin_a_connection() {
+    // Linux begins 65,537 above where the connection ended that it reuses the ports of; the other FIN was not
+    // captured.
+    check(
+        &[
+            "A SYN 1000\nA ACK 1001 5001 100\nA FIN,ACK 1101 5001",
+            "A SYN 66639\nA ACK 66640 7001 100",
+        ],
+        &[&[0, 1, 2], &[3, 4]],
+    );
+}
+
+#[test]
+fn an_answer_whose_syn_was_not_captured_begins_a_connection_when_it_is_acknowledged() {
+    check(
+        &[
+            OPEN,
+            "B SYN,ACK 700000000 900000001
+            A ACK 900000001 700000001
+            A ACK 900000001 700000001 100",
+        ],
+        &[&[0, 1, 2, 3, 4], &[5, 6, 7]],
+    );
+}
+
+#[test]
+fn a_reboot_that_the_other_side_has_to_be_told_of() {
+    // RFC 9293 figure 10: B still has the connection and acknowledges what it has; A answers with a reset, which
+    // ends it, and repeats its SYN. ACK and reset belong to the earlier connection, both SYNs to the next.
+    check(
+        &[
+            OPEN,
+            "A SYN 900000000
+            B ACK 5101 1101
+            A RST 1101
+            A SYN 900000000
+            B SYN,ACK 7000 900000001
+            A ACK 900000001 7001",
+        ],
+        &[&[0, 1, 2, 3, 4, 6, 7], &[5, 8, 9, 10]],
+    );
+}
+
+#[test]
+fn a_refused_syn_is_a_connection_of_its_own() {
+    // RFC 9293 section 3.5.2: the reset acknowledges the SYN's number.
+    check(
+        &[OPEN, "A SYN 900000000\nB RST,ACK 0 900000001"],
+        &[&[0, 1, 2, 3, 4], &[5, 6]],
+    );
+}
+
+#[test]
+fn syns_after_which_nothing_comes_are_attempts_of_their_own() {
+    // Of two numbers; the first was repeated.
+    check(
+        &[
+            OPEN,
+            "A SYN 900000000
+            A SYN 900000000
+            A SYN 950000000",
+        ],
+        &[&[0, 1, 2, 3, 4], &[5, 6], &[7]],
+    );
+}
+
+#[test]
+fn of_several_attempts_the_answered_one_begins_the_connection() {
+    check(
+        &["A SYN 1000
+            A SYN 3000000
+            A SYN 900000000
+            B SYN,ACK 5000 900000001
+            A ACK 900000001 5001 100"],
+        &[&[0], &[1], &[2, 3, 4]],
+    );
+}
+
+#[test]
+fn more_strays_than_are_held_do_not_split_a_connection() {
+    let strays: Vec<String> = (0..20)
+        .map(|n| format!("A SYN {}", 900_000_000 + n))
+        .collect();
+    let all: Vec<u64> = (0..27).collect();
+    check(
+        &[
+            OPEN,
+            &strays.join("\n"),
+            "A ACK 1101 5101 100\nB ACK 5101 1201",
+        ],
+        &[&all],
+    );
+}

@@ -1,0 +1,144 @@
+//! Whether a SYN begins the next connection on the same ports, or is a stray one.
+//!
+//! Anybody can send a SYN between two hosts that talk: an old duplicate turns up, another host
+//! guesses the ports. The receiver answers with an ACK of what it has (RFC 9293 section 3.10.7.4,
+//! RFC 5961 section 4) and the connection goes on. A host that has lost the connection sends the
+//! same SYN and means it. Only what follows tells the two apart: a SYN-ACK for this very SYN, or
+//! segments in its sequence space, against segments of its sender that continue what was sent
+//! before. (Zeek keeps such a SYN in the connection and calls it weird; Wireshark begins a new stream
+//! at once.)
+
+use super::Connection;
+use super::half::HalfFlow;
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Direction, FlowSink};
+use crate::seq::Seq;
+
+/// No further than this, in bytes, is a segment expected from where its stream was last seen: more
+/// than most windows, and little beside all numbers.
+const NEAR: i64 = 1 << 24;
+
+/// Where a segment with SYN belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SynPlace {
+    /// To this connection.
+    Here,
+    /// It begins the next one.
+    Next,
+    /// To either: what follows will tell.
+    Open,
+}
+
+/// What a segment says of a SYN before it whose place is [open](SynPlace::Open).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SynSign {
+    /// It began the next connection.
+    Next,
+    /// It was a stray: its sender goes on with this connection.
+    Stray,
+    /// Nothing.
+    None,
+}
+
+impl Connection {
+    /// Where a segment of direction `dir` with SYN belongs (RFC 9293 section 3.6.1).
+    #[must_use]
+    pub fn syn_place(&self, dir: Direction, segment: &Segment) -> SynPlace {
+        let (half, peer) = (
+            &self.halves[dir.index()],
+            &self.halves[dir.reversed().index()],
+        );
+        let known = match (half.isn, half.unwrapper) {
+            (Some(isn), _) => isn == segment.seq,
+            // Data that was recorded before its SYN.
+            (None, unwrapper) => unwrapper.is_some_and(|u| u.base() == segment.seq.plus(1)),
+        };
+        if known {
+            return SynPlace::Here;
+        }
+        let over = self.handshake.closing().is_over();
+        if !segment.flags.has(TcpFlags::ACK) {
+            // A second SYN with another number is a new attempt, unless it turns out otherwise.
+            let begun = half.isn.is_some() || half.sent_data || peer.sent_data;
+            return match (begun, over) {
+                (false, _) => SynPlace::Here,
+                (true, true) => SynPlace::Next,
+                (true, false) => SynPlace::Open,
+            };
+        }
+        // The answer to a SYN of this connection belongs to it, whatever was tried before.
+        let begun = half.sent_data || half.una.is_some();
+        let answers = peer.isn.is_some_and(|isn| isn.plus(1) == segment.ack);
+        if over && half.sent_data && half.isn.is_some() {
+            SynPlace::Next
+        } else if begun && half.isn.is_some() && !answers {
+            SynPlace::Open
+        } else {
+            SynPlace::Here
+        }
+    }
+
+    /// What a segment of direction `dir` says of `syn`, of direction `syn_dir`, whose place is open.
+    #[must_use]
+    pub fn sign_about(
+        &self,
+        syn_dir: Direction,
+        syn: &Segment,
+        dir: Direction,
+        segment: &Segment,
+    ) -> SynSign {
+        let flags = segment.flags;
+        let first = syn.seq.plus(1);
+        let half = &self.halves[syn_dir.index()];
+        if flags.has(TcpFlags::SYN) {
+            let beyond = i64::from(segment.ack.offset_from(first));
+            let answers = dir != syn_dir
+                && flags.has(TcpFlags::ACK)
+                && (0..=i64::from(syn.payload_len)).contains(&beyond);
+            return if answers {
+                SynSign::Next
+            } else {
+                SynSign::None
+            };
+        }
+        if dir == syn_dir {
+            // A reset answers the ACK that a SYN of the next connection gets from the earlier one.
+            if flags.any(TcpFlags::RST) {
+                SynSign::None
+            } else if half.is_nearer_to(first, segment.seq) {
+                SynSign::Next
+            } else {
+                SynSign::Stray
+            }
+        } else if flags.has(TcpFlags::ACK) && half.is_nearer_to(first, segment.ack) {
+            SynSign::Next
+        } else {
+            SynSign::None
+        }
+    }
+
+    /// A SYN of direction `dir` passed that this connection outlived.
+    pub fn on_stray_syn<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+        sink.packet(dir, segment);
+        self.halves[dir.index()].strays += 1;
+    }
+}
+
+impl HalfFlow {
+    /// Whether a sequence or ACK number belongs to a stream that begins at `first` and not to this.
+    fn is_nearer_to(&self, first: Seq, number: Seq) -> bool {
+        let beyond = i64::from(number.offset_from(first));
+        if !(0..=NEAR).contains(&beyond) {
+            return false;
+        }
+        let Some(unwrapper) = self.unwrapper else {
+            return true;
+        };
+        let offset = unwrapper.offset(number, self.high);
+        // Nothing comes behind a FIN but the number that it takes itself.
+        let highest = self.fin.map_or(self.high + NEAR, |fin| fin + 1);
+        let own = (self.high - NEAR..=highest).contains(&offset);
+        // Where both are possible, a gap that ends at just this number would be a coincidence.
+        !own || (beyond == 0 && offset > self.high + 1)
+    }
+}

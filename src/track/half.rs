@@ -166,12 +166,8 @@ impl HalfFlow {
     }
 
     /// The stream offset of a segment's first payload byte, or `None` when it is out of reach.
-    fn offset_of(&mut self, segment: &Segment, syn: bool) -> Option<i64> {
-        let first = if syn {
-            segment.seq.plus(1)
-        } else {
-            segment.seq
-        };
+    fn offset_of(&mut self, segment: &Segment) -> Option<i64> {
+        let first = first_byte(segment);
         let offset = self
             .unwrapper
             .get_or_insert(Unwrapper::new(first))
@@ -251,9 +247,8 @@ impl HalfFlow {
         step: Step,
         sink: &mut S,
     ) {
-        let syn = segment.flags.has(TcpFlags::SYN);
         let len = segment.payload_len;
-        let Some(start) = self.offset_of(segment, syn) else {
+        let Some(start) = self.offset_of(segment) else {
             let verdict = Verdict::of(Class::Ambiguous, Evidence::None, Confidence::Low);
             self.report(dir, segment, self.high, Taken::of(verdict, 0, len), sink);
             return;
@@ -516,6 +511,7 @@ impl HalfFlow {
             let number = self.rows.push(Row {
                 ordinal: segment.ordinal,
                 at: segment.at,
+                seq: first_byte(segment),
                 offset,
                 payload_len: segment.payload_len,
                 verdict,
@@ -551,9 +547,7 @@ impl HalfFlow {
                 &ClassifiedSegment {
                     ordinal: row.ordinal,
                     at: row.at,
-                    seq: self
-                        .unwrapper
-                        .map_or(Seq(0), |unwrapper| unwrapper.seq(row.offset)),
+                    seq: row.seq,
                     offset: row.offset,
                     payload_len: row.payload_len,
                     verdict: row.verdict,
@@ -563,6 +557,12 @@ impl HalfFlow {
             );
         }
     }
+}
+
+/// Sequence number of a segment's first byte of payload: a SYN takes one before it.
+fn first_byte(segment: &Segment) -> Seq {
+    let syn = segment.flags.has(TcpFlags::SYN);
+    segment.seq.plus(u32::from(syn))
 }
 
 /// What a data segment turned out to be; the fields are those of [`DataArrival`].

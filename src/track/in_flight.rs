@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::first_copies::{FirstCopies, FirstCopy};
 use crate::event::{RttLabel, Verdict};
+use crate::seq::Seq;
 use crate::time::CaptureTime;
 
 /// Ranges of segments remembered for one direction unless asked otherwise: a flight of 4 GiB at
@@ -383,6 +384,8 @@ impl InFlight {
 pub(super) struct Row {
     pub(super) ordinal: u64,
     pub(super) at: CaptureTime,
+    /// Of the first byte, on the wire: that of the offset, but for a segment out of reach.
+    pub(super) seq: Seq,
     pub(super) offset: i64,
     pub(super) payload_len: u32,
     pub(super) verdict: Verdict,

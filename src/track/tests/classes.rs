@@ -416,3 +416,25 @@ fn an_id_skipped_stands_for_a_packet_not_for_a_frame_of_many() {
     );
     assert_eq!(play(&trace).state.skipped_packets, 5);
 }
+
+#[test]
+fn a_stray_segment_is_listed_with_its_own_number() {
+    // ISN 999: the first byte is number 1000. The stray is 2^31 - 10,000 behind it, farther than any window
+    // reaches (RFC 7323 section 2.3).
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         101 A>B data 2147473648..2147474648
+         102 A>B data 1000..2000
+         120 B>A ack 2000",
+    ));
+    let rows: Vec<(u32, &str)> = seen
+        .rows
+        .iter()
+        .map(|row| (row.seq.0, row.verdict.class.name()))
+        .collect();
+    assert_eq!(
+        rows,
+        [(1000, "new"), (2_147_474_648, "ambiguous"), (2000, "new")]
+    );
+    assert_eq!(seen.state.strays, 1);
+}

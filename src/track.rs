@@ -20,6 +20,7 @@ mod limits;
 mod quiet;
 mod ranges;
 mod rtt;
+mod strays;
 mod succession;
 #[cfg(test)]
 mod tests;
@@ -150,7 +151,7 @@ impl Connection {
             skipped_packets: half.skipped_packets(),
             application_limited_ns: half.limits.application_ns,
             receiver_limited_ns: half.limits.receiver_ns,
-            strays: half.strays,
+            strays: half.strays.segments(),
         }
     }
 

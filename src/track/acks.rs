@@ -20,7 +20,7 @@ impl HalfFlow {
         };
         let near = self.una.unwrap_or(self.high);
         let ack = unwrapper.offset(segment.ack, near);
-        if ack > self.high + REACH_MAX || ack < near - REACH_MAX {
+        if ack > self.high + REACH_MAX || ack < near - REACH_MAX || !self.believes(segment, ack) {
             return;
         }
         let una_before = self.una;
@@ -210,6 +210,7 @@ impl HalfFlow {
         let newly = self.payload_below(ack).saturating_sub(acked_before);
         let first_ack = self.una.is_none();
         self.una = Some(ack);
+        self.strays.forget_ack();
         if newly > 0 || first_ack {
             sink.acked(
                 dir,

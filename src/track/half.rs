@@ -7,6 +7,7 @@ use super::in_flight::{InFlight, Marks, Row, Rows};
 use super::limits::Limits;
 use super::ranges::{Hole, Holes, Scoreboard, SeldomList, StreamRange};
 use super::rtt::{Echoes, Estimate};
+use super::strays::Strays;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
     Class, ClassifiedSegment, Confidence, DataArrival, Direction, Evidence, FlowSink, LossPlace,
@@ -97,10 +98,7 @@ pub(super) struct HalfFlow {
     pub(super) last_timer: Option<bool>,
     /// The last data packet repeated bytes.
     pub(super) last_was_repeat: bool,
-    /// Where the last segment out of reach ended.
-    stray_end: Option<i64>,
-    /// Segments out of reach, and SYNs of no connection.
-    pub(super) strays: u64,
+    pub(super) strays: Strays,
 }
 
 impl HalfFlow {
@@ -177,9 +175,8 @@ impl HalfFlow {
         }
         // One wild segment is a stray of an earlier connection. A second one that continues it
         // means that the capture lost more than a window, and the stream goes on from here.
-        let continues = self.stray_end == Some(offset);
-        self.stray_end = Some(offset + i64::from(segment.payload_len));
-        self.strays += 1;
+        let end = offset + i64::from(segment.payload_len);
+        let continues = self.strays.continues(offset, end);
         (continues && offset > self.high).then_some(offset)
     }
 

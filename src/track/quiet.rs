@@ -36,6 +36,7 @@ impl HalfFlow {
             && self.board.highest_end().is_none()
             && self.emissions.is_idle()
             && !self.is_repairing()
+            && !self.strays.has_ack()
     }
 
     /// Whether a segment of the peer tells this direction nothing but a window.

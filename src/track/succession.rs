@@ -120,7 +120,7 @@ impl Connection {
     /// A SYN of direction `dir` passed that this connection outlived.
     pub fn on_stray_syn<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         sink.packet(dir, segment);
-        self.halves[dir.index()].strays += 1;
+        self.halves[dir.index()].strays.add();
     }
 }
 

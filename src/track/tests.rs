@@ -22,6 +22,7 @@ mod quiet;
 mod repeats;
 mod round_trips;
 mod signs;
+mod strays;
 
 use std::fmt::Write as _;
 

@@ -93,6 +93,8 @@ enum Act {
     Again(i64, i64),
     /// B acknowledges all but so many bytes, with a window.
     Ack(i64, u16),
+    /// B acknowledges so many bytes above all that was sent.
+    Above(i64),
     /// B repeats its last ACK, with a SACK block of what came after it.
     Sack(i64, i64),
     /// B sends data of its own.
@@ -115,6 +117,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => any::<bool>().prop_map(Act::Empty),
         1 => (1_u16..4).prop_map(Act::Lose),
         1 => Just(Act::Cut),
+        1 => prop_oneof![1_i64..100_000, Just(1_000_000)].prop_map(Act::Above),
     ]
 }
 
@@ -154,6 +157,7 @@ fn write(style: Style, acts: &[(Act, i64)]) -> String {
                 ids[0] = ids[0].wrapping_add(packets);
                 continue;
             }
+            Act::Above(by) => (1, format!("ack {}", high[0] + by)),
             Act::Cut => (1, format!("ack {} cut", high[0])),
             Act::Data(len, gap) => {
                 let start = high[0] + gap;

@@ -1,0 +1,89 @@
+//! What does not fit the stream, and what follows it (RFC 9293 section 3.10.7.4).
+
+use super::{check, check_signs, opened, play};
+
+/// B's window of 500 with a scale of 7 is 64,000 bytes: with 2000 acknowledged A cannot have sent more than
+/// 66,000, whatever this capture missed.
+const BOGUS: &str = "100 A>B data 0..1000
+     101 A>B data 1000..2000
+     120 B>A ack 2000
+     130 B>A ack 5000000
+     140 A>B data 2000..3000
+     160 B>A ack 3000";
+
+#[test]
+fn an_ack_of_what_cannot_have_been_sent_acknowledges_nothing() {
+    let seen = play(&opened(BOGUS));
+    assert_eq!(seen.state.acked_bytes, Some(3000));
+    assert_eq!(seen.state.unseen_bytes, Some(0));
+    assert_eq!(seen.acked, 3000);
+    check(
+        &opened(BOGUS),
+        "100 new 0..1000 rtt 20 delayed_ack
+         101 new 1000..2000 rtt 19 clean
+         140 new 2000..3000 rtt 20 clean",
+    );
+}
+
+#[test]
+fn neither_do_its_window_and_its_sack_blocks_count() {
+    let trace = BOGUS.replace(
+        "ack 5000000",
+        "ack 5000000 sack 5001000..5002000 win 0\n131 B>A ack 6000000",
+    );
+    check_signs(&opened(&trace), &[]);
+    assert_eq!(play(&opened(&trace)).state.acked_bytes, Some(3000));
+}
+
+#[test]
+fn acks_that_go_on_from_there_show_that_the_capture_lost_that_much() {
+    // C5 and C6: the second ACK is above the first and within its window, as a receiver's next one is.
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         120 B>A ack 2000
+         5000 B>A ack 5000000
+         5010 B>A ack 5002000
+         5100 A>B data 5002000..5003000
+         5120 B>A ack 5003000",
+    ));
+    assert_eq!(seen.state.acked_bytes, Some(5_003_000));
+    assert_eq!(seen.state.unseen_bytes, Some(5_000_000));
+}
+
+#[test]
+fn data_that_was_seen_shows_it_too() {
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         120 B>A ack 1000
+         5000 A>B data 5000000..5001000
+         5020 B>A ack 5001000",
+    ));
+    assert_eq!(seen.state.acked_bytes, Some(5_001_000));
+    assert_eq!(seen.state.unseen_bytes, Some(4_999_000));
+}
+
+#[test]
+fn within_the_window_an_ack_of_what_was_not_seen_counts() {
+    // C6: the capture lost 2000..40000, and its sender had room for it.
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         120 B>A ack 2000
+         150 B>A ack 40000",
+    ));
+    assert_eq!(seen.state.acked_bytes, Some(40_000));
+    assert_eq!(seen.state.unseen_bytes, Some(38_000));
+}
+
+#[test]
+fn a_fin_may_lie_just_behind_a_full_window() {
+    // Window and all are used up; the FIN takes one number more (RFC 9293 section 3.4).
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         120 B>A ack 1000 win 0
+         130 A>B fin
+         150 B>A ack 1001 win 0",
+    ));
+    assert_eq!(seen.state.acked_bytes, Some(1000));
+}

@@ -241,7 +241,11 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         }
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called once a packet, and elsewhere hardly ever: a call would cost as much as its work"
+    )]
+    #[inline(always)]
     fn packet(&mut self, dir: Direction, segment: &Segment) {
         let last_data = self.directions[dir.index()].data_span;
         self.directions[dir.index()].on_packet(segment);

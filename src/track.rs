@@ -20,6 +20,7 @@ mod limits;
 mod quiet;
 mod ranges;
 mod rtt;
+mod scoreboard;
 mod strays;
 mod succession;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::ids::IdCounter;
 use super::in_flight::{Marks, Sent};
 use super::ranges::StreamRange;
 use super::rtt::later;
-use crate::decode::{SackBlock, SackBlocks, Segment, TcpFlags};
+use crate::decode::{SackBlock, Segment, TcpFlags};
 use crate::event::{
     Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal, StreamPart,
 };
@@ -83,17 +83,18 @@ impl HalfFlow {
         let highest_before = self.board.highest_end();
         let blocks = segment.sack.as_slice();
         let highest = self.high.max(ack) + REACH_MAX;
-        let range = |block: &SackBlock| {
+        let range = |block: SackBlock| {
             let start = unwrapper.offset(block.start, ack);
             let end = unwrapper.offset(block.end, ack);
             let sane = start < end && end - start <= REACH_MAX && end <= highest;
             sane.then_some(StreamRange { start, end })
         };
-        let ranges: [Option<StreamRange>; SackBlocks::MAX] =
-            std::array::from_fn(|index| blocks.get(index).and_then(range));
-        let dsack = ranges[0].filter(|first| {
+        let dsack = blocks.first().copied().and_then(range).filter(|first| {
             first.end <= ack
-                || ranges[1]
+                || blocks
+                    .get(1)
+                    .copied()
+                    .and_then(range)
                     .is_some_and(|second| second.start <= first.start && first.end <= second.end)
         });
         if let Some(dsack) = dsack {
@@ -109,17 +110,13 @@ impl HalfFlow {
                 }
             }
         }
-        let counted = blocks.len() - usize::from(dsack.is_some());
-        if counted > 0 {
-            sink.signal(dir, segment.at, Signal::SackBlocks(counted as u8));
+        let reported = &blocks[usize::from(dsack.is_some())..];
+        if !reported.is_empty() {
+            sink.signal(dir, segment.at, Signal::SackBlocks(reported.len() as u8));
         }
         let mut fresh = self.fresh.take();
-        for range in ranges[usize::from(dsack.is_some())..].iter().flatten() {
-            if range.end > floor {
-                self.board
-                    .insert(range.start.max(floor), range.end, |part| fresh.push(part));
-            }
-        }
+        self.board
+            .report(reported, floor, range, |part| fresh.push(part));
         let news = !fresh.is_empty();
         for part in fresh.drain(..) {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);

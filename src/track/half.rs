@@ -5,8 +5,9 @@ use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows};
 use super::limits::Limits;
-use super::ranges::{Hole, Holes, Scoreboard, SeldomList, StreamRange};
+use super::ranges::{Hole, Holes, SeldomList, StreamRange};
 use super::rtt::{Echoes, Estimate};
+use super::scoreboard::Scoreboard;
 use super::strays::Strays;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{

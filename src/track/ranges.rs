@@ -1,13 +1,9 @@
-//! Ranges of one direction's stream: what SACK reported, and what was never seen.
+//! Ranges of one direction's stream, and those that were never seen.
 
 use thin_vec::ThinVec;
 
 use crate::decode::Segment;
 use crate::time::CaptureTime;
-
-/// Disjoint ranges kept for one direction by the SACK scoreboard. A peer that reports more is
-/// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
-pub(super) const RANGES_MAX: usize = 1024;
 
 /// Holes kept for one direction unless asked otherwise. One more drops the lowest, which then
 /// counts as seen.
@@ -64,176 +60,6 @@ impl<T> SeldomList<T> {
             list.0 = items;
         } else if items.capacity() > 0 {
             self.0 = Some(Box::new(List(items)));
-        }
-    }
-}
-
-/// The SACK scoreboard of one direction (RFC 6675 section 3): disjoint, sorted, not touching.
-///
-/// Blocks arrive mostly at the upper end and leave at the lower one, and few are alive at a time:
-/// a sorted vector searched from above.
-#[derive(Debug, Default)]
-pub(super) struct Scoreboard {
-    ranges: ThinVec<StreamRange>,
-    bytes: u64,
-}
-
-impl Scoreboard {
-    /// Memory that it holds besides itself, in bytes.
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.ranges.capacity() * size_of::<StreamRange>()
-    }
-
-    /// Bytes in all ranges.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// How many of the bytes lie at or above `offset`.
-    pub(super) fn bytes_from(&self, offset: i64) -> u64 {
-        let above = self
-            .ranges
-            .iter()
-            .rev()
-            .take_while(|range| range.end > offset);
-        above
-            .map(|range| (range.end - range.start.max(offset)) as u64)
-            .sum()
-    }
-
-    /// End of the highest range.
-    pub(super) fn highest_end(&self) -> Option<i64> {
-        self.ranges.last().map(|range| range.end)
-    }
-
-    /// Whether all of `start..end` was reported.
-    pub(super) fn covers(&self, start: i64, end: i64) -> bool {
-        let index = self.ranges.partition_point(|range| range.end < end);
-        self.ranges
-            .get(index)
-            .is_some_and(|range| range.start <= start)
-    }
-
-    /// Adds `start..end` and calls `fresh` with each part of it that was not reported before.
-    pub(super) fn insert(&mut self, start: i64, end: i64, mut fresh: impl FnMut(StreamRange)) {
-        // The ranges that touch the new one are those from `first` up to `last`.
-        let first = self.first_ending_at_or_above(start);
-        if self.grow(first, start, end, &mut fresh) {
-            return;
-        }
-        let mut last = first;
-        let mut merged = StreamRange { start, end };
-        let mut from = start;
-        while let Some(range) = self.ranges.get(last).filter(|range| range.start <= end) {
-            if from < range.start {
-                fresh(StreamRange {
-                    start: from,
-                    end: range.start,
-                });
-                self.bytes += (range.start - from) as u64;
-            }
-            from = from.max(range.end);
-            merged.start = merged.start.min(range.start);
-            merged.end = merged.end.max(range.end);
-            last += 1;
-        }
-        if from < end {
-            fresh(StreamRange { start: from, end });
-            self.bytes += (end - from) as u64;
-        }
-        if last == first + 1 {
-            self.ranges[first] = merged;
-        } else {
-            self.ranges.splice(first..last, [merged]);
-        }
-        if self.ranges.len() > RANGES_MAX {
-            let dropped = self.ranges.remove(0);
-            self.bytes -= (dropped.end - dropped.start) as u64;
-        }
-    }
-
-    /// Index of the first range that ends at or above `offset`: mostly one of the highest, which the
-    /// blocks of an ACK repeat.
-    #[inline]
-    fn first_ending_at_or_above(&self, offset: i64) -> usize {
-        let len = self.ranges.len();
-        let below = len.saturating_sub(3);
-        for (index, range) in (below..len).zip(&self.ranges[below..]).rev() {
-            if range.start <= offset {
-                return index + usize::from(range.end < offset);
-            }
-        }
-        self.ranges[..below].partition_point(|range| range.end < offset)
-    }
-
-    /// Adds `start..end` where it begins in the range at `index` and reaches no other, as nearly all
-    /// blocks do: they repeat a range, or let it grow at its upper end.
-    #[inline]
-    fn grow(
-        &mut self,
-        index: usize,
-        start: i64,
-        end: i64,
-        fresh: &mut impl FnMut(StreamRange),
-    ) -> bool {
-        let next = self
-            .ranges
-            .get(index + 1)
-            .map_or(i64::MAX, |next| next.start);
-        let Some(range) = self
-            .ranges
-            .get_mut(index)
-            .filter(|range| range.start <= start)
-        else {
-            return false;
-        };
-        if end <= range.end {
-            return true;
-        }
-        if end >= next {
-            return false;
-        }
-        fresh(StreamRange {
-            start: range.end,
-            end,
-        });
-        self.bytes += (end - range.end) as u64;
-        range.end = end;
-        true
-    }
-
-    /// Whether the byte at `offset` was reported.
-    #[inline]
-    pub(super) fn holds(&self, offset: i64) -> bool {
-        let index = self.ranges.partition_point(|range| range.end <= offset);
-        self.ranges
-            .get(index)
-            .is_some_and(|range| range.start <= offset)
-    }
-
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
-        self.ranges.clear();
-        self.bytes = 0;
-    }
-
-    /// Forgets all below `offset`, which the cumulative ACK has passed.
-    pub(super) fn release_below(&mut self, offset: i64) {
-        let mut gone = 0;
-        for range in &mut self.ranges {
-            if range.end <= offset {
-                self.bytes -= (range.end - range.start) as u64;
-                gone += 1;
-            } else {
-                if range.start < offset {
-                    self.bytes -= (offset - range.start) as u64;
-                    range.start = offset;
-                }
-                break;
-            }
-        }
-        if gone > 0 {
-            self.ranges.drain(..gone);
         }
     }
 }
@@ -464,15 +290,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The slow and obvious twin: one flag a byte.
-    fn bytes_of(ranges: &[(i64, i64)]) -> Vec<bool> {
-        let mut bytes = vec![false; 64];
-        for &(start, end) in ranges {
-            bytes[start as usize..end as usize].fill(true);
-        }
-        bytes
-    }
-
     fn range() -> impl Strategy<Value = (i64, i64)> {
         (0_i64..63).prop_flat_map(|start| (Just(start), start + 1..=64))
     }
@@ -522,32 +339,6 @@ mod tests {
                 }
                 prop_assert_eq!(format!("{:?}", quick.list), format!("{:?}", slow.list));
                 prop_assert_eq!(quick.asked_below, slow.asked_below);
-            }
-        }
-
-        #[test]
-        fn the_scoreboard_agrees_with_a_flag_a_byte(
-            blocks in proptest::collection::vec(range(), 0..20),
-            floor in 0_i64..64,
-        ) {
-            let mut board = Scoreboard::default();
-            let mut fresh_bytes = 0;
-            for &(start, end) in &blocks {
-                board.insert(start, end, |part| fresh_bytes += part.end - part.start);
-            }
-            let mut flags = bytes_of(&blocks);
-            prop_assert_eq!(fresh_bytes, flags.iter().filter(|&&flag| flag).count() as i64);
-            prop_assert_eq!(board.bytes(), fresh_bytes as u64);
-            for pair in board.ranges.windows(2) {
-                prop_assert!(pair[0].end < pair[1].start, "touching ranges must merge");
-            }
-            board.release_below(floor);
-            flags[..floor as usize].fill(false);
-            prop_assert_eq!(board.bytes(), flags.iter().filter(|&&flag| flag).count() as u64);
-            for start in 0..63_i64 {
-                for end in start + 1..=64 {
-                    prop_assert_eq!(board.covers(start, end), flags[start as usize..end as usize].iter().all(|&flag| flag));
-                }
             }
         }
 

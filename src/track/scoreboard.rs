@@ -1,0 +1,315 @@
+//! What the receiver of one direction has reported by SACK.
+
+use super::ranges::StreamRange;
+use crate::decode::{SackBlock, SackBlocks};
+
+/// Disjoint ranges kept for one direction by the SACK scoreboard. A peer that reports more is
+/// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
+pub(super) const RANGES_MAX: usize = 1024;
+
+/// The SACK scoreboard of one direction (RFC 6675 section 3), in the room of a pointer: most
+/// directions never need one.
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard(Option<Box<Board>>);
+
+/// Disjoint ranges, sorted, not touching.
+///
+/// Blocks arrive mostly at the upper end and leave at the lower one, and few are alive at a time:
+/// a sorted vector searched from above.
+#[derive(Debug, Default)]
+struct Board {
+    ranges: Vec<StreamRange>,
+    bytes: u64,
+    /// By their places in the option, blocks of which all bytes are in `ranges` or have been passed by
+    /// the cumulative ACK since. An empty one where there is none.
+    last: [SackBlock; SackBlocks::MAX],
+}
+
+impl Scoreboard {
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |board| {
+            size_of::<Board>() + board.ranges.capacity() * size_of::<StreamRange>()
+        })
+    }
+
+    /// Bytes in all ranges.
+    #[inline]
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.as_ref().map_or(0, |board| board.bytes)
+    }
+
+    /// How many of the bytes lie at or above `offset`.
+    pub(super) fn bytes_from(&self, offset: i64) -> u64 {
+        self.0.as_ref().map_or(0, |board| board.bytes_from(offset))
+    }
+
+    /// End of the highest range.
+    #[inline]
+    pub(super) fn highest_end(&self) -> Option<i64> {
+        self.0.as_ref()?.ranges.last().map(|range| range.end)
+    }
+
+    /// Whether all of `start..end` was reported.
+    pub(super) fn covers(&self, start: i64, end: i64) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|board| board.covers(start, end))
+    }
+
+    /// Whether the byte at `offset` was reported.
+    #[inline]
+    pub(super) fn holds(&self, offset: i64) -> bool {
+        self.0.as_ref().is_some_and(|board| board.holds(offset))
+    }
+
+    /// Adds the blocks of an ACK as far as they lie at or above `floor`, and calls `fresh` with each
+    /// part that was not reported before. `range` tells where a block is, if it makes sense.
+    pub(super) fn report(
+        &mut self,
+        blocks: &[SackBlock],
+        floor: i64,
+        range: impl Fn(SackBlock) -> Option<StreamRange>,
+        mut fresh: impl FnMut(StreamRange),
+    ) {
+        let board = self.0.get_or_insert_default();
+        for (index, &block) in blocks.iter().enumerate() {
+            // All but the first repeat what the ACKs before reported (RFC 2018 section 4), and mostly
+            // in the same places.
+            if board.last.get(index) == Some(&block) {
+                continue;
+            }
+            let found = range(block);
+            if let Some(last) = board.last.get_mut(index) {
+                *last = found.map_or_else(SackBlock::default, |_| block);
+            }
+            if let Some(StreamRange { start, end }) = found.filter(|found| found.end > floor) {
+                board.insert(start.max(floor), end, &mut fresh);
+            }
+        }
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.0 = None;
+    }
+
+    /// Forgets all below `offset`, which the cumulative ACK has passed.
+    pub(super) fn release_below(&mut self, offset: i64) {
+        if let Some(board) = &mut self.0 {
+            board.release_below(offset);
+        }
+    }
+}
+
+impl Board {
+    /// How many of the bytes lie at or above `offset`.
+    fn bytes_from(&self, offset: i64) -> u64 {
+        let above = self
+            .ranges
+            .iter()
+            .rev()
+            .take_while(|range| range.end > offset);
+        above
+            .map(|range| (range.end - range.start.max(offset)) as u64)
+            .sum()
+    }
+
+    /// Whether all of `start..end` was reported.
+    fn covers(&self, start: i64, end: i64) -> bool {
+        let index = self.ranges.partition_point(|range| range.end < end);
+        self.ranges
+            .get(index)
+            .is_some_and(|range| range.start <= start)
+    }
+
+    /// Adds `start..end` and calls `fresh` with each part of it that was not reported before.
+    fn insert(&mut self, start: i64, end: i64, mut fresh: impl FnMut(StreamRange)) {
+        // The ranges that touch the new one are those from `first` up to `last`.
+        let first = self.first_ending_at_or_above(start);
+        if self.grow(first, start, end, &mut fresh) {
+            return;
+        }
+        let mut last = first;
+        let mut merged = StreamRange { start, end };
+        let mut from = start;
+        while let Some(range) = self.ranges.get(last).filter(|range| range.start <= end) {
+            if from < range.start {
+                fresh(StreamRange {
+                    start: from,
+                    end: range.start,
+                });
+                self.bytes += (range.start - from) as u64;
+            }
+            from = from.max(range.end);
+            merged.start = merged.start.min(range.start);
+            merged.end = merged.end.max(range.end);
+            last += 1;
+        }
+        if from < end {
+            fresh(StreamRange { start: from, end });
+            self.bytes += (end - from) as u64;
+        }
+        if last == first + 1 {
+            self.ranges[first] = merged;
+        } else {
+            self.ranges.splice(first..last, [merged]);
+        }
+        if self.ranges.len() > RANGES_MAX {
+            let dropped = self.ranges.remove(0);
+            self.bytes -= (dropped.end - dropped.start) as u64;
+            self.last = [SackBlock::default(); SackBlocks::MAX];
+        }
+    }
+
+    /// Index of the first range that ends at or above `offset`: mostly one of the highest, which the
+    /// blocks of an ACK repeat.
+    #[inline]
+    fn first_ending_at_or_above(&self, offset: i64) -> usize {
+        let len = self.ranges.len();
+        let below = len.saturating_sub(3);
+        for (index, range) in (below..len).zip(&self.ranges[below..]).rev() {
+            if range.start <= offset {
+                return index + usize::from(range.end < offset);
+            }
+        }
+        self.ranges[..below].partition_point(|range| range.end < offset)
+    }
+
+    /// Adds `start..end` where it begins in the range at `index` and reaches no other, as nearly all
+    /// blocks do: they repeat a range, or let it grow at its upper end.
+    #[inline]
+    fn grow(
+        &mut self,
+        index: usize,
+        start: i64,
+        end: i64,
+        fresh: &mut impl FnMut(StreamRange),
+    ) -> bool {
+        let next = self
+            .ranges
+            .get(index + 1)
+            .map_or(i64::MAX, |next| next.start);
+        let Some(range) = self
+            .ranges
+            .get_mut(index)
+            .filter(|range| range.start <= start)
+        else {
+            return false;
+        };
+        if end <= range.end {
+            return true;
+        }
+        if end >= next {
+            return false;
+        }
+        fresh(StreamRange {
+            start: range.end,
+            end,
+        });
+        self.bytes += (end - range.end) as u64;
+        range.end = end;
+        true
+    }
+
+    /// Whether the byte at `offset` was reported.
+    fn holds(&self, offset: i64) -> bool {
+        let index = self.ranges.partition_point(|range| range.end <= offset);
+        self.ranges
+            .get(index)
+            .is_some_and(|range| range.start <= offset)
+    }
+
+    /// Forgets all below `offset`, which the cumulative ACK has passed.
+    fn release_below(&mut self, offset: i64) {
+        let mut gone = 0;
+        for range in &mut self.ranges {
+            if range.end <= offset {
+                self.bytes -= (range.end - range.start) as u64;
+                gone += 1;
+            } else {
+                if range.start < offset {
+                    self.bytes -= (offset - range.start) as u64;
+                    range.start = offset;
+                }
+                break;
+            }
+        }
+        if gone > 0 {
+            self.ranges.drain(..gone);
+            self.last = [SackBlock::default(); SackBlocks::MAX];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Seq;
+    use proptest::prelude::*;
+
+    fn range_of(block: SackBlock) -> Option<StreamRange> {
+        let (start, end) = (i64::from(block.start.0), i64::from(block.end.0));
+        (start < end).then_some(StreamRange { start, end })
+    }
+
+    fn block() -> impl Strategy<Value = SackBlock> {
+        (0_u32..64, 0_u32..=64).prop_map(|(start, end)| SackBlock {
+            start: Seq(start),
+            end: Seq(end),
+        })
+    }
+
+    proptest! {
+        /// Against a flag a byte, the slow and obvious twin: which bytes are new, which are held.
+        #[test]
+        fn it_agrees_with_a_flag_a_byte(
+            acks in proptest::collection::vec(
+                (proptest::collection::vec(block(), 0..3), any::<bool>(), 0_i64..8),
+                0..20,
+            ),
+        ) {
+            let mut board = Scoreboard::default();
+            let mut flags = [false; 64];
+            let mut una = 0;
+            let mut repeated: Vec<SackBlock> = Vec::new();
+            for (mut blocks, repeats, step) in acks {
+                // A receiver repeats blocks behind the newest one.
+                if repeats {
+                    blocks.extend(repeated.iter().take(2));
+                }
+                repeated.clone_from(&blocks);
+                let mut fresh = [false; 64];
+                board.report(&blocks, una, range_of, |part| {
+                    let part = &mut fresh[part.start as usize..part.end as usize];
+                    assert!(part.iter().all(|&flag| !flag), "told once");
+                    part.fill(true);
+                });
+                let mut expected = [false; 64];
+                for range in blocks.iter().copied().filter_map(range_of) {
+                    for at in range.start.max(una)..range.end {
+                        expected[at as usize] = !std::mem::replace(&mut flags[at as usize], true)
+                            || expected[at as usize];
+                    }
+                }
+                prop_assert_eq!(fresh, expected);
+                una = (una + step).min(64);
+                board.release_below(una);
+                flags[..una as usize].fill(false);
+                let held = flags.iter().filter(|&&flag| flag).count() as u64;
+                prop_assert_eq!(board.bytes(), held);
+                for start in 0..64_usize {
+                    prop_assert_eq!(board.holds(start as i64), flags[start]);
+                    for end in start + 1..=64 {
+                        let all = flags[start..end].iter().all(|&flag| flag);
+                        prop_assert_eq!(board.covers(start as i64, end as i64), all);
+                    }
+                }
+                let ranges = board.0.as_ref().map_or(&[][..], |board| &board.ranges);
+                for pair in ranges.windows(2) {
+                    prop_assert!(pair[0].end < pair[1].start, "touching ranges must merge");
+                }
+            }
+        }
+    }
+}

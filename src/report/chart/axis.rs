@@ -105,6 +105,17 @@ impl Quantity {
             .unwrap_or(("", 1.0))
     }
 
+    /// A condition, as somebody set it: like [`format`](Self::format), but `20 ms` and not `20.0 ms`.
+    pub(super) fn format_set(&self, value: f64) -> String {
+        let (unit, size) = self.unit(value.abs());
+        let number = significant(value / size);
+        let number = match number.split_once('.') {
+            Some(_) => number.trim_end_matches('0').trim_end_matches('.'),
+            None => &number,
+        };
+        format!("{number} {unit}").trim_end().to_owned()
+    }
+
     /// A value with three significant digits and its unit.
     pub(super) fn format(&self, value: f64) -> String {
         let (unit, size) = self.unit(value.abs());
@@ -271,7 +282,7 @@ impl Axis {
     }
 
     /// Log scale where the largest is more than fifty times the smallest; linear from 0 otherwise,
-    /// or from near the smallest where all are close together.
+    /// or from near the smallest where all are close together, as jitter is on a long path.
     pub(super) fn for_delays(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
         if min > 0.0 && max / min > 50.0 {
             Self::log(quantity, min, max)
@@ -516,5 +527,9 @@ mod tests {
                 .map(String::as_str)
         );
         assert_eq!(Quantity::GOODPUT.format(9.57e6), "9.57 Mbit/s");
+        assert_eq!(
+            [0.02, 0.0125, 0.2, 0.0].map(|delay| Quantity::DELAY.format_set(delay)),
+            ["20 ms", "12.5 ms", "200 ms", "0 ns"]
+        );
     }
 }

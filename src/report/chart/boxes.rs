@@ -6,8 +6,7 @@ use super::axis::{Axis, Quantity, Scale};
 use super::canvas::{Align, Canvas, Stroke};
 use super::font::text_width;
 use super::frame::{LABEL, Panel, Swatch, header};
-use super::grouped_bars::{columns_max, n_words, whisker};
-use super::label::wrap;
+use super::grouped_bars::{below, columns_max, draw_name, half_whisker, n_words};
 use super::palette::{Colour, Marker, variant};
 use super::plot::joined;
 use super::style::Style;
@@ -36,11 +35,10 @@ pub struct Boxes {
 
 /// Lines of a name below its box.
 const NAME_LINES: usize = 3;
-const LINE: f64 = 28.0;
 
 /// Width of a box with the space around it, at least, with a short name and a long one; and of the
 /// labels of vertical axes.
-const BOX_MIN: f64 = 86.0;
+const BOX_MIN: f64 = 66.0;
 const NAMED_MIN: f64 = 124.0;
 const LABELS: f64 = 92.0;
 
@@ -84,23 +82,7 @@ impl Boxes {
         )];
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
         let most = panels.iter().map(Vec::len).max().unwrap_or(1);
-        let columns = match (most, self.panels.len()) {
-            (..=5, 3) => columns_max(style, 3),
-            (..=8, _) => columns_max(style, 2),
-            _ => 1,
-        };
-        // A box needs room for a word below it: many are drawn in several rows.
-        let width = Tiles::new(&canvas, top, columns, columns, LABELS).width();
-        let names = panels
-            .iter()
-            .flatten()
-            .map(|(name, _)| text_width(name, LABEL));
-        let pitch = if names.fold(0.0, f64::max) > 2.0 * BOX_MIN {
-            NAMED_MIN
-        } else {
-            BOX_MIN
-        };
-        let in_row = ((width / pitch) as usize).max(1);
+        let (columns, in_row) = grid(&canvas, &panels, most);
         let rows: Vec<Row<'_>> = self
             .panels
             .iter()
@@ -120,8 +102,13 @@ impl Boxes {
                     })
             })
             .collect();
-        let below = 20.0 + NAME_LINES as f64 * LINE;
         let tiles = Tiles::new(&canvas, top, rows.len(), columns, LABELS);
+        let below = rows.iter().map(|row| {
+            let names = row.samples.iter().map(|(name, _)| *name);
+            let pitch = tiles.width() / row.samples.len().max(1) as f64;
+            below(names, pitch - 8.0, NAME_LINES)
+        });
+        let below = below.fold(0.0, f64::max);
         let room = if rows.len() <= columns {
             (style.size.height() - top - 44.0 - below - 16.0).max(0.4 * style.size.height())
         } else {
@@ -134,6 +121,27 @@ impl Boxes {
         canvas.height = tiles.height(rows.len());
         Some(canvas)
     }
+}
+
+/// Panels beside each other, and boxes in each: so many that those of a quantity stand in one panel,
+/// or, where these are too many for any, some in each.
+fn grid(canvas: &Canvas, panels: &[Vec<(&str, Vec<f64>)>], most: usize) -> (usize, usize) {
+    let columns_max = match (most, panels.len()) {
+        (..=5, 3) => columns_max(canvas.style, 3),
+        (..=8, _) => columns_max(canvas.style, 2),
+        _ => 1,
+    };
+    let names = panels.iter().flatten();
+    let widest = names.map(|(name, _)| text_width(name, LABEL) + 14.0);
+    let pitch = widest.fold(0.0, f64::max).clamp(BOX_MIN, NAMED_MIN);
+    let in_row = |columns: usize| {
+        let width = Tiles::new(canvas, 0.0, columns, columns, LABELS).width();
+        ((width / pitch) as usize).max(1)
+    };
+    let whole = (1..=columns_max).rev();
+    let mut whole = whole.filter(|&columns| in_row(columns) >= most);
+    let columns = whole.next().unwrap_or(columns_max);
+    (columns, in_row(columns))
 }
 
 /// Boxes beside each other.
@@ -152,7 +160,9 @@ fn y_axis(quantity: Quantity, samples: &[(&str, Vec<f64>)]) -> Axis {
         all().reduce(f64::min).unwrap_or(0.0),
         all().reduce(f64::max).unwrap_or(0.0),
     );
-    if quantity.is_delay() {
+    // Within a tenth of each other they are alike: an axis about them alone would hide it.
+    let alike = max - min < 0.1 * max;
+    if quantity.is_delay() && !alike {
         Axis::for_delays(quantity, min, max, 6)
     } else {
         Axis::linear(quantity, min.min(0.0), max, 6)
@@ -168,13 +178,8 @@ fn draw_row(canvas: &mut Canvas, tiles: &Tiles, index: usize, row: &Row<'_>) {
     let pitch = (panel.right - panel.left) / samples.len().max(1) as f64;
     for (place, (name, values)) in samples.iter().enumerate() {
         let middle = panel.left + (place as f64 + 0.5) * pitch;
-        for (line, text) in wrap(name, LABEL, pitch - 8.0, NAME_LINES)
-            .iter()
-            .enumerate()
-        {
-            let baseline = panel.bottom + 32.0 + line as f64 * LINE;
-            canvas.text((middle, baseline), text, LABEL, Align::Centre);
-        }
+        let at = (middle, panel.bottom);
+        draw_name(canvas, name, at, pitch - 8.0, NAME_LINES);
         draw_box(
             canvas,
             &panel,
@@ -210,18 +215,12 @@ fn draw_box(
         canvas.marker((middle, height(value)), 3.5, Marker::Disc, colour);
     }
     let cap = half * 0.45;
-    whisker(
-        canvas,
-        middle,
-        (height(stats.whisker_low), height(stats.q1)),
-        cap,
-    );
-    whisker(
-        canvas,
-        middle,
-        (height(stats.q3), height(stats.whisker_high)),
-        cap,
-    );
+    for (quartile, end) in [
+        (stats.q1, stats.whisker_low),
+        (stats.q3, stats.whisker_high),
+    ] {
+        half_whisker(canvas, middle, (height(quartile), height(end)), cap);
+    }
     let (low, high) = (height(stats.q1), height(stats.q3));
     // A box without height is still there.
     let (high, low) = if low - high < 3.0 {

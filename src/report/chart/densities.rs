@@ -4,10 +4,9 @@
 use crate::metric::stats::{Density, DensityRange, quantile};
 
 use super::axis::{Axis, Quantity};
-use super::canvas::{Align, Canvas, Point, Stroke};
-use super::frame::{LABEL, Panel, Swatch, header};
-use super::grouped_bars::n_words;
-use super::label::wrap;
+use super::canvas::{Canvas, Point, Stroke};
+use super::frame::{Panel, Swatch, header};
+use super::grouped_bars::{below, draw_name, n_words};
 use super::palette::{Colour, Marker};
 use super::plot::joined;
 use super::style::Style;
@@ -44,8 +43,18 @@ const B_FIRST: Colour = Colour::Data(0x54, 0x27, 0x88);
 /// Fewer values than these are drawn larger.
 const FEW: usize = 10;
 
-const NAME_LINES: usize = 2;
-const LINE: f64 = 28.0;
+/// Values of which a median says something.
+const MEDIAN_MIN: usize = 3;
+
+const NAME_LINES: usize = 4;
+const LABELS: f64 = 86.0;
+
+/// Where densities are drawn: fness ends at -1 and 1.
+const RANGE: DensityRange = DensityRange {
+    low: -1.0,
+    high: 1.0,
+    points: 121,
+};
 
 impl FnessScatter {
     /// The figure; none without runs.
@@ -59,37 +68,14 @@ impl FnessScatter {
             return None;
         }
         let mut canvas = Canvas::new(style, style.size.height());
-        let notes = [
-            self.note.clone(),
-            format!(
-                "each point is {}, {} for each pair and order",
-                self.point,
-                n_words(counts().filter(|&n| n > 0))
-            ),
-            "areas: Gaussian kernel density".to_owned(),
-        ];
-        let legend = [
-            (
-                Swatch::Mark(Marker::Disc, A_FIRST),
-                "A started first".to_owned(),
-            ),
-            (
-                Swatch::Mark(Marker::Disc, B_FIRST),
-                "B started first".to_owned(),
-            ),
-            (
-                Swatch::Stroke(Stroke::solid(Colour::INK, 3.0)),
-                "median".to_owned(),
-            ),
-        ];
-        let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
+        let top = self.draw_header(&mut canvas, counts());
         let pitch_min = 130.0;
-        let labels = 86.0;
         let in_row = ((canvas.width - 160.0) / pitch_min) as usize;
         let rows = self.pairs.len().div_ceil(in_row.max(1));
         let in_row = self.pairs.len().div_ceil(rows);
-        let tiles = Tiles::new(&canvas, top, rows, 1, labels);
-        let below = 20.0 + NAME_LINES as f64 * LINE;
+        let tiles = Tiles::new(&canvas, top, rows, 1, LABELS);
+        let names = self.pairs.iter().map(|pair| pair.name.as_str());
+        let below = below(names, tiles.width() / in_row as f64 - 8.0, NAME_LINES);
         let height = style.size.height();
         let room = if rows == 1 {
             (height - top - 44.0 - below - 16.0).max(0.45 * height)
@@ -114,13 +100,8 @@ impl FnessScatter {
             let pitch = (panel.right - panel.left) / in_row as f64;
             for (place, pair) in pairs.iter().enumerate() {
                 let middle = panel.left + (place as f64 + 0.5) * pitch;
-                for (line, text) in wrap(&pair.name, LABEL, pitch - 8.0, NAME_LINES)
-                    .iter()
-                    .enumerate()
-                {
-                    let baseline = panel.bottom + 32.0 + line as f64 * LINE;
-                    canvas.text((middle, baseline), text, LABEL, Align::Centre);
-                }
+                let at = (middle, panel.bottom);
+                draw_name(&mut canvas, &pair.name, at, pitch - 8.0, NAME_LINES);
                 for (values, side, colour) in [
                     (&pair.a_first, -1.0, A_FIRST),
                     (&pair.b_first, 1.0, B_FIRST),
@@ -132,6 +113,44 @@ impl FnessScatter {
         canvas.height = tiles.height(rows);
         Some(canvas)
     }
+
+    /// Title and legend, with densities and medians where there are any.
+    fn draw_header(&self, canvas: &mut Canvas, counts: impl Iterator<Item = u64>) -> f64 {
+        let pairs = self.pairs.iter();
+        let sides: Vec<Vec<f64>> = pairs
+            .flat_map(|pair| [sorted(&pair.a_first), sorted(&pair.b_first)])
+            .collect();
+        let mut notes = vec![
+            self.note.clone(),
+            format!(
+                "each point is {}, {} for each pair and order",
+                self.point,
+                n_words(counts.filter(|&n| n > 0))
+            ),
+        ];
+        let dense = |side: &Vec<f64>| Density::of(side, RANGE).is_some();
+        if sides.iter().any(dense) {
+            notes.push("areas: Gaussian kernel density".to_owned());
+        }
+        let disc = |colour| Swatch::Mark(Marker::Disc, colour);
+        let mut legend = vec![
+            (disc(A_FIRST), "A started first".to_owned()),
+            (disc(B_FIRST), "B started first".to_owned()),
+        ];
+        if sides.iter().any(|side| side.len() >= MEDIAN_MIN) {
+            let line = Swatch::Stroke(Stroke::solid(Colour::INK, 3.0));
+            legend.push((line, "median".to_owned()));
+        }
+        header(canvas, &self.title, &joined(&notes), &legend)
+    }
+}
+
+/// The numbers among some values, ascending.
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let finite = values.iter().copied().filter(|value| value.is_finite());
+    let mut sorted: Vec<f64> = finite.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted
 }
 
 /// Points next to the middle, and the density behind them, to the left (-1) or right (1) of it.
@@ -143,19 +162,9 @@ fn draw_side(
     values: &[f64],
     colour: Colour,
 ) {
-    let mut sorted: Vec<f64> = values
-        .iter()
-        .copied()
-        .filter(|value| value.is_finite())
-        .collect();
-    sorted.sort_by(f64::total_cmp);
-    let range = DensityRange {
-        low: -1.0,
-        high: 1.0,
-        points: 121,
-    };
+    let sorted = sorted(values);
     let width = (pitch * 0.42).min(150.0);
-    if let Some(density) = Density::of(&sorted, range) {
+    if let Some(density) = Density::of(&sorted, RANGE) {
         let peak = density
             .points
             .iter()
@@ -182,7 +191,7 @@ fn draw_side(
         let radius = if sorted.len() < FEW { 7.0 } else { 4.0 };
         canvas.marker((x, y), radius, Marker::Disc, colour);
     }
-    if let Some(median) = quantile(&sorted, 0.5).filter(|_| sorted.len() > 2) {
+    if let Some(median) = quantile(&sorted, 0.5).filter(|_| sorted.len() >= MEDIAN_MIN) {
         let (_, y) = panel.at(panel.x.min, median);
         let ends = [(middle + side * 6.0, y), (middle + side * width * 0.7, y)];
         canvas.line(&ends, Stroke::solid(Colour::Paper, 6.0));

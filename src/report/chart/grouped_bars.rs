@@ -46,8 +46,11 @@ const ROWS_MAX: usize = 4;
 const GAP: f64 = 8.0;
 const BAR_MAX: f64 = 74.0;
 
+/// A row whose highest bar is less than this share of the highest of all has a scale of its own.
+const SEEN: f64 = 0.15;
+
 /// Lines of a group's name.
-const NAME_LINES: usize = 4;
+const NAME_LINES: usize = 5;
 const LINE: f64 = 28.0;
 
 impl GroupedBars {
@@ -56,64 +59,86 @@ impl GroupedBars {
         bars.filter_map(|(_, estimate)| estimate.as_ref())
     }
 
-    /// The figure; none without any bar.
-    #[must_use]
-    pub fn draw(&self, style: Style) -> Option<Canvas> {
+    /// From 0 to the highest bar of some groups, with room for a number above it; none without any.
+    fn y_axis(&self, groups: &[(String, Vec<Bar>)]) -> Option<Axis> {
+        let bars = groups.iter().flat_map(|(_, bars)| bars);
+        let estimates: Vec<&Estimate> = bars.filter_map(|(_, bar)| bar.as_ref()).collect();
         let ends = |of: &Estimate| of.interval.unwrap_or((of.value, of.value));
-        let min = self
-            .estimates()
-            .map(|of| ends(of).0.min(of.value))
-            .reduce(f64::min)?;
-        let max = self
-            .estimates()
-            .map(|of| ends(of).1.max(of.value))
-            .reduce(f64::max)?;
-        // Room for a number above the highest.
-        let (low, high) = (min.min(0.0), 1.1 * max.max(0.0));
-        let largest = self.estimates().map(|of| of.value.abs());
-        let y = Axis::linear_in(self.quantity, largest.fold(0.0, f64::max), low, high, 7);
-        let mut canvas = Canvas::new(style, style.size.height());
-        let notes = [self.note.clone(), n_words(self.estimates().map(|of| of.n))];
-        let top = header(&mut canvas, &self.title, &joined(&notes), &self.legend());
-        let bars_most = self.groups.iter().map(|(_, bars)| bars.len()).max()?;
-        let labels = y
-            .ticks
-            .iter()
-            .map(|(_, text)| text_width(text, LABEL) + 14.0)
-            .fold(0.0, f64::max);
-        let width = Tiles::new(&canvas, top, 1, 1, labels).width();
-        // A group needs room for its bars, and its name for a word or two.
+        let lowest = estimates.iter().map(|of| ends(of).0.min(of.value));
+        let highest = estimates.iter().map(|of| ends(of).1.max(of.value));
+        let low = lowest.reduce(f64::min)?.min(0.0);
+        let high = 1.1 * highest.reduce(f64::max)?.max(0.0);
+        let largest = estimates.iter().map(|of| of.value.abs());
+        let largest = largest.fold(0.0, f64::max);
+        Some(Axis::linear_in(self.quantity, largest, low, high, 7))
+    }
+
+    /// The axis of each row: the same, unless that leaves nothing to be seen of some.
+    fn y_axes(&self, in_row: usize, whole: &Axis) -> Vec<Axis> {
+        let rows = self.groups.chunks(in_row);
+        let own: Vec<Axis> = rows
+            .map(|groups| self.y_axis(groups).unwrap_or_else(|| whole.clone()))
+            .collect();
+        if own.iter().any(|axis| axis.max < SEEN * whole.max) {
+            own
+        } else {
+            vec![whole.clone(); own.len()]
+        }
+    }
+
+    /// Groups in a row, of a width: a group needs room for its bars, and its name for a word or two.
+    fn in_row(&self, width: f64, bars_most: usize) -> usize {
+        let words = self.groups.iter().flat_map(|(name, _)| name.split(' '));
+        let widest = words.map(|word| text_width(word, LABEL) + 14.0);
+        let named = widest.fold(0.0, f64::max).clamp(110.0, 160.0);
         let in_row = |bar: f64| {
-            let pitch = (bars_most as f64 * bar + 24.0).max(110.0);
+            let pitch = (bars_most as f64 * bar + 24.0).max(named);
             ((width / pitch) as usize).clamp(1, self.groups.len().max(1))
         };
         let roomy = self.groups.len().div_ceil(in_row(NUMBERED)) <= ROWS_MAX;
         let in_row = in_row(if roomy { NUMBERED } else { BAR_MIN });
-        let rows = self.groups.len().div_ceil(in_row);
-        let in_row = self.groups.len().div_ceil(rows);
-        let tiles = Tiles::new(&canvas, top, rows, 1, labels);
-        let below = 20.0 + NAME_LINES as f64 * LINE;
+        self.groups
+            .len()
+            .div_ceil(self.groups.len().div_ceil(in_row))
+    }
+
+    /// The figure; none without any bar.
+    #[must_use]
+    pub fn draw(&self, style: Style) -> Option<Canvas> {
+        let whole = self.y_axis(&self.groups)?;
+        let bars_most = self.groups.iter().map(|(_, bars)| bars.len()).max()?;
+        let labels = whole.ticks.iter();
+        let labels = labels.map(|(_, text)| text_width(text, LABEL) + 14.0);
+        let labels = labels.fold(0.0, f64::max);
+        let mut canvas = Canvas::new(style, style.size.height());
+        let width = Tiles::new(&canvas, 0.0, 1, 1, labels).width();
+        let in_row = self.in_row(width, bars_most);
+        let axes = self.y_axes(in_row, &whole);
+        let rows = axes.len();
+        let mut notes = vec![self.note.clone(), n_words(self.estimates().map(|of| of.n))];
+        if axes.iter().any(|axis| axis.max < whole.max) {
+            notes.push("each row has a scale of its own".to_owned());
+        }
+        let top = header(&mut canvas, &self.title, &joined(&notes), &self.legend());
+        let names = self.groups.iter().map(|(name, _)| name.as_str());
+        let below = below(names, width / in_row as f64 - 12.0, NAME_LINES);
+        let height = style.size.height();
         let room = if rows == 1 {
-            (style.size.height() - top - 44.0 - below - 16.0).max(0.35 * style.size.height())
+            (height - top - 44.0 - below - 16.0).max(0.35 * height)
         } else {
-            0.3 * style.size.height()
+            0.3 * height
         };
-        let tiles = tiles.with(room, below);
+        let tiles = Tiles::new(&canvas, top, rows, 1, labels).with(room, below);
         let unit = Axis::tight(Quantity::FNESS, 0.0, in_row as f64, 1);
-        for (row, groups) in self.groups.chunks(in_row).enumerate() {
-            let mut panel = tiles.panel(row, unit.clone(), y.clone());
+        for (row, (groups, y)) in self.groups.chunks(in_row).zip(axes).enumerate() {
+            let mut panel = tiles.panel(row, unit.clone(), y);
             panel.x.ticks.clear();
             panel.draw_back_above(&mut canvas);
             let pitch = (panel.right - panel.left) / in_row as f64;
             for (place, (name, bars)) in groups.iter().enumerate() {
                 let middle = panel.left + (place as f64 + 0.5) * pitch;
-                for (line, text) in wrap(name, LABEL, pitch - 12.0, NAME_LINES)
-                    .iter()
-                    .enumerate()
-                {
-                    let baseline = panel.bottom + 32.0 + line as f64 * LINE;
-                    canvas.text((middle, baseline), text, LABEL, Align::Centre);
-                }
+                let at = (middle, panel.bottom);
+                draw_name(&mut canvas, name, at, pitch - 12.0, NAME_LINES);
                 self.draw_group(&mut canvas, &panel, (middle, pitch), bars, bars_most);
             }
             // The zero line lies above the bars.
@@ -159,11 +184,7 @@ impl GroupedBars {
                 continue;
             };
             let (_, height) = panel.at(0.0, estimate.value);
-            // What is too small to be seen is still there.
-            let (high, low) = (
-                height.min(zero),
-                height.max(zero).max(height.min(zero) + 2.0),
-            );
+            let (high, low) = seen(height, zero);
             canvas.rect((from, high), (to, low), variant(name).colour);
             let mut tip = high;
             if let Some((interval_low, interval_high)) = estimate.interval {
@@ -194,13 +215,46 @@ impl GroupedBars {
     }
 }
 
-/// A vertical line with a bar at either end.
-pub(super) fn whisker(canvas: &mut Canvas, x: f64, (low, high): (f64, f64), half: f64) {
-    let ink = Stroke::solid(Colour::INK, 2.0);
-    canvas.line(&[(x, low), (x, high)], ink);
-    for y in [low, high] {
-        canvas.line(&[(x - half, y), (x + half, y)], ink);
+/// Upper and lower end of a bar from `zero` to `height`: what is too small to be seen is still
+/// there, on its side of the line; what is 0 is not.
+fn seen(height: f64, zero: f64) -> (f64, f64) {
+    const LEAST: f64 = 3.0;
+    if height < zero {
+        (height.min(zero - LEAST), zero)
+    } else if height > zero {
+        (zero, height.max(zero + LEAST))
+    } else {
+        (zero, zero)
     }
+}
+
+/// A vertical line with a bar at either end.
+fn whisker(canvas: &mut Canvas, x: f64, (low, high): (f64, f64), half: f64) {
+    half_whisker(canvas, x, (low, high), half);
+    half_whisker(canvas, x, (high, low), half);
+}
+
+/// A vertical line with a bar at the end that it leads to.
+pub(super) fn half_whisker(canvas: &mut Canvas, x: f64, (from, to): (f64, f64), half: f64) {
+    let ink = Stroke::solid(Colour::INK, 2.0);
+    canvas.line(&[(x, from), (x, to)], ink);
+    canvas.line(&[(x - half, to), (x + half, to)], ink);
+}
+
+/// Draws a name in lines below the data.
+pub(super) fn draw_name(canvas: &mut Canvas, name: &str, at: (f64, f64), width: f64, lines: usize) {
+    for (line, text) in wrap(name, LABEL, width, lines).iter().enumerate() {
+        let baseline = at.1 + 32.0 + line as f64 * LINE;
+        canvas.text((at.0, baseline), text, LABEL, Align::Centre);
+    }
+}
+
+/// The height that names below the data take, each in a width of its own.
+pub(super) fn below<'n>(names: impl Iterator<Item = &'n str>, width: f64, lines: usize) -> f64 {
+    let lines = names
+        .map(|name| wrap(name, LABEL, width, lines).len())
+        .max();
+    20.0 + lines.unwrap_or(0) as f64 * LINE
 }
 
 /// How many values there are, in words: `n = 5`, or `n = 3 to 7`.

@@ -96,10 +96,6 @@ impl HeatMaps {
         let mut canvas = Canvas::new(style, style.size.height());
         let top = header(&mut canvas, &self.title, &self.note, &[]);
         let top = self.draw_scales(&mut canvas, top, &ranges);
-        let roomy = (18 / self.columns.1.len().max(1)).clamp(1, 4);
-        let in_row = self.maps.len().clamp(1, columns_max(style, roomy));
-        let rows = self.maps.len().div_ceil(in_row);
-        let in_row = self.maps.len().div_ceil(rows);
         let labels = self
             .rows
             .1
@@ -107,11 +103,12 @@ impl HeatMaps {
             .map(|name| text_width(name, LABEL))
             .fold(0.0, f64::max)
             .min(0.2 * canvas.width);
-        let pitch = (canvas.width - 2.0 * MARGIN + GAP) / in_row as f64;
-        let cell = (
-            (pitch - GAP - labels - 14.0) / self.columns.1.len() as f64,
-            CELL_HEIGHT,
-        );
+        let pitch = |in_row: usize| (canvas.width - 2.0 * MARGIN + GAP) / in_row as f64;
+        let columns = self.columns.1.len();
+        let cell = |in_row: usize| (pitch(in_row) - GAP - labels - 14.0) / columns as f64;
+        let in_row = self.in_row(style, cell);
+        let rows = self.maps.len().div_ceil(in_row);
+        let (pitch, cell) = (pitch(in_row), (cell(in_row), CELL_HEIGHT));
         let columns = wrap(
             &self.columns.0,
             LABEL,
@@ -136,6 +133,22 @@ impl HeatMaps {
         }
         canvas.height = (top + rows as f64 * (map_height + 14.0) + 8.0).ceil();
         Some(canvas)
+    }
+
+    /// Maps beside each other: as many as there is room for, fewer where then every column has room
+    /// for its name; and as many in each row as can be.
+    fn in_row(&self, style: Style, cell: impl Fn(usize) -> f64) -> usize {
+        let roomy = (18 / self.columns.1.len()).clamp(1, 4);
+        let most = self.maps.len().clamp(1, columns_max(style, roomy));
+        let even = |in_row: usize| self.maps.len().div_ceil(self.maps.len().div_ceil(in_row));
+        let widths = self.columns.1.iter().map(|name| text_width(name, LABEL));
+        let widest = widths.fold(0.0, f64::max);
+        let named = (1..=most)
+            .rev()
+            .find(|&in_row| cell(even(in_row)) >= widest + 8.0);
+        // Half as many maps in a row make the figure twice as high, more would not help it.
+        let named = named.filter(|&in_row| 2 * in_row >= most);
+        even(named.unwrap_or(most).max(1))
     }
 
     /// Strips of the colours with what they stand for.
@@ -238,7 +251,7 @@ impl HeatMaps {
             .map(|name| text_width(name, LABEL).min(cell.0 * 3.0))
             .fold(0.0, f64::max);
         // Where names are wide, not every column has room for its own.
-        let step = ((widest + 10.0) / cell.0).ceil().max(1.0) as usize;
+        let step = ((widest + 8.0) / cell.0).ceil().max(1.0) as usize;
         for (column, name) in self.columns.1.iter().enumerate().step_by(step) {
             let room = cell.0 * step as f64 - 8.0;
             let x = left + (column as f64 + 0.5) * cell.0;

@@ -222,8 +222,8 @@ pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<
     let mut pieces = words
         .iter()
         .flat_map(|word| {
-            let parts: Vec<&str> = if text_width(word, font) > width {
-                word.split_inclusive(['-', '_', '/', '+', ',']).collect()
+            let parts = if text_width(word, font) > width {
+                parts_of_word(word)
             } else {
                 vec![word.as_str()]
             };
@@ -248,16 +248,42 @@ pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<
             }
             pieces.next();
         }
-        lines.push(shorten(&line, font, width));
+        lines.push(shorten(line.trim_end(), font, width));
     }
     lines
 }
 
-/// The words of a text; a number and what it counts are one, if there is room for both.
+/// Where a word that is too wide may be broken; not within a unit such as `Mbit/s`.
+fn parts_of_word(word: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    for (index, letter) in word.char_indices() {
+        let end = index + letter.len_utf8();
+        let rest = word[end..].trim_end_matches(',');
+        let breaks = match letter {
+            '\u{a0}' | '-' | '_' | '+' | ',' => true,
+            '/' => rest.chars().count() > 2,
+            _ => false,
+        };
+        if breaks && end < word.len() {
+            parts.push(&word[begin..end]);
+            begin = end;
+        }
+    }
+    parts.push(&word[begin..]);
+    parts
+}
+
+/// The words of a text; a number and what it counts are one, if there is room for both, and so are
+/// both sides of an equals sign.
 fn words(text: &str, font: Type, width: f64) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         if let Some(last) = words.last_mut() {
+            if word == "=" || last.ends_with('=') {
+                *last = format!("{last} {word}");
+                continue;
+            }
             let is_number = last.chars().all(|c| c.is_ascii_digit() || ".,".contains(c));
             let both = format!("{last} {word}");
             if is_number && !last.ends_with(',') && text_width(&both, font) <= width {
@@ -381,6 +407,17 @@ mod tests {
         assert_eq!(
             word.concat().replace(' ', ""),
             "a-long_word/without+blanks,5ms"
+        );
+        // A unit is not broken, and a count keeps what it counts.
+        let fits = text_width("100 Mbit/", LABEL);
+        assert_eq!(
+            wrap("100\u{a0}Mbit/s, rtt 5\u{a0}ms", LABEL, fits, 4),
+            ["100", "Mbit/s,", "rtt 5\u{a0}ms"]
+        );
+        let fits = text_width("their mean · n", LABEL);
+        assert_eq!(
+            wrap("their mean · n = 2", LABEL, fits, 4),
+            ["their mean ·", "n = 2"]
         );
     }
 

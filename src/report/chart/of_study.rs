@@ -36,7 +36,7 @@ const DELAYS: [&str; 4] = ["delay", "owd", "latency", "rtt"];
 pub struct StudyChart {
     /// What it belongs to.
     pub topic: &'static str,
-    /// The beginning of its file name: letters, digits and `-`.
+    /// The beginning of its file name: letters, digits, `-` and `_`.
     pub stem: String,
     /// The chart.
     pub canvas: Canvas,

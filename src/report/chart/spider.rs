@@ -10,7 +10,7 @@ use super::grouped_bars::n_words;
 use super::label::shorten;
 use super::palette::{Colour, variant};
 use super::plot::joined;
-use super::style::Style;
+use super::style::{Size, Style};
 
 /// One variant in one setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,8 +36,23 @@ pub struct Spiders {
     pub panels: Vec<(String, Vec<SpiderShape>)>,
 }
 
-/// From the end of an axis to its name.
-const AROUND: f64 = 22.0;
+/// From the end of an axis to its name, and beyond which a marker at its end reaches.
+const AROUND: f64 = 12.0;
+
+/// From a name to the side of its panel.
+const SIDE: f64 = 6.0;
+
+/// An axis that points up or down by more than this has its name above or below its end.
+const STEEP: f64 = 0.35;
+
+/// Two lines of text at the end of an axis, and the name of a setting above.
+const TEXT: f64 = 27.0;
+const END: f64 = AROUND + 2.0 * TEXT;
+const NAME: f64 = 44.0;
+
+/// A web with a smaller radius cannot be read; of many axes even less.
+const RADIUS_MIN: f64 = 100.0;
+const RADIUS_MIN_MANY: f64 = 150.0;
 
 impl Spiders {
     /// The largest value on each axis, over all settings: where the axis ends.
@@ -52,19 +67,18 @@ impl Spiders {
             .collect()
     }
 
+    fn complete(&self, shape: &SpiderShape) -> bool {
+        let mut values = shape.values.iter();
+        shape.values.len() == self.axes.len()
+            && values.all(|value| value.is_some_and(f64::is_finite))
+    }
+
     /// The figure; none with fewer than three axes, or without a complete shape.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
-        let complete = |shape: &SpiderShape| {
-            shape.values.len() == self.axes.len()
-                && shape
-                    .values
-                    .iter()
-                    .all(|value| value.is_some_and(f64::is_finite))
-        };
         let shapes = || {
             let all = self.panels.iter().flat_map(|(_, shapes)| shapes);
-            all.filter(|shape| complete(shape))
+            all.filter(|shape| self.complete(shape))
         };
         if self.axes.len() < 3 || shapes().next().is_none() {
             return None;
@@ -84,123 +98,210 @@ impl Spiders {
         ];
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
         let ends = self.ends();
-        let names = self.axes.iter().map(|quantity| quantity.name.to_owned());
-        let numbers = self.axes.iter().zip(&ends);
-        let numbers = numbers.map(|(quantity, &end)| quantity.format(end));
-        let widest = names
-            .chain(numbers)
-            .map(|text| text_width(&text, LABEL))
-            .fold(0.0, f64::max)
-            .min(0.2 * canvas.width);
-        // The ends of the axes stand around the web, each within its own panel; the more axes, the
-        // closer are their names.
-        let angle = |axis: usize| TAU * axis as f64 / self.axes.len() as f64;
-        let across = |axis: usize| angle(axis).sin().abs();
-        let across = (0..self.axes.len()).map(across).fold(0.0, f64::max);
-        let beside = |radius: f64| across * (radius + AROUND) + widest + 8.0;
-        let radius_min = if self.axes.len() > 4 { 150.0 } else { 100.0 };
-        let in_row = (canvas.width - 2.0 * MARGIN) / (2.0 * beside(radius_min));
-        let columns = self.panels.len().clamp(1, (in_row as usize).max(1));
-        let rows = self.panels.len().div_ceil(columns);
-        let columns = self.panels.len().div_ceil(rows);
-        let pitch = (canvas.width - 2.0 * MARGIN) / columns as f64;
-        let radius = ((pitch / 2.0 - beside(0.0)) / across)
-            .min(0.34 * style.size.height())
-            .max(radius_min.min(pitch * 0.28));
-        let down = |axis: usize| -angle(axis).cos();
-        let lowest = (0..self.axes.len()).map(down).fold(0.0, f64::max);
-        let row_height = (1.0 + lowest) * radius + 190.0;
+        let rims: Vec<Rim> = self
+            .axes
+            .iter()
+            .zip(&ends)
+            .enumerate()
+            .map(|(axis, (quantity, &end))| Rim::new(axis, self.axes.len(), *quantity, end))
+            .collect();
+        let room = (canvas.width - 2.0 * MARGIN, canvas.height - top - 10.0);
+        let layout = Layout::new(&rims, self.panels.len(), room);
+        let rows = self.panels.len().div_ceil(layout.columns);
+        let needed = layout.row_height(&rims);
+        // A slide keeps its shape, with the webs spread over it; on paper height costs.
+        let row_height = match style.size {
+            Size::Slide => needed.max(room.1 / rows as f64),
+            _ => needed,
+        };
+        let pitch = room.0 / layout.columns as f64;
         for (index, (name, shapes)) in self.panels.iter().enumerate() {
-            let left = MARGIN + (index % columns) as f64 * pitch;
-            let row_top = top + (index / columns) as f64 * row_height;
+            let left = MARGIN + (index % layout.columns) as f64 * pitch;
+            let row_top =
+                top + (index / layout.columns) as f64 * row_height + (row_height - needed) / 2.0;
             let name = shorten(name, AXIS_TITLE, pitch - 20.0);
-            let middle = (left + pitch / 2.0, row_top + 115.0 + radius);
+            let above = layout.radius * reach(&rims, |rim| -rim.down) + NAME + END;
+            let middle = (left + pitch / 2.0, row_top + above);
             canvas.text((middle.0, row_top + 28.0), &name, AXIS_TITLE, Align::Centre);
             let web = Web {
                 middle,
-                radius,
-                ends: self.ends(),
+                radius: layout.radius,
+                rims: &rims,
             };
-            self.draw_web(&mut canvas, &web, (left, left + pitch));
-            if !shapes.iter().any(complete) {
+            web.draw(&mut canvas, (left, left + pitch));
+            if !shapes.iter().any(|shape| self.complete(shape)) {
                 canvas.text(middle, "no values", SUBTITLE, Align::Centre);
             }
-            for shape in shapes.iter().filter(|shape| complete(shape)) {
+            for shape in shapes.iter().filter(|shape| self.complete(shape)) {
                 web.draw_shape(&mut canvas, shape);
             }
         }
         canvas.height = (top + rows as f64 * row_height + 10.0).ceil();
         Some(canvas)
     }
+}
 
-    fn draw_web(&self, canvas: &mut Canvas, web: &Web, (left, right): (f64, f64)) {
-        let axes = self.axes.len();
-        for ring in 1..=4 {
-            let share = f64::from(ring) / 4.0;
-            let mut points: Vec<Point> = (0..axes).map(|axis| web.at(axis, share)).collect();
-            points.extend(points.first().copied());
-            canvas.line(&points, Stroke::solid(Colour::GRID, 1.5));
+/// An axis: where it points, where it ends, and what stands there.
+struct Rim {
+    /// To the right and down, of a length of 1.
+    right: f64,
+    down: f64,
+    /// The largest value, in the base unit.
+    end: f64,
+    /// Its name and the largest value in words.
+    texts: [String; 2],
+}
+
+impl Rim {
+    /// The first axis points up, the others follow clockwise.
+    fn new(axis: usize, axes: usize, quantity: Quantity, end: f64) -> Self {
+        let angle = TAU * axis as f64 / axes as f64;
+        Self {
+            right: angle.sin(),
+            down: -angle.cos(),
+            end,
+            texts: [quantity.name.to_owned(), quantity.format(end)],
         }
-        for (axis, quantity) in self.axes.iter().enumerate() {
-            let tip = web.at(axis, 1.0);
-            canvas.line(&[web.middle, tip], Stroke::solid(Colour::GREY, 1.5));
-            let (x, y) = web.at(axis, 1.0 + AROUND / web.radius);
-            let across = (x - web.middle.0) / web.radius;
-            let align = if across.abs() < 0.2 {
-                Align::Centre
-            } else if across > 0.0 {
-                Align::Left
-            } else {
-                Align::Right
-            };
-            let room = match align {
-                Align::Left => right - x - 4.0,
-                Align::Right => x - left - 4.0,
-                Align::Centre => right - left,
-            };
-            let end = quantity.format(web.ends[axis]);
-            let name = shorten(quantity.name, LABEL, room.max(text_width(&end, LABEL)));
-            // Two lines: above the top, below the bottom, beside the others.
-            let first = if y < web.middle.1 - 0.8 * web.radius {
-                y - 24.0
-            } else if y > web.middle.1 + 0.8 * web.radius {
-                y + 14.0
-            } else {
-                y - 10.0
-            };
-            let baseline = first + HALF_DIGIT * LABEL.px;
-            canvas.text((x, baseline), &name, LABEL, align);
-            canvas.text((x, baseline + 27.0), &end, LABEL, align);
-        }
+    }
+
+    fn width(&self) -> f64 {
+        let widths = self.texts.iter().map(|text| text_width(text, LABEL));
+        widths.fold(0.0, f64::max)
+    }
+
+    /// Whether its name stands above or below its end; beside it otherwise, which takes width.
+    fn is_steep(&self) -> bool {
+        self.down.abs() > STEEP
     }
 }
 
-/// Where one plot is.
-struct Web {
-    middle: Point,
-    radius: f64,
-    ends: Vec<f64>,
+/// How far the axes reach in one direction, of a length of 1.
+fn reach(rims: &[Rim], towards: impl Fn(&Rim) -> f64) -> f64 {
+    rims.iter().map(towards).fold(0.0, f64::max)
 }
 
-impl Web {
-    /// A place on an axis, from 0 in the middle to 1 at its end; the first axis points up.
-    fn at(&self, axis: usize, share: f64) -> Point {
-        let angle = TAU * axis as f64 / self.ends.len() as f64;
+/// How webs share the room below the title.
+struct Layout {
+    columns: usize,
+    radius: f64,
+}
+
+impl Layout {
+    /// As large as they can be; if that is too small to be read, larger and higher than the room.
+    fn new(rims: &[Rim], panels: usize, (width, height): (f64, f64)) -> Self {
+        let by_width = |columns: usize| radius_across(rims, width / columns as f64);
+        let by_height = |columns: usize| {
+            let rows = panels.div_ceil(columns) as f64;
+            let down = reach(rims, |rim| rim.down) + reach(rims, |rim| -rim.down);
+            (height / rows - NAME - 2.0 * END - AROUND) / down
+        };
+        let layouts = (1..=panels.max(1)).map(|columns| Self {
+            columns,
+            radius: by_width(columns).min(by_height(columns)),
+        });
+        let best = layouts.reduce(|best, next| {
+            if next.radius > best.radius {
+                next
+            } else {
+                best
+            }
+        });
+        let radius_min = if rims.len() > 4 {
+            RADIUS_MIN_MANY
+        } else {
+            RADIUS_MIN
+        };
+        if let Some(best) = best.filter(|best| best.radius >= radius_min) {
+            return best;
+        }
+        let mut columns = (1..=panels.max(1)).rev();
+        let columns = columns.find(|&columns| by_width(columns) >= radius_min);
+        let columns = columns.unwrap_or(1);
+        // Four are two and two rather than three and one.
+        let columns = panels.div_ceil(panels.div_ceil(columns).max(1)).max(1);
+        Self {
+            columns,
+            radius: by_width(columns).clamp(0.5 * radius_min, 1.3 * radius_min),
+        }
+    }
+
+    fn row_height(&self, rims: &[Rim]) -> f64 {
+        let down = reach(rims, |rim| rim.down) + reach(rims, |rim| -rim.down);
+        NAME + 2.0 * END + AROUND + self.radius * down
+    }
+}
+
+/// The largest radius at which axes and their names fit a width; 0 where names do not.
+fn radius_across(rims: &[Rim], width: f64) -> f64 {
+    let below = rims.iter().filter(|rim| rim.down > STEEP);
+    let (names, texts) = below.fold((0, 2.0 * SIDE - AROUND), |(names, texts), rim| {
+        (names + 1, texts + rim.width() + AROUND)
+    });
+    if names > 1 && texts > width {
+        return 0.0;
+    }
+    let across = rims.iter().filter(|rim| rim.right.abs() > 0.2);
+    let radius = across.map(|rim| {
+        let beside = if rim.is_steep() { 0.0 } else { rim.width() };
+        (width / 2.0 - AROUND - beside) / rim.right.abs()
+    });
+    radius.fold(f64::INFINITY, f64::min).clamp(0.0, width)
+}
+
+/// Where one plot is.
+struct Web<'a> {
+    middle: Point,
+    radius: f64,
+    rims: &'a [Rim],
+}
+
+impl Web<'_> {
+    /// A place on an axis, from 0 in the middle to 1 at its end.
+    fn at(&self, rim: &Rim, share: f64) -> Point {
         (
-            self.middle.0 + share * self.radius * angle.sin(),
-            self.middle.1 - share * self.radius * angle.cos(),
+            self.middle.0 + share * self.radius * rim.right,
+            self.middle.1 + share * self.radius * rim.down,
         )
+    }
+
+    fn draw(&self, canvas: &mut Canvas, (left, right): (f64, f64)) {
+        for ring in 1..=4 {
+            let share = f64::from(ring) / 4.0;
+            let mut points: Vec<Point> = self.rims.iter().map(|rim| self.at(rim, share)).collect();
+            points.extend(points.first().copied());
+            canvas.line(&points, Stroke::solid(Colour::GRID, 1.5));
+        }
+        for rim in self.rims {
+            let (x, y) = self.at(rim, 1.0);
+            canvas.line(&[self.middle, (x, y)], Stroke::solid(Colour::GREY, 1.5));
+            // Two lines: above or below the end, moved where they would leave the panel, or beside.
+            let half = rim.width() / 2.0;
+            let (x, align) = if rim.is_steep() {
+                let leftmost = left + half + SIDE;
+                let rightmost = (right - half - SIDE).max(leftmost);
+                (x.clamp(leftmost, rightmost), Align::Centre)
+            } else if rim.right > 0.0 {
+                (x + AROUND, Align::Left)
+            } else {
+                (x - AROUND, Align::Right)
+            };
+            let first = match rim.is_steep() {
+                true if rim.down < 0.0 => y - AROUND - TEXT - 2.0,
+                true => y + AROUND + 2.0 * HALF_DIGIT * LABEL.px,
+                false => y + HALF_DIGIT * LABEL.px - TEXT / 2.0,
+            };
+            for (line, text) in rim.texts.iter().enumerate() {
+                let baseline = first + line as f64 * TEXT;
+                canvas.text((x, baseline), text, LABEL, align);
+            }
+        }
     }
 
     fn draw_shape(&self, canvas: &mut Canvas, shape: &SpiderShape) {
         let style = variant(&shape.name);
-        let mut points: Vec<Point> = shape
-            .values
-            .iter()
-            .flatten()
-            .zip(&self.ends)
-            .enumerate()
-            .map(|(axis, (value, end))| self.at(axis, (value / end).clamp(0.0, 1.0)))
+        let values = shape.values.iter().flatten().zip(self.rims);
+        let mut points: Vec<Point> = values
+            .map(|(value, rim)| self.at(rim, (value / rim.end).clamp(0.0, 1.0)))
             .collect();
         canvas.area(points.clone(), style.colour, 0.08);
         for &point in &points {

@@ -144,6 +144,62 @@ fn bars_are_as_high_as_their_values() {
 }
 
 #[test]
+fn small_bars_are_seen_and_nothing_is_nothing() {
+    let bar = |name: &str, value| {
+        let interval = None;
+        let estimate = Estimate {
+            value,
+            interval,
+            n: 1,
+        };
+        (name.to_owned(), Some(estimate))
+    };
+    let figure = GroupedBars {
+        groups: vec![(
+            "deep".to_owned(),
+            vec![bar("cubic", 40e6), bar("bbr", 1.0), bar("reno", 0.0)],
+        )],
+        ..bars(0, 0, "buffers", 1.0)
+    };
+    let canvas = figure.draw(Style::default()).unwrap();
+    let height = |name: &str| {
+        // Behind the swatch of the legend.
+        let (from, to) = rects(&canvas, variant(name).colour)[1];
+        to.1 - from.1
+    };
+    assert!(height("bbr") >= 3.0 && height("reno") == 0.0);
+    let bottom = |name: &str| rects(&canvas, variant(name).colour)[1].1.1;
+    assert!((bottom("bbr") - bottom("cubic")).abs() < 1e-6);
+}
+
+#[test]
+fn rows_of_bars_that_could_not_be_seen_have_scales_of_their_own() {
+    // 24 settings take more than one row; the last one's bars are 1000 times the first one's.
+    let figure = |last: f64| {
+        let all = bars(24, 4, "setting", 1e6);
+        let groups = all.groups.into_iter().enumerate();
+        let scaled = groups.map(|(index, (name, bars))| {
+            let scale = if index == 23 { last } else { 1.0 };
+            let bars = bars.into_iter().map(|(name, of)| {
+                let of = of.map(|of| estimate(of.value * scale));
+                (name, of)
+            });
+            (name, bars.collect())
+        });
+        GroupedBars {
+            groups: scaled.collect(),
+            ..bars(0, 0, "rows", 1.0)
+        }
+    };
+    let said = |last: f64| {
+        let canvas = figure(last).draw(Style::default()).unwrap();
+        let texts = texts(&canvas).join(" ");
+        texts.contains("each row has a scale of its own")
+    };
+    assert!(said(1000.0) && !said(2.0));
+}
+
+#[test]
 fn a_box_reaches_from_quartile_to_quartile() {
     let values: Vec<f64> = (0..=100).map(f64::from).map(|value| value * 1e5).collect();
     let boxes = Boxes {
@@ -247,6 +303,56 @@ fn a_spider_ends_at_the_largest_value_of_each_axis() {
         ..spiders
     };
     assert_eq!(two.draw(Style::default()), None);
+}
+
+#[test]
+fn four_spiders_fit_a_slide() {
+    let shape = |name: &str, value: f64| SpiderShape {
+        name: name.to_owned(),
+        values: vec![Some(value), Some(0.1), Some(0.02)],
+        n: 5,
+    };
+    let spiders = Spiders {
+        title: "Mobility".to_owned(),
+        note: "means of runs".to_owned(),
+        axes: vec![
+            Quantity::GOODPUT,
+            Quantity::RTT,
+            Quantity::RETRANSMISSION_RATE,
+        ],
+        panels: (0..4)
+            .map(|panel| (format!("setting {panel}"), vec![shape("cubic", 20e6)]))
+            .collect(),
+    };
+    let slide = Style {
+        size: Size::Slide,
+        theme: Theme::Dark,
+    };
+    let canvas = spiders.draw(slide).unwrap();
+    assert_legible(&canvas);
+    // 1920 by 1080 pixels.
+    assert!((canvas.height - 675.0).abs() < 1.5, "{}", canvas.height);
+}
+
+#[test]
+fn medians_and_densities_are_named_only_where_they_are_drawn() {
+    let figure = |runs: usize| FnessScatter {
+        title: "Fairness".to_owned(),
+        note: String::new(),
+        point: "a run".to_owned(),
+        pairs: vec![FnessPair {
+            name: "bbr | cubic".to_owned(),
+            a_first: (0..runs).map(|run| 0.1 * run as f64).collect(),
+            b_first: Vec::new(),
+        }],
+    };
+    for (runs, named) in [(1, false), (5, true)] {
+        let canvas = figure(runs).draw(Style::default()).unwrap();
+        let texts = texts(&canvas);
+        assert_eq!(texts.contains(&"median"), named);
+        let density = "areas: Gaussian kernel density";
+        assert_eq!(texts.iter().any(|text| text.contains(density)), named);
+    }
 }
 
 #[test]

@@ -14,6 +14,9 @@ use super::{Charts, Study, drawn};
 /// Settings on one chart of bars.
 const SETTINGS_MAX: usize = 24;
 
+/// So few are drawn together, also those with a single variant.
+const SETTINGS_FEW: usize = 8;
+
 /// Values that make a box of its own setting; with fewer, settings are taken together.
 const BOX_MIN: usize = 4;
 
@@ -137,18 +140,25 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut Charts) {
     for metric in BARS {
         let (quantity, _) = drawn(metric);
         let found = study.means(metric, &[], |_| true);
-        // First what can be compared.
-        let (several, one): (BTreeMap<_, _>, BTreeMap<_, _>) = found
+        let few = found.len() <= SETTINGS_FEW;
+        let found = found
             .into_iter()
-            .partition(|(_, variants)| variants.len() > 1);
+            .map(|(setting, variants)| (setting.clone(), (setting, variants)));
+        // First what can be compared, unless one chart has room for all.
+        let (several, one): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            found.partition(|(_, (_, variants))| few || variants.len() > 1);
         let settings = study.settings(&[]);
         let mut pages = settings.pages(several, SETTINGS_MAX, |_| 1);
         pages.extend(settings.pages(one, SETTINGS_MAX, |_| 1));
-        let canvas = |page: Page<ByVariant>| {
+        let canvas = |page: Page<(Setting, ByVariant)>| {
+            let of_several = page
+                .entries
+                .iter()
+                .any(|(_, (setting, _))| setting.has_several_of_a_variant());
             let groups: Vec<(String, Vec<Bar>)> = page
                 .entries
                 .into_iter()
-                .map(|(name, variants)| {
+                .map(|(name, (_, variants))| {
                     let bars = variants.into_iter();
                     let bar = |(name, values): (Option<LabelValue>, Vec<f64>)| {
                         let name = match (&name, study.roles.variant) {
@@ -164,7 +174,11 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut Charts) {
             let note = interval_note(estimates.filter_map(|(_, bar)| bar.as_ref()));
             let bars = GroupedBars {
                 title: study.title(quantity.name, &page.common),
-                note: format!("{note}; of several flows of a variant in a run: their mean"),
+                note: if of_several {
+                    format!("{note}; of several flows of a variant in a run: their mean")
+                } else {
+                    note.to_owned()
+                },
                 quantity,
                 groups,
             };
@@ -285,13 +299,15 @@ pub(super) fn boxes(study: &Study<'_>, charts: &mut Charts) {
     pages.extend(broad.pages(together, 1, |_| 1));
     let canvas = |page: Page<(usize, Samples)>| {
         let (_, (together, samples)) = page.entries.into_iter().next()?;
-        let note = if together > 1 {
-            format!(
-                "{} together; values of flows, ping of runs",
-                count(together, "setting")
-            )
+        let values = if samples.ping.is_empty() {
+            "values of flows"
         } else {
-            "values of flows, ping of runs".to_owned()
+            "values of flows, pings of runs"
+        };
+        let note = if together > 1 {
+            format!("{} together; {values}", count(together, "setting"))
+        } else {
+            values.to_owned()
         };
         let panels = samples.panels();
         let what = match panels.as_slice() {

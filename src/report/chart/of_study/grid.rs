@@ -12,7 +12,7 @@ use super::super::bands::BandLines;
 use super::super::grouped_bars::{Estimate, n_words};
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::amounts::{estimate, interval_note};
-use super::settings::{Page, Setting, axis_name, is_number, name_of};
+use super::settings::{Page, Setting, axis_name, is_number, name_of, written};
 use super::{Charts, Study, drawn};
 
 const TOPIC: &str = "Over loss, delay and other numbers";
@@ -179,12 +179,22 @@ fn spread(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then_some((low, high))
 }
 
-/// What a chart over this label is called: by its role or place, for labels come from manifests.
+/// What a chart over this label is called: by its role or name; by its place where the name, which
+/// comes from a manifest, is none for a file.
 fn safe(study: &Study<'_>, place: usize) -> String {
+    /// Longer names would not fit a file's.
+    const NAME_MAX: usize = 40;
+    let name = study.results.labels[place].name.as_str();
+    let is_safe = name.len() <= NAME_MAX
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     if study.roles.loss == Some(place) {
         "loss".to_owned()
     } else if study.roles.delay == Some(place) {
         "delay".to_owned()
+    } else if is_safe && !["loss", "delay"].contains(&name) {
+        name.to_owned()
     } else {
         format!("label-{}", place + 1)
     }
@@ -264,12 +274,12 @@ fn lines_over(
         let note = match together {
             Some(label) => format!(
                 "mean of runs of every {}, with their smallest and largest",
-                study.results.labels[label].name
+                written(&study.results.labels[label])
             ),
             None => note.to_owned(),
         };
         let lines = BandLines {
-            title: study.title(&format!("Goodput over {}", label.name), &page.common),
+            title: study.title(&format!("Goodput over {}", written(label)), &page.common),
             note,
             x,
             x_name: x_name.clone(),

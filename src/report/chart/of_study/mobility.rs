@@ -9,13 +9,15 @@ use super::super::axis::Quantity;
 use super::super::distribution::{Distribution, Distributions};
 use super::super::palette::variant;
 use super::super::spider::{SpiderShape, Spiders};
+use super::super::style::Size;
 use super::settings::{Page, Setting, name_of};
-use super::{Charts, Study, drawn, moves};
+use super::{Charts, Study, moves};
 
 const TOPIC: &str = "Goodput, delay and retransmissions together";
 
-/// Panels on one chart.
+/// Panels on one chart; spiders on a slide, which has a height.
 const PANELS_MAX: usize = 6;
+const PANELS_MAX_SLIDE: usize = 4;
 
 const AXES: [Metric; 3] = [
     Metric::GoodputBps,
@@ -56,8 +58,13 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut Charts) {
     let canvas = |page: Page<Shapes>| {
         let spiders = Spiders {
             title: study.title("Goodput, delay, retransmissions", &page.common),
-            note: "means of runs".to_owned(),
-            axes: AXES.map(|metric| drawn(metric).0).to_vec(),
+            note: "means of runs, of RTT the mean of each".to_owned(),
+            // Short names leave more room for the webs.
+            axes: vec![
+                Quantity::GOODPUT,
+                Quantity::RTT,
+                Quantity::RETRANSMISSION_RATE,
+            ],
             panels: page
                 .entries
                 .into_iter()
@@ -66,7 +73,11 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut Charts) {
         };
         spiders.draw(study.style)
     };
-    let pages = study.settings(&[]).pages(found, PANELS_MAX, |_| 1);
+    let room = match study.style.size {
+        Size::Slide => PANELS_MAX_SLIDE,
+        _ => PANELS_MAX,
+    };
+    let pages = study.settings(&[]).pages(found, room, |_| 1);
     charts.add(TOPIC, "spider", pages.into_iter().map(canvas));
 }
 

@@ -30,6 +30,15 @@ impl Setting {
         }
     }
 
+    /// Whether a variant has several flows in a run.
+    pub(super) fn has_several_of_a_variant(&self) -> bool {
+        match &self.flows {
+            None => false,
+            Some(Company::Same(flows)) => *flows > 1,
+            Some(Company::Mixed(parts)) => parts.iter().any(|(flows, _)| *flows > 1),
+        }
+    }
+
     /// Its first label alone.
     pub(super) fn first(&self) -> Self {
         Self {
@@ -258,15 +267,26 @@ fn words(label: &Label, value: &LabelValue) -> String {
         },
     };
     let named = text.starts_with(|letter: char| letter.is_alphabetic());
+    let name = written(label);
     if named || label.name == "rate" || !is_number(label) && text.chars().count() > SHORT {
         text
     } else {
-        let mark = if label.name.ends_with(|letter: char| letter.is_ascii_digit()) {
+        let mark = if name.ends_with(|letter: char| letter.is_ascii_digit()) {
             ":"
         } else {
             ""
         };
-        format!("{}{mark} {text}", label.name)
+        format!("{name}{mark} {text}")
+    }
+}
+
+/// A label's name as it stands in a text: abbreviations of the field in capitals.
+pub(super) fn written(label: &Label) -> String {
+    match label.name.as_str() {
+        "rtt" | "owd" | "bdp" | "cca" | "aqm" | "ecn" | "mss" | "iw" => {
+            label.name.to_ascii_uppercase()
+        }
+        name => name.to_owned(),
     }
 }
 
@@ -297,7 +317,8 @@ pub(super) fn unit(label: &Label) -> &'static str {
 
 /// A label as the name of an axis: `Loss`, and with its unit.
 pub(super) fn axis_name(label: &Label) -> (String, String) {
-    let mut letters = label.name.chars();
+    let written = written(label);
+    let mut letters = written.chars();
     let name: String = letters
         .next()
         .into_iter()

@@ -134,7 +134,7 @@ pub(super) fn split_maps(study: &Study<'_>, charts: &mut Charts) {
                     scale,
                     cells,
                 };
-                let before = Quantity::DELAY.format(first.delay_ns / 1e9);
+                let before = Quantity::DELAY.format_set(first.delay_ns / 1e9);
                 let n = n_words(cells.values().map(|values| values.len() as u64));
                 let what = format!(
                     "{} split after {before} without loss",

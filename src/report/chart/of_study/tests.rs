@@ -336,7 +336,7 @@ fn maps_have_losses_below_each_other_and_delays_side_by_side() {
         numbers(canvas),
         ["80.0", "40.0", "20.0", "40.0", "20.0", "10.0"]
     );
-    for wanted in ["Utilisation (%)", "Loss (%)", "Owd (ms)", "n = 1", "cubic"] {
+    for wanted in ["Utilisation (%)", "Loss (%)", "OWD (ms)", "n = 1", "cubic"] {
         assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
     }
 }
@@ -373,7 +373,7 @@ fn the_heat_map_of_the_report_shows_means_and_their_change() {
     );
     for wanted in [
         "Goodput (Mbit/s)",
-        "Rtt (ms)",
+        "RTT (ms)",
         "Rate (Mbit/s)",
         "bbr",
         "n = 3",
@@ -386,7 +386,7 @@ fn the_heat_map_of_the_report_shows_means_and_their_change() {
     assert!(has(changes, "Change (%)"), "{:?}", texts(changes));
     // Over the variant there is one map a rate.
     let turned = draft.charts(&[report(0, 1)]);
-    assert!(has(named(&turned, "heat-map"), "Cca"));
+    assert!(has(named(&turned, "heat-map"), "CCA"));
     for size in [Size::OneColumn, Size::TwoColumns, Size::Slide] {
         let theme = Theme::Dark;
         for chart in of_study(&[report(1, 2)], &draft.0, Style { size, theme }) {
@@ -413,13 +413,42 @@ fn a_split_is_predicted_by_the_slower_segment() {
 fn lines_run_over_labels_with_three_numbers_and_more() {
     let charts = grid().charts(&grid_report());
     let canvas = named(&charts, "lines-delay");
-    assert!(has(canvas, "Owd (ms)") && has(canvas, "n = 2"));
+    assert!(has(canvas, "OWD (ms)") && has(canvas, "n = 2"));
     assert!(has(
         canvas,
         "of every loss, with their smallest and largest"
     ));
     // Two losses are no line.
     assert!(charts.iter().all(|chart| chart.stem != "lines-loss"));
+}
+
+#[test]
+fn a_chart_over_a_label_has_its_name_if_that_makes_a_file_name() {
+    for (label, stem) in [("rate", "lines-rate"), ("../rate", "lines-label-2")] {
+        let mut draft = Draft::new(&[(label, Some("Mbit"))]);
+        for rate in ["10", "20", "50"] {
+            draft.run(
+                &[rate],
+                &[],
+                &[FlowOf("bbr", (0, 9), &[(Metric::GoodputBps, 9e6)])],
+            );
+        }
+        let charts = draft.charts(&[]);
+        named(&charts, stem);
+    }
+}
+
+#[test]
+fn a_note_speaks_of_several_flows_only_where_there_are_some() {
+    let note = "of several flows of a variant in a run: their mean";
+    let one = FlowOf("bbr", (0, 9), &[(Metric::GoodputBps, 9e6)]);
+    for (flows, said) in [(1, false), (2, true)] {
+        let flows: Vec<FlowOf<'_>> = (0..flows).map(|_| FlowOf(one.0, one.1, one.2)).collect();
+        let mut draft = Draft::new(&[("rate", Some("Mbit"))]);
+        draft.run(&["10"], &[], &flows);
+        let charts = draft.charts(&[]);
+        assert_eq!(has(named(&charts, "bars-goodput"), note), said);
+    }
 }
 
 #[test]

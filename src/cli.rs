@@ -147,7 +147,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         written.push(pending.commit()?);
     }
     if let Some(folder) = outputs.charts {
-        written.push(folder.commit()?);
+        written.extend(folder.commit()?);
     }
     if let Some(pending) = outputs.report {
         let options = outputs.report_charts.then_some(&options);

@@ -298,7 +298,7 @@ impl Outputs {
         if let Some(folder) = self.charts {
             let (style, svg) = (args.charts.style(), args.charts.svg);
             chart::path::draw_all(analysis, folder.filling(), style, svg)?;
-            written.push(folder.commit()?);
+            written.extend(folder.commit()?);
         }
         Ok(written)
     }

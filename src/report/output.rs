@@ -183,29 +183,32 @@ impl OutputFolder {
         &self.temporary
     }
 
-    /// Puts the folder in the place of an older one.
+    /// Puts the folder in the place of an older one; where nothing was put into it, there is none
+    /// afterwards, for the older one's charts are of another run.
     ///
     /// # Errors
     /// [`ReportError::Write`] when that fails.
-    pub fn commit(self) -> Result<PathBuf, ReportError> {
+    pub fn commit(self) -> Result<Option<PathBuf>, ReportError> {
         let old = beside(&self.path);
         let put = || {
             let replaces = self.path.exists();
+            let is_empty = fs::read_dir(&self.temporary)?.next().is_none();
             if replaces {
                 fs::rename(&self.path, &old)?;
             }
-            fs::rename(&self.temporary, &self.path)?;
-            if replaces {
-                fs::remove_dir_all(&old)
-            } else {
-                Ok(())
+            if !is_empty {
+                fs::rename(&self.temporary, &self.path)?;
             }
+            if replaces {
+                fs::remove_dir_all(&old)?;
+            }
+            Ok(!is_empty)
         };
-        put().map_err(|source| ReportError::Write {
+        let is_there = put().map_err(|source| ReportError::Write {
             path: self.path.clone(),
             source,
         })?;
-        Ok(self.path.clone())
+        Ok(is_there.then(|| self.path.clone()))
     }
 }
 
@@ -279,6 +282,21 @@ mod tests {
         assert!(!path.join("old.png").exists());
         assert!(path.join("new.png").exists());
         assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_without_charts_is_not_left() {
+        let around = tempfile::tempdir().unwrap();
+        let path = around.path().join("charts");
+        let empty = OutputFolder::create(&path).unwrap();
+        assert_eq!(empty.commit().unwrap(), None);
+        assert_eq!(fs::read_dir(around.path()).unwrap().count(), 0);
+        // Neither are charts of an earlier run.
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("old.png"), "old").unwrap();
+        let empty = OutputFolder::create(&path).unwrap();
+        assert_eq!(empty.commit().unwrap(), None);
+        assert_eq!(fs::read_dir(around.path()).unwrap().count(), 0);
     }
 
     #[test]

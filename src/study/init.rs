@@ -30,12 +30,12 @@ pub enum DraftError {
     #[error(
         "{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not){}",
         path.display(),
-        table.as_ref().map_or_else(String::new, |table| format!("; of what was measured already, such as {table}, no column has a name that says its metric: write a [[measured]] section with files and metrics"))
+        table.as_ref().map_or_else(String::new, |table| format!("; of what was measured already, such as {table}, no column has a name that says its metric: write a [[measured]] section with `files`, and below [measured.metrics] which column is what, such as goodput_bps = {{ column = \"NAME\", unit = \"Mbit\" }}"))
     )]
     NoCaptures {
         /// The folder.
         path: PathBuf,
-        /// A table that is there.
+        /// A table that is there, in words.
         table: Option<String>,
     },
     /// The template is none.
@@ -89,7 +89,9 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
         }
         return Err(DraftError::NoCaptures {
             path: folder.to_path_buf(),
-            table: tables.into_iter().next(),
+            table: tables
+                .first()
+                .map(|table| measured::described(folder, table)),
         });
     };
     let shapes = match template {
@@ -144,8 +146,14 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
         "# A study, drafted from the names of its files. Read it, rename the labels, say what is known\n# of the conditions, then run: ccanalyze study study.toml --out study/\n\n[study]\n",
     );
     let _ = writeln!(text, "name = {}", quoted(&name));
-    let _ = writeln!(text, "# Where the files are, from this manifest.");
-    let _ = writeln!(text, "folder = {}", quoted(&folder.to_string_lossy()));
+    // Nobody knows yet where the manifest will be, and a relative path counts from there.
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let whole = whole.canonicalize().unwrap_or(whole);
+    let _ = writeln!(
+        text,
+        "# Where the files are; a relative path counts from this manifest."
+    );
+    let _ = writeln!(text, "folder = {}", quoted(&whole.to_string_lossy()));
     let _ = writeln!(text, "group_by = [{}]", grouped.join(", "));
     if let Some(guess) = labels.get("cca")
         && let Some(value) = guess.values.first()

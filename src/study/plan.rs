@@ -96,7 +96,20 @@ impl StudyPlan {
     /// [`ManifestError`] with every mistake: what is wrong on which line, and what may be meant.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         let (manifest, mut document) = Manifest::read(path)?;
-        let plan = Self::of(&manifest, &folder_of(path), &mut document);
+        let beside = folder_of(path);
+        // Said once, and not of every file in it.
+        let folder = manifest.study.folder.as_ref();
+        let missing = folder.filter(|folder| !beside.join(&folder.value).is_dir());
+        if let Some(folder) = missing {
+            let whole = beside.join(&folder.value);
+            document.mistake(folder.line, format!(
+                "the folder '{}' is not there: it is looked for at {}, since a relative path counts from the manifest",
+                folder.value,
+                std::path::absolute(&whole).unwrap_or(whole).display()
+            ));
+        }
+        let mut document = document.sound()?;
+        let plan = Self::of(&manifest, &beside, &mut document);
         document.verdict(plan)
     }
 

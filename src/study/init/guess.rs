@@ -131,9 +131,13 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
         } else {
             folder
         };
-        let separators: String = stem.chars().filter(|c| SEPARATORS.contains(c)).collect();
+        let (_, separators) = parts_of(stem);
         classes
-            .entry((top.to_owned(), separators, ending.to_owned()))
+            .entry((
+                top.to_owned(),
+                separators.into_iter().collect(),
+                ending.to_owned(),
+            ))
             .or_default()
             .push(name);
     }
@@ -181,16 +185,57 @@ fn stem_of(name: &str) -> (&str, &str) {
     name.split_at(ending)
 }
 
+/// When flent made an archive, as it is written in its name; and what stands for it in a template.
+/// What is behind it is one part, a title that may hold anything.
+const MADE: &str = "0000-00-00T000000.000000";
+const MADE_TEMPLATE: &str = "????-??-??T??????.??????";
+
+/// The parts of a name without its ending, and what separates them.
+fn parts_of(stem: &str) -> (Vec<&str>, Vec<char>) {
+    let (rest, title) = match made_at(stem) {
+        Some(at) => (&stem[..at], Some(&stem[at + MADE.len()..])),
+        None => (stem, None),
+    };
+    let mut parts: Vec<&str> = rest.split(SEPARATORS).collect();
+    let mut separators: Vec<char> = rest.chars().filter(|c| SEPARATORS.contains(c)).collect();
+    if let Some(title) = title {
+        // The separator before it leaves an empty part.
+        if let Some(last) = parts.last_mut() {
+            *last = MADE_TEMPLATE;
+        }
+        if let Some(title) = title.strip_prefix('.') {
+            separators.push('.');
+            parts.push(title);
+        }
+    }
+    (parts, separators)
+}
+
+/// Where the time of flent begins, behind a separator and before a title or the end.
+fn made_at(stem: &str) -> Option<usize> {
+    let is_made = |text: &str| {
+        let letters = text.bytes().zip(MADE.bytes());
+        text.len() == MADE.len()
+            && letters.into_iter().all(|(letter, of)| match of {
+                b'0' => letter.is_ascii_digit(),
+                of => letter == of,
+            })
+    };
+    (0..stem.len()).find(|&at| {
+        let rest = stem.get(at + MADE.len()..);
+        let behind = at > 0 && stem[..at].ends_with(SEPARATORS);
+        behind
+            && stem.get(at..at + MADE.len()).is_some_and(is_made)
+            && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') && rest.len() > 1)
+    })
+}
+
 fn template_of(names: &[&String], ending: &str) -> String {
     let parts: Vec<Vec<&str>> = names
         .iter()
-        .map(|name| stem_of(name).0.split(SEPARATORS).collect())
+        .map(|name| parts_of(stem_of(name).0).0)
         .collect();
-    let separators: Vec<char> = stem_of(names[0])
-        .0
-        .chars()
-        .filter(|c| SEPARATORS.contains(c))
-        .collect();
+    let (_, separators) = parts_of(stem_of(names[0]).0);
     let columns = parts.first().map_or(0, Vec::len);
     let values_at = |column: usize| {
         distinct(
@@ -212,6 +257,11 @@ fn template_of(names: &[&String], ending: &str) -> String {
             template.push_str(only);
         } else {
             let (prefix, name) = named(&values, ccas, &used);
+            let behind = column.checked_sub(1).and_then(|last| separators.get(last));
+            let name = match behind {
+                Some('.') if name == "label1" => "title".to_owned(),
+                _ => name,
+            };
             let name = unused(name, &used);
             let _ = write!(template, "{prefix}{{{name}}}");
             used.push(name);
@@ -287,7 +337,7 @@ fn unused(name: String, used: &[String]) -> String {
 fn is_cca(values: &[String]) -> bool {
     values
         .iter()
-        .all(|value| CCAS.contains(&value.to_lowercase().as_str()))
+        .all(|value| CCAS.contains(&value.to_lowercase().replace('-', "").as_str()))
 }
 
 /// The letters that all values begin with.

@@ -11,8 +11,10 @@ use crate::study::labels::RESERVED;
 use crate::study::metrics::Metric;
 use crate::study::template::is_name;
 
-/// Tables that are looked into; further kinds of names are left out.
-const TABLES_MAX: usize = 64;
+/// Kinds of names that are looked into; further ones are left out. Of each, tables that are looked
+/// into, for not all of a kind need to have the same columns.
+const KINDS_MAX: usize = 64;
+const TABLES_MAX: usize = 256;
 
 /// Bytes of a table that is looked into, as it is on the disk.
 const TABLE_BYTES_MAX: u64 = 16 << 20;
@@ -60,21 +62,49 @@ pub(super) fn sections(folder: &Path, tables: &[String]) -> Vec<Section> {
         let is_plain = !name.contains(['{', '}', '*', '?']);
         is_plain && !shapes.iter().any(|shape| shape.fits(name))
     });
-    let mut kinds: Vec<(String, &String, usize, Vec<Guess>)> = Vec::new();
+    let mut kinds: Vec<Kind<'_>> = Vec::new();
     for shape in &shapes {
-        if let Some(example) = tables.iter().find(|name| shape.fits(name)) {
-            let labels = shape.labels.clone();
-            kinds.push((shape.template.clone(), example, shape.files, labels));
-        }
+        kinds.push(Kind {
+            files: shape.template.clone(),
+            names: tables.iter().filter(|name| shape.fits(name)).collect(),
+            labels: shape.labels.clone(),
+        });
     }
-    kinds.extend(alone.map(|name| (name.clone(), name, 1, Vec::new())));
-    let kinds = kinds.into_iter().take(TABLES_MAX);
-    kinds
-        .filter_map(|(files, example, count, labels)| {
-            let table = read(&folder.join(example))?;
-            section(&files, count, labels, &table)
-        })
-        .collect()
+    kinds.extend(alone.map(|name| Kind {
+        files: name.clone(),
+        names: vec![name],
+        labels: Vec::new(),
+    }));
+    let kinds = kinds.into_iter().take(KINDS_MAX);
+    kinds.filter_map(|kind| section(folder, kind)).collect()
+}
+
+/// Tables with names of one kind.
+struct Kind<'n> {
+    /// Their names, or the template of them.
+    files: String,
+    names: Vec<&'n String>,
+    /// What their names say.
+    labels: Vec<Guess>,
+}
+
+/// A table that no section could be made of, in words: its name, and its columns if it has any.
+pub(super) fn described(folder: &Path, name: &str) -> String {
+    const SHOWN: usize = 6;
+    let table = read(&folder.join(name));
+    let columns = table.iter().flat_map(|table| &table.columns);
+    let columns: Vec<String> = columns.map(|column| column.name.clone()).collect();
+    if columns.is_empty() {
+        return name.to_owned();
+    }
+    let mut text = format!(
+        "{name} (columns: {}",
+        columns[..columns.len().min(SHOWN)].join(", ")
+    );
+    if columns.len() > SHOWN {
+        let _ = write!(text, " and {} more", columns.len() - SHOWN);
+    }
+    text + ")"
 }
 
 fn read(path: &Path) -> Option<MeasuredTable> {
@@ -85,55 +115,41 @@ fn read(path: &Path) -> Option<MeasuredTable> {
         .flatten()
 }
 
-/// None where no metric is known by its name.
-fn section(
-    files: &str,
-    count: usize,
-    of_name: Vec<Guess>,
-    table: &MeasuredTable,
-) -> Option<Section> {
+/// None where no metric is known by its name in all tables.
+fn section(folder: &Path, kind: Kind<'_>) -> Option<Section> {
+    let of_name = kind.labels;
+    let mut tables = kind.names.iter().take(TABLES_MAX);
+    let table = &tables.find_map(|name| read(&folder.join(name)))?;
     let is_flent = table.format == MeasuredFormat::Flent;
     let time = table.columns.iter().find(|column| is_time(column));
     let time = time.filter(|_| !is_flent);
     let points = is_flent || time.is_some();
-    let metrics = if is_flent {
-        flent_metrics(table)
-    } else {
-        column_metrics(table, points)
+    let of = |table: &MeasuredTable| {
+        if is_flent {
+            flent_metrics(table)
+        } else {
+            column_metrics(table, points)
+        }
     };
+    let others = tables.filter_map(|name| Some(of(&read(&folder.join(name))?)));
+    let metrics = others.fold(of(table), |so_far, other| in_common(so_far, &other));
     if metrics.is_empty() {
         return None;
     }
-    let mut of_columns: Vec<(Guess, &str)> = Vec::new();
-    if !points {
-        let measured = |column: &&MeasuredColumn| {
-            let known = metrics.iter();
-            !known
-                .flat_map(|(_, _, from)| from)
-                .any(|name| *name == column.name)
-        };
-        for column in table.columns.iter().filter(measured) {
-            let taken = |name: &str| {
-                let here = of_columns.iter().map(|(guess, _)| guess);
-                here.chain(&of_name).any(|guess| guess.name == name)
-            };
-            let guess = label(column).filter(|guess| !taken(&guess.name));
-            of_columns.extend(guess.map(|guess| (guess, column.name.as_str())));
-        }
-    }
+    let of_columns = if points {
+        Vec::new()
+    } else {
+        labels(table, &metrics, &of_name)
+    };
     let mut text = String::from("\n[[measured]]\n");
-    let _ = writeln!(
-        text,
-        "# {count} {}",
-        if count == 1 { "file" } else { "files" }
-    );
+    let _ = writeln!(text, "# {}", counted(kind.names.len()));
     for guess in of_name
         .iter()
         .chain(of_columns.iter().map(|(guess, _)| guess))
     {
         let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
     }
-    let _ = writeln!(text, "files = {}", quoted(files));
+    let _ = writeln!(text, "files = {}", quoted(&kind.files));
     if let Some(time) = time {
         let (column, unit) = (quoted(&time.name), unit_of_time(&time.name));
         let _ = writeln!(text, "rows = \"points\"");
@@ -147,8 +163,13 @@ fn section(
         let _ = writeln!(text, "columns = {{ {} }}", columns.join(", "));
     }
     let _ = writeln!(text, "[measured.metrics]");
-    for (metric, value, _) in &metrics {
-        let _ = writeln!(text, "{metric} = {value}");
+    for (metric, columns) in &metrics {
+        let quoted: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
+        let _ = match quoted.as_slice() {
+            [one] => writeln!(text, "{metric} = {one}"),
+            // The first that a table has.
+            several => writeln!(text, "{metric} = [{}]", several.join(", ")),
+        };
     }
     let _ = writeln!(
         text,
@@ -159,35 +180,75 @@ fn section(
     Some(Section { text, labels })
 }
 
-/// A metric, what the manifest says of it, and the columns that it is made of.
-type MetricOf<'t> = (String, String, Vec<&'t str>);
+fn counted(files: usize) -> String {
+    format!("{files} {}", if files == 1 { "file" } else { "files" })
+}
 
-fn flent_metrics(table: &MeasuredTable) -> Vec<MetricOf<'_>> {
+/// A metric, and the columns of which the first that is there is it.
+type MetricOf = (String, Vec<String>);
+
+/// Metrics that tables have so far and another has too: with a column that is there in each.
+fn in_common(so_far: Vec<MetricOf>, other: &[MetricOf]) -> Vec<MetricOf> {
+    let found = |metric: &str| other.iter().find(|(known, _)| known == metric);
+    so_far
+        .into_iter()
+        .filter_map(|(metric, mut columns)| {
+            let (_, more) = found(&metric)?;
+            for column in more {
+                if !columns.contains(column) {
+                    columns.push(column.clone());
+                }
+            }
+            Some((metric, columns))
+        })
+        .collect()
+}
+
+fn flent_metrics(table: &MeasuredTable) -> Vec<MetricOf> {
     let there = |name: &str| table.columns.iter().any(|column| column.name == name);
     let mut series = FLENT_GOODPUT.into_iter();
     let mut metrics = Vec::new();
     if let Some(names) = series.find(|names| names.iter().any(|name| there(name))) {
-        let quoted: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-        let value = format!("[{}]", quoted.join(", "));
-        metrics.push(("goodput_bps".to_owned(), value, names.to_vec()));
+        let names = names.iter().map(|&name| name.to_owned());
+        metrics.push(("goodput_bps".to_owned(), names.collect()));
     }
-    let mut columns = table.columns.iter().map(|column| column.name.as_str());
+    let mut columns = table.columns.iter().map(|column| column.name.clone());
     let ping = columns.find(|name| name.starts_with("Ping (ms)"));
-    metrics.extend(ping.map(|name| ("ping_ns".to_owned(), quoted(name), vec![name])));
+    metrics.extend(ping.map(|name| ("ping_ns".to_owned(), vec![name])));
     metrics
 }
 
 /// Columns of numbers whose names say what they are, each metric once.
-fn column_metrics(table: &MeasuredTable, points: bool) -> Vec<MetricOf<'_>> {
-    let mut metrics: Vec<MetricOf<'_>> = Vec::new();
+fn column_metrics(table: &MeasuredTable, points: bool) -> Vec<MetricOf> {
+    let mut metrics: Vec<MetricOf> = Vec::new();
     for column in &table.columns {
         let is_number = matches!(column.values, MeasuredValues::Numbers(_));
         let metric = metric_of(&column.name, points).filter(|_| is_number);
-        let metric = metric.filter(|metric| metrics.iter().all(|(known, _, _)| known != metric));
-        let name = column.name.as_str();
-        metrics.extend(metric.map(|metric| (metric, quoted(name), vec![name])));
+        let metric = metric.filter(|metric| metrics.iter().all(|(known, _)| known != metric));
+        metrics.extend(metric.map(|metric| (metric, vec![column.name.clone()])));
     }
     metrics
+}
+
+/// Labels that columns seem to give, with the column; not of what is measured, nor what the names
+/// of the files say already.
+fn labels<'t>(
+    table: &'t MeasuredTable,
+    metrics: &[MetricOf],
+    of_name: &[Guess],
+) -> Vec<(Guess, &'t str)> {
+    let mut labels: Vec<(Guess, &str)> = Vec::new();
+    let is_measured = |name: &String| metrics.iter().any(|(_, columns)| columns.contains(name));
+    let columns = table.columns.iter();
+    for column in columns.filter(|column| !is_measured(&column.name)) {
+        let taken = |name: &str| {
+            let here = labels.iter().map(|(guess, _)| guess);
+            here.chain(of_name).any(|guess| guess.name == name)
+        };
+        let guess = label(column).filter(|guess| !taken(&guess.name));
+        labels.extend(guess.map(|guess| (guess, column.name.as_str())));
+    }
+    labels
 }
 
 /// The metric that the name of a column says, with its unit.
@@ -353,6 +414,55 @@ mod tests {
     }
 
     #[test]
+    fn names_of_flent_say_when_and_with_what_title() {
+        let archive = r#"{"version": 4, "x_values": [0.0, 0.2], "metadata": {"SERIES_META":
+            {"TCP upload": {"UNITS": "Mbits/s"}}}, "results": {"TCP upload": [9.0, 9.5]}}"#;
+        let names = [
+            "tcp_1up-2025-04-04T204924.834026.bbr-v3.flent",
+            "tcp_1up-2025-04-04T205055.399974.cubic.flent",
+            "tcp_8up-2025-04-04T204221.104252.bbr-v3.flent",
+            "cc-rtt_fair-2025-04-05T115338.760129.bbr3-reno.flent",
+            "cc-rtt_fair-2025-04-05T115917.251367.cubic-reno.flent",
+        ];
+        let (text, plan) = drafted(&names.map(|name| (name, archive)));
+        assert_eq!(plan.runs.len(), names.len(), "{text}");
+        for line in [
+            "files = \"tcp_{label1}-????-??-??T??????.??????.{cca}.flent\"",
+            "# cca: bbr-v3, cubic",
+            "files = \"cc-rtt_fair-????-??-??T??????.??????.{title}.flent\"",
+            "# title: bbr3-reno, cubic-reno",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+    }
+
+    #[test]
+    fn files_of_one_kind_need_not_have_the_same_columns() {
+        let archive = |ping: &str| {
+            format!(
+                r#"{{"version": 4, "x_values": [0.0, 0.2], "metadata": {{"SERIES_META":
+                {{"TCP upload": {{"UNITS": "Mbits/s"}}, "{ping}": {{"UNITS": "ms"}}}}}},
+                "results": {{"TCP upload": [9.0, 9.5], "{ping}": [20.0, 21.0]}}}}"#
+            )
+        };
+        let (a, b) = (
+            archive("Ping (ms) ICMP1 10.0.0.1"),
+            archive("Ping (ms) ICMP"),
+        );
+        let (text, plan) = drafted(&[("cubic_1.flent", &a), ("cubic_2.flent", &b)]);
+        assert_eq!(plan.runs.len(), 2, "{text}");
+        let line = "ping_ns = [\"Ping (ms) ICMP1 10.0.0.1\", \"Ping (ms) ICMP\"]";
+        assert!(text.contains(line), "{text}");
+        // What only some have is left out: it would be a mistake of the others.
+        let none = archive("else");
+        let (text, _) = drafted(&[("cubic_1.flent", &a), ("cubic_2.flent", &none)]);
+        assert!(
+            !text.contains("ping_ns") && text.contains("goodput_bps"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn beside_captures_tables_are_comments() {
         let rows = "algo,goodput_mbps\nbbr,9.5\ncubic,9.1\n";
         let (text, plan) = drafted(&[("a_1.pcap", ""), ("a_2.pcap", ""), ("results.csv", rows)]);
@@ -364,6 +474,9 @@ mod tests {
     fn a_table_whose_columns_say_nothing_is_named() {
         let folder = folder_of(&[("odd.csv", "a,b\n1,2\n")]);
         let error = draft(folder.path(), None).unwrap_err().to_string();
-        assert!(error.contains("such as odd.csv, no column has"), "{error}");
+        assert!(
+            error.contains("such as odd.csv (columns: a, b), no column has"),
+            "{error}"
+        );
     }
 }

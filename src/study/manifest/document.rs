@@ -110,9 +110,17 @@ impl Document {
     ///
     /// # Errors
     /// All mistakes, by line.
-    pub(in crate::study) fn verdict<T>(mut self, value: T) -> Result<T, ManifestError> {
+    pub(in crate::study) fn verdict<T>(self, value: T) -> Result<T, ManifestError> {
+        self.sound().map(|_| value)
+    }
+
+    /// The document, if all is well so far: where what follows would only be more of the same.
+    ///
+    /// # Errors
+    /// All mistakes, by line.
+    pub(in crate::study) fn sound(mut self) -> Result<Self, ManifestError> {
         if self.mistakes.is_empty() {
-            return Ok(value);
+            return Ok(self);
         }
         self.mistakes.sort();
         Err(ManifestError {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use super::charts::ChartArgs;
-use super::limits::{CaptureArgs, LimitArgs};
+use super::limits::{CaptureArgs, LimitArgs, whole};
 use super::path::PathArgs;
 use super::study::StudyArgs;
 
@@ -67,7 +67,7 @@ pub struct Args {
     pub fness_window: Option<crate::analyze::FnessWindow>,
 
     /// Compare the N flows with the most payload of each capture
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<usize, 0, { u64::MAX }>)]
     pub top: usize,
 
     /// How charts are drawn.
@@ -83,7 +83,7 @@ pub struct Args {
     pub limits: LimitArgs,
 
     /// Threads to work with; one a core by default. The results do not depend on it
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(short, long, value_name = "N", value_parser = whole::<u16, 1, 1024>)]
     pub threads: Option<u16>,
 
     /// How files are taken in: mapped into memory or read. The results do not depend on it; pipes

@@ -32,27 +32,27 @@ pub struct CaptureArgs {
 pub struct LimitArgs {
     /// Follow at most N connections at a time; beyond that those without payload, then those
     /// silent longest, are put away and marked `limit_hit`. Each takes 2 kB and more
-    #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = whole::<u64, 1, { u64::MAX }>)]
     pub max_flows: u64,
 
     /// Keep at most N connections of one packet so far, as in floods and scans; beyond that those
     /// without payload, then those that have waited longest, are put away. Each takes 130 bytes
-    #[arg(long, value_name = "N", default_value_t = 1 << 23, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1 << 23, value_parser = whole::<u64, 1, { u64::MAX }>)]
     pub max_half_open: u64,
 
     /// Keep at most N bins of a flow's series, the first; beyond that the flow is marked
     /// `series_cut`. Each takes 100 bytes, and bins in which nothing happened none
-    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = whole::<u32, 1, { u32::MAX as u64 }>)]
     pub max_bins: u32,
 
     /// Remember at most N segments in flight of a flow; beyond that the oldest give no round-trip
     /// time, and a copy of them has nothing to be compared with. Each takes up to 100 bytes
-    #[arg(long, value_name = "N", default_value_t = TrackLimits::default().in_flight_max, value_parser = clap::value_parser!(u32).range(8..))]
+    #[arg(long, value_name = "N", default_value_t = TrackLimits::default().in_flight_max, value_parser = whole::<u32, 8, { u32::MAX as u64 }>)]
     pub max_in_flight: u32,
 
     /// Remember at most N holes in the bytes of a flow; beyond that the lowest count as lost by the
     /// capture
-    #[arg(long, value_name = "N", default_value_t = TrackLimits::default().holes_max, value_parser = clap::value_parser!(u32).range(8..))]
+    #[arg(long, value_name = "N", default_value_t = TrackLimits::default().holes_max, value_parser = whole::<u32, 8, { u32::MAX as u64 }>)]
     pub max_holes: u32,
 }
 
@@ -81,6 +81,23 @@ impl LimitArgs {
     }
 }
 
+/// A whole number from `LEAST` to `MOST`.
+pub(super) fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
+    text: &str,
+) -> Result<T, String> {
+    let number = text
+        .parse::<u64>()
+        .map_err(|_| format!("'{text}' is no whole number"))?;
+    if number < LEAST {
+        return Err(format!("{number} is too little: at least {LEAST}"));
+    }
+    let too_much = || format!("{number} is too much: at most {MOST}");
+    if number > MOST {
+        return Err(too_much());
+    }
+    T::try_from(number).map_err(|_| too_much())
+}
+
 /// A size such as `4GB` or `512MiB`, in bytes.
 fn parse_size(text: &str) -> Result<u64, String> {
     let bytes = units::parse(text, Dimension::Size)?;
@@ -94,6 +111,21 @@ fn parse_size(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_whole_and_within_bounds() {
+        assert_eq!(whole::<u16, 1, 1024>("8"), Ok(8));
+        for (text, said) in [
+            ("0", "at least 1"),
+            ("1025", "at most 1024"),
+            ("1e3", "no whole number"),
+            ("-1", "no whole number"),
+            ("two", "no whole number"),
+        ] {
+            let refused = whole::<u16, 1, 1024>(text).unwrap_err();
+            assert!(refused.contains(said), "{text}: {refused}");
+        }
+    }
 
     #[test]
     fn a_size_has_a_unit() {

@@ -25,19 +25,30 @@ pub(super) fn begin_charts(out: &Path, charts: ChartArgs) -> anyhow::Result<Opti
     Ok(folder.transpose()?)
 }
 
-/// Checks that `--out` and another option do not name one file.
+/// Checks that `--out`, with the tables that it writes beside its own, and another option do not
+/// name one file.
 pub(super) fn ensure_apart(
     out: Option<&PathBuf>,
+    tables: &[&str],
     option: &str,
     other: Option<&PathBuf>,
 ) -> anyhow::Result<()> {
-    if let (Some(out), Some(other)) = (out, other) {
-        ensure!(
-            out != other,
-            "{}: --out and {option} cannot share a file",
-            out.display()
-        );
-    }
+    let (Some(out), Some(other)) = (out, other) else {
+        return Ok(());
+    };
+    // However they are written, such as with `./` before.
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    ensure!(
+        whole(out) != whole(other),
+        "{}: --out and {option} cannot share a file",
+        out.display()
+    );
+    let mut siblings = tables.iter().map(|table| sibling(out, table));
+    ensure!(
+        siblings.all(|table| whole(&table) != whole(other)),
+        "{}: --out writes a table of this name beside its own: give {option} another name",
+        other.display()
+    );
     Ok(())
 }
 

@@ -247,7 +247,9 @@ struct ResultFiles {
 
 impl Outputs {
     fn open(args: &PathArgs) -> anyhow::Result<Self> {
-        outputs::ensure_apart(args.out.as_ref(), "--packets", args.packets.as_ref())?;
+        let (out, packets) = (args.out.as_ref(), args.packets.as_ref());
+        let tables = ["hops", "series", "flow_series", "episodes"];
+        outputs::ensure_apart(out, &tables, "--packets", packets)?;
         let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {
             let begin = |table: &str| outputs::begin_beside(out, table);

@@ -139,7 +139,9 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
         style: args.charts.style(),
         ..Outputs::default()
     };
-    outputs::ensure_apart(args.out.as_ref(), "--segments", args.segments.as_ref())?;
+    let (out, segments) = (args.out.as_ref(), args.segments.as_ref());
+    let tables = ["pairs", "pair_series", "series", "captures", "pings"];
+    outputs::ensure_apart(out, &tables, "--segments", segments)?;
     if let Some(out) = &args.out {
         let begin = |table: &str| outputs::begin_beside(out, table);
         begun.results = Some(ResultFiles {

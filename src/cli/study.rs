@@ -55,7 +55,7 @@ pub struct StudyArgs {
     pub afresh: bool,
 
     /// Threads to work with; one a core by default. The results do not depend on it
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(short, long, value_name = "N", value_parser = super::limits::whole::<u16, 1, 1024>)]
     pub threads: Option<u16>,
 
     /// Print nothing but errors

@@ -1,6 +1,7 @@
 //! The summary on the terminal; the only place that prints.
 
 pub mod path;
+mod warnings;
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
@@ -9,25 +10,38 @@ use std::path::{Path, PathBuf};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
-use crate::analyze::{Analysis, CaptureAnalysis, Flow, GivenUp};
-use crate::capture::{CaptureError, FileFacts, TimeResolution};
+use crate::analyze::{Analysis, CaptureAnalysis, Flow};
+use crate::capture::CaptureError;
+use crate::decode::Skip;
 use crate::study::{StudyResults, StudyRun};
+
+use warnings::damaged;
+pub(super) use warnings::{given_up, put_away, repairs, warnings};
 
 /// Flows shown in the table: what fits a screen.
 const FLOWS_SHOWN: usize = 20;
 
-const DAY_NS: i64 = 86_400 * 1_000_000_000;
-
-/// Days between the first and the last record of a capture beyond which its dates are not believed.
-const DAYS_MAX: i64 = 1000;
-
-/// Damaged places of a file that are told one by one.
-const GAPS_SHOWN: usize = 5;
-
 /// Prints a message for the user, who reads standard error.
 pub fn say(message: &str) {
     // Where standard error cannot be written to there is nobody to tell.
-    let _ = writeln!(io::stderr(), "{message}");
+    let _ = writeln!(io::stderr(), "{}", without_numbers(message));
+}
+
+/// A message without the numbers of the system's errors, which tell nobody anything:
+/// `No such file or directory (os error 2)`.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => text.push_str(rest),
+            _ => {
+                text.push_str(" (os error ");
+                text.push_str(part);
+            }
+        }
+    }
+    text
 }
 
 /// Prints a result to standard output; whether that could be done. Says why not.
@@ -158,74 +172,6 @@ fn say_capture_error(error: &CaptureError) {
     say(&format!("error: {}{hint}", with_causes(error)));
 }
 
-/// How many connections were put away by the limits on their number.
-pub(super) fn put_away(capture: &CaptureAnalysis) -> Option<String> {
-    let connections = capture.cut_by_limit - capture.given_up.connections;
-    (connections > 0).then(|| {
-        format!(
-            "{} connections were put away because too many were alive at once; each may appear in several rows (quality `limit_hit`)",
-            grouped(connections)
-        )
-    })
-}
-
-/// What was given up for want of memory.
-pub(super) fn given_up(given_up: GivenUp) -> Option<String> {
-    let flows = grouped(given_up.flows_without_series);
-    let connections = grouped(given_up.connections);
-    let parts = [
-        (
-            given_up.flows_without_series > 0,
-            format!("series and rows of the {flows} smallest flows (quality `series_cut`)"),
-        ),
-        (
-            given_up.connections > 0,
-            format!("{connections} connections put away (quality `limit_hit`)"),
-        ),
-        (
-            given_up.time_sequences,
-            "time sequences of all flows but the largest".to_owned(),
-        ),
-    ];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter_map(|(holds, text)| holds.then_some(text))
-        .collect();
-    given_up.anything().then(|| {
-        format!(
-            "the memory limit was reached and this was given up: {}; no count depends on it, and --memory raises it",
-            parts.join(", ")
-        )
-    })
-}
-
-/// What was passed over in damaged files.
-pub(super) fn repairs(files: &[FileFacts]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for file in files {
-        let path = file.path.display();
-        for gap in file.gaps.iter().take(GAPS_SHOWN) {
-            lines.push(format!("{path}: {gap}; repaired"));
-        }
-        let path = path.to_string();
-        lines.extend(damaged(&path, file.gaps_total, file.skipped_bytes));
-    }
-    lines
-}
-
-/// How much of a capture was passed over, if any was.
-fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<String> {
-    let bytes = grouped(skipped_bytes);
-    let places = match places {
-        0 => return None,
-        1 => "one place".to_owned(),
-        places => format!("{} places", grouped(places)),
-    };
-    Some(format!(
-        "{name}: damaged in {places}, {bytes} bytes were skipped: what they held is missing in all numbers"
-    ))
-}
-
 /// Prints what bears on the numbers of each capture, and on which.
 pub fn warn(analysis: &Analysis) {
     for capture in &analysis.captures {
@@ -233,82 +179,6 @@ pub fn warn(analysis: &Analysis) {
             say(&format!("warning: {}: {warning}", capture.name));
         }
     }
-}
-
-pub(super) fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
-    let quality = capture.quality();
-    let drops = capture
-        .files
-        .iter()
-        .flat_map(|file| [file.interface_drops, file.system_drops])
-        .flatten()
-        .fold(0_u64, u64::saturating_add);
-    let tick_ns = capture
-        .files
-        .iter()
-        .filter_map(|file| file.resolution)
-        .map(TimeResolution::step_ns);
-    let tick_ns = tick_ns.fold(0.0, f64::max);
-    let shortest_ns = capture
-        .flows()
-        .filter_map(|flow| flow.summary().rtt.ns_min())
-        .min();
-    let coarse = shortest_ns.is_some_and(|ns| tick_ns * 10.0 > ns as f64 && ns > 0);
-    let days = capture.span.map_or(0, |span| span.length_ns() / DAY_NS);
-    let absurd = days > DAYS_MAX;
-    [
-        (drops > 0, format!("{} packets were dropped while capturing, by the file's own count", grouped(drops))),
-        (
-            quality.unseen_bytes > 0,
-            format!(
-                "receivers acknowledged {} that the capture never saw: it missed packets, so counts of packets, bytes and losses are too low, goodput is right",
-                volume(quality.unseen_bytes)
-            ),
-        ),
-        (
-            quality.headers_cut > 0,
-            format!(
-                "the snap length cut {} TCP headers: SACK and timestamps may be missing; capture with a snap length of 128 or more",
-                grouped(quality.headers_cut)
-            ),
-        ),
-        (
-            quality.super_segments > 0,
-            format!(
-                "{} segments are several packets on the wire (offload): packets are frames here, and round-trip times those of whole frames; capture with offload off, or behind the host",
-                grouped(quality.super_segments)
-            ),
-        ),
-        (
-            quality.one_way_flows > 0,
-            format!("of {} flows only one direction was seen: no ACKs, no round-trip times", grouped(quality.one_way_flows)),
-        ),
-        (
-            quality.clock_steps_back > 0,
-            format!(
-                "{} packets are older than the one before them: the clock stepped back, or several queues were captured into one file",
-                grouped(quality.clock_steps_back)
-            ),
-        ),
-        (
-            absurd,
-            format!(
-                "its records are {} days apart: some are dated wrong (0, or a clock that was set), and rates over the whole capture say nothing",
-                grouped(days.unsigned_abs())
-            ),
-        ),
-        (
-            coarse,
-            format!(
-                "timestamps come in steps of {} ns, coarse for the shortest round-trip time, {} ns",
-                grouped(tick_ns as u64),
-                grouped(shortest_ns.unwrap_or(0) as u64)
-            ),
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(holds, text)| holds.then_some(text))
-    .collect()
 }
 
 pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
@@ -371,6 +241,25 @@ fn capture_line(capture: &CaptureAnalysis) -> String {
     line
 }
 
+/// What to say where no flow was found, as far as the packets tell why.
+fn nothing_found(analysis: &Analysis) -> String {
+    let count = |of: fn(&CaptureAnalysis) -> u64| analysis.captures.iter().map(of).sum::<u64>();
+    let records = count(|capture| capture.records);
+    let tcp = count(|capture| capture.tcp_records);
+    let filtered = count(|capture| capture.skipped.count(Skip::Filtered));
+    let udp = count(|capture| capture.skipped.count(Skip::Udp));
+    let why = if records > 0 && filtered == records {
+        ": no packet matches the filter"
+    } else if tcp > 0 {
+        ": nothing but handshakes, resets or ACKs was seen"
+    } else if udp > 0 && udp + filtered == records {
+        ": all packets are UDP (as of QUIC), which is not analysed"
+    } else {
+        ""
+    };
+    format!("No TCP flow with payload{why}.\n")
+}
+
 fn flow_table(analysis: &Analysis) -> String {
     let mut flows: Vec<(usize, Flow<'_>)> = analysis
         .captures
@@ -379,7 +268,7 @@ fn flow_table(analysis: &Analysis) -> String {
         .flat_map(|(index, capture)| capture.flows().map(move |flow| (index, flow)))
         .collect();
     if flows.is_empty() {
-        return "No TCP flow with payload.\n".to_owned();
+        return nothing_found(analysis);
     }
     // The largest are shown, in the order of the results.
     flows.sort_by_key(|&(index, flow)| {

@@ -19,7 +19,7 @@ const LISTED_MAX: usize = 1000;
 #[derive(Debug, thiserror::Error)]
 pub enum DraftError {
     /// The folder cannot be read.
-    #[error("{}: cannot be read ({source})", path.display())]
+    #[error("{}: cannot be read ({source}): name the folder that the captures are in", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,

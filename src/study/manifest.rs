@@ -6,7 +6,7 @@
 mod document;
 mod measured;
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -194,10 +194,10 @@ impl Manifest {
             mistakes: Vec::new(),
         };
         // What is no regular file may have no size, and no end.
-        let file = std::fs::File::open(path).map_err(failed)?;
+        let file = std::fs::File::open(path).map_err(|error| failed(no_manifest(error)))?;
         let mut text = String::new();
         let read = file.take(MANIFEST_BYTES_MAX + 1).read_to_string(&mut text);
-        if read.map_err(failed)? as u64 > MANIFEST_BYTES_MAX {
+        if read.map_err(|error| failed(no_manifest(error)))? as u64 > MANIFEST_BYTES_MAX {
             return Err(failed(std::io::Error::other("too large for a manifest")));
         }
         Self::parse(path, &text)
@@ -542,6 +542,19 @@ fn inner_conditions(document: &mut Document, section: &Section<'_>, of: &str) ->
         return ConditionsSection::default();
     };
     conditions(document, &title, table, &value.span())
+}
+
+/// What is wrong with a file that is no manifest, and how to come by one.
+fn no_manifest(error: std::io::Error) -> std::io::Error {
+    let what = match error.kind() {
+        ErrorKind::NotFound => "there is no such file",
+        ErrorKind::IsADirectory => "it is a directory",
+        ErrorKind::InvalidData => "it is no text, and a manifest is",
+        _ => return error,
+    };
+    let way =
+        "`ccanalyze study init FOLDER > study.toml` drafts a manifest of the captures in FOLDER";
+    std::io::Error::new(error.kind(), format!("{what}; {way}"))
 }
 
 /// The folder that a manifest's paths are relative to.

@@ -130,6 +130,9 @@ impl RunMeasure {
         if window.is_some_and(|(start, end)| start >= end) {
             return Err("its window is empty: nothing happens in it".to_owned());
         }
+        if let Some(late) = window.and_then(|(start, _)| behind_all(start, &spans)) {
+            return Err(late);
+        }
         let run = Run {
             capture,
             options,
@@ -155,6 +158,20 @@ impl RunMeasure {
             shortfall,
         })
     }
+}
+
+/// What to say of a window that begins when all flows have ended; none where one has not.
+fn behind_all(start: CaptureTime, spans: &[Span]) -> Option<String> {
+    let first = spans.iter().map(|span| span.first).min()?;
+    let last = spans.iter().map(|span| span.last).max()?;
+    let seconds = |at: CaptureTime| at.since(first) as f64 / 1e9;
+    (start > last).then(|| {
+        format!(
+            "its window begins {:.1} s after the first payload, the last one is after {:.1} s",
+            seconds(start),
+            seconds(last)
+        )
+    })
 }
 
 /// The flows that count, in the order of their first payload, and how many do not.

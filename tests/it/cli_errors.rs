@@ -46,6 +46,8 @@ fn a_missing_capture_is_named_with_its_cause_once() {
         assert_eq!(run.status, 2, "{}", run.stderr);
         let causes = run.stderr.matches("No such file or directory").count();
         assert_eq!(causes, 1, "{}", run.stderr);
+        // The number of the system's error helps nobody.
+        assert!(!run.stderr.contains("os error"), "{}", run.stderr);
         assert!(
             run.stderr.contains("none.pcap: does not exist"),
             "{}",
@@ -148,11 +150,43 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
             &[good, "--fness-window", "5s"],
             &["--fness-window", "no window"],
         ),
-        (&[good, "--threads", "0"], &["--threads"]),
+        (&[good, "--threads", "0"], &["--threads", "at least 1"]),
+        (&[good, "--top", "few"], &["--top", "no whole number"]),
+        (&[good, "--max-holes", "7"], &["--max-holes", "at least 8"]),
         (&["-", "-"], &["standard input can be read only once"]),
         (
             &[good, "--out", "r.csv", "--segments", "r.csv"],
             &["cannot share a file"],
+        ),
+        (
+            &[good, "--out", "r.csv", "--segments", "./r.pairs.csv"],
+            &["r.pairs.csv", "give --segments another name"],
+        ),
+        (
+            &[
+                "path",
+                "--before",
+                good,
+                "--after",
+                good,
+                "--out",
+                "r.csv",
+                "--packets",
+                "r.hops.csv",
+            ],
+            &["r.hops.csv", "give --packets another name"],
+        ),
+        (
+            &["study", good, "--out", "s"],
+            &["drop-one.pcap", "it is no text", "study init"],
+        ),
+        (
+            &["study", "none.toml", "--out", "s"],
+            &["none.toml", "there is no such file", "study init"],
+        ),
+        (
+            &["study", "init", good],
+            &["drop-one.pcap", "name the folder"],
         ),
         (&[good, "--no-such-option"], &["--no-such-option"]),
         (&[], &["CAPTURE"]),
@@ -174,6 +208,33 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
         );
         assert_eq!(run.stdout, "", "{args:?}");
     }
+}
+
+#[test]
+fn where_no_flow_is_found_it_is_said_why() {
+    let good = capture("drop-one.pcap");
+    let good = good.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (filter, why) in [
+        ("host 192.0.2.1", "no packet matches the filter"),
+        ("port 9", "no packet matches the filter"),
+    ] {
+        let run = run(folder.path(), &[good, "--filter", filter]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert!(run.stdout.contains(why), "{filter}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_study_says_that_a_window_is_behind_the_end_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("a_1.pcap")).unwrap();
+    let manifest = "[[runs]]\nfiles = \"{cca}_{run}.pcap\"\nwindow = \"500s+5s\"\n";
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    let run = run(folder.path(), &["study", "study.toml", "--out", "s"]);
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    let said = "a_1.pcap: left out: its window begins 500.0 s after the first payload";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
 }
 
 #[test]

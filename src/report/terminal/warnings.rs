@@ -1,0 +1,159 @@
+//! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
+
+use crate::analyze::{CaptureAnalysis, GivenUp};
+use crate::capture::{FileFacts, TimeResolution};
+
+use super::{counted, grouped, volume};
+
+const DAY_NS: i64 = 86_400 * 1_000_000_000;
+
+/// Days between the first and the last record of a capture beyond which its dates are not believed.
+const DAYS_MAX: i64 = 1000;
+
+/// Damaged places of a file that are told one by one.
+const GAPS_SHOWN: usize = 5;
+
+/// How many connections were put away by the limits on their number.
+pub(in crate::report) fn put_away(capture: &CaptureAnalysis) -> Option<String> {
+    let connections = capture.cut_by_limit - capture.given_up.connections;
+    (connections > 0).then(|| {
+        format!(
+            "{} connections were put away because too many were alive at once; each may appear in several rows (quality `limit_hit`)",
+            grouped(connections)
+        )
+    })
+}
+
+/// What was given up for want of memory.
+pub(in crate::report) fn given_up(given_up: GivenUp) -> Option<String> {
+    let flows = grouped(given_up.flows_without_series);
+    let connections = grouped(given_up.connections);
+    let parts = [
+        (
+            given_up.flows_without_series > 0,
+            format!("series and rows of the {flows} smallest flows (quality `series_cut`)"),
+        ),
+        (
+            given_up.connections > 0,
+            format!("{connections} connections put away (quality `limit_hit`)"),
+        ),
+        (
+            given_up.time_sequences,
+            "time sequences of all flows but the largest".to_owned(),
+        ),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(holds, text)| holds.then_some(text))
+        .collect();
+    given_up.anything().then(|| {
+        format!(
+            "the memory limit was reached and this was given up: {}; no count depends on it, and --memory raises it",
+            parts.join(", ")
+        )
+    })
+}
+
+/// What was passed over in damaged files.
+pub(in crate::report) fn repairs(files: &[FileFacts]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for file in files {
+        let path = file.path.display();
+        for gap in file.gaps.iter().take(GAPS_SHOWN) {
+            lines.push(format!("{path}: {gap}; repaired"));
+        }
+        let path = path.to_string();
+        lines.extend(damaged(&path, file.gaps_total, file.skipped_bytes));
+    }
+    lines
+}
+
+/// How much of a capture was passed over, if any was.
+pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<String> {
+    let bytes = grouped(skipped_bytes);
+    let places = match places {
+        0 => return None,
+        1 => "one place".to_owned(),
+        places => format!("{} places", grouped(places)),
+    };
+    Some(format!(
+        "{name}: damaged in {places}, {bytes} bytes were skipped: what they held is missing in all numbers"
+    ))
+}
+
+/// What bears on the numbers of a capture, in words.
+pub(in crate::report) fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
+    let quality = capture.quality();
+    let drops = capture
+        .files
+        .iter()
+        .flat_map(|file| [file.interface_drops, file.system_drops])
+        .flatten()
+        .fold(0_u64, u64::saturating_add);
+    let tick_ns = capture
+        .files
+        .iter()
+        .filter_map(|file| file.resolution)
+        .map(TimeResolution::step_ns);
+    let tick_ns = tick_ns.fold(0.0, f64::max);
+    let shortest_ns = capture
+        .flows()
+        .filter_map(|flow| flow.summary().rtt.ns_min())
+        .min();
+    let coarse = shortest_ns.is_some_and(|ns| tick_ns * 10.0 > ns as f64 && ns > 0);
+    let days = capture.span.map_or(0, |span| span.length_ns() / DAY_NS);
+    let absurd = days > DAYS_MAX;
+    [
+        (drops > 0, format!("{} packets were dropped while capturing, by the file's own count", grouped(drops))),
+        (
+            quality.unseen_bytes > 0,
+            format!(
+                "receivers acknowledged {} that the capture never saw: it missed packets, so counts of packets, bytes and losses are too low, goodput is right",
+                volume(quality.unseen_bytes)
+            ),
+        ),
+        (
+            quality.headers_cut > 0,
+            format!(
+                "the snap length cut {} TCP headers: SACK and timestamps may be missing; capture with a snap length of 128 or more",
+                grouped(quality.headers_cut)
+            ),
+        ),
+        (
+            quality.super_segments > 0,
+            format!(
+                "{} segments are several packets on the wire (offload): packets are frames here, and round-trip times those of whole frames; capture with offload off, or behind the host",
+                grouped(quality.super_segments)
+            ),
+        ),
+        (
+            quality.one_way_flows > 0,
+            format!("of {} only one direction was seen: no ACKs, no round-trip times", counted(quality.one_way_flows, "flow")),
+        ),
+        (
+            quality.clock_steps_back > 0,
+            format!(
+                "{} packets are older than the one before them: the clock stepped back, or several queues were captured into one file",
+                grouped(quality.clock_steps_back)
+            ),
+        ),
+        (
+            absurd,
+            format!(
+                "its records are {} days apart: some are dated wrong (0, or a clock that was set), and rates over the whole capture say nothing",
+                grouped(days.unsigned_abs())
+            ),
+        ),
+        (
+            coarse,
+            format!(
+                "timestamps come in steps of {} ns, coarse for the shortest round-trip time, {} ns",
+                grouped(tick_ns as u64),
+                grouped(shortest_ns.unwrap_or(0) as u64)
+            ),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(holds, text)| holds.then_some(text))
+    .collect()
+}

@@ -141,7 +141,7 @@ fn what_is_no_manifest_is_refused_before_it_is_read_to_its_end() {
         // Endless, and without a size.
         ("/dev/zero", "too large for a manifest"),
         (".", "directory"),
-        ("missing.toml", "No such file"),
+        ("missing.toml", "there is no such file"),
     ] {
         let run = run(folder.path(), &["study", name, "--out", "out"]);
         assert_eq!(run.status, 2, "{}", run.stderr);

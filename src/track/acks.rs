@@ -55,14 +55,18 @@ impl HalfFlow {
             return;
         }
         let syn = segment.flags.has(TcpFlags::SYN);
+        if segment.window == 0 && !segment.flags.any(TcpFlags::SYN.with(TcpFlags::FIN)) {
+            sink.signal(dir, segment.at, Signal::ZeroWindow);
+        }
+        // What was overtaken on its way has an old window (RFC 9293 section 3.10.7.4).
+        if self.una.is_some_and(|una| ack < una) {
+            return;
+        }
         self.window = Some(segment.window);
         let scale = if syn { Some(0) } else { self.window_scale };
         self.window_end = scale.map(|scale| ack + (i64::from(segment.window) << scale));
         if let Some(end) = self.window_end {
             sink.window(dir, segment.at, end);
-        }
-        if segment.window == 0 && !segment.flags.any(TcpFlags::SYN.with(TcpFlags::FIN)) {
-            sink.signal(dir, segment.at, Signal::ZeroWindow);
         }
     }
 

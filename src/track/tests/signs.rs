@@ -204,3 +204,20 @@ fn an_ack_seen_twice_by_its_id_counts_once() {
         &["122 Dsack"],
     );
 }
+
+#[test]
+fn an_ack_that_was_overtaken_does_not_take_the_window_back() {
+    // The ACK of 1000 came late: its window ended at 2024, that of the ACK of 2000 at 4048. Data up to 2024 does
+    // not fill the window any more, and 2024 bytes of room are no full one (L1).
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         120 B>A ack 2000 win 16
+         121 B>A ack 1000 win 8
+         130 A>B data 2000..2024
+         150 B>A ack 2024 win 16",
+    );
+    check_signs(&trace, &[]);
+    // From 100 to 120 alone, as the SYN-ACK's window is 500 bytes (it is not scaled, RFC 7323 section 2.2).
+    assert_eq!(play(&trace).state.receiver_limited_ns, 20_000_000);
+}

@@ -12,9 +12,8 @@ use crate::event::{
 };
 use crate::time::CaptureTime;
 
-/// Without ids that count, a copy with the same `TSval` is the network's only when it follows
-/// this closely, in ns: mirror ports and bonded links copy within microseconds, and no sender
-/// repeats a segment within one tick of its clock.
+/// Without ids that count and clocks, a copy of a first repeat is the network's only when it follows
+/// this closely, in ns: mirror ports and bonded links copy within microseconds.
 const COPY_GAP_NS: i64 = 1_000_000;
 
 /// No timer is shorter, in ns: two ticks of 1000 a second.
@@ -152,9 +151,11 @@ impl HalfFlow {
             return (same && segment.payload_len == earlier.len).then_some(Evidence::IpId);
         }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();
-        let by_clock =
-            segment.timestamps.is_some() && gap_ns < self.shortest_round_trip_ns() / 8 * 7;
-        let close = by_clock
+        // Without a clock, what follows the first repeat so soon may be the original, late.
+        let told = segment.timestamps.is_some()
+            || earlier.copies > 1
+            || earlier.verdict.class != Class::Retransmission;
+        let close = (told && gap_ns < self.shortest_round_trip_ns() / 8 * 7)
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
         let same_bytes = earlier.start == start && segment.payload_len == earlier.len;

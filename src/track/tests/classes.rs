@@ -145,10 +145,10 @@ fn bytes_repeated_after_their_ack_passed_were_not_needed() {
         &opened(
             "100 A>B data 0..1000
              120 B>A ack 1000
-             125 A>B data 0..1000",
+             135 A>B data 0..1000",
         ),
         "100 new 0..1000 rtt 20 clean
-         125 retransmission 0..1000 unneeded seen_before",
+         135 retransmission 0..1000 unneeded seen_before",
     );
 }
 
@@ -351,6 +351,27 @@ fn the_same_clock_within_a_round_trip_is_a_duplicate_without_ids() {
         ),
         "100 new 0..1000 rtt 20 clean
          105 duplicate 0..1000 timing",
+    );
+}
+
+#[test]
+fn without_ids_and_clocks_what_follows_a_copy_within_a_round_trip_is_a_duplicate() {
+    // IPv6 without timestamps: nothing is repeated within a round trip of 30 ms, nor repeated again.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             105 A>B data 0..1000
+             120 B>A ack 1000
+             130 A>B data 1000..2000
+             160 A>B data 1000..2000
+             163 A>B data 1000..2000
+             180 B>A ack 2000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         105 duplicate 0..1000 timing
+         130 new 1000..2000
+         160 retransmission 1000..2000 fast downstream seen_before
+         163 duplicate 1000..2000 timing",
     );
 }
 

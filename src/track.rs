@@ -247,9 +247,7 @@ impl Connection {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender.upstream.lower(peer.downstream.min_ns());
             }
-            sender.note_pause(segment.at);
-            sender.on_data(dir, segment, step, sink);
-            sender.note_room(segment.at);
+            sender.place_data(dir, segment, step, sink);
         } else {
             sender.on_empty(dir, segment, sink);
         }
@@ -278,6 +276,7 @@ impl Connection {
     pub fn finish<S: FlowSink>(&mut self, sink: &mut S) {
         for dir in [Direction::Forward, Direction::Reverse] {
             let half = &mut self.halves[dir.index()];
+            half.settle_stray(dir, false, sink);
             half.release_rows(dir, true, sink);
             if let Some(at) = half.last_packet_at {
                 half.note_repaired(dir, at, true, sink);
@@ -318,7 +317,8 @@ impl HalfFlow {
             return;
         };
         let offset = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);
-        if (offset - self.high).abs() > half::REACH_MAX {
+        // A FIN comes behind all data.
+        if offset < self.high || offset - self.high > half::REACH_MAX {
             return;
         }
         self.fin = Some(offset);

@@ -20,6 +20,9 @@ impl HalfFlow {
         };
         let near = self.una.unwrap_or(self.high);
         let ack = unwrapper.offset(segment.ack, near);
+        if self.strays.reach(ack) {
+            self.settle_stray(dir, true, sink);
+        }
         if ack > self.high + REACH_MAX || ack < near - REACH_MAX || !self.believes(segment, ack) {
             return;
         }

@@ -109,12 +109,17 @@ impl HalfFlow {
     }
 
     pub(super) fn payload_below(&self, ack: i64) -> u64 {
-        ack.min(self.fin.unwrap_or(i64::MAX)).max(0) as u64
+        ack.min(self.stream_end()).max(0) as u64
+    }
+
+    /// Where payload ends by the FIN; data above it shows that it was none of this stream.
+    fn stream_end(&self) -> i64 {
+        self.fin.filter(|&fin| fin >= self.high).unwrap_or(i64::MAX)
     }
 
     /// Acked bytes that were never seen here (METRICS.md C6).
     pub(super) fn unseen_bytes(&self) -> Option<u64> {
-        let una = self.una?.min(self.fin.unwrap_or(i64::MAX));
+        let una = self.una?.min(self.stream_end());
         Some(
             self.holes.bytes_below(una)
                 + self.holes.forgotten_bytes
@@ -162,23 +167,6 @@ impl HalfFlow {
         self.isn = Some(isn);
         self.unwrapper = Some(Unwrapper::new(isn.plus(1)));
         self.una = None;
-    }
-
-    /// The stream offset of a segment's first payload byte, or `None` when it is out of reach.
-    fn offset_of(&mut self, segment: &Segment) -> Option<i64> {
-        let first = first_byte(segment);
-        let offset = self
-            .unwrapper
-            .get_or_insert(Unwrapper::new(first))
-            .offset(first, self.high);
-        if (offset - self.high).abs() <= REACH_MAX {
-            return Some(offset);
-        }
-        // One wild segment is a stray of an earlier connection. A second one that continues it
-        // means that the capture lost more than a window, and the stream goes on from here.
-        let end = offset + i64::from(segment.payload_len);
-        let continues = self.strays.continues(offset, end);
-        (continues && offset > self.high).then_some(offset)
     }
 
     /// Takes note of how a packet's id follows the ones before.
@@ -237,20 +225,17 @@ impl HalfFlow {
             })
     }
 
-    /// A segment with payload passed.
+    /// A segment with payload passed that begins at `start`.
     pub(super) fn on_data<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
+        start: i64,
         step: Step,
         sink: &mut S,
     ) {
         let len = segment.payload_len;
-        let Some(start) = self.offset_of(segment) else {
-            let verdict = Verdict::of(Class::Ambiguous, Evidence::None, Confidence::Low);
-            self.report(dir, segment, self.high, Taken::of(verdict, 0, len), sink);
-            return;
-        };
+        self.note_pause(segment.at);
         let end = start + i64::from(len);
         if !self.sent_data {
             self.sent_data = true;
@@ -301,6 +286,7 @@ impl HalfFlow {
         }
         self.report(dir, segment, start, taken, sink);
         self.last_data_at = Some(segment.at);
+        self.note_room(segment.at);
     }
 
     /// Payload at or above the highest byte seen.
@@ -558,7 +544,7 @@ impl HalfFlow {
 }
 
 /// Sequence number of a segment's first byte of payload: a SYN takes one before it.
-fn first_byte(segment: &Segment) -> Seq {
+pub(super) fn first_byte(segment: &Segment) -> Seq {
     let syn = segment.flags.has(TcpFlags::SYN);
     segment.seq.plus(u32::from(syn))
 }

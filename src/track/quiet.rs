@@ -36,7 +36,7 @@ impl HalfFlow {
             && self.board.highest_end().is_none()
             && self.emissions.is_idle()
             && !self.is_repairing()
-            && !self.strays.has_ack()
+            && self.strays.is_settled()
     }
 
     /// Whether a segment of the peer tells this direction nothing but a window.
@@ -62,6 +62,7 @@ impl HalfFlow {
         // A single byte may be a probe.
         segment.payload_len > 1
             && self.sent_data
+            && self.strays.is_settled()
             && self.window != Some(0)
             && (self.emissions.is_idle()
                 || self.last_timer.is_none() && !self.emissions.may_repeat())

@@ -1,7 +1,21 @@
 //! What does not fit the stream, until what follows tells whether it was a stray.
+//!
+//! A segment or an ACK far from where its sender can be comes from an earlier connection, from another
+//! host, or is damaged; a receiver drops it (RFC 9293 section 3.10.7.4). But the capture may have
+//! lost as much: then what follows goes on from there.
 
-use super::half::{HalfFlow, REACH_MAX};
+use super::half::{HalfFlow, REACH_MAX, Taken, first_byte};
+use super::ids::Step;
 use crate::decode::Segment;
+use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Verdict};
+use crate::seq::Unwrapper;
+
+/// How far above the window data is still taken for the stream's, besides another window, in bytes:
+/// the capture may have lost ACKs that opened it.
+const ABOVE: i64 = 1 << 20;
+
+/// How far below the highest byte, besides a window, in bytes: it may have been larger.
+const BELOW: i64 = 1 << 24;
 
 /// Segments of one direction, and ACKs of it, that lie where the sender cannot be: in most flows
 /// there are none, and then this takes no room.
@@ -11,11 +25,19 @@ pub(super) struct Strays(Option<Box<Seen>>);
 #[derive(Debug, Default)]
 struct Seen {
     segments: u64,
-    /// Where the last segment out of reach ended.
-    data_end: Option<i64>,
+    /// The last segment, while its place is not known.
+    data: Option<HeldData>,
     /// The last ACK of what cannot have been sent, while no other makes progress, and the end of its
     /// window.
     ack: Option<(i64, i64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct HeldData {
+    start: i64,
+    end: i64,
+    segment: Segment,
+    step: Step,
 }
 
 impl Strays {
@@ -29,16 +51,26 @@ impl Strays {
         self.0.get_or_insert_default().segments += 1;
     }
 
-    /// A segment out of reach covers `offset..end`; whether it continues the last one.
-    pub(super) fn continues(&mut self, offset: i64, end: i64) -> bool {
-        self.add();
-        let seen = self.0.get_or_insert_default();
-        seen.data_end.replace(end) == Some(offset)
+    /// Whether nothing waits for what follows.
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.0
+            .as_ref()
+            .is_none_or(|seen| seen.data.is_none() && seen.ack.is_none())
     }
 
-    /// Whether an ACK waits for what follows.
-    pub(super) fn has_ack(&self) -> bool {
-        self.0.as_ref().is_some_and(|seen| seen.ack.is_some())
+    /// Whether an ACK up to `ack` is that of the segment held.
+    #[inline]
+    pub(super) fn reach(&self, ack: i64) -> bool {
+        let held = self.0.as_ref().and_then(|seen| seen.data.as_ref());
+        // A FIN takes a number more.
+        held.is_some_and(|held| held.start < ack && ack <= held.end + 1)
+    }
+
+    /// Whether data from `start` on goes on from the segment held.
+    fn go_on(&self, start: i64) -> bool {
+        let held = self.0.as_ref().and_then(|seen| seen.data.as_ref());
+        held.is_some_and(|held| (held.end..=held.end + ABOVE).contains(&start))
     }
 
     /// An ACK that was believed has moved on.
@@ -50,6 +82,68 @@ impl Strays {
 }
 
 impl HalfFlow {
+    /// A segment with payload passed: finds its place in the stream.
+    pub(super) fn place_data<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        step: Step,
+        sink: &mut S,
+    ) {
+        let first = first_byte(segment);
+        let unwrapper = *self.unwrapper.get_or_insert(Unwrapper::new(first));
+        let goes_on = self.strays.go_on(unwrapper.offset(first, self.high));
+        self.settle_stray(dir, goes_on, sink);
+        let start = unwrapper.offset(first, self.high);
+        if self.may_begin_at(start) {
+            self.on_data(dir, segment, start, step, sink);
+        } else if start > self.high {
+            self.strays.0.get_or_insert_default().data = Some(HeldData {
+                start,
+                end: start + i64::from(segment.payload_len),
+                segment: *segment,
+                step,
+            });
+        } else {
+            self.on_stray(dir, segment, sink);
+        }
+    }
+
+    /// What follows the segment held has shown whether it was the stream's.
+    #[inline]
+    pub(super) fn settle_stray<S: FlowSink>(&mut self, dir: Direction, is_own: bool, sink: &mut S) {
+        if let Some(held) = self.strays.0.as_mut().and_then(|seen| seen.data.take()) {
+            if is_own {
+                self.on_data(dir, &held.segment, held.start, held.step, sink);
+            } else {
+                self.on_stray(dir, &held.segment, sink);
+            }
+        }
+    }
+
+    #[cold]
+    fn on_stray<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+        self.strays.add();
+        let verdict = Verdict::of(Class::Ambiguous, Evidence::None, Confidence::Low);
+        let taken = Taken::of(verdict, 0, segment.payload_len);
+        self.report(dir, segment, self.high, taken, sink);
+    }
+
+    /// Whether data of this sender may begin at `start`: not far above what it has room for, nor
+    /// below what it may still hold.
+    fn may_begin_at(&self, start: i64) -> bool {
+        let ahead = start - self.high;
+        if ahead.abs() > REACH_MAX {
+            return false;
+        }
+        let (Some(window_end), Some(una)) = (self.window_end, self.una) else {
+            return true;
+        };
+        let window = (window_end - una).max(0);
+        let room = (window_end - self.high).max(0);
+        (-window - BELOW..=room + window + ABOVE).contains(&ahead)
+    }
+
     /// Whether an ACK up to `ack` is to be believed, or acknowledges what cannot have been sent (RFC
     /// 9293 section 3.10.7.4): more than was seen and than the receiver had room for.
     ///

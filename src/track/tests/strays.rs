@@ -87,3 +87,78 @@ fn a_fin_may_lie_just_behind_a_full_window() {
     ));
     assert_eq!(seen.state.acked_bytes, Some(1000));
 }
+
+/// After 2000 bytes B's window ends at 66,000. A segment at 100,000,000, or at -20,000,000, is none that A can have
+/// sent: one of an earlier connection, or of another host.
+#[test]
+fn a_segment_where_the_sender_cannot_be_changes_nothing() {
+    for stray in ["100000000..100001000", "-20000000..-19999000"] {
+        let trace = opened(&format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             120 B>A ack 2000
+             130 A>B data {stray}
+             140 A>B data 2000..3000
+             150 B>A ack 2000
+             160 B>A ack 3000"
+        ));
+        let seen = play(&trace);
+        let classes: Vec<&str> = seen
+            .rows
+            .iter()
+            .map(|row| row.verdict.class.name())
+            .collect();
+        assert_eq!(classes, ["new", "new", "ambiguous", "new"], "{stray}");
+        assert_eq!(seen.state.unique_bytes, 3000);
+        assert_eq!(seen.state.unseen_bytes, Some(0));
+        assert_eq!(seen.state.strays, 1);
+        // Nothing was in flight from 120 to 140, less the 10 ms that an ACK takes to A and data back.
+        assert_eq!(seen.state.application_limited_ns, 10_000_000);
+    }
+}
+
+#[test]
+fn data_that_goes_on_from_there_shows_that_the_capture_lost_that_much() {
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         120 B>A ack 1000
+         5000 A>B data 5000000..5001000
+         5001 A>B data 5001000..5002000
+         5020 B>A ack 5002000",
+    ));
+    let classes: Vec<&str> = seen
+        .rows
+        .iter()
+        .map(|row| row.verdict.class.name())
+        .collect();
+    assert_eq!(classes, ["new"; 3]);
+    assert_eq!(seen.state.unseen_bytes, Some(4_999_000));
+    assert_eq!(seen.state.strays, 0);
+    // R1: both were acknowledged 20 ms after the first of them passed.
+    let rtt: Vec<i64> = seen
+        .rows
+        .iter()
+        .filter_map(|row| Some(row.rtt?.0 / 1_000_000))
+        .collect();
+    assert_eq!(rtt, [20, 20, 19]);
+}
+
+#[test]
+fn a_fin_below_data_that_was_seen_is_none() {
+    // A FIN comes behind all data (RFC 9293 section 3.10.7.4), so these are of another connection: C5.
+    for stray in [500, 80_000] {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B at {stray} fin
+             120 B>A ack 2000
+             130 A>B data 2000..90000
+             150 B>A ack 90000"
+        );
+        assert_eq!(
+            play(&opened(&trace)).state.acked_bytes,
+            Some(90_000),
+            "{stray}"
+        );
+    }
+}

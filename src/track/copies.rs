@@ -115,6 +115,21 @@ impl HalfFlow {
         self.superseded.put_back(list);
     }
 
+    /// Whether a repeat of `len` bytes from `start` on is what was cut off the repeat below it, which was
+    /// full but for the options that SACK blocks take: both were one packet that was lost.
+    pub(super) fn is_cut_off(&self, start: i64, len: u32) -> bool {
+        /// TCP options take no more, in bytes.
+        const OPTIONS_MAX: u32 = 40;
+        let full = self.packet_payload();
+        let below = self.in_flight.overlapping(start - 1, start).start;
+        self.in_flight.get(below).is_some_and(|sent| {
+            let cut = sent.len + len <= full && sent.len + OPTIONS_MAX >= full;
+            cut && sent.end() == start
+                && sent.verdict.class == Class::Retransmission
+                && sent.marks.has(Marks::LOST_UPSTREAM)
+        })
+    }
+
     /// Enters a copy of `start..end`, all of it below the highest byte seen: what was remembered
     /// becomes sent again, what was not is inserted. How many packets this shows to have been lost
     /// after they passed here: those that no ACK covers, each once.

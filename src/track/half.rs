@@ -444,8 +444,12 @@ impl HalfFlow {
         };
         let lost_downstream = self.cover(segment, start, end, verdict, copy);
         // Packets repeated in smaller pieces, as where SACK blocks take room, were lost once each: no
-        // more than the ids skipped. Without ids, small ones may have been lost.
-        let is_rest = hole.missing == Some(0) && self.ids.counts();
+        // more than the ids skipped. Without ids, small ones may have been lost, but for the rest of a full one.
+        let is_rest = if self.ids.counts() {
+            hole.missing == Some(0)
+        } else {
+            self.is_cut_off(start, len)
+        };
         if is_rest {
             for index in self.in_flight.overlapping(start, end) {
                 if let Some(sent) = self.in_flight.get_mut(index) {

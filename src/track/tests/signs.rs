@@ -169,6 +169,28 @@ fn packets_repeated_in_smaller_pieces_are_no_more_losses_than_ids_skipped() {
 }
 
 #[test]
+fn a_packet_repeated_in_two_pieces_was_lost_once_without_ids() {
+    // Of A, 2000..4000 was lost as two full packets, and each comes again as 980 bytes and 20, for the SACK block of 12
+    // bytes and the option before it took their room.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 ack 0
+         100 A>B data 1000..2000 ack 0
+         101 B>A data 0..100 ack 0
+         102 A>B data 4000..5000 ack 0
+         103 A>B data 5000..6000 ack 0
+         104 A>B data 6000..7000 ack 0
+         120 B>A ack 2000 sack 4000..5000
+         121 B>A ack 2000 sack 4000..6000
+         122 B>A ack 2000 sack 4000..7000
+         140 A>B data 2000..2980 ack 0
+         141 A>B data 2980..3000 ack 0
+         142 A>B data 3000..3980 ack 0
+         143 A>B data 3980..4000 ack 0",
+    ));
+    assert_eq!(seen.lost, [2, 0]);
+}
+
+#[test]
 fn small_packets_lost_together_are_lost_each() {
     // As above, but ids 5, 6 and 7 were three packets of 100 bytes, repeated as they were.
     let seen = play(&opened(

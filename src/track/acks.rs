@@ -160,6 +160,7 @@ impl HalfFlow {
             },
         );
         let soonest = self.downstream.min_ns();
+        let missed_above = self.missed_from(part.start, part.end);
         for index in self.in_flight.reported(part.start, part.end) {
             let Some(sent) = self.in_flight.get_mut(index) else {
                 break;
@@ -190,7 +191,7 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SAMPLED);
-            if single {
+            if single && sent.end() > missed_above {
                 let (sent_at, row) = (sent.at, sent.row);
                 self.sample(dir, segment.at, sent_at, row, false, RttLabel::Sack, sink);
             }
@@ -308,6 +309,11 @@ impl HalfFlow {
         // What was acknowledged before it passed has its ACK behind it: the capture has them in the
         // wrong order, or the bytes came another way.
         let answered = self.progress_at.map_or(i64::MIN, |_| una);
+        let missed_above = if proven {
+            i64::MIN
+        } else {
+            self.missed_from(una, ack)
+        };
         let soonest = self.downstream.min_ns();
         let idle = self.emissions.is_idle();
         let mut delivered: Option<u16> = None;
@@ -333,7 +339,7 @@ impl HalfFlow {
             // The echo is the left edge's own clock, so that one came in its turn, and with no
             // sign of a hole so did what came with it.
             let in_turn = proven && (sent.start <= una || !cover.told_of_hole);
-            let (answer, unneeded) = if sent.end() <= answered {
+            let (answer, unneeded) = if sent.end() <= answered.max(missed_above) {
                 (None, false)
             } else {
                 cover.answer(sent, &first, waited && !in_turn)
@@ -376,6 +382,18 @@ impl HalfFlow {
             self.emissions.on_delivered(self.ids.unwrap(id), effective);
             self.emissions.on_ack(ack >= self.high);
         }
+    }
+
+    /// Where the highest bytes begin that an ACK or SACK for `start..end` covers and this capture never saw,
+    /// where they are more than a receiver leaves unanswered (RFC 5681 section 4.2): it lost their ACKs,
+    /// and with them most likely those for what lies below.
+    fn missed_from(&self, start: i64, end: i64) -> i64 {
+        let answered_at_once = 2 * i64::from(self.packet_payload());
+        if end - self.high > answered_at_once {
+            return self.high;
+        }
+        let hole = self.holes.last_wide(start, end, answered_at_once);
+        hole.unwrap_or(i64::MIN)
     }
 
     /// The cumulative ACK stays where it is.

@@ -28,7 +28,7 @@ impl HalfFlow {
     /// stays so until the general path changes it: the quiet path never does.
     fn is_calm(&self) -> bool {
         self.sent_data
-            && self.una.is_some()
+            && self.una.is_some_and(|una| self.holes.are_below(una))
             && self.recovery_until.is_none()
             && self.timeout_until.is_none()
             && self.dup_run == 0

@@ -275,6 +275,23 @@ impl Holes {
         filled
     }
 
+    /// Where the highest hole begins of which more than `least` bytes are in `start..end`.
+    pub(super) fn last_wide(&self, start: i64, end: i64, least: i64) -> Option<i64> {
+        let below = self.list.partition_point(|hole| hole.start < end);
+        self.list[..below]
+            .iter()
+            .rev()
+            .take_while(|hole| hole.end > start)
+            .map(|hole| (hole.start.max(start), hole.end.min(end)))
+            .find(|(from, to)| to - from > least)
+            .map(|(from, _)| from)
+    }
+
+    /// Whether all holes end at `offset` or below it.
+    pub(super) fn are_below(&self, offset: i64) -> bool {
+        self.list.last().is_none_or(|hole| hole.end <= offset)
+    }
+
     /// Bytes of holes from offset 0 up to `offset`.
     pub(super) fn bytes_below(&self, offset: i64) -> u64 {
         self.list

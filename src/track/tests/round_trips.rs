@@ -317,3 +317,41 @@ fn clocks_in_their_upper_half_are_echoed_too() {
     );
     assert_eq!(seen.timestamp_rtts_ms, [20, 20]);
 }
+
+#[test]
+fn an_ack_for_much_that_was_not_seen_gives_no_sample_for_what_is_below() {
+    // The capture stood still from 110 to 500: it lost 2000..9000, and the ACKs of 1000..2000 and after. R1 asks
+    // for the first ACK. What passed after the gap gives its sample, and where data came first, too.
+    check(
+        &opened(
+            "50 B>A ack 0
+             100 A>B data 0..1000
+             101 A>B data 1000..2000
+             500 B>A ack 9000
+             501 A>B data 9000..10000
+             520 B>A ack 10000
+             530 A>B data 10000..11000
+             531 A>B data 11000..12000
+             900 A>B data 20000..21000
+             920 B>A ack 21000",
+        ),
+        "100 new 0..1000
+         101 new 1000..2000
+         501 new 9000..10000 rtt 19 clean
+         530 new 10000..11000
+         531 new 11000..12000
+         900 new 20000..21000 rtt 20 stretch_ack",
+    );
+}
+
+#[test]
+fn an_ack_for_one_packet_more_than_was_seen_gives_its_samples() {
+    // The capture lost 1000..2000, the second of two that one ACK answers (RFC 5681 section 4.2).
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 2000",
+        ),
+        "100 new 0..1000 rtt 20 delayed_ack",
+    );
+}

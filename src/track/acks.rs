@@ -389,6 +389,10 @@ impl HalfFlow {
     /// and with them most likely those for what lies below.
     fn missed_from(&self, start: i64, end: i64) -> i64 {
         let answered_at_once = 2 * i64::from(self.packet_payload());
+        // Nearly always so few are covered at all.
+        if end - start <= answered_at_once {
+            return i64::MIN;
+        }
         if end - self.high > answered_at_once {
             return self.high;
         }

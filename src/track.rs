@@ -165,29 +165,14 @@ impl Connection {
     /// Takes the next segment, which went in direction `dir`.
     pub fn on_segment<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         sink.packet(dir, segment);
-        let flags = segment.flags;
-        let (sender, peer) = match &mut self.halves {
-            [forward, reverse] if dir == Direction::Forward => (forward, reverse),
-            [forward, reverse] => (reverse, forward),
-        };
         self.handshake.on_segment(dir, segment);
-        if flags.has(TcpFlags::SYN) {
-            sender.on_syn(segment.seq);
-            // The shift that each side announced applies to the windows it sends, and only when
-            // both announced one (RFC 7323 section 2.2).
-            let scales = self.handshake.window_scales();
-            sender.window_scale = scales.map(|scales| scales[dir.reversed().index()]);
-            peer.window_scale = scales.map(|scales| scales[dir.index()]);
-            peer.mss = self.handshake.mss(dir);
-            let agreed = self
-                .handshake
-                .agreed(|opening| opening.options.sack_permitted);
-            sender.sacks = agreed == Some(true);
-            peer.sacks = sender.sacks;
+        if segment.flags.has(TcpFlags::SYN) {
+            self.on_syn(dir, segment);
         }
+        let (sender, peer) = sides(&mut self.halves, dir);
         if let Some(ts) = segment.timestamps {
             sender.echoes.sent(ts.value, segment.at);
-            if flags.has(TcpFlags::ACK)
+            if segment.flags.has(TcpFlags::ACK)
                 && let Some(rtt_ns) = peer.echoes.echoed(ts.echo, segment.at)
             {
                 // For the data of `dir`, the peer's echo is the way to the sender and back.
@@ -198,7 +183,7 @@ impl Connection {
         let wire_packets = packets_on_the_wire(segment, sender.mss);
         let step = match segment.ip_id {
             // A SYN-ACK or an RST may come from a host that has no counter for the connection.
-            Some(id) if !flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
+            Some(id) if !segment.flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
                 sender.ids.observe(id, wire_packets)
             }
             _ => Step::Unknown,
@@ -207,20 +192,55 @@ impl Connection {
         let may_be_quiet = !self.loud;
         #[cfg(not(test))]
         let may_be_quiet = true;
-        if may_be_quiet
+        let quiet = may_be_quiet
             && is_plain(segment, wire_packets, step)
             && !self.handshake.is_pending()
-            && on_quiet(sender, peer, dir, segment, step, sink)
-        {
-            sender.owes_ack = false;
-            sender.packets += 1;
-            sender.last_packet_at = Some(segment.at);
-            #[cfg(test)]
-            {
-                self.quiet += 1;
-            }
-            return;
+            && on_quiet(sender, peer, dir, segment, step, sink);
+        if !quiet {
+            self.on_general(dir, segment, wire_packets, step, sink);
         }
+        #[cfg(test)]
+        {
+            self.quiet += u64::from(quiet);
+        }
+        // A segment of the peer asks for an ACK, which takes an id of its own.
+        let sender = &mut self.halves[dir.index()];
+        sender.owes_ack = false;
+        sender.packets += 1;
+        sender.last_packet_at = Some(segment.at);
+    }
+
+    /// What both sides agree on when one of them opens.
+    #[cold]
+    fn on_syn(&mut self, dir: Direction, segment: &Segment) {
+        let (sender, peer) = sides(&mut self.halves, dir);
+        sender.on_syn(segment.seq);
+        // The shift that each side announced applies to the windows it sends, and only when both
+        // announced one (RFC 7323 section 2.2).
+        let scales = self.handshake.window_scales();
+        sender.window_scale = scales.map(|scales| scales[dir.reversed().index()]);
+        peer.window_scale = scales.map(|scales| scales[dir.index()]);
+        peer.mss = self.handshake.mss(dir);
+        let agreed = self
+            .handshake
+            .agreed(|opening| opening.options.sack_permitted);
+        sender.sacks = agreed == Some(true);
+        peer.sacks = sender.sacks;
+    }
+
+    /// A segment that may tell more than that all goes well. Apart, so that those which do not are
+    /// taken by code that fits the processor's registers.
+    #[inline(never)]
+    fn on_general<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        wire_packets: u16,
+        step: Step,
+        sink: &mut S,
+    ) {
+        let flags = segment.flags;
+        let (sender, peer) = sides(&mut self.halves, dir);
         // While data of the peer is unanswered, an ACK of this side may have been lost.
         sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
         // The very ACK that came just now says nothing twice.
@@ -254,10 +274,6 @@ impl Connection {
         if flags.has(TcpFlags::FIN) {
             sender.on_fin(dir, segment, sink);
         }
-        // A segment of the peer asks for an ACK, which takes an id of its own.
-        sender.owes_ack = false;
-        sender.packets += 1;
-        sender.last_packet_at = Some(segment.at);
         if self.handshake.took_round_trip(dir) {
             // Without timestamps the handshake is the only look at the path towards the sender.
             for dir in [Direction::Forward, Direction::Reverse] {
@@ -332,6 +348,16 @@ impl HalfFlow {
             self.note_higher(segment, offset, false);
             self.high = offset;
         }
+    }
+}
+
+/// The side that sends in direction `dir`, and its peer.
+#[inline]
+fn sides(halves: &mut [HalfFlow; 2], dir: Direction) -> (&mut HalfFlow, &mut HalfFlow) {
+    let [forward, reverse] = halves;
+    match dir {
+        Direction::Forward => (forward, reverse),
+        Direction::Reverse => (reverse, forward),
     }
 }
 

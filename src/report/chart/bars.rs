@@ -246,9 +246,9 @@ fn draw(
     for group in &rows.groups {
         let room = canvas.width - 2.0 * MARGIN;
         let text = shorten(&group.title, AXIS_TITLE, room);
-        // A name above the bars must not be crossed by the grid.
+        // A name above the bars must not be crossed by the grid, nor may its ends stand out.
         canvas.rect(
-            (MARGIN, y),
+            (MARGIN, y - 2.0),
             (MARGIN + text_width(&text, AXIS_TITLE) + 10.0, y + GROUP),
             Colour::WHITE,
         );

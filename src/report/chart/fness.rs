@@ -127,9 +127,9 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
             AXIS_TITLE,
             canvas.width - 2.0 * MARGIN,
         );
-        // A name above the bars must not be crossed by the grid.
+        // A name above the bars must not be crossed by the grid, nor may its ends stand out.
         canvas.rect(
-            (MARGIN, y),
+            (MARGIN, y - 2.0),
             (MARGIN + text_width(&title, AXIS_TITLE) + 10.0, y + GROUP),
             Colour::WHITE,
         );

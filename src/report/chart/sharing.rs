@@ -68,6 +68,10 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
             .filter_map(|layer| layer.bytes.get(&bin))
             .sum()
     };
+    // Of what one flow sent it has all.
+    if options.capacity_bps.is_none() && layers.len() < 2 {
+        return None;
+    }
     // Capacity is a rate of goodput, but what is sent is close to it, headers included.
     let whole = |bin: i64| match options.capacity_bps {
         Some(bps) => bps * bins.length_s / 8.0,

@@ -5,9 +5,9 @@ use crate::observe::{Mark, MarkKind, TimeSequence};
 use crate::time::CaptureTime;
 
 use super::axis::{Axis, Quantity, grouped};
-use super::canvas::{Align, Canvas, Stroke};
+use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
-use super::frame::{Panel, SUBTITLE, Swatch, header};
+use super::frame::{Panel, Swatch, header};
 use super::palette::{Colour, Marker};
 use super::style::Size;
 
@@ -83,7 +83,17 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     // A long legend takes nothing from the panels.
     let height = height.max((top + 0.9 * scene.style.size.height()).ceil());
     canvas.height = height;
-    let half = top + (height - top) * 0.52;
+    let has_acks = trace.points.iter().any(|point| point.una.is_some());
+    if !has_acks {
+        // Nothing to be ahead of.
+        canvas.height = scene.style.size.height();
+    }
+    let height = canvas.height;
+    let half = if has_acks {
+        top + (height - top) * 0.52
+    } else {
+        height - 16.0
+    };
     let ticks_max = if scene.style.size == Size::TwoColumns {
         7
     } else {
@@ -91,6 +101,11 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     };
     let y = Axis::linear(Quantity::OFFSET, trace.low, trace.high, ticks_max);
     let whole = Panel::between(&canvas, top, half, x.clone(), y);
+    if !has_acks {
+        whole.draw_back(&mut canvas);
+        trace.draw(&mut canvas, &whole, sequence, false);
+        return Some(canvas);
+    }
     let (low, high) = trace.ahead_range(sequence);
     let y = Axis::linear(Quantity::AHEAD, low, high, ticks_max);
     let ahead = Panel::between(&canvas, half + 10.0, height - 16.0, x, y);
@@ -101,13 +116,6 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     ] {
         panel.draw_back(&mut canvas);
         trace.draw(&mut canvas, &panel, sequence, relative);
-        if relative && trace.points.iter().all(|point| point.una.is_none()) {
-            let middle = (
-                f64::midpoint(panel.left, panel.right),
-                f64::midpoint(panel.top, panel.bottom),
-            );
-            canvas.text(middle, "no ACK was seen", SUBTITLE, Align::Centre);
-        }
     }
     Some(canvas)
 }
@@ -118,14 +126,19 @@ fn subtitle(flow: &NamedFlow<'_>, sequence: &TimeSequence) -> String {
     // Below a microsecond or two every packet has a slot of its own.
     let slots = if sequence.slot_ns() > 2_000 {
         format!(
-            " · extremes of {}",
+            " · smallest and largest of each {}",
             Quantity::RTT.format(sequence.slot_ns() as f64 / 1e9)
         )
     } else {
         String::new()
     };
+    let acks = if sequence.slots().all(|(_, slot)| slot.ack().is_none()) {
+        " · no ACK was seen"
+    } else {
+        ""
+    };
     format!(
-        "{}, the largest flow · {payload} in {} data packet{}{slots}",
+        "{}, the largest flow · {payload} in {} data packet{}{acks}{slots}",
         flow.name,
         grouped(packets),
         if packets == 1 { "" } else { "s" }

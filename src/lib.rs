@@ -21,3 +21,8 @@ pub mod time;
 pub mod track;
 
 pub use analyze::Analysis;
+
+/// The example in README.md is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -9,13 +9,31 @@ use super::limits::{CaptureArgs, LimitArgs, whole};
 use super::path::PathArgs;
 use super::study::StudyArgs;
 
+const EXAMPLES: &str = "Examples:
+  ccanalyze capture.pcap                           what is in it
+  ccanalyze *.pcap --out results.parquet           tables and charts
+  ccanalyze *.pcap --report run.html -c 50Mbit     one page with all of it";
+
+const PATH_EXAMPLES: &str = "Example:
+  ccanalyze path --before ingress.pcap --after egress.pcap --limit 100p --out path.parquet
+
+Exit status: 0 when all captures were read to their end, 1 when one was damaged or cut short, 2 when
+nothing was written. What the numbers mean is in METRICS.md.";
+
+const STUDY_EXAMPLES: &str = "Example:
+  ccanalyze study init traces/ > study.toml        a draft of the manifest: read it, say more
+  ccanalyze study study.toml --out study/
+
+Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired,
+2 when nothing was written. What a manifest may say is in README.md.";
+
 /// Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 ///
 /// Exit status: 0 when all captures were read to their end, 1 when results were written but a
 /// capture was damaged or cut short, the run was interrupted or the summary could not be printed,
 /// 2 when nothing was written, 130 when interrupted twice.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version, max_term_width = 100, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
     /// Something else than analysing captures one by one
@@ -27,8 +45,9 @@ pub struct Args {
     #[arg(required = true, value_name = "CAPTURE")]
     pub captures: Vec<PathBuf>,
 
-    /// Write a row a flow to FILE, and beside it FILE's pairs, series, captures and charts; the
-    /// ending decides the format: .parquet, .csv, .json (lines) or .arrow
+    /// Write a row a flow to FILE, and beside it pairs of flows, series over time, captures and
+    /// charts (FILE's name with .pairs, .series, ... in it); the ending decides the format:
+    /// .parquet, .csv, .json (lines) or .arrow
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
@@ -54,15 +73,17 @@ pub struct Args {
     pub outer: bool,
 
     /// Capacity of the shared link, such as `50Mbit`: adds utilisation and the balanced metric
+    /// (goodput, delay and retransmissions in one number)
     #[arg(short, long, value_name = "RATE", value_parser = super::plan::parse_rate)]
     pub capacity: Option<f64>,
 
-    /// Length of a bin of the series
+    /// Length of a bin: the steps of time in which series are counted
     #[arg(short, long, value_name = "TIME", default_value = "100ms", value_parser = super::plan::parse_time)]
     pub bin: i64,
 
-    /// Compare flows over a window: OFFSET after the later flow's start, LENGTH long, such as
-    /// `5s+35s`; by default over the timespan of the shorter flow
+    /// Compare pairs of flows (fness: -1 one alone, 0 even, 1 the other alone) over a window:
+    /// OFFSET after the later flow's start, LENGTH long, such as `5s+35s`; by default over the
+    /// timespan of the shorter flow
     #[arg(long, value_name = "OFFSET+LENGTH", value_parser = super::plan::parse_window)]
     pub fness_window: Option<crate::analyze::FnessWindow>,
 
@@ -78,10 +99,6 @@ pub struct Args {
     #[command(flatten)]
     pub reading: CaptureArgs,
 
-    /// How much is kept.
-    #[command(flatten)]
-    pub limits: LimitArgs,
-
     /// Threads to work with; one a core by default. The results do not depend on it
     #[arg(short, long, value_name = "N", value_parser = whole::<u16, 1, 1024>)]
     pub threads: Option<u16>,
@@ -94,14 +111,20 @@ pub struct Args {
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
+
+    /// How much is kept: last, since its heading holds for all that follows.
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 /// What else the command does.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Compare captures from before and after a queue: delay, queue and drops
+    #[command(after_help = PATH_EXAMPLES)]
     Path(Box<PathArgs>),
     /// Many runs together: labels, groups, statistics, and the tables of a paper
+    #[command(after_help = STUDY_EXAMPLES)]
     Study(Box<StudyArgs>),
 }
 

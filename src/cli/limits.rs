@@ -15,7 +15,7 @@ const MEMORY_BYTES_MIN: u64 = 64_000_000;
 pub struct CaptureArgs {
     /// Memory for what is kept of the captures, such as `4GB` or `512MiB`; several share it, and so
     /// do the runs of a study, each with an eighth. Beyond it connections that are silent, series
-    /// and rows of the smallest flows are given up, counts never; quality says so
+    /// and rows of the smallest flows are given up, counts never; the column `quality` says so
     #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = parse_size)]
     pub memory: u64,
 

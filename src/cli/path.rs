@@ -50,8 +50,9 @@ pub struct PathArgs {
     #[command(flatten)]
     pub points: PointArgs,
 
-    /// Write a row a flow to FILE, and beside it FILE's hops, series, flows' series,
-    /// episodes and charts; the ending decides the format: .parquet, .csv, .json (lines) or .arrow
+    /// Write a row a flow to FILE, and beside it hops (the way from one point to the next), series
+    /// over time, of flows too, episodes of drops, and charts; the ending decides the format:
+    /// .parquet, .csv, .json (lines) or .arrow
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
@@ -84,7 +85,7 @@ pub struct PathArgs {
     #[arg(long)]
     pub outer: bool,
 
-    /// Length of a bin of the series
+    /// Length of a bin: the steps of time in which series are counted
     #[arg(short, long, value_name = "TIME", default_value = "100ms", value_parser = parse_time)]
     pub bin: i64,
 

@@ -68,7 +68,7 @@ pub struct StudyArgs {
 pub enum StudyCommand {
     /// Draft a manifest from the captures below a folder, on standard output
     Init {
-        /// The folder
+        /// The folder that the captures are in; tables and flent archives where there are none
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
 

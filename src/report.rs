@@ -72,3 +72,15 @@ fn remedy(source: &io::Error) -> &'static str {
         _ => "is there room, and may you write there?",
     }
 }
+
+/// Digits with their thousands apart.
+fn thousands(digits: &str, apart: char) -> String {
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(apart);
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -436,15 +436,7 @@ fn counted(number: u64, noun: &str) -> String {
 
 /// A number with its thousands apart.
 pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    super::thousands(&number.to_string(), ',')
 }
 
 /// Whether a progress bar would be seen.

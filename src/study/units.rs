@@ -172,6 +172,36 @@ impl Unit {
             })
     }
 
+    /// The unit that a column's name seems to end in, where a person looks at the guess before it
+    /// counts: `_s`, `_kb` and `_mb`, too.
+    #[must_use]
+    pub fn guessed(name: &str) -> Option<Self> {
+        const SEEMING: [&str; 3] = ["s", "kb", "mb"];
+        let (_, end) = name.rsplit_once('_')?;
+        let seeming = |dimension: Dimension| {
+            let seeming = SEEMING.contains(&end);
+            let units = dimension.units().iter().filter(|_| seeming);
+            units.clone().find_map(|&(_, factor, suffix)| {
+                (suffix == end).then_some(Self {
+                    dimension,
+                    factor,
+                    suffix,
+                })
+            })
+        };
+        Dimension::ALL
+            .into_iter()
+            .find_map(|dimension| Self::of_column(name, dimension).or_else(|| seeming(dimension)))
+    }
+
+    /// What it is called in a manifest: `Mbit`, `ms`, `%`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let units = self.dimension.units().iter();
+        let mut names = units.filter(|(_, _, suffix)| *suffix == self.suffix);
+        names.next().map_or(self.suffix, |(names, _, _)| names[0])
+    }
+
     /// A number with or without a unit, in this unit: with `ms`, `20` is 20 and `0.1s` is 100.
     ///
     /// # Errors
@@ -272,6 +302,27 @@ mod tests {
         assert_eq!((rate.suffix, rate.parse("1Gbit")), ("mbps", Ok(1000.0)));
         assert_eq!(rate.parse("50m"), Ok(50.0));
         assert_eq!(Unit::named("%").unwrap().parse("2%"), Ok(2.0));
+    }
+
+    #[test]
+    fn the_unit_of_a_column_has_the_name_that_manifests_use() {
+        for (column, name) in [
+            ("bw_mbps", Some("Mbit")),
+            ("rtt_ms", Some("ms")),
+            ("time_s", Some("s")),
+            ("buffer_kb", Some("kB")),
+            ("buffer_bytes", Some("B")),
+            ("loss_percent", Some("%")),
+            // The smallest, as often as minutes.
+            ("rtt_min", None),
+            ("goodput", None),
+        ] {
+            let unit = Unit::guessed(column);
+            assert_eq!(unit.map(Unit::name), name, "{column}");
+            if let Some(unit) = unit {
+                assert_eq!(Unit::named(unit.name()), Ok(unit), "{column}");
+            }
+        }
     }
 
     #[test]

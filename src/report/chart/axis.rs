@@ -1,5 +1,7 @@
 //! Axes: where ticks go, in which unit, and what they are called.
 
+use crate::report::thousands;
+
 /// What an axis measures, as a ladder of units: name and size in the base unit, ascending.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
@@ -349,12 +351,11 @@ pub(super) fn number(value: f64, digits: usize) -> String {
     if value < 0.0 && plain.chars().any(|c| ('1'..='9').contains(&c)) {
         text.push('−');
     }
-    for (index, digit) in whole.chars().enumerate() {
-        // Four digits are read at a glance.
-        if index > 0 && whole.len() > 4 && (whole.len() - index).is_multiple_of(3) {
-            text.push('\u{2009}');
-        }
-        text.push(digit);
+    // Four digits are read at a glance.
+    if whole.len() > 4 {
+        text.push_str(&thousands(whole, '\u{2009}'));
+    } else {
+        text.push_str(whole);
     }
     if let Some(fraction) = fraction {
         text.push('.');

@@ -10,6 +10,7 @@ use crate::study::import::{MeasuredColumn, MeasuredFormat, MeasuredTable, Measur
 use crate::study::labels::RESERVED;
 use crate::study::metrics::Metric;
 use crate::study::template::is_name;
+use crate::study::units::{Dimension, Unit};
 
 /// Kinds of names that are looked into; further ones are left out. Of each, tables that are looked
 /// into, for not all of a kind need to have the same columns.
@@ -27,21 +28,6 @@ const FLENT_GOODPUT: [&[&str]; 3] = [
     &["TCP totals"],
     &["TCP upload sum", "TCP upload"],
     &["TCP download sum", "TCP download"],
-];
-
-/// Endings of columns, and the unit that they say.
-const UNITS: [(&str, &str); 11] = [
-    ("_us", "us"),
-    ("_ms", "ms"),
-    ("_s", "s"),
-    ("_kbps", "kbit"),
-    ("_mbps", "Mbit"),
-    ("_gbps", "Gbit"),
-    ("_bps", "bit"),
-    ("_bytes", "bytes"),
-    ("_kb", "kB"),
-    ("_mb", "MB"),
-    ("_percent", "%"),
 ];
 
 /// Columns that only number repetitions.
@@ -302,10 +288,9 @@ fn is_time(column: &MeasuredColumn) -> bool {
 }
 
 fn unit_of_time(column: &str) -> &'static str {
-    let lower = column.to_lowercase();
-    let units = ["ns", "us", "ms"].into_iter();
-    let mut named = units.filter(|unit| lower.ends_with(&format!("_{unit}")));
-    named.next().unwrap_or("s")
+    let unit = Unit::guessed(&column.to_lowercase());
+    let unit = unit.filter(|unit| unit.dimension == Dimension::Time);
+    unit.map_or("s", Unit::name)
 }
 
 /// The label that a column seems to give: texts, or few different numbers.
@@ -322,10 +307,8 @@ fn label(column: &MeasuredColumn) -> Option<Guess> {
     let rows = values.len();
     let distinct: BTreeSet<String> = values.into_iter().collect();
     let few = distinct.len() <= VALUES_MAX && (is_text || distinct.len() * 2 <= rows);
-    let unit = UNITS
-        .iter()
-        .find(|(ending, _)| !is_text && lower.ends_with(ending));
-    let bare = unit.and_then(|(ending, _)| lower.strip_suffix(ending));
+    let unit = Unit::guessed(&lower).filter(|_| !is_text);
+    let bare = unit.and_then(|unit| lower.strip_suffix(unit.suffix)?.strip_suffix('_'));
     let name = match bare.unwrap_or(&lower) {
         "algo" | "algorithm" | "cc" | "variant" | "congestion_control" => "cca".to_owned(),
         _ if is_repetition => "run".to_owned(),
@@ -335,7 +318,7 @@ fn label(column: &MeasuredColumn) -> Option<Guess> {
     ((few || is_repetition) && !distinct.is_empty() && usable).then(|| Guess {
         name,
         values: distinct.into_iter().collect(),
-        unit: unit.map(|&(_, unit)| unit),
+        unit: unit.map(Unit::name),
     })
 }
 

@@ -14,13 +14,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::analyze::{Analysis, Config, Watch};
+use crate::analyze::{Analysis, CaptureInput, Config, Watch};
 use crate::capture::CaptureSource;
 use crate::report::{self, Pending, ReportError, tables, terminal};
 use crate::table::Tables;
 
 pub use args::{Args, Command};
 pub use path::PathArgs;
+use plan::Outputs;
 pub use plan::Plan;
 pub use study::{StudyArgs, StudyCommand};
 
@@ -76,13 +77,33 @@ pub fn run(args: &Args) -> ExitStatus {
 }
 
 fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
-    let Plan {
-        inputs,
-        config,
-        quiet,
-        metadata,
-        outputs,
-    } = plan;
+    let (config, quiet) = (plan.config, plan.quiet);
+    let analysis = analyse(plan.inputs, &config, quiet);
+    terminal::report_damage(&analysis);
+    let mut captures = analysis.captures.iter();
+    if captures.all(|capture| capture.records == 0 && !capture.errors.is_empty()) {
+        terminal::say("nothing was written: no capture could be read");
+        return Ok(ExitStatus::Failed);
+    }
+    let written = write(&analysis, &config, &plan.metadata, plan.outputs)?;
+    let mut shown = true;
+    if !quiet {
+        terminal::warn(&analysis);
+        shown = terminal::summarise(&analysis, &written);
+    }
+    let mut captures = analysis.captures.iter();
+    let damaged = captures.any(|capture| !capture.errors.is_empty() || capture.is_repaired());
+    // The process is about to end: taking millions of records apart first would be for nothing.
+    std::mem::forget(analysis);
+    Ok(if damaged || !shown {
+        ExitStatus::Partial
+    } else {
+        ExitStatus::Complete
+    })
+}
+
+/// Analyses captures, and shows how far that is.
+fn analyse(inputs: Vec<CaptureInput>, config: &Config, quiet: bool) -> Analysis {
     let watch = Arc::new(Watch::default());
     interrupt::listen(&watch);
     // Known only where every capture is a file: a pipe ends when it ends.
@@ -95,22 +116,23 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         captures: inputs.len(),
         total_bytes,
     };
-    let run = || Analysis::run(inputs, &config, &watch);
-    let analysis = progress::with_bar(&watch, scope, quiet, run);
-    terminal::report_damage(&analysis);
-    if analysis
-        .captures
-        .iter()
-        .all(|capture| capture.records == 0 && !capture.errors.is_empty())
-    {
-        terminal::say("nothing was written: no capture could be read");
-        return Ok(ExitStatus::Failed);
-    }
-    // All of it is written before the first of it is put in its place: a disk that is full leaves
-    // the results that were there.
+    let run = || Analysis::run(inputs, config, &watch);
+    progress::with_bar(&watch, scope, quiet, run)
+}
+
+/// Writes what was asked for; what was written.
+///
+/// All of it is written before the first of it is put in its place: a disk that is full leaves the
+/// results that were there.
+fn write(
+    analysis: &Analysis,
+    config: &Config,
+    metadata: &tables::Metadata,
+    outputs: Outputs,
+) -> Result<Vec<PathBuf>, ReportError> {
     let mut complete: Vec<Pending> = Vec::new();
     if let Some(results) = outputs.results {
-        let mut all = Tables::of(&analysis, &config);
+        let mut all = Tables::of(analysis, config);
         // The results themselves come last: when they are there, all the rest is.
         let mut siblings = vec![
             (results.pairs, &mut all.pairs),
@@ -123,12 +145,12 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         }
         siblings.push((results.flows, &mut all.flows));
         for (mut pending, table) in siblings {
-            tables::fill(table, &mut pending, &metadata)?;
+            tables::fill(table, &mut pending, metadata)?;
             complete.push(pending);
         }
     }
     if let Some(mut pending) = outputs.segments {
-        tables::fill_with_segments(&analysis, &mut pending, &metadata, config.threads)?;
+        tables::fill_with_segments(analysis, &mut pending, metadata, config.threads)?;
         complete.push(pending);
     }
     let options = report::chart::ChartOptions {
@@ -140,8 +162,14 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         ..report::chart::ChartOptions::default()
     };
     if let Some(folder) = &outputs.charts {
-        report::chart::draw_all(&analysis, folder.filling(), &options)?;
+        report::chart::draw_all(analysis, folder.filling(), &options)?;
     }
+    let page = outputs.report.map(|mut pending| {
+        let options = outputs.report_charts.then_some(&options);
+        let page = report::html::of_run(analysis, config, options, metadata);
+        fill_page(page, &mut pending).map(|()| pending)
+    });
+    let page = page.transpose()?;
     let mut written: Vec<PathBuf> = Vec::new();
     for pending in complete {
         written.push(pending.commit()?);
@@ -149,55 +177,33 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     if let Some(folder) = outputs.charts {
         written.extend(folder.commit()?);
     }
-    if let Some(pending) = outputs.report {
-        let options = outputs.report_charts.then_some(&options);
-        written.push(write_report(
-            &analysis, &config, options, &metadata, pending,
-        )?);
+    if let Some(pending) = page {
+        written.push(pending.commit()?);
     }
-    let mut shown = true;
-    if !quiet {
-        terminal::warn(&analysis);
-        shown = terminal::summarise(&analysis, &written);
-    }
-    let damaged = analysis
-        .captures
-        .iter()
-        .any(|capture| !capture.errors.is_empty() || capture.is_repaired());
-    // The process is about to end: taking millions of records apart first would be for nothing.
-    std::mem::forget(analysis);
-    Ok(if damaged || !shown {
-        ExitStatus::Partial
-    } else {
-        ExitStatus::Complete
-    })
+    Ok(written)
 }
 
-/// Writes the page of a run.
-fn write_report(
-    analysis: &Analysis,
-    config: &Config,
-    options: Option<&report::chart::ChartOptions>,
-    metadata: &tables::Metadata,
-    pending: Pending,
-) -> Result<PathBuf, ReportError> {
-    let page = report::html::of_run(analysis, config, options, metadata);
-    write_page(page, pending)
-}
-
-/// Writes a page that could be put together.
+/// Writes a page that could be put together, and puts it in its place.
 fn write_page(
     page: Result<report::html::Page, String>,
     mut pending: Pending,
 ) -> Result<PathBuf, ReportError> {
+    fill_page(page, &mut pending)?;
+    pending.commit()
+}
+
+/// Writes a page that could be put together; it is complete then, but not in its place.
+fn fill_page(
+    page: Result<report::html::Page, String>,
+    pending: &mut Pending,
+) -> Result<(), ReportError> {
     let page = page.map_err(|message| ReportError::Format {
         path: pending.path().to_path_buf(),
         message,
     })?;
-    page.write(&mut pending)
-        .map_err(|source| ReportError::Write {
-            path: pending.path().to_path_buf(),
-            source,
-        })?;
-    pending.commit()
+    page.write(pending).map_err(|source| ReportError::Write {
+        path: pending.path().to_path_buf(),
+        source,
+    })?;
+    pending.complete()
 }

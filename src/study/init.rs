@@ -132,35 +132,7 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
         // What is written in two ways in two places is a text.
         known.take_in(guess);
     }
-    let grouped: Vec<String> = labels
-        .keys()
-        .filter(|name| !["run", "rep", "seed", "iteration"].contains(name))
-        .map(|name| quoted(name))
-        .collect();
-    let name = folder
-        .canonicalize()
-        .ok()
-        .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
-        .unwrap_or_else(|| "study".to_owned());
-    let mut text = String::from(
-        "# A study, drafted from the names of its files. Read it, rename the labels, say what is known\n# of the conditions, then run: ccanalyze study study.toml --out study/\n\n[study]\n",
-    );
-    let _ = writeln!(text, "name = {}", quoted(&name));
-    // Nobody knows yet where the manifest will be, and a relative path counts from there.
-    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let whole = whole.canonicalize().unwrap_or(whole);
-    let _ = writeln!(
-        text,
-        "# Where the files are; a relative path counts from this manifest."
-    );
-    let _ = writeln!(text, "folder = {}", quoted(&whole.to_string_lossy()));
-    let _ = writeln!(text, "group_by = [{}]", grouped.join(", "));
-    if let Some(guess) = labels.get("cca")
-        && let Some(value) = guess.values.first()
-    {
-        let _ = writeln!(text, "# baseline = {{ cca = {} }}", quoted(value));
-    }
-    let _ = writeln!(text, "# report = \"pairs\"");
+    let mut text = head(folder, &labels);
     for (name, guess) in &labels {
         if let Some(unit) = guess.unit {
             let _ = writeln!(text, "\n[labels.{name}]\nunit = {}", quoted(unit));
@@ -177,20 +149,7 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
         let _ = writeln!(text, "files = {}", quoted(&shape.template));
         conditions(&mut text, shape);
     }
-    if !rest.is_empty() {
-        let _ = writeln!(
-            text,
-            "\n[[runs]]\n# No other file is called like any of these."
-        );
-        let _ = writeln!(text, "files = [");
-        for name in rest.iter().take(LISTED_MAX) {
-            let _ = writeln!(text, "  {},", quoted(name));
-        }
-        let _ = writeln!(text, "]");
-        if rest.len() > LISTED_MAX {
-            let _ = writeln!(text, "# and {} more", rest.len() - LISTED_MAX);
-        }
-    }
+    listed(&mut text, rest);
     if has_captures && !measured.is_empty() {
         text.push_str("\n# Measured already: runs of their own, or results of these captures?\n");
     }
@@ -203,6 +162,55 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
         }
     }
     text
+}
+
+/// What the study is called, where its files are, and which labels make its groups.
+fn head(folder: &Path, labels: &BTreeMap<&str, Guess>) -> String {
+    let mut text = String::from(
+        "# A study, drafted from the names of its files. Read it, rename the labels, say what is known\n# of the conditions, then run: ccanalyze study study.toml --out study/\n\n[study]\n",
+    );
+    // Nobody knows yet where the manifest will be, and a relative path counts from there.
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let whole = whole.canonicalize().unwrap_or(whole);
+    let name = whole
+        .file_name()
+        .map_or_else(|| "study".into(), |name| name.to_string_lossy());
+    let _ = writeln!(text, "name = {}", quoted(&name));
+    let _ = writeln!(
+        text,
+        "# Where the files are; a relative path counts from this manifest."
+    );
+    let _ = writeln!(text, "folder = {}", quoted(&whole.to_string_lossy()));
+    let names = labels.keys();
+    let grouped = names.filter(|name| !["run", "rep", "seed", "iteration"].contains(name));
+    let grouped: Vec<String> = grouped.map(|name| quoted(name)).collect();
+    let _ = writeln!(text, "group_by = [{}]", grouped.join(", "));
+    if let Some(guess) = labels.get("cca")
+        && let Some(value) = guess.values.first()
+    {
+        let _ = writeln!(text, "# baseline = {{ cca = {} }}", quoted(value));
+    }
+    let _ = writeln!(text, "# report = \"pairs\"");
+    text
+}
+
+/// Files that no template fits, one by one.
+fn listed(text: &mut String, rest: &[&String]) {
+    if rest.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n[[runs]]\n# No other file is called like any of these."
+    );
+    let _ = writeln!(text, "files = [");
+    for name in rest.iter().take(LISTED_MAX) {
+        let _ = writeln!(text, "  {},", quoted(name));
+    }
+    let _ = writeln!(text, "]");
+    if rest.len() > LISTED_MAX {
+        let _ = writeln!(text, "# and {} more", rest.len() - LISTED_MAX);
+    }
 }
 
 /// What is known of the conditions, and what could be said.

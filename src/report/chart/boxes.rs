@@ -83,25 +83,7 @@ impl Boxes {
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
         let most = panels.iter().map(Vec::len).max().unwrap_or(1);
         let (columns, in_row) = grid(&canvas, &panels, most);
-        let rows: Vec<Row<'_>> = self
-            .panels
-            .iter()
-            .zip(&panels)
-            .flat_map(|(of, samples)| {
-                let y = y_axis(of.quantity, samples);
-                samples
-                    .chunks(
-                        samples
-                            .len()
-                            .div_ceil(samples.len().div_ceil(in_row))
-                            .max(1),
-                    )
-                    .map(move |samples| Row {
-                        y: y.clone(),
-                        samples,
-                    })
-            })
-            .collect();
+        let rows = self.rows(&panels, in_row);
         let tiles = Tiles::new(&canvas, top, rows.len(), columns, LABELS);
         let below = rows.iter().map(|row| {
             let names = row.samples.iter().map(|(name, _)| *name);
@@ -120,6 +102,24 @@ impl Boxes {
         }
         canvas.height = tiles.height(rows.len());
         Some(canvas)
+    }
+}
+
+impl Boxes {
+    /// The boxes of each quantity, so many in a row, as many in each as can be.
+    fn rows<'p>(&self, panels: &'p [Vec<(&'p str, Vec<f64>)>], in_row: usize) -> Vec<Row<'p>> {
+        let mut rows = Vec::new();
+        for (of, samples) in self.panels.iter().zip(panels) {
+            let y = y_axis(of.quantity, samples);
+            let even = samples
+                .len()
+                .div_ceil(samples.len().div_ceil(in_row).max(1));
+            rows.extend(samples.chunks(even.max(1)).map(|samples| Row {
+                y: y.clone(),
+                samples,
+            }));
+        }
+        rows
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Boxes {
 }
 
 /// Lines of a name below its box.
-const NAME_LINES: usize = 3;
+const NAME_LINES: usize = 5;
 
 /// Width of a box with the space around it, at least, with a short name and a long one; and of the
 /// labels of vertical axes.

@@ -1,6 +1,6 @@
 //! Bars in groups, with intervals: variant beside variant, for each setting.
 
-use super::axis::{Axis, Quantity, grouped, significant};
+use super::axis::{Axis, Quantity, grouped, number, significant};
 use super::canvas::{Align, Canvas, Stroke, Type};
 use super::font::text_width;
 use super::frame::{LABEL, Swatch, header};
@@ -194,7 +194,7 @@ impl GroupedBars {
                 tip = tip.min(high);
             }
             if let Some(font) = font.filter(|_| tip - 10.0 > panel.top) {
-                let number = significant(estimate.value / panel.y.unit);
+                let number = number_of(estimate.value, &panel.y);
                 canvas.text((centre, tip - 8.0), &number, font, Align::Centre);
             }
         }
@@ -204,7 +204,7 @@ impl GroupedBars {
     fn number_font(&self, width: f64, y: &Axis) -> Option<Type> {
         let widest = |font: Type| {
             self.estimates()
-                .map(|of| significant(of.value / y.unit))
+                .map(|of| number_of(of.value, y))
                 .map(|number| text_width(&number, font))
                 .fold(0.0, f64::max)
         };
@@ -213,6 +213,22 @@ impl GroupedBars {
             .map(|px| Type { px, ..LABEL })
             .find(|&font| widest(font) <= width - GAP)
     }
+}
+
+/// The number above a bar: three digits, but no finer than can be seen beside the highest.
+fn number_of(value: f64, y: &Axis) -> String {
+    let (value, max) = (value / y.unit, y.max.max(y.min.abs()) / y.unit);
+    let finest = (4.0 - max.log10().ceil()).clamp(0.0, 4.0) as usize;
+    let text = significant(value);
+    let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    if digits <= finest {
+        return text;
+    }
+    let step = 10_f64.powi(-i32::try_from(finest).unwrap_or(0));
+    if value > 0.0 && value < step / 2.0 {
+        return format!("<{}", number(step, finest));
+    }
+    number(value, finest)
 }
 
 /// Upper and lower end of a bar from `zero` to `height`: what is too small to be seen is still
@@ -277,5 +293,27 @@ pub(super) fn columns_max(style: Style, roomy: usize) -> usize {
         1.max(roomy / 2)
     } else {
         roomy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_no_finer_than_can_be_seen() {
+        for (max, value, text) in [
+            (250e6, 177e6, "177"),
+            (250e6, 2.804e6, "2.8"),
+            (250e6, 0.385e6, "0.4"),
+            (250e6, 0.01e6, "<0.1"),
+            (12e6, 0.4042e6, "0.40"),
+            (2.5e6, 0.0687e6, "0.069"),
+            (2.5e6, 2.17e6, "2.17"),
+            (2.5e6, 0.0, "0"),
+        ] {
+            let y = Axis::linear_in(Quantity::GOODPUT, 1e6, 0.0, max, 7);
+            assert_eq!(number_of(value, &y), text, "{value} of {max}");
+        }
     }
 }

@@ -50,6 +50,11 @@ const TEXT: f64 = 27.0;
 const END: f64 = AROUND + 2.0 * TEXT;
 const NAME: f64 = 44.0;
 
+/// On paper a figure may be higher than others by this much, but no web larger than this share of
+/// their height.
+const PAPER: f64 = 1.4;
+const LARGE: f64 = 0.34;
+
 /// A web with a smaller radius cannot be read; of many axes even less.
 const RADIUS_MIN: f64 = 100.0;
 const RADIUS_MIN_MANY: f64 = 150.0;
@@ -106,7 +111,11 @@ impl Spiders {
             .map(|(axis, (quantity, &end))| Rim::new(axis, self.axes.len(), *quantity, end))
             .collect();
         let room = (canvas.width - 2.0 * MARGIN, canvas.height - top - 10.0);
-        let layout = Layout::new(&rims, self.panels.len(), room);
+        let layout = match style.size {
+            Size::Slide => Layout::new(&rims, self.panels.len(), room),
+            _ => Layout::new(&rims, self.panels.len(), (room.0, PAPER * room.1))
+                .at_most(LARGE * style.size.height()),
+        };
         let rows = self.panels.len().div_ceil(layout.columns);
         let needed = layout.row_height(&rims);
         // A slide keeps its shape, with the webs spread over it; on paper height costs.
@@ -222,6 +231,13 @@ impl Layout {
         Self {
             columns,
             radius: by_width(columns).clamp(0.5 * radius_min, 1.3 * radius_min),
+        }
+    }
+
+    fn at_most(self, radius: f64) -> Self {
+        Self {
+            radius: self.radius.min(radius),
+            ..self
         }
     }
 

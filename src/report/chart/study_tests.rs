@@ -100,7 +100,7 @@ fn numbers_above_bars_are_in_the_unit_of_the_axis() {
     };
     let canvas = figure.draw(Style::default()).unwrap();
     let texts = texts(&canvas);
-    for wanted in ["Goodput (Mbit/s)", "720", "9.60"] {
+    for wanted in ["Goodput (Mbit/s)", "720", "9.6"] {
         assert!(texts.contains(&wanted), "{wanted}: {texts:?}");
     }
 }

@@ -395,7 +395,8 @@ pub(super) fn stacked(
             x: x.clone(),
             y: axis,
         };
-        if row + 1 == rows {
+        // Of columns of unequal height each has a time axis at its end.
+        if index + columns >= parts.len() {
             panel.draw_back(&mut canvas);
         } else {
             panel.draw_back_above(&mut canvas);

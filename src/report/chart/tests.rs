@@ -7,7 +7,7 @@ use super::font::text_width;
 use super::label::{FlowName, count};
 use super::over_time::{self, goodput_line};
 use super::palette::{Colour, LINES};
-use super::plot::{Bins, Caption, Plot, Sample, runs};
+use super::plot::{Bins, Caption, Part, Plot, Sample, runs, stacked};
 use super::style::{Size, Style, Theme};
 use super::{
     Canvas, ChartOptions, bars, delays, draw_all, fness, raster, sharing, thin, time_sequence,
@@ -163,6 +163,37 @@ pub(super) fn assert_legible(canvas: &Canvas) {
                 one.2 <= other.0 || other.2 <= one.0 || one.3 <= other.1 || other.3 <= one.1;
             assert!(apart, "{one:?} covers {other:?}");
         }
+    }
+}
+
+#[test]
+fn each_column_of_panels_has_a_time_axis_at_its_end() {
+    let bins = Bins {
+        length_s: 0.1,
+        first: 0,
+        last: 50,
+    };
+    // A slide has two columns where there are more than two panels, paper has one.
+    for (size, panels, axes) in [
+        (Size::Slide, 2, 1),
+        (Size::Slide, 3, 2),
+        (Size::Slide, 4, 2),
+        (Size::TwoColumns, 3, 1),
+    ] {
+        let caption = Caption {
+            title: "capture".to_owned(),
+            style: Style {
+                size,
+                theme: Theme::Light,
+            },
+        };
+        let nothing = || Part::Nothing("RTT".to_owned(), "no RTT sample");
+        let parts: Vec<Part> = (0..panels).map(|_| nothing()).collect();
+        let canvas = stacked("Flows", &[], &parts, &caption, &bins);
+        let texts = texts(&canvas);
+        let titles = texts.iter().filter(|text| text.starts_with("Time since"));
+        assert_eq!(titles.count(), axes, "{panels} panels: {texts:?}");
+        assert_legible(&canvas);
     }
 }
 

@@ -338,6 +338,7 @@ impl HalfFlow {
             return;
         }
         self.fin = Some(offset);
+        self.steady = false;
         // The end of the stream is where all data has been sent: what is missing below is a hole,
         // unless the number lies where the sender may not send.
         let allowed = self.window_end.is_none_or(|end| offset <= end);

@@ -20,7 +20,7 @@ impl HalfFlow {
         };
         let near = self.una.unwrap_or(self.high);
         let ack = unwrapper.offset(segment.ack, near);
-        if self.strays.reach(ack) {
+        if !self.strays.is_settled() && self.strays.reach(ack) {
             self.settle_stray(dir, true, sink);
         }
         if ack > self.high + REACH_MAX || ack < near - REACH_MAX || !self.believes(segment, ack) {
@@ -387,7 +387,12 @@ impl HalfFlow {
     /// Where the highest bytes begin that an ACK or SACK for `start..end` covers and this capture never saw,
     /// where they are more than a receiver leaves unanswered (RFC 5681 section 4.2): it lost their ACKs,
     /// and with them most likely those for what lies below.
+    #[inline]
     fn missed_from(&self, start: i64, end: i64) -> i64 {
+        // Nearly always.
+        if end <= self.high && self.holes.are_below(start) {
+            return i64::MIN;
+        }
         let answered_at_once = 2 * i64::from(self.packet_payload());
         // Nearly always so few are covered at all.
         if end - start <= answered_at_once {

@@ -82,6 +82,8 @@ pub(super) struct HalfFlow {
     /// Nothing is missing, being repaired or in doubt, as was found out since the general path last
     /// passed: see [`is_calm`](Self::is_calm).
     pub(super) calm: bool,
+    /// The last data was the stream's, and no FIN came after it: the quiet path never changes that.
+    pub(super) steady: bool,
     /// Largest payload of one packet seen, in bytes.
     pub(super) largest_payload: u32,
     /// Largest segment that the receiver takes, in bytes, where it announced that.
@@ -109,17 +111,12 @@ impl HalfFlow {
     }
 
     pub(super) fn payload_below(&self, ack: i64) -> u64 {
-        ack.min(self.stream_end()).max(0) as u64
-    }
-
-    /// Where payload ends by the FIN; data above it shows that it was none of this stream.
-    fn stream_end(&self) -> i64 {
-        self.fin.filter(|&fin| fin >= self.high).unwrap_or(i64::MAX)
+        ack.min(self.fin.unwrap_or(i64::MAX)).max(0) as u64
     }
 
     /// Acked bytes that were never seen here (METRICS.md C6).
     pub(super) fn unseen_bytes(&self) -> Option<u64> {
-        let una = self.una?.min(self.stream_end());
+        let una = self.una?.min(self.fin.unwrap_or(i64::MAX));
         Some(
             self.holes.bytes_below(una)
                 + self.holes.forgotten_bytes
@@ -226,6 +223,7 @@ impl HalfFlow {
     }
 
     /// A segment with payload passed that begins at `start`.
+    #[inline]
     pub(super) fn on_data<S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -237,6 +235,8 @@ impl HalfFlow {
         let len = segment.payload_len;
         self.note_pause(segment.at);
         let end = start + i64::from(len);
+        // Data above a FIN shows that it was none of this stream.
+        self.fin = self.fin.filter(|&fin| end <= fin);
         if !self.sent_data {
             self.sent_data = true;
             self.high = start.max(0);
@@ -286,6 +286,7 @@ impl HalfFlow {
         }
         self.report(dir, segment, start, taken, sink);
         self.last_data_at = Some(segment.at);
+        self.steady = self.fin.is_none();
         self.note_room(segment.at);
     }
 

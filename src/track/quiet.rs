@@ -61,8 +61,7 @@ impl HalfFlow {
     pub(super) fn continues(&self, segment: &Segment) -> bool {
         // A single byte may be a probe.
         segment.payload_len > 1
-            && self.sent_data
-            && self.strays.is_settled()
+            && self.steady
             && self.window != Some(0)
             && (self.emissions.is_idle()
                 || self.last_timer.is_none() && !self.emissions.may_repeat())

@@ -288,6 +288,7 @@ impl Holes {
     }
 
     /// Whether all holes end at `offset` or below it.
+    #[inline]
     pub(super) fn are_below(&self, offset: i64) -> bool {
         self.list.last().is_none_or(|hole| hole.end <= offset)
     }

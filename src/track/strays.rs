@@ -60,7 +60,6 @@ impl Strays {
     }
 
     /// Whether an ACK up to `ack` is that of the segment held.
-    #[inline]
     pub(super) fn reach(&self, ack: i64) -> bool {
         let held = self.0.as_ref().and_then(|seen| seen.data.as_ref());
         // A FIN takes a number more.
@@ -83,6 +82,7 @@ impl Strays {
 
 impl HalfFlow {
     /// A segment with payload passed: finds its place in the stream.
+    #[inline]
     pub(super) fn place_data<S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -92,12 +92,30 @@ impl HalfFlow {
     ) {
         let first = first_byte(segment);
         let unwrapper = *self.unwrapper.get_or_insert(Unwrapper::new(first));
-        let goes_on = self.strays.go_on(unwrapper.offset(first, self.high));
-        self.settle_stray(dir, goes_on, sink);
+        if !self.strays.is_settled() {
+            let start = unwrapper.offset(first, self.high);
+            self.settle_stray(dir, self.strays.go_on(start), sink);
+        }
         let start = unwrapper.offset(first, self.high);
         if self.may_begin_at(start) {
             self.on_data(dir, segment, start, step, sink);
-        } else if start > self.high {
+        } else {
+            self.on_far_data(dir, segment, start, step, sink);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_far_data<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        start: i64,
+        step: Step,
+        sink: &mut S,
+    ) {
+        if start > self.high {
+            self.steady = false;
             self.strays.0.get_or_insert_default().data = Some(HeldData {
                 start,
                 end: start + i64::from(segment.payload_len),
@@ -110,7 +128,8 @@ impl HalfFlow {
     }
 
     /// What follows the segment held has shown whether it was the stream's.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn settle_stray<S: FlowSink>(&mut self, dir: Direction, is_own: bool, sink: &mut S) {
         if let Some(held) = self.strays.0.as_mut().and_then(|seen| seen.data.take()) {
             if is_own {
@@ -122,6 +141,7 @@ impl HalfFlow {
     }
 
     #[cold]
+    #[inline(never)]
     fn on_stray<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         self.strays.add();
         let verdict = Verdict::of(Class::Ambiguous, Evidence::None, Confidence::Low);
@@ -131,8 +151,19 @@ impl HalfFlow {
 
     /// Whether data of this sender may begin at `start`: not far above what it has room for, nor
     /// below what it may still hold.
+    #[inline]
     fn may_begin_at(&self, start: i64) -> bool {
         let ahead = start - self.high;
+        // Nearly always.
+        if (-BELOW..=ABOVE).contains(&ahead) {
+            return true;
+        }
+        self.may_begin_far(ahead)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn may_begin_far(&self, ahead: i64) -> bool {
         if ahead.abs() > REACH_MAX {
             return false;
         }
@@ -171,6 +202,7 @@ impl HalfFlow {
     }
 
     #[cold]
+    #[inline(never)]
     fn goes_on_from_stray(&mut self, segment: &Segment, ack: i64) -> bool {
         let slack = self.slack();
         let window = i64::from(segment.window) << self.window_scale.unwrap_or(0);

@@ -150,6 +150,19 @@ impl HalfFlow {
             let same = segment.ip_id == Some(earlier.id) || segment.ip_id == Some(first.id);
             return (same && segment.payload_len == earlier.len).then_some(Evidence::IpId);
         }
+        let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
+        let same_bytes = earlier.start == start && segment.payload_len == earlier.len;
+        if !(same_id && same_bytes) {
+            return None;
+        }
+        // The sender's clock had gone on before it came: it was not emitted now.
+        let newest = self.echoes.newest();
+        if segment
+            .timestamps
+            .is_some_and(|ts| newest.is_some_and(|newest| later(newest, ts.value)))
+        {
+            return Some(Evidence::Tsval);
+        }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();
         // Without a clock, what follows the first repeat so soon may be the original, late.
         let told = segment.timestamps.is_some()
@@ -157,9 +170,7 @@ impl HalfFlow {
             || earlier.verdict.class != Class::Retransmission;
         let close = (told && gap_ns < self.shortest_round_trip_ns() / 8 * 7)
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
-        let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
-        let same_bytes = earlier.start == start && segment.payload_len == earlier.len;
-        (close && same_id && same_bytes).then_some(Evidence::Timing)
+        close.then_some(Evidence::Timing)
     }
 
     /// Whether a copy comes too soon after a repeat to be a second one, where neither ids nor

@@ -50,6 +50,11 @@ impl Echoes {
         self.waiting.push_back((tsval, at));
     }
 
+    /// The latest `TSval`, where one was seen.
+    pub(super) fn newest(&self) -> Option<u32> {
+        self.seen.then_some(self.newest)
+    }
+
     /// Takes note of a `TSecr` that came back; the delay in nanoseconds, where it is a first echo.
     #[inline]
     pub(super) fn echoed(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {

@@ -355,6 +355,25 @@ fn the_same_clock_within_a_round_trip_is_a_duplicate_without_ids() {
 }
 
 #[test]
+fn an_older_clock_shows_a_duplicate_however_late_it_comes() {
+    // The round trip is 30 ms, but at 140 A's clock stood at 9 or later, so what carries 7 was emitted before: the
+    // packet of 100 again. At 180 it carries 12, as a repeat does.
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 7/3
+             110 A>B data 1000..2000 ts 9/3
+             120 B>A ack 1000 ts 4/7
+             140 A>B data 0..1000 ts 7/3
+             180 A>B data 1000..2000 ts 12/4",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         110 new 1000..2000
+         140 duplicate 0..1000 tsval
+         180 retransmission 1000..2000 tail_probe downstream seen_before",
+    );
+}
+
+#[test]
 fn without_ids_and_clocks_what_follows_a_copy_within_a_round_trip_is_a_duplicate() {
     // IPv6 without timestamps: nothing is repeated within a round trip of 30 ms, nor repeated again.
     check(

@@ -1,11 +1,11 @@
 //! What each segment means for its connection: sequence space, ACKs, round trips, losses.
 //!
 //! [`Connection`] is a state machine without a clock and without I/O: it takes segments in capture
-//! order and pushes events into a [`FlowSink`]. A segment's class is decided when it passes, by
-//! what is known then; a DSACK, an echoed timestamp or a late original may still change the
-//! reason, and does so for as long as the segment is remembered: until its bytes are
-//! acknowledged and as many segments as were in flight have been acknowledged after them. Then it
-//! is final.
+//! order and pushes events into a [`FlowSink`]. A segment's class is decided when it passes (one far
+//! from the stream: when the next one does), by what is known then; a DSACK, an echoed timestamp or
+//! a late original may still change the reason, and does so for as long as the segment is
+//! remembered: until its bytes are acknowledged and as many segments as were in flight have been
+//! acknowledged after them. Then it is final.
 
 mod acks;
 mod classify;

@@ -95,6 +95,8 @@ enum Act {
     Ack(i64, u16),
     /// B acknowledges so many bytes above all that was sent.
     Above(i64),
+    /// A segment of another connection, so far from what was sent, or a FIN there.
+    Stray(i64, bool),
     /// B repeats its last ACK, with a SACK block of what came after it.
     Sack(i64, i64),
     /// B sends data of its own.
@@ -118,6 +120,9 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (1_u16..4).prop_map(Act::Lose),
         1 => Just(Act::Cut),
         1 => prop_oneof![1_i64..100_000, Just(1_000_000)].prop_map(Act::Above),
+        1 => Just(Act::Data(900, 20_000_000)),
+        1 => (prop_oneof![Just(30_000_000_i64), Just(-30_000_000), -2000_i64..40_000], any::<bool>())
+            .prop_map(|(by, fin)| Act::Stray(by, fin)),
     ]
 }
 
@@ -157,6 +162,14 @@ fn write(style: Style, acts: &[(Act, i64)]) -> String {
                 ids[0] = ids[0].wrapping_add(packets);
                 continue;
             }
+            Act::Stray(by, false) => {
+                let start = (high[0] + by).max(0);
+                (0, format!("data {start}..{} ack {}", start + 100, acked[0]))
+            }
+            Act::Stray(by, true) => (
+                0,
+                format!("at {} fin ack {}", (high[0] + by).max(0), acked[0]),
+            ),
             Act::Above(by) => (1, format!("ack {}", high[0] + by)),
             Act::Cut => (1, format!("ack {} cut", high[0])),
             Act::Data(len, gap) => {

@@ -10,7 +10,7 @@ use super::canvas::{Align, Canvas};
 use super::choice::{NamedFlow, Scene};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
-use super::label::{count, shorten};
+use super::label::{apart, count, shorten};
 use super::palette::Colour;
 use super::style::Style;
 
@@ -76,13 +76,14 @@ fn row<'a>(
 
 fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style) -> Canvas {
     let groups = rows.chunk_by(|one, next| one.scene == next.scene);
+    let (names, shared) = apart(rows.iter().flat_map(|row| [&row.a.name, &row.b.name]));
+    let (names, _) = names.as_chunks::<2>();
     let width = |name: &str| text_width(name, LABEL).min(NAMES_MAX * style.size.width());
-    let (left, right) = rows.iter().fold((0.0_f64, 0.0_f64), |(left, right), row| {
-        (
-            left.max(width(&row.a.name.to_string())),
-            right.max(width(&row.b.name.to_string())),
-        )
-    });
+    let (left, right) = names
+        .iter()
+        .fold((0.0_f64, 0.0_f64), |(left, right), [a, b]| {
+            (left.max(width(a)), right.max(width(b)))
+        });
     let height = groups.clone().count() as f64 * GROUP + rows.len() as f64 * ROW;
     let mut canvas = Canvas::new(style, 0.0);
     let subtitle = match total - rows.len() {
@@ -95,6 +96,10 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
             count(rows.len(), "pair"),
             count(more, "pair")
         ),
+    };
+    let subtitle = match shared {
+        Some(end) => format!("{subtitle} · {end}"),
+        None => subtitle,
     };
     let legend = [
         (Swatch::Bar(A), "A sent more".to_owned()),
@@ -121,6 +126,7 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
     canvas.text((panel.left - 16.0, heading), "A", AXIS_TITLE, Align::Right);
     canvas.text((panel.right + 16.0, heading), "B", AXIS_TITLE, Align::Left);
     let mut y = panel.top;
+    let mut names = names.iter();
     for group in groups {
         let title = shorten(
             &scenes[group[0].scene].title,
@@ -140,39 +146,30 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
             Align::Left,
         );
         y += GROUP;
-        for row in group {
-            draw_row(&mut canvas, &panel, row, y + ROW / 2.0, (left, right));
+        for (row, [a, b]) in group.iter().zip(names.by_ref()) {
+            let (a, b) = (shorten(a, LABEL, left), shorten(b, LABEL, right));
+            draw_row(&mut canvas, &panel, row.fness, [&a, &b], y + ROW / 2.0);
             y += ROW;
         }
     }
     canvas
 }
 
-fn draw_row(canvas: &mut Canvas, panel: &Panel, row: &Row<'_>, y: f64, names: (f64, f64)) {
+fn draw_row(canvas: &mut Canvas, panel: &Panel, fness: f64, [a, b]: [&str; 2], y: f64) {
     const HALF: f64 = 12.0;
     let base = baseline(y, LABEL);
-    canvas.text(
-        (panel.left - 16.0, base),
-        &shorten(&row.a.name.to_string(), LABEL, names.0),
-        LABEL,
-        Align::Right,
-    );
-    canvas.text(
-        (panel.right + 16.0, base),
-        &shorten(&row.b.name.to_string(), LABEL, names.1),
-        LABEL,
-        Align::Left,
-    );
-    let ((zero, _), (end, _)) = (panel.at(0.0, 0.0), panel.at(row.fness, 0.0));
-    if row.fness < 0.0 {
+    canvas.text((panel.left - 16.0, base), a, LABEL, Align::Right);
+    canvas.text((panel.right + 16.0, base), b, LABEL, Align::Left);
+    let ((zero, _), (end, _)) = (panel.at(0.0, 0.0), panel.at(fness, 0.0));
+    if fness < 0.0 {
         canvas.rect((end.min(zero - 3.0), y - HALF), (zero, y + HALF), A);
     } else {
         canvas.rect((zero, y - HALF), (end.max(zero + 3.0), y + HALF), B);
     }
-    let sign = if row.fness < -0.005 { "−" } else { "" };
-    let text = format!("{sign}{:.2}", row.fness.abs());
+    let sign = if fness < -0.005 { "−" } else { "" };
+    let text = format!("{sign}{:.2}", fness.abs());
     // On the side where the bar is not.
-    let (x, align) = if row.fness < 0.0 {
+    let (x, align) = if fness < 0.0 {
         (zero + 12.0, Align::Left)
     } else {
         (zero - 12.0, Align::Right)

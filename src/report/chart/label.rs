@@ -109,16 +109,47 @@ impl FlowName {
     }
 }
 
+impl FlowName {
+    /// Sender and receiver.
+    fn ends(&self) -> (String, String) {
+        let (src, dst) = &self.ends;
+        (endpoint(src, self.ports.0), endpoint(dst, self.ports.1))
+    }
+
+    /// What tells it from other flows between its ends.
+    fn number(&self) -> String {
+        match self.number {
+            0 | 1 => String::new(),
+            number => format!(" (#{number})"),
+        }
+    }
+}
+
 impl Display for FlowName {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (src, dst) = &self.ends;
-        let (src, dst) = (endpoint(src, self.ports.0), endpoint(dst, self.ports.1));
-        write!(f, "{src} → {dst}")?;
-        if self.number > 1 {
-            write!(f, " (#{})", self.number)?;
-        }
-        Ok(())
+        let (src, dst) = self.ends();
+        write!(f, "{src} → {dst}{}", self.number())
     }
+}
+
+/// Names of flows without the end that all of them share, and what that is, for a subtitle.
+pub(super) fn apart<'a>(
+    flows: impl Iterator<Item = &'a FlowName> + Clone,
+) -> (Vec<String>, Option<String>) {
+    let ends = || flows.clone().map(FlowName::ends);
+    let shared = |mut all: Box<dyn Iterator<Item = String> + '_>| {
+        let first = all.next()?;
+        all.all(|other| other == first).then_some(first)
+    };
+    if let Some(dst) = shared(Box::new(ends().map(|(_, dst)| dst))) {
+        let names = flows.map(|flow| flow.ends().0 + &flow.number());
+        return (names.collect(), Some(format!("all to {dst}")));
+    }
+    if let Some(src) = shared(Box::new(ends().map(|(src, _)| src))) {
+        let names = flows.map(|flow| flow.ends().1 + &flow.number());
+        return (names.collect(), Some(format!("all from {src}")));
+    }
+    (flows.map(FlowName::to_string).collect(), None)
 }
 
 /// Names of all flows of a capture, in their order: `sender → receiver`, with ports only where
@@ -379,6 +410,25 @@ mod tests {
                 .collect();
             assert_eq!(found, names);
         }
+    }
+
+    #[test]
+    fn an_end_that_all_flows_share_is_named_once() {
+        let end = |host: u8, port: u16| Endpoint::v4([10, 0, 0, host], port);
+        let of = |ends: &[(Endpoint, Endpoint)]| apart(names_of_ends(ends).iter());
+        let download = [(end(1, 80), end(9, 7)), (end(2, 80), end(9, 7))];
+        let names = ["10.0.0.1", "10.0.0.2"].map(String::from).to_vec();
+        let shared = Some("all to 10.0.0.9".to_owned());
+        assert_eq!(of(&download), (names.clone(), shared));
+        let upload = download.map(|(src, dst)| (dst, src));
+        let shared = Some("all from 10.0.0.9".to_owned());
+        assert_eq!(of(&upload), (names, shared));
+        let (names, shared) = of(&[download[0], upload[1]]);
+        assert_eq!(names, ["10.0.0.1 → 10.0.0.9", "10.0.0.9 → 10.0.0.2"]);
+        assert_eq!(shared, None);
+        // The same ports again.
+        let (names, _) = of(&[download[0], download[0]]);
+        assert_eq!(names, ["10.0.0.1:80", "10.0.0.1:80 (#2)"]);
     }
 
     #[test]

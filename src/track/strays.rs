@@ -14,6 +14,9 @@ use crate::seq::Unwrapper;
 /// the capture may have lost ACKs that opened it.
 const ABOVE: i64 = 1 << 20;
 
+/// Where the scale of windows is unknown, one is taken to be so large, in bytes: few are larger.
+const WINDOW: i64 = 1 << 24;
+
 /// How far below the highest byte, besides a window, in bytes: it may have been larger.
 const BELOW: i64 = 1 << 24;
 
@@ -167,11 +170,11 @@ impl HalfFlow {
         if ahead.abs() > REACH_MAX {
             return false;
         }
-        let (Some(window_end), Some(una)) = (self.window_end, self.una) else {
-            return true;
+        let una = self.una.unwrap_or(self.high);
+        let (window, room) = match self.window_end {
+            Some(end) => ((end - una).max(0), (end - self.high).max(0)),
+            None => (WINDOW, (una - self.high).max(0)),
         };
-        let window = (window_end - una).max(0);
-        let room = (window_end - self.high).max(0);
         (-window - BELOW..=room + window + ABOVE).contains(&ahead)
     }
 
@@ -187,9 +190,8 @@ impl HalfFlow {
 
     /// Whether the window lets the sender come to `end`.
     fn may_have_sent(&self, end: i64) -> bool {
-        let room = self.window_end.map_or(self.high + REACH_MAX, |window_end| {
-            window_end.max(self.high)
-        });
+        let seen = self.high.max(self.una.unwrap_or(self.high));
+        let room = seen.max(self.window_end.unwrap_or(seen + WINDOW));
         let fin = self.fin.unwrap_or(i64::MIN);
         end <= room.max(fin) + self.slack()
     }
@@ -205,7 +207,8 @@ impl HalfFlow {
     #[inline(never)]
     fn goes_on_from_stray(&mut self, segment: &Segment, ack: i64) -> bool {
         let slack = self.slack();
-        let window = i64::from(segment.window) << self.window_scale.unwrap_or(0);
+        let scaled = |scale| i64::from(segment.window) << scale;
+        let window = self.window_scale.map_or(WINDOW, scaled);
         let earlier = self
             .strays
             .0

@@ -162,3 +162,31 @@ fn a_fin_below_data_that_was_seen_is_none() {
         );
     }
 }
+
+#[test]
+fn where_the_window_is_unknown_strays_are_told_from_16_mib_on() {
+    // The capture began in mid-flow. Neither ACK nor segment has one that goes on from it.
+    let seen = play(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         120 B>A ack 2000
+         130 B>A ack 20000000
+         131 A>B data 20000000..20001000
+         140 A>B data 2000..3000
+         160 B>A ack 3000",
+    );
+    assert_eq!(seen.state.acked_bytes, Some(3000));
+    assert_eq!(seen.state.unique_bytes, 3000);
+    assert_eq!(seen.state.unseen_bytes, Some(0));
+    // Each of these has.
+    let seen = play(
+        "100 A>B data 0..1000
+         120 B>A ack 1000
+         130 B>A ack 20000000
+         131 B>A ack 20001000
+         140 A>B data 20001000..20002000
+         160 B>A ack 20002000",
+    );
+    assert_eq!(seen.state.acked_bytes, Some(20_002_000));
+    assert_eq!(seen.state.unseen_bytes, Some(20_000_000));
+}

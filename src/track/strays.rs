@@ -188,7 +188,9 @@ impl HalfFlow {
         ack <= self.high || self.may_have_sent(ack) || self.goes_on_from_stray(segment, ack)
     }
 
-    /// Whether the window lets the sender come to `end`.
+    /// Whether the window lets the sender come to `end`, above all that was seen.
+    #[cold]
+    #[inline(never)]
     fn may_have_sent(&self, end: i64) -> bool {
         let seen = self.high.max(self.una.unwrap_or(self.high));
         let room = seen.max(self.window_end.unwrap_or(seen + WINDOW));

@@ -228,9 +228,8 @@ impl Connection {
         peer.sacks = sender.sacks;
     }
 
-    /// A segment that may tell more than that all goes well. Apart, so that those which do not are
-    /// taken by code that fits the processor's registers.
-    #[inline(never)]
+    /// A segment that may tell more than that all goes well.
+    #[inline]
     fn on_general<S: FlowSink>(
         &mut self,
         dir: Direction,

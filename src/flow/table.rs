@@ -422,17 +422,22 @@ impl<O: Observer> FlowTable<O> {
         silent_ns < self.limits.linger_ns.min(self.limits.idle_ns)
     }
 
-    /// Whether a connection had ended before a segment: by its own silence, in which other
-    /// connections and when they were looked through play no part, or because the segment begins
-    /// the next one.
+    /// Whether a connection had ended before a segment: by its own silence, or because the segment
+    /// begins the next one.
     #[inline]
     fn is_past(&self, index: usize, dir: Direction, segment: &Segment) -> bool {
-        let flow = &self.flows[index];
-        let silent_ns = segment.at.since(self.heads[index].last_at);
-        (!self.is_prompt(index, segment)
-            && silent_ns < LEAP_NS
-            && self.limits.ended(flow, silent_ns))
+        self.fell_silent(index, segment)
             || (self.is_syn_or_waits(index, segment) && self.begins_next(index, dir, segment))
+    }
+
+    /// Whether a connection had ended by its own silence before a segment: other connections and when
+    /// they were looked through play no part.
+    #[inline]
+    fn fell_silent(&self, index: usize, segment: &Segment) -> bool {
+        let silent_ns = segment.at.since(self.heads[index].last_at);
+        !self.is_prompt(index, segment)
+            && silent_ns < LEAP_NS
+            && self.limits.ended(&self.flows[index], silent_ns)
     }
 
     /// Whether a segment has SYN, or SYNs are held that it may tell of.

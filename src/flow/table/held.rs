@@ -70,6 +70,12 @@ impl<O: Observer> FlowTable<O> {
         dir: Direction,
         segment: &Segment,
     ) -> (usize, Direction) {
+        if self.fell_silent(index, segment) {
+            // As if it had been put away in the meantime: what was held of it came to nothing.
+            self.close(index, false);
+            let index = self.open(hash, segment);
+            return (index, self.direction(index, segment));
+        }
         let first = self.answered(index, dir, segment).unwrap_or(segment);
         let (src, seq) = (first.src, first.seq);
         let held = self.heads[index].syns.take();

@@ -274,3 +274,43 @@ fn more_strays_than_are_held_do_not_split_a_connection() {
         &[&all],
     );
 }
+
+/// Like a connection without anything held: whether it was looked at in the meantime plays no part.
+#[test]
+fn a_syn_held_of_a_connection_that_falls_silent_came_to_nothing() {
+    const SECOND_NS: i64 = 1_000_000_000;
+    let limits = FlowLimits {
+        idle_ns: 10 * SECOND_NS,
+        ..FlowLimits::default()
+    };
+    let at = |line: &str, ordinal: usize, second: i64| Segment {
+        at: CaptureTime::from_ns(second * SECOND_NS),
+        ..segment(line, ordinal)
+    };
+    let own = |lines: &'static str, second: i64| {
+        let lines = lines.lines().map(str::trim).enumerate();
+        lines.map(move |(ordinal, line)| at(line, ordinal, second))
+    };
+    let company = (1..6).map(|turn| Segment {
+        src: Endpoint::v4([10, 0, 0, 9], 9),
+        ..at("A ACK 1 1 100", 100 + turn, turn as i64 * 30)
+    });
+    let alone: Vec<Segment> = own(OPEN, 0)
+        .chain([at("A SYN 900000000", 5, 1)])
+        .chain([at("B SYN,ACK 70 900000001", 6, 160)])
+        .collect();
+    let mut beside = alone.clone();
+    beside.splice(6..6, company);
+    for segments in [alone, beside] {
+        let mut table = FlowTable::new(Ended::default(), limits);
+        for segment in &segments {
+            table.on_segment(segment);
+        }
+        let found: Vec<Vec<u64>> = in_order(table.finish())
+            .into_iter()
+            .map(|(_, taken, _)| taken.iter().map(|&(_, ordinal)| ordinal).collect())
+            .filter(|ordinals: &Vec<u64>| ordinals[0] < 100)
+            .collect();
+        assert_eq!(found, [vec![0, 1, 2, 3, 4], vec![5], vec![6]]);
+    }
+}

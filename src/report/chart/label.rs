@@ -134,22 +134,26 @@ impl Display for FlowName {
 
 /// Names of flows without the end that all of them share, and what that is, for a subtitle.
 pub(super) fn apart<'a>(
-    flows: impl Iterator<Item = &'a FlowName> + Clone,
+    flows: impl Iterator<Item = &'a FlowName>,
 ) -> (Vec<String>, Option<String>) {
-    let ends = || flows.clone().map(FlowName::ends);
-    let shared = |mut all: Box<dyn Iterator<Item = String> + '_>| {
-        let first = all.next()?;
-        all.all(|other| other == first).then_some(first)
+    let flows: Vec<&FlowName> = flows.collect();
+    let ends: Vec<(String, String)> = flows.iter().map(|flow| flow.ends()).collect();
+    let Some((src, dst)) = ends.first() else {
+        return (Vec::new(), None);
     };
-    if let Some(dst) = shared(Box::new(ends().map(|(_, dst)| dst))) {
-        let names = flows.map(|flow| flow.ends().0 + &flow.number());
-        return (names.collect(), Some(format!("all to {dst}")));
+    let numbered = |end: fn(&(String, String)) -> &String| {
+        let named = ends.iter().zip(&flows);
+        named.map(move |(ends, flow)| end(ends).clone() + &flow.number())
+    };
+    if ends.iter().all(|(_, other)| other == dst) {
+        let names = numbered(|(src, _)| src).collect();
+        (names, Some(format!("all to {dst}")))
+    } else if ends.iter().all(|(other, _)| other == src) {
+        let names = numbered(|(_, dst)| dst).collect();
+        (names, Some(format!("all from {src}")))
+    } else {
+        (flows.iter().map(ToString::to_string).collect(), None)
     }
-    if let Some(src) = shared(Box::new(ends().map(|(src, _)| src))) {
-        let names = flows.map(|flow| flow.ends().1 + &flow.number());
-        return (names.collect(), Some(format!("all from {src}")));
-    }
-    (flows.map(FlowName::to_string).collect(), None)
 }
 
 /// Names of all flows of a capture, in their order: `sender → receiver`, with ports only where

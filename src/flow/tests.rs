@@ -67,25 +67,39 @@ fn segments(steps: &[Step]) -> Vec<Segment> {
         Segment {
             at: now,
             ordinal: ordinal as u64,
-            src,
-            dst,
             seq: Seq(seq * 100),
             ack: Seq(100),
             flags: TcpFlags(flags),
-            window: 500,
             payload_len: data * 100,
             ip_len: 40 + data * 100,
-            ip_packets: 1,
-            ip_id: None,
-            ecn: Ecn::NotEct,
-            timestamps: None,
-            syn: SynOptions::default(),
-            sack: SackBlocks::default(),
-            length_from_frame: false,
-            header_cut: false,
+            ..between(src, dst)
         }
     };
     steps.iter().enumerate().map(one).collect()
+}
+
+/// An empty segment between two ends.
+fn between(src: Endpoint, dst: Endpoint) -> Segment {
+    Segment {
+        at: CaptureTime::from_ns(0),
+        ordinal: 0,
+        src,
+        dst,
+        seq: Seq(0),
+        ack: Seq(0),
+        flags: TcpFlags(0),
+        window: 500,
+        payload_len: 0,
+        ip_len: 40,
+        ip_packets: 1,
+        ip_id: None,
+        ecn: Ecn::NotEct,
+        timestamps: None,
+        syn: SynOptions::default(),
+        sack: SackBlocks::default(),
+        length_from_frame: false,
+        header_cut: false,
+    }
 }
 
 fn in_order((ended, _): (Ended, TableFacts)) -> Vec<End> {

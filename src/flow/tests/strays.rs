@@ -25,22 +25,12 @@ fn segment(line: &str, ordinal: usize) -> Segment {
     Segment {
         at: CaptureTime::from_ns(ordinal as i64 * 1_000_000),
         ordinal: ordinal as u64,
-        src: ends[from],
-        dst: ends[1 - from],
         seq: Seq(number(2)),
         ack: Seq(number(3)),
         flags,
-        window: 500,
         payload_len: number(4),
         ip_len: 40 + number(4),
-        ip_packets: 1,
-        ip_id: None,
-        ecn: Ecn::NotEct,
-        timestamps: None,
-        syn: SynOptions::default(),
-        sack: SackBlocks::default(),
-        length_from_frame: false,
-        header_cut: false,
+        ..between(ends[from], ends[1 - from])
     }
 }
 

@@ -1,6 +1,12 @@
 //! What does not fit the stream, and what follows it (RFC 9293 section 3.10.7.4).
 
-use super::{check, check_signs, opened, play};
+use super::{Seen, check, check_signs, opened, play};
+
+/// The class of each data segment.
+fn classes(seen: &Seen) -> Vec<&'static str> {
+    let rows = seen.rows.iter();
+    rows.map(|row| row.verdict.class.name()).collect()
+}
 
 /// B's window of 500 with a scale of 7 is 64,000 bytes: with 2000 acknowledged A cannot have sent more than
 /// 66,000, whatever this capture missed.
@@ -103,12 +109,11 @@ fn a_segment_where_the_sender_cannot_be_changes_nothing() {
              160 B>A ack 3000"
         ));
         let seen = play(&trace);
-        let classes: Vec<&str> = seen
-            .rows
-            .iter()
-            .map(|row| row.verdict.class.name())
-            .collect();
-        assert_eq!(classes, ["new", "new", "ambiguous", "new"], "{stray}");
+        assert_eq!(
+            classes(&seen),
+            ["new", "new", "ambiguous", "new"],
+            "{stray}"
+        );
         assert_eq!(seen.state.unique_bytes, 3000);
         assert_eq!(seen.state.unseen_bytes, Some(0));
         assert_eq!(seen.state.strays, 1);
@@ -126,12 +131,7 @@ fn data_that_goes_on_from_there_shows_that_the_capture_lost_that_much() {
          5001 A>B data 5001000..5002000
          5020 B>A ack 5002000",
     ));
-    let classes: Vec<&str> = seen
-        .rows
-        .iter()
-        .map(|row| row.verdict.class.name())
-        .collect();
-    assert_eq!(classes, ["new"; 3]);
+    assert_eq!(classes(&seen), ["new"; 3]);
     assert_eq!(seen.state.unseen_bytes, Some(4_999_000));
     assert_eq!(seen.state.strays, 0);
     // R1: both were acknowledged 20 ms after the first of them passed.

@@ -5,7 +5,7 @@ mod memory;
 mod queue;
 
 use hashbrown::HashTable;
-use held::Held;
+use thin_vec::ThinVec;
 
 use super::half_open::HalfOpen;
 use super::key::EndsHasher;
@@ -139,8 +139,6 @@ impl FlowLimits {
 pub struct TableFacts {
     /// Connections put away because there were too many.
     pub cut_by_limit: u64,
-    /// Connections begun, without those of one packet so far.
-    pub opened: u64,
 }
 
 /// What it takes to find a connection and to tell whether it has ended. Kept apart from its state,
@@ -155,8 +153,8 @@ struct Head {
     queued: Option<(u32, u32)>,
     /// What its state held besides itself when it was last counted, in bytes.
     held_bytes: usize,
-    /// SYNs of which it is not known yet whether they are its own.
-    syns: Held,
+    /// SYNs of which it is not known yet whether they are its own, oldest first. Nearly always none.
+    syns: ThinVec<Segment>,
 }
 
 /// What a connection has come to.
@@ -366,7 +364,6 @@ impl<O: Observer> FlowTable<O> {
         if self.flows.len() >= self.limits.flows_max {
             self.make_room();
         }
-        self.facts.opened += 1;
         let identity = FlowIdentity::of(segment);
         let sink = self.observer.open(&identity);
         let index = self.flows.len();
@@ -376,7 +373,7 @@ impl<O: Observer> FlowTable<O> {
             last_at: segment.at,
             queued: None,
             held_bytes: 0,
-            syns: Held::default(),
+            syns: ThinVec::new(),
         });
         self.flows.push(Box::new(Flow {
             connection: Connection::with_limits(self.limits.track),
@@ -411,7 +408,7 @@ impl<O: Observer> FlowTable<O> {
         let Flow { connection, sink } = *flow;
         self.observer
             .close(&head.identity, &connection, sink, cut_by_limit);
-        self.put_away_held(head.syns, cut_by_limit);
+        self.put_away_attempts(&head.syns, cut_by_limit);
     }
 
     /// Whether a segment follows the one before it in its connection so closely that no silence

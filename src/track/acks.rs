@@ -121,14 +121,14 @@ impl HalfFlow {
         if !reported.is_empty() {
             sink.signal(dir, segment.at, Signal::SackBlocks(reported.len() as u8));
         }
-        let mut fresh = self.fresh.take();
+        let mut fresh = std::mem::take(&mut self.fresh);
         self.board
             .report(reported, floor, range, |part| fresh.push(part));
         let news = !fresh.is_empty();
         for part in fresh.drain(..) {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);
         }
-        self.fresh.put_back(fresh);
+        self.fresh = fresh;
         self.amend_unneeded(dir, sink);
         if news
             && !self.holes.is_empty()

@@ -88,7 +88,7 @@ impl HalfFlow {
         echo: Option<u32>,
         sink: &mut S,
     ) {
-        let mut list = self.superseded.take();
+        let mut list = std::mem::take(&mut self.superseded);
         list.retain(|earlier| {
             let answered = earlier.start <= una && earlier.end <= ack;
             if !(answered && echo.is_some_and(|echo| later(earlier.tsval, echo))) {
@@ -112,7 +112,7 @@ impl HalfFlow {
             self.tell_amendment(dir, amendment, earlier.row, sink);
             false
         });
-        self.superseded.put_back(list);
+        self.superseded = list;
     }
 
     /// Whether a repeat of `len` bytes from `start` on is what was cut off the repeat below it, which was
@@ -180,8 +180,7 @@ impl HalfFlow {
                 .is_some_and(|sent| sent.start < end)
             {
                 if copy == Copy::LateOriginal {
-                    let original = sent_of(segment, start, 0, verdict);
-                    self.in_flight.replace_first(index, &original);
+                    self.in_flight.replace_first(index, segment);
                 } else {
                     self.in_flight.keep_first(index);
                 }

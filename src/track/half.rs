@@ -1,11 +1,13 @@
 //! One direction of a connection, as its data's sender.
 
+use thin_vec::ThinVec;
+
 use super::copies::{Copy, Superseded, sent_of};
 use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows};
 use super::limits::Limits;
-use super::ranges::{Hole, Holes, SeldomList, StreamRange};
+use super::ranges::{Hole, Holes, StreamRange};
 use super::rtt::{Echoes, Estimate};
 use super::scoreboard::Scoreboard;
 use super::strays::Strays;
@@ -31,11 +33,11 @@ pub(super) struct HalfFlow {
     pub(super) high: i64,
     pub(super) limits: Limits,
     /// Ranges whose latest copy the last ACK showed to be unneeded: empty between ACKs.
-    pub(super) unneeded: SeldomList<(i64, Evidence)>,
+    pub(super) unneeded: ThinVec<(i64, Evidence)>,
     /// Repeats that were repeated themselves and are not acknowledged.
-    pub(super) superseded: SeldomList<Superseded>,
+    pub(super) superseded: ThinVec<Superseded>,
     /// What the last ACK reported for the first time: empty between ACKs.
-    pub(super) fresh: SeldomList<StreamRange>,
+    pub(super) fresh: ThinVec<StreamRange>,
     /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.

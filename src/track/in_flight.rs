@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::first_copies::{FirstCopies, FirstCopy};
+use crate::decode::Segment;
 use crate::event::{RttLabel, Verdict};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -311,13 +312,17 @@ impl InFlight {
         }
     }
 
-    /// The first copy of the range at `index` has passed after further ones: `original`, but for its
-    /// row.
-    pub(super) fn replace_first(&mut self, index: usize, original: &Sent) {
+    /// The first copy of the range at `index` has passed after further ones, as `segment`; its row
+    /// stays that of the copy seen first.
+    pub(super) fn replace_first(&mut self, index: usize, segment: &Segment) {
         if let Some(sent) = self.sent.get(index) {
-            let row = self.first_copy(sent).row;
-            let first = original.as_first();
-            self.firsts.set(sent.start, FirstCopy { row, ..first });
+            let first = FirstCopy {
+                at: segment.at,
+                tsval: segment.timestamps.map_or(0, |ts| ts.value),
+                row: self.first_copy(sent).row,
+                id: segment.ip_id.unwrap_or(0),
+            };
+            self.firsts.set(sent.start, first);
         }
     }
 

@@ -16,54 +16,6 @@ pub(super) struct StreamRange {
     pub(super) end: i64,
 }
 
-/// A list that most directions never need, in the room of a pointer.
-#[derive(Debug)]
-pub(super) struct SeldomList<T>(Option<Box<List<T>>>);
-
-#[derive(Debug)]
-struct List<T>(Vec<T>);
-
-impl<T> Default for SeldomList<T> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
-
-impl<T> SeldomList<T> {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|list| list.0.is_empty())
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |list| list.0.len())
-    }
-
-    pub(super) fn push(&mut self, item: T) {
-        let list = self.0.get_or_insert_with(|| Box::new(List(Vec::new())));
-        list.0.push(item);
-    }
-
-    pub(super) fn pop(&mut self) -> Option<T> {
-        self.0.as_mut()?.0.pop()
-    }
-
-    /// All of it, to be worked on and [given back](Self::put_back) with its room.
-    pub(super) fn take(&mut self) -> Vec<T> {
-        self.0
-            .as_mut()
-            .map(|list| std::mem::take(&mut list.0))
-            .unwrap_or_default()
-    }
-
-    pub(super) fn put_back(&mut self, items: Vec<T>) {
-        if let Some(list) = &mut self.0 {
-            list.0 = items;
-        } else if items.capacity() > 0 {
-            self.0 = Some(Box::new(List(items)));
-        }
-    }
-}
-
 /// Bytes below the highest byte seen that this capture has not seen, and what it knows of the
 /// packet that made them a hole.
 #[derive(Clone, Copy, Debug)]

@@ -36,7 +36,13 @@ const HOMES: &[(&str, &[&str])] = &[
     ("statrs", &["metric/stats/distribution"]),
     (
         "thin_vec",
-        &["observe/dispersion", "observe/quantiles", "track/ranges"],
+        &[
+            "flow/table",
+            "observe/dispersion",
+            "observe/quantiles",
+            "track/half",
+            "track/ranges",
+        ],
     ),
     ("rayon", &["analyze", "report/chart", "report/tables"]),
     ("csv", &["study/import"]),

@@ -9,36 +9,6 @@ use crate::track::{SynPlace, SynSign};
 /// (`tcp_syn_retries` of Linux). One more lets the first go.
 const HELD_MAX: usize = 8;
 
-/// SYNs that came between the segments of a connection, oldest first. Nearly always none.
-#[derive(Debug, Default)]
-#[expect(
-    clippy::box_collection,
-    reason = "one pointer in each connection's head"
-)]
-pub(super) struct Held(Option<Box<Vec<Segment>>>);
-
-impl Held {
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
-    fn take(&mut self) -> Vec<Segment> {
-        self.0.take().map_or_else(Vec::new, |held| *held)
-    }
-
-    fn as_slice(&self) -> &[Segment] {
-        self.0.as_ref().map_or(&[], |held| held.as_slice())
-    }
-
-    /// Memory that they take, in bytes.
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.0.as_ref().map_or(0, |held| {
-            size_of::<Vec<Segment>>() + held.capacity() * size_of::<Segment>()
-        })
-    }
-}
-
 impl<O: Observer> FlowTable<O> {
     /// Whether a segment with SYN, or while SYNs are held, begins or goes on with the next
     /// connection.
@@ -52,7 +22,7 @@ impl<O: Observer> FlowTable<O> {
 
     /// The latest SYN held that a segment shows to have begun the next connection.
     fn answered(&self, index: usize, dir: Direction, segment: &Segment) -> Option<&Segment> {
-        let held = self.heads[index].syns.as_slice();
+        let held = &self.heads[index].syns;
         held.iter().rev().find(|syn| {
             let connection = &self.flows[index].connection;
             let sign = connection.sign_about(self.direction(index, syn), syn, dir, segment);
@@ -78,7 +48,7 @@ impl<O: Observer> FlowTable<O> {
         }
         let first = self.answered(index, dir, segment).unwrap_or(segment);
         let (src, seq) = (first.src, first.seq);
-        let held = self.heads[index].syns.take();
+        let held = std::mem::take(&mut self.heads[index].syns);
         self.close(index, false);
         let (own, others): (Vec<Segment>, Vec<Segment>) = held
             .into_iter()
@@ -101,9 +71,8 @@ impl<O: Observer> FlowTable<O> {
         let is_live = connection.has_payload();
         let head = &mut self.heads[index];
         head.last_at = head.last_at.max(segment.at);
-        let held = head.syns.0.get_or_insert_default();
-        let oldest = (held.len() >= HELD_MAX).then(|| held.remove(0));
-        held.push(*segment);
+        let oldest = (head.syns.len() >= HELD_MAX).then(|| head.syns.remove(0));
+        head.syns.push(*segment);
         if let Some(oldest) = oldest {
             if is_live {
                 self.pass_stray(index, &oldest);
@@ -122,16 +91,9 @@ impl<O: Observer> FlowTable<O> {
             let sign = connection.sign_about(self.direction(index, syn), syn, dir, segment);
             sign == SynSign::Stray
         };
-        let held = self.heads[index].syns.as_slice();
-        let (strays, open): (Vec<Segment>, Vec<Segment>) =
-            held.iter().partition(|syn| is_stray(syn));
-        if strays.is_empty() {
-            return;
-        }
-        self.heads[index].syns = Held::default();
-        if !open.is_empty() {
-            self.heads[index].syns = Held(Some(Box::new(open)));
-        }
+        let held = self.heads[index].syns.iter().copied();
+        let (strays, open): (Vec<Segment>, Vec<Segment>) = held.partition(is_stray);
+        self.heads[index].syns = open.into();
         for stray in &strays {
             self.pass_stray(index, stray);
         }
@@ -153,13 +115,6 @@ impl<O: Observer> FlowTable<O> {
                 .partition(|syn| syn.src == first.src && syn.seq == first.seq);
             self.put_away(&attempt, cut_by_limit);
             rest = others;
-        }
-    }
-
-    /// Of a connection that has ended.
-    pub(super) fn put_away_held(&mut self, mut held: Held, cut_by_limit: bool) {
-        if !held.is_empty() {
-            self.put_away_attempts(&held.take(), cut_by_limit);
         }
     }
 }

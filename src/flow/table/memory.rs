@@ -1,6 +1,7 @@
 //! How much memory a table's connections take, and connections put away to have some of it back.
 
 use super::{Flow, FlowTable, Head, Observer, Place, TableFacts};
+use crate::decode::Segment;
 use crate::flow::half_open::HalfOpen;
 use crate::time::CaptureTime;
 
@@ -26,7 +27,7 @@ impl<O: Observer> FlowTable<O> {
     pub(super) fn count_memory(&mut self, index: usize) {
         let (head, flow) = (&mut self.heads[index], &self.flows[index]);
         let state = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
-        let held = state + head.syns.memory_bytes();
+        let held = state + head.syns.capacity() * size_of::<Segment>();
         self.held_bytes = self.held_bytes + held - head.held_bytes;
         head.held_bytes = held;
     }

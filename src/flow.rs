@@ -1,6 +1,7 @@
 //! Whose segment is it: connections by their endpoints.
 
 mod half_open;
+mod kept;
 mod key;
 mod prefetch;
 mod table;

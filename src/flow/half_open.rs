@@ -3,8 +3,9 @@
 
 use hashbrown::HashTable;
 
-use crate::decode::{Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps};
-use crate::seq::Seq;
+use super::kept::Kept;
+use crate::decode::{Endpoint, Segment};
+use crate::event::Direction;
 use crate::time::CaptureTime;
 
 /// The first packets of one shard after which nothing has come.
@@ -17,30 +18,17 @@ pub(super) struct HalfOpen {
     with_payload: usize,
 }
 
-/// A segment, without what none that is kept here has.
+/// A first packet, from `src` to `dst`.
 #[derive(Clone, Copy, Debug)]
 struct First {
     hash: u64,
-    at: CaptureTime,
-    ordinal: u64,
     src: Endpoint,
     dst: Endpoint,
-    seq: Seq,
-    ack: Seq,
-    ip_len: u32,
-    payload_len: u32,
-    flags: TcpFlags,
-    window: u16,
-    ip_id: Option<u16>,
-    ecn: Ecn,
-    timestamps: Option<Timestamps>,
-    options: SynOptions,
-    length_from_frame: bool,
-    header_cut: bool,
+    packet: Kept,
 }
 
 // Five million of these are a scan of half an hour: half a gigabyte.
-const _: () = assert!(size_of::<First>() <= 120);
+const _: () = assert!(size_of::<First>() <= 112);
 
 impl First {
     fn is_between(&self, segment: &Segment) -> bool {
@@ -49,36 +37,19 @@ impl First {
     }
 
     fn segment(&self) -> Segment {
-        Segment {
-            at: self.at,
-            ordinal: self.ordinal,
-            src: self.src,
-            dst: self.dst,
-            seq: self.seq,
-            ack: self.ack,
-            flags: self.flags,
-            window: self.window,
-            payload_len: self.payload_len,
-            ip_len: self.ip_len,
-            ip_packets: 1,
-            ip_id: self.ip_id,
-            ecn: self.ecn,
-            timestamps: self.timestamps,
-            syn: self.options,
-            sack: SackBlocks::default(),
-            length_from_frame: self.length_from_frame,
-            header_cut: self.header_cut,
-        }
+        self.packet.segment((self.src, self.dst))
+    }
+
+    fn at(&self) -> CaptureTime {
+        self.packet.at()
+    }
+
+    fn payload_len(&self) -> u32 {
+        self.packet.payload_len()
     }
 }
 
 impl HalfOpen {
-    /// Whether a segment can be kept here: the usual one, which came in one packet and reports no
-    /// ranges.
-    pub(super) fn takes(segment: &Segment) -> bool {
-        segment.ip_packets == 1 && segment.sack.as_slice().is_empty()
-    }
-
     /// Bytes that one takes.
     pub(super) const FIRST_BYTES: usize = size_of::<First>();
 
@@ -104,8 +75,8 @@ impl HalfOpen {
 
     /// When those with payload were captured, and how much they have.
     pub(super) fn payloads(&self) -> impl Iterator<Item = (CaptureTime, u32)> {
-        let all = self.firsts.iter().filter(|first| first.payload_len > 0);
-        all.map(|first| (first.at, first.payload_len))
+        let all = self.firsts.iter().filter(|first| first.payload_len() > 0);
+        all.map(|first| (first.at(), first.payload_len()))
     }
 
     /// Keeps a segment between ends that none is kept of.
@@ -114,22 +85,9 @@ impl HalfOpen {
         let place = self.firsts.len() as u32;
         self.firsts.push(First {
             hash,
-            at: segment.at,
-            ordinal: segment.ordinal,
             src: segment.src,
             dst: segment.dst,
-            seq: segment.seq,
-            ack: segment.ack,
-            ip_len: segment.ip_len,
-            payload_len: segment.payload_len,
-            flags: segment.flags,
-            window: segment.window,
-            ip_id: segment.ip_id,
-            ecn: segment.ecn,
-            timestamps: segment.timestamps,
-            options: segment.syn,
-            length_from_frame: segment.length_from_frame,
-            header_cut: segment.header_cut,
+            packet: Kept::of(Direction::Forward, segment),
         });
         let firsts = &self.firsts;
         self.index
@@ -146,12 +104,12 @@ impl HalfOpen {
 
     /// Takes out all that are from `until` or before it.
     pub(super) fn take_until(&mut self, until: CaptureTime) -> Vec<Segment> {
-        self.take_all(|first| first.at <= until)
+        self.take_all(|first| first.at() <= until)
     }
 
     /// Takes out a quarter: first those without payload, then those that have waited longest.
     pub(super) fn take_quarter(&mut self) -> Vec<Segment> {
-        let rank = |first: &First| (first.payload_len > 0, first.at);
+        let rank = |first: &First| (first.payload_len() > 0, first.at());
         let mut ranks: Vec<_> = self.firsts.iter().map(rank).collect();
         let quarter = ranks.len() / 4;
         if ranks.is_empty() {
@@ -163,14 +121,14 @@ impl HalfOpen {
 
     /// Takes out the half of those without payload that has waited longest.
     pub(super) fn take_silent_half(&mut self) -> Vec<Segment> {
-        let silent = self.firsts.iter().filter(|first| first.payload_len == 0);
-        let mut times: Vec<CaptureTime> = silent.map(|first| first.at).collect();
+        let silent = self.firsts.iter().filter(|first| first.payload_len() == 0);
+        let mut times: Vec<CaptureTime> = silent.map(First::at).collect();
         let half = times.len() / 2;
         if times.is_empty() {
             return Vec::new();
         }
         let (_, &mut until, _) = times.select_nth_unstable(half);
-        self.take_all(|first| first.payload_len == 0 && first.at <= until)
+        self.take_all(|first| first.payload_len() == 0 && first.at() <= until)
     }
 
     fn take_all(&mut self, wanted: impl Fn(&First) -> bool) -> Vec<Segment> {
@@ -185,7 +143,7 @@ impl HalfOpen {
 
     fn remove(&mut self, place: usize) -> Segment {
         let first = self.firsts.swap_remove(place);
-        self.with_payload -= usize::from(first.payload_len > 0);
+        self.with_payload -= usize::from(first.payload_len() > 0);
         let (last, place) = (self.firsts.len() as u32, place as u32);
         if let Ok(entry) = self.index.find_entry(first.hash, |&entry| entry == place) {
             entry.remove();

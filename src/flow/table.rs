@@ -3,11 +3,13 @@
 mod held;
 mod memory;
 mod queue;
+mod young;
 
 use hashbrown::HashTable;
 use thin_vec::ThinVec;
 
 use super::half_open::HalfOpen;
+use super::kept::Kept;
 use super::key::EndsHasher;
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
@@ -76,6 +78,9 @@ impl FlowIdentity {
 pub trait Observer {
     /// What is kept of one connection.
     type Flow: FlowSink;
+    /// Whether what the first packets of a connection say may be told when more follow, or when the
+    /// connection ends: the same in the same order, for less memory and time.
+    const WAITS: bool = false;
     /// Memory that it holds besides itself, in bytes, as far as it counts towards a limit.
     fn memory_bytes(_flow: &Self::Flow) -> usize {
         0
@@ -155,6 +160,8 @@ struct Head {
     held_bytes: usize,
     /// SYNs of which it is not known yet whether they are its own, oldest first. Nearly always none.
     syns: ThinVec<Segment>,
+    /// The packets of a connection without a state yet, in capture order.
+    young: ThinVec<Kept>,
 }
 
 /// What a connection has come to.
@@ -174,8 +181,8 @@ pub struct FlowTable<O: Observer> {
     heads: Vec<Head>,
     /// One for each of `heads`. Each on its own: a vector of the states themselves would be copied
     /// to twice the memory again and again as it grows, hundreds of megabytes that the system has
-    /// to fill with zeros first.
-    flows: Vec<Box<Flow<O::Flow>>>,
+    /// to fill with zeros first. `None` for those that are young.
+    flows: Vec<Option<Box<Flow<O::Flow>>>>,
     half_open: HalfOpen,
     /// Sum over `heads`.
     held_bytes: usize,
@@ -262,6 +269,7 @@ impl<O: Observer> FlowTable<O> {
     /// Gives a segment to the connection at `index`, or to a new one when it begins one.
     #[inline]
     fn take(&mut self, hash: u64, mut index: usize, mut dir: Direction, segment: &Segment) {
+        self.grow_up_for(index, dir, segment);
         if self.is_past(index, dir, segment) {
             (index, dir) = self.succeed(hash, index, dir, segment);
         } else if self.is_syn_or_waits(index, segment) {
@@ -278,9 +286,12 @@ impl<O: Observer> FlowTable<O> {
     /// Gives a segment to the connection at `index`, which it belongs to.
     #[inline]
     fn pass(&mut self, index: usize, dir: Direction, segment: &Segment) {
-        let (head, flow) = (&mut self.heads[index], &mut self.flows[index]);
+        let head = &mut self.heads[index];
         head.last_at = head.last_at.max(segment.at);
-        flow.connection.on_segment(dir, segment, &mut flow.sink);
+        if !self.keep(index, dir, segment) {
+            let flow = self.state(index);
+            flow.connection.on_segment(dir, segment, &mut flow.sink);
+        }
     }
 
     /// Connections alive.
@@ -295,9 +306,9 @@ impl<O: Observer> FlowTable<O> {
         self.flows.is_empty()
     }
 
-    /// The sinks of the connections that are alive.
+    /// The sinks of the connections that are alive, but for [those](Observer::WAITS) of few packets.
     pub fn sinks_mut(&mut self) -> impl Iterator<Item = &mut O::Flow> {
-        self.flows.iter_mut().map(|flow| &mut flow.sink)
+        self.flows.iter_mut().flatten().map(|flow| &mut flow.sink)
     }
 
     /// The observer.
@@ -328,7 +339,7 @@ impl<O: Observer> FlowTable<O> {
     #[cold]
     fn begin(&mut self, hash: u64, segment: &Segment) -> Option<(usize, Direction)> {
         let first = self.half_open.take(hash, segment);
-        if first.is_none() && HalfOpen::takes(segment) {
+        if first.is_none() && Kept::takes(segment) {
             if self.half_open.len() >= self.limits.half_open_max {
                 for first in self.half_open.take_quarter() {
                     self.put_away(&[first], true);
@@ -364,21 +375,17 @@ impl<O: Observer> FlowTable<O> {
         if self.flows.len() >= self.limits.flows_max {
             self.make_room();
         }
-        let identity = FlowIdentity::of(segment);
-        let sink = self.observer.open(&identity);
         let index = self.flows.len();
         self.heads.push(Head {
             hash,
-            identity,
+            identity: FlowIdentity::of(segment),
             last_at: segment.at,
             queued: None,
             held_bytes: 0,
             syns: ThinVec::new(),
+            young: ThinVec::new(),
         });
-        self.flows.push(Box::new(Flow {
-            connection: Connection::with_limits(self.limits.track),
-            sink,
-        }));
+        self.flows.push(None);
         let heads = &self.heads;
         self.index
             .insert_unique(hash, Place::new(hash, index), |place| {
@@ -388,8 +395,11 @@ impl<O: Observer> FlowTable<O> {
     }
 
     fn close(&mut self, index: usize, cut_by_limit: bool) {
-        let head = self.heads.swap_remove(index);
-        let mut flow = self.flows.swap_remove(index);
+        let mut head = self.heads.swap_remove(index);
+        let mut flow = self
+            .flows
+            .swap_remove(index)
+            .unwrap_or_else(|| Flow::of(&mut head, &mut self.observer, self.limits.track));
         self.held_bytes -= head.held_bytes;
         let (last, place) = (self.heads.len() as u32, index as u32);
         if let Ok(entry) = self
@@ -434,7 +444,9 @@ impl<O: Observer> FlowTable<O> {
         let silent_ns = segment.at.since(self.heads[index].last_at);
         !self.is_prompt(index, segment)
             && silent_ns < LEAP_NS
-            && self.limits.ended(&self.flows[index], silent_ns)
+            && self.flows[index]
+                .as_ref()
+                .is_some_and(|flow| self.limits.ended(flow, silent_ns))
     }
 
     /// Whether a segment has SYN, or SYNs are held that it may tell of.
@@ -486,7 +498,11 @@ impl<O: Observer> FlowTable<O> {
             index -= 1;
             let last_at = self.heads[index].last_at;
             let silent_ns = self.now.since(last_at).saturating_sub(JUMP_NS);
-            if self.limits.ended(&self.flows[index], silent_ns) {
+            if silent_ns < self.limits.linger_ns.min(self.limits.idle_ns) {
+                continue;
+            }
+            let limits = self.limits;
+            if limits.ended(self.state(index), silent_ns) {
                 self.close(index, false);
             }
         }
@@ -500,8 +516,13 @@ impl<O: Observer> FlowTable<O> {
     /// Puts away a quarter of the connections: first those without payload, then those that have
     /// been silent longest.
     fn make_room(&mut self) {
-        let rank =
-            |head: &Head, flow: &Flow<O::Flow>| (flow.connection.has_payload(), head.last_at);
+        let rank = |head: &Head, flow: &Option<Box<Flow<O::Flow>>>| {
+            let has_payload = flow.as_ref().map_or_else(
+                || head.has_young_payload(),
+                |flow| flow.connection.has_payload(),
+            );
+            (has_payload, head.last_at)
+        };
         let mut ranks: Vec<(bool, CaptureTime)> = self
             .heads
             .iter()

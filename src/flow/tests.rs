@@ -24,11 +24,13 @@ impl FlowSink for Taken {
 /// A connection that has ended: first record, segments, whether a limit ended it.
 type End = (u64, Vec<(Direction, u64)>, bool);
 
+/// Those that have ended; `WAITS`: told of the first packets when more follow.
 #[derive(Default)]
-struct Ended(Vec<End>);
+struct Ended<const WAITS: bool>(Vec<End>);
 
-impl Observer for Ended {
+impl<const WAITS: bool> Observer for Ended<WAITS> {
     type Flow = Taken;
+    const WAITS: bool = WAITS;
 
     fn open(&mut self, _identity: &FlowIdentity) -> Taken {
         Taken::default()
@@ -102,17 +104,38 @@ fn between(src: Endpoint, dst: Endpoint) -> Segment {
     }
 }
 
-fn in_order((ended, _): (Ended, TableFacts)) -> Vec<End> {
+fn in_order<const WAITS: bool>((ended, _): (Ended<WAITS>, TableFacts)) -> Vec<End> {
     let mut connections = ended.0;
     connections.sort();
     connections
+}
+
+fn one_by_one<const WAITS: bool>(segments: &[Segment], limits: FlowLimits) -> Vec<End> {
+    let mut table = FlowTable::new(Ended::<WAITS>::default(), limits);
+    for segment in segments {
+        table.on_segment(segment);
+    }
+    in_order(table.finish())
+}
+
+/// Two parts at a time, as a window has several chunks.
+fn by_connection<const WAITS: bool>(
+    segments: &[Segment],
+    part_len: usize,
+    limits: FlowLimits,
+) -> Vec<End> {
+    let mut table = FlowTable::new(Ended::<WAITS>::default(), limits);
+    for window in segments.chunks(2 * part_len) {
+        table.on_segments(window.chunks(part_len));
+    }
+    in_order(table.finish())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn by_connection_is_as_by_segment(
-        steps in proptest::collection::vec(step(), 1..80),
+        steps in proptest::collection::vec(step(), 1..120),
         part_len in 1_usize..40,
         few in any::<bool>(),
     ) {
@@ -121,24 +144,17 @@ proptest! {
         if few {
             (limits.flows_max, limits.half_open_max) = (2, 2);
         }
-        let mut one_by_one = FlowTable::new(Ended::default(), limits);
-        for segment in &segments {
-            one_by_one.on_segment(segment);
-        }
-        let mut by_connection = FlowTable::new(Ended::default(), limits);
-        // Two parts at a time, as a window has several chunks.
-        for window in segments.chunks(2 * part_len) {
-            by_connection.on_segments(window.chunks(part_len));
-        }
-        let expected = in_order(one_by_one.finish());
-        prop_assert_eq!(&in_order(by_connection.finish()), &expected);
+        let expected = one_by_one::<false>(&segments, limits);
+        prop_assert_eq!(&by_connection::<false>(&segments, part_len, limits), &expected);
+        let waiting = one_by_one::<true>(&segments, limits);
+        prop_assert_eq!(&by_connection::<true>(&segments, part_len, limits), &waiting);
         if !few {
-            // What came in two packets is not kept as a first packet: nothing waits.
-            let mut all_at_once = FlowTable::new(Ended::default(), limits);
-            for segment in &segments {
-                all_at_once.on_segment(&Segment { ip_packets: 2, ..*segment });
-            }
-            prop_assert_eq!(&in_order(all_at_once.finish()), &expected);
+            prop_assert_eq!(&waiting, &expected);
+            // What came in two packets is not kept, neither as a first packet nor of a young
+            // connection: nothing waits.
+            let in_two = |segment: &Segment| Segment { ip_packets: 2, ..*segment };
+            let fragments: Vec<Segment> = segments.iter().map(in_two).collect();
+            prop_assert_eq!(&one_by_one::<true>(&fragments, limits), &expected);
         }
         let mut seen: Vec<u64> = expected.iter().flat_map(|(_, taken, _)| taken).map(|&(_, ordinal)| ordinal).collect();
         seen.sort_unstable();

@@ -381,6 +381,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
 
 impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
     type Flow = LiveConnection<SEGMENTS>;
+    const WAITS: bool = true;
 
     #[inline]
     fn memory_bytes(flow: &Self::Flow) -> usize {

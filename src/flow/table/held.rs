@@ -3,7 +3,7 @@
 use super::{FlowTable, Observer};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::Direction;
-use crate::track::{SynPlace, SynSign};
+use crate::track::{Connection, SynPlace, SynSign};
 
 /// SYNs held of one connection: one that is repeated until its sender gives up comes seven times
 /// (`tcp_syn_retries` of Linux). One more lets the first go.
@@ -14,17 +14,22 @@ impl<O: Observer> FlowTable<O> {
     /// connection.
     #[cold]
     pub(super) fn begins_next(&self, index: usize, dir: Direction, segment: &Segment) -> bool {
-        let connection = &self.flows[index].connection;
-        let is_syn = segment.flags.has(TcpFlags::SYN);
-        (is_syn && connection.syn_place(dir, segment) == SynPlace::Next)
-            || self.answered(index, dir, segment).is_some()
+        let is_next = |connection: &Connection| {
+            segment.flags.has(TcpFlags::SYN) && connection.syn_place(dir, segment) == SynPlace::Next
+        };
+        self.connection(index).is_some_and(is_next) || self.answered(index, dir, segment).is_some()
+    }
+
+    /// The state of the connection at `index`. A young one has none, and nothing that came to it is in doubt.
+    fn connection(&self, index: usize) -> Option<&Connection> {
+        Some(&self.flows[index].as_ref()?.connection)
     }
 
     /// The latest SYN held that a segment shows to have begun the next connection.
     fn answered(&self, index: usize, dir: Direction, segment: &Segment) -> Option<&Segment> {
+        let connection = self.connection(index)?;
         let held = &self.heads[index].syns;
         held.iter().rev().find(|syn| {
-            let connection = &self.flows[index].connection;
             let sign = connection.sign_about(self.direction(index, syn), syn, dir, segment);
             sign == SynSign::Next
         })
@@ -64,10 +69,12 @@ impl<O: Observer> FlowTable<O> {
     /// Holds a segment with SYN whose connection is not known yet; `false`: it belongs here.
     #[cold]
     pub(super) fn hold(&mut self, index: usize, dir: Direction, segment: &Segment) -> bool {
-        let connection = &self.flows[index].connection;
-        if connection.syn_place(dir, segment) != SynPlace::Open {
+        let Some(connection) = self
+            .connection(index)
+            .filter(|connection| connection.syn_place(dir, segment) == SynPlace::Open)
+        else {
             return false;
-        }
+        };
         let is_live = connection.has_payload();
         let head = &mut self.heads[index];
         head.last_at = head.last_at.max(segment.at);
@@ -86,7 +93,9 @@ impl<O: Observer> FlowTable<O> {
     /// A segment passes while SYNs are held: those that it shows to be strays are let go.
     #[cold]
     pub(super) fn let_strays_go(&mut self, index: usize, dir: Direction, segment: &Segment) {
-        let connection = &self.flows[index].connection;
+        let Some(connection) = self.connection(index) else {
+            return;
+        };
         let is_stray = |syn: &Segment| {
             let sign = connection.sign_about(self.direction(index, syn), syn, dir, segment);
             sign == SynSign::Stray
@@ -101,7 +110,7 @@ impl<O: Observer> FlowTable<O> {
 
     fn pass_stray(&mut self, index: usize, syn: &Segment) {
         let dir = self.direction(index, syn);
-        let flow = &mut self.flows[index];
+        let flow = self.state(index);
         flow.connection.on_stray_syn(dir, syn, &mut flow.sink);
     }
 

@@ -3,6 +3,7 @@
 use super::{Flow, FlowTable, Head, Observer, Place, TableFacts};
 use crate::decode::Segment;
 use crate::flow::half_open::HalfOpen;
+use crate::flow::kept::Kept;
 use crate::time::CaptureTime;
 
 /// What an entry of the index takes, with the room that a hash table leaves free.
@@ -26,8 +27,13 @@ impl<O: Observer> FlowTable<O> {
     #[inline]
     pub(super) fn count_memory(&mut self, index: usize) {
         let (head, flow) = (&mut self.heads[index], &self.flows[index]);
-        let state = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
-        let held = state + head.syns.capacity() * size_of::<Segment>();
+        // A young connection will come to a state.
+        let state = flow.as_ref().map_or(0, |flow| {
+            flow.connection.memory_bytes() + O::memory_bytes(&flow.sink)
+        });
+        let held = state
+            + head.syns.capacity() * size_of::<Segment>()
+            + head.young.capacity() * size_of::<Kept>();
         self.held_bytes = self.held_bytes + held - head.held_bytes;
         head.held_bytes = held;
     }
@@ -35,8 +41,10 @@ impl<O: Observer> FlowTable<O> {
     /// Lets `change` make the sinks of the connections alive smaller, and counts what they hold then.
     pub fn give_up(&mut self, mut change: impl FnMut(&mut O::Flow)) {
         for index in 0..self.flows.len() {
-            change(&mut self.flows[index].sink);
-            self.count_memory(index);
+            if let Some(flow) = &mut self.flows[index] {
+                change(&mut flow.sink);
+                self.count_memory(index);
+            }
         }
     }
 

@@ -67,6 +67,7 @@ impl<O: Observer> FlowTable<O> {
             } else {
                 // It may be the first of a new connection, which the state of this one tells.
                 self.work_off_one(&queue, index);
+                self.grow_up_for(index, dir, segment);
                 if self.is_past(index, dir, segment) {
                     self.work_off(&mut queue);
                 }
@@ -111,11 +112,16 @@ impl<O: Observer> FlowTable<O> {
         const AHEAD: usize = 3;
         for place in 0..queue.flows.len() {
             if let Some(&next) = queue.flows.get(place + AHEAD) {
-                prefetch(&*self.flows[next as usize]);
+                match &self.flows[next as usize] {
+                    Some(flow) => prefetch(&**flow),
+                    None => prefetch(&self.heads[next as usize].young),
+                }
             }
             // What the next one's state points to, now that the state has come.
-            if let Some(&next) = queue.flows.get(place + 1) {
-                self.flows[next as usize].sink.expect_events();
+            if let Some(&next) = queue.flows.get(place + 1)
+                && let Some(flow) = &self.flows[next as usize]
+            {
+                flow.sink.expect_events();
             }
             self.work_off_one(queue, queue.flows[place] as usize);
         }

@@ -42,27 +42,27 @@ fn check(traces: &[&str], expected: &[&[u64]]) {
         .enumerate()
         .map(|(ordinal, line)| segment(line, ordinal))
         .collect();
-    let connections = |table: FlowTable<Ended>| -> Vec<Vec<u64>> {
-        let ordinals = |(_, taken, _): End| -> Vec<u64> {
-            let mut ordinals: Vec<u64> = taken.iter().map(|&(_, ordinal)| ordinal).collect();
-            ordinals.sort_unstable();
-            ordinals
-        };
-        in_order(table.finish()).into_iter().map(ordinals).collect()
-    };
     for window_len in 0..segments.len() {
-        let mut table = FlowTable::new(Ended::default(), FlowLimits::default());
-        if window_len == 0 {
-            for segment in &segments {
-                table.on_segment(segment);
-            }
-        } else {
-            for window in segments.chunks(window_len) {
-                table.on_segments(std::iter::once(window));
-            }
-        }
-        assert_eq!(connections(table), expected, "windows of {window_len}");
+        let found = connections::<false>(&segments, window_len);
+        assert_eq!(found, expected, "windows of {window_len}");
+        let found = connections::<true>(&segments, window_len);
+        assert_eq!(found, expected, "waiting, windows of {window_len}");
     }
+}
+
+/// Records of each connection, in windows of so many segments; with 0 of them, one by one.
+fn connections<const WAITS: bool>(segments: &[Segment], window_len: usize) -> Vec<Vec<u64>> {
+    let limits = FlowLimits::default();
+    let ended = match window_len {
+        0 => one_by_one::<WAITS>(segments, limits),
+        _ => by_connection::<WAITS>(segments, window_len.div_ceil(2), limits),
+    };
+    let ordinals = |(_, taken, _): End| -> Vec<u64> {
+        let mut ordinals: Vec<u64> = taken.iter().map(|&(_, ordinal)| ordinal).collect();
+        ordinals.sort_unstable();
+        ordinals
+    };
+    ended.into_iter().map(ordinals).collect()
 }
 
 /// Records 0 to 4: A asks for something and gets it; nobody closes.
@@ -292,11 +292,7 @@ fn a_syn_held_of_a_connection_that_falls_silent_came_to_nothing() {
     let mut beside = alone.clone();
     beside.splice(6..6, company);
     for segments in [alone, beside] {
-        let mut table = FlowTable::new(Ended::default(), limits);
-        for segment in &segments {
-            table.on_segment(segment);
-        }
-        let found: Vec<Vec<u64>> = in_order(table.finish())
+        let found: Vec<Vec<u64>> = one_by_one::<true>(&segments, limits)
             .into_iter()
             .map(|(_, taken, _)| taken.iter().map(|&(_, ordinal)| ordinal).collect())
             .filter(|ordinals: &Vec<u64>| ordinals[0] < 100)

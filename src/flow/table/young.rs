@@ -1,0 +1,115 @@
+//! Connections of a few packets: kept as these packets, which take a third of what they come to.
+//!
+//! Most connections of a busy link end young. Their state is made when they end, all packets one after
+//! the other while it is in the cache, instead of being fetched from memory for each of them.
+
+use super::{Flow, FlowTable, Head, Observer};
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Direction, FlowSink};
+use crate::flow::kept::Kept;
+use crate::time::CaptureTime;
+use crate::track::{Connection, TrackLimits};
+
+/// Packets of a young connection, at most: as many as take a page's request and answer.
+const PACKETS_MAX: usize = 16;
+
+/// Packets that room is made for at a time.
+const PACKETS_MORE: usize = 4;
+
+impl<F: FlowSink> Flow<F> {
+    /// The state that the packets of a young connection, taken out of `head`, come to.
+    #[inline(never)]
+    pub(super) fn of<O: Observer<Flow = F>>(
+        head: &mut Head,
+        observer: &mut O,
+        limits: TrackLimits,
+    ) -> Box<Self> {
+        let mut flow = Box::new(Self {
+            connection: Connection::with_limits(limits),
+            sink: observer.open(&head.identity),
+        });
+        for packet in std::mem::take(&mut head.young) {
+            let dir = packet.dir();
+            let segment = packet.segment(head.identity.ends(dir));
+            flow.connection.on_segment(dir, &segment, &mut flow.sink);
+        }
+        flow
+    }
+}
+
+impl Head {
+    /// Whether packets of a young connection have payload.
+    pub(super) fn has_young_payload(&self) -> bool {
+        self.young.iter().any(|packet| packet.payload_len() > 0)
+    }
+
+    /// Payload of a young connection in direction `dir`: bytes, first and last instant.
+    fn young_payload(&self, dir: Direction) -> Option<(u64, CaptureTime, CaptureTime)> {
+        let packets = self.young.iter();
+        packets
+            .filter(|packet| packet.dir() == dir && packet.payload_len() > 0)
+            .map(|packet| (u64::from(packet.payload_len()), packet.at(), packet.at()))
+            .reduce(|(bytes, first, last), (more, _, at)| (bytes + more, first, last.max(at)))
+    }
+}
+
+impl<O: Observer> FlowTable<O> {
+    /// The state of the connection at `index`, which is young no longer.
+    #[inline]
+    pub(super) fn state(&mut self, index: usize) -> &mut Flow<O::Flow> {
+        let (head, observer) = (&mut self.heads[index], &mut self.observer);
+        let limits = self.limits.track;
+        self.flows[index].get_or_insert_with(|| Flow::of(head, observer, limits))
+    }
+
+    /// Keeps a segment of a young connection; `false` where its state has to take it.
+    #[inline]
+    pub(super) fn keep(&mut self, index: usize, dir: Direction, segment: &Segment) -> bool {
+        let young = &mut self.heads[index].young;
+        let keeps = O::WAITS
+            && self.flows[index].is_none()
+            && young.len() < PACKETS_MAX
+            && Kept::takes(segment);
+        if keeps {
+            if young.len() == young.capacity() {
+                young.reserve_exact(PACKETS_MORE);
+            }
+            young.push(Kept::of(dir, segment));
+        }
+        keeps
+    }
+
+    /// A segment that only a connection's state can tell the place of ends its youth.
+    #[inline]
+    pub(super) fn grow_up_for(&mut self, index: usize, dir: Direction, segment: &Segment) {
+        if self.flows[index].is_none()
+            && (!self.is_prompt(index, segment) || self.is_syn_or_waits(index, segment))
+            && !self.answers_syn(index, dir, segment)
+        {
+            self.state(index);
+        }
+    }
+
+    /// Whether a segment is a SYN-ACK that comes promptly after nothing but a SYN: nothing has
+    /// been seen that could make it anything but the answer.
+    fn answers_syn(&self, index: usize, dir: Direction, segment: &Segment) -> bool {
+        let [syn] = &self.heads[index].young[..] else {
+            return false;
+        };
+        let (syn_flags, flags) = (syn.flags(), segment.flags);
+        self.is_prompt(index, segment)
+            && flags.has(TcpFlags::SYN.with(TcpFlags::ACK))
+            && syn_flags.has(TcpFlags::SYN)
+            && !syn_flags.has(TcpFlags::ACK)
+            && syn.dir() != dir
+    }
+
+    /// Payload of the young connections, direction by direction: bytes, first and last instant.
+    pub fn young_payloads(&self) -> impl Iterator<Item = (u64, CaptureTime, CaptureTime)> {
+        self.heads.iter().flat_map(|head| {
+            [Direction::Forward, Direction::Reverse]
+                .into_iter()
+                .filter_map(|dir| head.young_payload(dir))
+        })
+    }
+}

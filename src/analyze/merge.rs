@@ -90,7 +90,7 @@ pub struct CaptureAnalysis {
     /// Frame numbers.
     pub frames: FrameIndex,
     /// Connections with payload, by their first record, each with its `connection_id`.
-    pub connections: Vec<(u64, ConnectionRecord)>,
+    pub connections: Vec<(u64, Box<ConnectionRecord>)>,
     /// Connections in all, also those without payload.
     pub connections_total: u64,
     /// Connections put away because too many were alive at once.
@@ -137,7 +137,7 @@ impl CaptureAnalysis {
             facts.tcp_records + facts.tally.total(),
             "a record got lost"
         );
-        let mut records: Vec<ConnectionRecord> = Vec::new();
+        let mut records: Vec<Box<ConnectionRecord>> = Vec::new();
         let mut silent: Vec<u64> = Vec::new();
         for mut recorder in recorders {
             records.append(&mut recorder.connections);
@@ -146,7 +146,7 @@ impl CaptureAnalysis {
         records.sort_unstable_by_key(|record| record.identity.first_ordinal);
         silent.sort_unstable();
         let connections_total = (records.len() + silent.len()) as u64;
-        let connections: Vec<(u64, ConnectionRecord)> = records
+        let connections: Vec<(u64, Box<ConnectionRecord>)> = records
             .into_iter()
             .enumerate()
             .map(|(rank, record)| {

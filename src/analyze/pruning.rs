@@ -2,7 +2,7 @@
 
 use super::config::PairConfig;
 use crate::flow::FlowTable;
-use crate::observe::{ConnectionRecord, PayloadCurve, Recorder, Span};
+use crate::observe::{PayloadCurve, Recorder, Span};
 use crate::time::CaptureTime;
 
 /// Memory of all curves of a capture at which they are looked through the first time.
@@ -90,7 +90,7 @@ impl Pruning {
             for flow in recorder
                 .connections
                 .iter_mut()
-                .flat_map(|record: &mut ConnectionRecord| &mut record.flows)
+                .flat_map(|record| &mut record.flows)
             {
                 if flow.summary.payload_bytes < floor {
                     flow.curve = PayloadCurve::default();

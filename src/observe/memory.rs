@@ -103,7 +103,8 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.kept_bytes
-            + self.connections.capacity() * size_of::<ConnectionRecord>()
+            + self.connections.len() * size_of::<ConnectionRecord>()
+            + self.connections.capacity() * size_of::<usize>()
             + self.silent.capacity() * size_of::<u64>()
     }
 

@@ -81,7 +81,7 @@ pub struct ConnectionRecord {
 pub struct Recorder<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
     /// Connections with payload, in no particular order.
-    pub connections: Vec<ConnectionRecord>,
+    pub connections: Vec<Box<ConnectionRecord>>,
     /// First records of the connections without payload: they count in `connection_id`.
     pub silent: Vec<u64>,
     /// Payload bytes below which a flow that has ended cannot be among the largest any more.
@@ -446,13 +446,13 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             self.silent.push(identity.first_ordinal);
             return;
         }
-        let record = ConnectionRecord {
+        let record = Box::new(ConnectionRecord {
             identity: *identity,
             handshake: connection.handshake().clone(),
             cut_by_limit,
             packets,
             flows,
-        };
+        });
         self.kept_bytes += record.memory_bytes();
         self.connections.push(record);
         self.keep_largest_time_sequence();

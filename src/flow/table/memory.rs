@@ -17,20 +17,23 @@ impl<O: Observer> FlowTable<O> {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let place = size_of::<Head>() + size_of::<usize>() + INDEX_ENTRY_BYTES;
-        self.flows.capacity() * place
-            + self.flows.len() * size_of::<Flow<O::Flow>>()
-            + self.half_open.memory_bytes()
-            + self.held_bytes
+        self.flows.capacity() * place + self.half_open.memory_bytes() + self.held_bytes
     }
 
     /// Counts again what the connection at `index` holds.
     #[inline]
     pub(super) fn count_memory(&mut self, index: usize) {
         let (head, flow) = (&mut self.heads[index], &self.flows[index]);
-        // A young connection will come to a state.
-        let state = flow.as_ref().map_or(0, |flow| {
-            flow.connection.memory_bytes() + O::memory_bytes(&flow.sink)
-        });
+        let state = match flow {
+            Some(flow) => {
+                size_of::<Flow<O::Flow>>()
+                    + flow.connection.memory_bytes()
+                    + O::memory_bytes(&flow.sink)
+            }
+            // What an observer keeps of it takes as much.
+            None if head.has_young_payload() => size_of::<Flow<O::Flow>>(),
+            None => 0,
+        };
         let held = state
             + head.syns.capacity() * size_of::<Segment>()
             + head.young.capacity() * size_of::<Kept>();

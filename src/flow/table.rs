@@ -161,7 +161,9 @@ struct Head {
     /// SYNs of which it is not known yet whether they are its own, oldest first. Nearly always none.
     syns: ThinVec<Segment>,
     /// The packets of a connection without a state yet, in capture order.
-    young: ThinVec<Kept>,
+    young: Vec<Kept>,
+    /// Whether these, or those of before, have payload.
+    young_payload: bool,
 }
 
 /// What a connection has come to.
@@ -318,8 +320,16 @@ impl<O: Observer> FlowTable<O> {
 
     /// The capture has ended: closes what is alive and hands back the observer.
     pub fn finish(mut self) -> (O, TableFacts) {
-        while !self.flows.is_empty() {
-            self.close(self.flows.len() - 1, false);
+        /// Connections ahead: what takes as long as to fetch one.
+        const AHEAD: usize = 2;
+        while let Some(last) = self.flows.len().checked_sub(1) {
+            if let Some(head) = last
+                .checked_sub(AHEAD)
+                .and_then(|next| self.heads.get(next))
+            {
+                head.expect_end();
+            }
+            self.close(last, false);
         }
         for first in self.half_open.take_until(CaptureTime::MAX) {
             self.put_away(&[first], false);
@@ -383,7 +393,8 @@ impl<O: Observer> FlowTable<O> {
             queued: None,
             held_bytes: 0,
             syns: ThinVec::new(),
-            young: ThinVec::new(),
+            young: Vec::new(),
+            young_payload: false,
         });
         self.flows.push(None);
         let heads = &self.heads;
@@ -517,10 +528,9 @@ impl<O: Observer> FlowTable<O> {
     /// been silent longest.
     fn make_room(&mut self) {
         let rank = |head: &Head, flow: &Option<Box<Flow<O::Flow>>>| {
-            let has_payload = flow.as_ref().map_or_else(
-                || head.has_young_payload(),
-                |flow| flow.connection.has_payload(),
-            );
+            let has_payload = flow
+                .as_ref()
+                .map_or_else(|| head.young_payload, |flow| flow.connection.has_payload());
             (has_payload, head.last_at)
         };
         let mut ranks: Vec<(bool, CaptureTime)> = self

@@ -31,7 +31,7 @@ impl<O: Observer> FlowTable<O> {
                     + O::memory_bytes(&flow.sink)
             }
             // What an observer keeps of it takes as much.
-            None if head.has_young_payload() => size_of::<Flow<O::Flow>>(),
+            None if head.young_payload => size_of::<Flow<O::Flow>>(),
             None => 0,
         };
         let held = state

@@ -114,7 +114,7 @@ impl<O: Observer> FlowTable<O> {
             if let Some(&next) = queue.flows.get(place + AHEAD) {
                 match &self.flows[next as usize] {
                     Some(flow) => prefetch(&**flow),
-                    None => prefetch(&self.heads[next as usize].young),
+                    None => self.heads[next as usize].expect_packet(),
                 }
             }
             // What the next one's state points to, now that the state has come.

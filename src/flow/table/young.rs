@@ -7,11 +7,12 @@ use super::{Flow, FlowTable, Head, Observer};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::flow::kept::Kept;
+use crate::flow::prefetch::prefetch;
 use crate::time::CaptureTime;
 use crate::track::{Connection, TrackLimits};
 
 /// Packets of a young connection, at most: as many as take a page's request and answer.
-const PACKETS_MAX: usize = 16;
+const PACKETS_MAX: usize = 24;
 
 /// Packets that room is made for at a time.
 const PACKETS_MORE: usize = 4;
@@ -38,13 +39,20 @@ impl<F: FlowSink> Flow<F> {
 }
 
 impl Head {
-    /// Whether packets of a young connection have payload.
-    pub(super) fn has_young_payload(&self) -> bool {
-        self.young.iter().any(|packet| packet.payload_len() > 0)
+    /// Begins to fetch the packets of a young connection.
+    pub(super) fn expect_end(&self) {
+        self.young.iter().for_each(prefetch);
+    }
+
+    /// Begins to fetch the place of a young connection's next packet.
+    pub(super) fn expect_packet(&mut self) {
+        if let Some(place) = self.young.spare_capacity_mut().first() {
+            prefetch(place);
+        }
     }
 
     /// Payload of a young connection in direction `dir`: bytes, first and last instant.
-    fn young_payload(&self, dir: Direction) -> Option<(u64, CaptureTime, CaptureTime)> {
+    fn payload_when_young(&self, dir: Direction) -> Option<(u64, CaptureTime, CaptureTime)> {
         let packets = self.young.iter();
         packets
             .filter(|packet| packet.dir() == dir && packet.payload_len() > 0)
@@ -65,16 +73,17 @@ impl<O: Observer> FlowTable<O> {
     /// Keeps a segment of a young connection; `false` where its state has to take it.
     #[inline]
     pub(super) fn keep(&mut self, index: usize, dir: Direction, segment: &Segment) -> bool {
-        let young = &mut self.heads[index].young;
+        let head = &mut self.heads[index];
         let keeps = O::WAITS
             && self.flows[index].is_none()
-            && young.len() < PACKETS_MAX
+            && head.young.len() < PACKETS_MAX
             && Kept::takes(segment);
         if keeps {
-            if young.len() == young.capacity() {
-                young.reserve_exact(PACKETS_MORE);
+            if head.young.len() == head.young.capacity() {
+                head.young.reserve_exact(PACKETS_MORE);
             }
-            young.push(Kept::of(dir, segment));
+            head.young.push(Kept::of(dir, segment));
+            head.young_payload |= segment.payload_len > 0;
         }
         keeps
     }
@@ -109,7 +118,7 @@ impl<O: Observer> FlowTable<O> {
         self.heads.iter().flat_map(|head| {
             [Direction::Forward, Direction::Reverse]
                 .into_iter()
-                .filter_map(|dir| head.young_payload(dir))
+                .filter_map(|dir| head.payload_when_young(dir))
         })
     }
 }

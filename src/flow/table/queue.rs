@@ -1,9 +1,15 @@
 //! Segments that wait for others of their connection, so that its state is fetched once for all of them.
 
-use super::{FlowTable, Observer};
+use super::{FlowTable, Observer, Place};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::flow::prefetch::prefetch;
+
+/// Connections from which on they are not all in the cache.
+const MANY: usize = 512;
+
+/// Segments whose connections are looked for together.
+const TOGETHER: usize = 16;
 
 /// A segment that waits for the others of its connection.
 struct Queued<'a> {
@@ -34,47 +40,67 @@ impl<O: Observer> FlowTable<O> {
         };
         // Where the segment before this one belongs: packets come in trains.
         let mut recent: Option<usize> = None;
-        for segment in parts.flatten() {
-            if self.turns_clock(segment.at) {
-                self.work_off(&mut queue);
-                self.keep_house(segment.at);
+        for segments in parts.flat_map(|part| part.chunks(TOGETHER)) {
+            if self.flows.len() >= MANY {
+                self.expect(segments);
+            }
+            for segment in segments {
+                if self.turns_clock(segment.at) {
+                    self.work_off(&mut queue);
+                    self.keep_house(segment.at);
+                    recent = None;
+                }
+                let plain = !segment.flags.has(TcpFlags::SYN);
+                if plain
+                    && let Some(index) = recent
+                    && let Some(dir) = self.heads[index].identity.direction(segment)
+                    && self.is_plain(index, segment)
+                {
+                    self.enqueue(&mut queue, index, dir, segment);
+                    continue;
+                }
                 recent = None;
-            }
-            let plain = !segment.flags.has(TcpFlags::SYN);
-            if plain
-                && let Some(index) = recent
-                && let Some(dir) = self.heads[index].identity.direction(segment)
-                && self.is_plain(index, segment)
-            {
-                self.enqueue(&mut queue, index, dir, segment);
-                continue;
-            }
-            recent = None;
-            let hash = self.hasher.hash(&segment.src, &segment.dst);
-            let mut found = self.find(hash, segment);
-            if found.is_none() {
-                if self.flows.len() >= self.limits.flows_max {
-                    self.work_off(&mut queue);
+                let hash = self.hasher.hash(&segment.src, &segment.dst);
+                let mut found = self.find(hash, segment);
+                if found.is_none() {
+                    if self.flows.len() >= self.limits.flows_max {
+                        self.work_off(&mut queue);
+                    }
+                    found = self.begin(hash, segment);
                 }
-                found = self.begin(hash, segment);
-            }
-            let Some((index, dir)) = found else {
-                continue;
-            };
-            if plain && self.is_plain(index, segment) {
-                self.enqueue(&mut queue, index, dir, segment);
-                recent = Some(index);
-            } else {
-                // It may be the first of a new connection, which the state of this one tells.
-                self.work_off_one(&queue, index);
-                self.grow_up_for(index, dir, segment);
-                if self.is_past(index, dir, segment) {
-                    self.work_off(&mut queue);
+                let Some((index, dir)) = found else {
+                    continue;
+                };
+                if plain && self.is_plain(index, segment) {
+                    self.enqueue(&mut queue, index, dir, segment);
+                    recent = Some(index);
+                } else {
+                    // It may be the first of a new connection, which the state of this one tells.
+                    self.work_off_one(&queue, index);
+                    self.grow_up_for(index, dir, segment);
+                    if self.is_past(index, dir, segment) {
+                        self.work_off(&mut queue);
+                    }
+                    self.take(hash, index, dir, segment);
                 }
-                self.take(hash, index, dir, segment);
             }
         }
         self.work_off(&mut queue);
+    }
+
+    /// Begins to fetch what it takes to find the connections of segments. Those of several are waited
+    /// for together.
+    #[inline(never)]
+    fn expect(&self, segments: &[Segment]) {
+        for segment in segments {
+            let hash = self.hasher.hash(&segment.src, &segment.dst);
+            let tag = Place::new(hash, 0).tag;
+            if let Some(place) = self.index.find(hash, |place| place.tag == tag)
+                && let Some(head) = self.heads.get(place.index as usize)
+            {
+                prefetch(head);
+            }
+        }
     }
 
     /// Whether a segment without SYN belongs to its connection for certain.

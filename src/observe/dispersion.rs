@@ -9,11 +9,37 @@ use crate::time::CaptureTime;
 /// chosen.
 #[derive(Clone, Debug, Default)]
 pub struct Spacing {
+    data: ThinVec<Step>,
+    acks: ThinVec<Step>,
+}
+
+impl Spacing {
+    /// From data packet to data packet.
+    #[must_use]
+    pub fn data(&self) -> &[Step] {
+        &self.data
+    }
+
+    /// From ACK to ACK.
+    #[must_use]
+    pub fn acks(&self) -> &[Step] {
+        &self.acks
+    }
+
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        (self.data.capacity() + self.acks.capacity()) * size_of::<Step>()
+    }
+}
+
+/// The steps of a flow that is alive.
+#[derive(Debug, Default)]
+pub(super) struct LiveSpacing {
     data: Steps,
     acks: Steps,
 }
 
-impl Spacing {
+impl LiveSpacing {
     /// A data packet passed. Only steps between two neighbours of one size, both new, count.
     #[inline]
     pub(super) fn on_data(&mut self, at: CaptureTime, payload_len: u32, is_new: bool) {
@@ -39,16 +65,12 @@ impl Spacing {
         self.acks.begin(at, bytes);
     }
 
-    /// From data packet to data packet.
-    #[must_use]
-    pub fn data(&self) -> &[Step] {
-        &self.data.kept
-    }
-
-    /// From ACK to ACK.
-    #[must_use]
-    pub fn acks(&self) -> &[Step] {
-        &self.acks.kept
+    /// The flow has ended.
+    pub(super) fn into_spacing(self) -> Spacing {
+        Spacing {
+            data: self.data.kept,
+            acks: self.acks.kept,
+        }
     }
 
     /// Memory that it holds besides itself, in bytes.
@@ -58,7 +80,7 @@ impl Spacing {
 }
 
 /// Steps of one kind.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Steps {
     last_at: CaptureTime,
     /// Bytes of the packet before; 0 where no step can begin.
@@ -139,11 +161,11 @@ mod tests {
 
     #[test]
     fn only_neighbours_of_one_size_make_a_step() {
-        let mut spacing = Spacing::default();
+        let mut spacing = LiveSpacing::default();
         for packet in 0..=i64::from(FIRST) {
             spacing.on_data(at(packet * 10), 1448, true);
         }
-        assert_eq!(spacing.data(), []);
+        assert_eq!(spacing.data.kept, []);
         // Packet 8 came at 80 us.
         for (us, payload_len, is_new) in [
             (100, 1448, true),
@@ -157,18 +179,20 @@ mod tests {
         ] {
             spacing.on_data(at(us), payload_len, is_new);
         }
+        let spacing = spacing.into_spacing();
         let ns = spacing.data().iter().map(|step| step.ns);
         assert_eq!(ns.collect::<Vec<_>>(), [20_000, 15_000]);
     }
 
     #[test]
     fn ten_thousand_acks_are_thinned_to_some_hundred() {
-        let mut spacing = Spacing::default();
+        let mut spacing = LiveSpacing::default();
         for ack in 0..10_000 {
             spacing.on_ack(at(ack * ack), 2896);
         }
         // 384 of the first, then every third, ninth and 27th: 128 more steps of 3, 9 and 27 each
         // time that there are 384.
+        let spacing = spacing.into_spacing();
         let kept = spacing.acks();
         assert!((128..=KEPT_MAX).contains(&kept.len()), "{}", kept.len());
         // From ACK n to the next it is 2n + 1 us: every 27th step, from the ninth on.

@@ -49,7 +49,7 @@ impl ConnectionRecord {
 
 impl LiveFlow {
     fn detail_bytes(&self) -> usize {
-        detail_bytes(&self.series, &self.segments)
+        detail_bytes(self.series.so_far(), &self.segments)
     }
 }
 
@@ -85,10 +85,9 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     pub fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
         let mut given_up = 0;
         for (summary, flow) in self.directions.iter().zip(&mut self.data) {
-            if let Some(flow) = flow
-                .as_mut()
-                .filter(|flow| summary.payload_bytes <= payload_bytes && !flow.series.is_given_up())
-            {
+            if let Some(flow) = flow.as_mut().filter(|flow| {
+                summary.payload_bytes <= payload_bytes && !flow.series.so_far().is_given_up()
+            }) {
                 flow.series.give_up();
                 flow.segments = SegmentRows::default();
                 given_up += u64::from(summary.data_packets > 0);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::dispersion::Spacing;
+use super::dispersion::{LiveSpacing, Spacing};
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::segment_rows::SegmentRows;
-use super::series::Series;
+use super::series::{LiveSeries, Series};
 use super::summary::DirectionSummary;
 use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::{Segment, TcpFlags};
@@ -156,11 +156,11 @@ const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>
 /// What only a direction with payload, or with ACKs of one, needs.
 #[derive(Debug)]
 pub(super) struct LiveFlow {
-    pub(super) series: Series,
+    pub(super) series: LiveSeries,
     curve: PayloadCurve,
     time_sequence: Option<Box<TimeSequence>>,
     pub(super) gaps: Option<Box<DelayDistribution>>,
-    pub(super) spacing: Spacing,
+    pub(super) spacing: LiveSpacing,
     pub(super) segments: SegmentRows,
 }
 
@@ -168,13 +168,13 @@ impl LiveFlow {
     #[cold]
     fn new(config: &RecordConfig) -> Box<Self> {
         Box::new(Self {
-            series: Series::new(config.origin, config.bin_ns, config.bins_max),
+            series: LiveSeries::new(config.origin, config.bin_ns, config.bins_max),
             curve: PayloadCurve::default(),
             time_sequence: config
                 .time_sequence
                 .then(|| Box::new(TimeSequence::new(config.origin))),
             gaps: config.gaps.then(Box::default),
-            spacing: Spacing::default(),
+            spacing: LiveSpacing::default(),
             segments: SegmentRows::default(),
         })
     }
@@ -373,7 +373,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
 
     fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
         let data = self.data(dir);
-        if !data.series.is_given_up() {
+        if !data.series.so_far().is_given_up() {
             data.segments.push(segment);
         }
     }
@@ -434,11 +434,11 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
                 dir,
                 summary,
                 state,
-                series,
+                series: series.into_series(),
                 curve,
                 time_sequence,
                 gaps,
-                spacing,
+                spacing: spacing.into_spacing(),
                 segments,
             });
         }

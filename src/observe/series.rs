@@ -42,35 +42,13 @@ impl Bin {
 /// The bins of one flow in which anything happened, in order.
 #[derive(Clone, Debug)]
 pub struct Series {
-    origin: CaptureTime,
-    bin_ns: i64,
+    bins: Vec<Bin>,
     bins_max: u32,
     /// Not all bins are there; the last of `bins` is none then, but takes what belongs to others.
     cut: bool,
-    bins: Vec<Bin>,
-    /// The bin last used and when it ends: nearly always the one wanted next.
-    current: usize,
-    current_start: CaptureTime,
-    current_end: CaptureTime,
 }
 
 impl Series {
-    /// No bins yet; bin 0 begins at `origin`, each is `bin_ns` (at least 1) long, and no more than
-    /// `bins_max` are kept: the first that are used.
-    #[must_use]
-    pub fn new(origin: CaptureTime, bin_ns: i64, bins_max: u32) -> Self {
-        Self {
-            origin,
-            bin_ns: bin_ns.max(1),
-            bins_max,
-            cut: false,
-            bins: Vec::new(),
-            current: 0,
-            current_start: CaptureTime::MAX,
-            current_end: CaptureTime::MIN,
-        }
-    }
-
     /// The bins, in order of time.
     #[must_use]
     pub fn bins(&self) -> &[Bin] {
@@ -90,13 +68,11 @@ impl Series {
         self.bins_max == 0
     }
 
-    /// Gives up all bins, those to come too.
+    /// Gives up all bins.
     pub fn give_up(&mut self) {
         self.bins = vec![Bin::default()];
         self.cut = true;
         self.bins_max = 0;
-        self.current = 0;
-        (self.current_start, self.current_end) = (CaptureTime::MIN, CaptureTime::MAX);
     }
 
     /// Memory that the bins take, in bytes.
@@ -105,13 +81,89 @@ impl Series {
         self.bins.capacity() * size_of::<Bin>()
     }
 
+    /// Place in `bins` of the bin with this number, which is made where there is none and room for it;
+    /// otherwise of that which takes what belongs to others.
+    fn place_of(&mut self, index: i64) -> usize {
+        let kept = self.bins();
+        let place = kept.partition_point(|bin| bin.index < index);
+        if kept.get(place).is_some_and(|bin| bin.index == index) {
+            return place;
+        }
+        if kept.len() >= self.bins_max as usize {
+            if !self.cut {
+                self.cut = true;
+                self.bins.push(Bin::default());
+            }
+            return self.bins.len() - 1;
+        }
+        if self.bins.len() == self.bins.capacity() {
+            // Most flows end in their first bins: room for one, then for twice as many, where a
+            // vector would begin with four.
+            self.bins.reserve_exact(self.bins.len().max(1));
+        }
+        let bin = Bin {
+            index,
+            ..Bin::default()
+        };
+        self.bins.insert(place, bin);
+        place
+    }
+}
+
+/// The series of a flow that is alive.
+#[derive(Debug)]
+pub(super) struct LiveSeries {
+    series: Series,
+    origin: CaptureTime,
+    bin_ns: i64,
+    /// The bin last used and when it ends: nearly always the one wanted next.
+    current: usize,
+    current_start: CaptureTime,
+    current_end: CaptureTime,
+}
+
+impl LiveSeries {
+    /// No bins yet; bin 0 begins at `origin`, each is `bin_ns` (at least 1) long, and no more than
+    /// `bins_max` are kept: the first that are used.
+    pub(super) fn new(origin: CaptureTime, bin_ns: i64, bins_max: u32) -> Self {
+        Self {
+            series: Series {
+                bins: Vec::new(),
+                bins_max,
+                cut: false,
+            },
+            origin,
+            bin_ns: bin_ns.max(1),
+            current: 0,
+            current_start: CaptureTime::MAX,
+            current_end: CaptureTime::MIN,
+        }
+    }
+
+    /// What there is so far.
+    pub(super) fn so_far(&self) -> &Series {
+        &self.series
+    }
+
+    /// The flow has ended.
+    pub(super) fn into_series(self) -> Series {
+        self.series
+    }
+
+    /// Gives up all bins, those to come too.
+    pub(super) fn give_up(&mut self) {
+        self.series.give_up();
+        self.current = 0;
+        (self.current_start, self.current_end) = (CaptureTime::MIN, CaptureTime::MAX);
+    }
+
     /// The bin of the instant `at`.
     #[inline]
-    pub fn at(&mut self, at: CaptureTime) -> &mut Bin {
+    pub(super) fn at(&mut self, at: CaptureTime) -> &mut Bin {
         if at < self.current_start || at >= self.current_end {
             self.turn_to(at);
         }
-        &mut self.bins[self.current]
+        &mut self.series.bins[self.current]
     }
 
     #[cold]
@@ -119,33 +171,7 @@ impl Series {
         let index = at.since(self.origin).div_euclid(self.bin_ns);
         self.current_start = self.origin.plus_ns(index.saturating_mul(self.bin_ns));
         self.current_end = self.current_start.plus_ns(self.bin_ns);
-        self.current = self.bins().partition_point(|bin| bin.index < index);
-        if self
-            .bins()
-            .get(self.current)
-            .is_none_or(|bin| bin.index != index)
-        {
-            if self.bins().len() >= self.bins_max as usize {
-                if !self.cut {
-                    self.cut = true;
-                    self.bins.push(Bin::default());
-                }
-                self.current = self.bins.len() - 1;
-                return;
-            }
-            if self.bins.len() == self.bins.capacity() {
-                // Most flows end in their first bins: room for one, then for twice as many, where a
-                // vector would begin with four.
-                self.bins.reserve_exact(self.bins.len().max(1));
-            }
-            self.bins.insert(
-                self.current,
-                Bin {
-                    index,
-                    ..Bin::default()
-                },
-            );
-        }
+        self.current = self.series.place_of(index);
     }
 }
 
@@ -155,11 +181,12 @@ mod tests {
 
     #[test]
     fn bins_are_sparse_and_in_order_even_when_the_clock_steps_back() {
-        let mut series = Series::new(CaptureTime::from_ns(1000), 100, 10);
+        let mut series = LiveSeries::new(CaptureTime::from_ns(1000), 100, 10);
         for ns in [1000, 1099, 5000, 1100, 900, 1000] {
             series.at(CaptureTime::from_ns(ns)).data_packets += 1;
         }
         let bins: Vec<(i64, u64)> = series
+            .so_far()
             .bins()
             .iter()
             .map(|bin| (bin.index, bin.data_packets))
@@ -169,20 +196,22 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_the_first_bins_stay_and_the_series_says_so() {
-        let mut series = Series::new(CaptureTime::from_ns(0), 100, 3);
+        let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, 3);
         for ns in [0, 100, 200, 300, 400, 50, 150, -1, 250] {
             series.at(CaptureTime::from_ns(ns)).data_packets += 1;
         }
         let counts: Vec<(i64, u64)> = series
+            .so_far()
             .bins()
             .iter()
             .map(|bin| (bin.index, bin.data_packets))
             .collect();
         assert_eq!(counts, [(0, 2), (1, 2), (2, 2)]);
-        assert!(series.is_cut());
+        assert!(series.so_far().is_cut());
         series.give_up();
         series.at(CaptureTime::from_ns(0)).data_packets += 1;
         series.at(CaptureTime::MAX).data_packets += 1;
+        let series = series.into_series();
         assert!(series.bins().is_empty() && series.is_cut());
     }
 }

@@ -290,10 +290,11 @@ impl<O: Observer> FlowTable<O> {
     fn pass(&mut self, index: usize, dir: Direction, segment: &Segment) {
         let head = &mut self.heads[index];
         head.last_at = head.last_at.max(segment.at);
-        if !self.keep(index, dir, segment) {
-            let flow = self.state(index);
-            flow.connection.on_segment(dir, segment, &mut flow.sink);
+        if self.flows[index].is_none() && self.keep(index, dir, segment) {
+            return;
         }
+        let flow = self.state(index);
+        flow.connection.on_segment(dir, segment, &mut flow.sink);
     }
 
     /// Connections alive.

@@ -70,12 +70,11 @@ impl<O: Observer> FlowTable<O> {
         self.flows[index].get_or_insert_with(|| Flow::of(head, observer, limits))
     }
 
-    /// Keeps a segment of a young connection; `false` where its state has to take it.
-    #[inline]
+    /// Keeps a segment of a connection without state; `false` where that has to take it.
+    #[inline(never)]
     pub(super) fn keep(&mut self, index: usize, dir: Direction, segment: &Segment) -> bool {
         let head = &mut self.heads[index];
         let keeps = O::WAITS
-            && self.flows[index].is_none()
             && head.young.len() < PACKETS_MAX
             && Kept::takes(segment);
         if keeps {

@@ -12,9 +12,12 @@ use crate::time::CaptureTime;
 use crate::track::{Connection, TrackLimits};
 
 /// Packets of a young connection, at most: as many as take a page's request and answer.
-const PACKETS_MAX: usize = 24;
+const PACKETS_MAX: usize = 22;
 
-/// Packets that room is made for at a time.
+/// Packets that room is made for at first: scans and floods come no further.
+const PACKETS_FIRST: usize = 2;
+
+/// And then at a time.
 const PACKETS_MORE: usize = 4;
 
 impl<F: FlowSink> Flow<F> {
@@ -74,12 +77,15 @@ impl<O: Observer> FlowTable<O> {
     #[inline(never)]
     pub(super) fn keep(&mut self, index: usize, dir: Direction, segment: &Segment) -> bool {
         let head = &mut self.heads[index];
-        let keeps = O::WAITS
-            && head.young.len() < PACKETS_MAX
-            && Kept::takes(segment);
+        let keeps = O::WAITS && head.young.len() < PACKETS_MAX && Kept::takes(segment);
         if keeps {
             if head.young.len() == head.young.capacity() {
-                head.young.reserve_exact(PACKETS_MORE);
+                let more = if head.young.is_empty() {
+                    PACKETS_FIRST
+                } else {
+                    PACKETS_MORE
+                };
+                head.young.reserve_exact(more);
             }
             head.young.push(Kept::of(dir, segment));
             head.young_payload |= segment.payload_len > 0;

@@ -24,19 +24,18 @@ impl<O: Observer> FlowTable<O> {
     #[inline]
     pub(super) fn count_memory(&mut self, index: usize) {
         let (head, flow) = (&mut self.heads[index], &self.flows[index]);
+        let packets = head.young.capacity() * size_of::<Kept>();
         let state = match flow {
             Some(flow) => {
                 size_of::<Flow<O::Flow>>()
                     + flow.connection.memory_bytes()
                     + O::memory_bytes(&flow.sink)
             }
-            // What an observer keeps of it takes as much.
-            None if head.young_payload => size_of::<Flow<O::Flow>>(),
-            None => 0,
+            // What an observer keeps of it in the end takes as much.
+            None if head.young_payload => packets.max(size_of::<Flow<O::Flow>>()),
+            None => packets,
         };
-        let held = state
-            + head.syns.capacity() * size_of::<Segment>()
-            + head.young.capacity() * size_of::<Kept>();
+        let held = state + head.syns.capacity() * size_of::<Segment>();
         self.held_bytes = self.held_bytes + held - head.held_bytes;
         head.held_bytes = held;
     }

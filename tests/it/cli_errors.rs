@@ -238,6 +238,24 @@ fn a_study_says_that_a_window_is_behind_the_end_of_a_run() {
 }
 
 #[test]
+fn a_fness_window_behind_the_end_of_the_flows_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let two = capture("two-flows-cubic-bbr.pcap.zst");
+    let two = two.to_str().unwrap();
+    let with = |window: &str| {
+        let args = [two, "--out", "r.csv", "--no-charts", "--fness-window"];
+        let run = run(folder.path(), &[&args[..], &[window]].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        run.stderr
+    };
+    let said = "all pairs of flows had ended when the window of --fness-window begins";
+    let behind = with("500s+5s");
+    assert!(behind.contains(said), "{behind}");
+    let within = with("100ms+500ms");
+    assert!(!within.contains("--fness-window"), "{within}");
+}
+
+#[test]
 fn an_output_that_is_a_directory_is_refused_and_stays() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("r.csv")).unwrap();

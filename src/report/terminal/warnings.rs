@@ -1,6 +1,6 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
-use crate::analyze::{CaptureAnalysis, GivenUp};
+use crate::analyze::{CaptureAnalysis, CaptureQuality, Flow, GivenUp, Pair};
 use crate::capture::{FileFacts, TimeResolution};
 
 use super::{counted, grouped, volume};
@@ -83,13 +83,86 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
 
 /// What bears on the numbers of a capture, in words.
 pub(in crate::report) fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
-    let quality = capture.quality();
+    let mut said: Vec<String> = drops(capture).into_iter().collect();
+    said.extend(signs(&capture.quality()));
+    said.extend(dates(capture));
+    said.extend(coarse(capture));
+    said.extend(window_behind(capture));
+    said
+}
+
+/// What the file itself counted as lost.
+fn drops(capture: &CaptureAnalysis) -> Option<String> {
     let drops = capture
         .files
         .iter()
         .flat_map(|file| [file.interface_drops, file.system_drops])
         .flatten()
         .fold(0_u64, u64::saturating_add);
+    (drops > 0).then(|| {
+        format!(
+            "{} packets were dropped while capturing, by the file's own count",
+            grouped(drops)
+        )
+    })
+}
+
+/// What the packets show of how they were captured.
+fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
+    [
+        (
+            quality.unseen_bytes,
+            format!(
+                "receivers acknowledged {} that the capture never saw: it missed packets, so counts of packets, bytes and losses are too low, goodput is right",
+                volume(quality.unseen_bytes)
+            ),
+        ),
+        (
+            quality.headers_cut,
+            format!(
+                "the snap length cut {} TCP headers: SACK and timestamps may be missing; capture with a snap length of 128 or more",
+                grouped(quality.headers_cut)
+            ),
+        ),
+        (
+            quality.super_segments,
+            format!(
+                "{} segments are several packets on the wire (offload): packets are frames here, and round-trip times those of whole frames; capture with offload off, or behind the host",
+                grouped(quality.super_segments)
+            ),
+        ),
+        (
+            quality.one_way_flows,
+            format!(
+                "of {} only one direction was seen: no ACKs, no round-trip times",
+                counted(quality.one_way_flows, "flow")
+            ),
+        ),
+        (
+            quality.clock_steps_back,
+            format!(
+                "{} packets are older than the one before them: the clock stepped back, or several queues were captured into one file",
+                grouped(quality.clock_steps_back)
+            ),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(count, text)| (count > 0).then_some(text))
+}
+
+/// Whether the dates of a capture can be believed.
+fn dates(capture: &CaptureAnalysis) -> Option<String> {
+    let days = capture.span.map_or(0, |span| span.length_ns() / DAY_NS);
+    (days > DAYS_MAX).then(|| {
+        format!(
+            "its records are {} days apart: some are dated wrong (0, or a clock that was set), and rates over the whole capture say nothing",
+            grouped(days.unsigned_abs())
+        )
+    })
+}
+
+/// Whether timestamps are fine enough for the round-trip times.
+fn coarse(capture: &CaptureAnalysis) -> Option<String> {
     let tick_ns = capture
         .files
         .iter()
@@ -99,61 +172,46 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
     let shortest_ns = capture
         .flows()
         .filter_map(|flow| flow.summary().rtt.ns_min())
-        .min();
-    let coarse = shortest_ns.is_some_and(|ns| tick_ns * 10.0 > ns as f64 && ns > 0);
-    let days = capture.span.map_or(0, |span| span.length_ns() / DAY_NS);
-    let absurd = days > DAYS_MAX;
-    [
-        (drops > 0, format!("{} packets were dropped while capturing, by the file's own count", grouped(drops))),
-        (
-            quality.unseen_bytes > 0,
-            format!(
-                "receivers acknowledged {} that the capture never saw: it missed packets, so counts of packets, bytes and losses are too low, goodput is right",
-                volume(quality.unseen_bytes)
-            ),
-        ),
-        (
-            quality.headers_cut > 0,
-            format!(
-                "the snap length cut {} TCP headers: SACK and timestamps may be missing; capture with a snap length of 128 or more",
-                grouped(quality.headers_cut)
-            ),
-        ),
-        (
-            quality.super_segments > 0,
-            format!(
-                "{} segments are several packets on the wire (offload): packets are frames here, and round-trip times those of whole frames; capture with offload off, or behind the host",
-                grouped(quality.super_segments)
-            ),
-        ),
-        (
-            quality.one_way_flows > 0,
-            format!("of {} only one direction was seen: no ACKs, no round-trip times", counted(quality.one_way_flows, "flow")),
-        ),
-        (
-            quality.clock_steps_back > 0,
-            format!(
-                "{} packets are older than the one before them: the clock stepped back, or several queues were captured into one file",
-                grouped(quality.clock_steps_back)
-            ),
-        ),
-        (
-            absurd,
-            format!(
-                "its records are {} days apart: some are dated wrong (0, or a clock that was set), and rates over the whole capture say nothing",
-                grouped(days.unsigned_abs())
-            ),
-        ),
-        (
-            coarse,
-            format!(
-                "timestamps come in steps of {} ns, coarse for the shortest round-trip time, {} ns",
-                grouped(tick_ns as u64),
-                grouped(shortest_ns.unwrap_or(0) as u64)
-            ),
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(holds, text)| holds.then_some(text))
-    .collect()
+        .min()?;
+    (shortest_ns > 0 && tick_ns * 10.0 > shortest_ns as f64).then(|| {
+        format!(
+            "timestamps come in steps of {} ns, coarse for the shortest round-trip time, {} ns",
+            grouped(tick_ns as u64),
+            grouped(shortest_ns as u64)
+        )
+    })
+}
+
+/// Whether flows were to be compared when both of them had ended: only `--fness-window` can ask
+/// for that.
+fn window_behind(capture: &CaptureAnalysis) -> Option<String> {
+    let pairs = &capture.pairs.pairs;
+    if pairs.iter().all(|pair| pair.fness.is_some()) {
+        return None;
+    }
+    let flows: Vec<Flow<'_>> = capture.flows().collect();
+    let end_of = |pair: &Pair| {
+        let ends = [pair.a, pair.b].map(|flow| flows[flow].data_span().map(|span| span.last));
+        ends.into_iter().flatten().max()
+    };
+    // By how much each window is too late, in ns.
+    let late: Vec<i64> = pairs
+        .iter()
+        .filter_map(|pair| Some(pair.start.since(end_of(pair)?)))
+        .filter(|&ns| ns > 0)
+        .collect();
+    let least_ns = *late.iter().min()?;
+    let which = if late.len() == pairs.len() {
+        "all pairs of flows".to_owned()
+    } else {
+        format!(
+            "{} of {} pairs of flows",
+            grouped(late.len() as u64),
+            grouped(pairs.len() as u64)
+        )
+    };
+    Some(format!(
+        "{which} had ended when the window of --fness-window begins, by {:.1} s and more: no fness for them; let it begin earlier",
+        least_ns as f64 / 1e9
+    ))
 }

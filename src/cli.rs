@@ -131,6 +131,7 @@ fn write(
     outputs: Outputs,
 ) -> Result<Vec<PathBuf>, ReportError> {
     let mut complete: Vec<Pending> = Vec::new();
+    let mut without_rows = None;
     if let Some(results) = outputs.results {
         let mut all = Tables::of(analysis, config);
         // The results themselves come last: when they are there, all the rest is.
@@ -140,8 +141,10 @@ fn write(
             (results.series, &mut all.series),
             (results.captures, &mut all.captures),
         ];
-        if let Some(pings) = &mut all.pings {
-            siblings.push((results.pings, pings));
+        if all.pings.height() > 0 {
+            siblings.push((results.pings, &mut all.pings));
+        } else {
+            without_rows = Some((results.pings, all.pings));
         }
         siblings.push((results.flows, &mut all.flows));
         for (mut pending, table) in siblings {
@@ -170,13 +173,10 @@ fn write(
         fill_page(page, &mut pending).map(|()| pending)
     });
     let page = page.transpose()?;
-    let mut written: Vec<PathBuf> = Vec::new();
-    for pending in complete {
-        written.push(pending.commit()?);
+    if let Some((pending, table)) = without_rows {
+        tables::withdraw(&table, pending)?;
     }
-    if let Some(folder) = outputs.charts {
-        written.extend(folder.commit()?);
-    }
+    let mut written = outputs::put_in_place(complete, outputs.charts)?;
     if let Some(pending) = page {
         written.push(pending.commit()?);
     }

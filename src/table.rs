@@ -41,25 +41,21 @@ pub struct Tables {
     pub series: DataFrame,
     /// One row a capture.
     pub captures: DataFrame,
-    /// One row an ICMP echo request; `None` where no capture has any.
-    pub pings: Option<DataFrame>,
+    /// One row an ICMP echo request; none where no capture has any.
+    pub pings: DataFrame,
 }
 
 impl Tables {
     /// The tables of an analysis made with `config`.
     #[must_use]
     pub fn of(analysis: &Analysis, config: &Config) -> Self {
-        let pings = analysis
-            .captures
-            .iter()
-            .any(|capture| !capture.pings.is_empty());
         Self {
             flows: schema::frame(&flows::columns(), &flows::rows(analysis, config)),
             pairs: schema::frame(&pairs::columns(), &pairs::rows(analysis)),
             pair_series: schema::frame(&pairs::bin_columns(), &pairs::bin_rows(analysis, config)),
             series: schema::frame(&series::columns(), &series::rows(analysis, config)),
             captures: schema::frame(&captures::columns(), &captures::rows(analysis, config)),
-            pings: pings.then(|| schema::frame(&pings::columns(), &pings::rows(analysis))),
+            pings: schema::frame(&pings::columns(), &pings::rows(analysis)),
         }
     }
 }

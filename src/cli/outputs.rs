@@ -6,7 +6,7 @@ use anyhow::ensure;
 
 use super::charts::ChartArgs;
 use crate::report::tables::{Metadata, TableFormat, sibling};
-use crate::report::{OutputFolder, Pending};
+use crate::report::{OutputFolder, Pending, ReportError, terminal};
 
 /// Begins one table, in the format that its name asks for.
 pub(super) fn begin_table(path: &Path) -> anyhow::Result<Pending> {
@@ -20,9 +20,42 @@ pub(super) fn begin_beside(out: &Path, table: &str) -> anyhow::Result<Pending> {
 }
 
 /// Begins the folder of charts beside the tables of `--out`, if charts are wanted.
-pub(super) fn begin_charts(out: &Path, charts: ChartArgs) -> anyhow::Result<Option<OutputFolder>> {
-    let folder = (!charts.no_charts).then(|| OutputFolder::create(&out.with_extension("charts")));
-    Ok(folder.transpose()?)
+pub(super) fn begin_charts(
+    out: &Path,
+    charts: ChartArgs,
+    quiet: bool,
+) -> anyhow::Result<Option<OutputFolder>> {
+    let folder = out.with_extension("charts");
+    if charts.no_charts {
+        warn_of_older_charts(&folder, quiet);
+        return Ok(None);
+    }
+    Ok(Some(OutputFolder::create(&folder)?))
+}
+
+/// Says that the charts of an earlier run are not of this one, which makes none.
+pub(super) fn warn_of_older_charts(folder: &Path, quiet: bool) {
+    if !quiet && folder.is_dir() {
+        terminal::say(&format!(
+            "warning: {}: those of an earlier run stay, for --no-charts puts none in their place",
+            folder.display()
+        ));
+    }
+}
+
+/// Puts what is complete in its place; what was put.
+pub(super) fn put_in_place(
+    complete: Vec<Pending>,
+    charts: Option<OutputFolder>,
+) -> Result<Vec<PathBuf>, ReportError> {
+    let mut written: Vec<PathBuf> = complete
+        .into_iter()
+        .map(Pending::commit)
+        .collect::<Result<_, _>>()?;
+    if let Some(folder) = charts {
+        written.extend(folder.commit()?);
+    }
+    Ok(written)
 }
 
 /// Checks that `--out`, with the tables that it writes beside its own, and another option do not

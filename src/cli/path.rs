@@ -261,7 +261,7 @@ impl Outputs {
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
-            charts = outputs::begin_charts(out, args.charts)?;
+            charts = outputs::begin_charts(out, args.charts, args.quiet)?;
         }
         let packets = args.packets.as_deref();
         Ok(Self {
@@ -277,33 +277,36 @@ impl Outputs {
         config: &PathConfig,
         args: &PathArgs,
     ) -> anyhow::Result<Vec<PathBuf>> {
-        let metadata = metadata(args);
-        let mut written = Vec::new();
         if self.results.is_none() && self.packets.is_none() {
-            return Ok(written);
+            return Ok(Vec::new());
         }
+        let metadata = metadata(args);
+        // All is written before the first of it is put in its place: a disk that is full leaves the
+        // results that were there.
+        let mut complete = Vec::new();
         let mut all = PathTables::of(analysis, config);
         if let Some(files) = self.results {
             // The results themselves come last: when they are there, all the rest is.
-            for (pending, table) in [
+            for (mut pending, table) in [
                 (files.hops, &mut all.hops),
                 (files.series, &mut all.series),
                 (files.flow_series, &mut all.flow_series),
                 (files.episodes, &mut all.episodes),
                 (files.flows, &mut all.flows),
             ] {
-                written.push(tables::write(table, pending, &metadata)?);
+                tables::fill(table, &mut pending, &metadata)?;
+                complete.push(pending);
             }
         }
-        if let (Some(pending), Some(table)) = (self.packets, &mut all.packets) {
-            written.push(tables::write(table, pending, &metadata)?);
+        if let (Some(mut pending), Some(table)) = (self.packets, &mut all.packets) {
+            tables::fill(table, &mut pending, &metadata)?;
+            complete.push(pending);
         }
-        if let Some(folder) = self.charts {
+        if let Some(folder) = &self.charts {
             let (style, svg) = (args.charts.style(), args.charts.svg);
             chart::path::draw_all(analysis, folder.filling(), style, svg)?;
-            written.extend(folder.commit()?);
         }
-        Ok(written)
+        Ok(outputs::put_in_place(complete, self.charts)?)
     }
 }
 

@@ -152,7 +152,7 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
             captures: begin("captures")?,
             pings: begin("pings")?,
         });
-        begun.charts = outputs::begin_charts(out, args.charts)?;
+        begun.charts = outputs::begin_charts(out, args.charts, args.quiet)?;
     }
     if let Some(report) = &args.report {
         begun.report = Some(begin_page(report)?);

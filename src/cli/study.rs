@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
 use super::plan::begin_page;
-use super::progress;
 use super::{ExitStatus, write_page};
+use super::{outputs, progress};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::report::chart::{StudyChart, of_study, save_study};
 use crate::report::html;
-use crate::report::study::{make_folder, write_tables};
+use crate::report::study::{MADE_OF, make_folder, write_tables};
 use crate::report::terminal;
 use crate::report::{OutputFolder, ReportError};
 use crate::study::{StudyPlan, StudyRun, draft};
@@ -82,6 +82,9 @@ pub enum StudyCommand {
 /// Folder of the runs analysed before, within that of the results.
 const CACHE: &str = "cache";
 
+/// Folder of the charts, likewise.
+const CHARTS: &str = "charts";
+
 pub(super) fn run(args: &StudyArgs) -> ExitStatus {
     let outcome = match &args.command {
         Some(StudyCommand::Init { folder, template }) => draft(folder, template.as_deref())
@@ -132,7 +135,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             "ccanalyze.version".to_owned(),
             env!("CARGO_PKG_VERSION").to_owned(),
         ),
-        ("ccanalyze.manifest".to_owned(), results.manifest.clone()),
+        (MADE_OF.to_owned(), results.manifest.clone()),
         ("ccanalyze.options".to_owned(), options(args)),
     ];
     let tables = study_tables(&results);
@@ -149,7 +152,9 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         files += 1;
     }
     files += write_tables(tables, out, &metadata)?.len();
-    if !args.charts.no_charts {
+    if args.charts.no_charts {
+        outputs::warn_of_older_charts(&out.join(CHARTS), args.quiet);
+    } else {
         save(&charts, out, args)?;
     }
     let shown = args.quiet || terminal::summarise_study(&results, out, files);
@@ -172,7 +177,7 @@ fn options(args: &StudyArgs) -> String {
 
 /// Draws charts into the folder `charts` of `out`, in the place of those of an earlier time.
 fn save(charts: &[StudyChart], out: &Path, args: &StudyArgs) -> Result<(), ReportError> {
-    let folder = OutputFolder::create(&out.join("charts"))?;
+    let folder = OutputFolder::create(&out.join(CHARTS))?;
     let threads = args.threads.map(usize::from);
     save_study(charts, folder.filling(), args.charts.svg, threads)?;
     folder.commit()?;

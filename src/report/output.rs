@@ -1,7 +1,7 @@
 //! Files that appear under their name only when they are complete.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -113,12 +113,70 @@ impl Pending {
         Ok(self.path.clone())
     }
 
+    /// Gives it up for having nothing to say; what an earlier run wrote under the final name goes
+    /// too, for it would be taken for this run's. That it is of an earlier run is told by `words`,
+    /// such as the names of columns, which are all in it; any other file stays.
+    ///
+    /// # Errors
+    /// [`ReportError::Write`] when it cannot be read or removed.
+    pub fn withdraw(self, words: &[&str]) -> Result<(), ReportError> {
+        remove_older(&self.path, words).map(drop)
+    }
+
     fn failed(&self, source: io::Error) -> ReportError {
         ReportError::Write {
             path: self.path.clone(),
             source,
         }
     }
+}
+
+/// How much of either end of a file is looked at for what tells who wrote it: tables have their
+/// columns there in any format.
+const END_BYTES: u64 = 256 << 10;
+
+/// Removes a file that an earlier run wrote, which all `words` in it tell; any other stays, and that
+/// there is none is no error. Whether it was removed.
+pub(super) fn remove_older(path: &Path, words: &[&str]) -> Result<bool, ReportError> {
+    let remove = || -> io::Result<bool> {
+        let is_older = match ends(path)? {
+            Some(ends) => words.iter().all(|word| contains(&ends, word.as_bytes())),
+            None => false,
+        };
+        if is_older {
+            fs::remove_file(path)?;
+        }
+        Ok(is_older)
+    };
+    match remove() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        outcome => outcome.map_err(|source| ReportError::Write {
+            path: path.to_path_buf(),
+            source,
+        }),
+    }
+}
+
+/// The first and the last bytes of a file; `None` of what is no file.
+fn ends(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    if !fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut file)
+        .take(END_BYTES)
+        .read_to_end(&mut bytes)?;
+    // No byte twice where the ends overlap.
+    let tail = length.saturating_sub(END_BYTES).max(bytes.len() as u64);
+    file.seek(SeekFrom::Start(tail))?;
+    file.take(END_BYTES).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+fn contains(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.windows(word.len().max(1)).any(|part| part == word)
 }
 
 impl Write for Pending {
@@ -267,6 +325,27 @@ mod tests {
         pending.commit().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_an_earlier_run_wrote_is_told_from_what_somebody_else_did() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.pings.csv");
+        let withdraw = || {
+            let pending = Pending::create(&path).unwrap();
+            pending.withdraw(&["identifier", "rtt_ns"]).unwrap();
+            path.exists()
+        };
+        assert!(!withdraw(), "none was there");
+        fs::write(&path, "capture,identifier,rtt_ns\na,1,2\n").unwrap();
+        assert!(!withdraw());
+        fs::write(&path, "ping,rtt_ns\n").unwrap();
+        assert!(withdraw(), "not a table of ours");
+        // Long files are looked at where they begin and where they end.
+        let long = [&vec![b'x'; 600_000][..], b"identifier rtt_ns"].concat();
+        fs::write(&path, long).unwrap();
+        assert!(!withdraw());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -6,23 +6,30 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::tables::{self, Metadata};
-use super::{Pending, ReportError};
+use super::{Pending, ReportError, output};
 use crate::table::StudyTable;
 
 #[cfg(all(feature = "charts", feature = "cli"))]
 pub(in crate::report) use text::rounded;
 
-/// Writes each table in each format into `folder`, which is made where it is not there. Every
-/// file is complete or not there at all.
+/// Endings of the files of a table.
+const ENDINGS: [&str; 4] = ["md", "tex", "csv", "parquet"];
+
+/// What files of a study's tables say they were made of: the manifest.
+pub const MADE_OF: &str = "ccanalyze.manifest";
+
+/// Writes each table in each format into `folder`, which is made where it is not there, and removes
+/// those of an earlier time that the study has no more. Every file is complete or not there at all.
 ///
 /// # Errors
-/// [`ReportError`] with the file that cannot be written.
+/// [`ReportError`] with the file that cannot be written or removed.
 pub fn write_tables(
     tables: Vec<StudyTable>,
     folder: &Path,
     metadata: &Metadata,
 ) -> Result<Vec<PathBuf>, ReportError> {
     let mut written = Vec::new();
+    let names: Vec<String> = tables.iter().map(|table| table.name.clone()).collect();
     for mut table in tables {
         for (ending, content) in [("md", text::markdown(&table)), ("tex", text::latex(&table))] {
             let path = folder.join(format!("{}.{ending}", table.name));
@@ -37,7 +44,31 @@ pub fn write_tables(
             written.push(tables::write(&mut table.frame, pending, metadata)?);
         }
     }
+    remove_older(folder, &names)?;
     Ok(written)
+}
+
+/// Removes tables that an earlier run of a study left in its folder, all but those of these `names`:
+/// those whose Parquet file says so, with what stands beside it in the other formats.
+fn remove_older(folder: &Path, names: &[String]) -> Result<(), ReportError> {
+    let failed = |source| ReportError::Write {
+        path: folder.to_path_buf(),
+        source,
+    };
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let is_new = name.is_none_or(|name| names.iter().any(|new| new == name));
+        if is_new || path.extension().is_none_or(|ending| ending != "parquet") {
+            continue;
+        }
+        if output::remove_older(&path, &[MADE_OF])? {
+            for ending in ENDINGS {
+                output::remove_older(&path.with_extension(ending), &[])?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes the folder of a study's results.

@@ -94,6 +94,20 @@ pub fn fill(
     pending.complete()
 }
 
+/// Gives up a file that was begun for a table without rows, and removes the one that an earlier run
+/// wrote there.
+///
+/// # Errors
+/// [`ReportError::Write`] when that cannot be removed.
+pub fn withdraw(table: &DataFrame, pending: Pending) -> Result<(), ReportError> {
+    let columns: Vec<&str> = table
+        .get_column_names()
+        .into_iter()
+        .map(PlSmallStr::as_str)
+        .collect();
+    pending.withdraw(&columns)
+}
+
 fn failure(path: PathBuf, error: PolarsError) -> ReportError {
     match error {
         PolarsError::IO { error, .. } => ReportError::Write {

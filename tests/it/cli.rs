@@ -178,6 +178,42 @@ fn an_older_result_is_replaced_only_by_a_complete_one() {
     assert_eq!(column(&out, "connection_id"), ["0", "0"]);
 }
 
+/// A capture of one ICMP echo request, of raw IP packets.
+fn ping_capture() -> Vec<u8> {
+    let ip = [
+        0x45, 0, 0, 28, 0, 1, 0, 0, 64, 1, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+    ];
+    let echo = [8, 0, 0, 0, 0, 7, 0, 1];
+    let mut bytes = Vec::new();
+    let header = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101];
+    let record = [1_u32, 0, 28, 28];
+    for word in header.into_iter().chain(record) {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend(ip.into_iter().chain(echo));
+    bytes
+}
+
+#[test]
+fn a_table_of_an_earlier_run_does_not_stay_beside_new_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let pings = folder.path().join("r.pings.csv");
+    fs::write(folder.path().join("pings.pcap"), ping_capture()).unwrap();
+    let good = capture("drop-one.pcap").display().to_string();
+    let run_on = |capture: &str| {
+        let run = run(folder.path(), &[capture, "--out", "r.csv", "--no-charts"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+    };
+    run_on("pings.pcap");
+    assert_eq!(column(&pings, "identifier"), ["7"]);
+    run_on(&good);
+    assert!(!pings.exists(), "there are no pings in this capture");
+    // But what is no such table is somebody's own.
+    fs::write(&pings, "mine").unwrap();
+    run_on(&good);
+    assert_eq!(fs::read(&pings).unwrap(), b"mine");
+}
+
 #[test]
 fn a_filter_keeps_what_it_names() {
     let paths = [capture("two-flows-cubic-bbr.pcap.zst")];

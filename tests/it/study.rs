@@ -56,6 +56,48 @@ fn goodput_bps(name: &str) -> f64 {
 }
 
 #[test]
+fn tables_that_a_study_has_no_more_do_not_stay() {
+    let folder = folder_with(&MANIFEST.replace("[study]", "[study]\nreport = \"series\""));
+    let results = folder.path().join("s");
+    let carry_out = || {
+        let run = run(
+            folder.path(),
+            &["study", "study.toml", "--out", "s", "--no-charts"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        names(&results)
+    };
+    let with_series = carry_out();
+    for ending in ["csv", "md", "parquet", "tex"] {
+        assert!(with_series.contains(&format!("report-series.{ending}")));
+    }
+    // What is not of a study is somebody's own.
+    fs::write(results.join("notes.parquet"), "mine").unwrap();
+    fs::write(folder.path().join("study.toml"), MANIFEST).unwrap();
+    let mut expected = with_series;
+    expected.retain(|name| !name.starts_with("report-"));
+    expected.insert("notes.parquet".to_owned());
+    assert_eq!(carry_out(), expected);
+}
+
+#[test]
+fn charts_that_stay_from_an_earlier_run_are_named() {
+    let folder = folder_with(MANIFEST);
+    let said = |results: &str| {
+        let args = ["study", "study.toml", "--out", results, "--no-charts"];
+        run(folder.path(), &args).stderr
+    };
+    assert_eq!(said("s"), "");
+    fs::create_dir(folder.path().join("s/charts")).unwrap();
+    let stay = ": those of an earlier run stay, for --no-charts puts none in their place";
+    assert!(said("s").contains(stay), "{}", said("s"));
+    fs::create_dir(folder.path().join("r.charts")).unwrap();
+    let args = ["cubic_20m_1.pcap", "--out", "r.csv", "--no-charts"];
+    let run = run(folder.path(), &args);
+    assert!(run.stderr.contains(stay), "{}", run.stderr);
+}
+
+#[test]
 fn a_group_has_the_statistics_of_its_runs_and_its_change_against_the_baseline() {
     let folder = folder_with(MANIFEST);
     let results = carried_out(folder.path());

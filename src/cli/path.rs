@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
 use super::charts::ChartArgs;
@@ -207,7 +207,33 @@ fn points(args: &PathArgs) -> anyhow::Result<Vec<Point>> {
             "-: each capture is read more than once, which standard input cannot be; write it to a file first"
         );
     }
+    ensure_different(&points)?;
     Ok(points.into_iter().map(Point::files).collect())
+}
+
+/// Checks that no file is given twice: at two points it would show an empty queue without drops, at
+/// one every packet twice.
+fn ensure_different(points: &[Vec<PathBuf>]) -> anyhow::Result<()> {
+    let mut seen: Vec<(PathBuf, usize)> = Vec::new();
+    for (point, files) in points.iter().enumerate() {
+        for path in files {
+            // However it is named; what is not there is said when it is opened.
+            let Ok(file) = path.canonicalize() else {
+                continue;
+            };
+            let earlier = seen.iter().find(|(other, _)| *other == file);
+            if let Some(&(_, at)) = earlier {
+                let name = path.display();
+                ensure!(
+                    at == point,
+                    "{name}: is given at two points: name a capture from before the queue and another one, taken at the same time, from after it"
+                );
+                bail!("{name}: is given twice at one point: name each part of a capture once");
+            }
+            seen.push((file, point));
+        }
+    }
+    Ok(())
 }
 
 fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {

@@ -115,6 +115,8 @@ fn one_bad_capture_does_not_lose_the_others() {
 fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
     let good = capture("drop-one.pcap");
     let good = good.to_str().unwrap();
+    let other = capture("keep-alive.pcap");
+    let other = other.to_str().unwrap();
     for (args, words) in [
         (
             &["missing.pcap"][..],
@@ -168,7 +170,7 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
                 "--before",
                 good,
                 "--after",
-                good,
+                other,
                 "--out",
                 "r.csv",
                 "--packets",
@@ -207,6 +209,29 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
             names(folder.path())
         );
         assert_eq!(run.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn a_capture_is_no_path_with_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let [good, other] =
+        ["drop-one.pcap", "keep-alive.pcap"].map(|name| capture(name).display().to_string());
+    // The same file by another name.
+    let again = good.replace("/captures/", "/captures/../captures/");
+    for (points, said) in [
+        (
+            vec!["--before", &good, "--after", &again],
+            "is given at two points",
+        ),
+        (
+            vec!["--point", &good, &again, "--point", &other],
+            "is given twice at one point",
+        ),
+    ] {
+        let run = run(folder.path(), &[&["path"], &points[..]].concat());
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
     }
 }
 

@@ -22,7 +22,9 @@ fn a_point_that_is_damaged_is_repaired_where_that_was_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let (bytes, at) = damaged();
     fs::write(folder.path().join("after.pcap"), bytes).unwrap();
-    fs::copy(capture("drop-one.pcap"), folder.path().join("before.pcap")).unwrap();
+    for name in ["before.pcap", "intact.pcap"] {
+        fs::copy(capture("drop-one.pcap"), folder.path().join(name)).unwrap();
+    }
     let args = ["path", "--before", "before.pcap", "--after"];
     let with = |after: &str, more: &[&str]| {
         let out = [after, "--no-charts", "--out", "p.csv"];
@@ -52,7 +54,7 @@ fn a_point_that_is_damaged_is_repaired_where_that_was_asked_for() {
     let tables = ["p.csv", "p.series.csv", "p.flow_series.csv"];
     let of_mended = tables.map(|name| table(folder.path(), name));
     assert!(table(folder.path(), "p.hops.csv").contains("capture_damaged"));
-    let intact = with("before.pcap", &["--repair"]);
+    let intact = with("intact.pcap", &["--repair"]);
     assert_eq!(
         (intact.status, intact.stderr.as_str()),
         (0, ""),

@@ -3,7 +3,7 @@
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 
 use super::ChartOptions;
-use super::label::{FlowName, capture_names, count, file_stem, flow_names};
+use super::label::{FlowName, abbreviate, capture_names, count, file_stem, flow_names};
 use super::style::Style;
 
 /// A flow with its name.
@@ -115,6 +115,7 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
         .take_while(|flow| flow.flow.counts_beside(largest))
         .count();
     let small = flows.split_off(drawn);
+    abbreviate(flows.iter_mut().map(|flow| &mut flow.name));
     (flows, small)
 }
 

@@ -1,7 +1,8 @@
 //! What captures, flows and files are called.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
+use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
 use crate::analyze::{CaptureAnalysis, Flow};
@@ -94,7 +95,12 @@ pub(super) struct FlowName {
     ports: (bool, bool),
     /// From 1: which of the flows between these ends, where ports were used again.
     number: u32,
+    /// How many of the last groups of a long IPv6 address are shown, behind its first one.
+    groups: usize,
 }
+
+/// Groups of an IPv6 address.
+const GROUPS: usize = 8;
 
 #[cfg(test)]
 impl FlowName {
@@ -105,6 +111,7 @@ impl FlowName {
             ends: (end, end),
             ports: (true, true),
             number,
+            groups: GROUPS,
         }
     }
 }
@@ -113,7 +120,8 @@ impl FlowName {
     /// Sender and receiver.
     fn ends(&self) -> (String, String) {
         let (src, dst) = &self.ends;
-        (endpoint(src, self.ports.0), endpoint(dst, self.ports.1))
+        let shown = |end: &Endpoint, port| endpoint(end, port, self.groups);
+        (shown(src, self.ports.0), shown(dst, self.ports.1))
     }
 
     /// What tells it from other flows between its ends.
@@ -129,6 +137,31 @@ impl Display for FlowName {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (src, dst) = self.ends();
         write!(f, "{src} → {dst}{}", self.number())
+    }
+}
+
+/// Leaves out of long IPv6 addresses what is between their first group and as many of the last ones
+/// as tell the addresses of these flows apart: two whole ones take most of a legend's width.
+pub(super) fn abbreviate<'a>(names: impl Iterator<Item = &'a mut FlowName>) {
+    let mut names: Vec<&mut FlowName> = names.collect();
+    let addresses: BTreeSet<Ipv6Addr> = names
+        .iter()
+        .flat_map(|name| [name.ends.0.ip(), name.ends.1.ip()])
+        .filter_map(|ip| match ip {
+            IpAddr::V6(ip) => Some(ip),
+            IpAddr::V4(_) => None,
+        })
+        .collect();
+    let are_enough = |&groups: &usize| {
+        let mut seen = BTreeSet::new();
+        addresses.iter().all(|ip| {
+            let all = ip.segments();
+            seen.insert((all[0], all[GROUPS - groups..].to_vec()))
+        })
+    };
+    let groups = (1..GROUPS - 1).find(are_enough).unwrap_or(GROUPS);
+    for name in &mut names {
+        name.groups = groups;
     }
 }
 
@@ -185,15 +218,32 @@ fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
             ends: *ends,
             ports: ports.unwrap_or((true, true)),
             number: if ports.is_some() { 1 } else { number(ends) },
+            groups: GROUPS,
         })
         .collect()
 }
 
-fn endpoint(end: &Endpoint, port: bool) -> String {
+fn endpoint(end: &Endpoint, port: bool, groups: usize) -> String {
     match (end.ip(), port) {
+        (IpAddr::V6(ip), false) => address(ip, groups),
+        (IpAddr::V6(ip), true) => format!("[{}]:{}", address(ip, groups), end.port()),
         (ip, false) => ip.to_string(),
-        (ip, true) if ip.is_ipv6() => format!("[{ip}]:{}", end.port()),
         (ip, true) => format!("{ip}:{}", end.port()),
+    }
+}
+
+/// An address, of which only the first group and so many of the last are shown if that is shorter.
+fn address(ip: Ipv6Addr, groups: usize) -> String {
+    let whole = ip.to_string();
+    let all = ip.segments();
+    let shown = all[GROUPS - groups..].iter();
+    let tail: Vec<String> = shown.map(|group| format!("{group:x}")).collect();
+    let short = format!("{:x}:…:{}", all[0], tail.join(":"));
+    // One that begins with zeros is of a kind of its own, such as one that holds an IPv4 address.
+    if all[0] != 0 && short.chars().count() < whole.len() {
+        short
+    } else {
+        whole
     }
 }
 
@@ -433,6 +483,34 @@ mod tests {
         // The same ports again.
         let (names, _) = of(&[download[0], download[0]]);
         assert_eq!(names, ["10.0.0.1:80", "10.0.0.1:80 (#2)"]);
+    }
+
+    #[test]
+    fn long_ipv6_addresses_keep_what_tells_them_apart() {
+        let end = |text: &str| Endpoint::v6(text.parse::<Ipv6Addr>().unwrap().octets(), 80);
+        let named = |ends: &[(&str, &str)]| -> Vec<String> {
+            let ends: Vec<_> = ends.iter().map(|(a, b)| (end(a), end(b))).collect();
+            let mut names = names_of_ends(&ends);
+            abbreviate(names.iter_mut());
+            names.iter().map(FlowName::to_string).collect()
+        };
+        let server = "2001:db8:1234:5678:9abc::1001";
+        assert_eq!(
+            named(&[
+                (server, "2001:db8:ffff:eeee:dddd::aaaa"),
+                (server, "fd77::1")
+            ]),
+            ["2001:…:1001 → 2001:…:aaaa", "2001:…:1001 → fd77::1"]
+        );
+        // Two hosts of the same number in two networks need more of their addresses.
+        assert_eq!(
+            named(&[(server, "2001:db8:1234:5678:9abd::1001")]),
+            ["2001:…:9abc:0:0:1001 → 2001:…:9abd:0:0:1001"]
+        );
+        assert_eq!(
+            named(&[("0:1:2:3:4:5:6:7", "2001:db8:1234:5678:9abc::1")]),
+            ["0:1:2:3:4:5:6:7 → 2001:…:1"]
+        );
     }
 
     #[test]

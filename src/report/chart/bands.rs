@@ -3,11 +3,14 @@
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Stroke};
 use super::frame::{Panel, Swatch, header};
-use super::grouped_bars::{Estimate, n_words};
+use super::grouped_bars::{Estimate, n_words, whisker};
 use super::palette::{Colour, variant};
 use super::plot::{joined, marked, outline};
 use super::style::Style;
 use super::thin;
+
+/// Half the width of a whisker's ends.
+const WHISKER: f64 = 10.0;
 
 /// Lines, each of a variant.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,42 +50,19 @@ impl BandLines {
             ..x
         };
         let y = Axis::linear(self.y, low.min(0.0), high, 7);
-        let mut legend: Vec<(Swatch, String)> = self
-            .lines
-            .iter()
-            .map(|(name, _)| (Swatch::Line(variant(name)), name.clone()))
-            .collect();
-        if self.points().any(|(_, of)| of.interval.is_some()) {
-            legend.push((Swatch::Band(Colour::INK), "interval".to_owned()));
-        }
+        let lines = self.in_order();
         let mut canvas = Canvas::new(style, style.size.height());
         let notes = [
             self.note.clone(),
             n_words(self.points().map(|(_, of)| of.n)),
         ];
-        let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
+        let top = header(&mut canvas, &self.title, &joined(&notes), &legend(&lines));
         let height = style.size.height();
         canvas.height = height.max((top + 0.55 * height).ceil());
         let panel = Panel::between(&canvas, top, canvas.height - 16.0, x, y);
         panel.draw_back(&mut canvas);
-        let lines: Vec<(&str, Vec<(f64, Estimate)>)> = self
-            .lines
-            .iter()
-            .map(|(name, points)| {
-                let mut points = points.clone();
-                points.sort_by(|one, two| one.0.total_cmp(&two.0));
-                (name.as_str(), points)
-            })
-            .collect();
         for (name, points) in &lines {
-            let slices = thin::band(points.iter().filter_map(|&(x, of)| {
-                let (low, high) = of.interval?;
-                let ((x, low), (_, high)) = (panel.at(x, low), panel.at(x, high));
-                Some((x, low, high))
-            }));
-            if slices.len() > 1 {
-                canvas.area(outline(&slices), variant(name).colour, 0.18);
-            }
+            draw_intervals(&mut canvas, &panel, name, points);
         }
         for (rank, (name, points)) in lines.iter().enumerate().rev() {
             let style = variant(name);
@@ -105,5 +85,106 @@ impl BandLines {
             }
         }
         Some(canvas)
+    }
+
+    /// The lines with their points from left to right.
+    fn in_order(&self) -> Vec<(&str, Points)> {
+        let lines = self.lines.iter();
+        lines
+            .map(|(name, points)| {
+                let mut points = points.clone();
+                points.sort_by(|one, two| one.0.total_cmp(&two.0));
+                (name.as_str(), points)
+            })
+            .collect()
+    }
+}
+
+/// Points of a line: the condition, and what was measured.
+type Points = Vec<(f64, Estimate)>;
+
+/// Points with an interval that follow each other.
+fn stretches(points: &[(f64, Estimate)]) -> impl Iterator<Item = &[(f64, Estimate)]> {
+    let has = |point: &(f64, Estimate)| point.1.interval.is_some();
+    let chunks = points.chunk_by(move |one, two| has(one) == has(two));
+    chunks.filter(move |chunk| has(&chunk[0]))
+}
+
+/// The lines, and what their intervals are drawn as.
+fn legend(lines: &[(&str, Points)]) -> Vec<(Swatch, String)> {
+    let mut legend: Vec<(Swatch, String)> = lines
+        .iter()
+        .map(|(name, _)| (Swatch::Line(variant(name)), (*name).to_owned()))
+        .collect();
+    let mut stretches = lines.iter().flat_map(|(_, points)| stretches(points));
+    let swatch = stretches.next().map(|first| {
+        if first.len() > 1 || stretches.any(|stretch| stretch.len() > 1) {
+            Swatch::Band(Colour::INK)
+        } else {
+            Swatch::Tick(Colour::INK, 3.0)
+        }
+    });
+    legend.extend(swatch.map(|swatch| (swatch, "interval".to_owned())));
+    legend
+}
+
+/// A band where points with an interval follow each other; a whisker about one that is alone, of
+/// which a band would show nothing.
+fn draw_intervals(canvas: &mut Canvas, panel: &Panel, name: &str, points: &[(f64, Estimate)]) {
+    let colour = variant(name).colour;
+    for stretch in stretches(points) {
+        let slices = stretch.iter().filter_map(|&(x, of)| {
+            let (low, high) = of.interval?;
+            let ((x, low), (_, high)) = (panel.at(x, low), panel.at(x, high));
+            Some((x, low, high))
+        });
+        match thin::band(slices).as_slice() {
+            [(x, low, high)] => whisker(canvas, *x, (*low, *high), WHISKER, colour),
+            slices => canvas.area(outline(slices), colour, 0.18),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::canvas::Shape;
+
+    fn areas(intervals: [Option<(f64, f64)>; 3]) -> (usize, bool) {
+        let point = |(index, interval): (usize, Option<(f64, f64)>)| {
+            let of = Estimate {
+                value: 5e6,
+                interval,
+                n: 2,
+            };
+            (index as f64, of)
+        };
+        let points: Points = intervals.into_iter().enumerate().map(point).collect();
+        let lines = BandLines {
+            title: String::new(),
+            note: String::new(),
+            x: Quantity::PLAIN,
+            x_name: "Loss".to_owned(),
+            y: Quantity::GOODPUT,
+            lines: vec![("cubic".to_owned(), points)],
+        };
+        let canvas = lines.draw(Style::default()).unwrap();
+        let shapes = canvas.shapes.iter();
+        let areas = shapes.filter(|shape| matches!(shape, Shape::Area { .. }));
+        let told = canvas
+            .shapes
+            .iter()
+            .any(|shape| matches!(shape, Shape::Text { text, .. } if text == "interval"));
+        (areas.count(), told)
+    }
+
+    #[test]
+    fn an_interval_is_a_band_only_beside_another_one() {
+        let some = Some((4e6, 6e6));
+        // The band and its sample in the legend.
+        assert_eq!(areas([some, some, None]), (2, true));
+        // Nothing was measured that would tell how far the middle one can be trusted.
+        assert_eq!(areas([some, None, some]), (0, true));
+        assert_eq!(areas([None, None, None]), (0, false));
     }
 }

@@ -219,7 +219,13 @@ fn draw_box(
         (stats.q1, stats.whisker_low),
         (stats.q3, stats.whisker_high),
     ] {
-        half_whisker(canvas, middle, (height(quartile), height(end)), cap);
+        half_whisker(
+            canvas,
+            middle,
+            (height(quartile), height(end)),
+            cap,
+            Colour::INK,
+        );
     }
     let (low, high) = (height(stats.q1), height(stats.q3));
     // A box without height is still there.

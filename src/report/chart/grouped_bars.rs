@@ -51,6 +51,10 @@ const SEEN: f64 = 0.15;
 
 /// Lines of a group's name.
 const NAME_LINES: usize = 5;
+/// Between two names.
+const NAME_GAP: f64 = 12.0;
+/// So many groups less in a row, at most, for names that are whole.
+const FEWER_MAX: usize = 2;
 const LINE: f64 = 28.0;
 
 impl GroupedBars {
@@ -86,7 +90,8 @@ impl GroupedBars {
         }
     }
 
-    /// Groups in a row, of a width: a group needs room for its bars, and its name for a word or two.
+    /// Groups in a row, of a width: a group needs room for its bars, and its name for a word or two;
+    /// a few groups less where a name would be shortened otherwise.
     fn in_row(&self, width: f64, bars_most: usize) -> usize {
         let words = self.groups.iter().flat_map(|(name, _)| name.split(' '));
         let widest = words.map(|word| text_width(word, LABEL) + 14.0);
@@ -96,7 +101,17 @@ impl GroupedBars {
             ((width / pitch) as usize).clamp(1, self.groups.len().max(1))
         };
         let roomy = self.groups.len().div_ceil(in_row(NUMBERED)) <= ROWS_MAX;
-        let in_row = in_row(if roomy { NUMBERED } else { BAR_MIN });
+        let most = in_row(if roomy { NUMBERED } else { BAR_MIN });
+        let are_whole = |in_row: &usize| {
+            let room = width / *in_row as f64 - NAME_GAP;
+            let mut lines = self
+                .groups
+                .iter()
+                .flat_map(|(name, _)| wrap(name, LABEL, room, NAME_LINES));
+            lines.all(|line| !line.contains('…'))
+        };
+        let fewer = most.saturating_sub(FEWER_MAX).max(1)..=most;
+        let in_row = fewer.rev().find(are_whole).unwrap_or(most);
         self.groups
             .len()
             .div_ceil(self.groups.len().div_ceil(in_row))
@@ -121,7 +136,7 @@ impl GroupedBars {
         }
         let top = header(&mut canvas, &self.title, &joined(&notes), &self.legend());
         let names = self.groups.iter().map(|(name, _)| name.as_str());
-        let below = below(names, width / in_row as f64 - 12.0, NAME_LINES);
+        let below = below(names, width / in_row as f64 - NAME_GAP, NAME_LINES);
         let height = style.size.height();
         let room = if rows == 1 {
             (height - top - 44.0 - below - 16.0).max(0.35 * height)
@@ -138,7 +153,7 @@ impl GroupedBars {
             for (place, (name, bars)) in groups.iter().enumerate() {
                 let middle = panel.left + (place as f64 + 0.5) * pitch;
                 let at = (middle, panel.bottom);
-                draw_name(&mut canvas, name, at, pitch - 12.0, NAME_LINES);
+                draw_name(&mut canvas, name, at, pitch - NAME_GAP, NAME_LINES);
                 self.draw_group(&mut canvas, &panel, (middle, pitch), bars, bars_most);
             }
             // The zero line lies above the bars.
@@ -190,7 +205,13 @@ impl GroupedBars {
             if let Some((interval_low, interval_high)) = estimate.interval {
                 let ((_, low), (_, high)) =
                     (panel.at(0.0, interval_low), panel.at(0.0, interval_high));
-                whisker(canvas, centre, (low, high), (width * 0.22).min(10.0));
+                whisker(
+                    canvas,
+                    centre,
+                    (low, high),
+                    (width * 0.22).min(10.0),
+                    Colour::INK,
+                );
                 tip = tip.min(high);
             }
             if let Some(font) = font.filter(|_| tip - 10.0 > panel.top) {
@@ -245,16 +266,28 @@ fn seen(height: f64, zero: f64) -> (f64, f64) {
 }
 
 /// A vertical line with a bar at either end.
-fn whisker(canvas: &mut Canvas, x: f64, (low, high): (f64, f64), half: f64) {
-    half_whisker(canvas, x, (low, high), half);
-    half_whisker(canvas, x, (high, low), half);
+pub(super) fn whisker(
+    canvas: &mut Canvas,
+    x: f64,
+    (low, high): (f64, f64),
+    half: f64,
+    colour: Colour,
+) {
+    half_whisker(canvas, x, (low, high), half, colour);
+    half_whisker(canvas, x, (high, low), half, colour);
 }
 
 /// A vertical line with a bar at the end that it leads to.
-pub(super) fn half_whisker(canvas: &mut Canvas, x: f64, (from, to): (f64, f64), half: f64) {
-    let ink = Stroke::solid(Colour::INK, 2.0);
-    canvas.line(&[(x, from), (x, to)], ink);
-    canvas.line(&[(x - half, to), (x + half, to)], ink);
+pub(super) fn half_whisker(
+    canvas: &mut Canvas,
+    x: f64,
+    (from, to): (f64, f64),
+    half: f64,
+    colour: Colour,
+) {
+    let stroke = Stroke::solid(colour, 2.0);
+    canvas.line(&[(x, from), (x, to)], stroke);
+    canvas.line(&[(x - half, to), (x + half, to)], stroke);
 }
 
 /// Draws a name in lines below the data.
@@ -299,6 +332,31 @@ pub(super) fn columns_max(style: Style, roomy: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_shorter_where_names_would_lose_their_middle() {
+        let estimate = Estimate {
+            value: 1e6,
+            interval: None,
+            n: 1,
+        };
+        let bars = |name: &str| GroupedBars {
+            title: String::new(),
+            note: String::new(),
+            quantity: Quantity::GOODPUT,
+            groups: (0..12)
+                .map(|group| {
+                    let bars = vec![("cubic".to_owned(), Some(estimate))];
+                    (name.replace('#', &group.to_string()), bars)
+                })
+                .collect(),
+        };
+        let width = 1000.0;
+        assert_eq!(bars("case #").in_row(width, 1), 6);
+        let long = bars("core, #-bytefifo-vegas-westwood, 10 Mbit/s, several, 3 flows");
+        let in_row = long.in_row(width, 1);
+        assert!((4..6).contains(&in_row), "{in_row}");
+    }
 
     #[test]
     fn numbers_are_no_finer_than_can_be_seen() {

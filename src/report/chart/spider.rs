@@ -66,8 +66,7 @@ impl Spiders {
         (0..self.axes.len())
             .map(|axis| {
                 let values = shapes().filter_map(|shape| *shape.values.get(axis)?);
-                let end = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
-                if end > 0.0 { end } else { 1.0 }
+                values.filter(|value| value.is_finite()).fold(0.0, f64::max)
             })
             .collect()
     }
@@ -170,6 +169,15 @@ impl Rim {
             down: -angle.cos(),
             end,
             texts: [quantity.name.to_owned(), quantity.format(end)],
+        }
+    }
+
+    /// Where a value is on the axis: at its beginning where all are 0.
+    fn share(&self, value: f64) -> f64 {
+        if self.end > 0.0 {
+            (value / self.end).clamp(0.0, 1.0)
+        } else {
+            0.0
         }
     }
 
@@ -317,7 +325,7 @@ impl Web<'_> {
         let style = variant(&shape.name);
         let values = shape.values.iter().flatten().zip(self.rims);
         let mut points: Vec<Point> = values
-            .map(|(value, rim)| self.at(rim, (value / rim.end).clamp(0.0, 1.0)))
+            .map(|(value, rim)| self.at(rim, rim.share(*value)))
             .collect();
         canvas.area(points.clone(), style.colour, 0.08);
         for &point in &points {

@@ -298,6 +298,11 @@ fn a_spider_ends_at_the_largest_value_of_each_axis() {
     let middle = cubic[2];
     let up = |points: &[(f64, f64)]| middle.1 - points[0].1;
     assert!((up(cubic) - 2.0 * up(bbr)).abs() < 1e-6);
+    // Where nothing was sent again at all, the axis does not end at 100 %.
+    let mut without = spiders.clone();
+    without.panels[0].1.pop();
+    let canvas = without.draw(Style::default()).unwrap();
+    assert!(texts(&canvas).contains(&"0 %"), "{:?}", texts(&canvas));
     let two = Spiders {
         axes: spiders.axes[..2].to_vec(),
         ..spiders

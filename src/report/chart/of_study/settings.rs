@@ -167,6 +167,7 @@ impl<'a> Settings<'a> {
             .map(|(setting, of)| (setting, weight(&of).max(1), of))
             .collect();
         split(weighed, capacity, &mut |page| pages.push(self.page(page)));
+        number_alike(&mut pages);
         pages
     }
 
@@ -201,6 +202,20 @@ impl<'a> Settings<'a> {
                 .zip(&parts)
                 .map(|((_, _, of), parts)| (joined(parts, false), of))
                 .collect(),
+        }
+    }
+}
+
+/// Numbers pages of the same words, which could not be told apart by their titles.
+fn number_alike<T>(pages: &mut [Page<T>]) {
+    for alike in pages.chunk_by_mut(|one, next| one.common == next.common) {
+        let all = alike.len();
+        if all < 2 {
+            continue;
+        }
+        for (index, page) in alike.iter_mut().enumerate() {
+            let apart = if page.common.is_empty() { "" } else { ", " };
+            page.common = format!("{}{apart}part {} of {all}", page.common, index + 1);
         }
     }
 }

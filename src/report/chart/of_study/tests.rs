@@ -224,6 +224,20 @@ fn many_settings_are_dealt_out_to_charts_where_a_label_changes() {
 }
 
 #[test]
+fn charts_of_the_same_settings_are_numbered_in_their_titles() {
+    let mut draft = Draft::new(&[("place", None), ("scenario", None)]);
+    for scenario in 0..30 {
+        let name = format!("case-{scenario}");
+        draft.run(&["home", &name], &[], &[goodput("cubic", 1e6)]);
+    }
+    let charts = draft.charts(&[]);
+    for (stem, part) in [("bars-goodput-01", "1 of 2"), ("bars-goodput-02", "2 of 2")] {
+        let title = format!("Goodput – draft: home, part {part}");
+        assert!(has(named(&charts, stem), &title), "{title}");
+    }
+}
+
+#[test]
 fn fairness_is_seen_from_the_same_flow_whichever_started_first() {
     let mut draft = Draft::new(&[]);
     let flow = |variant| FlowOf(variant, (0, 10), &[]);

@@ -61,7 +61,7 @@ fn of_manifest(gallery: &Gallery, manifest: &str) -> Result<(), Failure> {
     std::fs::write(&path, text)?;
     let plan = StudyPlan::read(&path)?;
     let results = plan.carry_out(None, &Watch::default());
-    let charts = of_study(&plan.reports, &results, gallery.style);
+    let charts = of_study(&plan.reports, &results, gallery.style).charts;
     for (_, stem, name) in wanted() {
         let found = charts.iter().find(|chart| chart.stem == *stem);
         gallery.draw(name, |_| Ok(found.map(|chart| chart.canvas.clone())))?;

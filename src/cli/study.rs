@@ -9,7 +9,7 @@ use super::{ExitStatus, write_page};
 use super::{outputs, progress};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
-use crate::report::chart::{StudyChart, of_study, save_study};
+use crate::report::chart::{CHARTS_MAX, StudyChart, StudyCharts, of_study, save_study};
 use crate::report::html;
 use crate::report::study::{MADE_OF, make_folder, write_tables};
 use crate::report::terminal;
@@ -140,11 +140,17 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     ];
     let tables = study_tables(&results);
     let style = args.charts.style();
-    let charts = if args.charts.no_charts {
-        Vec::new()
+    let StudyCharts { charts, left_out } = if args.charts.no_charts {
+        StudyCharts::default()
     } else {
         of_study(&plan.reports, &results, style)
     };
+    if !args.quiet && !left_out.is_empty() {
+        terminal::say(&format!(
+            "warning: only the first {CHARTS_MAX} charts of {} were drawn; the tables hold all settings, and fewer labels in group_by make fewer charts",
+            left_out.join(", ")
+        ));
+    }
     let mut files = charts.len();
     if let Some(pending) = page {
         let page = html::of_study(&results, &tables, &charts, style.theme, &metadata);

@@ -64,7 +64,7 @@ pub use grouped_bars::{Bar, Estimate, GroupedBars};
 pub use heat_map::{HeatMap, HeatMaps, HeatScale};
 #[cfg(feature = "cli")]
 pub(super) use label::visible;
-pub use of_study::{StudyChart, of_study};
+pub use of_study::{CHARTS_MAX, StudyChart, StudyCharts, of_study};
 pub use palette::{Colour, LineStyle, Marker, variant};
 pub use spider::{SpiderShape, Spiders};
 pub use style::{Size, Style, Theme};

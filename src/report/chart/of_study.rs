@@ -24,7 +24,7 @@ use super::style::Style;
 use settings::Settings;
 
 /// Charts of one kind; a study that has more is better looked at by its tables.
-const CHARTS_MAX: usize = 12;
+pub const CHARTS_MAX: usize = 12;
 
 /// Names that the label which tells variants apart usually has; of a loss, of a delay.
 const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "cc"];
@@ -42,15 +42,24 @@ pub struct StudyChart {
     pub canvas: Canvas,
 }
 
-/// The charts of a study, in a fixed order. `reports` tell which labels are what.
+/// The charts of a study.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StudyCharts {
+    /// The charts, in a fixed order.
+    pub charts: Vec<StudyChart>,
+    /// Kinds of which there are more than are drawn: the beginnings of their file names.
+    pub left_out: Vec<String>,
+}
+
+/// The charts of a study. `reports` tell which labels are what.
 #[must_use]
-pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) -> Vec<StudyChart> {
+pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) -> StudyCharts {
     let study = Study {
         results,
         roles: Roles::of(reports, results),
         style,
     };
-    let mut charts = Charts(Vec::new());
+    let mut charts = StudyCharts::default();
     amounts::bars(&study, &mut charts);
     amounts::boxes(&study, &mut charts);
     series::series(&study, reports, &mut charts);
@@ -64,13 +73,10 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     splits::accuracy(&study, &mut charts);
     mobility::spiders(&study, &mut charts);
     mobility::ecdfs(&study, &mut charts);
-    charts.0
+    charts
 }
 
-/// Charts put together so far.
-struct Charts(Vec<StudyChart>);
-
-impl Charts {
+impl StudyCharts {
     /// Adds charts of one kind: numbered where there are several, the first ones where there are
     /// too many.
     fn add(
@@ -79,7 +85,11 @@ impl Charts {
         kind: &str,
         canvases: impl IntoIterator<Item = Option<Canvas>>,
     ) {
-        let canvases: Vec<Canvas> = canvases.into_iter().flatten().take(CHARTS_MAX).collect();
+        let mut all = canvases.into_iter().flatten();
+        let canvases: Vec<Canvas> = all.by_ref().take(CHARTS_MAX).collect();
+        if all.next().is_some() {
+            self.left_out.push(kind.to_owned());
+        }
         let several = canvases.len() > 1;
         for (index, canvas) in canvases.into_iter().enumerate() {
             let stem = if several {
@@ -87,7 +97,7 @@ impl Charts {
             } else {
                 kind.to_owned()
             };
-            self.0.push(StudyChart {
+            self.charts.push(StudyChart {
                 topic,
                 stem,
                 canvas,

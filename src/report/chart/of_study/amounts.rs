@@ -9,7 +9,7 @@ use super::super::boxes::{BoxPanel, Boxes};
 use super::super::grouped_bars::{Bar, Estimate, GroupedBars};
 use super::super::label::count;
 use super::settings::{Company, Page, Part, Setting, name_of};
-use super::{Charts, Study, drawn};
+use super::{Study, StudyCharts, drawn};
 
 /// Settings on one chart of bars.
 const SETTINGS_MAX: usize = 24;
@@ -136,7 +136,7 @@ pub(super) fn interval_note<'e>(estimates: impl Iterator<Item = &'e Estimate>) -
 }
 
 /// Goodput, latency, overhead and retransmissions, variant beside variant for each setting.
-pub(super) fn bars(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
     for metric in BARS {
         let (quantity, _) = drawn(metric);
         let found = study.means(metric, &[], |_| true);
@@ -253,7 +253,7 @@ impl Samples {
 }
 
 /// Box and whisker of goodput beside ping or RTT, and of completion times, by variant.
-pub(super) fn boxes(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn boxes(study: &Study<'_>, charts: &mut StudyCharts) {
     let settings = study.settings(&[]);
     let mut found: BTreeMap<Setting, Samples> = BTreeMap::new();
     for run in study.runs() {

@@ -13,7 +13,7 @@ use super::super::grouped_bars::{Estimate, n_words};
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::amounts::{estimate, interval_note};
 use super::settings::{Page, Setting, axis_name, is_number, name_of, written};
-use super::{Charts, Study, drawn};
+use super::{Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Over loss, delay and other numbers";
 
@@ -90,7 +90,7 @@ impl Study<'_> {
 }
 
 /// Utilisation over loss and delay; goodput where no capacity is known.
-pub(super) fn heat_maps(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn heat_maps(study: &Study<'_>, charts: &mut StudyCharts) {
     let Some([of_columns, of_rows]) = study.axis_titles() else {
         return;
     };
@@ -148,7 +148,7 @@ pub(super) fn heat_maps(study: &Study<'_>, charts: &mut Charts) {
 }
 
 /// Goodput over each label with numbers that has some values.
-pub(super) fn lines(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn lines(study: &Study<'_>, charts: &mut StudyCharts) {
     let grid = [study.roles.loss, study.roles.delay];
     let cells = cells(study, Metric::GoodputBps);
     let cells = cells

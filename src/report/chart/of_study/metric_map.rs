@@ -11,7 +11,7 @@ use super::super::grouped_bars::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::grid::{axis, texts};
 use super::settings::{Page, Setting, axis_name};
-use super::{Charts, Study, drawn};
+use super::{Study, StudyCharts, drawn};
 
 const TOPIC: &str = "A metric over two labels";
 
@@ -31,7 +31,7 @@ struct Measure<'a> {
 }
 
 /// Means and changes of every such report.
-pub(super) fn maps(study: &Study<'_>, reports: &[ReportPlan], charts: &mut Charts) {
+pub(super) fn maps(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     for report in reports {
         let ReportPlan::HeatMap(report) = report else {
             continue;

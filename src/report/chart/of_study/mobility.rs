@@ -11,7 +11,7 @@ use super::super::palette::variant;
 use super::super::spider::{SpiderShape, Spiders};
 use super::super::style::Size;
 use super::settings::{Page, Setting, name_of};
-use super::{Charts, Study, moves};
+use super::{Study, StudyCharts, moves};
 
 const TOPIC: &str = "Goodput, delay and retransmissions together";
 
@@ -36,7 +36,7 @@ impl Study<'_> {
 }
 
 /// The means of each variant as a polygon.
-pub(super) fn spiders(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
     type Shapes = BTreeMap<Variant, SpiderShape>;
     let mut found: BTreeMap<Setting, Shapes> = BTreeMap::new();
     for (axis, metric) in AXES.into_iter().enumerate() {
@@ -82,7 +82,7 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut Charts) {
 }
 
 /// How the balanced metric of bins is distributed, by variant.
-pub(super) fn ecdfs(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn ecdfs(study: &Study<'_>, charts: &mut StudyCharts) {
     type Values = BTreeMap<Variant, Vec<f64>>;
     let of_mobility = study.of_mobility();
     let settings = study.settings(&[]);

@@ -9,7 +9,7 @@ use super::super::boxes::{BoxPanel, Boxes};
 use super::super::densities::{FnessPair, FnessScatter};
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::settings::{Page, Setting, name_of};
-use super::{CHARTS_MAX, Charts, Study, drawn};
+use super::{CHARTS_MAX, Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Two flows";
 
@@ -40,7 +40,7 @@ impl Study<'_> {
 }
 
 /// Fairness of each pair, for both orders in which its flows may start.
-pub(super) fn fness(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
     type Pairs = BTreeMap<(Variant, Variant), FnessPair>;
     let mut found: BTreeMap<Setting, Pairs> = BTreeMap::new();
     for (run, flows) in study.pairs() {
@@ -106,7 +106,7 @@ fn named(name: &str, setting: &str) -> String {
 }
 
 /// How far each pair fills the queue.
-pub(super) fn queue_share(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
     type Shares = BTreeMap<(Variant, Variant), Vec<f64>>;
     let mut found: BTreeMap<Setting, Shares> = BTreeMap::new();
     for (run, flows) in study.pairs() {
@@ -161,7 +161,7 @@ pub(super) fn queue_share(study: &Study<'_>, charts: &mut Charts) {
 }
 
 /// Completion times of short flows beside long ones, and of these.
-pub(super) fn completion(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
     /// Of short, of long flows.
     type Times = [BTreeMap<(Variant, Variant), Vec<f64>>; 2];
     let mut found: BTreeMap<Setting, Times> = BTreeMap::new();

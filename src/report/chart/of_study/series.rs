@@ -10,7 +10,7 @@ use super::super::boxes::{BoxPanel, Boxes};
 use super::super::grouped_bars::Estimate;
 use super::amounts::{estimate, interval_note};
 use super::settings::{Page, Setting, name_of};
-use super::{Charts, Study};
+use super::{Study, StudyCharts};
 
 const TOPIC: &str = "Steps of time";
 
@@ -30,7 +30,7 @@ fn drawn(kind: SeriesKind) -> (Quantity, f64) {
 type Runs<'r> = BTreeMap<Variant, Vec<&'r StudyRun>>;
 
 /// Boxes of the steps of all runs of a setting, and the steps over time.
-pub(super) fn series(study: &Study<'_>, reports: &[ReportPlan], charts: &mut Charts) {
+pub(super) fn series(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     let Some(report) = reports.iter().find_map(|report| match report {
         ReportPlan::Series(report) => Some(*report),
         _ => None,

@@ -11,7 +11,7 @@ use super::super::grouped_bars::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::grid::{Cells, axis, cells, median, texts};
 use super::settings::{Page, Setting, axis_name, is_number, name_of, unit};
-use super::{Charts, Study, drawn};
+use super::{Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Split paths";
 
@@ -89,7 +89,7 @@ impl Measured {
 }
 
 /// A path split behind a segment without loss: measured end to end, predicted, and the difference.
-pub(super) fn split_maps(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn split_maps(study: &Study<'_>, charts: &mut StudyCharts) {
     let Some([of_columns, of_rows]) = study.axis_titles() else {
         return;
     };
@@ -242,7 +242,7 @@ fn axes(study: &Study<'_>, runs: &[&StudyRun]) -> Option<[Axis; 2]> {
 }
 
 /// What was predicted of split paths beside what was measured, and the difference.
-pub(super) fn accuracy(study: &Study<'_>, charts: &mut Charts) {
+pub(super) fn accuracy(study: &Study<'_>, charts: &mut StudyCharts) {
     /// Measured and predicted, in bit/s.
     type Both = [Vec<f64>; 2];
     type Paths = BTreeMap<(Vec<Option<LabelValue>>, Vec<Option<LabelValue>>), Both>;

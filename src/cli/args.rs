@@ -14,6 +14,9 @@ const EXAMPLES: &str = "Examples:
   ccanalyze *.pcap --out results.parquet           tables and charts
   ccanalyze *.pcap --report run.html -c 50Mbit     one page with all of it";
 
+const PATH_USAGE: &str = "ccanalyze path --before <CAPTURE>... --after <CAPTURE>... [OPTIONS]
+       ccanalyze path --point <CAPTURE>... --point <CAPTURE>... [OPTIONS]";
+
 const PATH_EXAMPLES: &str = "Example:
   ccanalyze path --before ingress.pcap --after egress.pcap --limit 100p --out path.parquet
 
@@ -121,7 +124,7 @@ pub struct Args {
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Compare captures from before and after a queue: delay, queue and drops
-    #[command(after_help = PATH_EXAMPLES)]
+    #[command(after_help = PATH_EXAMPLES, override_usage = PATH_USAGE)]
     Path(Box<PathArgs>),
     /// Many runs together: labels, groups, statistics, and the tables of a paper
     #[command(after_help = STUDY_EXAMPLES)]

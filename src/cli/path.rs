@@ -207,33 +207,16 @@ fn points(args: &PathArgs) -> anyhow::Result<Vec<Point>> {
             "-: each capture is read more than once, which standard input cannot be; write it to a file first"
         );
     }
-    ensure_different(&points)?;
-    Ok(points.into_iter().map(Point::files).collect())
-}
-
-/// Checks that no file is given twice: at two points it would show an empty queue without drops, at
-/// one every packet twice.
-fn ensure_different(points: &[Vec<PathBuf>]) -> anyhow::Result<()> {
-    let mut seen: Vec<(PathBuf, usize)> = Vec::new();
-    for (point, files) in points.iter().enumerate() {
-        for path in files {
-            // However it is named; what is not there is said when it is opened.
-            let Ok(file) = path.canonicalize() else {
-                continue;
-            };
-            let earlier = seen.iter().find(|(other, _)| *other == file);
-            if let Some(&(_, at)) = earlier {
-                let name = path.display();
-                ensure!(
-                    at == point,
-                    "{name}: is given at two points: name a capture from before the queue and another one, taken at the same time, from after it"
-                );
-                bail!("{name}: is given twice at one point: name each part of a capture once");
-            }
-            seen.push((file, point));
-        }
+    // Such a file would show an empty queue without drops, or every packet twice.
+    if let Some(twice) = plan::given_twice(points.iter().map(Vec::as_slice)) {
+        let name = twice.path.display();
+        ensure!(
+            twice.is_one_group,
+            "{name}: is given at two points: name a capture from before the queue and another one, taken at the same time, from after it"
+        );
+        bail!("{name}: is given twice at one point: name each part of a capture once");
     }
-    Ok(())
+    Ok(points.into_iter().map(Point::files).collect())
 }
 
 fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {

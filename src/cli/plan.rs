@@ -1,6 +1,7 @@
 //! Arguments checked and outputs opened, before the first byte is read.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 
@@ -9,9 +10,9 @@ use super::outputs;
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::capture::Io;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
-use crate::report::chart::Style;
+use crate::report::chart::{Size, Style, Theme};
 use crate::report::tables::Metadata;
-use crate::report::{OutputFolder, Pending};
+use crate::report::{OutputFolder, Pending, terminal};
 pub(super) use crate::study::units::{parse_rate, parse_time};
 
 /// What will be done.
@@ -64,6 +65,8 @@ impl Plan {
             .count();
         ensure!(stdin <= 1, "-: standard input can be read only once");
         ensure!(args.bin > 0, "--bin: must be longer than nothing");
+        refuse_or_warn_of_repeated(args)?;
+        warn_of_options_without_effect(args);
         let filter = filter(args.filter.as_deref())?;
         let metadata = metadata(args);
         let charts = (args.out.is_some() || args.report.is_some()) && !args.charts.no_charts;
@@ -111,6 +114,73 @@ impl Plan {
             metadata,
             outputs,
         })
+    }
+}
+
+/// A file that is given twice.
+pub(super) struct Twice<'a> {
+    /// As it is written the second time.
+    pub(super) path: &'a Path,
+    /// Whether both are in one group of files.
+    pub(super) is_one_group: bool,
+}
+
+/// The first file of some groups that is given twice, however it is written.
+pub(super) fn given_twice<'a>(groups: impl Iterator<Item = &'a [PathBuf]>) -> Option<Twice<'a>> {
+    let mut seen: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let files = groups
+        .enumerate()
+        .flat_map(|(group, files)| files.iter().map(move |path| (group, path)));
+    for (group, path) in files {
+        // What is not there is said when it is opened.
+        let Ok(file) = path.canonicalize() else {
+            continue;
+        };
+        if let Some(earlier) = seen.insert(file, group) {
+            return Some(Twice {
+                path,
+                is_one_group: earlier == group,
+            });
+        }
+    }
+    None
+}
+
+/// A part that is read twice would count twice; two rows of one capture are what was asked for.
+fn refuse_or_warn_of_repeated(args: &Args) -> anyhow::Result<()> {
+    let Some(twice) = given_twice(std::iter::once(args.captures.as_slice())) else {
+        return Ok(());
+    };
+    let name = twice.path.display();
+    ensure!(
+        !args.concat,
+        "{name}: is given twice: with --concat name each part of the capture once"
+    );
+    if !args.quiet {
+        terminal::say(&format!(
+            "warning: {name}: is given twice, and so are its results"
+        ));
+    }
+    Ok(())
+}
+
+/// Says which options do nothing since neither tables nor charts are written.
+fn warn_of_options_without_effect(args: &Args) {
+    if args.quiet || args.out.is_some() || args.report.is_some() {
+        return;
+    }
+    let options = [
+        ("--svg", args.charts.svg),
+        ("--chart-size", args.charts.chart_size != Size::default()),
+        ("--chart-theme", args.charts.chart_theme != Theme::default()),
+        ("--fness-window", args.fness_window.is_some()),
+    ];
+    for (option, is_given) in options {
+        if is_given {
+            terminal::say(&format!(
+                "warning: {option}: has no effect without --out or --report, which it is about"
+            ));
+        }
     }
 }
 

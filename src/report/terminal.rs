@@ -11,7 +11,7 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
-use crate::capture::CaptureError;
+use crate::capture::{CaptureError, CaptureErrorKind};
 use crate::decode::Skip;
 use crate::study::{StudyResults, StudyRun};
 
@@ -164,12 +164,31 @@ pub fn report_damage(analysis: &Analysis) {
 }
 
 fn say_capture_error(error: &CaptureError) {
-    let hint = if error.kind.is_damage() {
-        "; --repair goes on behind the damage"
-    } else {
-        ""
+    say(&format!("error: {}{}", with_causes(error), hint(error)));
+}
+
+/// What to do about an error, where that depends on the command.
+fn hint(error: &CaptureError) -> &'static str {
+    let name = error.path.to_string_lossy();
+    let is_manifest = || {
+        error
+            .path
+            .extension()
+            .is_some_and(|ending| ending == "toml")
     };
-    say(&format!("error: {}{hint}", with_causes(error)));
+    match &error.kind {
+        kind if kind.is_damage() => "; --repair goes on behind the damage",
+        // What a shell finds nothing for, it passes on as it is written.
+        CaptureErrorKind::Io(io)
+            if io.kind() == io::ErrorKind::NotFound && name.contains(['*', '?', '[']) =>
+        {
+            "; if this is a pattern, no file matches it"
+        }
+        CaptureErrorKind::NotACapture { .. } if is_manifest() => {
+            "; a study's manifest is for `ccanalyze study MANIFEST --out FOLDER`"
+        }
+        _ => "",
+    }
 }
 
 /// Prints what bears on the numbers of each capture, and on which.

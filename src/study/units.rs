@@ -98,7 +98,9 @@ impl Dimension {
             _ => name,
         };
         self.units().iter().find_map(|&(names, factor, suffix)| {
-            names.contains(&bare).then_some(Unit {
+            // `mbps`, as columns in this unit end, is as usual as `Mbps`.
+            let is_suffix = self == Self::Rate && name == suffix;
+            (is_suffix || names.contains(&bare)).then_some(Unit {
                 dimension: self,
                 factor,
                 suffix,
@@ -207,7 +209,7 @@ impl Unit {
     /// # Errors
     /// Says what was expected.
     pub fn parse(self, text: &str) -> Result<f64, String> {
-        let (number, name) = split_unit(text)?;
+        let (number, name) = split_unit(text, self.dimension)?;
         if name.is_empty() {
             return Ok(number);
         }
@@ -220,15 +222,18 @@ impl Unit {
 }
 
 /// A number and the rest: the unit.
-fn split_unit(text: &str) -> Result<(f64, &str), String> {
+fn split_unit(text: &str, dimension: Dimension) -> Result<(f64, &str), String> {
     let text = text.trim();
     let digits = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("'{text}' does not begin with a number"))?;
+    let number: f64 = number.parse().map_err(|_| {
+        format!(
+            "'{text}' does not begin with a number: write {}",
+            dimension.described()
+        )
+    })?;
     Ok((number, unit.trim()))
 }
 
@@ -237,7 +242,7 @@ fn split_unit(text: &str) -> Result<(f64, &str), String> {
 /// # Errors
 /// Says what was expected.
 pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
-    let (number, name) = split_unit(text)?;
+    let (number, name) = split_unit(text, dimension)?;
     match dimension.unit(name) {
         Some(unit) => Ok(number * unit.factor),
         None => Err(format!(
@@ -252,7 +257,7 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
 /// # Errors
 /// Says how a rate is written.
 pub fn parse_rate(text: &str) -> Result<f64, String> {
-    let (number, name) = split_unit(text)?;
+    let (number, name) = split_unit(text, Dimension::Rate)?;
     let unit = Dimension::Rate.unit(name).ok_or_else(|| {
         format!("'{text}' has no unit of a rate: write it as 50Mbit, 1.5Gbit/s or 800kbit")
     })?;
@@ -274,7 +279,7 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
 /// # Errors
 /// Says how a time is written.
 pub fn parse_time(text: &str) -> Result<i64, String> {
-    let (number, name) = split_unit(text)?;
+    let (number, name) = split_unit(text, Dimension::Time)?;
     let unit = Dimension::Time
         .unit(name)
         .ok_or_else(|| format!("'{text}' has no unit of time: write it as 100ms, 0.2s or 5min"))?;
@@ -298,6 +303,7 @@ mod tests {
         assert_eq!(ms.parse("0.1s"), Ok(100.0));
         assert_eq!(ms.parse("500 us"), Ok(0.5));
         assert!(ms.parse("10Mbit").unwrap_err().contains("a time"));
+        assert_eq!(parse_rate("50mbps"), parse_rate("50Mbps"));
         let rate = Unit::named("Mbit/s").unwrap();
         assert_eq!((rate.suffix, rate.parse("1Gbit")), ("mbps", Ok(1000.0)));
         assert_eq!(rate.parse("50m"), Ok(50.0));

@@ -111,18 +111,44 @@ fn one_bad_capture_does_not_lose_the_others() {
     assert_eq!(table.lines().count(), 3, "a header and two flows");
 }
 
+/// Runs the command in an empty folder, where it writes nothing and says these words.
+fn check_refused(args: &[&str], words: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run(folder.path(), args);
+    assert_eq!(run.status, 2, "{args:?}: {}", run.stderr);
+    for word in words {
+        assert!(
+            run.stderr.contains(word),
+            "{args:?}: '{word}' in: {}",
+            run.stderr
+        );
+    }
+    assert!(
+        names(folder.path()).is_empty(),
+        "{args:?}: {:?}",
+        names(folder.path())
+    );
+    assert_eq!(run.stdout, "", "{args:?}");
+}
+
 #[test]
 fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
     let good = capture("drop-one.pcap");
     let good = good.to_str().unwrap();
-    let other = capture("keep-alive.pcap");
-    let other = other.to_str().unwrap();
     for (args, words) in [
         (
             &["missing.pcap"][..],
             &["missing.pcap", "does not exist"][..],
         ),
         (&["."], &["is a directory"]),
+        (
+            &["*.none"],
+            &["*.none", "if this is a pattern, no file matches it"],
+        ),
+        (
+            &["--concat", good, good],
+            &["drop-one.pcap: is given twice"],
+        ),
         (
             &[good, "--out", "no/such/folder/r.csv"],
             &[
@@ -139,7 +165,10 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
         ),
         (
             &[good, "--capacity", "fast"],
-            &["--capacity", "does not begin with a number"],
+            &[
+                "--capacity",
+                "does not begin with a number: write a rate (50Mbit",
+            ],
         ),
         (&[good, "--capacity", "0Mbit"], &["must be above 0"]),
         (
@@ -164,6 +193,20 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
             &[good, "--out", "r.csv", "--segments", "./r.pairs.csv"],
             &["r.pairs.csv", "give --segments another name"],
         ),
+        (&[good, "--no-such-option"], &["--no-such-option"]),
+        (&[], &["CAPTURE"]),
+    ] {
+        check_refused(args, words);
+    }
+}
+
+#[test]
+fn other_commands_say_what_they_cannot_honour() {
+    let good = capture("drop-one.pcap");
+    let good = good.to_str().unwrap();
+    let other = capture("keep-alive.pcap");
+    let other = other.to_str().unwrap();
+    for (args, words) in [
         (
             &[
                 "path",
@@ -175,8 +218,8 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
                 "r.csv",
                 "--packets",
                 "r.hops.csv",
-            ],
-            &["r.hops.csv", "give --packets another name"],
+            ][..],
+            &["r.hops.csv", "give --packets another name"][..],
         ),
         (
             &["study", good, "--out", "s"],
@@ -190,26 +233,34 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
             &["study", "init", good],
             &["drop-one.pcap", "name the folder"],
         ),
-        (&[good, "--no-such-option"], &["--no-such-option"]),
-        (&[], &["CAPTURE"]),
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let run = run(folder.path(), args);
-        assert_eq!(run.status, 2, "{args:?}: {}", run.stderr);
-        for word in words {
-            assert!(
-                run.stderr.contains(word),
-                "{args:?}: '{word}' in: {}",
-                run.stderr
-            );
-        }
-        assert!(
-            names(folder.path()).is_empty(),
-            "{args:?}: {:?}",
-            names(folder.path())
-        );
-        assert_eq!(run.stdout, "", "{args:?}");
+        check_refused(args, words);
     }
+}
+
+#[test]
+fn what_is_done_for_nothing_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = capture("drop-one.pcap").display().to_string();
+    for (more, said) in [
+        (
+            &[good.as_str()][..],
+            "is given twice, and so are its results",
+        ),
+        (&["--svg"], "--svg: has no effect without --out or --report"),
+        (
+            &["--fness-window", "1s+1s"],
+            "--fness-window: has no effect",
+        ),
+    ] {
+        let run = run(folder.path(), &[&[good.as_str()], more].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{more:?}: {}", run.stderr);
+    }
+    fs::write(folder.path().join("study.toml"), "[[runs]]\n").unwrap();
+    let run = run(folder.path(), &["study.toml"]);
+    let said = "is for `ccanalyze study MANIFEST --out FOLDER`";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
 }
 
 #[test]

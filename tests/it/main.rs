@@ -19,6 +19,7 @@ mod measured_series;
 mod noise;
 mod path;
 mod published;
+mod readme;
 mod repaired;
 mod rooms;
 mod schema;

@@ -1,0 +1,105 @@
+//! What README.md shows is what happens.
+
+use std::fs;
+use std::path::Path;
+
+use super::cli::{Run, run};
+use super::support::root;
+
+fn readme() -> String {
+    fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+fn study_of(folder: &Path, manifest: &str) -> Run {
+    fs::write(folder.join("study.toml"), manifest).unwrap();
+    run(
+        folder,
+        &["study", "study.toml", "--out", "s", "--no-charts"],
+    )
+}
+
+/// `*.pcap` of the example, as a shell puts it.
+const CAPTURES: [&str; 3] = ["drop-one.pcap", "keep-alive.pcap", "refused.pcap"];
+
+#[test]
+fn the_first_example_prints_what_it_says() {
+    let text = readme();
+    let example = text.split("```console\n").nth(1).unwrap();
+    let (command, output) = example.split_once('\n').unwrap();
+    assert_eq!(
+        command,
+        "$ cargo run --release -- testdata/captures/*.pcap --out results.parquet"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let captures = folder.path().join("testdata/captures");
+    fs::create_dir_all(&captures).unwrap();
+    for name in CAPTURES {
+        fs::copy(
+            root().join("testdata/captures").join(name),
+            captures.join(name),
+        )
+        .unwrap();
+    }
+    let mut args = CAPTURES
+        .map(|name| format!("testdata/captures/{name}"))
+        .to_vec();
+    args.extend(["--out", "results.parquet"].map(String::from));
+    let run = run(folder.path(), &args);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert_eq!(run.stdout, output.split("```").next().unwrap());
+}
+
+#[test]
+fn what_is_said_of_tables_of_points_and_lines_is_so() {
+    let text = readme();
+    let points = r#"goodput_bps = { column = "sum {cca}", unit = "Mbit" }"#;
+    let time = r#"time = { column = "t", unit = "s" }"#;
+    let lines = r#"lines = "{cca}: {goodput} Mbit/s""#;
+    let label = r#"columns = { cca = "cca" }"#;
+    for words in [points, time, lines, label, "points = 301"] {
+        assert!(text.contains(&format!("`{words}`")), "{words}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let table = "t,sum cubic,sum bbr\n0,1,2\n1,3,4\n";
+    fs::write(folder.path().join("series.csv"), table).unwrap();
+    fs::write(
+        folder.path().join("log.txt"),
+        "# a log\ncubic: 9.5 Mbit/s\n",
+    )
+    .unwrap();
+    let points = points.replace(" }", ", points = 301 }");
+    let manifest = format!(
+        "[[measured]]\nfiles = \"series.csv\"\nrows = \"points\"\n{time}\n[measured.metrics]\n{points}\n\
+         [[measured]]\nfiles = \"log.txt\"\n{lines}\n{label}\n[measured.metrics]\n\
+         goodput_bps = {{ column = \"goodput\", unit = \"Mbit\" }}\n"
+    );
+    let run = study_of(folder.path(), &manifest);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let runs = fs::read_to_string(folder.path().join("s/runs.csv")).unwrap();
+    let mut rows = runs.lines().map(|row| row.split(',').collect::<Vec<_>>());
+    let header = rows.next().unwrap();
+    let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let (cca, goodput) = (place("cca"), place("goodput_bps"));
+    let mut found: Vec<(&str, f64)> = rows
+        .map(|row| (row[cca], row[goodput].parse().unwrap()))
+        .collect();
+    found.sort_by(|one, two| one.1.total_cmp(&two.1));
+    // Means of the points, and the line's number.
+    assert_eq!(found, [("cubic", 2e6), ("bbr", 3e6), ("cubic", 9.5e6)]);
+}
+
+#[test]
+fn the_mistake_that_is_shown_is_reported_like_that() {
+    let text = readme();
+    let shown = text
+        .split("```text\n")
+        .find(|block| block.starts_with("study.toml:"));
+    let shown = shown.and_then(|block| block.lines().next()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("cubic_deep.pcap"), "").unwrap();
+    let manifest =
+        "[[runs]]\nfiles = \"{cca}_{buffer}.pcap\"\n\n[study]\n\ngroup_by = [\"bufer\"]\n";
+    let run = study_of(folder.path(), manifest);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains(shown), "{shown}\n{}", run.stderr);
+}

@@ -13,6 +13,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
 use crate::decode::Skip;
+pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
 use warnings::damaged;
@@ -200,19 +201,6 @@ pub fn warn(analysis: &Analysis) {
     }
 }
 
-pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.contains(&said) {
-            let _ = write!(text, ": {said}");
-        }
-        cause = error.source();
-    }
-    text
-}
-
 fn capture_line(capture: &CaptureAnalysis) -> String {
     let mut line = format!(
         "{}: {}, {} TCP",
@@ -324,15 +312,18 @@ fn flow_table(analysis: &Analysis) -> String {
         }
         cells
     });
-    let mut text = flows_table(&header, rows.collect(), texts..columns - 1);
-    if all > FLOWS_SHOWN {
-        let _ = writeln!(
-            text,
-            "The {FLOWS_SHOWN} largest of {} flows; all are in the results.",
-            grouped(all as u64)
-        );
+    flows_table(&header, rows.collect(), texts..columns - 1) + &not_shown(all)
+}
+
+/// That the table above has not all flows, where it has not.
+fn not_shown(all: usize) -> String {
+    if all <= FLOWS_SHOWN {
+        return String::new();
     }
-    text
+    format!(
+        "The {FLOWS_SHOWN} largest of {} flows; all are in the results.\n",
+        grouped(all as u64)
+    )
 }
 
 /// Rows under a header; the `numbers` columns stand to the right.

@@ -426,26 +426,8 @@ impl Run<'_> {
     /// Numbers of several flows together.
     fn set_sums(&self, flows: &[FlowMeasure], values: &mut Values) {
         let all = |metric: Metric| flows.iter().map(move |flow| flow.values.get(metric));
-        let sum = |metric: Metric| all(metric).sum::<Option<f64>>();
-        for metric in [
-            Metric::IpBytes,
-            Metric::AckedBytes,
-            Metric::DataPackets,
-            Metric::RetransmittedPackets,
-            Metric::RetransmittedBytes,
-        ] {
-            values.set(metric, sum(metric));
-        }
-        let rate = sum(Metric::RetransmittedPackets).zip(sum(Metric::DataPackets));
-        values.set(
-            Metric::RetransmissionRate,
-            rate.map(|(again, all)| again / all),
-        );
-        let bytes = sum(Metric::IpBytes).zip(sum(Metric::AckedBytes));
-        values.set(
-            Metric::Overhead,
-            bytes.and_then(|(ip, acked)| metric::overhead(ip as u64, acked as u64)),
-        );
+        let each: Vec<&Values> = flows.iter().map(|flow| &flow.values).collect();
+        values.set_sums(&each);
         values.set(
             Metric::RttNsMin,
             all(Metric::RttNsMin).flatten().reduce(f64::min),
@@ -553,7 +535,7 @@ pub(super) fn why_not_read(error: &CaptureError) -> String {
 }
 
 /// An error with what caused it.
-pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -147,26 +147,7 @@ fn set_rtt(values: &mut Values, mut rtts: Vec<f64>) {
 fn together(flows: &[Values]) -> Values {
     let mut values = Values::default();
     let all = |metric: Metric| flows.iter().map(move |flow| flow.get(metric));
-    for metric in [
-        Metric::IpBytes,
-        Metric::AckedBytes,
-        Metric::DataPackets,
-        Metric::RetransmittedPackets,
-        Metric::RetransmittedBytes,
-    ] {
-        // Unknown of one flow, unknown of all.
-        values.set(metric, all(metric).sum());
-    }
-    let share = values
-        .get(Metric::RetransmittedPackets)
-        .zip(values.get(Metric::DataPackets))
-        .map(|(again, packets)| again / packets);
-    values.set(Metric::RetransmissionRate, share);
-    let overhead = values
-        .get(Metric::IpBytes)
-        .zip(values.get(Metric::AckedBytes))
-        .and_then(|(ip, acked)| metric::overhead(ip as u64, acked as u64));
-    values.set(Metric::Overhead, overhead);
+    values.set_sums(&flows.iter().collect::<Vec<_>>());
     let whole = |metric| all(metric).collect::<Option<Vec<f64>>>();
     let extreme = |metric, pick: fn(f64, f64) -> f64| whole(metric)?.into_iter().reduce(pick);
     values.set(Metric::RttNsMin, extreme(Metric::RttNsMin, f64::min));

@@ -1,7 +1,7 @@
 //! The numbers of a run and of a flow that a study compares.
 
 use super::units::Dimension;
-use crate::metric::Better;
+use crate::metric::{self, Better};
 
 /// Defines the metrics once: variant, name of the column, entry in METRICS.md, better way.
 macro_rules! metrics {
@@ -191,6 +191,30 @@ impl Values {
             self.values = vec![None; Metric::ALL.len()];
         }
         self.values[metric as usize] = value.filter(|value| value.is_finite());
+    }
+
+    /// Sets what follows for several flows together from the counts of each: the sums, unknown where
+    /// one's count is, and their ratios.
+    pub(super) fn set_sums(&mut self, flows: &[&Self]) {
+        for metric in [
+            Metric::IpBytes,
+            Metric::AckedBytes,
+            Metric::DataPackets,
+            Metric::RetransmittedPackets,
+            Metric::RetransmittedBytes,
+        ] {
+            self.set(metric, flows.iter().map(|flow| flow.get(metric)).sum());
+        }
+        let rate = self
+            .get(Metric::RetransmittedPackets)
+            .zip(self.get(Metric::DataPackets))
+            .map(|(again, packets)| again / packets);
+        self.set(Metric::RetransmissionRate, rate);
+        let overhead = self
+            .get(Metric::IpBytes)
+            .zip(self.get(Metric::AckedBytes))
+            .and_then(|(ip, acked)| metric::overhead(ip as u64, acked as u64));
+        self.set(Metric::Overhead, overhead);
     }
 
     /// All of them, in the order of [`Metric::ALL`].

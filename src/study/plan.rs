@@ -126,37 +126,7 @@ impl StudyPlan {
             labels: &labels,
             values: &values,
         };
-        let mut traces = HashMap::new();
-        let mut runs: Vec<PlannedRun> = Vec::new();
-        for (draft, values) in drafts.iter_mut().zip(&values) {
-            let measured = draft.measured.take();
-            let measured =
-                measured.map(|run| labelling::measured(run, &draft.name, &labels, document));
-            let mut planner = RunPlanner {
-                draft,
-                folder: &folder,
-                traces: &mut traces,
-                document: &mut *document,
-            };
-            let conditions = planner.conditions(&manifest.conditions, draft.conditions);
-            let queue = planner.queue();
-            let rules = draft.flows.iter().chain(&manifest.flows);
-            let flow_rules = rules
-                .filter_map(|rule| {
-                    labelling::flow_rule(rule, &labels, &draft.texts, planner.document)
-                })
-                .collect();
-            runs.push(PlannedRun {
-                name: draft.name.clone(),
-                path: draft.path.clone(),
-                labels: values.clone(),
-                flow_rules,
-                conditions,
-                window: settings.window(draft.window, document),
-                queue,
-                measured,
-            });
-        }
+        let runs = planned_runs(&mut drafts, &settings, &folder, document);
         let config = settings.config(document);
         let min_flow_bytes = settings.min_flow_bytes(document);
         let options = settings.options(&config, min_flow_bytes);
@@ -187,6 +157,45 @@ impl StudyPlan {
             labels,
         }
     }
+}
+
+/// Runs with labels, rules and conditions understood.
+fn planned_runs(
+    drafts: &mut [Draft<'_>],
+    settings: &settings::Settings<'_>,
+    folder: &Path,
+    document: &mut Document,
+) -> Vec<PlannedRun> {
+    let (manifest, labels) = (settings.manifest, settings.labels);
+    let mut traces = HashMap::new();
+    let mut runs = Vec::new();
+    for (draft, values) in drafts.iter_mut().zip(settings.values) {
+        let measured = draft.measured.take();
+        let measured = measured.map(|run| labelling::measured(run, &draft.name, labels, document));
+        let mut planner = RunPlanner {
+            draft,
+            folder,
+            traces: &mut traces,
+            document: &mut *document,
+        };
+        let conditions = planner.conditions(&manifest.conditions, draft.conditions);
+        let queue = planner.queue();
+        let rules = draft.flows.iter().chain(&manifest.flows);
+        let flow_rules = rules
+            .filter_map(|rule| labelling::flow_rule(rule, labels, &draft.texts, planner.document))
+            .collect();
+        runs.push(PlannedRun {
+            name: draft.name.clone(),
+            path: draft.path.clone(),
+            labels: values.clone(),
+            flow_rules,
+            conditions,
+            window: settings.window(draft.window, document),
+            queue,
+            measured,
+        });
+    }
+    runs
 }
 
 /// Labels and their texts, with the lines that gave them.

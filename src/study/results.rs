@@ -14,7 +14,7 @@ use super::metrics::Values;
 use super::plan::{PlannedRun, StudyPlan};
 use super::queue::{self, QueuePoints};
 use super::reports::{ReportPlan, ReportTable};
-use crate::analyze::{Analysis, CaptureInput, Config, Watch};
+use crate::analyze::{Analysis, CaptureAnalysis, CaptureInput, Config, Watch};
 
 /// What came out of a study: plain data, from which tables and charts are made.
 #[derive(Clone, Debug)]
@@ -97,8 +97,6 @@ impl StudyPlan {
     #[must_use]
     pub fn carry_out(&self, cache: Option<&Path>, watch: &Watch) -> StudyResults {
         let cache = cache.map(|folder| Cache::new(folder.to_path_buf()));
-        let keep_samples = self.reports.iter().any(ReportPlan::needs_samples);
-        let step_ns = self.reports.iter().find_map(ReportPlan::step_ns);
         // The share is the same for any number of runs and threads, so that runs need not be
         // analysed again when others are added.
         let config = Config {
@@ -109,19 +107,7 @@ impl StudyPlan {
         let keys: Vec<Option<CacheKey>> = self
             .runs
             .iter()
-            .map(|run| {
-                let options = format!(
-                    "{} {} {} {:?} {:?} {keep_samples} {step_ns:?} {:?}",
-                    self.options,
-                    config.memory_bytes,
-                    config.repair,
-                    run.conditions,
-                    run.window,
-                    run.queue.as_ref().map(queue_state)
-                );
-                cache.as_ref().filter(|_| run.measured.is_none())?;
-                CacheKey::of(&run.path, &options).ok()
-            })
+            .map(|run| cache.as_ref().and_then(|_| self.key(run, &config)))
             .collect();
         let mut outcomes: Vec<Option<Result<RunMeasure, String>>> = keys
             .iter()
@@ -136,24 +122,7 @@ impl StudyPlan {
             .map(|&index| CaptureInput::file(&self.runs[index].path))
             .collect();
         let found = Analysis::each(inputs, &config, watch, |place, capture| {
-            let run = &self.runs[missing[place]];
-            let options = MeasureOptions {
-                config: &config,
-                conditions: &run.conditions,
-                window: run.window,
-                min_flow_bytes: self.min_flow_bytes,
-                samples: keep_samples,
-                step_ns,
-            };
-            let measure = RunMeasure::of(&capture, &options);
-            // Its memory is what the queue may take.
-            drop(capture);
-            let outcome = measure.and_then(|mut measure| {
-                if let Some(points) = &run.queue {
-                    queue::add(&mut measure, points, &config, &run.conditions)?;
-                }
-                Ok(measure)
-            });
+            let outcome = self.measure(&self.runs[missing[place]], &config, capture);
             if let (Some(cache), Some(key), Ok(measure)) = (&cache, &keys[missing[place]], &outcome)
             {
                 // Without it the run is analysed again next time, no more.
@@ -177,6 +146,55 @@ impl StudyPlan {
             })
             .collect();
         self.results(runs, cached)
+    }
+
+    /// Whether reports need every sample, and the series in steps of what length.
+    fn kept(&self) -> (bool, Option<i64>) {
+        let samples = self.reports.iter().any(ReportPlan::needs_samples);
+        (samples, self.reports.iter().find_map(ReportPlan::step_ns))
+    }
+
+    /// What the numbers of a run depend on; none of one that was measured elsewhere.
+    fn key(&self, run: &PlannedRun, config: &Config) -> Option<CacheKey> {
+        if run.measured.is_some() {
+            return None;
+        }
+        let (samples, step_ns) = self.kept();
+        let options = format!(
+            "{} {} {} {:?} {:?} {samples} {step_ns:?} {:?}",
+            self.options,
+            config.memory_bytes,
+            config.repair,
+            run.conditions,
+            run.window,
+            run.queue.as_ref().map(queue_state)
+        );
+        CacheKey::of(&run.path, &options).ok()
+    }
+
+    /// The numbers of a run, those of its queue among them.
+    fn measure(
+        &self,
+        run: &PlannedRun,
+        config: &Config,
+        capture: CaptureAnalysis,
+    ) -> Result<RunMeasure, String> {
+        let (samples, step_ns) = self.kept();
+        let options = MeasureOptions {
+            config,
+            conditions: &run.conditions,
+            window: run.window,
+            min_flow_bytes: self.min_flow_bytes,
+            samples,
+            step_ns,
+        };
+        let mut measure = RunMeasure::of(&capture, &options)?;
+        // Its memory is what the queue may take.
+        drop(capture);
+        if let Some(points) = &run.queue {
+            queue::add(&mut measure, points, config, &run.conditions)?;
+        }
+        Ok(measure)
     }
 
     /// A run with its labels and those of its flows.
@@ -215,31 +233,12 @@ impl StudyPlan {
         labelled.flows_left_out = measure.flows_left_out;
         labelled.series = measure.series;
         labelled.shortfall = measure.shortfall;
-        let own_label = |flow: usize, place: usize| {
-            let labels = run.measured.as_ref()?.flow_labels.get(flow)?;
-            labels[place].clone()
-        };
-        labelled.flows = measure
-            .flows
-            .into_iter()
-            .enumerate()
-            .map(|(index, measure)| {
-                let start = index + 1;
-                let labels = (0..self.labels.len())
-                    .map(|place| {
-                        let mut rules = run.flow_rules.iter().filter(|rule| rule.label == place);
-                        own_label(index, place)
-                            .or_else(|| {
-                                rules.find_map(|rule| rule.value_of(measure.ends.as_ref(), start))
-                            })
-                            .or_else(|| run.labels[place].clone())
-                    })
-                    .collect();
-                StudyFlow {
-                    labels,
-                    start,
-                    measure,
-                }
+        let flows = measure.flows.into_iter().enumerate();
+        labelled.flows = flows
+            .map(|(index, measure)| StudyFlow {
+                labels: self.labels_of_flow(run, index, &measure),
+                start: index + 1,
+                measure,
             })
             .collect();
         for (place, label) in self.labels.iter().enumerate() {
@@ -253,6 +252,31 @@ impl StudyPlan {
             }
         }
         labelled
+    }
+
+    /// The labels of a flow, by its place from 0: its own, else what rules make of its ends or its
+    /// place, else those of its run.
+    fn labels_of_flow(
+        &self,
+        run: &PlannedRun,
+        index: usize,
+        measure: &FlowMeasure,
+    ) -> Vec<Option<LabelValue>> {
+        let own = run
+            .measured
+            .as_ref()
+            .and_then(|run| run.flow_labels.get(index));
+        let by_rule = |place: usize| {
+            let mut rules = run.flow_rules.iter().filter(|rule| rule.label == place);
+            rules.find_map(|rule| rule.value_of(measure.ends.as_ref(), index + 1))
+        };
+        (0..self.labels.len())
+            .map(|place| {
+                own.and_then(|labels| labels[place].clone())
+                    .or_else(|| by_rule(place))
+                    .or_else(|| run.labels[place].clone())
+            })
+            .collect()
     }
 
     /// What labelled runs say together.

@@ -86,21 +86,7 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
         });
     let height = groups.clone().count() as f64 * GROUP + rows.len() as f64 * ROW;
     let mut canvas = Canvas::new(style, 0.0);
-    let subtitle = match total - rows.len() {
-        0 => format!(
-            "n = {} of flows over 1 % of the largest",
-            count(rows.len(), "pair")
-        ),
-        more => format!(
-            "n = {} of the largest flows · {} not drawn",
-            count(rows.len(), "pair"),
-            count(more, "pair")
-        ),
-    };
-    let subtitle = match shared {
-        Some(end) => format!("{subtitle} · {end}"),
-        None => subtitle,
-    };
+    let subtitle = subtitle(rows.len(), total, shared);
     let legend = [
         (Swatch::Bar(A), "A sent more".to_owned()),
         (Swatch::Bar(B), "B sent more".to_owned()),
@@ -128,23 +114,7 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
     let mut y = panel.top;
     let mut names = names.iter();
     for group in groups {
-        let title = shorten(
-            &scenes[group[0].scene].title,
-            AXIS_TITLE,
-            canvas.width - 2.0 * MARGIN,
-        );
-        // A name above the bars must not be crossed by the grid, nor may its ends stand out.
-        canvas.rect(
-            (MARGIN, y - 2.0),
-            (MARGIN + text_width(&title, AXIS_TITLE) + 10.0, y + GROUP),
-            Colour::WHITE,
-        );
-        canvas.text(
-            (MARGIN, baseline(y + GROUP / 2.0 + 4.0, AXIS_TITLE)),
-            &title,
-            AXIS_TITLE,
-            Align::Left,
-        );
+        draw_capture(&mut canvas, &scenes[group[0].scene].title, y);
         y += GROUP;
         for (row, [a, b]) in group.iter().zip(names.by_ref()) {
             let (a, b) = (shorten(a, LABEL, left), shorten(b, LABEL, right));
@@ -153,6 +123,39 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
         }
     }
     canvas
+}
+
+/// How many pairs are drawn of all, and the end that all flows share.
+fn subtitle(drawn: usize, total: usize, shared: Option<String>) -> String {
+    let pairs = count(drawn, "pair");
+    let which = match total - drawn {
+        0 => format!("n = {pairs} of flows over 1 % of the largest"),
+        more => format!(
+            "n = {pairs} of the largest flows · {} not drawn",
+            count(more, "pair")
+        ),
+    };
+    match shared {
+        Some(end) => format!("{which} · {end}"),
+        None => which,
+    }
+}
+
+/// The name of a capture above its bars.
+fn draw_capture(canvas: &mut Canvas, title: &str, y: f64) {
+    let title = shorten(title, AXIS_TITLE, canvas.width - 2.0 * MARGIN);
+    // It must not be crossed by the grid, nor may the ends of its lines stand out.
+    canvas.rect(
+        (MARGIN, y - 2.0),
+        (MARGIN + text_width(&title, AXIS_TITLE) + 10.0, y + GROUP),
+        Colour::WHITE,
+    );
+    canvas.text(
+        (MARGIN, baseline(y + GROUP / 2.0 + 4.0, AXIS_TITLE)),
+        &title,
+        AXIS_TITLE,
+        Align::Left,
+    );
 }
 
 fn draw_row(canvas: &mut Canvas, panel: &Panel, fness: f64, [a, b]: [&str; 2], y: f64) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{
-    FLOWS_SHOWN, engineering, flows_table, grouped, millis, print, rate, repairs, say,
+    FLOWS_SHOWN, engineering, flows_table, grouped, millis, not_shown, print, rate, repairs, say,
     say_capture_error, volume, written_line,
 };
 use crate::path::{
@@ -253,15 +253,7 @@ fn table(hop: &Hop) -> String {
         "episodes (shared)",
     ];
     let rows = flows.iter().map(|flow| cells(hop, flow)).collect();
-    let mut text = flows_table(&header, rows, 2..header.len());
-    if all > FLOWS_SHOWN {
-        let _ = writeln!(
-            text,
-            "The {FLOWS_SHOWN} largest of {} flows; all are in the results.",
-            grouped(all as u64)
-        );
-    }
-    text
+    flows_table(&header, rows, 2..header.len()) + &not_shown(all)
 }
 
 fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {

@@ -49,18 +49,8 @@ pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable>
         ]
     });
     let best: Vec<Best> = best.flatten().collect();
-    let points: Vec<(GroupKey, Option<LabelValue>, f64, Option<f64>)> = rows
-        .iter()
-        .filter(|row| !row.pm_samples.is_empty())
-        .flat_map(|row| {
-            (0..=ECDF_STEPS).map(|step| {
-                let share = f64::from(step) / f64::from(ECDF_STEPS);
-                let value = quantile(&row.pm_samples, share);
-                (row.key.clone(), row.variant.clone(), share, value)
-            })
-        })
-        .collect();
     let label = results.labels[variant].column();
+    let ecdf = ecdf_table(results, &rows, &places, &label);
     let mut builder = Builder::new(rows)
         .labels(results, &places, |row| &row.key)
         .text(&label, |row| {
@@ -102,18 +92,34 @@ pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable>
                 "mobility-best",
                 "The best variant of each scenario by goodput (Mbit/s) and by the balanced metric",
             ),
-        Builder::new(points)
-            .labels(results, &places, |(key, _, _, _)| key)
-            .text(&label, |(_, variant, _, _)| {
-                variant.as_ref().map(|value| value.text().to_owned())
-            })
-            .real("share", |&(_, _, share, _)| Some(share))
-            .real("pm", |&(_, _, _, value)| value)
-            .table(
-                "mobility-pm-ecdf",
-                "The share of bins whose balanced metric is not above pm",
-            ),
+        ecdf,
     ]
+}
+
+/// A row a step of the distribution of each variant's samples; `label` is the column of the variant.
+fn ecdf_table(results: &StudyResults, rows: &[Row], places: &[usize], label: &str) -> ReportTable {
+    let points: Vec<(GroupKey, Option<LabelValue>, f64, Option<f64>)> = rows
+        .iter()
+        .filter(|row| !row.pm_samples.is_empty())
+        .flat_map(|row| {
+            (0..=ECDF_STEPS).map(|step| {
+                let share = f64::from(step) / f64::from(ECDF_STEPS);
+                let value = quantile(&row.pm_samples, share);
+                (row.key.clone(), row.variant.clone(), share, value)
+            })
+        })
+        .collect();
+    Builder::new(points)
+        .labels(results, places, |(key, _, _, _)| key)
+        .text(label, |(_, variant, _, _)| {
+            variant.as_ref().map(|value| value.text().to_owned())
+        })
+        .real("share", |&(_, _, share, _)| Some(share))
+        .real("pm", |&(_, _, _, value)| value)
+        .table(
+            "mobility-pm-ecdf",
+            "The share of bins whose balanced metric is not above pm",
+        )
 }
 
 fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {

@@ -23,16 +23,10 @@ impl Row {
     }
 }
 
-pub(super) fn tables(results: &StudyResults) -> Vec<ReportTable> {
-    let all: Vec<usize> = (0..results.labels.len()).collect();
-    let runs: Vec<(GroupKey, &StudyRun)> = results
-        .runs
-        .iter()
-        .filter(|run| run.values.get(Metric::PredictionError).is_some())
-        .map(|run| (run.labels.clone(), run))
-        .collect();
+/// A row a group, and one over all of them where there are several.
+fn rows(results: &StudyResults, runs: &[(GroupKey, &StudyRun)]) -> Vec<Row> {
     let mut groups: BTreeMap<GroupKey, Vec<f64>> = BTreeMap::new();
-    for (_, run) in &runs {
+    for (_, run) in runs {
         let errors = groups
             .entry(key(&run.labels, &results.group_by))
             .or_default();
@@ -53,6 +47,18 @@ pub(super) fn tables(results: &StudyResults) -> Vec<ReportTable> {
             errors: rows.iter().flat_map(|row| row.errors.clone()).collect(),
         });
     }
+    rows
+}
+
+pub(super) fn tables(results: &StudyResults) -> Vec<ReportTable> {
+    let all: Vec<usize> = (0..results.labels.len()).collect();
+    let runs: Vec<(GroupKey, &StudyRun)> = results
+        .runs
+        .iter()
+        .filter(|run| run.values.get(Metric::PredictionError).is_some())
+        .map(|run| (run.labels.clone(), run))
+        .collect();
+    let rows = rows(results, &runs);
     let percent = |value: Option<f64>| Some(value? * 100.0);
     let of = |run: &StudyRun, metric, unit: f64| Some(run.values.get(metric)? * unit);
     vec![

@@ -194,10 +194,24 @@ fn splits(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<R
         })
         .collect();
     let name = results.labels[labels.variant].column();
-    let text = |value: &Option<LabelValue>| value.as_ref().map(|value| value.text().to_owned());
+    let of_paths = paths_table(results, paths, places, &name);
+    vec![counts_table(results, splits, places, &name), of_paths]
+}
+
+fn text(value: Option<&LabelValue>) -> Option<String> {
+    value.map(|value| value.text().to_owned())
+}
+
+/// A row a path that profits from a split; `name` is the column of the variant.
+fn paths_table(
+    results: &StudyResults,
+    paths: Vec<PathRow>,
+    places: &[usize],
+    name: &str,
+) -> ReportTable {
     let mut of_paths = Builder::new(paths)
         .labels(results, places, |(key, _, _)| key)
-        .text(&name, |(_, variant, _)| text(variant));
+        .text(name, |(_, variant, _)| text(variant.as_ref()));
     let segments: [(&str, Segment); 2] =
         [("first", |path| path.first), ("second", |path| path.second)];
     for (segment, model) in segments {
@@ -212,7 +226,7 @@ fn splits(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<R
                 Some(model(path).loss * 100.0)
             });
     }
-    let of_paths = of_paths
+    of_paths
         .real("split_mbps", |(_, _, path)| {
             Some(path.prediction.split_bps / 1e6)
         })
@@ -229,10 +243,19 @@ fn splits(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<R
         .table(
             "splits",
             "Paths of two measured settings that profit from a split between them",
-        );
+        )
+}
+
+/// A row a variant: how many paths there are, and how many of them profit.
+fn counts_table(
+    results: &StudyResults,
+    splits: Vec<Splits>,
+    places: &[usize],
+    name: &str,
+) -> ReportTable {
     let mut of_variants = Builder::new(splits)
         .labels(results, places, |splits| &splits.key)
-        .text(&name, |splits| text(&splits.variant))
+        .text(name, |splits| text(splits.variant.as_ref()))
         .count("settings", |splits| Some(splits.settings))
         .count("paths", |splits| Some(splits.counts.initial))
         .count("gain_above_3", |splits| Some(splits.counts.gain))
@@ -247,13 +270,12 @@ fn splits(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<R
             .replace("__", "_");
         of_variants = of_variants.count(name, |splits| Some(splits.counts.classes[index]));
     }
-    let of_variants = of_variants
+    of_variants
         .count("no_class", |splits| Some(splits.counts.unclassed))
         .table(
             "split-counts",
             "How many paths of two measured settings profit from a split, by class",
-        );
-    vec![of_variants, of_paths]
+        )
 }
 
 /// The setting of a run.

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::stats::quantile;
 use crate::study::units::Dimension;
-use crate::study::{LabelKind, LabelValue, Metric, StudyRun};
+use crate::study::{Label, LabelKind, LabelValue, Metric, StudyRun};
 
 use super::super::axis::Quantity;
 use super::super::bands::BandLines;
 use super::super::grouped_bars::{Estimate, n_words};
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::amounts::{estimate, interval_note};
-use super::settings::{Page, Setting, axis_name, is_number, name_of, written};
+use super::settings::{Page, Setting, Settings, axis_name, is_number, name_of, written};
 use super::{Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Over loss, delay and other numbers";
@@ -203,14 +203,18 @@ fn safe(study: &Study<'_>, place: usize) -> String {
 /// A point of a line: a number of a label, and goodputs.
 type Points = BTreeMap<LabelValue, Vec<f64>>;
 
-fn lines_over(
+/// Lines of variants, by setting.
+type Lines = BTreeMap<Setting, BTreeMap<Variant, Points>>;
+
+/// Goodputs over the label at `place`, where they make a line; those of all values of `together` are
+/// of one setting.
+fn points_over(
     study: &Study<'_>,
+    settings: &Settings<'_>,
     place: usize,
     together: Option<usize>,
-) -> Vec<Option<super::Canvas>> {
-    let settings = study.settings(&[Some(place), together]);
-    let metric = Metric::GoodputBps;
-    let mut found: BTreeMap<Setting, BTreeMap<Variant, Points>> = BTreeMap::new();
+) -> Lines {
+    let mut found = Lines::new();
     let belongs = |run: &&StudyRun| together.is_none_or(|label| run.labels[label].is_some());
     for run in study.runs().filter(belongs) {
         let parts = study.parts(run);
@@ -223,7 +227,7 @@ fn lines_over(
             let values: Vec<f64> = part
                 .values
                 .iter()
-                .filter_map(|values| values.get(metric))
+                .filter_map(|values| values.get(Metric::GoodputBps))
                 .collect();
             if let Some(mean) = crate::metric::stats::mean(&values) {
                 let setting = settings.setting(part.labels).with(company.clone());
@@ -234,8 +238,12 @@ fn lines_over(
         }
     }
     found.retain(|_, lines| lines.values().any(|points| points.len() >= POINTS_MIN));
-    let label = &study.results.labels[place];
-    let (x, x_scale) = match label.kind {
+    found
+}
+
+/// What the numbers of a label are drawn as, and one of them in the base unit of that.
+fn drawn_label(label: &Label) -> (Quantity, f64) {
+    match label.kind {
         LabelKind::Number(Some(unit)) => match unit.dimension {
             Dimension::Rate => (Quantity::GOODPUT, unit.factor),
             Dimension::Time => (Quantity::DELAY, unit.factor / 1e9),
@@ -244,7 +252,18 @@ fn lines_over(
             Dimension::Packets | Dimension::Bdp => (Quantity::PLAIN, 1.0),
         },
         _ => (Quantity::PLAIN, 1.0),
-    };
+    }
+}
+
+fn lines_over(
+    study: &Study<'_>,
+    place: usize,
+    together: Option<usize>,
+) -> Vec<Option<super::Canvas>> {
+    let settings = study.settings(&[Some(place), together]);
+    let found = points_over(study, &settings, place, together);
+    let label = &study.results.labels[place];
+    let (x, x_scale) = drawn_label(label);
     let (name, whole) = axis_name(label);
     // Packets and bandwidth-delay products have no ladder of units.
     let x_name = if x == Quantity::PLAIN {
@@ -283,7 +302,7 @@ fn lines_over(
             note,
             x,
             x_name: x_name.clone(),
-            y: drawn(metric).0,
+            y: drawn(Metric::GoodputBps).0,
             lines,
         };
         lines.draw(study.style)

@@ -86,6 +86,29 @@ impl Measured {
             })
             .filter(|(_, delays)| delays.len() > 1)
     }
+
+    /// Utilisation end to end and split behind `first`, over losses and these delays of the second
+    /// segment, and the difference.
+    fn maps(&self, first: PathModel, delays: &[LabelValue], rate_bps: f64) -> Vec<HeatMap> {
+        let map = |name: &str, scale, of: fn((f64, f64)) -> f64| {
+            let cell = |loss, delay| Some(of(self.both(first, loss, delay)?) / rate_bps);
+            let row = |loss| delays.iter().map(|delay| cell(loss, delay)).collect();
+            HeatMap {
+                name: name.to_owned(),
+                scale,
+                cells: self.losses.iter().map(row).collect(),
+            }
+        };
+        vec![
+            map("end to end, measured", HeatScale::Amount, |(whole, _)| {
+                whole
+            }),
+            map("split, predicted", HeatScale::Amount, |(_, split)| split),
+            map("difference", HeatScale::Difference, |(whole, split)| {
+                split - whole
+            }),
+        ]
+    }
 }
 
 /// A path split behind a segment without loss: measured end to end, predicted, and the difference.
@@ -122,18 +145,6 @@ pub(super) fn split_maps(study: &Study<'_>, charts: &mut StudyCharts) {
                 let Some((first, delays)) = measured.first() else {
                     continue;
                 };
-                let all = |of: &dyn Fn((f64, f64)) -> f64| -> Vec<Vec<Option<f64>>> {
-                    let cell = |loss, delay| Some(of(measured.both(first, loss, delay)?));
-                    let losses = measured.losses.iter();
-                    losses
-                        .map(|loss| delays.iter().map(|delay| cell(loss, delay)).collect())
-                        .collect()
-                };
-                let map = |name: &str, scale, cells| HeatMap {
-                    name: name.to_owned(),
-                    scale,
-                    cells,
-                };
                 let before = Quantity::DELAY.format_set(first.delay_ns / 1e9);
                 let n = n_words(cells.values().map(|values| values.len() as u64));
                 let what = format!(
@@ -149,23 +160,7 @@ pub(super) fn split_maps(study: &Study<'_>, charts: &mut StudyCharts) {
                         texts(&delays),
                     ),
                     rows: (of_rows.clone(), texts(&measured.losses)),
-                    maps: vec![
-                        map(
-                            "end to end, measured",
-                            HeatScale::Amount,
-                            all(&|(whole, _)| whole / rate_bps),
-                        ),
-                        map(
-                            "split, predicted",
-                            HeatScale::Amount,
-                            all(&|(_, split)| split / rate_bps),
-                        ),
-                        map(
-                            "difference",
-                            HeatScale::Difference,
-                            all(&|(whole, split)| (split - whole) / rate_bps),
-                        ),
-                    ],
+                    maps: measured.maps(first, &delays, rate_bps),
                 };
                 canvases.push(maps.draw(study.style));
             }

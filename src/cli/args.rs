@@ -28,7 +28,7 @@ const STUDY_EXAMPLES: &str = "Example:
   ccanalyze study study.toml --out study/
 
 Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired,
-2 when nothing was written. What a manifest may say is in README.md.";
+2 when nothing was written, 130 when interrupted: the same command goes on from there. What a manifest may say is in README.md.";
 
 /// Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 ///

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: the first ends the reading, the second everything.
+//! Ctrl-C and SIGTERM: the first ends the reading, the second everything; of a study, which keeps
+//! what it found of each run, the first one does.
 
 use std::process;
 use std::sync::Arc;
@@ -26,5 +27,15 @@ pub(super) fn listen(watch: &Arc<Watch>) {
         );
     };
     // Without a handler a signal ends the process, which is all that is lost.
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// Lets a signal end the process with nothing left behind that is not complete.
+pub(super) fn end_cleanly(said: &'static str) {
+    let handler = move || {
+        terminal::say(said);
+        abandon();
+        process::exit(STOPPED_AT_ONCE);
+    };
     let _ = ctrlc::set_handler(handler);
 }

@@ -19,28 +19,28 @@ pub(super) fn begin_beside(out: &Path, table: &str) -> anyhow::Result<Pending> {
     Ok(Pending::create(&sibling(out, table))?)
 }
 
-/// Begins the folder of charts beside the tables of `--out`, if charts are wanted.
+/// Begins a folder of charts, if charts are wanted; otherwise says that those of an earlier run stay,
+/// where there are some.
 pub(super) fn begin_charts(
-    out: &Path,
+    folder: &Path,
     charts: ChartArgs,
     quiet: bool,
 ) -> anyhow::Result<Option<OutputFolder>> {
-    let folder = out.with_extension("charts");
-    if charts.no_charts {
-        warn_of_older_charts(&folder, quiet);
-        return Ok(None);
+    if !charts.no_charts {
+        return Ok(Some(OutputFolder::create(folder)?));
     }
-    Ok(Some(OutputFolder::create(&folder)?))
-}
-
-/// Says that the charts of an earlier run are not of this one, which makes none.
-pub(super) fn warn_of_older_charts(folder: &Path, quiet: bool) {
     if !quiet && folder.is_dir() {
         terminal::say(&format!(
             "warning: {}: those of an earlier run stay, for --no-charts puts none in their place",
             folder.display()
         ));
     }
+    Ok(None)
+}
+
+/// The folder of charts beside the tables of `--out`.
+pub(super) fn charts_beside(out: &Path) -> PathBuf {
+    out.with_extension("charts")
 }
 
 /// Puts what is complete in its place; what was put.

@@ -270,7 +270,7 @@ impl Outputs {
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
-            charts = outputs::begin_charts(out, args.charts, args.quiet)?;
+            charts = outputs::begin_charts(&outputs::charts_beside(out), args.charts, args.quiet)?;
         }
         let packets = args.packets.as_deref();
         Ok(Self {

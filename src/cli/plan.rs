@@ -222,7 +222,8 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
             captures: begin("captures")?,
             pings: begin("pings")?,
         });
-        begun.charts = outputs::begin_charts(out, args.charts, args.quiet)?;
+        begun.charts =
+            outputs::begin_charts(&outputs::charts_beside(out), args.charts, args.quiet)?;
     }
     if let Some(report) = &args.report {
         begun.report = Some(begin_page(report)?);

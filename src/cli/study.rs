@@ -1,20 +1,20 @@
 //! `ccanalyze study`: from a manifest to a folder of tables.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
+use super::outputs::begin_charts;
 use super::plan::begin_page;
 use super::{ExitStatus, write_page};
-use super::{outputs, progress};
+use super::{interrupt, progress};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::report::chart::{CHARTS_MAX, StudyChart, StudyCharts, of_study, save_study};
 use crate::report::html;
 use crate::report::study::{MADE_OF, make_folder, write_tables};
 use crate::report::terminal;
-use crate::report::{OutputFolder, ReportError};
-use crate::study::{StudyPlan, StudyRun, draft};
+use crate::study::{StudyPlan, StudyResults, StudyRun, draft};
 use crate::table::study_tables;
 
 /// Arguments of `ccanalyze study`.
@@ -112,9 +112,15 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     plan.config.threads = args.threads.map(usize::from);
     plan.config.memory_bytes = args.reading.memory;
     plan.config.repair = args.reading.repair;
+    interrupt::end_cleanly(if args.afresh {
+        "interrupted: nothing was written"
+    } else {
+        "interrupted: nothing was written; runs that were analysed are kept, and the same command goes on with the others"
+    });
     // Begun before the first capture is read, so that a folder that cannot be is not found out late.
     make_folder(out)?;
     let page = args.report.as_deref().map(begin_page).transpose()?;
+    let folder = begin_charts(&out.join(CHARTS), args.charts, args.quiet)?;
     let cache = out.join(CACHE);
     let watch = Watch::default();
     let captures = || plan.runs.iter().filter(|run| run.measured.is_none());
@@ -139,29 +145,19 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         ("ccanalyze.options".to_owned(), options(args)),
     ];
     let tables = study_tables(&results);
-    let style = args.charts.style();
-    let StudyCharts { charts, left_out } = if args.charts.no_charts {
-        StudyCharts::default()
-    } else {
-        of_study(&plan.reports, &results, style)
-    };
-    if !args.quiet && !left_out.is_empty() {
-        terminal::say(&format!(
-            "warning: only the first {CHARTS_MAX} charts of {} were drawn; the tables hold all settings, and fewer labels in group_by make fewer charts",
-            left_out.join(", ")
-        ));
-    }
+    let charts = charts(&plan, &results, args);
     let mut files = charts.len();
     if let Some(pending) = page {
-        let page = html::of_study(&results, &tables, &charts, style.theme, &metadata);
+        let theme = args.charts.chart_theme;
+        let page = html::of_study(&results, &tables, &charts, theme, &metadata);
         write_page(page, pending)?;
         files += 1;
     }
     files += write_tables(tables, out, &metadata)?.len();
-    if args.charts.no_charts {
-        outputs::warn_of_older_charts(&out.join(CHARTS), args.quiet);
-    } else {
-        save(&charts, out, args)?;
+    if let Some(folder) = folder {
+        let threads = args.threads.map(usize::from);
+        save_study(&charts, folder.filling(), args.charts.svg, threads)?;
+        folder.commit()?;
     }
     let shown = args.quiet || terminal::summarise_study(&results, out, files);
     let incomplete = |run: &StudyRun| run.error.is_some() || run.shortfall.damaged_places > 0;
@@ -172,6 +168,21 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     })
 }
 
+/// The charts that are wanted; says of which there would be more.
+fn charts(plan: &StudyPlan, results: &StudyResults, args: &StudyArgs) -> Vec<StudyChart> {
+    if args.charts.no_charts {
+        return Vec::new();
+    }
+    let StudyCharts { charts, left_out } = of_study(&plan.reports, results, args.charts.style());
+    if !args.quiet && !left_out.is_empty() {
+        terminal::say(&format!(
+            "warning: only the first {CHARTS_MAX} charts of {} were drawn; the tables hold all settings, and fewer labels in group_by make fewer charts",
+            left_out.join(", ")
+        ));
+    }
+    charts
+}
+
 /// What bears on the results besides the manifest.
 fn options(args: &StudyArgs) -> String {
     let options = serde_json::json!({
@@ -179,13 +190,4 @@ fn options(args: &StudyArgs) -> String {
         "repair": args.reading.repair,
     });
     options.to_string()
-}
-
-/// Draws charts into the folder `charts` of `out`, in the place of those of an earlier time.
-fn save(charts: &[StudyChart], out: &Path, args: &StudyArgs) -> Result<(), ReportError> {
-    let folder = OutputFolder::create(&out.join(CHARTS))?;
-    let threads = args.threads.map(usize::from);
-    save_study(charts, folder.filling(), args.charts.svg, threads)?;
-    folder.commit()?;
-    Ok(())
 }

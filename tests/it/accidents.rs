@@ -99,6 +99,43 @@ fn the_second_signal_ends_the_run_and_leaves_nothing() {
     assert_eq!(left, ["mine.txt"]);
 }
 
+#[test]
+fn a_study_that_is_interrupted_leaves_nothing_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = "[[runs]]\nfiles = \"{cca}_{run}.pcap\"\n";
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    // Takes longer than to be told to stop.
+    fs::write(folder.path().join("bbr_1.pcap"), connections(60_000, 8)).unwrap();
+    let mut child = command(folder.path())
+        .args(["study", "study.toml", "--out", "s", "--report", "r.html"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let is_begun = |name: &String| name.contains(".part");
+    while !folder.path().join("s").exists() || !names(&folder.path().join("s")).iter().any(is_begun)
+    {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(
+        said.contains("the same command goes on with the others"),
+        "{said}"
+    );
+    assert!(!names(folder.path()).iter().any(is_begun));
+    assert!(!names(&folder.path().join("s")).iter().any(is_begun));
+}
+
 /// Runs a script of the shell that may mount things, in a namespace of its own. `None`, with a
 /// note, where that is not allowed.
 fn with_mounts(folder: &Path, script: &str) -> Option<(i32, String)> {

@@ -81,6 +81,26 @@ fn tables_that_a_study_has_no_more_do_not_stay() {
 }
 
 #[test]
+fn a_folder_of_charts_that_holds_something_else_is_refused_before_runs_are_analysed() {
+    let folder = folder_with(MANIFEST);
+    let charts = folder.path().join("s/charts");
+    fs::create_dir_all(&charts).unwrap();
+    fs::write(charts.join("notes.txt"), "mine").unwrap();
+    let run = run(folder.path(), &["study", "study.toml", "--out", "s"]);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr.contains("'notes.txt' in it is no chart"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(
+        names(&folder.path().join("s")).len(),
+        1,
+        "nothing was written"
+    );
+}
+
+#[test]
 fn charts_that_stay_from_an_earlier_run_are_named() {
     let folder = folder_with(MANIFEST);
     let said = |results: &str| {

@@ -5,6 +5,7 @@ mod warnings;
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
@@ -12,7 +13,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
-use crate::decode::Skip;
+use crate::decode::{Endpoint, Skip};
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
@@ -326,6 +327,11 @@ fn not_shown(all: usize) -> String {
     )
 }
 
+/// An address with its port, which an IPv6 address must be kept apart from.
+pub(super) fn end(end: Endpoint) -> String {
+    SocketAddr::new(end.ip(), end.port()).to_string()
+}
+
 /// Rows under a header; the `numbers` columns stand to the right.
 fn flows_table(header: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
     let mut table = Table::new();
@@ -367,7 +373,7 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
         _ => dash(),
     };
     vec![
-        format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port()),
+        format!("{} > {}", end(src), end(dst)),
         flow.goodput_bps().map_or_else(dash, rate),
         volume(
             flow.record

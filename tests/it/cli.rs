@@ -306,6 +306,16 @@ fn any_number_of_threads_writes_the_same_bytes() {
 }
 
 #[test]
+fn ports_are_kept_apart_from_ipv6_addresses() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run(folder.path(), &[capture("two-flows-cubic-bbr.pcap.zst")]);
+    // A download over IPv4 from port 5001, and one over IPv6 from port 5002.
+    for flow in [" 10.77.0.1:5001 > ", " [fd77::1]:5002 > [fd77::"] {
+        assert!(run.stdout.contains(flow), "{flow}: {}", run.stdout);
+    }
+}
+
+#[test]
 fn quiet_prints_nothing() {
     let (_, run) = results(&[capture("drop-one.pcap")], &["--quiet"]);
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));

@@ -196,6 +196,13 @@ pub(super) fn flow_names(capture: &CaptureAnalysis) -> Vec<FlowName> {
     names_of_ends(&ends)
 }
 
+/// Names of some flows as they stand together in a chart.
+pub(super) fn names_of_few(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
+    let mut names = names_of_ends(ends);
+    abbreviate(names.iter_mut());
+    names
+}
+
 fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
     let are_enough = |ports: &(bool, bool)| {
         let shown = |end: &Endpoint, port: bool| end.with_port(if port { end.port() } else { 0 });
@@ -490,8 +497,7 @@ mod tests {
         let end = |text: &str| Endpoint::v6(text.parse::<Ipv6Addr>().unwrap().octets(), 80);
         let named = |ends: &[(&str, &str)]| -> Vec<String> {
             let ends: Vec<_> = ends.iter().map(|(a, b)| (end(a), end(b))).collect();
-            let mut names = names_of_ends(&ends);
-            abbreviate(names.iter_mut());
+            let names = names_of_few(&ends);
             names.iter().map(FlowName::to_string).collect()
         };
         let server = "2001:db8:1234:5678:9abc::1001";

@@ -7,7 +7,7 @@ use crate::path::{Heading, Hop, PathAnalysis, PathFlow, QueueLimit, Way};
 
 use super::axis::{Quantity, grouped};
 use super::canvas::{Canvas, ChartError};
-use super::label::capture_names;
+use super::label::{capture_names, names_of_few};
 use super::palette::{LINES, LINES_MAX};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 use super::style::Style;
@@ -155,16 +155,18 @@ fn by_flow(
     scale: PlotScale,
     bands: bool,
 ) -> Option<Plot> {
+    let ends: Vec<_> = flows
+        .iter()
+        .map(|flow| (flow.key.src, flow.key.dst))
+        .collect();
     let lines: Vec<Line> = flows
         .iter()
+        .zip(names_of_few(&ends))
         .zip(LINES)
-        .map(|(flow, style)| {
-            let (src, dst) = (flow.key.src, flow.key.dst);
-            Line {
-                name: format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port()),
-                style,
-                samples: samples(flow),
-            }
+        .map(|((flow, name), style)| Line {
+            name: name.to_string(),
+            style,
+            samples: samples(flow),
         })
         .filter(|line| line.samples.iter().any(|sample| sample.value > 0.0))
         .collect();

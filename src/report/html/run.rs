@@ -4,7 +4,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::terminal::{
-    given_up, grouped, millis, percent, put_away, rate, repairs, volume, warnings, with_causes,
+    end, given_up, grouped, millis, percent, put_away, rate, repairs, volume, warnings, with_causes,
 };
 use super::{Block, Cell, Page, PageTable, Section};
 
@@ -229,7 +229,7 @@ fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
             ("receiver", false),
             ("goodput", true),
             ("utilisation", true),
-            ("acked data", true),
+            ("data", true),
             ("overhead", true),
             ("RTT min", true),
             ("RTT mean", true),
@@ -263,10 +263,6 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         .iter()
         .map(|quality| quality.name())
         .collect();
-    let end = |end: crate::decode::Endpoint| match end.ip() {
-        ip if ip.is_ipv6() => format!("[{ip}]:{}", end.port()),
-        ip => format!("{ip}:{}", end.port()),
-    };
     let bytes = flow
         .record
         .state
@@ -315,7 +311,7 @@ fn pair_table(analysis: &Analysis) -> PageTable {
             }
             let name = |flow: &Flow<'_>| {
                 let (src, dst) = flow.ends();
-                format!("{}:{} → {}:{}", src.ip(), src.port(), dst.ip(), dst.port())
+                format!("{} → {}", end(src), end(dst))
             };
             let span = pair.end.since(pair.start) as f64;
             rows.push(vec![

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{
-    FLOWS_SHOWN, engineering, flows_table, grouped, millis, not_shown, print, rate, repairs, say,
-    say_capture_error, volume, written_line,
+    FLOWS_SHOWN, end, engineering, flows_table, grouped, millis, not_shown, print, rate, repairs,
+    say, say_capture_error, volume, written_line,
 };
 use crate::path::{
     DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
@@ -283,7 +283,7 @@ fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
         dash()
     };
     vec![
-        format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port()),
+        format!("{} > {}", end(src), end(dst)),
         flow.heading.name().to_owned(),
         grouped(flow.packets),
         volume(flow.ip_bytes),

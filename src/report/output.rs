@@ -118,7 +118,7 @@ impl Pending {
     /// such as the names of columns, which are all in it; any other file stays.
     ///
     /// # Errors
-    /// [`ReportError::Write`] when it cannot be read or removed.
+    /// [`ReportError::Write`] when it cannot be removed.
     pub fn withdraw(self, words: &[&str]) -> Result<(), ReportError> {
         remove_older(&self.path, words).map(drop)
     }
@@ -135,26 +135,18 @@ impl Pending {
 /// columns there in any format.
 const END_BYTES: u64 = 256 << 10;
 
-/// Removes a file that an earlier run wrote, which all `words` in it tell; any other stays, and that
-/// there is none is no error. Whether it was removed.
+/// Removes a file that an earlier run wrote, which all `words` in it tell; any other stays, and so
+/// does one that cannot be read. Whether it was removed.
 pub(super) fn remove_older(path: &Path, words: &[&str]) -> Result<bool, ReportError> {
-    let remove = || -> io::Result<bool> {
-        let is_older = match ends(path)? {
-            Some(ends) => words.iter().all(|word| contains(&ends, word.as_bytes())),
-            None => false,
-        };
-        if is_older {
-            fs::remove_file(path)?;
-        }
-        Ok(is_older)
-    };
-    match remove() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        outcome => outcome.map_err(|source| ReportError::Write {
-            path: path.to_path_buf(),
-            source,
-        }),
+    let is_older = |ends: Vec<u8>| words.iter().all(|word| contains(&ends, word.as_bytes()));
+    if !ends(path).ok().flatten().is_some_and(is_older) {
+        return Ok(false);
     }
+    fs::remove_file(path).map_err(|source| ReportError::Write {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    Ok(true)
 }
 
 /// The first and the last bytes of a file; `None` of what is no file.

@@ -445,7 +445,7 @@ pub(super) fn millis(ns: f64) -> String {
 }
 
 /// `1 flow`, `2 flows`.
-fn counted(number: u64, noun: &str) -> String {
+pub(super) fn counted(number: u64, noun: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
     format!("{} {noun}{end}", grouped(number))
 }

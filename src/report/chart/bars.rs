@@ -15,7 +15,7 @@ pub(super) const BARS_MAX: usize = 40;
 
 /// Height of a bar with the space around it, and of a group's name, in pixels.
 const ROW: f64 = 38.0;
-const GROUP: f64 = 46.0;
+pub(super) const GROUP: f64 = 46.0;
 
 /// The widest that names may get, as a share of the width.
 const NAMES_MAX: f64 = 0.35;
@@ -244,20 +244,7 @@ fn draw(
     }
     let mut y = top;
     for group in &rows.groups {
-        let room = canvas.width - 2.0 * MARGIN;
-        let text = shorten(&group.title, AXIS_TITLE, room);
-        // A name above the bars must not be crossed by the grid, nor may its ends stand out.
-        canvas.rect(
-            (MARGIN, y - 2.0),
-            (MARGIN + text_width(&text, AXIS_TITLE) + 10.0, y + GROUP),
-            Colour::WHITE,
-        );
-        canvas.text(
-            (MARGIN, baseline(y + GROUP / 2.0 + 4.0, AXIS_TITLE)),
-            &text,
-            AXIS_TITLE,
-            Align::Left,
-        );
+        draw_capture(&mut canvas, &group.title, y);
         y += GROUP;
         for bar in &group.bars {
             draw_bar(&mut canvas, &panel, bar, y + ROW / 2.0, names);
@@ -265,6 +252,23 @@ fn draw(
         }
     }
     canvas
+}
+
+/// The name of a capture above its bars.
+pub(super) fn draw_capture(canvas: &mut Canvas, title: &str, y: f64) {
+    let title = shorten(title, AXIS_TITLE, canvas.width - 2.0 * MARGIN);
+    // It must not be crossed by the grid, nor may the ends of its lines stand out.
+    canvas.rect(
+        (MARGIN, y - 2.0),
+        (MARGIN + text_width(&title, AXIS_TITLE) + 10.0, y + GROUP),
+        Colour::WHITE,
+    );
+    canvas.text(
+        (MARGIN, baseline(y + GROUP / 2.0 + 4.0, AXIS_TITLE)),
+        &title,
+        AXIS_TITLE,
+        Align::Left,
+    );
 }
 
 fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, y: f64, names: f64) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::analyze::Pair;
 
 use super::axis::{Axis, Quantity};
-use super::bars::{BARS_MAX, draw_grid};
+use super::bars::{BARS_MAX, GROUP, draw_capture, draw_grid};
 use super::canvas::{Align, Canvas};
 use super::choice::{NamedFlow, Scene};
 use super::font::text_width;
@@ -15,7 +15,6 @@ use super::palette::Colour;
 use super::style::Style;
 
 const ROW: f64 = 38.0;
-const GROUP: f64 = 46.0;
 
 /// The widest that names may get on either side, as a share of the width.
 const NAMES_MAX: f64 = 0.27;
@@ -139,23 +138,6 @@ fn subtitle(drawn: usize, total: usize, shared: Option<String>) -> String {
         Some(end) => format!("{which} · {end}"),
         None => which,
     }
-}
-
-/// The name of a capture above its bars.
-fn draw_capture(canvas: &mut Canvas, title: &str, y: f64) {
-    let title = shorten(title, AXIS_TITLE, canvas.width - 2.0 * MARGIN);
-    // It must not be crossed by the grid, nor may the ends of its lines stand out.
-    canvas.rect(
-        (MARGIN, y - 2.0),
-        (MARGIN + text_width(&title, AXIS_TITLE) + 10.0, y + GROUP),
-        Colour::WHITE,
-    );
-    canvas.text(
-        (MARGIN, baseline(y + GROUP / 2.0 + 4.0, AXIS_TITLE)),
-        &title,
-        AXIS_TITLE,
-        Align::Left,
-    );
 }
 
 fn draw_row(canvas: &mut Canvas, panel: &Panel, fness: f64, [a, b]: [&str; 2], y: f64) {

@@ -4,7 +4,8 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::terminal::{
-    end, given_up, grouped, millis, percent, put_away, rate, repairs, volume, warnings, with_causes,
+    counted, end, given_up, grouped, millis, percent, put_away, rate, repairs, volume, warnings,
+    with_causes,
 };
 use super::{Block, Cell, Page, PageTable, Section};
 
@@ -67,9 +68,9 @@ pub fn of_run(
     Ok(Page {
         title,
         subtitle: format!(
-            "{} packets, {} flows. A flow is one direction of a connection with payload. What each number means: METRICS.md of ccanalyze.",
-            grouped(records),
-            grouped(flows as u64)
+            "{}, {}. A flow is one direction of a connection with payload. What each number means: METRICS.md of ccanalyze.",
+            counted(records, "packet"),
+            counted(flows as u64, "flow")
         ),
         theme: options
             .map(|options| options.style.theme)

@@ -8,14 +8,14 @@ use crate::table::cells::{Cell as TableCell, cells};
 
 use super::super::chart::{StudyChart, Theme};
 use super::super::study::rounded;
-use super::super::terminal::{grouped, lacks};
+use super::super::terminal::{counted, grouped, lacks};
 use super::{Block, Cell, Page, PageTable, Section};
 
 /// Rows of a table; a page with more takes a browser too long.
 const ROWS_MAX: usize = 400;
 
-/// Tables that are not folded away, where they are not long either.
-const OPEN: [&str; 1] = ["report-"];
+/// How the names of tables begin that are not folded away, where they are not long either.
+const OPEN: &str = "report-";
 
 /// Everything about a study. `made` tells how: names and values, such as version and manifest.
 ///
@@ -54,7 +54,7 @@ pub fn of_study(
     let (reports, rest): (Vec<&StudyTable>, Vec<&StudyTable>) = tables
         .iter()
         .filter(|table| table.frame.height() > 0)
-        .partition(|table| OPEN.iter().any(|open| table.name.starts_with(open)));
+        .partition(|table| table.name.starts_with(OPEN));
     for (title, tables, open) in [
         ("Tables of the reports", reports, true),
         ("Tables of the study", rest, false),
@@ -71,10 +71,10 @@ pub fn of_study(
     Ok(Page {
         title: format!("Study: {}", results.name),
         subtitle: format!(
-            "{} runs, {} flows, {} charts. A flow is one direction of a connection with payload. What each number means: METRICS.md of ccanalyze.",
-            grouped((results.runs.len() - failed.len()) as u64),
-            grouped(flows as u64),
-            grouped(charts.len() as u64),
+            "{}, {}, {}. A flow is one direction of a connection with payload. What each number means: METRICS.md of ccanalyze.",
+            counted((results.runs.len() - failed.len()) as u64, "run"),
+            counted(flows as u64, "flow"),
+            counted(charts.len() as u64, "chart"),
         ),
         theme,
         sections,
@@ -117,8 +117,8 @@ fn quality(results: &StudyResults) -> Vec<String> {
         .into_iter()
         .map(|(mark, n)| {
             format!(
-                "{mark}: {} flows (METRICS.md Q1 says what it means)",
-                grouped(n)
+                "{mark}: {} (METRICS.md Q1 says what it means)",
+                counted(n, "flow")
             )
         })
         .collect();
@@ -128,7 +128,7 @@ fn quality(results: &StudyResults) -> Vec<String> {
         .filter_map(|run| run.flows_left_out)
         .sum();
     if small > 0 {
-        notes.push(format!("{} flows were too small to count", grouped(small)));
+        notes.push(format!("too small to count: {}", counted(small, "flow")));
     }
     notes.extend(results.runs.iter().flat_map(lacks));
     notes
@@ -137,7 +137,7 @@ fn quality(results: &StudyResults) -> Vec<String> {
 fn fold(table: &StudyTable, open: bool) -> Block {
     let all = table.frame.height();
     Block::Fold {
-        title: format!("{} ({} rows)", table.title, grouped(all as u64)),
+        title: format!("{} ({})", table.title, counted(all as u64, "row")),
         open: open && all <= ROWS_MAX,
         blocks: vec![Block::Table(page_table(table))],
     }

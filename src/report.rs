@@ -74,6 +74,7 @@ fn remedy(source: &io::Error) -> &'static str {
 }
 
 /// Digits with their thousands apart.
+#[cfg(feature = "charts")]
 fn thousands(digits: &str, apart: char) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

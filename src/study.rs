@@ -33,6 +33,7 @@ pub use groups::{Group, GroupKey, SampleKind};
 pub use init::{DraftError, draft};
 pub use labels::{FlowCase, FlowEnds, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
 pub use manifest::{ManifestError, Mistake};
+#[cfg(feature = "cli")]
 pub(crate) use measure::with_causes;
 pub use measure::{
     FlowMeasure, MeasureOptions, RunMeasure, Sample, SeriesKind, SeriesPoint, Shortfall,

@@ -17,6 +17,7 @@ mod handshake;
 mod ids;
 mod in_flight;
 mod limits;
+mod old_copies;
 mod quiet;
 mod ranges;
 mod rtt;

@@ -325,7 +325,12 @@ impl HalfFlow {
                 .in_flight
                 .nth_unacked(0)
                 .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
+        self.old_copies.clear();
+        let edge_repeated_at = self.edge_repeated_at(una);
         while let Some((sent, first)) = self.in_flight.release_next_copies(ack) {
+            if sent.start > una && edge_repeated_at.is_some_and(|at| sent.repeats_behind(at)) {
+                self.old_copies.add(sent.start);
+            }
             // A repeat takes the ranges above it along, which were sent before it.
             if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
                 delivered = Some(sent.id);
@@ -419,10 +424,13 @@ impl HalfFlow {
             && !segment
                 .flags
                 .any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST));
+        let same_window = window_before == Some(segment.window);
+        if pure && same_window && !self.old_copies.is_empty() {
+            self.on_answer_to_old(dir, segment.at, sink);
+        }
         if !(outstanding && pure) {
             return;
         }
-        let same_window = window_before == Some(segment.window);
         if same_window {
             sink.signal(dir, segment.at, Signal::DupAck);
         }

@@ -7,6 +7,7 @@ use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Row, Rows};
 use super::limits::Limits;
+use super::old_copies::OldCopies;
 use super::ranges::{Hole, Holes, StreamRange};
 use super::rtt::{Echoes, Estimate};
 use super::scoreboard::Scoreboard;
@@ -36,6 +37,7 @@ pub(super) struct HalfFlow {
     pub(super) unneeded: ThinVec<(i64, Evidence)>,
     /// Repeats that were repeated themselves and are not acknowledged.
     pub(super) superseded: ThinVec<Superseded>,
+    pub(super) old_copies: OldCopies,
     /// What the last ACK reported for the first time: empty between ACKs.
     pub(super) fresh: ThinVec<StreamRange>,
     /// Payload was seen, or a FIN that comes after some.

@@ -33,6 +33,7 @@ impl HalfFlow {
             && self.timeout_until.is_none()
             && self.dup_run == 0
             && self.unneeded.is_empty()
+            && self.old_copies.is_empty()
             && self.board.highest_end().is_none()
             && self.emissions.is_idle()
             && !self.is_repairing()

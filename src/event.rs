@@ -126,8 +126,8 @@ pub enum Evidence {
     SeenBefore,
     /// The SACK scoreboard or duplicate ACKs asked for it.
     Sack,
-    /// A DSACK (RFC 2883), an echoed older timestamp (RFC 3522) or, without SACK, a duplicate ACK
-    /// for old data (RFC 9293 section 3.10.7.4) that came later.
+    /// A DSACK (RFC 2883), an echoed older timestamp (RFC 3522) or, where no DSACKs are sent, a
+    /// duplicate ACK for old data (RFC 9293 section 3.10.7.4) that came later.
     Dsack,
     /// Time against the vantage point - sender - vantage point half of the path.
     Timing,

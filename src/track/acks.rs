@@ -105,6 +105,7 @@ impl HalfFlow {
                     .is_some_and(|second| second.start <= first.start && first.end <= second.end)
         });
         if let Some(dsack) = dsack {
+            self.old_copies.on_dsack();
             sink.signal(dir, segment.at, Signal::Dsack);
             for index in self.in_flight.overlapping(dsack.start, dsack.end) {
                 let copied = self
@@ -172,6 +173,7 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SACKED);
+            self.old_copies.on_covered(sent, segment.at);
             if cover_is_too_early(sent, segment.at, soonest) {
                 self.unneeded.push((sent.start, Evidence::Timing));
             }
@@ -270,18 +272,9 @@ impl HalfFlow {
         }
     }
 
-    /// Takes what ends at or below `ack` out of flight, and an RTT sample of each where there is one.
-    fn release<S: FlowSink>(
-        &mut self,
-        dir: Direction,
-        segment: &Segment,
-        ack: i64,
-        una: i64,
-        sacked_before: Option<i64>,
-        sink: &mut S,
-    ) {
-        let at = segment.at;
-        let cover = Cover {
+    /// What an ACK of `ack` is known to cover, and what was known before it.
+    fn cover_by(&self, segment: &Segment, ack: i64, una: i64, sacked_before: Option<i64>) -> Cover {
+        Cover {
             ack,
             una,
             echo: segment.timestamps.map(|ts| ts.echo),
@@ -302,7 +295,21 @@ impl HalfFlow {
                 .in_flight
                 .nth_unacked(2)
                 .is_some_and(|third| third.end() <= ack),
-        };
+        }
+    }
+
+    /// Takes what ends at or below `ack` out of flight, and an RTT sample of each where there is one.
+    fn release<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        una: i64,
+        sacked_before: Option<i64>,
+        sink: &mut S,
+    ) {
+        let at = segment.at;
+        let cover = self.cover_by(segment, ack, una, sacked_before);
         let proven = self.in_flight.nth_unacked(0).is_some_and(|edge| {
             is_single(edge) && edge.start <= una && cover.echo == Some(edge.tsval)
         });
@@ -325,12 +332,8 @@ impl HalfFlow {
                 .in_flight
                 .nth_unacked(0)
                 .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
-        self.old_copies.clear();
-        let edge_repeated_at = self.edge_repeated_at(una);
+        let edge = self.begin_release(una);
         while let Some((sent, first)) = self.in_flight.release_next_copies(ack) {
-            if sent.start > una && edge_repeated_at.is_some_and(|at| sent.repeats_behind(at)) {
-                self.old_copies.add(sent.start);
-            }
             // A repeat takes the ranges above it along, which were sent before it.
             if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
                 delivered = Some(sent.id);
@@ -349,6 +352,9 @@ impl HalfFlow {
             } else {
                 cover.answer(sent, &first, waited && !in_turn)
             };
+            if answer.as_ref().is_none_or(|a| a.sent_at != sent.at) {
+                self.old_copies.on_released(sent, at, edge);
+            }
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
             } else if cover_is_too_early(sent, at, soonest)
@@ -425,8 +431,8 @@ impl HalfFlow {
                 .flags
                 .any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST));
         let same_window = window_before == Some(segment.window);
-        if pure && same_window && !self.old_copies.is_empty() {
-            self.on_answer_to_old(dir, segment.at, sink);
+        if pure && same_window && !news && !self.old_copies.is_empty() {
+            self.on_answer_to_old(dir, segment, sink);
         }
         if !(outstanding && pure) {
             return;
@@ -462,6 +468,7 @@ impl HalfFlow {
             return;
         }
         self.downstream.add(rtt_ns);
+        self.old_copies.on_answer(sent_at, rtt_ns);
         sink.rtt(
             dir,
             &RttSample {

@@ -429,6 +429,9 @@ impl HalfFlow {
             if verdict.class == Class::Reordered {
                 self.blame_first_copy(dir, start, end, sink);
             }
+            if verdict.reason == Some(Reason::Unneeded) && self.sacks {
+                self.old_copies.add(segment.at, start);
+            }
             if verdict.class == Class::Duplicate {
                 self.mark(start, end, Marks::COPIED);
             } else {

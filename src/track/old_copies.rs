@@ -1,96 +1,183 @@
-//! Without SACK: repeats of what the receiver had already, told by its duplicate ACKs.
+//! Repeats of what the receiver had already, told by its duplicate ACKs, where no DSACK tells them.
 //!
 //! A receiver answers each segment that lies below what it has acknowledged at once, with the ACK
 //! that it sent last (RFC 9293 section 3.10.7.4), and one that fills a gap at once, too (RFC 5681
-//! section 4.2). After a repeat of the left edge, whose ACK leaps over what the receiver held, the
-//! repeats that were sent behind it therefore bring a duplicate ACK each, in the order in which
-//! they were sent: each tells that one of them was not needed.
+//! section 4.2). So each repeat that was not needed brings a duplicate ACK, which reports nothing
+//! new by SACK, in the order in which they were sent.
+//!
+//! Without SACK such repeats are those sent behind a repeat of the left edge, whose ACK leaps over
+//! what the receiver held, and covered by that ACK. With SACK, from receivers that know no DSACK
+//! (RFC 2883), those that an ACK or SACK covered before a round trip was over.
 
 use std::collections::VecDeque;
 
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
+use crate::decode::Segment;
 use crate::event::{Class, Direction, Evidence, FlowSink};
 use crate::time::CaptureTime;
 
-/// Repeats covered by the last ACK that moved, sent behind that of its left edge, by where they
-/// start, in the order in which they were sent: mostly none, in the room of a pointer.
-#[derive(Debug, Default)]
-pub(super) struct OldCopies(Option<Box<Starts>>);
+/// Repeats remembered; one more forgets the oldest.
+const REPEATS_MAX: usize = 1024;
 
+/// Repeats whose bytes are covered, and for which a duplicate ACK may come.
 #[derive(Debug, Default)]
-struct Starts(VecDeque<i64>);
+pub(super) struct OldCopies {
+    /// Mostly none, in the room of a pointer.
+    repeats: Option<Box<Repeats>>,
+    /// How long the last answer took, in ns.
+    latest_ns: i64,
+    /// A DSACK was seen: the receiver tells such repeats itself.
+    dsacks: bool,
+}
+
+/// When they passed and where they start, in the order in which they were sent.
+#[derive(Debug, Default)]
+struct Repeats(VecDeque<(CaptureTime, i64)>);
+
+/// The left edge, as an ACK moves on from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Edge {
+    /// SACK tells what the receiver holds above it.
+    Sack,
+    /// It was sent once.
+    Sent,
+    /// It was repeated last at this time, from this byte on.
+    Repeated(CaptureTime, i64),
+}
 
 impl OldCopies {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|starts| starts.0.is_empty())
+        self.repeats.as_ref().is_none_or(|all| all.0.is_empty())
     }
 
-    /// The cumulative ACK moves on: what is answered now was sent later.
+    fn clear(&mut self) {
+        if let Some(repeats) = &mut self.repeats {
+            repeats.0.clear();
+        }
+    }
+
+    /// A DSACK passed.
+    pub(super) fn on_dsack(&mut self) {
+        self.dsacks = true;
+        self.clear();
+    }
+
+    /// What was sent at `sent_at` was answered after `rtt_ns`, and so was all before it.
     #[inline]
-    pub(super) fn clear(&mut self) {
-        if let Some(starts) = &mut self.0 {
-            starts.0.clear();
+    pub(super) fn on_answer(&mut self, sent_at: CaptureTime, rtt_ns: i64) {
+        self.latest_ns = rtt_ns;
+        if !self.is_empty() {
+            self.clear_before(sent_at);
         }
     }
 
-    pub(super) fn add(&mut self, start: i64) {
-        self.0.get_or_insert_default().0.push_back(start);
-    }
-
-    fn next(&self) -> Option<i64> {
-        self.0.as_ref()?.0.front().copied()
-    }
-
-    fn take_next(&mut self) {
-        if let Some(starts) = &mut self.0 {
-            starts.0.pop_front();
+    fn clear_before(&mut self, sent_at: CaptureTime) {
+        if let Some(repeats) = &mut self.repeats {
+            while repeats.0.front().is_some_and(|&(at, _)| at < sent_at) {
+                repeats.0.pop_front();
+            }
         }
+    }
+
+    /// An ACK or SACK that passes at `at` covers `sent`, of a receiver that agreed to SACK: most likely
+    /// for an earlier copy than the latest, where it comes sooner than the last answer did but for an
+    /// eighth.
+    pub(super) fn on_covered(&mut self, sent: &Sent, at: CaptureTime) {
+        if self.dsacks || !sent.is_repeat() {
+            return;
+        }
+        let elapsed_ns = at.since(sent.at);
+        if elapsed_ns < self.latest_ns / 8 * 7 {
+            self.add(sent.at, sent.start);
+        } else {
+            // The queue may drain.
+            self.latest_ns = self.latest_ns.min(elapsed_ns);
+            self.clear_before(sent.at);
+        }
+    }
+
+    /// The cumulative ACK that passes at `at` covers `sent`, and shows no answer to its latest copy.
+    pub(super) fn on_released(&mut self, sent: &Sent, at: CaptureTime, edge: Edge) {
+        match edge {
+            Edge::Sack if !sent.marks.has(Marks::SACKED) => self.on_covered(sent, at),
+            Edge::Repeated(edge_at, start)
+                if sent.start > start && sent.at >= edge_at && sent.is_repeat() =>
+            {
+                self.add(sent.at, sent.start);
+            }
+            _ => {}
+        }
+    }
+
+    /// A repeat that passed at `at` and starts at `start` was sent for nothing, most likely.
+    pub(super) fn add(&mut self, at: CaptureTime, start: i64) {
+        if self.dsacks {
+            return;
+        }
+        let Repeats(all) = &mut **self.repeats.get_or_insert_default();
+        if all.len() == REPEATS_MAX {
+            all.pop_front();
+        }
+        // Mostly at the back.
+        let place = all.partition_point(|&(other, _)| other <= at);
+        all.insert(place, (at, start));
+    }
+
+    /// Takes out the first, where it passed at `latest` or before.
+    fn take_next(&mut self, latest: CaptureTime) -> Option<(CaptureTime, i64)> {
+        let Repeats(all) = &mut **self.repeats.as_mut()?;
+        let &(at, _) = all.front()?;
+        (at <= latest).then(|| all.pop_front())?
     }
 }
 
 impl Sent {
-    /// Whether it is a repeat of what passed here before, sent behind one that passed at `edge_at`.
-    pub(super) fn repeats_behind(&self, edge_at: CaptureTime) -> bool {
+    /// Whether it is a repeat of what passed here before.
+    fn is_repeat(&self) -> bool {
         self.copies >= 2
-            && self.at >= edge_at
             && self.verdict.class == Class::Retransmission
             && !self.marks.has(Marks::CONTINUES)
     }
 }
 
 impl HalfFlow {
-    /// When the left edge `una` was repeated last, where that is what the receiver waits for and
-    /// no SACK tells what it holds.
-    pub(super) fn edge_repeated_at(&self, una: i64) -> Option<CaptureTime> {
-        let edge = self.in_flight.nth_unacked(0).filter(|_| !self.sacks)?;
-        let repeated = edge.start <= una && edge.verdict.class == Class::Retransmission;
-        repeated.then_some(edge.at)
+    /// The cumulative ACK moves on from `una`: what tells which of the repeats that it covers were
+    /// sent for nothing.
+    pub(super) fn begin_release(&mut self, una: i64) -> Edge {
+        if self.sacks {
+            return Edge::Sack;
+        }
+        // What is answered from now on was sent later.
+        self.old_copies.clear();
+        self.in_flight
+            .nth_unacked(0)
+            .filter(|edge| edge.start <= una && edge.verdict.class == Class::Retransmission)
+            .map_or(Edge::Sent, |edge| Edge::Repeated(edge.at, edge.start))
     }
 
-    /// A duplicate ACK passed at `at`.
+    /// A duplicate ACK passed with the window of the one before it, which reports nothing new.
     #[cold]
     pub(super) fn on_answer_to_old<S: FlowSink>(
         &mut self,
         dir: Direction,
-        at: CaptureTime,
+        segment: &Segment,
         sink: &mut S,
     ) {
-        let Some(start) = self.old_copies.next() else {
+        // Of an ACK without id, a copy made by the network looks the same.
+        if self.sacks && (segment.header_cut || segment.ip_id.is_none()) {
+            return;
+        }
+        let soonest_ns = self.downstream.min_ns().unwrap_or(0) / 8 * 7;
+        let latest = segment.at.plus_ns(-soonest_ns);
+        let Some((at, start)) = self.old_copies.take_next(latest) else {
             return;
         };
+        self.old_copies.on_answer(at, segment.at.since(at));
         let index = self.in_flight.overlapping(start, start + 1).start;
-        let soonest = self.downstream.min_ns().unwrap_or(0);
-        if let Some(sent) = self.in_flight.get(index) {
-            // It answers something that was sent before.
-            if at.since(sent.at) < soonest / 8 * 7 {
-                return;
-            }
-            for part in self.in_flight.one_packet(index) {
-                self.amend(dir, part, Evidence::Dsack, sink);
-            }
+        for part in self.in_flight.one_packet(index) {
+            self.amend(dir, part, Evidence::Dsack, sink);
         }
-        self.old_copies.take_next();
     }
 }

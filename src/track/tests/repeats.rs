@@ -241,6 +241,54 @@ fn without_sack_repeats_that_fill_a_gap_each_are_needed() {
     assert_eq!(play(trace).lost, [0, 2]);
 }
 
+/// 0..1000 comes to B late, though before its repeat does; B reports by SACK, but knows no DSACK.
+const REORDERED: &str = "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         121 B>A ack 0 sack 1000..2000 id 2
+         122 B>A ack 0 sack 1000..3000 id 3
+         123 B>A ack 0 sack 1000..4000 id 4
+         133 A>B data 0..1000
+         145 B>A ack 4000 id 5
+         153 B>A ack 4000 id 6";
+
+#[test]
+fn with_sack_a_duplicate_ack_without_news_shows_a_repeat_that_was_not_needed() {
+    let trace = opened(REORDERED);
+    // The last answers took 20 ms, the ACK came 12 ms after the repeat, and 20 ms after it one more that
+    // tells nothing new: that is for the repeat.
+    check(
+        &trace,
+        "100 new 0..1000
+         101 new 1000..2000 rtt 20 sack
+         102 new 2000..3000 rtt 20 sack
+         103 new 3000..4000 rtt 20 sack
+         133 retransmission 0..1000 unneeded dsack",
+    );
+    assert_eq!(play(&trace).lost, [0, 0]);
+    let lost = |from: &str, to: &str| play(&trace.replace(from, to)).lost;
+    // As late as other answers, the ACK was for the repeat.
+    assert_eq!(lost("145 B>A", "152 B>A"), [0, 1]);
+    // An ACK without id may be the network's copy of the one before it.
+    assert_eq!(lost("ack 4000 id 6", "ack 4000"), [0, 1]);
+    // A receiver that knows DSACK would have sent one.
+    let dsack = "ack 4000 sack 2000..3000 id 5";
+    assert_eq!(lost("ack 4000 id 5", dsack), [0, 1]);
+}
+
+#[test]
+fn what_was_sent_later_and_answered_leaves_no_answer_to_wait_for() {
+    // 4000..5000 was sent after the repeat and is answered: the ACK at 175 is for something else.
+    let trace = opened(&REORDERED.replace(
+        "153 B>A ack 4000 id 6",
+        "146 A>B data 4000..5000
+         166 B>A ack 5000 id 6
+         175 B>A ack 5000 id 7",
+    ));
+    assert_eq!(play(&trace).lost, [0, 1]);
+}
+
 #[test]
 fn ids_that_others_take_within_a_burst_are_no_lost_tail() {
     // Only a timer tells a sender of a lost tail, and none runs out within a round trip of 30 ms.

@@ -173,7 +173,9 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SACKED);
-            self.old_copies.on_covered(sent, segment.at);
+            if sent.copies > 1 {
+                self.old_copies.on_covered(sent, segment.at);
+            }
             if cover_is_too_early(sent, segment.at, soonest) {
                 self.unneeded.push((sent.start, Evidence::Timing));
             }
@@ -195,6 +197,7 @@ impl HalfFlow {
             sent.marks.set(Marks::SAMPLED);
             if single && sent.end() > missed_above {
                 let (sent_at, row) = (sent.at, sent.row);
+                self.old_copies.on_answer(sent_at, segment.at);
                 self.sample(dir, segment.at, sent_at, row, false, RttLabel::Sack, sink);
             }
         }
@@ -352,7 +355,7 @@ impl HalfFlow {
             } else {
                 cover.answer(sent, &first, waited && !in_turn)
             };
-            if answer.as_ref().is_none_or(|a| a.sent_at != sent.at) {
+            if sent.copies > 1 && answer.as_ref().is_none_or(|a| a.sent_at != sent.at) {
                 self.old_copies.on_released(sent, at, edge);
             }
             if unneeded {
@@ -373,6 +376,7 @@ impl HalfFlow {
                 } else {
                     first.row
                 };
+                self.old_copies.on_answer(answer.sent_at, at);
                 self.sample(dir, at, answer.sent_at, row, exact, answer.label, sink);
             }
         }
@@ -468,7 +472,6 @@ impl HalfFlow {
             return;
         }
         self.downstream.add(rtt_ns);
-        self.old_copies.on_answer(sent_at, rtt_ns);
         sink.rtt(
             dir,
             &RttSample {

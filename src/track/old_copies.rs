@@ -64,10 +64,16 @@ impl OldCopies {
         self.clear();
     }
 
-    /// What was sent at `sent_at` was answered after `rtt_ns`, and so was all before it.
+    /// An answer took so long, in ns.
     #[inline]
-    pub(super) fn on_answer(&mut self, sent_at: CaptureTime, rtt_ns: i64) {
+    pub(super) fn note_rtt(&mut self, rtt_ns: i64) {
         self.latest_ns = rtt_ns;
+    }
+
+    /// What was sent at `sent_at` is answered at `at`, and so was all before it.
+    #[inline]
+    pub(super) fn on_answer(&mut self, sent_at: CaptureTime, at: CaptureTime) {
+        self.note_rtt(at.since(sent_at));
         if !self.is_empty() {
             self.clear_before(sent_at);
         }
@@ -84,6 +90,7 @@ impl OldCopies {
     /// An ACK or SACK that passes at `at` covers `sent`, of a receiver that agreed to SACK: most likely
     /// for an earlier copy than the latest, where it comes sooner than the last answer did but for an
     /// eighth.
+    #[cold]
     pub(super) fn on_covered(&mut self, sent: &Sent, at: CaptureTime) {
         if self.dsacks || !sent.is_repeat() {
             return;
@@ -99,6 +106,7 @@ impl OldCopies {
     }
 
     /// The cumulative ACK that passes at `at` covers `sent`, and shows no answer to its latest copy.
+    #[cold]
     pub(super) fn on_released(&mut self, sent: &Sent, at: CaptureTime, edge: Edge) {
         match edge {
             Edge::Sack if !sent.marks.has(Marks::SACKED) => self.on_covered(sent, at),
@@ -174,7 +182,7 @@ impl HalfFlow {
         let Some((at, start)) = self.old_copies.take_next(latest) else {
             return;
         };
-        self.old_copies.on_answer(at, segment.at.since(at));
+        self.old_copies.on_answer(at, segment.at);
         let index = self.in_flight.overlapping(start, start + 1).start;
         for part in self.in_flight.one_packet(index) {
             self.amend(dir, part, Evidence::Dsack, sink);

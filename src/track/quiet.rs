@@ -202,6 +202,9 @@ impl HalfFlow {
             };
             self.sample(dir, at, sent_at, row, exact, label, sink);
         }
+        if let Some(sent_at) = latest.filter(|_| covered > 0) {
+            self.old_copies.note_rtt(at.since(sent_at));
+        }
         self.released_latest = latest;
         self.last_cover = covered as u32;
         self.in_flight.trim(flight, at);

@@ -55,7 +55,7 @@ impl HalfFlow {
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
     pub(super) fn is_repairing_tail(&self, at: CaptureTime) -> bool {
         let pause_ns = self.last_data_at.map_or(0, |last| at.since(last));
-        let lately = self.last_was_repeat && pause_ns <= self.round_trip_ns() / 2 * 3;
+        let lately = self.last_repeat > 0 && pause_ns <= self.round_trip_ns() / 2 * 3;
         self.recovery_until.is_some() || self.tail_repair || lately
     }
 

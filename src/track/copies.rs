@@ -115,6 +115,18 @@ impl HalfFlow {
         self.superseded = list;
     }
 
+    /// Without SACK a sender repeats all in the order of the stream: how many packets lie between the
+    /// last repeat and what goes on from it at `start`.
+    pub(super) fn packets_since_repeat(&self, start: i64) -> u16 {
+        if self.sacks || self.last_repeat == 0 {
+            return 0;
+        }
+        let end = self.high - i64::from(self.last_repeat - 1);
+        let between = (start.min(self.high) - end).max(0) as u64;
+        let packets = between.div_ceil(u64::from(self.packet_payload()));
+        u16::try_from(packets).unwrap_or(u16::MAX)
+    }
+
     /// Whether a repeat of `len` bytes from `start` on is what was cut off the repeat below it, which was
     /// full but for the options that SACK blocks take: both were one packet that was lost.
     pub(super) fn is_cut_off(&self, start: i64, len: u32) -> bool {

@@ -31,6 +31,9 @@ pub(super) struct Gap {
     pub(super) id: u64,
     /// How many were skipped.
     pub(super) skipped: u16,
+    /// How many packets fit between the repeat before it and itself, where what was skipped lay
+    /// there.
+    pub(super) old: u16,
     /// The highest byte seen before it.
     pub(super) high: i64,
     /// When it passed.
@@ -202,6 +205,7 @@ impl Skips {
         let Gap {
             id,
             skipped,
+            old,
             high,
             at,
             since,
@@ -217,14 +221,15 @@ impl Skips {
         if !may_be_acks {
             self.lost += u64::from(skipped);
         }
-        for slot in id - u64::from(skipped)..id {
+        let first = id - u64::from(skipped);
+        for slot in first..id {
             if self.skipped.len() == SKIPPED_MAX {
                 self.skipped.pop_front();
             }
             self.skipped.push_back(slot);
             if !first_repeat && self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
-            } else if !self.all_lost && !may_be_acks {
+            } else if !self.all_lost && !may_be_acks && slot >= first + u64::from(old) {
                 if self.unseen_new.len() == SKIPPED_MAX {
                     self.unseen_new.pop_front();
                 }

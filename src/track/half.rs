@@ -103,8 +103,8 @@ pub(super) struct HalfFlow {
     pub(super) tail_repair: bool,
     /// It was the first to do so, a timer's: whether ids were skipped in a pause just before it.
     pub(super) last_timer: Option<bool>,
-    /// The last data packet repeated bytes.
-    pub(super) last_was_repeat: bool,
+    /// If the last data packet repeated bytes: how far below the highest byte it ended, and one.
+    pub(super) last_repeat: u32,
     pub(super) strays: Strays,
 }
 
@@ -192,6 +192,7 @@ impl HalfFlow {
                 self.emissions.on_skipped(&Gap {
                     id,
                     skipped,
+                    old: start.map_or(0, |start| self.packets_since_repeat(start)),
                     high: self.high,
                     at: segment.at,
                     since,
@@ -266,7 +267,11 @@ impl HalfFlow {
         if self.window_end == Some(end) && verdict.class == Class::New {
             sink.signal(dir, segment.at, Signal::WindowFull);
         }
-        self.last_was_repeat = verdict.class == Class::Retransmission;
+        if verdict.class == Class::Retransmission {
+            self.last_repeat = (self.high - end) as u32 + 1;
+        } else {
+            self.last_repeat = 0;
+        }
         match verdict.class {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),

@@ -137,7 +137,7 @@ impl HalfFlow {
         self.last_data_at = Some(segment.at);
         self.last_timer = None;
         self.tail_repair = false;
-        self.last_was_repeat = false;
+        self.last_repeat = 0;
         self.note_room(segment.at);
     }
 

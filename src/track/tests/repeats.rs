@@ -311,6 +311,33 @@ fn ids_that_others_take_within_a_burst_are_no_lost_tail() {
 }
 
 #[test]
+fn ids_skipped_between_repeats_were_repeats_of_what_lies_between() {
+    // The ACK at 105 is lost, and A repeats all: 1000..2000 and 3000..4000 as ids 7 and 9, which are lost before they
+    // come here. So no id is left for what 800 could repeat.
+    let trace = "80 A>B data 0..1000 id 1
+         81 A>B data 1000..2000 id 2
+         82 A>B data 2000..3000 id 3
+         83 A>B data 3000..4000 id 4
+         84 A>B data 4000..5000 id 5
+         105 B>A ack 5000
+         400 A>B data 0..1000 id 6
+         440 A>B data 2000..3000 id 8
+         480 A>B data 4000..5000 id 10
+         800 A>B data 5000..6000 id 11
+         820 B>A ack 6000";
+    let seen = play(trace);
+    let last = seen.rows.last().map(|row| row.verdict.class.name());
+    assert_eq!(last, Some("new"));
+    // With ids 7 and 8 for the first of them, one carried something else.
+    let more = trace
+        .replace("id 11", "id 12")
+        .replace("id 10", "id 11")
+        .replace("id 8", "id 9");
+    let last = play(&more).rows.last().map(|row| row.verdict.class.name());
+    assert_eq!(last, Some("retransmission"));
+}
+
+#[test]
 fn a_timer_repeats_one_packet_so_a_burst_after_a_pause_shows_a_shared_counter() {
     check(
         &opened(

@@ -132,6 +132,7 @@ impl Connection {
                 + half.holes.memory_bytes()
                 + half.board.memory_bytes()
                 + half.echoes.memory_bytes()
+                + half.old_copies.memory_bytes()
         };
         self.halves.iter().map(held).sum()
     }

@@ -52,6 +52,12 @@ impl OldCopies {
         self.repeats.as_ref().is_none_or(|all| all.0.is_empty())
     }
 
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let held = |repeats: &Repeats| repeats.0.capacity() * size_of::<(CaptureTime, i64)>();
+        self.repeats.as_deref().map_or(0, held)
+    }
+
     fn clear(&mut self) {
         if let Some(repeats) = &mut self.repeats {
             repeats.0.clear();

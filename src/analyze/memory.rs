@@ -132,6 +132,7 @@ impl Memory {
         let mut details: Vec<(u64, usize)> = Vec::new();
         for table in &mut *tables {
             details.extend(table.observer_mut().details());
+            details.extend(table.young_details());
             details.extend(table.sinks_mut().flat_map(|sink| sink.details()));
         }
         details.retain(|&(_, bytes)| bytes > 0);
@@ -150,6 +151,7 @@ impl Memory {
         let dropped = tables.par_iter_mut().map(|table| {
             let mut flows = table.observer_mut().give_up_details(payload_bytes);
             table.give_up(|sink| flows += sink.give_up_details(payload_bytes));
+            table.give_up_young(payload_bytes);
             flows
         });
         self.given_up.flows_without_series += dropped.sum::<u64>();

@@ -85,6 +85,15 @@ pub trait Observer {
     fn memory_bytes(_flow: &Self::Flow) -> usize {
         0
     }
+    /// Memory that what is kept of a connection of so many packets over such a time, in ns, will take
+    /// at most, in bytes: without what can be given up, and that.
+    fn expected_bytes(&self, _packets: usize, _length_ns: i64) -> (usize, usize) {
+        (0, 0)
+    }
+    /// Gives up what can be given up of a connection; of how many flows.
+    fn give_up(_flow: &mut Self::Flow) -> u64 {
+        0
+    }
     /// A connection begins.
     fn open(&mut self, identity: &FlowIdentity) -> Self::Flow;
     /// A connection has ended, was put away, or the capture has ended.
@@ -144,6 +153,8 @@ impl FlowLimits {
 pub struct TableFacts {
     /// Connections put away because there were too many.
     pub cut_by_limit: u64,
+    /// Flows of which something was given up while their connections were young.
+    pub given_up_young: u64,
 }
 
 /// What it takes to find a connection and to tell whether it has ended. Kept apart from its state,
@@ -164,6 +175,8 @@ struct Head {
     young: Vec<Kept>,
     /// Whether these, or those of before, have payload.
     young_payload: bool,
+    /// What can be given up of them was.
+    gave_up: bool,
 }
 
 /// What a connection has come to.
@@ -396,6 +409,7 @@ impl<O: Observer> FlowTable<O> {
             syns: ThinVec::new(),
             young: Vec::new(),
             young_payload: false,
+            gave_up: false,
         });
         self.flows.push(None);
         let heads = &self.heads;
@@ -408,10 +422,10 @@ impl<O: Observer> FlowTable<O> {
 
     fn close(&mut self, index: usize, cut_by_limit: bool) {
         let mut head = self.heads.swap_remove(index);
-        let mut flow = self
-            .flows
-            .swap_remove(index)
-            .unwrap_or_else(|| Flow::of(&mut head, &mut self.observer, self.limits.track));
+        let mut flow = self.flows.swap_remove(index).unwrap_or_else(|| {
+            let (observer, facts) = (&mut self.observer, &mut self.facts);
+            Flow::of(&mut head, observer, self.limits.track, facts)
+        });
         self.held_bytes -= head.held_bytes;
         let (last, place) = (self.heads.len() as u32, index as u32);
         if let Ok(entry) = self

@@ -7,7 +7,7 @@
 use super::quantiles::DelayDistribution;
 use super::recorder::{ConnectionRecord, FlowRecord, LiveConnection, LiveFlow, Recorder};
 use super::segment_rows::SegmentRows;
-use super::series::Series;
+use super::series::{Bin, Series};
 
 /// What is kept of each bin becomes a row of a table, which takes as much again.
 const TABLES: usize = 2;
@@ -98,6 +98,13 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
 }
 
 impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
+    /// Memory that a connection of two flows in so many bins takes: without what can be given up,
+    /// and that.
+    pub(super) fn record_bytes(bins: usize) -> (usize, usize) {
+        let record = size_of::<ConnectionRecord>() + 2 * size_of::<FlowRecord>();
+        (record, bins * 2 * TABLES * size_of::<Bin>())
+    }
+
     /// Memory that the records of connections that have ended take, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {

@@ -388,6 +388,16 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         flow.memory_bytes()
     }
 
+    fn expected_bytes(&self, packets: usize, length_ns: i64) -> (usize, usize) {
+        let bins = (length_ns / self.config.bin_ns.max(1)).unsigned_abs() as usize;
+        let bins = bins.saturating_add(2).min(packets);
+        Self::record_bytes(bins)
+    }
+
+    fn give_up(flow: &mut Self::Flow) -> u64 {
+        flow.give_up_details(u64::MAX)
+    }
+
     fn open(&mut self, _identity: &FlowIdentity) -> Self::Flow {
         LiveConnection {
             config: self.config.clone(),

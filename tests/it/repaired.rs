@@ -135,8 +135,7 @@ fn after_three(row: &str) -> &str {
 #[test]
 fn the_runs_of_a_study_share_the_memory_and_say_what_was_given_up() {
     let folder = tempfile::tempdir().unwrap();
-    // Of so many packets a connection is tracked, and has series.
-    fs::write(folder.path().join("many.pcap"), connections(3000, 30)).unwrap();
+    fs::write(folder.path().join("many.pcap"), connections(3000, 12)).unwrap();
     fs::write(folder.path().join("study.toml"), MANIFEST).unwrap();
     let args = ["study", "study.toml", "--out", "out", "--no-charts"];
     let with = |more: &[&str]| run(folder.path(), &[&args[..], more].concat());

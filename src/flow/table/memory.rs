@@ -25,15 +25,12 @@ impl<O: Observer> FlowTable<O> {
     pub(super) fn count_memory(&mut self, index: usize) {
         let (head, flow) = (&mut self.heads[index], &self.flows[index]);
         let packets = head.young.capacity() * size_of::<Kept>();
-        let state = match flow {
-            Some(flow) => {
-                size_of::<Flow<O::Flow>>()
-                    + flow.connection.memory_bytes()
-                    + O::memory_bytes(&flow.sink)
-            }
-            // What an observer keeps of it in the end takes as much.
-            None if head.young_payload => packets.max(size_of::<Flow<O::Flow>>()),
-            None => packets,
+        let state = if let Some(flow) = flow {
+            let held = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
+            size_of::<Flow<O::Flow>>() + held
+        } else {
+            let (kept, details) = head.expected_bytes(&self.observer);
+            packets.max(kept) + details
         };
         let held = state + head.syns.capacity() * size_of::<Segment>();
         self.held_bytes = self.held_bytes + held - head.held_bytes;

@@ -3,7 +3,7 @@
 //! Most connections of a busy link end young. Their state is made when they end, all packets one after
 //! the other while it is in the cache, instead of being fetched from memory for each of them.
 
-use super::{Flow, FlowTable, Head, Observer};
+use super::{Flow, FlowTable, Head, Observer, TableFacts};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::flow::kept::Kept;
@@ -27,6 +27,7 @@ impl<F: FlowSink> Flow<F> {
         head: &mut Head,
         observer: &mut O,
         limits: TrackLimits,
+        facts: &mut TableFacts,
     ) -> Box<Self> {
         let mut flow = Box::new(Self {
             connection: Connection::with_limits(limits),
@@ -37,11 +38,20 @@ impl<F: FlowSink> Flow<F> {
             let segment = packet.segment(head.identity.ends(dir));
             flow.connection.on_segment(dir, &segment, &mut flow.sink);
         }
+        if head.gave_up {
+            facts.given_up_young += O::give_up(&mut flow.sink);
+        }
         flow
     }
 }
 
 impl Head {
+    /// Payload of a young connection, in bytes.
+    fn young_bytes(&self) -> u64 {
+        let lens = self.young.iter().map(Kept::payload_len);
+        lens.map(u64::from).sum()
+    }
+
     /// Begins to fetch the packets of a young connection.
     pub(super) fn expect_end(&self) {
         self.young.iter().for_each(prefetch);
@@ -52,6 +62,17 @@ impl Head {
         if let Some(place) = self.young.spare_capacity_mut().first() {
             prefetch(place);
         }
+    }
+
+    /// Memory that what is kept of a young connection will take: without what can be given up, and
+    /// that.
+    pub(super) fn expected_bytes<O: Observer>(&self, observer: &O) -> (usize, usize) {
+        if !self.young_payload {
+            return (0, 0);
+        }
+        let length_ns = self.last_at.since(self.identity.first_at);
+        let (kept, details) = observer.expected_bytes(self.young.len(), length_ns);
+        (kept, if self.gave_up { 0 } else { details })
     }
 
     /// Payload of a young connection in direction `dir`: bytes, first and last instant.
@@ -69,8 +90,8 @@ impl<O: Observer> FlowTable<O> {
     #[inline]
     pub(super) fn state(&mut self, index: usize) -> &mut Flow<O::Flow> {
         let (head, observer) = (&mut self.heads[index], &mut self.observer);
-        let limits = self.limits.track;
-        self.flows[index].get_or_insert_with(|| Flow::of(head, observer, limits))
+        let (limits, facts) = (self.limits.track, &mut self.facts);
+        self.flows[index].get_or_insert_with(|| Flow::of(head, observer, limits, facts))
     }
 
     /// Keeps a segment of a connection without state; `false` where that has to take it.
@@ -116,6 +137,24 @@ impl<O: Observer> FlowTable<O> {
             && syn_flags.has(TcpFlags::SYN)
             && !syn_flags.has(TcpFlags::ACK)
             && syn.dir() != dir
+    }
+
+    /// Payload of each young connection, in bytes, and memory that can be given up of it.
+    pub fn young_details(&self) -> impl Iterator<Item = (u64, usize)> {
+        let young = self.heads.iter().filter(|head| !head.young.is_empty());
+        young.map(|head| (head.young_bytes(), head.expected_bytes(&self.observer).1))
+    }
+
+    /// Gives up what can be given up of the young connections with at most so much payload. Their
+    /// flows are [counted](TableFacts::given_up_young) when they are there.
+    pub fn give_up_young(&mut self, payload_bytes: u64) {
+        for index in 0..self.heads.len() {
+            let head = &mut self.heads[index];
+            if !head.young.is_empty() && head.young_bytes() <= payload_bytes {
+                head.gave_up = true;
+                self.count_memory(index);
+            }
+        }
     }
 
     /// Payload of the young connections, direction by direction: bytes, first and last instant.

@@ -85,9 +85,13 @@ pub trait Observer {
     fn memory_bytes(_flow: &Self::Flow) -> usize {
         0
     }
-    /// Memory that what is kept of a connection of so many packets over such a time, in ns, will take
-    /// at most, in bytes: without what can be given up, and that.
-    fn expected_bytes(&self, _packets: usize, _length_ns: i64) -> (usize, usize) {
+    /// Whether something is kept of a connection at `at` apart from what is kept of it at `before`.
+    fn parts(&self, _before: CaptureTime, _at: CaptureTime) -> bool {
+        false
+    }
+    /// Memory that what is kept of a connection in so many [parts](Self::parts) will take, in bytes:
+    /// without what can be given up, and that.
+    fn expected_bytes(_parts: usize) -> (usize, usize) {
         (0, 0)
     }
     /// Gives up what can be given up of a connection; of how many flows.
@@ -177,6 +181,8 @@ struct Head {
     young_payload: bool,
     /// What can be given up of them was.
     gave_up: bool,
+    /// [Parts](Observer::parts) that will be kept of them.
+    parts: u8,
 }
 
 /// What a connection has come to.
@@ -301,11 +307,11 @@ impl<O: Observer> FlowTable<O> {
     /// Gives a segment to the connection at `index`, which it belongs to.
     #[inline]
     fn pass(&mut self, index: usize, dir: Direction, segment: &Segment) {
-        let head = &mut self.heads[index];
-        head.last_at = head.last_at.max(segment.at);
         if self.flows[index].is_none() && self.keep(index, dir, segment) {
             return;
         }
+        let head = &mut self.heads[index];
+        head.last_at = head.last_at.max(segment.at);
         let flow = self.state(index);
         flow.connection.on_segment(dir, segment, &mut flow.sink);
     }
@@ -410,6 +416,7 @@ impl<O: Observer> FlowTable<O> {
             young: Vec::new(),
             young_payload: false,
             gave_up: false,
+            parts: 0,
         });
         self.flows.push(None);
         let heads = &self.heads;

@@ -388,10 +388,15 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         flow.memory_bytes()
     }
 
-    fn expected_bytes(&self, packets: usize, length_ns: i64) -> (usize, usize) {
-        let bins = (length_ns / self.config.bin_ns.max(1)).unsigned_abs() as usize;
-        let bins = bins.saturating_add(2).min(packets);
-        Self::record_bytes(bins)
+    #[inline]
+    fn parts(&self, before: CaptureTime, at: CaptureTime) -> bool {
+        let RecordConfig { origin, bin_ns, .. } = *self.config;
+        let bin = |at: CaptureTime| at.since(origin).div_euclid(bin_ns.max(1));
+        bin(before) != bin(at)
+    }
+
+    fn expected_bytes(parts: usize) -> (usize, usize) {
+        Self::record_bytes(parts)
     }
 
     fn give_up(flow: &mut Self::Flow) -> u64 {

@@ -29,7 +29,7 @@ impl<O: Observer> FlowTable<O> {
             let held = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
             size_of::<Flow<O::Flow>>() + held
         } else {
-            let (kept, details) = head.expected_bytes(&self.observer);
+            let (kept, details) = head.expected_bytes::<O>();
             packets.max(kept) + details
         };
         let held = state + head.syns.capacity() * size_of::<Segment>();

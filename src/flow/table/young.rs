@@ -66,12 +66,11 @@ impl Head {
 
     /// Memory that what is kept of a young connection will take: without what can be given up, and
     /// that.
-    pub(super) fn expected_bytes<O: Observer>(&self, observer: &O) -> (usize, usize) {
+    pub(super) fn expected_bytes<O: Observer>(&self) -> (usize, usize) {
         if !self.young_payload {
             return (0, 0);
         }
-        let length_ns = self.last_at.since(self.identity.first_at);
-        let (kept, details) = observer.expected_bytes(self.young.len(), length_ns);
+        let (kept, details) = O::expected_bytes(usize::from(self.parts));
         (kept, if self.gave_up { 0 } else { details })
     }
 
@@ -108,8 +107,12 @@ impl<O: Observer> FlowTable<O> {
                 };
                 head.young.reserve_exact(more);
             }
+            // Its last time is its first packet's, until that is here.
+            let apart = head.young.is_empty() || self.observer.parts(head.last_at, segment.at);
+            head.parts += u8::from(apart);
             head.young.push(Kept::of(dir, segment));
             head.young_payload |= segment.payload_len > 0;
+            head.last_at = head.last_at.max(segment.at);
         }
         keeps
     }
@@ -142,7 +145,7 @@ impl<O: Observer> FlowTable<O> {
     /// Payload of each young connection, in bytes, and memory that can be given up of it.
     pub fn young_details(&self) -> impl Iterator<Item = (u64, usize)> {
         let young = self.heads.iter().filter(|head| !head.young.is_empty());
-        young.map(|head| (head.young_bytes(), head.expected_bytes(&self.observer).1))
+        young.map(|head| (head.young_bytes(), head.expected_bytes::<O>().1))
     }
 
     /// Gives up what can be given up of the young connections with at most so much payload. Their

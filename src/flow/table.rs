@@ -162,7 +162,7 @@ pub struct TableFacts {
 }
 
 /// What it takes to find a connection and to tell whether it has ended. Kept apart from its state,
-/// which is thirty times as large: a segment that only has to be put into a queue touches no more
+/// which is fourteen times as large: a segment that only has to be put into a queue touches no more
 /// than this.
 #[derive(Debug)]
 struct Head {

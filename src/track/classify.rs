@@ -366,6 +366,9 @@ impl HalfFlow {
         };
         sent.verdict = now;
         let (row, sent_at) = (sent.row, sent.at);
+        if self.in_flight.is_rest(index) {
+            return;
+        }
         // A packet that repeats several is unneeded when all of them had arrived.
         let packet = self.in_flight.one_packet(index);
         let mut parts = packet.filter_map(|part| self.in_flight.get(part));

@@ -53,7 +53,9 @@ impl HalfFlow {
         let same = sent.start == start && sent.end() == end;
         let repeat = sent.verdict.class == Class::Retransmission
             && sent.verdict.reason != Some(Reason::Unneeded);
-        let is_part = self.in_flight.continues(index) || self.in_flight.continues(index + 1);
+        let is_part = self.in_flight.continues(index)
+            || self.in_flight.continues(index + 1)
+            || self.in_flight.is_rest(index);
         if !(same && repeat) || is_part {
             return;
         }
@@ -155,7 +157,9 @@ impl HalfFlow {
     ) -> u32 {
         let mut lost = 0;
         let mut at = start;
-        let mut index = self.in_flight.overlapping(start, end).start;
+        let covered = self.in_flight.overlapping(start, end);
+        let leaves_rest = self.in_flight.leaves_rest(&covered);
+        let mut index = covered.start;
         loop {
             let next = self
                 .in_flight
@@ -202,8 +206,8 @@ impl HalfFlow {
             };
             if sent.start >= end {
                 // It may have been one packet with what has now been sent anew.
-                if copy != Copy::LateOriginal {
-                    sent.marks.take(Marks::CONTINUES);
+                if copy != Copy::LateOriginal && sent.marks.take(Marks::CONTINUES) && leaves_rest {
+                    sent.marks.set(Marks::REST);
                 }
                 break;
             }
@@ -241,6 +245,7 @@ impl Sent {
         // The loss of a packet counts with its lowest range; a frame that is longer than any
         // packet was several.
         let above = self.marks.take(Marks::CONTINUES);
+        self.marks.take(Marks::REST);
         let counted = self.marks.take(Marks::LOST_DOWNSTREAM)
             && self.start < start
             && mss.is_none_or(|mss| self.len <= u32::from(mss));

@@ -49,7 +49,7 @@ const _: () = assert!(size_of::<Sent>() <= 40);
 
 /// Yes-or-no facts about a [`Sent`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks(u8);
+pub(super) struct Marks(u16);
 
 impl Marks {
     /// Reported by SACK.
@@ -73,6 +73,10 @@ impl Marks {
 
     /// Its latest copy is one packet with that of the range just below.
     pub(super) const CONTINUES: Self = Self(128);
+
+    /// Its latest copy is one packet with that of a range below, from which a later repeat parts it:
+    /// what became of that packet is told with the range below.
+    pub(super) const REST: Self = Self(256);
 
     /// Takes a mark off; whether it was there.
     pub(super) fn take(&mut self, mark: Self) -> bool {
@@ -289,6 +293,23 @@ impl InFlight {
             last += 1;
         }
         first..last
+    }
+
+    /// Whether what became of the packet of the range at `index` is told with a range below.
+    pub(super) fn is_rest(&self, index: usize) -> bool {
+        let first = self.one_packet(index).start;
+        let first = self.sent.get(first);
+        first.is_some_and(|sent| sent.marks.has(Marks::REST))
+    }
+
+    /// Whether a repeat of the ranges `covered` leaves something of a packet above them, and what
+    /// became of it is told with what is left below them.
+    pub(super) fn leaves_rest(&self, covered: &std::ops::Range<usize>) -> bool {
+        if covered.is_empty() {
+            return false;
+        }
+        let packet = self.one_packet(covered.end - 1);
+        packet.end > covered.end && (packet.start < covered.start || self.is_rest(covered.end - 1))
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Sent> {

@@ -9,7 +9,7 @@
 //! what the receiver held, and covered by that ACK. With SACK, from receivers that know no DSACK
 //! (RFC 2883), those that an ACK or SACK covered before a round trip was over.
 
-use std::collections::VecDeque;
+use thin_vec::ThinVec;
 
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
@@ -23,17 +23,13 @@ const REPEATS_MAX: usize = 1024;
 /// Repeats whose bytes are covered, and for which a duplicate ACK may come.
 #[derive(Debug, Default)]
 pub(super) struct OldCopies {
-    /// Mostly none, in the room of a pointer.
-    repeats: Option<Box<Repeats>>,
+    /// When they passed and where they start, in the order in which they were sent.
+    repeats: ThinVec<(CaptureTime, i64)>,
     /// How long the last answer took, in ns.
     latest_ns: i64,
     /// A DSACK was seen: the receiver tells such repeats itself.
     dsacks: bool,
 }
-
-/// When they passed and where they start, in the order in which they were sent.
-#[derive(Debug, Default)]
-struct Repeats(VecDeque<(CaptureTime, i64)>);
 
 /// The left edge, as an ACK moves on from it.
 #[derive(Clone, Copy, Debug)]
@@ -49,25 +45,18 @@ pub(super) enum Edge {
 impl OldCopies {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.repeats.as_ref().is_none_or(|all| all.0.is_empty())
+        self.repeats.is_empty()
     }
 
     /// Memory that it holds besides itself, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        let held = |repeats: &Repeats| repeats.0.capacity() * size_of::<(CaptureTime, i64)>();
-        self.repeats.as_deref().map_or(0, held)
-    }
-
-    fn clear(&mut self) {
-        if let Some(repeats) = &mut self.repeats {
-            repeats.0.clear();
-        }
+        self.repeats.capacity() * size_of::<(CaptureTime, i64)>()
     }
 
     /// A DSACK passed.
     pub(super) fn on_dsack(&mut self) {
         self.dsacks = true;
-        self.clear();
+        self.repeats.clear();
     }
 
     /// An answer took so long, in ns.
@@ -86,11 +75,8 @@ impl OldCopies {
     }
 
     fn clear_before(&mut self, sent_at: CaptureTime) {
-        if let Some(repeats) = &mut self.repeats {
-            while repeats.0.front().is_some_and(|&(at, _)| at < sent_at) {
-                repeats.0.pop_front();
-            }
-        }
+        let before = self.repeats.partition_point(|&(at, _)| at < sent_at);
+        self.repeats.drain(..before);
     }
 
     /// An ACK or SACK that passes at `at` covers `sent`, of a receiver that agreed to SACK: most likely
@@ -130,20 +116,18 @@ impl OldCopies {
         if self.dsacks {
             return;
         }
-        let Repeats(all) = &mut **self.repeats.get_or_insert_default();
-        if all.len() == REPEATS_MAX {
-            all.pop_front();
+        if self.repeats.len() == REPEATS_MAX {
+            self.repeats.remove(0);
         }
         // Mostly at the back.
-        let place = all.partition_point(|&(other, _)| other <= at);
-        all.insert(place, (at, start));
+        let place = self.repeats.partition_point(|&(other, _)| other <= at);
+        self.repeats.insert(place, (at, start));
     }
 
     /// Takes out the first, where it passed at `latest` or before.
     fn take_next(&mut self, latest: CaptureTime) -> Option<(CaptureTime, i64)> {
-        let Repeats(all) = &mut **self.repeats.as_mut()?;
-        let &(at, _) = all.front()?;
-        (at <= latest).then(|| all.pop_front())?
+        let &(at, _) = self.repeats.first()?;
+        (at <= latest).then(|| self.repeats.remove(0))
     }
 }
 
@@ -164,7 +148,7 @@ impl HalfFlow {
             return Edge::Sack;
         }
         // What is answered from now on was sent later.
-        self.old_copies.clear();
+        self.old_copies.repeats.clear();
         self.in_flight
             .nth_unacked(0)
             .filter(|edge| edge.start <= una && edge.verdict.class == Class::Retransmission)

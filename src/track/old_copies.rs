@@ -173,7 +173,10 @@ impl HalfFlow {
             return;
         };
         self.old_copies.on_answer(at, segment.at);
-        let index = self.in_flight.overlapping(start, start + 1).start;
+        // What has been forgotten in the meantime stays as it was told.
+        let Some(index) = self.in_flight.overlapping(start, start + 1).next() else {
+            return;
+        };
         for part in self.in_flight.one_packet(index) {
             self.amend(dir, part, Evidence::Dsack, sink);
         }

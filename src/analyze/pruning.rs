@@ -49,9 +49,9 @@ impl Pruning {
             for sink in table.sinks_mut() {
                 sink.for_each_curve(|span, bytes, _| live.push((bytes, span)));
             }
-            let young = |(bytes, first, last)| (bytes, Span { first, last });
-            live.extend(table.young_payloads().map(young));
-            let single = |(at, len)| young((u64::from(len), at, at));
+            let spanned = |(bytes, first, last)| (bytes, Span { first, last });
+            live.extend(table.young_payloads().map(spanned));
+            let single = |(at, len)| spanned((u64::from(len), at, at));
             live.extend(table.single_payloads().map(single));
             for record in &table.observer_mut().connections {
                 ended.extend(record.flows.iter().filter_map(|flow| {

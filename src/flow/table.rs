@@ -86,10 +86,10 @@ pub trait Observer {
         0
     }
     /// Whether something is kept of a connection at `at` apart from what is kept of it at `before`.
-    fn parts(&self, _before: CaptureTime, _at: CaptureTime) -> bool {
+    fn is_apart(&self, _before: CaptureTime, _at: CaptureTime) -> bool {
         false
     }
-    /// Memory that what is kept of a connection in so many [parts](Self::parts) will take, in bytes:
+    /// Memory that what is kept of a connection in so many parts that are [apart](Self::is_apart) will take, in bytes:
     /// without what can be given up, and that.
     fn expected_bytes(_parts: usize) -> (usize, usize) {
         (0, 0)
@@ -181,7 +181,7 @@ struct Head {
     young_payload: bool,
     /// What can be given up of them was.
     gave_up: bool,
-    /// [Parts](Observer::parts) that will be kept of them.
+    /// Parts that will be kept of them, [apart](Observer::is_apart) from each other.
     parts: u8,
 }
 

@@ -7,7 +7,7 @@ use super::dispersion::{LiveSpacing, Spacing};
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::segment_rows::SegmentRows;
-use super::series::{LiveSeries, Series};
+use super::series::{LiveSeries, Series, bin_of};
 use super::summary::DirectionSummary;
 use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::{Segment, TcpFlags};
@@ -389,10 +389,9 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
     }
 
     #[inline]
-    fn parts(&self, before: CaptureTime, at: CaptureTime) -> bool {
+    fn is_apart(&self, before: CaptureTime, at: CaptureTime) -> bool {
         let RecordConfig { origin, bin_ns, .. } = *self.config;
-        let bin = |at: CaptureTime| at.since(origin).div_euclid(bin_ns.max(1));
-        bin(before) != bin(at)
+        bin_of(origin, bin_ns, before) != bin_of(origin, bin_ns, at)
     }
 
     fn expected_bytes(parts: usize) -> (usize, usize) {

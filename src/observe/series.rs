@@ -110,6 +110,12 @@ impl Series {
     }
 }
 
+/// Number of the bin of the instant `at`; bin 0 begins at `origin`, each is `bin_ns` (at least 1)
+/// long.
+pub(super) fn bin_of(origin: CaptureTime, bin_ns: i64, at: CaptureTime) -> i64 {
+    at.since(origin).div_euclid(bin_ns.max(1))
+}
+
 /// The series of a flow that is alive.
 #[derive(Debug)]
 pub(super) struct LiveSeries {
@@ -168,7 +174,7 @@ impl LiveSeries {
 
     #[cold]
     fn turn_to(&mut self, at: CaptureTime) {
-        let index = at.since(self.origin).div_euclid(self.bin_ns);
+        let index = bin_of(self.origin, self.bin_ns, at);
         self.current_start = self.origin.plus_ns(index.saturating_mul(self.bin_ns));
         self.current_end = self.current_start.plus_ns(self.bin_ns);
         self.current = self.series.place_of(index);

@@ -108,7 +108,7 @@ impl<O: Observer> FlowTable<O> {
                 head.young.reserve_exact(more);
             }
             // Its last time is its first packet's, until that is here.
-            let apart = head.young.is_empty() || self.observer.parts(head.last_at, segment.at);
+            let apart = head.young.is_empty() || self.observer.is_apart(head.last_at, segment.at);
             head.parts += u8::from(apart);
             head.young.push(Kept::of(dir, segment));
             head.young_payload |= segment.payload_len > 0;

@@ -264,3 +264,30 @@ pub struct Segment {
     /// The snap length cut the TCP header, so options may be missing.
     pub header_cut: bool,
 }
+
+#[cfg(test)]
+impl Segment {
+    /// A segment without flags, options and payload, for tests to fill in.
+    pub(crate) fn empty(src: Endpoint, dst: Endpoint) -> Self {
+        Self {
+            at: CaptureTime::from_ns(0),
+            ordinal: 0,
+            src,
+            dst,
+            seq: Seq(0),
+            ack: Seq(0),
+            flags: TcpFlags(0),
+            window: 500,
+            payload_len: 0,
+            ip_len: 40,
+            ip_packets: 1,
+            ip_id: None,
+            ecn: Ecn::NotEct,
+            timestamps: None,
+            syn: SynOptions::default(),
+            sack: SackBlocks::default(),
+            length_from_frame: false,
+            header_cut: false,
+        }
+    }
+}

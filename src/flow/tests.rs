@@ -5,7 +5,7 @@ mod strays;
 use proptest::prelude::*;
 
 use super::*;
-use crate::decode::{Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags};
+use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -74,34 +74,10 @@ fn segments(steps: &[Step]) -> Vec<Segment> {
             flags: TcpFlags(flags),
             payload_len: data * 100,
             ip_len: 40 + data * 100,
-            ..between(src, dst)
+            ..Segment::empty(src, dst)
         }
     };
     steps.iter().enumerate().map(one).collect()
-}
-
-/// An empty segment between two ends.
-fn between(src: Endpoint, dst: Endpoint) -> Segment {
-    Segment {
-        at: CaptureTime::from_ns(0),
-        ordinal: 0,
-        src,
-        dst,
-        seq: Seq(0),
-        ack: Seq(0),
-        flags: TcpFlags(0),
-        window: 500,
-        payload_len: 0,
-        ip_len: 40,
-        ip_packets: 1,
-        ip_id: None,
-        ecn: Ecn::NotEct,
-        timestamps: None,
-        syn: SynOptions::default(),
-        sack: SackBlocks::default(),
-        length_from_frame: false,
-        header_cut: false,
-    }
 }
 
 fn in_order<const WAITS: bool>((ended, _): (Ended<WAITS>, TableFacts)) -> Vec<End> {

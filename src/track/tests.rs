@@ -27,7 +27,7 @@ mod strays;
 use std::fmt::Write as _;
 
 use super::*;
-use crate::decode::{Ecn, Endpoint, SackBlock, SackBlocks, SynOptions, Timestamps};
+use crate::decode::{Endpoint, SackBlock, SynOptions, Timestamps};
 use crate::event::{Acked, ClassifiedSegment, DataArrival, LossPlace, Recovery};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -223,22 +223,8 @@ fn packet(
     let mut segment = Segment {
         at,
         ordinal,
-        src: ends[own],
-        dst: ends[peer],
         seq: sides[own].seq(sides[own].next),
-        ack: Seq(0),
-        flags: TcpFlags(0),
-        window: 500,
-        payload_len: 0,
-        ip_len: 40,
-        ip_packets: 1,
-        ip_id: None,
-        ecn: Ecn::NotEct,
-        timestamps: None,
-        syn: SynOptions::default(),
-        sack: SackBlocks::default(),
-        length_from_frame: false,
-        header_cut: false,
+        ..Segment::empty(ends[own], ends[peer])
     };
     let mut words = words.iter();
     while let Some(&word) = words.next() {

@@ -30,7 +30,7 @@ fn segment(line: &str, ordinal: usize) -> Segment {
         flags,
         payload_len: number(4),
         ip_len: 40 + number(4),
-        ..between(ends[from], ends[1 - from])
+        ..Segment::empty(ends[from], ends[1 - from])
     }
 }
 

@@ -165,11 +165,8 @@ fn without_sack_a_repeat_that_overtook_the_left_edge_may_have_been_needed() {
     );
 }
 
-#[test]
-fn without_sack_each_duplicate_ack_shows_a_repeat_that_was_not_needed() {
-    // 1000..2000 was lost. Its repeat fills the gap, which is acknowledged at once (RFC 5681 section 4.2), and each
-    // of the two behind it lies below that ACK and is answered with the same one (RFC 9293 section 3.10.7.4).
-    let trace = "80 A>B data 0..1000
+/// A flight, and what a timer repeats of it.
+const REPEATED: &str = "80 A>B data 0..1000
          100 B>A ack 1000
          110 A>B data 1000..2000
          111 A>B data 2000..3000
@@ -177,25 +174,35 @@ fn without_sack_each_duplicate_ack_shows_a_repeat_that_was_not_needed() {
          113 A>B data 4000..5000
          400 A>B data 1000..2000
          400 A>B data 2000..3000
-         400 A>B data 3000..4000
-         420 B>A ack 5000
-         421 B>A ack 5000
-         421 B>A ack 5000";
-    let before = "80 new 0..1000 rtt 20 clean
+         400 A>B data 3000..4000";
+
+/// What is seen of it up to the left edge's repeat.
+const REPEATED_SEEN: &str = "80 new 0..1000 rtt 20 clean
          110 new 1000..2000
          111 new 2000..3000
          112 new 3000..4000
          113 new 4000..5000
          400 retransmission 1000..2000 timeout downstream seen_before";
+
+#[test]
+fn without_sack_each_duplicate_ack_shows_a_repeat_that_was_not_needed() {
+    // 1000..2000 was lost. Its repeat fills the gap, which is acknowledged at once (RFC 5681 section 4.2), and each
+    // of the two behind it lies below that ACK and is answered with the same one (RFC 9293 section 3.10.7.4).
+    let trace = format!(
+        "{REPEATED}
+         420 B>A ack 5000
+         421 B>A ack 5000
+         421 B>A ack 5000"
+    );
     check(
-        trace,
+        &trace,
         &format!(
-            "{before}
+            "{REPEATED_SEEN}
          400 retransmission 2000..3000 unneeded dsack
          400 retransmission 3000..4000 unneeded dsack"
         ),
     );
-    assert_eq!(play(trace).lost, [0, 1]);
+    assert_eq!(play(&trace).lost, [0, 1]);
     // Where only one comes, one of the two may have been needed, or was lost itself.
     let one = trace.trim_end().rsplit_once('\n').unwrap().0;
     assert_eq!(play(one).lost, [0, 2]);
@@ -212,33 +219,24 @@ fn without_sack_each_duplicate_ack_shows_a_repeat_that_was_not_needed() {
 #[test]
 fn without_sack_repeats_that_fill_a_gap_each_are_needed() {
     // Each repeat moves the ACK, as every other segment was lost: the duplicate ACKs are for those between.
-    let trace = "80 A>B data 0..1000
-         100 B>A ack 1000
-         110 A>B data 1000..2000
-         111 A>B data 2000..3000
-         112 A>B data 3000..4000
-         113 A>B data 4000..5000
-         400 A>B data 1000..2000
-         400 A>B data 2000..3000
-         400 A>B data 3000..4000
+    let trace = format!(
+        "{REPEATED}
          400 A>B data 4000..5000
          420 B>A ack 3000
          421 B>A ack 3000
          422 B>A ack 5000
-         423 B>A ack 5000";
+         423 B>A ack 5000"
+    );
     check(
-        trace,
-        "80 new 0..1000 rtt 20 clean
-         110 new 1000..2000
-         111 new 2000..3000
-         112 new 3000..4000
-         113 new 4000..5000
-         400 retransmission 1000..2000 timeout downstream seen_before
+        &trace,
+        &format!(
+            "{REPEATED_SEEN}
          400 retransmission 2000..3000 unneeded dsack
          400 retransmission 3000..4000 timeout downstream seen_before
-         400 retransmission 4000..5000 unneeded dsack",
+         400 retransmission 4000..5000 unneeded dsack"
+        ),
     );
-    assert_eq!(play(trace).lost, [0, 2]);
+    assert_eq!(play(&trace).lost, [0, 2]);
 }
 
 /// 0..1000 comes to B late, though before its repeat does; B reports by SACK, but knows no DSACK.

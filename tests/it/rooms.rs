@@ -41,6 +41,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "observe/dispersion",
             "observe/quantiles",
             "track/half",
+            "track/old_copies",
             "track/ranges",
         ],
     ),

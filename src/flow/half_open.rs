@@ -1,71 +1,113 @@
-//! Connections of one packet so far: what floods and scans consist of, and damage that looks like
-//! packets. The packet is kept as it came, at a small part of what a connection takes.
+//! Connections of one packet so far, or of a SYN and its answer: what floods and scans consist of, and
+//! damage that looks like packets. The packets are kept as they came, at a small part of what a
+//! connection takes.
+
+use std::num::NonZeroU32;
 
 use hashbrown::HashTable;
 
-use super::kept::Kept;
-use crate::decode::{Endpoint, Segment};
+use super::kept::{Kept, Start};
+use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
 use crate::time::CaptureTime;
 
-/// The first packets of one shard after which nothing has come.
+/// The connections of one shard that have come no further.
 #[derive(Debug, Default)]
 pub(super) struct HalfOpen {
-    /// Places in `firsts`, by the hash of the ends.
+    /// Places in `begun`, by the hash of the ends.
     index: HashTable<u32>,
-    firsts: Vec<First>,
+    begun: Vec<Begun>,
+    answers: Answers,
     /// How many of them have payload.
     with_payload: usize,
 }
 
-/// A first packet, from `src` to `dst`.
+/// A first packet, from `src` to `dst`, and what answered it.
 #[derive(Clone, Copy, Debug)]
-struct First {
+struct Begun {
     hash: u64,
     src: Endpoint,
     dst: Endpoint,
+    answer: Option<Place>,
+    start: Start,
     packet: Kept,
 }
 
 // Five million of these are a scan of half an hour: half a gigabyte.
-const _: () = assert!(size_of::<First>() <= 112);
+const _: () = assert!(size_of::<Begun>() <= 104);
 
-impl First {
+/// Answers to SYNs, apart from those: most of a flood is not answered.
+#[derive(Debug, Default)]
+struct Answers {
+    packets: Vec<Kept>,
+    free: Vec<Place>,
+}
+
+/// A place in `packets` of [`Answers`], and one.
+#[derive(Clone, Copy, Debug)]
+struct Place(NonZeroU32);
+
+impl Place {
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+impl Answers {
+    fn get(&self, place: Option<Place>) -> Option<&Kept> {
+        self.packets.get(place?.index())
+    }
+
+    /// Keeps one; `None` where there is no room for more.
+    fn add(&mut self, packet: Kept) -> Option<Place> {
+        if let Some(place) = self.free.pop() {
+            self.packets[place.index()] = packet;
+            return Some(place);
+        }
+        let place = NonZeroU32::new(u32::try_from(self.packets.len() + 1).ok()?)?;
+        self.packets.push(packet);
+        Some(Place(place))
+    }
+}
+
+impl Begun {
     fn is_between(&self, segment: &Segment) -> bool {
         (self.src == segment.src && self.dst == segment.dst)
             || (self.src == segment.dst && self.dst == segment.src)
     }
 
-    fn segment(&self) -> Segment {
-        self.packet.segment((self.src, self.dst))
-    }
-
-    fn at(&self) -> CaptureTime {
-        self.packet.at()
-    }
-
-    fn payload_len(&self) -> u32 {
-        self.packet.payload_len()
+    /// A SYN without payload.
+    fn is_syn(&self) -> bool {
+        let flags = self.packet.flags();
+        flags.has(TcpFlags::SYN)
+            && !flags.any(TcpFlags::ACK.with(TcpFlags::RST))
+            && self.packet.payload_len() == 0
     }
 }
 
 impl HalfOpen {
-    /// Bytes that one takes.
-    pub(super) const FIRST_BYTES: usize = size_of::<First>();
-
-    /// How many there is room for.
-    pub(super) fn room(&self) -> usize {
-        self.firsts.capacity()
+    /// Memory that they take, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.begun.capacity() * (size_of::<Begun>() + 2 * size_of::<u32>())
+            + self.answers.packets.capacity() * size_of::<Kept>()
+            + self.answers.free.capacity() * size_of::<Place>()
     }
 
     /// Gives back memory that is not in use.
     pub(super) fn shrink(&mut self) {
-        self.firsts.shrink_to(self.firsts.len() / 4 * 5);
+        self.begun.shrink_to(self.begun.len() / 4 * 5);
+        if !self.answers.free.is_empty() {
+            let scattered = std::mem::take(&mut self.answers);
+            for begun in &mut self.begun {
+                let answer = scattered.get(begun.answer);
+                begun.answer = answer.and_then(|&packet| self.answers.add(packet));
+            }
+        }
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.firsts.len()
+        self.begun.len()
     }
 
     /// How many have payload.
@@ -75,84 +117,157 @@ impl HalfOpen {
 
     /// When those with payload were captured, and how much they have.
     pub(super) fn payloads(&self) -> impl Iterator<Item = (CaptureTime, u32)> {
-        let all = self.firsts.iter().filter(|first| first.payload_len() > 0);
-        all.map(|first| (first.at(), first.payload_len()))
+        let all = self.begun.iter();
+        all.map(|begun| (begun.start.at, begun.packet.payload_len()))
+            .filter(|&(_, payload_len)| payload_len > 0)
     }
 
-    /// Keeps a segment between ends that none is kept of.
-    pub(super) fn add(&mut self, hash: u64, segment: &Segment) {
+    /// Keeps the first packet of a connection; `false` where it is not a usual one.
+    pub(super) fn add(&mut self, hash: u64, segment: &Segment) -> bool {
+        let start = Start::of(segment);
+        let Some(packet) = Kept::of(Direction::Forward, segment, start) else {
+            return false;
+        };
         self.with_payload += usize::from(segment.payload_len > 0);
-        let place = self.firsts.len() as u32;
-        self.firsts.push(First {
+        let place = self.begun.len() as u32;
+        self.begun.push(Begun {
             hash,
             src: segment.src,
             dst: segment.dst,
-            packet: Kept::of(Direction::Forward, segment),
+            answer: None,
+            start,
+            packet,
         });
-        let firsts = &self.firsts;
+        let begun = &self.begun;
         self.index
-            .insert_unique(hash, place, |&place| firsts[place as usize].hash);
+            .insert_unique(hash, place, |&place| begun[place as usize].hash);
+        true
     }
 
-    /// Takes out the one between the ends of a segment, in either direction.
-    pub(super) fn take(&mut self, hash: u64, segment: &Segment) -> Option<Segment> {
-        let place = *self.index.find(hash, |&place| {
-            self.firsts[place as usize].is_between(segment)
-        })?;
-        Some(self.remove(place as usize))
+    /// Keeps the answer to a SYN that nothing else followed; `false` where it is none, or comes
+    /// `late_ns` later or more.
+    pub(super) fn answer(&mut self, hash: u64, segment: &Segment, late_ns: i64) -> bool {
+        let answers = segment.flags.has(TcpFlags::SYN.with(TcpFlags::ACK))
+            || (segment.flags.has(TcpFlags::RST) && !segment.flags.has(TcpFlags::SYN));
+        if !answers || segment.payload_len > 0 {
+            return false;
+        }
+        let Some(place) = self.find(hash, segment) else {
+            return false;
+        };
+        let begun = &mut self.begun[place];
+        let asked = begun.is_syn()
+            && begun.answer.is_none()
+            && begun.src == segment.dst
+            && segment.at.since(begun.start.at) < late_ns;
+        if asked && let Some(packet) = Kept::of(Direction::Reverse, segment, begun.start) {
+            begun.answer = self.answers.add(packet);
+        }
+        asked && begun.answer.is_some()
     }
 
-    /// Takes out all that are from `until` or before it.
-    pub(super) fn take_until(&mut self, until: CaptureTime) -> Vec<Segment> {
-        self.take_all(|first| first.at() <= until)
+    /// Takes out the packets between the ends of a segment, in either direction; empty where there
+    /// are none.
+    pub(super) fn take(&mut self, hash: u64, segment: &Segment) -> Vec<Segment> {
+        let place = self.find(hash, segment);
+        place.map_or_else(Vec::new, |place| self.remove(place))
     }
 
-    /// Takes out a quarter: first those without payload, then those that have waited longest.
-    pub(super) fn take_quarter(&mut self) -> Vec<Segment> {
-        let rank = |first: &First| (first.payload_len() > 0, first.at());
-        let mut ranks: Vec<_> = self.firsts.iter().map(rank).collect();
+    /// Takes out one of them: its packets.
+    pub(super) fn pop(&mut self) -> Option<Vec<Segment>> {
+        let last = self.begun.len().checked_sub(1)?;
+        Some(self.remove(last))
+    }
+
+    /// Takes out all that have been silent since `until`: the packets of each.
+    pub(super) fn take_until(&mut self, until: CaptureTime) -> Vec<Vec<Segment>> {
+        self.take_all(|all, begun| all.last_at(begun) <= until)
+    }
+
+    /// Takes out those whose SYN was answered by RST, and that have been silent since `until`.
+    pub(super) fn take_refused_until(&mut self, until: CaptureTime) -> Vec<Vec<Segment>> {
+        self.take_all(|all, begun| {
+            let answer = all.answers.get(begun.answer);
+            answer.is_some_and(|answer| answer.flags().has(TcpFlags::RST))
+                && all.last_at(begun) <= until
+        })
+    }
+
+    /// Takes out a quarter: first those without payload, then those that have been silent longest.
+    pub(super) fn take_quarter(&mut self) -> Vec<Vec<Segment>> {
+        let ranks: Vec<_> = self.begun.iter().map(|begun| self.rank(begun)).collect();
         let quarter = ranks.len() / 4;
+        self.take_first(ranks, quarter)
+    }
+
+    /// Takes out the half of those without payload that has been silent longest.
+    pub(super) fn take_silent_half(&mut self) -> Vec<Vec<Segment>> {
+        let ranks = self.begun.iter().map(|begun| self.rank(begun));
+        let silent: Vec<_> = ranks.filter(|&(payload, _)| !payload).collect();
+        let half = silent.len() / 2;
+        self.take_first(silent, half)
+    }
+
+    /// Takes out those up to the rank that is at `place` in order.
+    fn take_first(
+        &mut self,
+        mut ranks: Vec<(bool, CaptureTime)>,
+        place: usize,
+    ) -> Vec<Vec<Segment>> {
         if ranks.is_empty() {
             return Vec::new();
         }
-        let (_, &mut until, _) = ranks.select_nth_unstable(quarter);
-        self.take_all(|first| rank(first) <= until)
+        let (_, &mut until, _) = ranks.select_nth_unstable(place);
+        self.take_all(|all, begun| all.rank(begun) <= until)
     }
 
-    /// Takes out the half of those without payload that has waited longest.
-    pub(super) fn take_silent_half(&mut self) -> Vec<Segment> {
-        let silent = self.firsts.iter().filter(|first| first.payload_len() == 0);
-        let mut times: Vec<CaptureTime> = silent.map(First::at).collect();
-        let half = times.len() / 2;
-        if times.is_empty() {
-            return Vec::new();
-        }
-        let (_, &mut until, _) = times.select_nth_unstable(half);
-        self.take_all(|first| first.payload_len() == 0 && first.at() <= until)
-    }
-
-    fn take_all(&mut self, wanted: impl Fn(&First) -> bool) -> Vec<Segment> {
+    fn take_all(&mut self, wanted: impl Fn(&Self, &Begun) -> bool) -> Vec<Vec<Segment>> {
         let mut taken = Vec::new();
-        for place in (0..self.firsts.len()).rev() {
-            if wanted(&self.firsts[place]) {
+        for place in (0..self.begun.len()).rev() {
+            if wanted(self, &self.begun[place]) {
                 taken.push(self.remove(place));
             }
         }
         taken
     }
 
-    fn remove(&mut self, place: usize) -> Segment {
-        let first = self.firsts.swap_remove(place);
-        self.with_payload -= usize::from(first.payload_len() > 0);
-        let (last, place) = (self.firsts.len() as u32, place as u32);
-        if let Ok(entry) = self.index.find_entry(first.hash, |&entry| entry == place) {
+    /// The order in which they are put away: first those without payload, then those that have been
+    /// silent longest.
+    fn rank(&self, begun: &Begun) -> (bool, CaptureTime) {
+        (begun.packet.payload_len() > 0, self.last_at(begun))
+    }
+
+    fn last_at(&self, begun: &Begun) -> CaptureTime {
+        let answer = self.answers.get(begun.answer);
+        let answered_at = answer.map(|answer| answer.at(begun.start));
+        answered_at.map_or(begun.start.at, |at| at.max(begun.start.at))
+    }
+
+    fn find(&self, hash: u64, segment: &Segment) -> Option<usize> {
+        let place = self.index.find(hash, |&place| {
+            self.begun[place as usize].is_between(segment)
+        })?;
+        Some(*place as usize)
+    }
+
+    fn remove(&mut self, place: usize) -> Vec<Segment> {
+        let begun = self.begun.swap_remove(place);
+        let (last, place) = (self.begun.len() as u32, place as u32);
+        if let Ok(entry) = self.index.find_entry(begun.hash, |&entry| entry == place) {
             entry.remove();
         }
-        if let Some(moved) = self.firsts.get(place as usize)
+        if let Some(moved) = self.begun.get(place as usize)
             && let Some(entry) = self.index.find_mut(moved.hash, |&entry| entry == last)
         {
             *entry = place;
         }
-        first.segment()
+        self.with_payload -= usize::from(begun.packet.payload_len() > 0);
+        let (src, dst, start) = (begun.src, begun.dst, begun.start);
+        let mut segments = vec![begun.packet.segment((src, dst), start)];
+        if let Some(answer) = self.answers.get(begun.answer) {
+            segments.push(answer.segment((dst, src), start));
+        }
+        self.answers.free.extend(begun.answer);
+        segments
     }
 }

@@ -1,97 +1,310 @@
-//! Segments kept as they came, at less than half of what a [`Segment`] takes.
+//! Segments kept as they came, at a quarter of what a [`Segment`] takes.
 
 use crate::decode::{Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps};
 use crate::event::Direction;
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
-/// A segment, without what none that is kept has, and without its ends, which whoever keeps it knows.
+/// When and where in the capture a connection began: what the times and places of its packets are
+/// told from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
-    at: CaptureTime,
-    ordinal: u64,
-    seq: Seq,
-    ack: Seq,
-    ip_len: u32,
-    payload_len: u32,
-    timestamps: Option<Timestamps>,
-    syn: SynOptions,
-    ip_id: Option<u16>,
-    flags: TcpFlags,
-    window: u16,
-    ecn: Ecn,
-    length_from_frame: bool,
-    header_cut: bool,
-    dir: Direction,
+pub(super) struct Start {
+    pub(super) at: CaptureTime,
+    pub(super) ordinal: u64,
 }
 
-const _: () = assert!(size_of::<Kept>() <= 64);
-
-impl Kept {
-    /// Whether a segment can be kept: the usual one, which came in one packet and reports no ranges.
-    #[inline]
-    pub(super) fn takes(segment: &Segment) -> bool {
-        segment.ip_packets == 1 && segment.sack.as_slice().is_empty()
-    }
-
-    #[inline]
-    pub(super) fn of(dir: Direction, segment: &Segment) -> Self {
+impl Start {
+    pub(super) fn of(first: &Segment) -> Self {
         Self {
-            at: segment.at,
-            ordinal: segment.ordinal,
-            seq: segment.seq,
-            ack: segment.ack,
-            ip_len: segment.ip_len,
-            payload_len: segment.payload_len,
-            timestamps: segment.timestamps,
-            syn: segment.syn,
-            ip_id: segment.ip_id,
-            flags: segment.flags,
-            window: segment.window,
-            ecn: segment.ecn,
-            length_from_frame: segment.length_from_frame,
-            header_cut: segment.header_cut,
-            dir,
+            at: first.at,
+            ordinal: first.ordinal,
         }
     }
+}
 
-    /// The segment, from `src` to `dst`.
-    pub(super) fn segment(&self, (src, dst): (Endpoint, Endpoint)) -> Segment {
+/// A usual segment: without what none that is kept has, without its ends, which whoever keeps it
+/// knows, and with times, places and lengths in as many bits as usual ones take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// The lower bits of the time since the start, in ns, and the upper ones.
+    after_ns_low: u32,
+    after_ns_high: i16,
+    mss: u16,
+    /// Records since the start.
+    after_records: u32,
+    seq: Seq,
+    ack: Seq,
+    timestamp: u32,
+    timestamp_echo: u32,
+    ip_len: u16,
+    payload_len: u16,
+    ip_id: u16,
+    window: u16,
+    bits: Bits,
+}
+
+// Five million connections of one or two are a scan of half an hour: half a gigabyte.
+const _: () = assert!(size_of::<Kept>() <= 40);
+
+/// Flags of a segment, and which of its fields count.
+#[derive(Clone, Copy, Debug)]
+struct Bits(u32);
+
+impl Bits {
+    /// The lowest are TCP's flags.
+    const FLAGS: u32 = 12;
+    const REVERSE: u32 = 12;
+    const TIMESTAMPS: u32 = 13;
+    const IP_ID: u32 = 14;
+    const MSS: u32 = 15;
+    const SACK_PERMITTED: u32 = 16;
+    const LENGTH_FROM_FRAME: u32 = 17;
+    const HEADER_CUT: u32 = 18;
+    /// Two.
+    const ECN: u32 = 19;
+    const WINDOW_SCALE: u32 = 21;
+    /// The rest: the shift.
+    const SHIFT: u32 = 22;
+
+    fn of(dir: Direction, segment: &Segment) -> Self {
+        let syn = &segment.syn;
+        let set = [
+            (Self::REVERSE, dir == Direction::Reverse),
+            (Self::TIMESTAMPS, segment.timestamps.is_some()),
+            (Self::IP_ID, segment.ip_id.is_some()),
+            (Self::MSS, syn.mss.is_some()),
+            (Self::SACK_PERMITTED, syn.sack_permitted),
+            (Self::LENGTH_FROM_FRAME, segment.length_from_frame),
+            (Self::HEADER_CUT, segment.header_cut),
+            (Self::WINDOW_SCALE, syn.window_scale.is_some()),
+        ];
+        let ecn = (segment.ecn as u32) << Self::ECN;
+        let shift = u32::from(syn.window_scale.unwrap_or(0)) << Self::SHIFT;
+        let bits = u32::from(segment.flags.0) | ecn | shift;
+        Self(
+            set.iter()
+                .fold(bits, |bits, &(bit, is_set)| bits | u32::from(is_set) << bit),
+        )
+    }
+
+    fn has(self, bit: u32) -> bool {
+        self.0 >> bit & 1 != 0
+    }
+
+    fn flags(self) -> TcpFlags {
+        TcpFlags((self.0 & ((1 << Self::FLAGS) - 1)) as u16)
+    }
+
+    fn ecn(self) -> Ecn {
+        Ecn::from_bits((self.0 >> Self::ECN) as u8)
+    }
+
+    fn window_scale(self) -> Option<u8> {
+        self.has(Self::WINDOW_SCALE)
+            .then_some((self.0 >> Self::SHIFT) as u8)
+    }
+}
+
+impl Kept {
+    /// A segment of a connection that began at `start`; `None` for one that is not usual: which
+    /// came in several packets, reports ranges, or has a number that is too large.
+    #[inline]
+    pub(super) fn of(dir: Direction, segment: &Segment, start: Start) -> Option<Self> {
+        let after_ns = segment.at.since(start.at);
+        let usual = segment.ip_packets == 1
+            && segment.sack.as_slice().is_empty()
+            && segment.flags.0 >> Bits::FLAGS == 0;
+        if !usual {
+            return None;
+        }
+        Some(Self {
+            after_ns_low: after_ns as u32,
+            after_ns_high: i16::try_from(after_ns >> 32).ok()?,
+            mss: segment.syn.mss.unwrap_or(0),
+            after_records: u32::try_from(segment.ordinal.checked_sub(start.ordinal)?).ok()?,
+            seq: segment.seq,
+            ack: segment.ack,
+            timestamp: segment.timestamps.map_or(0, |timestamps| timestamps.value),
+            timestamp_echo: segment.timestamps.map_or(0, |timestamps| timestamps.echo),
+            ip_len: u16::try_from(segment.ip_len).ok()?,
+            payload_len: u16::try_from(segment.payload_len).ok()?,
+            ip_id: segment.ip_id.unwrap_or(0),
+            window: segment.window,
+            bits: Bits::of(dir, segment),
+        })
+    }
+
+    /// The segment, from `src` to `dst`, of a connection that began at `start`.
+    pub(super) fn segment(&self, (src, dst): (Endpoint, Endpoint), start: Start) -> Segment {
+        let bits = self.bits;
         Segment {
-            at: self.at,
-            ordinal: self.ordinal,
+            at: self.at(start),
+            ordinal: start.ordinal + u64::from(self.after_records),
             src,
             dst,
             seq: self.seq,
             ack: self.ack,
-            flags: self.flags,
+            flags: self.flags(),
             window: self.window,
-            payload_len: self.payload_len,
-            ip_len: self.ip_len,
+            payload_len: self.payload_len(),
+            ip_len: u32::from(self.ip_len),
             ip_packets: 1,
-            ip_id: self.ip_id,
-            ecn: self.ecn,
-            timestamps: self.timestamps,
-            syn: self.syn,
+            ip_id: bits.has(Bits::IP_ID).then_some(self.ip_id),
+            ecn: bits.ecn(),
+            timestamps: bits.has(Bits::TIMESTAMPS).then_some(Timestamps {
+                value: self.timestamp,
+                echo: self.timestamp_echo,
+            }),
+            syn: SynOptions {
+                mss: bits.has(Bits::MSS).then_some(self.mss),
+                window_scale: bits.window_scale(),
+                sack_permitted: bits.has(Bits::SACK_PERMITTED),
+            },
             sack: SackBlocks::default(),
-            length_from_frame: self.length_from_frame,
-            header_cut: self.header_cut,
+            length_from_frame: bits.has(Bits::LENGTH_FROM_FRAME),
+            header_cut: bits.has(Bits::HEADER_CUT),
         }
     }
 
-    pub(super) fn at(&self) -> CaptureTime {
-        self.at
+    pub(super) fn at(&self, start: Start) -> CaptureTime {
+        let after_ns = i64::from(self.after_ns_high) << 32 | i64::from(self.after_ns_low);
+        start.at.plus_ns(after_ns)
     }
 
     pub(super) fn dir(&self) -> Direction {
-        self.dir
+        if self.bits.has(Bits::REVERSE) {
+            Direction::Reverse
+        } else {
+            Direction::Forward
+        }
     }
 
     pub(super) fn flags(&self) -> TcpFlags {
-        self.flags
+        self.bits.flags()
     }
 
     pub(super) fn payload_len(&self) -> u32 {
-        self.payload_len
+        u32::from(self.payload_len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A segment with whatever fields, few of them usual.
+    fn any_segment() -> impl Strategy<Value = Segment> {
+        let option = || proptest::option::of(any::<(u32, u32)>());
+        let places = (any::<i64>(), 0..20_u32, any::<u64>(), 0..60_u32);
+        let numbers = any::<(u32, u32, u16, u16, u8, u16)>();
+        let lens = (0..70_000_u32, 0..70_000_u32, 0..5_u16);
+        let flags = any::<(bool, bool, bool)>();
+        (places, numbers, lens, (option(), option(), option()), flags).prop_map(
+            |(
+                (at, at_bits, ordinal, ordinal_bits),
+                (seq, ack, window, flags, ecn, mss),
+                (ip_len, payload_len, pieces),
+                (timestamps, ip_id, scale),
+                (sack_permitted, length_from_frame, header_cut),
+            )| Segment {
+                at: CaptureTime::from_ns(at >> (2 * at_bits)),
+                ordinal: ordinal >> ordinal_bits,
+                seq: Seq(seq),
+                ack: Seq(ack),
+                flags: TcpFlags(flags & 0x11ff),
+                window,
+                payload_len,
+                ip_len,
+                ip_packets: pieces.max(1),
+                ip_id: ip_id.map(|(id, _)| id as u16),
+                ecn: Ecn::from_bits(ecn),
+                timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
+                syn: SynOptions {
+                    mss: scale.map(|_| mss),
+                    window_scale: scale.map(|(shift, _)| shift as u8),
+                    sack_permitted,
+                },
+                length_from_frame,
+                header_cut,
+                ..Segment::empty(
+                    Endpoint::v4([10, 0, 0, 1], 1),
+                    Endpoint::v4([10, 0, 0, 2], 2),
+                )
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_the_segment(
+            segment in any_segment(),
+            first in any_segment(),
+            reverse in any::<bool>(),
+        ) {
+            let dir = if reverse { Direction::Reverse } else { Direction::Forward };
+            let start = Start::of(&first);
+            if let Some(kept) = Kept::of(dir, &segment, start) {
+                let again = kept.segment((segment.src, segment.dst), start);
+                prop_assert_eq!(format!("{again:?}"), format!("{segment:?}"));
+                prop_assert_eq!((kept.dir(), kept.at(start)), (dir, segment.at));
+            }
+        }
+    }
+
+    #[test]
+    fn what_usual_segments_have_fits() {
+        let ends = (
+            Endpoint::v4([10, 0, 0, 1], 1),
+            Endpoint::v4([10, 0, 0, 2], 2),
+        );
+        let first = Segment::empty(ends.0, ends.1);
+        let start = Start::of(&first);
+        let usual = Segment {
+            at: first.at.plus_ns(86_400_000_000_000),
+            ordinal: u64::from(u32::MAX),
+            flags: TcpFlags(0xfff),
+            payload_len: 65_483,
+            ip_len: 65_535,
+            syn: SynOptions {
+                window_scale: Some(14),
+                ..SynOptions::default()
+            },
+            ..first
+        };
+        assert!(Kept::of(Direction::Reverse, &usual, start).is_some());
+        let early = Segment {
+            at: first.at.plus_ns(-86_400_000_000_000),
+            ..usual
+        };
+        assert!(Kept::of(Direction::Forward, &early, start).is_some());
+        let unusual = [
+            Segment {
+                ip_packets: 2,
+                ..usual
+            },
+            Segment {
+                ip_len: 65_536,
+                ..usual
+            },
+            Segment {
+                flags: TcpFlags(0x1000),
+                ..usual
+            },
+            Segment {
+                at: CaptureTime::MAX,
+                ..usual
+            },
+            Segment {
+                ordinal: 1 << 32,
+                ..usual
+            },
+        ];
+        for segment in unusual {
+            assert!(
+                Kept::of(Direction::Forward, &segment, start).is_none(),
+                "{segment:?}"
+            );
+        }
     }
 }

@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use thin_vec::ThinVec;
 
 use super::half_open::HalfOpen;
-use super::kept::Kept;
+use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
@@ -45,6 +45,13 @@ impl FlowIdentity {
             peer,
             first_ordinal: segment.ordinal,
             first_at: segment.at,
+        }
+    }
+
+    fn start(&self) -> Start {
+        Start {
+            at: self.first_at,
+            ordinal: self.first_ordinal,
         }
     }
 
@@ -117,9 +124,9 @@ pub struct FlowLimits {
     /// payload, and of these and the others those that have been silent longest. Each is marked as
     /// cut by a limit, and counts as a new one when it goes on.
     pub flows_max: usize,
-    /// Connections of one packet so far at a time in one shard, which are not among those. One more
-    /// puts away a quarter: first those without payload, of these and the others those that have
-    /// waited longest, marked in the same way.
+    /// Connections of one packet so far, or of a SYN and its answer, at a time in one shard, which are
+    /// not among those. One more puts away a quarter: first those without payload, of these and the
+    /// others those that have been silent longest, marked in the same way.
     pub half_open_max: usize,
     /// A connection that is over (FIN both ways or RST) ends after so long a silence, in ns of
     /// capture time: late copies still belong to it.
@@ -179,6 +186,8 @@ struct Head {
     young: Vec<Kept>,
     /// Whether these, or those of before, have payload.
     young_payload: bool,
+    /// One of them has FIN or RST.
+    young_ends: bool,
     /// What can be given up of them was.
     gave_up: bool,
     /// Parts that will be kept of them, [apart](Observer::is_apart) from each other.
@@ -351,8 +360,8 @@ impl<O: Observer> FlowTable<O> {
             }
             self.close(last, false);
         }
-        for first in self.half_open.take_until(CaptureTime::MAX) {
-            self.put_away(&[first], false);
+        while let Some(packets) = self.half_open.pop() {
+            self.put_away(&packets, false);
         }
         (self.observer, self.facts)
     }
@@ -368,31 +377,42 @@ impl<O: Observer> FlowTable<O> {
     /// The connection that a segment of none begins; `None` for one that waits for what follows.
     #[cold]
     fn begin(&mut self, hash: u64, segment: &Segment) -> Option<(usize, Direction)> {
-        let first = self.half_open.take(hash, segment);
-        if first.is_none() && Kept::takes(segment) {
-            if self.half_open.len() >= self.limits.half_open_max {
-                for first in self.half_open.take_quarter() {
-                    self.put_away(&[first], true);
-                }
-            }
-            self.half_open.add(hash, segment);
+        let late_ns = self.limits.linger_ns.min(self.limits.idle_ns);
+        if self.half_open.answer(hash, segment, late_ns) {
             return None;
         }
-        let index = self.open(hash, first.as_ref().unwrap_or(segment));
-        if let Some(first) = first {
-            self.pass(index, self.direction(index, &first), &first);
+        let before = self.half_open.take(hash, segment);
+        if before.is_empty() {
+            if self.half_open.len() >= self.limits.half_open_max {
+                for packets in self.half_open.take_quarter() {
+                    self.put_away(&packets, true);
+                }
+            }
+            if self.half_open.add(hash, segment) {
+                return None;
+            }
         }
+        let index = self.open_after(hash, &before, segment);
         Some((index, self.direction(index, segment)))
     }
 
-    /// Nothing came after the first packet of a connection, or its repeats.
+    /// Opens a connection that has had the packets `before`, if any, and is going on with `segment`.
+    fn open_after(&mut self, hash: u64, before: &[Segment], segment: &Segment) -> usize {
+        let index = self.open(hash, before.first().unwrap_or(segment));
+        for packet in before {
+            self.pass(index, self.direction(index, packet), packet);
+        }
+        index
+    }
+
+    /// Nothing came after these packets of a connection.
     fn put_away(&mut self, packets: &[Segment], cut_by_limit: bool) {
         let Some(first) = packets.first() else { return };
         let identity = FlowIdentity::of(first);
-        let dir = identity.direction(first).unwrap_or(Direction::Forward);
         let mut sink = self.observer.open(&identity);
         let mut connection = Connection::with_limits(self.limits.track);
         for packet in packets {
+            let dir = identity.direction(packet).unwrap_or(Direction::Forward);
             connection.on_segment(dir, packet, &mut sink);
         }
         connection.finish(&mut sink);
@@ -415,6 +435,7 @@ impl<O: Observer> FlowTable<O> {
             syns: ThinVec::new(),
             young: Vec::new(),
             young_payload: false,
+            young_ends: false,
             gave_up: false,
             parts: 0,
         });
@@ -526,23 +547,33 @@ impl<O: Observer> FlowTable<O> {
     /// Later than [`is_past`](Self::is_past) would: one absurd time, or records out of order, must
     /// not end a connection that goes on.
     fn sweep(&mut self) {
+        let limits = self.limits;
+        let soon_ns = limits.linger_ns.min(limits.idle_ns);
+        let refused_until = self.now.plus_ns(-JUMP_NS.saturating_add(soon_ns));
+        for packets in self.half_open.take_refused_until(refused_until) {
+            if let [first, answer] = &packets[..] {
+                let hash = self.hasher.hash(&first.src, &first.dst);
+                self.open_after(hash, &packets, answer);
+            }
+        }
         let mut index = self.flows.len();
         while index > 0 {
             index -= 1;
-            let last_at = self.heads[index].last_at;
-            let silent_ns = self.now.since(last_at).saturating_sub(JUMP_NS);
-            if silent_ns < self.limits.linger_ns.min(self.limits.idle_ns) {
+            let head = &self.heads[index];
+            let silent_ns = self.now.since(head.last_at).saturating_sub(JUMP_NS);
+            // Whether a connection is over takes its state, which nothing but silence is no reason to make.
+            let goes_on = self.flows[index].is_none() && !head.young_ends;
+            if silent_ns < (if goes_on { limits.idle_ns } else { soon_ns }) {
                 continue;
             }
-            let limits = self.limits;
             if limits.ended(self.state(index), silent_ns) {
                 self.close(index, false);
             }
         }
         let past_ns = JUMP_NS.saturating_add(self.limits.idle_ns);
         let until = self.now.plus_ns(-past_ns);
-        for first in self.half_open.take_until(until) {
-            self.put_away(&[first], false);
+        for packets in self.half_open.take_until(until) {
+            self.put_away(&packets, false);
         }
     }
 

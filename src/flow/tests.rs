@@ -137,3 +137,43 @@ proptest! {
         prop_assert_eq!(seen, (0..segments.len() as u64).collect::<Vec<_>>(), "each segment once");
     }
 }
+
+/// Handshakes that nothing follows, half of them complete, over more than an hour: none is over, so
+/// what its state would take is not taken.
+#[test]
+fn silent_handshakes_stay_as_small_as_they_are() {
+    const SYN: u16 = TcpFlags::SYN.0;
+    const SYN_ACK: u16 = TcpFlags::SYN.with(TcpFlags::ACK).0;
+    let client = |number: u16| Endpoint::v4([10, 1, 0, 1], number);
+    let server = Endpoint::v4([10, 0, 0, 9], 80);
+    let mut table = FlowTable::new(Ended::<true>::default(), FlowLimits::default());
+    for number in 0..2000_u16 {
+        let packets = [
+            (client(number), server, SYN),
+            (server, client(number), SYN_ACK),
+            (client(number), server, TcpFlags::ACK.0),
+        ];
+        let packets = packets.into_iter().take(2 + usize::from(number % 2));
+        for (place, (src, dst, flags)) in packets.enumerate() {
+            let ordinal = 3 * u64::from(number) + place as u64;
+            table.on_segment(&Segment {
+                at: CaptureTime::from_ns(ordinal as i64 * 1_000_000_000),
+                ordinal,
+                flags: TcpFlags(flags),
+                ..Segment::empty(src, dst)
+            });
+        }
+    }
+    assert!(
+        table.memory_bytes() < 2000 * 400,
+        "{}",
+        table.memory_bytes()
+    );
+    let (ended, facts) = table.finish();
+    let packets: Vec<usize> = ended.0.iter().map(|(_, taken, _)| taken.len()).collect();
+    let of = |count| packets.iter().filter(|&&packets| packets == count).count();
+    assert_eq!(
+        (packets.len(), of(2), of(3), facts.cut_by_limit),
+        (2000, 1000, 1000, 0)
+    );
+}

@@ -47,7 +47,7 @@ impl Torrent {
     }
 }
 
-pub(crate) const TORRENTS: [Torrent; 28] = [
+pub(crate) const TORRENTS: [Torrent; 30] = [
     Torrent::of("SYN", |turn| tcp(turn, SYN, 0), 1),
     Torrent::of("SYN over IPv6", |turn| tcp6(turn, SYN, 0), 1),
     Torrent::of("SYN with data", |turn| tcp(turn, SYN, PAYLOAD_BYTES), 1),
@@ -75,6 +75,22 @@ pub(crate) const TORRENTS: [Torrent; 28] = [
     Torrent {
         records: 3,
         ..Torrent::of("SYN, SYN-ACK and RST", hidden, 1)
+    },
+    Torrent {
+        records: 2,
+        ..Torrent::of(
+            "SYN and SYN-ACK, 40 a second",
+            |turn| slow(turn, answered),
+            1,
+        )
+    },
+    Torrent {
+        records: 3,
+        ..Torrent::of(
+            "SYN, SYN-ACK and RST, 40 a second",
+            |turn| slow(turn, hidden),
+            1,
+        )
     },
     Torrent::of("pings", ping, 0),
     Torrent::of("first fragments", |turn| fragment(turn, PSH_ACK, 0x2000), 0),
@@ -232,6 +248,18 @@ fn refused(turn: u64) -> Vec<u8> {
 
 fn hidden(turn: u64) -> Vec<u8> {
     [answered(turn), tcp(turn, RST, 0)].concat()
+}
+
+/// Packets of a turn without payload, which come so slowly that connections fall silent meanwhile.
+fn slow(turn: u64, packets: fn(u64) -> Vec<u8>) -> Vec<u8> {
+    const RECORD_BYTES: usize = 16 + 14 + 20 + 20;
+    let mut records = packets(turn);
+    let (seconds, ns) = (1_700_000_000 + turn / 40, turn % 40 * 25_000_000);
+    for record in records.chunks_exact_mut(RECORD_BYTES) {
+        record[..4].copy_from_slice(&(seconds as u32).to_le_bytes());
+        record[4..8].copy_from_slice(&(ns as u32).to_le_bytes());
+    }
+    records
 }
 
 fn ping(turn: u64) -> Vec<u8> {

@@ -2,7 +2,6 @@
 
 use super::{Flow, FlowTable, Head, Observer, Place, TableFacts};
 use crate::decode::Segment;
-use crate::flow::half_open::HalfOpen;
 use crate::flow::kept::Kept;
 use crate::time::CaptureTime;
 
@@ -65,11 +64,11 @@ impl<O: Observer> FlowTable<O> {
         self.half_open.with_payload()
     }
 
-    /// Puts away half of the connections of one packet so far that has no payload, those that have
-    /// waited longest.
+    /// Puts away half of the connections of one packet so far, or of a SYN and its answer, without
+    /// payload: those that have been silent longest.
     pub fn put_away_half_open(&mut self) {
-        for first in self.half_open.take_silent_half() {
-            self.put_away(&[first], true);
+        for packets in self.half_open.take_silent_half() {
+            self.put_away(&packets, true);
         }
         self.half_open.shrink();
     }
@@ -81,8 +80,8 @@ impl<O: Observer> FlowTable<O> {
                 self.close(index, true);
             }
         }
-        for first in self.half_open.take_until(self.now.plus_ns(-silent_ns)) {
-            self.put_away(&[first], true);
+        for packets in self.half_open.take_until(self.now.plus_ns(-silent_ns)) {
+            self.put_away(&packets, true);
         }
         self.shrink();
     }
@@ -93,8 +92,8 @@ impl<O: Observer> FlowTable<O> {
         if !self.flows.is_empty() {
             self.make_room();
         }
-        for first in self.half_open.take_quarter() {
-            self.put_away(&[first], true);
+        for packets in self.half_open.take_quarter() {
+            self.put_away(&packets, true);
         }
         self.shrink();
     }
@@ -105,11 +104,5 @@ impl<O: Observer> FlowTable<O> {
         self.flows.shrink_to(room);
         self.heads.shrink_to(room);
         self.half_open.shrink();
-    }
-}
-
-impl HalfOpen {
-    fn memory_bytes(&self) -> usize {
-        self.room() * (HalfOpen::FIRST_BYTES + 2 * size_of::<u32>())
     }
 }

@@ -1,4 +1,4 @@
-//! Connections of a few packets: kept as these packets, which take a third of what they come to.
+//! Connections of a few packets: kept as these packets, which take a fifth of what they come to.
 //!
 //! Most connections of a busy link end young. Their state is made when they end, all packets one after
 //! the other while it is in the cache, instead of being fetched from memory for each of them.
@@ -14,8 +14,8 @@ use crate::track::{Connection, TrackLimits};
 /// Packets of a young connection, at most: as many as take a page's request and answer.
 const PACKETS_MAX: usize = 22;
 
-/// Packets that room is made for at first: scans and floods come no further.
-const PACKETS_FIRST: usize = 2;
+/// Packets that room is made for at first: those of a handshake or a scan, which come no further.
+const PACKETS_FIRST: usize = 3;
 
 /// And then at a time.
 const PACKETS_MORE: usize = 4;
@@ -33,9 +33,10 @@ impl<F: FlowSink> Flow<F> {
             connection: Connection::with_limits(limits),
             sink: observer.open(&head.identity),
         });
+        let start = head.identity.start();
         for packet in std::mem::take(&mut head.young) {
             let dir = packet.dir();
-            let segment = packet.segment(head.identity.ends(dir));
+            let segment = packet.segment(head.identity.ends(dir), start);
             flow.connection.on_segment(dir, &segment, &mut flow.sink);
         }
         if head.gave_up {
@@ -76,10 +77,14 @@ impl Head {
 
     /// Payload of a young connection in direction `dir`: bytes, first and last instant.
     fn payload_when_young(&self, dir: Direction) -> Option<(u64, CaptureTime, CaptureTime)> {
+        let start = self.identity.start();
         let packets = self.young.iter();
         packets
             .filter(|packet| packet.dir() == dir && packet.payload_len() > 0)
-            .map(|packet| (u64::from(packet.payload_len()), packet.at(), packet.at()))
+            .map(|packet| {
+                let at = packet.at(start);
+                (u64::from(packet.payload_len()), at, at)
+            })
             .reduce(|(bytes, first, last), (more, _, at)| (bytes + more, first, last.max(at)))
     }
 }
@@ -97,24 +102,28 @@ impl<O: Observer> FlowTable<O> {
     #[inline(never)]
     pub(super) fn keep(&mut self, index: usize, dir: Direction, segment: &Segment) -> bool {
         let head = &mut self.heads[index];
-        let keeps = O::WAITS && head.young.len() < PACKETS_MAX && Kept::takes(segment);
-        if keeps {
-            if head.young.len() == head.young.capacity() {
-                let more = if head.young.is_empty() {
-                    PACKETS_FIRST
-                } else {
-                    PACKETS_MORE
-                };
-                head.young.reserve_exact(more);
-            }
-            // Its last time is its first packet's, until that is here.
-            let apart = head.young.is_empty() || self.observer.is_apart(head.last_at, segment.at);
-            head.parts += u8::from(apart);
-            head.young.push(Kept::of(dir, segment));
-            head.young_payload |= segment.payload_len > 0;
-            head.last_at = head.last_at.max(segment.at);
+        if !O::WAITS || head.young.len() == PACKETS_MAX {
+            return false;
         }
-        keeps
+        let Some(packet) = Kept::of(dir, segment, head.identity.start()) else {
+            return false;
+        };
+        if head.young.len() == head.young.capacity() {
+            let more = if head.young.is_empty() {
+                PACKETS_FIRST
+            } else {
+                PACKETS_MORE
+            };
+            head.young.reserve_exact(more);
+        }
+        // Its last time is its first packet's, until that is here.
+        let apart = head.young.is_empty() || self.observer.is_apart(head.last_at, segment.at);
+        head.parts += u8::from(apart);
+        head.young.push(packet);
+        head.young_payload |= segment.payload_len > 0;
+        head.young_ends |= segment.flags.any(TcpFlags::FIN.with(TcpFlags::RST));
+        head.last_at = head.last_at.max(segment.at);
+        true
     }
 
     /// A segment that only a connection's state can tell the place of ends its youth.

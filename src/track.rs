@@ -171,6 +171,9 @@ impl Connection {
         if segment.flags.has(TcpFlags::SYN) {
             self.on_syn(dir, segment);
         }
+        if segment.flags.any(TcpFlags::FIN.with(TcpFlags::RST)) {
+            self.on_end(dir, segment);
+        }
         let (sender, peer) = sides(&mut self.halves, dir);
         if let Some(ts) = segment.timestamps {
             sender.echoes.sent(ts.value, segment.at);
@@ -228,6 +231,14 @@ impl Connection {
             .agreed(|opening| opening.options.sack_permitted);
         sender.sacks = agreed == Some(true);
         peer.sacks = sender.sacks;
+    }
+
+    /// A FIN or an RST ends what it belongs to; a receiver drops one from elsewhere.
+    #[cold]
+    fn on_end(&mut self, dir: Direction, segment: &Segment) {
+        if self.halves[dir.index()].may_send(segment) {
+            self.handshake.on_end(dir, segment.flags);
+        }
     }
 
     /// A segment that may tell more than that all goes well.

@@ -148,10 +148,15 @@ impl Handshake {
 
     #[inline]
     pub(super) fn on_segment(&mut self, dir: Direction, segment: &Segment) {
-        let ends = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST);
-        if !self.confirmed || segment.flags.any(ends) {
+        if !self.confirmed || segment.flags.has(TcpFlags::SYN) {
             self.on_news(dir, segment);
         }
+    }
+
+    /// A FIN or RST that its sender can have sent.
+    pub(super) fn on_end(&mut self, dir: Direction, flags: TcpFlags) {
+        self.closing.fin[dir.index()] |= flags.has(TcpFlags::FIN);
+        self.closing.reset |= flags.has(TcpFlags::RST);
     }
 
     fn on_news(&mut self, dir: Direction, segment: &Segment) {
@@ -161,10 +166,6 @@ impl Handshake {
         } else if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && !self.confirmed {
             self.on_first_ack(dir, segment);
         }
-        if flags.has(TcpFlags::FIN) {
-            self.closing.fin[dir.index()] = true;
-        }
-        self.closing.reset |= flags.has(TcpFlags::RST);
     }
 
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {

@@ -152,6 +152,13 @@ impl HalfFlow {
         self.report(dir, segment, self.high, taken, sink);
     }
 
+    /// Whether a segment is where its sender can be (RFC 9293 section 3.10.7.4).
+    pub(super) fn may_send(&self, segment: &Segment) -> bool {
+        self.unwrapper.is_none_or(|unwrapper| {
+            self.may_begin_at(unwrapper.offset(first_byte(segment), self.high))
+        })
+    }
+
     /// Whether data of this sender may begin at `start`: not far above what it has room for, nor
     /// below what it may still hold.
     #[inline]

@@ -107,6 +107,7 @@ struct Seen {
     acked: u64,
     handshake: Option<(i64, i64, i64)>,
     state: HalfState,
+    closing: Closing,
 }
 
 impl FlowSink for Seen {
@@ -186,6 +187,7 @@ fn play(trace: &str) -> Seen {
     connection.finish(&mut seen);
     seen.handshake = connection.handshake().round_trip_ns();
     seen.state = connection.state(Direction::Forward);
+    seen.closing = connection.handshake().closing();
     seen
 }
 

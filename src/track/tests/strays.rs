@@ -164,6 +164,23 @@ fn a_fin_below_data_that_was_seen_is_none() {
 }
 
 #[test]
+fn a_fin_or_rst_from_elsewhere_ends_nothing() {
+    let far = "100 A>B data 0..1000
+         120 B>A ack 1000
+         130 A>B at 300000000 rst
+         140 B>A at 300000000 fin ack 1000
+         150 A>B data 1000..2000
+         170 B>A ack 2000";
+    let closing = play(&opened(far)).closing;
+    assert_eq!((closing.fin, closing.reset), ([false, false], false));
+    let near = far
+        .replace("300000000 rst", "1000 rst")
+        .replace("300000000 fin", "0 fin");
+    let closing = play(&opened(&near)).closing;
+    assert_eq!((closing.fin, closing.reset), ([false, true], true));
+}
+
+#[test]
 fn where_the_window_is_unknown_strays_are_told_from_16_mib_on() {
     // The capture began in mid-flow. Neither ACK nor segment has one that goes on from it.
     let seen = play(

@@ -31,6 +31,9 @@ pub(crate) struct Compared {
     pub(crate) series: Near,
     /// How far log and captures themselves are apart.
     pub(crate) limits: Limits,
+    /// How near the delay of each packet is to that between the two frames that the log calls it, in
+    /// ns.
+    pub(crate) delays: Near,
     /// How near the time that each packet waited is to the log's, in ns.
     pub(crate) waits: Near,
     /// What remains of it with a clock that is off, in the order of [`Wrong::ALL`].
@@ -98,7 +101,11 @@ pub(crate) fn compare(scenario: &Scenario) -> Result<Compared, String> {
     let all = hop.ways.iter().flat_map(|way| &way.drops);
     let mut causes = [0; 3];
     all.for_each(|drop| causes[drop.cause as usize] += 1);
-    let (matches, waits) = packets(hop, scenario);
+    let Packets {
+        matches,
+        delays,
+        waits,
+    } = packets(hop, scenario)?;
     let (queue, series) = if scenario.samples.is_empty() {
         (
             logged_mean(hop, way, scenario),
@@ -118,6 +125,7 @@ pub(crate) fn compare(scenario: &Scenario) -> Result<Compared, String> {
         queue,
         series,
         limits: limits::of(hop, scenario),
+        delays,
         waits,
         skewed: skewed(hop, scenario)?,
     })
@@ -153,9 +161,22 @@ fn flows_wrong(drops: &BTreeMap<Ends, u64>, scenario: &Scenario) -> usize {
         .count()
 }
 
-/// Matches that are wrong, and how near the waits are.
-fn packets(hop: &Hop, scenario: &Scenario) -> (Option<(u64, u64)>, Near) {
-    let (mut wrong, mut all, mut waits) = (0, 0, Near::default());
+/// Matches that are wrong, of so many, and how near delays and waits are.
+struct Packets {
+    matches: Option<(u64, u64)>,
+    delays: Near,
+    waits: Near,
+}
+
+fn packets(hop: &Hop, scenario: &Scenario) -> Result<Packets, String> {
+    let times = [
+        skew::times_ns(&scenario.before)?,
+        skew::times_ns(&scenario.after)?,
+    ];
+    // Frames are counted from 1.
+    let time = |point: usize, frame: u64| times[point].get((frame as usize).checked_sub(1)?);
+    let (mut wrong, mut all) = (0, 0);
+    let (mut delays, mut waits) = (Near::default(), Near::default());
     for packet in &hop.packets {
         let (Some(entry), Some(exit)) = (packet.entry_frame, packet.exit_frame) else {
             continue;
@@ -173,11 +194,24 @@ fn packets(hop: &Hop, scenario: &Scenario) -> (Option<(u64, u64)>, Near) {
         };
         all += 1;
         wrong += u64::from(truth != before);
+        if let (Some(entry), Some(exit), Some(delay)) =
+            (time(0, truth), time(1, after), packet.delay_ns)
+        {
+            let passed = match heading {
+                Some(Heading::Reverse) => entry - exit,
+                _ => exit - entry,
+            };
+            delays.add(delay.abs_diff(passed), 20_000);
+        }
         if let (Some(wait), Some(ours)) = (wait, packet.queue_delay_ns) {
             waits.add(ours.abs_diff(wait), 20_000);
         }
     }
-    ((!scenario.joined.is_empty()).then_some((wrong, all)), waits)
+    Ok(Packets {
+        matches: (!scenario.joined.is_empty()).then_some((wrong, all)),
+        delays,
+        waits,
+    })
 }
 
 /// By Little's law, from how long the log says that each packet waited, those too that it took and

@@ -60,6 +60,17 @@ fn totals(text: &mut String, results: &[Compared]) {
         }
         format!("{wrong} of {all}")
     });
+    line(
+        "delays within 20 us of the time between its two frames",
+        &|some| near(some, |one| &one.delays),
+    );
+    line("largest error of these", &|some| {
+        let worst = some.iter().filter(|one| one.delays.values > 0);
+        worst
+            .map(|one| one.delays.worst)
+            .max()
+            .map_or("not logged".to_owned(), |ns| format!("{ns} ns"))
+    });
     line("mean queue within 1 % of the log", &|some| {
         let good = some.iter().filter(|one| error(one).abs() <= 0.01);
         format!("{} of {}", good.count(), some.len())

@@ -63,6 +63,29 @@ impl Wrong {
 
 /// A copy of a pcap file, plain or compressed, whose clock is wrong.
 pub(crate) fn copy(path: &Path, wrong: Wrong) -> Result<NamedTempFile, String> {
+    let mut bytes = read(path)?;
+    let Stamps { step_ns, times } = stamps(path, &bytes)?;
+    let first = times.first().map_or(0, |&(_, time)| time);
+    let last = times.last().map_or(0, |&(_, time)| time);
+    for (at, time) in times {
+        let time = time + wrong.ahead_ns(time - first, last - first);
+        let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
+        bytes[at..at + 4].copy_from_slice(&(seconds as u32).to_le_bytes());
+        bytes[at + 4..at + 8].copy_from_slice(&((rest / step_ns) as u32).to_le_bytes());
+    }
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut copy = NamedTempFile::with_suffix(".pcap").map_err(failed)?;
+    copy.write_all(&bytes).map_err(failed)?;
+    Ok(copy)
+}
+
+/// When the frames of a pcap file were captured, in ns.
+pub(crate) fn times_ns(path: &Path) -> Result<Vec<i64>, String> {
+    let stamps = stamps(path, &read(path)?)?;
+    Ok(stamps.times.into_iter().map(|(_, time)| time).collect())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut bytes = Vec::new();
     let mut file = BufReader::new(File::open(path).map_err(failed)?);
@@ -73,6 +96,16 @@ pub(crate) fn copy(path: &Path, wrong: Wrong) -> Result<NamedTempFile, String> {
     } else {
         file.read_to_end(&mut bytes).map_err(failed)?;
     }
+    Ok(bytes)
+}
+
+/// Where the records of a pcap file are, when they were captured, and of how many ns a unit is.
+struct Stamps {
+    step_ns: i64,
+    times: Vec<(usize, i64)>,
+}
+
+fn stamps(path: &Path, bytes: &[u8]) -> Result<Stamps, String> {
     let little =
         |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let step_ns = match little(0) {
@@ -87,15 +120,5 @@ pub(crate) fn copy(path: &Path, wrong: Wrong) -> Result<NamedTempFile, String> {
         times.push((at, time));
         at += 16 + little(at + 8) as usize;
     }
-    let first = times.first().map_or(0, |&(_, time)| time);
-    let last = times.last().map_or(0, |&(_, time)| time);
-    for (at, time) in times {
-        let time = time + wrong.ahead_ns(time - first, last - first);
-        let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
-        bytes[at..at + 4].copy_from_slice(&(seconds as u32).to_le_bytes());
-        bytes[at + 4..at + 8].copy_from_slice(&((rest / step_ns) as u32).to_le_bytes());
-    }
-    let mut copy = NamedTempFile::with_suffix(".pcap").map_err(failed)?;
-    copy.write_all(&bytes).map_err(failed)?;
-    Ok(copy)
+    Ok(Stamps { step_ns, times })
 }

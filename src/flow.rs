@@ -3,6 +3,7 @@
 mod half_open;
 mod kept;
 mod key;
+mod pieces;
 mod prefetch;
 mod table;
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub struct LimitArgs {
 
     /// Keep at most N connections of one packet so far, or of a SYN and its answer, as in floods and
     /// scans; beyond that those without payload, then those silent longest, are put away. Each
-    /// takes 120 bytes, an answer 40 more
+    /// takes 110 bytes, an answer 40 more
     #[arg(long, value_name = "N", default_value_t = 1 << 23, value_parser = whole::<u64, 1, { u64::MAX }>)]
     pub max_half_open: u64,
 

@@ -7,25 +7,31 @@ use std::num::NonZeroU32;
 use hashbrown::HashTable;
 
 use super::kept::{Kept, Start};
+use super::key::EndsHasher;
+use super::pieces::Pieces;
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
 use crate::time::CaptureTime;
 
 /// The connections of one shard that have come no further.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct HalfOpen {
+    hasher: EndsHasher,
     /// Places in `begun`, by the hash of the ends.
     index: HashTable<u32>,
-    begun: Vec<Begun>,
+    begun: Pieces<Begun>,
     answers: Answers,
     /// How many of them have payload.
     with_payload: usize,
+    /// None has been silent for longer, and none of those whose SYN was refused: without these, time
+    /// and again all would be looked through in vain.
+    silent_since: CaptureTime,
+    refused_since: CaptureTime,
 }
 
 /// A first packet, from `src` to `dst`, and what answered it.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
-    hash: u64,
     src: Endpoint,
     dst: Endpoint,
     answer: Option<Place>,
@@ -34,12 +40,12 @@ struct Begun {
 }
 
 // Five million of these are a scan of half an hour: half a gigabyte.
-const _: () = assert!(size_of::<Begun>() <= 104);
+const _: () = assert!(size_of::<Begun>() <= 96);
 
 /// Answers to SYNs, apart from those: most of a flood is not answered.
 #[derive(Debug, Default)]
 struct Answers {
-    packets: Vec<Kept>,
+    packets: Pieces<Kept>,
     free: Vec<Place>,
 }
 
@@ -76,6 +82,15 @@ impl Begun {
             || (self.src == segment.dst && self.dst == segment.src)
     }
 
+    fn segments(&self, answers: &Answers) -> Vec<Segment> {
+        let (src, dst, start) = (self.src, self.dst, self.start);
+        let mut segments = vec![self.packet.segment((src, dst), start)];
+        if let Some(answer) = answers.get(self.answer) {
+            segments.push(answer.segment((dst, src), start));
+        }
+        segments
+    }
+
     /// A SYN without payload.
     fn is_syn(&self) -> bool {
         let flags = self.packet.flags();
@@ -86,19 +101,32 @@ impl Begun {
 }
 
 impl HalfOpen {
+    /// None yet; their ends are hashed by `hasher`.
+    pub(super) fn new(hasher: EndsHasher) -> Self {
+        Self {
+            hasher,
+            index: HashTable::new(),
+            begun: Pieces::default(),
+            answers: Answers::default(),
+            with_payload: 0,
+            silent_since: CaptureTime::MAX,
+            refused_since: CaptureTime::MAX,
+        }
+    }
+
     /// Memory that they take, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.begun.capacity() * (size_of::<Begun>() + 2 * size_of::<u32>())
-            + self.answers.packets.capacity() * size_of::<Kept>()
-            + self.answers.free.capacity() * size_of::<Place>()
+        let entries = 2 * self.begun.len() * size_of::<u32>();
+        let free = self.answers.free.capacity() * size_of::<Place>();
+        self.begun.memory_bytes() + self.answers.packets.memory_bytes() + entries + free
     }
 
     /// Gives back memory that is not in use.
     pub(super) fn shrink(&mut self) {
-        self.begun.shrink_to(self.begun.len() / 4 * 5);
+        self.begun.shrink();
         if !self.answers.free.is_empty() {
             let scattered = std::mem::take(&mut self.answers);
-            for begun in &mut self.begun {
+            for begun in self.begun.iter_mut() {
                 let answer = scattered.get(begun.answer);
                 begun.answer = answer.and_then(|&packet| self.answers.add(packet));
             }
@@ -129,18 +157,19 @@ impl HalfOpen {
             return false;
         };
         self.with_payload += usize::from(segment.payload_len > 0);
+        self.silent_since = self.silent_since.min(start.at);
         let place = self.begun.len() as u32;
         self.begun.push(Begun {
-            hash,
             src: segment.src,
             dst: segment.dst,
             answer: None,
             start,
             packet,
         });
-        let begun = &self.begun;
-        self.index
-            .insert_unique(hash, place, |&place| begun[place as usize].hash);
+        let (begun, hasher) = (&self.begun, &self.hasher);
+        self.index.insert_unique(hash, place, |&place| {
+            hash_of(hasher, &begun[place as usize])
+        });
         true
     }
 
@@ -162,6 +191,9 @@ impl HalfOpen {
             && segment.at.since(begun.start.at) < late_ns;
         if asked && let Some(packet) = Kept::of(Direction::Reverse, segment, begun.start) {
             begun.answer = self.answers.add(packet);
+            if segment.flags.has(TcpFlags::RST) {
+                self.refused_since = self.refused_since.min(segment.at.max(begun.start.at));
+            }
         }
         asked && begun.answer.is_some()
     }
@@ -170,27 +202,43 @@ impl HalfOpen {
     /// are none.
     pub(super) fn take(&mut self, hash: u64, segment: &Segment) -> Vec<Segment> {
         let place = self.find(hash, segment);
-        place.map_or_else(Vec::new, |place| self.remove(place))
+        place
+            .and_then(|place| self.remove(place))
+            .unwrap_or_default()
     }
 
-    /// Takes out one of them: its packets.
-    pub(super) fn pop(&mut self) -> Option<Vec<Segment>> {
-        let last = self.begun.len().checked_sub(1)?;
-        Some(self.remove(last))
+    /// The packets of each, in no particular order; room is given back on the way.
+    pub(super) fn into_packets(self) -> impl Iterator<Item = Vec<Segment>> {
+        let answers = self.answers;
+        let begun = self.begun.into_iter();
+        begun.map(move |begun| begun.segments(&answers))
     }
 
-    /// Takes out all that have been silent since `until`: the packets of each.
-    pub(super) fn take_until(&mut self, until: CaptureTime) -> Vec<Vec<Segment>> {
-        self.take_all(|all, begun| all.last_at(begun) <= until)
+    /// Takes out all that have been silent since `until`: the packets of each. Waits until there may be
+    /// some that have been silent for `more_ns` longer, so that all are looked through less often.
+    pub(super) fn take_until(&mut self, until: CaptureTime, more_ns: i64) -> Vec<Vec<Segment>> {
+        if until.since(self.silent_since) < more_ns {
+            return Vec::new();
+        }
+        let taken = self.take_all(|all, begun| all.last_at(begun) <= until);
+        let times = self.begun.iter().map(|begun| self.last_at(begun));
+        self.silent_since = times.min().unwrap_or(CaptureTime::MAX);
+        taken
     }
 
-    /// Takes out those whose SYN was answered by RST, and that have been silent since `until`.
-    pub(super) fn take_refused_until(&mut self, until: CaptureTime) -> Vec<Vec<Segment>> {
-        self.take_all(|all, begun| {
-            let answer = all.answers.get(begun.answer);
-            answer.is_some_and(|answer| answer.flags().has(TcpFlags::RST))
-                && all.last_at(begun) <= until
-        })
+    /// The same of those whose SYN was answered by RST.
+    pub(super) fn take_refused_until(
+        &mut self,
+        until: CaptureTime,
+        more_ns: i64,
+    ) -> Vec<Vec<Segment>> {
+        if until.since(self.refused_since) < more_ns {
+            return Vec::new();
+        }
+        let taken = self.take_all(|all, begun| all.refused_at(begun).is_some_and(|at| at <= until));
+        let times = self.begun.iter().filter_map(|begun| self.refused_at(begun));
+        self.refused_since = times.min().unwrap_or(CaptureTime::MAX);
+        taken
     }
 
     /// Takes out a quarter: first those without payload, then those that have been silent longest.
@@ -225,7 +273,7 @@ impl HalfOpen {
         let mut taken = Vec::new();
         for place in (0..self.begun.len()).rev() {
             if wanted(self, &self.begun[place]) {
-                taken.push(self.remove(place));
+                taken.extend(self.remove(place));
             }
         }
         taken
@@ -243,6 +291,13 @@ impl HalfOpen {
         answered_at.map_or(begun.start.at, |at| at.max(begun.start.at))
     }
 
+    /// When the connection was last heard of, where its SYN was answered by RST.
+    fn refused_at(&self, begun: &Begun) -> Option<CaptureTime> {
+        let answer = self.answers.get(begun.answer)?;
+        let is_refused = answer.flags().has(TcpFlags::RST);
+        is_refused.then(|| self.last_at(begun))
+    }
+
     fn find(&self, hash: u64, segment: &Segment) -> Option<usize> {
         let place = self.index.find(hash, |&place| {
             self.begun[place as usize].is_between(segment)
@@ -250,24 +305,27 @@ impl HalfOpen {
         Some(*place as usize)
     }
 
-    fn remove(&mut self, place: usize) -> Vec<Segment> {
-        let begun = self.begun.swap_remove(place);
+    fn remove(&mut self, place: usize) -> Option<Vec<Segment>> {
+        let begun = self.begun.swap_remove(place)?;
+        let hash = hash_of(&self.hasher, &begun);
         let (last, place) = (self.begun.len() as u32, place as u32);
-        if let Ok(entry) = self.index.find_entry(begun.hash, |&entry| entry == place) {
+        if let Ok(entry) = self.index.find_entry(hash, |&entry| entry == place) {
             entry.remove();
         }
         if let Some(moved) = self.begun.get(place as usize)
-            && let Some(entry) = self.index.find_mut(moved.hash, |&entry| entry == last)
+            && let Some(entry) = self
+                .index
+                .find_mut(hash_of(&self.hasher, moved), |&entry| entry == last)
         {
             *entry = place;
         }
         self.with_payload -= usize::from(begun.packet.payload_len() > 0);
-        let (src, dst, start) = (begun.src, begun.dst, begun.start);
-        let mut segments = vec![begun.packet.segment((src, dst), start)];
-        if let Some(answer) = self.answers.get(begun.answer) {
-            segments.push(answer.segment((dst, src), start));
-        }
+        let segments = begun.segments(&self.answers);
         self.answers.free.extend(begun.answer);
-        segments
+        Some(segments)
     }
+}
+
+fn hash_of(hasher: &EndsHasher, begun: &Begun) -> u64 {
+    hasher.hash(&begun.src, &begun.dst)
 }

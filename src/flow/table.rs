@@ -253,14 +253,15 @@ impl<O: Observer> FlowTable<O> {
     /// An empty table.
     #[must_use]
     pub fn new(observer: O, limits: FlowLimits) -> Self {
+        let hasher = EndsHasher::new();
         Self {
             observer,
             limits,
-            hasher: EndsHasher::new(),
+            half_open: HalfOpen::new(hasher.clone()),
+            hasher,
             index: HashTable::new(),
             heads: Vec::new(),
             flows: Vec::new(),
-            half_open: HalfOpen::default(),
             held_bytes: 0,
             now: CaptureTime::MIN,
             sweep_at: CaptureTime::MIN,
@@ -360,7 +361,8 @@ impl<O: Observer> FlowTable<O> {
             }
             self.close(last, false);
         }
-        while let Some(packets) = self.half_open.pop() {
+        let none = HalfOpen::new(self.hasher.clone());
+        for packets in std::mem::replace(&mut self.half_open, none).into_packets() {
             self.put_away(&packets, false);
         }
         (self.observer, self.facts)
@@ -550,7 +552,7 @@ impl<O: Observer> FlowTable<O> {
         let limits = self.limits;
         let soon_ns = limits.linger_ns.min(limits.idle_ns);
         let refused_until = self.now.plus_ns(-JUMP_NS.saturating_add(soon_ns));
-        for packets in self.half_open.take_refused_until(refused_until) {
+        for packets in self.half_open.take_refused_until(refused_until, soon_ns) {
             if let [first, answer] = &packets[..] {
                 let hash = self.hasher.hash(&first.src, &first.dst);
                 self.open_after(hash, &packets, answer);
@@ -572,7 +574,7 @@ impl<O: Observer> FlowTable<O> {
         }
         let past_ns = JUMP_NS.saturating_add(self.limits.idle_ns);
         let until = self.now.plus_ns(-past_ns);
-        for packets in self.half_open.take_until(until) {
+        for packets in self.half_open.take_until(until, limits.idle_ns / 8) {
             self.put_away(&packets, false);
         }
     }

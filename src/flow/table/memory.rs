@@ -80,7 +80,7 @@ impl<O: Observer> FlowTable<O> {
                 self.close(index, true);
             }
         }
-        for packets in self.half_open.take_until(self.now.plus_ns(-silent_ns)) {
+        for packets in self.half_open.take_until(self.now.plus_ns(-silent_ns), 0) {
             self.put_away(&packets, true);
         }
         self.shrink();

@@ -69,9 +69,14 @@ impl Connection {
         // The answer to a SYN of this connection belongs to it, whatever was tried before.
         let begun = half.sent_data || half.una.is_some();
         let answers = peer.isn.is_some_and(|isn| isn.plus(1) == segment.ack);
+        let opened_unseen = half.isn.is_none() && peer.isn.is_none();
         if over && half.sent_data && half.isn.is_some() {
             SynPlace::Next
         } else if begun && half.isn.is_some() && !answers {
+            SynPlace::Open
+        } else if opened_unseen
+            && !(half.may_begin(segment.seq.plus(1)) && peer.may_begin(segment.ack))
+        {
             SynPlace::Open
         } else {
             SynPlace::Here
@@ -125,6 +130,14 @@ impl Connection {
 }
 
 impl HalfFlow {
+    /// Whether the stream, of which the capture missed the SYN, may begin at `first`: not behind what was
+    /// seen first, and not far before it.
+    fn may_begin(&self, first: Seq) -> bool {
+        self.unwrapper.is_none_or(|unwrapper| {
+            (-NEAR..=0).contains(&i64::from(first.offset_from(unwrapper.base())))
+        })
+    }
+
     /// Whether a sequence or ACK number belongs to a stream that begins at `first` and not to this.
     fn is_nearer_to(&self, first: Seq, number: Seq) -> bool {
         let beyond = i64::from(number.offset_from(first));

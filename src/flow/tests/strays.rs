@@ -125,6 +125,87 @@ fn a_stray_syn_ack_is_no_new_connection() {
 }
 
 #[test]
+fn what_follows_a_syn_ack_in_a_capture_without_the_handshake_tells_whose_it_is() {
+    // A's stream and B's were seen from 1001 and 5001 on: the connection cannot have opened with these numbers.
+    let stray = "B SYN,ACK 700000000 800000001";
+    let midst = "A ACK 1001 5001 100
+        B ACK 5001 1101 100";
+    let alone = "A ACK 1001 5001 100
+        B ACK 5001 1101";
+    // Both go on with theirs.
+    for midst in [midst, alone] {
+        check(
+            &[
+                midst,
+                stray,
+                "A ACK 1101 5001 100
+                B ACK 5001 1201",
+            ],
+            &[&[0, 1, 2, 3, 4]],
+        );
+    }
+    // A acknowledges it: the capture missed the SYN of the next connection, too.
+    check(
+        &[
+            midst,
+            stray,
+            "A ACK 800000001 700000001
+            A ACK 800000001 700000001 100",
+        ],
+        &[&[0, 1], &[2, 3, 4]],
+    );
+    // A copy of what opened it, late.
+    check(
+        &[
+            midst,
+            "B SYN,ACK 4900 901
+            A ACK 1101 5101 100
+            B ACK 5101 1201",
+        ],
+        &[&[0, 1, 2, 3, 4]],
+    );
+}
+
+/// Whether a SYN of the opener and of its peer counts in each connection that has ended.
+#[derive(Default)]
+struct Openings(Vec<[bool; 2]>);
+
+impl Observer for Openings {
+    type Flow = Taken;
+
+    fn open(&mut self, _: &FlowIdentity) -> Taken {
+        Taken::default()
+    }
+
+    fn close(&mut self, _: &FlowIdentity, connection: &Connection, _: Taken, _: bool) {
+        let ways = [Direction::Forward, Direction::Reverse];
+        let opening = |dir| connection.handshake().opening(dir).is_some();
+        self.0.push(ways.map(opening));
+    }
+}
+
+#[test]
+fn a_stray_syn_ack_announces_nothing() {
+    // METRICS.md H1: the MSS would be that of another connection. The last one is B's own, a little late.
+    for (answer, counts) in [
+        ("B SYN,ACK 300000000 800000001", false),
+        ("B SYN,ACK 5000 1001", true),
+    ] {
+        let trace = format!(
+            "A ACK 1001 5001 100
+            {answer}
+            A ACK 1101 5001 100
+            B ACK 5001 1201"
+        );
+        let mut table = FlowTable::new(Openings::default(), FlowLimits::default());
+        for (ordinal, line) in trace.lines().enumerate() {
+            table.on_segment(&segment(line, ordinal));
+        }
+        assert_eq!(table.finish().0.0, [[false, counts]], "{answer}");
+    }
+}
+
+#[test]
 fn strays_before_the_answer_to_a_syn_do_not_take_its_place() {
     // B acknowledges 1001, so the first SYN was the connection's.
     check(

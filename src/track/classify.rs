@@ -147,8 +147,11 @@ impl HalfFlow {
             return None;
         }
         if self.ids.counts() {
-            let same = segment.ip_id == Some(earlier.id) || segment.ip_id == Some(first.id);
-            return (same && segment.payload_len == earlier.len).then_some(Evidence::IpId);
+            // A repeat may be cut otherwise than the range it repeats.
+            let same = segment.ip_id == Some(earlier.id) && earlier.copies > 1
+                || [earlier.id, first.id].map(Some).contains(&segment.ip_id)
+                    && segment.payload_len == earlier.len;
+            return same.then_some(Evidence::IpId);
         }
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
         let same_bytes = earlier.start == start && segment.payload_len == earlier.len;

@@ -27,9 +27,10 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Whether an ACK covers it: alone, or with some or all of its payload (RFC 7413 section 4.2).
-    fn is_answered_by(&self, ack: Seq) -> bool {
-        u32::try_from(ack.offset_from(self.isn.plus(1)))
+    /// Whether a number comes right behind it: alone, or with some or all of its payload (RFC 7413 section
+    /// 4.2). That is what its answer acknowledges, and where its sender goes on.
+    fn ends_at(&self, number: Seq) -> bool {
+        u32::try_from(number.offset_from(self.isn.plus(1)))
             .is_ok_and(|beyond| beyond <= u32::from(self.payload_len))
     }
 }
@@ -194,7 +195,7 @@ impl Handshake {
         if answer
             && self.answer_ns.is_none()
             && let Some(ask) = self.openings[dir.reversed().index()].as_ref()
-            && ask.is_answered_by(segment.ack)
+            && ask.ends_at(segment.ack)
         {
             // Of several SYNs the echo tells which was answered; without it none counts (Karn).
             let known = ask.copies == 1
@@ -213,14 +214,17 @@ impl Handshake {
         else {
             return;
         };
-        if !answer.is_answered_by(segment.ack) {
+        if !answer.ends_at(segment.ack) {
             return;
         }
         self.confirmed = true;
         let known = answer.copies == 1
             || matches!((answer.timestamps, segment.timestamps), (Some(own), Some(ack)) if own.value == ack.echo);
+        // What the client sent first carries its first number; where something higher came before it, that
+        // was lost or is late, and when it was sent nobody knows.
+        let first = self.opening(dir).is_none_or(|own| own.ends_at(segment.seq));
         let ns = segment.at.since(answer.at);
-        if known && ns >= 0 {
+        if known && first && ns >= 0 {
             self.confirm_ns = Some(ns);
             self.completed_by = Some(dir);
         }

@@ -69,14 +69,15 @@ impl Connection {
         // The answer to a SYN of this connection belongs to it, whatever was tried before.
         let begun = half.sent_data || half.una.is_some();
         let answers = peer.isn.is_some_and(|isn| isn.plus(1) == segment.ack);
-        let opened_unseen = half.isn.is_none() && peer.isn.is_none();
+        let is_foreign = if half.isn.is_some() {
+            begun && !answers
+        } else {
+            peer.isn.is_none()
+                && !(half.may_begin(segment.seq.plus(1)) && peer.may_begin(segment.ack))
+        };
         if over && half.sent_data && half.isn.is_some() {
             SynPlace::Next
-        } else if begun && half.isn.is_some() && !answers {
-            SynPlace::Open
-        } else if opened_unseen
-            && !(half.may_begin(segment.seq.plus(1)) && peer.may_begin(segment.ack))
-        {
+        } else if is_foreign {
             SynPlace::Open
         } else {
             SynPlace::Here

@@ -140,6 +140,28 @@ fn the_same_packet_again_is_a_duplicate_however_late() {
 }
 
 #[test]
+fn a_repeat_that_is_cut_otherwise_has_copies_too() {
+    // Options take room: 4000..5000 is repeated in two packets, and the network copies the second one. No two packets
+    // within 65,536 have one id where ids count up.
+    let mut trace = String::new();
+    let mut expected = String::new();
+    for n in 0..20 {
+        let (at, start, end) = (100 + n, 1000 * n, 1000 * (n + 1));
+        let _ = writeln!(trace, "{at} A>B data {start}..{end} id {}", n + 2);
+        let _ = writeln!(expected, "{at} new {start}..{end}");
+    }
+    trace += "400 A>B data 4000..4980 id 22
+        401 A>B data 4980..5000 id 23
+        403 A>B data 4980..5000 id 23
+        404 A>B data 4980..5000 id 24";
+    expected += "400 retransmission 4000..4980 timeout downstream seen_before
+401 retransmission 4980..5000 timeout downstream seen_before
+403 duplicate 4980..5000 ip_id
+404 retransmission 4980..5000 timeout downstream seen_before";
+    check(&opened(&trace), &expected);
+}
+
+#[test]
 fn bytes_repeated_after_their_ack_passed_were_not_needed() {
     check(
         &opened(

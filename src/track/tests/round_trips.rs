@@ -200,6 +200,22 @@ fn of_repeated_syns_the_echo_tells_which_was_answered() {
 }
 
 #[test]
+fn data_from_further_on_does_not_tell_when_the_handshake_was_confirmed() {
+    // F2: A's ACK and its first data were lost before they came here, so 1000..2000 is no answer at once.
+    let trace = |first: &str| {
+        play(&format!(
+            "0 A>B syn
+             20 B>A syn ack 0
+             170 A>B data {first} ack 0"
+        ))
+    };
+    assert_eq!(trace("1000..2000").handshake, None);
+    // What goes on right behind the SYN may carry the ACK itself.
+    let expected = Some((170_000_000, 20_000_000, 150_000_000));
+    assert_eq!(trace("0..1000").handshake, expected);
+}
+
+#[test]
 fn a_syn_whose_answer_was_lost_further_on_is_no_round_trip() {
     // F2: the first SYN was answered once, so the half towards B is known; which of the two answers A
     // confirms, only the echo tells.

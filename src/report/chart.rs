@@ -27,6 +27,7 @@ mod font;
 mod frame;
 mod grouped_bars;
 mod heat_map;
+mod interval;
 mod label;
 mod of_study;
 mod over_time;
@@ -60,8 +61,9 @@ pub use densities::{FnessPair, FnessScatter};
 pub use distribution::{Distribution, Distributions};
 #[cfg(feature = "cli")]
 pub(super) use font::{BOLD as BOLD_FONT, REGULAR as FONT};
-pub use grouped_bars::{Bar, Estimate, GroupedBars};
+pub use grouped_bars::{Bar, GroupedBars};
 pub use heat_map::{HeatMap, HeatMaps, HeatScale};
+pub use interval::Estimate;
 #[cfg(feature = "cli")]
 pub(super) use label::visible;
 pub use of_study::{CHARTS_MAX, StudyChart, StudyCharts, of_study};

@@ -3,7 +3,8 @@
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Stroke};
 use super::frame::{Panel, Swatch, header};
-use super::grouped_bars::{Estimate, n_words, whisker};
+use super::grouped_bars::n_words;
+use super::interval::{Estimate, Reach};
 use super::palette::{Colour, variant};
 use super::plot::{joined, marked, outline};
 use super::style::Style;
@@ -34,14 +35,16 @@ impl BandLines {
         self.lines.iter().flat_map(|(_, points)| points)
     }
 
+    fn estimates(&self) -> impl Iterator<Item = &Estimate> {
+        self.points().map(|(_, of)| of)
+    }
+
     /// The figure; none without points.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
-        let ends = |of: &Estimate| of.interval.unwrap_or((of.value, of.value));
         let least = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::min);
         let most = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
-        let low = least(&mut self.points().map(|(_, of)| ends(of).0.min(of.value)))?;
-        let high = most(&mut self.points().map(|(_, of)| ends(of).1.max(of.value)))?;
+        let (low, high) = Reach::of(self.estimates()).range(self.estimates())?;
         let start = least(&mut self.points().map(|&(x, _)| x))?;
         let end = most(&mut self.points().map(|&(x, _)| x))?;
         let x = Axis::tight(self.x, start, end, style.size.ticks_across(1.0));
@@ -52,17 +55,24 @@ impl BandLines {
         let y = Axis::linear(self.y, low.min(0.0), high, 7);
         let lines = self.in_order();
         let mut canvas = Canvas::new(style, style.size.height());
-        let notes = [
-            self.note.clone(),
-            n_words(self.points().map(|(_, of)| of.n)),
-        ];
+        // A band that ended below the rim would not look cut.
+        let reach = Reach {
+            low: y.min,
+            high: y.max,
+        };
+        let mut notes = vec![self.note.clone()];
+        notes.extend(reach.farthest(self.estimates()).map(|end| {
+            let end = self.y.format(end);
+            format!("intervals go on beyond the axis, to {end} at most")
+        }));
+        notes.push(n_words(self.estimates().map(|of| of.n)));
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend(&lines));
         let height = style.size.height();
         canvas.height = height.max((top + 0.55 * height).ceil());
         let panel = Panel::between(&canvas, top, canvas.height - 16.0, x, y);
         panel.draw_back(&mut canvas);
         for (name, points) in &lines {
-            draw_intervals(&mut canvas, &panel, name, points);
+            draw_intervals(&mut canvas, &panel, reach, name, points);
         }
         for (rank, (name, points)) in lines.iter().enumerate().rev() {
             let style = variant(name);
@@ -130,7 +140,13 @@ fn legend(lines: &[(&str, Points)]) -> Vec<(Swatch, String)> {
 
 /// A band where points with an interval follow each other; a whisker about one that is alone, of
 /// which a band would show nothing.
-fn draw_intervals(canvas: &mut Canvas, panel: &Panel, name: &str, points: &[(f64, Estimate)]) {
+fn draw_intervals(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    reach: Reach,
+    name: &str,
+    points: &[(f64, Estimate)],
+) {
     let colour = variant(name).colour;
     for stretch in stretches(points) {
         let slices = stretch.iter().filter_map(|&(x, of)| {
@@ -139,7 +155,14 @@ fn draw_intervals(canvas: &mut Canvas, panel: &Panel, name: &str, points: &[(f64
             Some((x, low, high))
         });
         match thin::band(slices).as_slice() {
-            [(x, low, high)] => whisker(canvas, *x, (*low, *high), WHISKER, colour),
+            [(x, _, _)] => {
+                let intervals = stretch.iter().filter_map(|(_, of)| of.interval);
+                let widest = intervals.reduce(|all, of| (all.0.min(of.0), all.1.max(of.1)));
+                if let Some(interval) = widest {
+                    let of = (stretch[0].1.value, interval);
+                    reach.whisker(canvas, panel, *x, of, (WHISKER, colour));
+                }
+            }
             slices => canvas.area(outline(slices), colour, 0.18),
         }
     }
@@ -186,5 +209,34 @@ mod tests {
         // Nothing was measured that would tell how far the middle one can be trusted.
         assert_eq!(areas([some, None, some]), (0, true));
         assert_eq!(areas([None, None, None]), (0, false));
+    }
+
+    #[test]
+    fn what_goes_on_beyond_the_axis_is_said() {
+        let points = |high: f64| -> Points {
+            let of = Estimate {
+                value: 5e6,
+                interval: Some((0.0, high)),
+                n: 2,
+            };
+            vec![(0.0, of), (1.0, of)]
+        };
+        let said = |high: f64| {
+            let lines = BandLines {
+                title: String::new(),
+                note: String::new(),
+                x: Quantity::PLAIN,
+                x_name: "Loss".to_owned(),
+                y: Quantity::GOODPUT,
+                lines: vec![("cubic".to_owned(), points(high))],
+            };
+            let canvas = lines.draw(Style::default()).unwrap();
+            let mut shapes = canvas.shapes.iter();
+            shapes.any(|shape| {
+                matches!(shape, Shape::Text { text, .. }
+                    if text.contains("intervals go on beyond the axis, to 37.0 Mbit/s at most"))
+            })
+        };
+        assert!(said(37e6) && !said(7e6));
     }
 }

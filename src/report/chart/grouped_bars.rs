@@ -4,22 +4,12 @@ use super::axis::{Axis, Quantity, grouped, number, significant};
 use super::canvas::{Align, Canvas, Stroke, Type};
 use super::font::text_width;
 use super::frame::{LABEL, Swatch, header};
+use super::interval::{Estimate, Reach, farther};
 use super::label::wrap;
 use super::palette::{Colour, variant};
 use super::plot::joined;
 use super::style::{Size, Style};
 use super::tiles::Tiles;
-
-/// A mean or the like, over `n` values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// In the base unit of its quantity.
-    pub value: f64,
-    /// How far it can be trusted: lower and upper end.
-    pub interval: Option<(f64, f64)>,
-    /// Number of values.
-    pub n: u64,
-}
 
 /// A bar: the name of its variant, and what it shows; `None` where nothing was measured.
 pub type Bar = (String, Option<Estimate>);
@@ -57,37 +47,52 @@ const NAME_GAP: f64 = 12.0;
 const FEWER_MAX: usize = 2;
 const LINE: f64 = 28.0;
 
-impl GroupedBars {
-    fn estimates(&self) -> impl Iterator<Item = &Estimate> {
-        let bars = self.groups.iter().flat_map(|(_, bars)| bars);
-        bars.filter_map(|(_, estimate)| estimate.as_ref())
-    }
+/// The vertical axis of a row, and how far intervals are drawn.
+#[derive(Clone, Debug, PartialEq)]
+struct RowScale {
+    y: Axis,
+    reach: Reach,
+}
 
+impl RowScale {
     /// From 0 to the highest bar of some groups, with room for a number above it; none without any.
-    fn y_axis(&self, groups: &[(String, Vec<Bar>)]) -> Option<Axis> {
-        let bars = groups.iter().flat_map(|(_, bars)| bars);
-        let estimates: Vec<&Estimate> = bars.filter_map(|(_, bar)| bar.as_ref()).collect();
-        let ends = |of: &Estimate| of.interval.unwrap_or((of.value, of.value));
-        let lowest = estimates.iter().map(|of| ends(of).0.min(of.value));
-        let highest = estimates.iter().map(|of| ends(of).1.max(of.value));
-        let low = lowest.reduce(f64::min)?.min(0.0);
-        let high = 1.1 * highest.reduce(f64::max)?.max(0.0);
-        let largest = estimates.iter().map(|of| of.value.abs());
+    fn of(groups: &[(String, Vec<Bar>)], quantity: Quantity) -> Option<Self> {
+        let reach = Reach::of(estimates(groups));
+        let (low, high) = reach.range(estimates(groups))?;
+        let largest = estimates(groups).map(|of| of.value.abs());
         let largest = largest.fold(0.0, f64::max);
-        Some(Axis::linear_in(self.quantity, largest, low, high, 7))
+        let y = Axis::linear_in(quantity, largest, low.min(0.0), 1.1 * high.max(0.0), 7);
+        Some(Self { y, reach })
     }
+}
 
+fn estimates(groups: &[(String, Vec<Bar>)]) -> impl Iterator<Item = &Estimate> {
+    let bars = groups.iter().flat_map(|(_, bars)| bars);
+    bars.filter_map(|(_, estimate)| estimate.as_ref())
+}
+
+impl GroupedBars {
     /// The axis of each row: the same, unless that leaves nothing to be seen of some.
-    fn y_axes(&self, in_row: usize, whole: &Axis) -> Vec<Axis> {
+    fn scales(&self, in_row: usize, whole: &RowScale) -> Vec<RowScale> {
         let rows = self.groups.chunks(in_row);
-        let own: Vec<Axis> = rows
-            .map(|groups| self.y_axis(groups).unwrap_or_else(|| whole.clone()))
+        let own: Vec<RowScale> = rows
+            .map(|groups| RowScale::of(groups, self.quantity).unwrap_or_else(|| whole.clone()))
             .collect();
-        if own.iter().any(|axis| axis.max < SEEN * whole.max) {
+        if own.iter().any(|scale| scale.y.max < SEEN * whole.y.max) {
             own
         } else {
             vec![whole.clone(); own.len()]
         }
+    }
+
+    /// What arrows stand for, where there are any: how far the longest of these intervals goes.
+    fn arrow_note(&self, scales: &[RowScale], in_row: usize) -> Option<String> {
+        let rows = self.groups.chunks(in_row).zip(scales);
+        let beyond = rows.filter_map(|(groups, scale)| scale.reach.farthest(estimates(groups)));
+        let farthest = self.quantity.format(beyond.reduce(farther)?);
+        Some(format!(
+            "arrow: the interval goes on, to {farthest} at most"
+        ))
     }
 
     /// Groups in a row, of a width: a group needs room for its bars, and its name for a word or two;
@@ -120,18 +125,20 @@ impl GroupedBars {
     /// The figure; none without any bar.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
-        let whole = self.y_axis(&self.groups)?;
+        let whole = RowScale::of(&self.groups, self.quantity)?;
         let bars_most = self.groups.iter().map(|(_, bars)| bars.len()).max()?;
-        let labels = whole.ticks.iter();
+        let labels = whole.y.ticks.iter();
         let labels = labels.map(|(_, text)| text_width(text, LABEL) + 14.0);
         let labels = labels.fold(0.0, f64::max);
         let mut canvas = Canvas::new(style, style.size.height());
         let width = Tiles::new(&canvas, 0.0, 1, 1, labels).width();
         let in_row = self.in_row(width, bars_most);
-        let axes = self.y_axes(in_row, &whole);
-        let rows = axes.len();
-        let mut notes = vec![self.note.clone(), n_words(self.estimates().map(|of| of.n))];
-        if axes.iter().any(|axis| axis.max < whole.max) {
+        let scales = self.scales(in_row, &whole);
+        let rows = scales.len();
+        let mut notes = vec![self.note.clone()];
+        notes.extend(self.arrow_note(&scales, in_row));
+        notes.push(n_words(estimates(&self.groups).map(|of| of.n)));
+        if scales.iter().any(|scale| scale.y.max < whole.y.max) {
             notes.push("each row has a scale of its own".to_owned());
         }
         let top = header(&mut canvas, &self.title, &joined(&notes), &self.legend());
@@ -145,8 +152,8 @@ impl GroupedBars {
         };
         let tiles = Tiles::new(&canvas, top, rows, 1, labels).with(room, below);
         let unit = Axis::tight(Quantity::FNESS, 0.0, in_row as f64, 1);
-        for (row, (groups, y)) in self.groups.chunks(in_row).zip(axes).enumerate() {
-            let mut panel = tiles.panel(row, unit.clone(), y);
+        for (row, (groups, scale)) in self.groups.chunks(in_row).zip(&scales).enumerate() {
+            let mut panel = tiles.panel(row, unit.clone(), scale.y.clone());
             panel.x.ticks.clear();
             panel.draw_back_above(&mut canvas);
             let pitch = (panel.right - panel.left) / in_row as f64;
@@ -154,7 +161,8 @@ impl GroupedBars {
                 let middle = panel.left + (place as f64 + 0.5) * pitch;
                 let at = (middle, panel.bottom);
                 draw_name(&mut canvas, name, at, pitch - NAME_GAP, NAME_LINES);
-                self.draw_group(&mut canvas, &panel, (middle, pitch), bars, bars_most);
+                let room = (middle, pitch, bars_most);
+                self.draw_group(&mut canvas, &panel, scale, room, bars);
             }
             // The zero line lies above the bars.
             let (_, zero) = panel.at(0.0, 0.0);
@@ -182,9 +190,9 @@ impl GroupedBars {
         &self,
         canvas: &mut Canvas,
         panel: &super::frame::Panel,
-        (middle, pitch): (f64, f64),
+        scale: &RowScale,
+        (middle, pitch, bars_most): (f64, f64, usize),
         bars: &[Bar],
-        bars_most: usize,
     ) {
         let width = ((pitch - 24.0) / bars_most as f64).clamp(4.0, BAR_MAX);
         let left = middle - width * bars.len() as f64 / 2.0;
@@ -202,17 +210,10 @@ impl GroupedBars {
             let (high, low) = seen(height, zero);
             canvas.rect((from, high), (to, low), variant(name).colour);
             let mut tip = high;
-            if let Some((interval_low, interval_high)) = estimate.interval {
-                let ((_, low), (_, high)) =
-                    (panel.at(0.0, interval_low), panel.at(0.0, interval_high));
-                whisker(
-                    canvas,
-                    centre,
-                    (low, high),
-                    (width * 0.22).min(10.0),
-                    Colour::INK,
-                );
-                tip = tip.min(high);
+            if let Some(interval) = estimate.interval {
+                let shape = ((width * 0.22).min(10.0), Colour::INK);
+                let of = (estimate.value, interval);
+                tip = tip.min(scale.reach.whisker(canvas, panel, centre, of, shape));
             }
             if let Some(font) = font.filter(|_| tip - 10.0 > panel.top) {
                 let number = number_of(estimate.value, &panel.y);
@@ -224,7 +225,7 @@ impl GroupedBars {
     /// The font in which all numbers have room above their bars; none where there is none.
     fn number_font(&self, width: f64, y: &Axis) -> Option<Type> {
         let widest = |font: Type| {
-            self.estimates()
+            estimates(&self.groups)
                 .map(|of| number_of(of.value, y))
                 .map(|number| text_width(&number, font))
                 .fold(0.0, f64::max)
@@ -263,31 +264,6 @@ fn seen(height: f64, zero: f64) -> (f64, f64) {
     } else {
         (zero, zero)
     }
-}
-
-/// A vertical line with a bar at either end.
-pub(super) fn whisker(
-    canvas: &mut Canvas,
-    x: f64,
-    (low, high): (f64, f64),
-    half: f64,
-    colour: Colour,
-) {
-    half_whisker(canvas, x, (low, high), half, colour);
-    half_whisker(canvas, x, (high, low), half, colour);
-}
-
-/// A vertical line with a bar at the end that it leads to.
-pub(super) fn half_whisker(
-    canvas: &mut Canvas,
-    x: f64,
-    (from, to): (f64, f64),
-    half: f64,
-    colour: Colour,
-) {
-    let stroke = Stroke::solid(colour, 2.0);
-    canvas.line(&[(x, from), (x, to)], stroke);
-    canvas.line(&[(x - half, to), (x + half, to)], stroke);
 }
 
 /// Draws a name in lines below the data.
@@ -332,6 +308,7 @@ pub(super) fn columns_max(style: Style, roomy: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::chart::canvas::Shape;
 
     #[test]
     fn rows_are_shorter_where_names_would_lose_their_middle() {
@@ -356,6 +333,54 @@ mod tests {
         let long = bars("core, #-bytefifo-vegas-westwood, 10 Mbit/s, several, 3 flows");
         let in_row = long.in_row(width, 1);
         assert!((4..6).contains(&in_row), "{in_row}");
+    }
+
+    #[test]
+    fn a_long_interval_ends_in_an_arrow_and_leaves_the_bars_their_height() {
+        let bar = |name: &str, value, interval| {
+            let interval = Some(interval);
+            let estimate = Estimate {
+                value,
+                interval,
+                n: 2,
+            };
+            (name.to_owned(), Some(estimate))
+        };
+        let drawn = |high: f64| {
+            let figure = GroupedBars {
+                title: "Retransmitted".to_owned(),
+                note: "mean of runs".to_owned(),
+                quantity: Quantity::RETRANSMISSION_RATE,
+                groups: vec![(
+                    "deep".to_owned(),
+                    vec![
+                        bar("bbr", 0.06, (0.0, high)),
+                        bar("cubic", 0.02, (0.01, 0.03)),
+                    ],
+                )],
+            };
+            let canvas = figure.draw(Style::default()).unwrap();
+            let arrows = canvas
+                .shapes
+                .iter()
+                .filter(|shape| matches!(shape, Shape::Area { .. }));
+            let said = canvas.shapes.iter().any(|shape| {
+                matches!(shape, Shape::Text { text, .. }
+                    if text == "mean of runs · arrow: the interval goes on, to 44.0 % at most · n = 2")
+            });
+            let bars = canvas.shapes.iter().filter_map(|shape| match shape {
+                Shape::Rect { from, to, .. } => Some(to.1 - from.1),
+                _ => None,
+            });
+            (arrows.count(), said, bars.fold(0.0, f64::max))
+        };
+        // Two runs with 3 % and 9 %: with t = 12.7 their interval reaches 44 %.
+        let (arrows, said, height) = drawn(0.44);
+        assert_eq!((arrows, said), (1, true));
+        // Whole, the interval would leave the bar an eighth of the panel; now it has half of it.
+        assert!(height > 300.0, "{height}");
+        let (arrows, said, _) = drawn(0.09);
+        assert_eq!((arrows, said), (0, false));
     }
 
     #[test]

@@ -6,7 +6,8 @@ use crate::metric::stats::{Describe, mean};
 use crate::study::{LabelValue, Metric, StudyFlow, StudyRun, Values};
 
 use super::super::boxes::{BoxPanel, Boxes};
-use super::super::grouped_bars::{Bar, Estimate, GroupedBars};
+use super::super::grouped_bars::{Bar, GroupedBars};
+use super::super::interval::Estimate;
 use super::super::label::count;
 use super::settings::{Company, Page, Part, Setting, name_of};
 use super::{Study, StudyCharts, drawn};

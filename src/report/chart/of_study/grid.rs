@@ -9,8 +9,9 @@ use crate::study::{Label, LabelKind, LabelValue, Metric, StudyRun};
 
 use super::super::axis::Quantity;
 use super::super::bands::BandLines;
-use super::super::grouped_bars::{Estimate, n_words};
+use super::super::grouped_bars::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
+use super::super::interval::Estimate;
 use super::amounts::{estimate, interval_note};
 use super::settings::{Page, Setting, Settings, axis_name, is_number, name_of, written};
 use super::{Study, StudyCharts, drawn};

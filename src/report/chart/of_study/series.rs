@@ -7,7 +7,7 @@ use crate::study::{LabelValue, ReportPlan, SeriesKind, SeriesReport, StudyRun};
 use super::super::axis::Quantity;
 use super::super::bands::BandLines;
 use super::super::boxes::{BoxPanel, Boxes};
-use super::super::grouped_bars::Estimate;
+use super::super::interval::Estimate;
 use super::amounts::{estimate, interval_note};
 use super::settings::{Page, Setting, name_of};
 use super::{Study, StudyCharts};

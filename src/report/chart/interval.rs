@@ -1,0 +1,151 @@
+//! Estimates with intervals, and how far these are drawn.
+
+use super::canvas::{Canvas, Stroke};
+use super::frame::Panel;
+use super::palette::Colour;
+
+/// So many times the largest value intervals are drawn; what is beyond, as the intervals of two
+/// runs can be, would make values too small to be compared.
+const REACH: f64 = 1.6;
+
+/// A mean or the like, over `n` values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// In the base unit of its quantity.
+    pub value: f64,
+    /// How far it can be trusted: lower and upper end.
+    pub interval: Option<(f64, f64)>,
+    /// Number of values.
+    pub n: u64,
+}
+
+/// Between which values intervals are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reach {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Reach {
+    /// For some estimates to be compared with each other.
+    pub(super) fn of<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> Self {
+        let largest = estimates.map(|of| of.value.abs()).fold(0.0, f64::max);
+        let high = if largest > 0.0 {
+            REACH * largest
+        } else {
+            f64::INFINITY
+        };
+        Self { low: -high, high }
+    }
+
+    /// The lowest and the highest of what is drawn; none without estimates.
+    pub(super) fn range<'e>(
+        &self,
+        estimates: impl Iterator<Item = &'e Estimate>,
+    ) -> Option<(f64, f64)> {
+        let ranges = estimates.map(|of| {
+            let (low, high) = of.interval.unwrap_or((of.value, of.value));
+            (self.cut(low.min(of.value)), self.cut(high.max(of.value)))
+        });
+        ranges.reduce(|all, of| (all.0.min(of.0), all.1.max(of.1)))
+    }
+
+    /// An end of an interval, or where it is cut.
+    fn cut(&self, end: f64) -> f64 {
+        end.clamp(self.low, self.high)
+    }
+
+    fn is_beyond(&self, end: f64) -> bool {
+        end < self.low || end > self.high
+    }
+
+    /// The end of an interval that is farthest beyond; none where all are drawn whole.
+    pub(super) fn farthest<'e>(
+        &self,
+        estimates: impl Iterator<Item = &'e Estimate>,
+    ) -> Option<f64> {
+        let ends = estimates.filter_map(|of| of.interval);
+        let ends = ends.flat_map(|(low, high)| [low, high]);
+        ends.filter(|&end| self.is_beyond(end)).reduce(farther)
+    }
+
+    /// Draws the interval of an estimate as a vertical line: with a bar at an end, with an arrow
+    /// where it goes on. Returns the height that it reaches.
+    pub(super) fn whisker(
+        &self,
+        canvas: &mut Canvas,
+        panel: &Panel,
+        x: f64,
+        (value, interval): (f64, (f64, f64)),
+        (half, colour): (f64, Colour),
+    ) -> f64 {
+        let height = |value: f64| panel.at(panel.x.min, value).1;
+        for end in [interval.0, interval.1] {
+            let span = (height(value), height(self.cut(end)));
+            if self.is_beyond(end) {
+                arrow(canvas, x, span, half.max(5.0), colour);
+            } else {
+                half_whisker(canvas, x, span, half, colour);
+            }
+        }
+        height(self.cut(interval.1))
+    }
+}
+
+/// The one of two values that is farther from 0.
+pub(super) fn farther(one: f64, two: f64) -> f64 {
+    if two.abs() > one.abs() { two } else { one }
+}
+
+/// A vertical line with a bar at the end that it leads to.
+pub(super) fn half_whisker(
+    canvas: &mut Canvas,
+    x: f64,
+    (from, to): (f64, f64),
+    half: f64,
+    colour: Colour,
+) {
+    let stroke = Stroke::solid(colour, 2.0);
+    canvas.line(&[(x, from), (x, to)], stroke);
+    canvas.line(&[(x - half, to), (x + half, to)], stroke);
+}
+
+/// A vertical line with an arrowhead at the end that it leads to.
+fn arrow(canvas: &mut Canvas, x: f64, (from, to): (f64, f64), half: f64, colour: Colour) {
+    let base = to + 2.0 * half * (from - to).signum();
+    canvas.line(&[(x, from), (x, base)], Stroke::solid(colour, 2.0));
+    let head = vec![(x - half, base), (x, to), (x + half, base)];
+    canvas.area(head, colour, 1.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_cut_where_they_would_dwarf_the_values() {
+        let estimate = |value, interval| Estimate {
+            value,
+            interval,
+            n: 2,
+        };
+        // Two runs with 3 % and 9 %: t = 12.7, so the interval of the mean reaches 44 %.
+        let of = [
+            estimate(0.06, Some((0.0, 0.44))),
+            estimate(0.02, Some((0.01, 0.03))),
+        ];
+        let reach = Reach::of(of.iter());
+        assert_eq!(reach.range(of.iter()), Some((0.0, REACH * 0.06)));
+        assert_eq!(reach.farthest(of.iter()), Some(0.44));
+        // What reaches half as far again is drawn whole.
+        let of = [estimate(0.06, Some((0.03, 0.09)))];
+        let reach = Reach::of(of.iter());
+        assert_eq!(reach.range(of.iter()), Some((0.03, 0.09)));
+        assert_eq!(reach.farthest(of.iter()), None);
+        // Nothing to compare with: all of it.
+        let of = [estimate(0.0, Some((-1.0, 1.0)))];
+        let reach = Reach::of(of.iter());
+        assert_eq!(reach.range(of.iter()), Some((-1.0, 1.0)));
+        assert_eq!(reach.range([].iter()), None);
+    }
+}

@@ -1,8 +1,9 @@
 //! Files and folders that commands begin before the first byte is read, and what is said in them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 
 use super::charts::ChartArgs;
 use crate::report::tables::{Metadata, TableFormat, sibling};
@@ -83,6 +84,43 @@ pub(super) fn ensure_apart(
         other.display()
     );
     Ok(())
+}
+
+/// Checks that nothing that is read would be written over.
+pub(super) fn ensure_spared<'a>(
+    inputs: impl Iterator<Item = &'a Path>,
+    mut outputs: impl Iterator<Item = PathBuf>,
+) -> anyhow::Result<()> {
+    // A link in the place of results is replaced, not followed.
+    let entry = |path: &Path| {
+        let folder = match path.parent()? {
+            beside if beside.as_os_str().is_empty() => Path::new("."),
+            folder => folder,
+        };
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    };
+    // What is not there is said when it is opened.
+    let names = |path: &Path| [entry(path), path.canonicalize().ok()];
+    let inputs: BTreeSet<PathBuf> = inputs.flat_map(names).flatten().collect();
+    let is_input = |path: &PathBuf| entry(path).is_some_and(|path| inputs.contains(&path));
+    if let Some(path) = outputs.find(is_input) {
+        bail!(
+            "{}: is one of the files that are read, and results would be written over it: give them another name or folder",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// A table of `--out` and those that are written beside it.
+pub(super) fn with_siblings<'a>(
+    out: Option<&'a PathBuf>,
+    tables: &'a [&str],
+) -> impl Iterator<Item = PathBuf> + 'a {
+    let siblings = |out: &'a PathBuf| tables.iter().map(move |table| sibling(out, table));
+    out.cloned()
+        .into_iter()
+        .chain(out.into_iter().flat_map(siblings))
 }
 
 /// Program, version, options and captures.

@@ -260,6 +260,8 @@ impl Outputs {
         let (out, packets) = (args.out.as_ref(), args.packets.as_ref());
         let tables = ["hops", "series", "flow_series", "episodes"];
         outputs::ensure_apart(out, &tables, "--packets", packets)?;
+        let written = outputs::with_siblings(out, &tables).chain(packets.cloned());
+        outputs::ensure_spared(captures(args).map(PathBuf::as_path), written)?;
         let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {
             let begin = |table: &str| outputs::begin_beside(out, table);
@@ -319,10 +321,14 @@ impl Outputs {
     }
 }
 
+/// The captures of all points.
+fn captures(args: &PathArgs) -> impl Iterator<Item = &PathBuf> {
+    let pair = args.before.iter().chain(&args.after);
+    pair.chain(args.points.files.iter().flatten())
+}
+
 /// What the files say about how they were made.
 fn metadata(args: &PathArgs) -> Metadata {
-    let pair = args.before.iter().chain(&args.after);
-    let captures = pair.chain(args.points.files.iter().flatten());
     let limit = args.limit.map(|limit| match limit {
         QueueLimit::Packets(packets) => format!("{packets}p"),
         QueueLimit::Bytes(bytes) => format!("{bytes}B"),
@@ -338,7 +344,7 @@ fn metadata(args: &PathArgs) -> Metadata {
         "memory_bytes": args.reading.memory,
         "repair": args.reading.repair,
     });
-    outputs::metadata(&options, captures)
+    outputs::metadata(&options, captures(args))
 }
 
 /// A limit such as `100p`, `150kB` or `1.5 MB`.

@@ -212,6 +212,9 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
     let (out, segments) = (args.out.as_ref(), args.segments.as_ref());
     let tables = ["pairs", "pair_series", "series", "captures", "pings"];
     outputs::ensure_apart(out, &tables, "--segments", segments)?;
+    let written = outputs::with_siblings(out, &tables);
+    let written = written.chain(segments.cloned()).chain(args.report.clone());
+    outputs::ensure_spared(args.captures.iter().map(PathBuf::as_path), written)?;
     if let Some(out) = &args.out {
         let begin = |table: &str| outputs::begin_beside(out, table);
         begun.results = Some(ResultFiles {

@@ -1,10 +1,11 @@
 //! `ccanalyze study`: from a manifest to a folder of tables.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
-use super::outputs::begin_charts;
+use super::outputs::{self, begin_charts};
 use super::plan::begin_page;
 use super::{ExitStatus, write_page};
 use super::{interrupt, progress};
@@ -12,9 +13,9 @@ use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::report::chart::{CHARTS_MAX, StudyChart, StudyCharts, of_study, save_study};
 use crate::report::html;
-use crate::report::study::{MADE_OF, make_folder, write_tables};
+use crate::report::study::{MADE_OF, files_of, make_folder, write_tables};
 use crate::report::terminal;
-use crate::study::{StudyPlan, StudyResults, StudyRun, draft};
+use crate::study::{PlannedRun, StudyPlan, StudyResults, StudyRun, draft};
 use crate::table::study_tables;
 
 /// Arguments of `ccanalyze study`.
@@ -119,6 +120,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     });
     // Begun before the first capture is read, so that a folder that cannot be is not found out late.
     make_folder(out)?;
+    outputs::ensure_spared(inputs(&plan, manifest), args.report.iter().cloned())?;
     let page = args.report.as_deref().map(begin_page).transpose()?;
     let folder = begin_charts(&out.join(CHARTS), args.charts, args.quiet)?;
     let cache = out.join(CACHE);
@@ -145,6 +147,8 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         ("ccanalyze.options".to_owned(), options(args)),
     ];
     let tables = study_tables(&results);
+    outputs::ensure_spared(inputs(&plan, manifest), files_of(&tables, out))?;
+    warn_of_labels_that_no_flow_has(&plan, &results, args.quiet);
     let charts = charts(&plan, &results, args);
     let mut files = charts.len();
     if let Some(pending) = page {
@@ -166,6 +170,34 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     } else {
         ExitStatus::Complete
     })
+}
+
+/// The files that a study is made from, but those of capacities: they are read with the manifest.
+fn inputs<'a>(plan: &'a StudyPlan, manifest: &'a Path) -> impl Iterator<Item = &'a Path> {
+    let of_run = |run: &'a PlannedRun| {
+        let queue = run.queue.iter();
+        let points = queue.flat_map(|queue| [queue.before.as_path(), queue.after.as_path()]);
+        std::iter::once(run.path.as_path()).chain(points)
+    };
+    std::iter::once(manifest).chain(plan.runs.iter().flat_map(of_run))
+}
+
+/// Says which labels were to be given to flows, of which none has got one.
+fn warn_of_labels_that_no_flow_has(plan: &StudyPlan, results: &StudyResults, quiet: bool) {
+    if quiet {
+        return;
+    }
+    let rules = plan.runs.iter().flat_map(|run| &run.flow_rules);
+    let places: BTreeSet<usize> = rules.map(|rule| rule.label).collect();
+    for place in places {
+        let flows = || results.runs.iter().flat_map(|run| &run.flows);
+        if flows().next().is_some() && flows().all(|flow| flow.labels[place].is_none()) {
+            let name = &plan.labels[place].name;
+            terminal::say(&format!(
+                "warning: label '{name}': no flow has got one: none is what `values` of its [[runs.flows]] say"
+            ));
+        }
+    }
 }
 
 /// The charts that are wanted; says of which there would be more.

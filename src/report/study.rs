@@ -18,6 +18,17 @@ const ENDINGS: [&str; 4] = ["md", "tex", "csv", "parquet"];
 /// What files of a study's tables say they were made of: the manifest.
 pub const MADE_OF: &str = "ccanalyze.manifest";
 
+/// The files that tables become in `folder`.
+pub fn files_of<'a>(
+    tables: &'a [StudyTable],
+    folder: &'a Path,
+) -> impl Iterator<Item = PathBuf> + 'a {
+    tables.iter().flat_map(move |table| {
+        let file = |ending: &str| folder.join(format!("{}.{ending}", table.name));
+        ENDINGS.map(file)
+    })
+}
+
 /// Writes each table in each format into `folder`, which is made where it is not there, and removes
 /// those of an earlier time that the study has no more. Every file is complete or not there at all.
 ///

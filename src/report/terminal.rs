@@ -111,8 +111,8 @@ pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> b
     if results.cached > 0 {
         let _ = write!(
             text,
-            "; {} runs had not changed",
-            grouped(results.cached as u64)
+            "; {} had not changed",
+            counted(results.cached as u64, "run")
         );
     }
     print(&format!(

@@ -342,3 +342,61 @@ fn an_output_that_is_a_directory_is_refused_and_stays() {
     assert!(Path::is_dir(&folder.path().join("r.csv")));
     assert_eq!(names(folder.path()).len(), 1);
 }
+
+#[test]
+fn results_are_not_written_over_what_they_are_made_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = fs::read(capture("drop-one.pcap")).unwrap();
+    let table = "cca,run,goodput_mbps\ncubic,1,9.5\nbbr,2,9\n";
+    let study = "[[measured]]\nfiles = \"runs.csv\"\ncolumns = { cca = \"cca\" }\n[measured.metrics]\ngoodput_bps = \"goodput_mbps\"\n";
+    for (args, input) in [
+        (&["in.csv", "--out", "./in.csv"][..], "in.csv"),
+        // The table of pairs would be called like the capture.
+        (&["in.pairs.csv", "--out", "in.csv"], "in.pairs.csv"),
+        (&["in.csv", "--segments", "in.csv"], "in.csv"),
+        (&["in.html", "--report", "in.html"], "in.html"),
+        (
+            &[
+                "path",
+                "--before",
+                "in.pcap",
+                "--after",
+                "b.hops.csv",
+                "--out",
+                "b.csv",
+            ],
+            "b.hops.csv",
+        ),
+        (&["study", "s.toml", "--out", "."], "runs.csv"),
+    ] {
+        let at = |name: &str| folder.path().join(name);
+        for name in ["in.csv", "in.pairs.csv", "in.html", "in.pcap", "b.hops.csv"] {
+            fs::write(at(name), &bytes).unwrap();
+        }
+        fs::write(at("runs.csv"), table).unwrap();
+        fs::write(at("s.toml"), study).unwrap();
+        let before = fs::read(at(input)).unwrap();
+        let run = run(folder.path(), args);
+        assert_eq!(run.status, 2, "{args:?}: {}", run.stderr);
+        let said = format!("{input}: is one of the files that are read");
+        assert!(run.stderr.contains(&said), "{args:?}: {}", run.stderr);
+        assert_eq!(fs::read(at(input)).unwrap(), before, "{args:?}");
+    }
+}
+
+#[test]
+fn a_label_that_no_flow_gets_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();
+    // The server's port is 5001.
+    for (port, said) in [("5099", true), ("5001", false)] {
+        let study = format!(
+            "[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap\"\n[[runs.flows]]\nlabel = \"cca\"\nby = \"server\"\nvalues = {{ {port} = \"cubic\" }}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warning = "warning: label 'cca': no flow has got one";
+        assert_eq!(run.stderr.contains(warning), said, "{}", run.stderr);
+    }
+}

@@ -43,7 +43,7 @@ impl RunPlanner<'_> {
                 .condition(capacity_of.capacity.as_ref(), parse_rate)
                 .map(PathCapacity::Constant),
         };
-        let base_rtt_ns = self.condition(text(|section| section.base_rtt.as_ref()), parse_time);
+        let base_rtt_ns = self.condition(text(|section| section.base_rtt.as_ref()), parse_base_rtt);
         let buffer = self.condition(text(|section| section.buffer.as_ref()), Buffer::parse);
         let qdisc = text(|section| section.qdisc.as_ref());
         let qdisc = self.condition(qdisc, |text| Ok(text.to_owned()));
@@ -222,6 +222,15 @@ impl RunPlanner<'_> {
             rate_unit_bps: rate_unit_bps?,
             origin: origin?,
         })
+    }
+}
+
+fn parse_base_rtt(text: &str) -> Result<i64, String> {
+    match parse_time(text)? {
+        0 => Err(format!(
+            "'{text}' is no round-trip time: it must be above 0"
+        )),
+        ns => Ok(ns),
     }
 }
 

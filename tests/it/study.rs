@@ -217,6 +217,11 @@ fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
         (12, "base_rtt = 20", "has no unit of time"),
         (
             12,
+            "base_rtt = \"0ms\"",
+            "'0ms' is no round-trip time: it must be above 0",
+        ),
+        (
+            12,
             "capacity = { trace = \"rates.csv\", time = \"t\", rate = \"r\" }",
             "there is no such file",
         ),

@@ -230,6 +230,7 @@ fn draw(
     let top = header(&mut canvas, title, &rows.subtitle(), legend) + 6.0;
     canvas.height = (top + height + 12.0 + X_AXIS_HEIGHT + 16.0).ceil();
     let panel = Panel {
+        rim: MARGIN,
         left: MARGIN + names + 18.0,
         top,
         right: canvas.width - MARGIN - values - 16.0,

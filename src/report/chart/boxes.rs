@@ -71,12 +71,12 @@ impl Boxes {
             return None;
         }
         let mut canvas = Canvas::new(style, style.size.height());
-        let notes = [
-            self.note.clone(),
-            "box: quartiles and median; whiskers: up to 1.5 times its height beyond; dots: values beyond these"
-                .to_owned(),
-            n_words(counts()),
-        ];
+        let mut notes = vec![self.note.clone()];
+        // The box of a single value is a line.
+        if counts().any(|n| n > 1) {
+            notes.push("box: quartiles and median; whiskers: up to 1.5 times its height beyond; dots: values beyond these".to_owned());
+        }
+        notes.push(n_words(counts()));
         let legend = [(
             Swatch::Mark(Marker::Diamond, Colour::INK),
             "mean".to_owned(),

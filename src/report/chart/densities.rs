@@ -133,10 +133,13 @@ impl FnessScatter {
             notes.push("areas: Gaussian kernel density".to_owned());
         }
         let disc = |colour| Swatch::Mark(Marker::Disc, colour);
-        let mut legend = vec![
-            (disc(A_FIRST), "A started first".to_owned()),
-            (disc(B_FIRST), "B started first".to_owned()),
-        ];
+        let mut legend = Vec::new();
+        if self.pairs.iter().any(|pair| !pair.a_first.is_empty()) {
+            legend.push((disc(A_FIRST), "A started first".to_owned()));
+        }
+        if self.pairs.iter().any(|pair| !pair.b_first.is_empty()) {
+            legend.push((disc(B_FIRST), "B started first".to_owned()));
+        }
         if sides.iter().any(|side| side.len() >= MEDIAN_MIN) {
             let line = Swatch::Stroke(Stroke::solid(Colour::INK, 3.0));
             legend.push((line, "median".to_owned()));

@@ -238,6 +238,7 @@ impl Distributions {
                 canvas.text((left, baseline), text, AXIS_TITLE, Align::Left);
             }
             let panel = Panel {
+                rim: left,
                 left: left + 70.0,
                 top,
                 right: left + pitch - GAP - 10.0,

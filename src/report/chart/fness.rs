@@ -99,6 +99,7 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
     let bottom = top + ROW + height + 12.0;
     canvas.height = (bottom + X_AXIS_HEIGHT + 16.0).ceil();
     let panel = Panel {
+        rim: MARGIN,
         left: MARGIN + left + 20.0,
         top: top + ROW,
         right: canvas.width - MARGIN - right - 20.0,

@@ -135,6 +135,8 @@ fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): Point) {
 /// The rectangle that data is drawn in, and its axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Panel {
+    /// Where its titles begin, left of all labels: the same for panels above each other.
+    pub(super) rim: f64,
     pub(super) left: f64,
     pub(super) top: f64,
     pub(super) right: f64,
@@ -160,6 +162,7 @@ impl Panel {
         // Panels above each other share their left rim unless labels are very wide.
         let left = MARGIN + (widest + 14.0).max(70.0);
         Self {
+            rim: MARGIN,
             left,
             top: top + Y_TITLE_HEIGHT,
             right: canvas.width - MARGIN - 10.0,
@@ -204,16 +207,9 @@ impl Panel {
                 Align::Right,
             );
         }
-        // From where the labels begin.
-        let widest = self
-            .y
-            .ticks
-            .iter()
-            .map(|(_, text)| text_width(text, LABEL))
-            .fold(0.0, f64::max);
-        let left = (self.left - (widest + 14.0).max(70.0)).max(MARGIN);
-        let title = shorten(&self.y.title, AXIS_TITLE, self.right - left);
-        canvas.text((left, self.top - 20.0), &title, AXIS_TITLE, Align::Left);
+        let title = shorten(&self.y.title, AXIS_TITLE, self.right - self.rim);
+        let at = (self.rim, self.top - 20.0);
+        canvas.text(at, &title, AXIS_TITLE, Align::Left);
     }
 
     fn draw_x_ticks(&self, canvas: &mut Canvas) {
@@ -322,6 +318,7 @@ mod tests {
     #[test]
     fn a_low_panel_has_as_many_labels_as_fit_one_above_the_other() {
         let panel = |bottom, y| Panel {
+            rim: MARGIN,
             left: 100.0,
             top: 0.0,
             right: 900.0,

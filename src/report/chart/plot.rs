@@ -388,6 +388,7 @@ pub(super) fn stacked(
         let left = MARGIN + column as f64 * pitch;
         let top = top + Y_TITLE_HEIGHT + row as f64 * (Y_TITLE_HEIGHT + room + ROW_GAP);
         let panel = Panel {
+            rim: left,
             left: left + labels,
             top,
             right: left + pitch - COLUMN_GAP - 10.0,

@@ -69,11 +69,13 @@ impl Tiles {
     /// The panel of this place.
     pub(super) fn panel(&self, index: usize, x: Axis, y: Axis) -> Panel {
         let (row, column) = (index / self.columns, index % self.columns);
-        let left = MARGIN + column as f64 * self.pitch + self.labels;
+        let rim = MARGIN + column as f64 * self.pitch;
+        let left = rim + self.labels;
         let top = self.top
             + Y_TITLE_HEIGHT
             + row as f64 * (Y_TITLE_HEIGHT + self.room + self.below + 6.0);
         Panel {
+            rim,
             left,
             top,
             right: left + self.width(),

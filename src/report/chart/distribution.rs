@@ -15,6 +15,9 @@ use super::thin;
 /// Columns of a histogram.
 const COLUMNS: usize = 90;
 
+/// Nine tenths of the values in less than this share of an axis are crowded.
+const CROWDED: f64 = 0.1;
+
 /// Values of one flow, variant or setting, in the base unit of their quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
@@ -47,6 +50,17 @@ impl Distribution {
     #[must_use]
     pub fn n(&self) -> u64 {
         self.steps.iter().map(|&(_, _, count)| count).sum()
+    }
+
+    /// The value that a share of the values does not exceed.
+    fn quantile(&self, share: f64) -> Option<f64> {
+        let wanted = share * self.n() as f64;
+        let mut below = 0;
+        let step = self.steps.iter().find(|(_, _, count)| {
+            below += count;
+            below as f64 >= wanted
+        });
+        step.map(|&(_, high, _)| high)
     }
 
     fn extent(&self) -> Option<(f64, f64)> {
@@ -105,6 +119,17 @@ pub struct Distributions {
 }
 
 impl Distributions {
+    /// Whether a few far values would press nine tenths of all into a tenth of a linear axis.
+    fn is_crowded(&self, min: f64, max: f64) -> bool {
+        let all = || self.panels.iter().flat_map(|(_, panel)| panel);
+        let low = all().filter_map(|of| of.quantile(0.05)).reduce(f64::min);
+        let high = all().filter_map(|of| of.quantile(0.95)).reduce(f64::max);
+        let (Some(low), Some(high)) = (low, high) else {
+            return false;
+        };
+        max > 5.0 * min && high - low < CROWDED * max
+    }
+
     /// The figure; none without values.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
@@ -117,7 +142,9 @@ impl Distributions {
             .reduce(f64::max)?;
         let columns = self.columns(style);
         let ticks = style.size.ticks_across(1.0 / columns as f64);
-        let x = if min > 0.0 {
+        let x = if min > 0.0 && self.quantity.is_delay() && self.is_crowded(min, max) {
+            Axis::log(self.quantity, min, max)
+        } else if min > 0.0 {
             Axis::for_delays(self.quantity, min, max, ticks)
         } else if max / min.max(1e-9) > 50.0 && self.quantity.is_delay() {
             // A delay of nothing stands at the left rim, at a nanosecond.
@@ -339,6 +366,33 @@ mod tests {
         of.steps = vec![(0.0, 8.0, 4)];
         let columns = of.columns(&axis, 2);
         assert!((columns[0] - 0.625).abs() < 1e-9 && (columns[1] - 0.375).abs() < 1e-9);
+    }
+
+    #[test]
+    fn values_that_few_others_would_press_together_have_a_log_scale() {
+        let title = |values: &[f64]| {
+            let figure = Distributions {
+                title: "RTT".to_owned(),
+                note: String::new(),
+                quantity: Quantity::RTT,
+                panels: vec![(String::new(), vec![distribution(values)])],
+                histogram: true,
+            };
+            let canvas = figure.draw(Style::default()).unwrap();
+            canvas.shapes.iter().any(|shape| {
+                matches!(shape, super::super::canvas::Shape::Text { text, .. } if text.contains("log scale"))
+            })
+        };
+        // Two to three milliseconds, but for one of 50: 2 % of a linear axis up to that.
+        let mut near: Vec<f64> = (0..99)
+            .map(|index| 2e-3 + 1e-5 * f64::from(index))
+            .collect();
+        near.push(0.05);
+        assert!(title(&near));
+        // Spread over the axis; and close together.
+        let spread: Vec<f64> = (1..=20).map(|index| 2.5e-3 * f64::from(index)).collect();
+        assert!(!title(&spread));
+        assert!(!title(&near[..99]));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! side of an instant than over all, by the same amount, the clocks changed there; queues seldom
 //! do that.
 
+use std::ops::Range;
+
 use super::envelope::{Floor, Line, line};
 
 /// A time in which clocks run evenly against each other: from an instant of the second clock to
@@ -84,55 +86,104 @@ impl Split {
     }
 }
 
+/// The smallest delays of both ways within a piece, in spans of one length.
+struct Spans {
+    coarse: [Floor; 2],
+    from: i64,
+    span_ns: i64,
+    origin_ns: i64,
+}
+
+/// A span in which clocks may have changed.
+struct Candidate {
+    span: usize,
+    /// By how much the smallest delays of both ways together grow when the piece is split there.
+    gain: f64,
+    /// How far the delays of the steadier way are above the lines on both sides, in ns.
+    above_ns: f64,
+}
+
+impl Spans {
+    fn of(floors: &[Floor; 2], origin_ns: i64, piece: &Piece) -> Option<Self> {
+        let (from, to) = piece.sure;
+        let span_ns = to.saturating_sub(from) / SPANS as i64;
+        if span_ns < SPAN_MIN_NS {
+            return None;
+        }
+        let slopes = [piece.line.slope, -piece.line.slope];
+        let coarse =
+            [0, 1].map(|way: usize| floors[way].spans_of(from, span_ns, SPANS, slopes[way]));
+        Some(Self {
+            coarse,
+            from,
+            span_ns,
+            origin_ns,
+        })
+    }
+
+    /// When a span begins.
+    fn start(&self, span: usize) -> i64 {
+        self.from
+            .saturating_add(self.span_ns.saturating_mul(span as i64))
+    }
+
+    /// The line through some spans.
+    fn line(&self, spans: Range<usize>) -> Option<Line> {
+        let parts = self
+            .coarse
+            .each_ref()
+            .map(|floor| floor.part(spans.clone()));
+        line(&parts, self.origin_ns).filter(|_| parts.iter().all(|part| part.ends().len() == 2))
+    }
+
+    /// The best span to split at; `all_ns` are the smallest delays of both ways over all spans.
+    fn best(&self, all_ns: f64) -> Option<Candidate> {
+        let found: Vec<Candidate> = (EDGE..SPANS - EDGE)
+            .filter_map(|span| self.candidate(span, all_ns))
+            .collect();
+        let most = found.iter().map(|at| at.gain).max_by(f64::total_cmp)?;
+        // Where a queue hides what is gained, it is as large at many places: then the way that has
+        // none tells.
+        found
+            .into_iter()
+            .filter(|at| at.gain >= most * ALIKE)
+            .min_by(|one, other| one.above_ns.total_cmp(&other.above_ns))
+    }
+
+    fn candidate(&self, span: usize, all_ns: f64) -> Option<Candidate> {
+        // Without the spans that the change may be in: times before and after a clock was set back
+        // overlap.
+        let parts = [0..span - 1, span + 2..SPANS];
+        let [before, behind] = parts.clone().map(|part| self.line(part));
+        let lines = [before?, behind?];
+        let [left, right] = [lines[0].round_trip_ns?, lines[1].round_trip_ns?];
+        let gain = left.min(right) - all_ns;
+        let is_alike = (left - right).abs() <= (gain / 4.0).max(NEAR_NS);
+        if gain < GAIN_MIN_NS || !(is_alike || all_ns < -NEAR_NS) {
+            return None;
+        }
+        let above = |way: usize| -> f64 {
+            let sides = lines.iter().zip(&parts);
+            let above = sides
+                .map(|(line, spans)| above_ns(&self.coarse[way], way, line, spans, self.origin_ns));
+            above.sum()
+        };
+        Some(Candidate {
+            span,
+            gain,
+            above_ns: above(0).min(above(1)),
+        })
+    }
+}
+
 /// The best place to split a piece, if there is a good one.
 fn split(floors: &[Floor; 2], origin_ns: i64, piece: &Piece) -> Option<Split> {
-    let slopes = [piece.line.slope, -piece.line.slope];
     let (from, to) = piece.sure;
-    let span_ns = to.saturating_sub(from) / SPANS as i64;
-    if span_ns < SPAN_MIN_NS {
-        return None;
-    }
-    let start = |span: usize| from.saturating_add(span_ns.saturating_mul(span as i64));
-    let coarse =
-        [0, 1].map(|way: usize| floors[way].spans_of(start(0), span_ns, SPANS, slopes[way]));
-    // Without the spans that the change may be in: times before and after a clock was set back
-    // overlap.
-    let part = |first: usize, behind: usize| {
-        let parts = coarse.each_ref().map(|floor| floor.part(first..behind));
-        line(&parts, origin_ns).filter(|_| parts.iter().all(|part| part.ends().len() == 2))
-    };
-    let all = part(0, SPANS)?.round_trip_ns?;
-    let at_span = |span: usize| {
-        let parts = [0..span - 1, span + 2..SPANS];
-        let [Some(one), Some(other)] = parts
-            .clone()
-            .map(|part_of| part(part_of.start, part_of.end))
-        else {
-            return None;
-        };
-        let [left, right] = [one.round_trip_ns?, other.round_trip_ns?];
-        let gain = left.min(right) - all;
-        let is_alike = (left - right).abs() <= (gain / 4.0).max(NEAR_NS);
-        let is_split = gain >= GAIN_MIN_NS && (is_alike || all < -NEAR_NS);
-        let beside = [0, 1].map(|way| {
-            let above = [(&one, &parts[0]), (&other, &parts[1])];
-            let above =
-                above.map(|(line, spans)| above_ns(&coarse[way], way, line, spans, origin_ns));
-            above[0] + above[1]
-        });
-        let beside = beside[0].min(beside[1]);
-        is_split.then_some((gain, beside, span))
-    };
-    let found: Vec<(f64, f64, usize)> = (EDGE..SPANS - EDGE).filter_map(at_span).collect();
-    let most = found.iter().map(|found| found.0).max_by(f64::total_cmp)?;
-    // Where a queue hides what is gained, it is as large at many places: then the way that has
-    // none tells.
-    let &(gain, _, span) = found
-        .iter()
-        .filter(|found| found.0 >= most * ALIKE)
-        .min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let spans = Spans::of(floors, origin_ns, piece)?;
+    let all_ns = spans.line(0..SPANS)?.round_trip_ns?;
+    let Candidate { span, gain, .. } = spans.best(all_ns)?;
     // The lines of all windows but those of these spans.
-    let (before, behind) = (start(span - 1), start(span + 2));
+    let (before, behind) = (spans.start(span - 1), spans.start(span + 2));
     let lines = [(from, before), (behind, to)].map(|(from, to)| {
         let parts = floors.each_ref().map(|floor| floor.within(from, to));
         line(&parts, origin_ns)
@@ -143,13 +194,16 @@ fn split(floors: &[Floor; 2], origin_ns: i64, piece: &Piece) -> Option<Split> {
     let [left, right] = unloaded([left, right]);
     let turn = (left.offset_ns - right.offset_ns) / (right.slope - left.slope) * 1e9;
     let turn = origin_ns.saturating_add(turn as i64);
-    let is_within = (start(EDGE)..start(SPANS - EDGE)).contains(&turn);
+    let is_within = (spans.start(EDGE)..spans.start(SPANS - EDGE)).contains(&turn);
     // A clock that bends does so where the lines meet: lines are near to most of their spans, so
     // that it need not be where the gain is largest.
-    if is_within && let Some(lines) = bent_at(floors, origin_ns, piece, turn, all + gain) {
+    if is_within && let Some(lines) = bent_at(floors, origin_ns, piece, turn, all_ns + gain) {
         return Some(Split {
             at: turn,
-            unsure: (turn.saturating_sub(span_ns), turn.saturating_add(span_ns)),
+            unsure: (
+                turn.saturating_sub(spans.span_ns),
+                turn.saturating_add(spans.span_ns),
+            ),
             lines,
             is_step: false,
             gain,
@@ -191,13 +245,7 @@ fn unloaded([one, other]: [Line; 2]) -> [Line; 2] {
 }
 
 /// How far above a line the smallest delays of one way are, in ns, all spans together.
-fn above_ns(
-    coarse: &Floor,
-    way: usize,
-    line: &Line,
-    spans: &std::ops::Range<usize>,
-    origin_ns: i64,
-) -> f64 {
+fn above_ns(coarse: &Floor, way: usize, line: &Line, spans: &Range<usize>, origin_ns: i64) -> f64 {
     let sign = if way == 0 { 1.0 } else { -1.0 };
     let least = line.least_ns[way].unwrap_or(0.0);
     spans
@@ -236,7 +284,7 @@ fn set_at(
     origin_ns: i64,
     [left, right]: [Line; 2],
     by: f64,
-    within: std::ops::Range<i64>,
+    within: Range<i64>,
 ) -> i64 {
     let quick = |way: usize, line: Line| {
         let sign = if way == 0 { 1.0 } else { -1.0 };

@@ -336,6 +336,23 @@ impl Part {
     }
 }
 
+/// What stands in the legends of all plots: lines first, each once; then what they have in common.
+fn legend_of(parts: &[Part]) -> Vec<(Swatch, String)> {
+    let mut legend: Vec<(Swatch, String)> = Vec::new();
+    for part in parts {
+        let Part::Plot(plot) = part else {
+            continue;
+        };
+        for entry in plot.legend() {
+            if !legend.contains(&entry) {
+                legend.push(entry);
+            }
+        }
+    }
+    legend.sort_by_key(|(swatch, _)| !matches!(swatch, Swatch::Line(_)));
+    legend
+}
+
 /// Plots above each other, on one time axis.
 pub(super) fn stacked(
     what: &str,
@@ -344,22 +361,10 @@ pub(super) fn stacked(
     caption: &Caption,
     bins: &Bins,
 ) -> Canvas {
-    let mut legend: Vec<(Swatch, String)> = Vec::new();
-    for part in parts {
-        if let Part::Plot(plot) = part {
-            for entry in plot.legend() {
-                if !legend.contains(&entry) {
-                    legend.push(entry);
-                }
-            }
-        }
-    }
-    // Lines first, each once; then what is common to all of them.
-    legend.sort_by_key(|(swatch, _)| !matches!(swatch, Swatch::Line(_)));
     let height = caption.style.size.height();
     let mut canvas = Canvas::new(caption.style, height);
     let title = format!("{what} – {}", caption.title);
-    let top = header(&mut canvas, &title, &joined(notes), &legend);
+    let top = header(&mut canvas, &title, &joined(notes), &legend_of(parts));
     // A slide is as wide as it is high twice over: four panels in two columns.
     let columns = if caption.style.size == Size::Slide && parts.len() > 2 {
         2

@@ -47,21 +47,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     // A share is a mean over a stretch of time: no more of these than can be seen.
     let room = scene.style.size.width() / 2.5;
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(room as i64);
-    let (shown, rest) = scene.largest(LINES_MAX);
-    let larger = larger_directions(scene);
-    let takes_part = |flow: &&NamedFlow<'_>| larger.contains(&flow.place);
-    let shown: Vec<&NamedFlow<'_>> = shown.into_iter().filter(takes_part).collect();
-    let others = rest.into_iter().chain(&scene.small).filter(takes_part);
-    let others: Vec<&NamedFlow<'_>> = others.collect();
-    let mut layers: Vec<Layer> = shown
-        .iter()
-        .zip(LINES)
-        .map(|(flow, style)| Layer::of(&[*flow], flow.name.to_string(), style.colour, joined))
-        .collect();
-    if !others.is_empty() {
-        let name = format!("other ({})", count(others.len(), "flow"));
-        layers.push(Layer::of(&others, name, OTHER.colour, joined));
-    }
+    let layers = layers(scene, joined);
     let total = |bin: i64| -> u64 {
         layers
             .iter()
@@ -88,16 +74,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
         .iter()
         .map(|layer| (Swatch::Bar(layer.colour), layer.name.clone()))
         .collect();
-    let (what, note) = match options.capacity_bps {
-        Some(bps) => (
-            "Share of the capacity",
-            format!("capacity {}", Quantity::GOODPUT.format(bps)),
-        ),
-        None => (
-            "Share of all bytes sent",
-            "without --capacity: of what all flows sent".to_owned(),
-        ),
-    };
+    let (what, note) = whole_in_words(options);
     let height = scene.style.size.height();
     let mut canvas = Canvas::new(scene.style, height);
     let top = header(
@@ -118,6 +95,40 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     panel.draw_back(&mut canvas);
     draw_layers(&mut canvas, &panel, &layers, &bins, whole);
     Some(canvas)
+}
+
+/// What shares are of: as the axis and the note say it.
+fn whole_in_words(options: &ChartOptions) -> (&'static str, String) {
+    match options.capacity_bps {
+        Some(bps) => (
+            "Share of the capacity",
+            format!("capacity {}", Quantity::GOODPUT.format(bps)),
+        ),
+        None => (
+            "Share of all bytes sent",
+            "without --capacity: of what all flows sent".to_owned(),
+        ),
+    }
+}
+
+/// The larger direction of each connection: of the largest a layer each, then the others together.
+fn layers(scene: &Scene<'_>, joined: i64) -> Vec<Layer> {
+    let (shown, rest) = scene.largest(LINES_MAX);
+    let larger = larger_directions(scene);
+    let takes_part = |flow: &&NamedFlow<'_>| larger.contains(&flow.place);
+    let mut layers: Vec<Layer> = shown
+        .into_iter()
+        .filter(takes_part)
+        .zip(LINES)
+        .map(|(flow, style)| Layer::of(&[flow], flow.name.to_string(), style.colour, joined))
+        .collect();
+    let others = rest.into_iter().chain(&scene.small).filter(takes_part);
+    let others: Vec<&NamedFlow<'_>> = others.collect();
+    if !others.is_empty() {
+        let name = format!("other ({})", count(others.len(), "flow"));
+        layers.push(Layer::of(&others, name, OTHER.colour, joined));
+    }
+    layers
 }
 
 /// Each layer on top of those before it, as steps.

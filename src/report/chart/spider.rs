@@ -87,28 +87,14 @@ impl Spiders {
         if self.axes.len() < 3 || shapes().next().is_none() {
             return None;
         }
-        let mut legend: Vec<(Swatch, String)> = Vec::new();
-        for shape in shapes() {
-            let entry = (Swatch::Line(variant(&shape.name)), shape.name.clone());
-            if !legend.contains(&entry) {
-                legend.push(entry);
-            }
-        }
         let mut canvas = Canvas::new(style, style.size.height());
         let notes = [
             self.note.clone(),
             n_words(shapes().map(|shape| shape.n)),
             "all axes begin with 0 in the middle".to_owned(),
         ];
-        let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
-        let ends = self.ends();
-        let rims: Vec<Rim> = self
-            .axes
-            .iter()
-            .zip(&ends)
-            .enumerate()
-            .map(|(axis, (quantity, &end))| Rim::new(axis, self.axes.len(), *quantity, end))
-            .collect();
+        let top = header(&mut canvas, &self.title, &joined(&notes), &legend(shapes()));
+        let rims = self.rims();
         let room = (canvas.width - 2.0 * MARGIN, canvas.height - top - 10.0);
         let layout = match style.size {
             Size::Slide => Layout::new(&rims, self.panels.len(), room),
@@ -147,6 +133,27 @@ impl Spiders {
         canvas.height = (top + rows as f64 * row_height + 10.0).ceil();
         Some(canvas)
     }
+
+    fn rims(&self) -> Vec<Rim> {
+        self.axes
+            .iter()
+            .zip(self.ends())
+            .enumerate()
+            .map(|(axis, (quantity, end))| Rim::new(axis, self.axes.len(), *quantity, end))
+            .collect()
+    }
+}
+
+/// Each variant once.
+fn legend<'s>(shapes: impl Iterator<Item = &'s SpiderShape>) -> Vec<(Swatch, String)> {
+    let mut legend: Vec<(Swatch, String)> = Vec::new();
+    for shape in shapes {
+        let entry = (Swatch::Line(variant(&shape.name)), shape.name.clone());
+        if !legend.contains(&entry) {
+            legend.push(entry);
+        }
+    }
+    legend
 }
 
 /// An axis: where it points, where it ends, and what stands there.

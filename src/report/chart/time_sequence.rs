@@ -68,18 +68,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
         &subtitle(flow, sequence),
         &legend(sequence, &trace),
     );
-    // A single packet takes no time.
-    let end_s = if trace.end_s > trace.start_s {
-        trace.end_s
-    } else {
-        trace.start_s + 1e-3
-    };
-    let x = Axis::tight(
-        Quantity::TIME,
-        trace.start_s,
-        end_s,
-        scene.style.size.ticks_across(1.0),
-    );
+    let x = trace.time_axis(scene.style.size);
     // A long legend takes nothing from the panels.
     let height = height.max((top + 0.9 * scene.style.size.height()).ceil());
     canvas.height = height;
@@ -240,6 +229,16 @@ impl Trace {
             high,
             points,
         })
+    }
+
+    fn time_axis(&self, size: Size) -> Axis {
+        // A single packet takes no time.
+        let end_s = if self.end_s > self.start_s {
+            self.end_s
+        } else {
+            self.start_s + 1e-3
+        };
+        Axis::tight(Quantity::TIME, self.start_s, end_s, size.ticks_across(1.0))
     }
 
     /// The range of the lower panel: all data, and the window where it is not far beyond.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::metric::stats::{Describe, mean};
 use crate::study::{LabelValue, Metric, StudyFlow, StudyRun, Values};
 
+use super::super::axis::Quantity;
 use super::super::boxes::{BoxPanel, Boxes};
+use super::super::canvas::Canvas;
 use super::super::grouped_bars::{Bar, GroupedBars};
 use super::super::interval::Estimate;
 use super::super::label::count;
@@ -151,40 +153,7 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
         let settings = study.settings(&[]);
         let mut pages = settings.pages(several, SETTINGS_MAX, |_| 1);
         pages.extend(settings.pages(one, SETTINGS_MAX, |_| 1));
-        let canvas = |page: Page<(Setting, ByVariant)>| {
-            let of_several = page
-                .entries
-                .iter()
-                .any(|(_, (setting, _))| setting.has_several_of_a_variant());
-            let groups: Vec<(String, Vec<Bar>)> = page
-                .entries
-                .into_iter()
-                .map(|(name, (_, variants))| {
-                    let bars = variants.into_iter();
-                    let bar = |(name, values): (Option<LabelValue>, Vec<f64>)| {
-                        let name = match (&name, study.roles.variant) {
-                            (None, None) => "all runs".to_owned(),
-                            (name, _) => name_of(name.as_ref()),
-                        };
-                        (name, estimate(&values))
-                    };
-                    (name, bars.map(bar).collect())
-                })
-                .collect();
-            let estimates = groups.iter().flat_map(|(_, bars)| bars);
-            let note = interval_note(estimates.filter_map(|(_, bar)| bar.as_ref()));
-            let bars = GroupedBars {
-                title: study.title(quantity.name, &page.common),
-                note: if of_several {
-                    format!("{note}; of several flows of a variant in a run: their mean")
-                } else {
-                    note.to_owned()
-                },
-                quantity,
-                groups,
-            };
-            bars.draw(study.style)
-        };
+        let canvas = |page| grouped_bars(study, quantity, page).draw(study.style);
         let kind = match metric {
             Metric::GoodputBps => "bars-goodput",
             Metric::RttNsMean => "bars-latency",
@@ -196,6 +165,40 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
             kind,
             pages.into_iter().map(canvas),
         );
+    }
+}
+
+/// The bars of a page: a group a setting.
+fn grouped_bars(
+    study: &Study<'_>,
+    quantity: Quantity,
+    page: Page<(Setting, ByVariant)>,
+) -> GroupedBars {
+    let mut settings = page.entries.iter().map(|(_, (setting, _))| setting);
+    let of_several = settings.any(Setting::has_several_of_a_variant);
+    let bar = |(name, values): (Option<LabelValue>, Vec<f64>)| {
+        let name = match (&name, study.roles.variant) {
+            (None, None) => "all runs".to_owned(),
+            (name, _) => name_of(name.as_ref()),
+        };
+        (name, estimate(&values))
+    };
+    let groups: Vec<(String, Vec<Bar>)> = page
+        .entries
+        .into_iter()
+        .map(|(name, (_, variants))| (name, variants.into_iter().map(bar).collect()))
+        .collect();
+    let estimates = groups.iter().flat_map(|(_, bars)| bars);
+    let note = interval_note(estimates.filter_map(|(_, bar)| bar.as_ref()));
+    GroupedBars {
+        title: study.title(quantity.name, &page.common),
+        note: if of_several {
+            format!("{note}; of several flows of a variant in a run: their mean")
+        } else {
+            note.to_owned()
+        },
+        quantity,
+        groups,
     }
 }
 
@@ -256,6 +259,37 @@ impl Samples {
 /// Box and whisker of goodput beside ping or RTT, and of completion times, by variant.
 pub(super) fn boxes(study: &Study<'_>, charts: &mut StudyCharts) {
     let settings = study.settings(&[]);
+    let (alone, rest): (BTreeMap<_, _>, BTreeMap<_, _>) = samples(study)
+        .into_iter()
+        .partition(|(_, samples)| samples.compare());
+    // What is too little alone is taken together, by the first label.
+    let broad = study.settings(&[]).first();
+    let mut together: BTreeMap<Setting, (usize, Samples)> = BTreeMap::new();
+    for (setting, samples) in rest {
+        let (settings, all) = together.entry(setting.first()).or_default();
+        *settings += 1;
+        all.join(samples);
+    }
+    together.retain(|_, (_, samples)| samples.compare());
+    let alone = alone
+        .into_iter()
+        .map(|(setting, samples)| (setting, (1, samples)));
+    let mut pages = settings.pages(alone.collect(), 1, |_| 1);
+    pages.extend(broad.pages(together, 1, |_| 1));
+    let canvas = |page: Page<(usize, Samples)>| {
+        let (_, (together, samples)) = page.entries.into_iter().next()?;
+        draw_boxes(study, &page.common, together, samples)
+    };
+    charts.add(
+        "Variant beside variant",
+        "boxes",
+        pages.into_iter().map(canvas),
+    );
+}
+
+/// The values of all flows, and pings of runs, by setting.
+fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
+    let settings = study.settings(&[]);
     let mut found: BTreeMap<Setting, Samples> = BTreeMap::new();
     for run in study.runs() {
         let parts = study.parts(run);
@@ -281,50 +315,35 @@ pub(super) fn boxes(study: &Study<'_>, charts: &mut StudyCharts) {
             }
         }
     }
-    let (alone, rest): (BTreeMap<_, _>, BTreeMap<_, _>) = found
-        .into_iter()
-        .partition(|(_, samples)| samples.compare());
-    // What is too little alone is taken together, by the first label.
-    let broad = study.settings(&[]).first();
-    let mut together: BTreeMap<Setting, (usize, Samples)> = BTreeMap::new();
-    for (setting, samples) in rest {
-        let (settings, all) = together.entry(setting.first()).or_default();
-        *settings += 1;
-        all.join(samples);
-    }
-    together.retain(|_, (_, samples)| samples.compare());
-    let alone = alone
-        .into_iter()
-        .map(|(setting, samples)| (setting, (1, samples)));
-    let mut pages = settings.pages(alone.collect(), 1, |_| 1);
-    pages.extend(broad.pages(together, 1, |_| 1));
-    let canvas = |page: Page<(usize, Samples)>| {
-        let (_, (together, samples)) = page.entries.into_iter().next()?;
-        let values = if samples.ping.is_empty() {
-            "values of flows"
-        } else {
-            "values of flows, pings of runs"
-        };
-        let note = if together > 1 {
-            format!("{} together; {values}", count(together, "setting"))
-        } else {
-            values.to_owned()
-        };
-        let panels = samples.panels();
-        let what = match panels.as_slice() {
-            [one] => format!("{} by variant", one.quantity.name),
-            _ => "Goodput and delay by variant".to_owned(),
-        };
-        let boxes = Boxes {
-            title: study.title(&what, &page.common),
-            note,
-            panels,
-        };
-        boxes.draw(study.style)
+    found
+}
+
+/// The boxes of so many settings `together`.
+fn draw_boxes(
+    study: &Study<'_>,
+    common: &str,
+    together: usize,
+    samples: Samples,
+) -> Option<Canvas> {
+    let values = if samples.ping.is_empty() {
+        "values of flows"
+    } else {
+        "values of flows, pings of runs"
     };
-    charts.add(
-        "Variant beside variant",
-        "boxes",
-        pages.into_iter().map(canvas),
-    );
+    let note = if together > 1 {
+        format!("{} together; {values}", count(together, "setting"))
+    } else {
+        values.to_owned()
+    };
+    let panels = samples.panels();
+    let what = match panels.as_slice() {
+        [one] => format!("{} by variant", one.quantity.name),
+        _ => "Goodput and delay by variant".to_owned(),
+    };
+    let boxes = Boxes {
+        title: study.title(&what, common),
+        note,
+        panels,
+    };
+    boxes.draw(study.style)
 }

@@ -160,31 +160,13 @@ pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
     charts.add(TOPIC, "queue-share", pages.into_iter().map(canvas));
 }
 
-/// Completion times of short flows beside long ones, and of these.
-pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
-    /// Of short, of long flows.
-    type Times = [BTreeMap<(Variant, Variant), Vec<f64>>; 2];
+/// Completion times by the variant of a flow and of that beside it: of short, of long flows.
+type Times = [BTreeMap<(Variant, Variant), Vec<f64>>; 2];
+
+fn completion_times(study: &Study<'_>) -> BTreeMap<Setting, Times> {
     let mut found: BTreeMap<Setting, Times> = BTreeMap::new();
-    for (run, [first, second]) in study.pairs() {
-        let bytes = |flow: &StudyFlow| flow.measure.values.get(Metric::AckedBytes);
-        let is_short = |one: &StudyFlow, other: &StudyFlow| {
-            let pair = bytes(one).zip(bytes(other));
-            pair.is_some_and(|(one, other)| one * SHORT <= other)
-        };
-        // Flows that run for a time and not for a size end together, whatever they got.
-        let spans = first.measure.span_ns.zip(second.measure.span_ns);
-        let end_together = spans.is_some_and(|(one, other)| {
-            let all_ns = one.1.max(other.1) - one.0.min(other.0);
-            (one.1 - other.1).abs() as f64 <= TOGETHER * all_ns as f64
-        });
-        if end_together {
-            continue;
-        }
-        let (short, long) = if is_short(first, second) {
-            (first, second)
-        } else if is_short(second, first) {
-            (second, first)
-        } else {
+    for (run, pair) in study.pairs() {
+        let Some([short, long]) = short_and_long(pair) else {
             continue;
         };
         let times = found.entry(study.setting_of_pair(run)).or_default();
@@ -196,6 +178,36 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
             }
         }
     }
+    found
+}
+
+/// Which of two flows is the short one, if one is.
+fn short_and_long([first, second]: [&StudyFlow; 2]) -> Option<[&StudyFlow; 2]> {
+    // Flows that run for a time and not for a size end together, whatever they got.
+    let spans = first.measure.span_ns.zip(second.measure.span_ns);
+    let end_together = spans.is_some_and(|(one, other)| {
+        let all_ns = one.1.max(other.1) - one.0.min(other.0);
+        (one.1 - other.1).abs() as f64 <= TOGETHER * all_ns as f64
+    });
+    let bytes = |flow: &StudyFlow| flow.measure.values.get(Metric::AckedBytes);
+    let is_short = |one: &StudyFlow, other: &StudyFlow| {
+        let pair = bytes(one).zip(bytes(other));
+        pair.is_some_and(|(one, other)| one * SHORT <= other)
+    };
+    if end_together {
+        None
+    } else if is_short(first, second) {
+        Some([first, second])
+    } else if is_short(second, first) {
+        Some([second, first])
+    } else {
+        None
+    }
+}
+
+/// Completion times of short flows beside long ones, and of these.
+pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
+    let found = completion_times(study);
     let (quantity, _) = drawn(Metric::CompletionNs);
     let canvas = |page: Page<Times>| {
         let panel = |of: usize, beside: &str, name: &'static str| {

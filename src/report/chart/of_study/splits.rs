@@ -236,11 +236,14 @@ fn axes(study: &Study<'_>, runs: &[&StudyRun]) -> Option<[Axis; 2]> {
     Some([axis(columns), axis(rows)])
 }
 
+/// Measured and predicted, in bit/s.
+type Both = [Vec<f64>; 2];
+
+/// What was measured and predicted of each path, by its values of the labels of rows and of columns.
+type Paths = BTreeMap<(Vec<Option<LabelValue>>, Vec<Option<LabelValue>>), Both>;
+
 /// What was predicted of split paths beside what was measured, and the difference.
 pub(super) fn accuracy(study: &Study<'_>, charts: &mut StudyCharts) {
-    /// Measured and predicted, in bit/s.
-    type Both = [Vec<f64>; 2];
-    type Paths = BTreeMap<(Vec<Option<LabelValue>>, Vec<Option<LabelValue>>), Both>;
     let predicted = |run: &&StudyRun| run.values.get(Metric::PredictedBps).is_some();
     let runs: Vec<&StudyRun> = study.runs().filter(predicted).collect();
     let Some([columns, rows]) = axes(study, &runs) else {
@@ -258,54 +261,57 @@ pub(super) fn accuracy(study: &Study<'_>, charts: &mut StudyCharts) {
             values.extend(run.values.get(metric));
         }
     }
+    let canvas = |page: Page<Paths>| {
+        let (_, paths) = page.entries.into_iter().next()?;
+        let title = study.title("Split paths, measured and predicted", &page.common);
+        accuracy_maps(title, &paths, [&columns.title, &rows.title]).draw(study.style)
+    };
+    let pages = settings.pages(found, 1, |_| 1);
+    charts.add(TOPIC, "split-accuracy", pages.into_iter().map(canvas));
+}
+
+fn accuracy_maps(title: String, paths: &Paths, [columns, rows]: [&str; 2]) -> HeatMaps {
+    let of_rows: BTreeSet<_> = paths.keys().map(|(row, _)| row).collect();
+    let of_columns: BTreeSet<_> = paths.keys().map(|(_, column)| column).collect();
     let joined = |values: &[Option<LabelValue>]| {
         let texts = values
             .iter()
             .map(|value| value.as_ref().map_or("–", LabelValue::text));
         texts.collect::<Vec<_>>().join(" | ")
     };
-    let canvas = |page: Page<Paths>| {
-        let (_, paths) = page.entries.into_iter().next()?;
-        let of_rows: BTreeSet<_> = paths.keys().map(|(row, _)| row).collect();
-        let of_columns: BTreeSet<_> = paths.keys().map(|(_, column)| column).collect();
-        let map = |name: &str, scale, of: &dyn Fn(&Both) -> Option<f64>| {
-            let row = |row: &Vec<_>| {
-                let cell = |column: &&Vec<_>| of(paths.get(&(row.clone(), (*column).clone()))?);
-                of_columns.iter().map(cell).collect()
-            };
-            HeatMap {
-                name: name.to_owned(),
-                scale,
-                cells: of_rows.iter().map(|of| row(of)).collect(),
-            }
+    let map = |name: &str, scale, of: &dyn Fn(&Both) -> Option<f64>| {
+        let row = |row: &Vec<_>| {
+            let cell = |column: &&Vec<_>| of(paths.get(&(row.clone(), (*column).clone()))?);
+            of_columns.iter().map(cell).collect()
         };
-        let n = n_words(paths.values().map(|[measured, _]| measured.len() as u64));
-        let difference =
-            |[measured, predicted]: &Both| Some(median(predicted)? - median(measured)?);
-        let maps = HeatMaps {
-            title: study.title("Split paths, measured and predicted", &page.common),
-            note: format!("medians of runs, {n}; difference: predicted less measured"),
-            quantity: drawn(Metric::GoodputBps).0,
-            columns: (
-                columns.title.clone(),
-                of_columns.iter().map(|of| joined(of)).collect(),
-            ),
-            rows: (
-                rows.title.clone(),
-                of_rows.iter().map(|of| joined(of)).collect(),
-            ),
-            maps: vec![
-                map("measured", HeatScale::Amount, &|[measured, _]| {
-                    median(measured)
-                }),
-                map("predicted", HeatScale::Amount, &|[_, predicted]| {
-                    median(predicted)
-                }),
-                map("difference", HeatScale::Difference, &difference),
-            ],
-        };
-        maps.draw(study.style)
+        HeatMap {
+            name: name.to_owned(),
+            scale,
+            cells: of_rows.iter().map(|of| row(of)).collect(),
+        }
     };
-    let pages = settings.pages(found, 1, |_| 1);
-    charts.add(TOPIC, "split-accuracy", pages.into_iter().map(canvas));
+    let n = n_words(paths.values().map(|[measured, _]| measured.len() as u64));
+    let difference = |[measured, predicted]: &Both| Some(median(predicted)? - median(measured)?);
+    HeatMaps {
+        title,
+        note: format!("medians of runs, {n}; difference: predicted less measured"),
+        quantity: drawn(Metric::GoodputBps).0,
+        columns: (
+            columns.to_owned(),
+            of_columns.iter().map(|of| joined(of)).collect(),
+        ),
+        rows: (
+            rows.to_owned(),
+            of_rows.iter().map(|of| joined(of)).collect(),
+        ),
+        maps: vec![
+            map("measured", HeatScale::Amount, &|[measured, _]| {
+                median(measured)
+            }),
+            map("predicted", HeatScale::Amount, &|[_, predicted]| {
+                median(predicted)
+            }),
+            map("difference", HeatScale::Difference, &difference),
+        ],
+    }
 }

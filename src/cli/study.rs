@@ -14,6 +14,7 @@ use crate::capture::CaptureSource;
 use crate::report::chart::{CHARTS_MAX, StudyChart, StudyCharts, of_study, save_study};
 use crate::report::html;
 use crate::report::study::{MADE_OF, files_of, make_folder, write_tables};
+use crate::report::tables::Metadata;
 use crate::report::terminal;
 use crate::study::{PlannedRun, StudyPlan, StudyResults, StudyRun, draft};
 use crate::table::study_tables;
@@ -138,14 +139,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         terminal::say("nothing was written: no run could be analysed");
         return Ok(ExitStatus::Failed);
     }
-    let metadata = vec![
-        (
-            "ccanalyze.version".to_owned(),
-            env!("CARGO_PKG_VERSION").to_owned(),
-        ),
-        (MADE_OF.to_owned(), results.manifest.clone()),
-        ("ccanalyze.options".to_owned(), options(args)),
-    ];
+    let metadata = metadata(&results, args);
     let tables = study_tables(&results);
     outputs::ensure_spared(inputs(&plan, manifest), files_of(&tables, out))?;
     warn_of_labels_that_no_flow_has(&plan, &results, args.quiet);
@@ -215,11 +209,18 @@ fn charts(plan: &StudyPlan, results: &StudyResults, args: &StudyArgs) -> Vec<Stu
     charts
 }
 
-/// What bears on the results besides the manifest.
-fn options(args: &StudyArgs) -> String {
+/// What the files say about how they were made: with the manifest what else bears on the results.
+fn metadata(results: &StudyResults, args: &StudyArgs) -> Metadata {
     let options = serde_json::json!({
         "memory_bytes": args.reading.memory,
         "repair": args.reading.repair,
     });
-    options.to_string()
+    vec![
+        (
+            "ccanalyze.version".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        ),
+        (MADE_OF.to_owned(), results.manifest.clone()),
+        ("ccanalyze.options".to_owned(), options.to_string()),
+    ]
 }

@@ -110,17 +110,7 @@ impl ReportPlan {
             }
             "heat-map" => {
                 options.only(&["metric", "rows", "columns"]);
-                let metric = options.metric();
-                let (rows, columns) = (options.axis("rows"), options.axis("columns"));
-                if rows.is_some() && rows == columns {
-                    let message = "the rows and the columns of a heat map are two labels";
-                    options.document.mistake(name.line, message);
-                }
-                Some(Self::HeatMap(HeatMapReport {
-                    metric: metric?,
-                    rows: rows?,
-                    columns: columns?,
-                }))
+                options.heat_map().map(Self::HeatMap)
             }
             "mobility" => {
                 options.only(&["variant"]);
@@ -134,13 +124,7 @@ impl ReportPlan {
             }
             "series" => {
                 options.only(&["variant", "step", "rate", "delay"]);
-                let (step_ns, rate, delay) = (options.step(), options.rate(), options.delay());
-                Some(Self::Series(SeriesReport {
-                    variant: options.variant()?,
-                    step_ns: step_ns?,
-                    rate: rate?,
-                    delay: delay.ok()?,
-                }))
+                options.series().map(Self::Series)
             }
             "split-accuracy" => {
                 options.only(&[]);
@@ -148,13 +132,7 @@ impl ReportPlan {
             }
             "utilisation-grid" => {
                 options.only(&["variant", "loss", "delay", "rate"]);
-                let labels = GridLabels {
-                    variant: options.variant()?,
-                    loss: options.measure("loss", &LOSSES, Dimension::Percent, "%")?,
-                    delay: options.measure("delay", &DELAYS, Dimension::Time, "ms")?,
-                    rate: options.label("rate", &RATES),
-                };
-                Some(Self::UtilisationGrid(labels))
+                options.grid().map(Self::UtilisationGrid)
             }
             other => {
                 let message = format!("there is no report '{other}'{}", suggestion(other, &NAMES));
@@ -204,6 +182,39 @@ struct Options<'a> {
 }
 
 impl Options<'_> {
+    fn heat_map(&mut self) -> Option<HeatMapReport> {
+        let metric = self.metric();
+        let (rows, columns) = (self.axis("rows"), self.axis("columns"));
+        if rows.is_some() && rows == columns {
+            let message = "the rows and the columns of a heat map are two labels";
+            self.document.mistake(self.name.line, message);
+        }
+        Some(HeatMapReport {
+            metric: metric?,
+            rows: rows?,
+            columns: columns?,
+        })
+    }
+
+    fn series(&mut self) -> Option<SeriesReport> {
+        let (step_ns, rate, delay) = (self.step(), self.rate(), self.delay());
+        Some(SeriesReport {
+            variant: self.variant()?,
+            step_ns: step_ns?,
+            rate: rate?,
+            delay: delay.ok()?,
+        })
+    }
+
+    fn grid(&mut self) -> Option<GridLabels> {
+        Some(GridLabels {
+            variant: self.variant()?,
+            loss: self.measure("loss", &LOSSES, Dimension::Percent, "%")?,
+            delay: self.measure("delay", &DELAYS, Dimension::Time, "ms")?,
+            rate: self.label("rate", &RATES),
+        })
+    }
+
     /// Only these may be given.
     fn only(&mut self, keys: &[&str]) {
         for (key, _) in self.section.iter().flat_map(|section| &section.options) {

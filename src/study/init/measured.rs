@@ -103,7 +103,6 @@ fn read(path: &Path) -> Option<MeasuredTable> {
 
 /// None where no metric is known by its name in all tables.
 fn section(folder: &Path, kind: Kind<'_>) -> Option<Section> {
-    let of_name = kind.labels;
     let mut tables = kind.names.iter().take(TABLES_MAX);
     let table = &tables.find_map(|name| read(&folder.join(name)))?;
     let is_flent = table.format == MeasuredFormat::Flent;
@@ -125,11 +124,24 @@ fn section(folder: &Path, kind: Kind<'_>) -> Option<Section> {
     let of_columns = if points {
         Vec::new()
     } else {
-        labels(table, &metrics, &of_name)
+        labels(table, &metrics, &kind.labels)
     };
+    let text = section_text(&kind, time, &of_columns, &metrics);
+    let labels = of_columns.into_iter().map(|(guess, _)| guess);
+    let labels = kind.labels.into_iter().chain(labels).collect();
+    Some(Section { text, labels })
+}
+
+fn section_text(
+    kind: &Kind<'_>,
+    time: Option<&MeasuredColumn>,
+    of_columns: &[(Guess, &str)],
+    metrics: &[MetricOf],
+) -> String {
     let mut text = String::from("\n[[measured]]\n");
     let _ = writeln!(text, "# {}", counted(kind.names.len()));
-    for guess in of_name
+    for guess in kind
+        .labels
         .iter()
         .chain(of_columns.iter().map(|(guess, _)| guess))
     {
@@ -149,7 +161,7 @@ fn section(folder: &Path, kind: Kind<'_>) -> Option<Section> {
         let _ = writeln!(text, "columns = {{ {} }}", columns.join(", "));
     }
     let _ = writeln!(text, "[measured.metrics]");
-    for (metric, columns) in &metrics {
+    for (metric, columns) in metrics {
         let quoted: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
         let _ = match quoted.as_slice() {
             [one] => writeln!(text, "{metric} = {one}"),
@@ -161,9 +173,7 @@ fn section(folder: &Path, kind: Kind<'_>) -> Option<Section> {
         text,
         "[measured.conditions]\n# capacity = \"50Mbit\"\n# base_rtt = \"20ms\""
     );
-    let labels = of_columns.into_iter().map(|(guess, _)| guess);
-    let labels = of_name.into_iter().chain(labels).collect();
-    Some(Section { text, labels })
+    text
 }
 
 fn counted(files: usize) -> String {

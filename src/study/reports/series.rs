@@ -85,66 +85,96 @@ pub(super) fn tables(results: &StudyResults, report: SeriesReport) -> Vec<Report
         .chunk_by(|a, b| (&a.key, a.kind) == (&b.key, b.kind))
         .flat_map(sources)
         .collect();
+    let [boxes, summary] = sample_tables(results, report, &places, samples);
+    vec![
+        point_table(results, report, &places, rows),
+        boxes,
+        summary,
+        source_table(results, &places, sources),
+    ]
+}
+
+fn text(value: Option<&LabelValue>) -> Option<String> {
+    value.map(|value| value.text().to_owned())
+}
+
+fn point_table(
+    results: &StudyResults,
+    report: SeriesReport,
+    places: &[usize],
+    rows: Vec<Row<'_>>,
+) -> ReportTable {
     let label = results.labels[report.variant].column();
-    let text = |value: &Option<LabelValue>| value.as_ref().map(|value| value.text().to_owned());
     let rate = column(report.rate);
+    Builder::new(rows)
+        .labels(results, places, |row| &row.key)
+        .text(&label, |row| text(row.variant.as_ref()))
+        .text("capture", |row| Some(row.run.name.clone()))
+        .real("time_s", |row| Some(row.point.time_ns as f64 / 1e9))
+        .real(rate, |row| Some(row.point.get(report.rate)? / 1e6))
+        .text("delay", |row| {
+            row.point.get(row.delay)?;
+            Some(column(row.delay).to_owned())
+        })
+        .real("delay_ms", |row| Some(row.point.get(row.delay)? / 1e6))
+        .table("series", "Runs in steps of time, with the delay beside")
+}
+
+/// Box plots of samples, and the summary that stands above an analysis of their variance.
+fn sample_tables(
+    results: &StudyResults,
+    report: SeriesReport,
+    places: &[usize],
+    samples: Vec<Sample>,
+) -> [ReportTable; 2] {
+    let label = results.labels[report.variant].column();
     let about = |samples| {
         Builder::new(samples)
-            .labels(results, &places, |sample: &Sample| &sample.key)
+            .labels(results, places, |sample: &Sample| &sample.key)
             .text("measure", |sample| Some(column(sample.kind).to_owned()))
-            .text(&label, |sample| text(&sample.variant))
+            .text(&label, |sample| text(sample.variant.as_ref()))
     };
     let boxed = |sample: &Sample| BoxPlot::of(&sample.values);
     let summary = |sample: &Sample| GroupSummary::of(&sample.values);
-    vec![
-        Builder::new(rows)
-            .labels(results, &places, |row| &row.key)
-            .text(&label, |row| text(&row.variant))
-            .text("capture", |row| Some(row.run.name.clone()))
-            .real("time_s", |row| Some(row.point.time_ns as f64 / 1e9))
-            .real(rate, |row| Some(row.point.get(report.rate)? / 1e6))
-            .text("delay", |row| {
-                row.point.get(row.delay)?;
-                Some(column(row.delay).to_owned())
-            })
-            .real("delay_ms", |row| Some(row.point.get(row.delay)? / 1e6))
-            .table("series", "Runs in steps of time, with the delay beside"),
-        about(samples.clone())
-            .count("runs", |sample| Some(sample.runs))
-            .count("n", |sample| Some(sample.values.len() as u64))
-            .real("whisker_low", |sample| Some(boxed(sample)?.whisker_low))
-            .real("q1", |sample| Some(boxed(sample)?.q1))
-            .real("median", |sample| Some(boxed(sample)?.median))
-            .real("q3", |sample| Some(boxed(sample)?.q3))
-            .real("whisker_high", |sample| Some(boxed(sample)?.whisker_high))
-            .count("outliers", |sample| {
-                Some(boxed(sample)?.outliers.len() as u64)
-            })
-            .table("series-boxes", "Box plots of the steps of all runs"),
-        about(samples)
-            .count("n", |sample| Some(summary(sample)?.n))
-            .real("sum", |sample| Some(summary(sample)?.sum))
-            .real("mean", |sample| Some(summary(sample)?.average()))
-            .real("variance", |sample| summary(sample)?.variance)
-            .table(
-                "series-summary",
-                "Summary of the analysis of variance over steps",
-            ),
-        Builder::new(sources)
-            .labels(results, &places, |source| &source.key)
-            .text("measure", |source| Some(column(source.kind).to_owned()))
-            .text("source", |source| Some(source.row.source.to_owned()))
-            .real("ss", |source| Some(source.row.ss))
-            .count("df", |source| Some(source.row.df))
-            .real("ms", |source| source.row.ms)
-            .real("f", |source| source.row.f)
-            .real("p", |source| source.row.p)
-            .real("f_crit", |source| source.row.f_crit)
-            .table(
-                "series-anova",
-                "Source of variation of the analysis of variance over steps",
-            ),
-    ]
+    let boxes = about(samples.clone())
+        .count("runs", |sample| Some(sample.runs))
+        .count("n", |sample| Some(sample.values.len() as u64))
+        .real("whisker_low", |sample| Some(boxed(sample)?.whisker_low))
+        .real("q1", |sample| Some(boxed(sample)?.q1))
+        .real("median", |sample| Some(boxed(sample)?.median))
+        .real("q3", |sample| Some(boxed(sample)?.q3))
+        .real("whisker_high", |sample| Some(boxed(sample)?.whisker_high))
+        .count("outliers", |sample| {
+            Some(boxed(sample)?.outliers.len() as u64)
+        })
+        .table("series-boxes", "Box plots of the steps of all runs");
+    let summaries = about(samples)
+        .count("n", |sample| Some(summary(sample)?.n))
+        .real("sum", |sample| Some(summary(sample)?.sum))
+        .real("mean", |sample| Some(summary(sample)?.average()))
+        .real("variance", |sample| summary(sample)?.variance)
+        .table(
+            "series-summary",
+            "Summary of the analysis of variance over steps",
+        );
+    [boxes, summaries]
+}
+
+fn source_table(results: &StudyResults, places: &[usize], sources: Vec<Source>) -> ReportTable {
+    Builder::new(sources)
+        .labels(results, places, |source| &source.key)
+        .text("measure", |source| Some(column(source.kind).to_owned()))
+        .text("source", |source| Some(source.row.source.to_owned()))
+        .real("ss", |source| Some(source.row.ss))
+        .count("df", |source| Some(source.row.df))
+        .real("ms", |source| source.row.ms)
+        .real("f", |source| source.row.f)
+        .real("p", |source| source.row.p)
+        .real("f_crit", |source| source.row.f_crit)
+        .table(
+            "series-anova",
+            "Source of variation of the analysis of variance over steps",
+        )
 }
 
 fn rows<'a>(results: &'a StudyResults, report: SeriesReport, places: &[usize]) -> Vec<Row<'a>> {

@@ -117,16 +117,38 @@ impl HalfFlow {
         self.superseded = list;
     }
 
-    /// Without SACK a sender repeats all in the order of the stream: how many packets lie between the
-    /// last repeat and what goes on from it at `start`.
-    pub(super) fn packets_since_repeat(&self, start: i64) -> u16 {
-        if self.sacks || self.last_repeat == 0 {
+    /// A sender repeats in the order of the stream, without SACK all and with it what is missing: how many
+    /// packets it repeats after the last one that was seen before it goes on at `start`; more than `most`
+    /// do not matter.
+    pub(super) fn packets_since_repeat(&self, start: i64, at: CaptureTime, most: u16) -> u16 {
+        if self.sacks {
+            return self.missing_since_repeat(start, at, most);
+        }
+        if self.last_repeat == 0 {
             return 0;
         }
         let end = self.high - i64::from(self.last_repeat - 1);
         let between = (start.min(self.high) - end).max(0) as u64;
         let packets = between.div_ceil(u64::from(self.packet_payload()));
         u16::try_from(packets).unwrap_or(u16::MAX)
+    }
+
+    /// The same of a repeat with SACK that passes at `at`: what the sender knew to be missing below it, from
+    /// the cumulative ACK where a repair begins, or else from the highest byte repeated in it on (RFC 6675
+    /// section 2, `HighRxt`). After new data nobody knows.
+    fn missing_since_repeat(&self, start: i64, at: CaptureTime, most: u16) -> u16 {
+        let from = if self.recovery_until.is_none() {
+            self.una
+        } else {
+            self.emissions
+                .repeated_to()
+                .filter(|_| self.last_repeat > 0)
+        };
+        let known = at.plus_ns(-self.upstream.min_ns().unwrap_or(0));
+        let packet = self.packet_payload();
+        from.filter(|_| start < self.high).map_or(0, |from| {
+            self.holes.packets_missing(from, start, known, packet, most)
+        })
     }
 
     /// Whether a repeat of `len` bytes from `start` on is what was cut off the repeat below it, which was

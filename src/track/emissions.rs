@@ -78,6 +78,8 @@ struct Skips {
     lost: u64,
     /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
     at_high: (i64, u32),
+    /// The highest byte repeated in the repair that is going on (RFC 6675 section 2, `HighRxt`).
+    repeated_to: i64,
 }
 
 impl Emissions {
@@ -111,6 +113,22 @@ impl Emissions {
     pub(super) fn skipped_at(&self, high: i64) -> Option<u32> {
         let (at, skipped) = self.0.as_ref()?.at_high;
         (at == high && skipped > 0).then_some(skipped)
+    }
+
+    /// The highest byte repeated in the repair that is going on; `None` where no ids were skipped.
+    pub(super) fn repeated_to(&self) -> Option<i64> {
+        self.0.as_ref().map(|skips| skips.repeated_to)
+    }
+
+    /// A packet that ends at `end` repeats bytes; `begins`: first in a repair, or after a timeout.
+    pub(super) fn note_repeat(&mut self, end: i64, begins: bool) {
+        if let Some(skips) = &mut self.0 {
+            skips.repeated_to = if begins {
+                end
+            } else {
+                end.max(skips.repeated_to)
+            };
+        }
     }
 
     /// A packet passed before which ids were skipped.

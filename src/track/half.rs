@@ -192,7 +192,9 @@ impl HalfFlow {
                 self.emissions.on_skipped(&Gap {
                     id,
                     skipped,
-                    old: start.map_or(0, |start| self.packets_since_repeat(start)),
+                    old: start.map_or(0, |start| {
+                        self.packets_since_repeat(start, segment.at, skipped)
+                    }),
                     high: self.high,
                     at: segment.at,
                     since,
@@ -280,6 +282,8 @@ impl HalfFlow {
                     self.emissions.on_repeat();
                 }
                 let timeout = verdict.reason == Some(Reason::Timeout);
+                let begins = self.recovery_until.is_none() || (timeout && Some(start) <= self.una);
+                self.emissions.note_repeat(end, begins);
                 self.note_repair(segment.at, timeout);
                 let until = self.recovery_until.unwrap_or(i64::MIN);
                 self.recovery_until = Some(until.max(self.high));

@@ -182,6 +182,29 @@ impl Holes {
             .copied()
     }
 
+    /// How many packets of `packet` bytes are missing in `start..end` as ACKs told that passed until
+    /// `known`; more than `most` do not matter.
+    pub(super) fn packets_missing(
+        &self,
+        start: i64,
+        end: i64,
+        known: CaptureTime,
+        packet: u32,
+        most: u16,
+    ) -> u16 {
+        let first = self.list.partition_point(|hole| hole.end <= start);
+        let mut packets = 0;
+        for hole in &self.list[first..] {
+            let is_known = hole.told_at.is_some_and(|told_at| told_at <= known);
+            if hole.start >= end || packets >= u64::from(most) || !is_known {
+                break;
+            }
+            let missing = hole.end.min(end) - hole.start.max(start);
+            packets += (missing as u64).div_ceil(u64::from(packet.max(1)));
+        }
+        packets.min(u64::from(most)) as u16
+    }
+
     /// Takes `start..end` out of the holes and returns how many bytes that filled.
     pub(super) fn fill(&mut self, start: i64, end: i64) -> u64 {
         let first = self.list.partition_point(|hole| hole.end <= start);

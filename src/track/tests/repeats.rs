@@ -335,6 +335,56 @@ fn ids_skipped_between_repeats_were_repeats_of_what_lies_between() {
     assert_eq!(last, Some("retransmission"));
 }
 
+/// B lacks 2000..5000, whose ids 4 to 6 were skipped, and says so at 124: A repeats what is missing from the lowest
+/// byte on (RFC 6675 section 4, `NextSeg`), after what waited in a queue before the capture.
+const MISSING: &str = "100 A>B data 0..1000 id 2
+     101 A>B data 1000..2000 id 3
+     102 A>B data 5000..6000 id 7
+     103 A>B data 6000..7000 id 8
+     104 A>B data 7000..8000 id 9
+     121 B>A ack 2000
+     122 B>A ack 2000 sack 5000..6000
+     123 B>A ack 2000 sack 5000..7000
+     124 B>A ack 2000 sack 5000..8000
+     160 A>B data 8000..9000 id 10
+     180 B>A ack 2000 sack 5000..9000";
+
+#[test]
+fn with_sack_an_id_skipped_between_repeats_was_a_repeat_of_what_is_missing_there() {
+    // Id 12 was 3000..4000, so no id is left for new data that 9000..10000 could repeat.
+    let trace = format!(
+        "{MISSING}
+         190 A>B data 2000..3000 id 11
+         191 A>B data 4000..5000 id 13
+         210 B>A ack 3000 sack 4000..9000
+         230 A>B data 9000..10000 id 14"
+    );
+    let seen = play(&opened(&trace));
+    let last = seen.rows.last().map(|row| row.verdict.class.name());
+    assert_eq!(last, Some("new"));
+    // All that is missing was repeated: where one more was skipped, that was 9000..10000.
+    let more = trace.replace("id 14", "id 15").replace("id 13", "id 14");
+    let last = play(&opened(&more))
+        .rows
+        .last()
+        .map(|row| row.verdict.class.name());
+    assert_eq!(last, Some("retransmission"));
+}
+
+#[test]
+fn with_sack_ids_skipped_before_the_first_repeat_were_repeats_of_what_is_missing_below() {
+    // Ids 11 and 12 were 2000..4000: A does not begin with 4000..5000.
+    let trace = format!(
+        "{MISSING}
+         192 A>B data 4000..5000 id 13
+         212 B>A ack 2000 sack 4000..9000
+         230 A>B data 9000..10000 id 14"
+    );
+    let seen = play(&opened(&trace));
+    let last = seen.rows.last().map(|row| row.verdict.class.name());
+    assert_eq!(last, Some("new"));
+}
+
 #[test]
 fn a_timer_repeats_one_packet_so_a_burst_after_a_pause_shows_a_shared_counter() {
     check(

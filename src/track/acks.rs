@@ -449,6 +449,9 @@ impl HalfFlow {
             if !news && let Some(una) = self.una {
                 self.holes.tell_at(una, false, segment.at);
             }
+            if !self.sacks && !self.emissions.is_idle() {
+                self.note_overtaking(segment.at);
+            }
         }
     }
 

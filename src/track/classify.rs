@@ -2,7 +2,7 @@
 
 use super::copies::Copy;
 use super::half::HalfFlow;
-use super::ids::IdCounter;
+use super::ids::{IdCounter, Step};
 use super::in_flight::{Marks, Sent};
 use super::ranges::Hole;
 use super::rtt::later;
@@ -50,6 +50,14 @@ impl HalfFlow {
         } else {
             Verdict::NEW
         }
+    }
+
+    /// Whether a packet at or above the highest byte seen that begins at `start` is new for certain: what was
+    /// skipped and is here now, however late; and what leaves bytes out right behind a repeat, as two packets
+    /// after a timeout do (RFC 5682 section 2.1), since what is repeated is repeated in order.
+    pub(super) fn cannot_repeat(&self, step: Step, start: i64) -> bool {
+        let leaves_out = self.tail_repair && start > self.high;
+        step == Step::Behind || (leaves_out && step == Step::Ahead(0))
     }
 
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.

@@ -151,6 +151,28 @@ impl HalfFlow {
         })
     }
 
+    /// Whether what is repeated from `start` on at `at` was asked for a timeout before: its sender repeated it
+    /// then (RFC 5681 section 3.2), and that was lost.
+    pub(super) fn was_repeated_unseen(&self, start: Option<i64>, at: CaptureTime) -> bool {
+        let hole = start.and_then(|start| self.holes.first_within(start, start + 1));
+        hole.and_then(|hole| hole.asked_at)
+            .is_some_and(|asked_at| at.since(asked_at) > self.timeout_ns() / 8 * 7)
+    }
+
+    /// Without SACK each duplicate ACK that passes at `at` tells of one more packet that came above what
+    /// is missing (RFC 5681 section 3.2): at least as many as there were.
+    #[cold]
+    pub(super) fn note_overtaking(&mut self, at: CaptureTime) {
+        let Some(last) = (self.dup_run as usize).checked_sub(1) else {
+            return;
+        };
+        if let Some(sent) = self.in_flight.nth_unacked(last) {
+            let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
+            let id = self.ids.unwrap(sent.id);
+            self.emissions.on_delivered(id, effective);
+        }
+    }
+
     /// Whether a repeat of `len` bytes from `start` on is what was cut off the repeat below it, which was
     /// full but for the options that SACK blocks take: both were one packet that was lost.
     pub(super) fn is_cut_off(&self, start: i64, len: u32) -> bool {

@@ -186,9 +186,8 @@ impl HalfFlow {
                     .filter(|_| segment.payload_len > 0)
                     .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
                 let repeats = start.is_some_and(|start| start < self.high);
-                let first_repeat = repeats
-                    && start <= self.una
-                    && segment.at.since(since) < self.round_trip_ns() / 4 * 3;
+                let at_edge = repeats && start <= self.una;
+                let soon = segment.at.since(since) < self.round_trip_ns() / 4 * 3;
                 self.emissions.on_skipped(&Gap {
                     id,
                     skipped,
@@ -200,8 +199,8 @@ impl HalfFlow {
                     since,
                     recovering,
                     may_be_acks: self.owes_ack || self.is_at_rest(segment),
-                    repeats,
-                    first_repeat,
+                    repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
+                    first_repeat: at_edge && soon,
                 });
             }
             Step::Behind => {
@@ -342,8 +341,7 @@ impl HalfFlow {
         }
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
-        } else if step == Step::Behind {
-            // Skipped and now here, however late: no repeat of what was skipped.
+        } else if self.cannot_repeat(step, start) {
             Verdict::NEW
         } else {
             self.judge_new(segment, start, end)

@@ -1,7 +1,7 @@
 //! Why a packet was repeated, and which repeats were not needed (METRICS.md X2).
 
 use super::{check, opened, play};
-use crate::event::{ClassifiedSegment, Reason};
+use crate::event::{Class, ClassifiedSegment, Reason};
 
 #[test]
 fn a_dsack_shows_that_a_copy_was_not_needed() {
@@ -359,16 +359,10 @@ fn with_sack_an_id_skipped_between_repeats_was_a_repeat_of_what_is_missing_there
          210 B>A ack 3000 sack 4000..9000
          230 A>B data 9000..10000 id 14"
     );
-    let seen = play(&opened(&trace));
-    let last = seen.rows.last().map(|row| row.verdict.class.name());
-    assert_eq!(last, Some("new"));
+    assert!(ends_with_new(&opened(&trace)));
     // All that is missing was repeated: where one more was skipped, that was 9000..10000.
     let more = trace.replace("id 14", "id 15").replace("id 13", "id 14");
-    let last = play(&opened(&more))
-        .rows
-        .last()
-        .map(|row| row.verdict.class.name());
-    assert_eq!(last, Some("retransmission"));
+    assert!(!ends_with_new(&opened(&more)));
 }
 
 #[test]
@@ -380,9 +374,73 @@ fn with_sack_ids_skipped_before_the_first_repeat_were_repeats_of_what_is_missing
          212 B>A ack 2000 sack 4000..9000
          230 A>B data 9000..10000 id 14"
     );
-    let seen = play(&opened(&trace));
-    let last = seen.rows.last().map(|row| row.verdict.class.name());
-    assert_eq!(last, Some("new"));
+    assert!(ends_with_new(&opened(&trace)));
+}
+
+/// Whether the last packet of A is taken to be new.
+fn ends_with_new(trace: &str) -> bool {
+    let rows = play(trace).rows;
+    rows.last()
+        .is_some_and(|row| row.verdict.class == Class::New)
+}
+
+#[test]
+fn what_leaves_bytes_out_right_behind_a_timers_repeat_is_new() {
+    // Ids 6 to 11 were 4000..7000 and three timers' repeats of 4000..5000. Told that it got through, A sends two packets
+    // of new data before it repeats more (RFC 5682 section 2.1); were they repeats, 5000..6000 would come first.
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             103 A>B data 3000..4000 id 5
+             123 B>A ack 4000
+             2000 A>B data 4000..5000 id 12
+             2020 B>A ack 5000
+             2030 A>B data 7000..8000 id 13
+             2031 A>B data 8000..9000 id 14
+             2050 B>A ack 5000 sack 7000..8000
+             2051 B>A ack 5000 sack 7000..9000",
+        ),
+        "100 new 0..1000 rtt 23 stretch_ack
+         101 new 1000..2000 rtt 22 stretch_ack
+         102 new 2000..3000 rtt 21 stretch_ack
+         103 new 3000..4000 rtt 20 stretch_ack
+         2000 retransmission 4000..5000 tail_probe upstream ip_id
+         2030 new 7000..8000 rtt 20 sack
+         2031 new 8000..9000 rtt 20 sack",
+    );
+}
+
+#[test]
+fn what_a_timer_repeats_after_three_signs_of_its_loss_had_been_repeated_before() {
+    // RFC 5681 section 3.2: the third sign makes A repeat 4000..5000 at once; that was id 10, so no id is left for
+    // what 8000..9000 could repeat.
+    let trace = |sacks: [&str; 3]| {
+        format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             103 A>B data 3000..4000 id 5
+             104 A>B data 5000..6000 id 7
+             105 A>B data 6000..7000 id 8
+             106 A>B data 7000..8000 id 9
+             123 B>A ack 4000
+             124 B>A ack 4000{}
+             125 B>A ack 4000{}
+             126 B>A ack 4000{}
+             500 A>B data 4000..5000 id 11
+             520 B>A ack 8000
+             525 A>B data 8000..9000 id 12",
+            sacks[0], sacks[1], sacks[2]
+        )
+    };
+    let sacks = [" sack 5000..6000", " sack 5000..7000", " sack 5000..8000"];
+    assert!(ends_with_new(&opened(&trace(sacks))));
+    assert!(ends_with_new(&trace([""; 3])));
+    // Where the sender has not been told so clearly, id 10 may have been 8000..9000.
+    let untold = trace(["", "", ""]).replace("126 B>A ack 4000", "");
+    assert!(!ends_with_new(&untold));
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub use queue::QueuePoints;
 pub use reports::{
     Cells, GridLabels, HeatMapReport, ReportColumn, ReportPlan, ReportTable, SeriesReport,
 };
+#[cfg(feature = "charts")]
+pub(crate) use reports::{LOSSES, VARIANTS};
 pub use results::{StudyFlow, StudyResults, StudyRun};
 pub use template::{Template, TemplateFault};
 pub use window::Window;

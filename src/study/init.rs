@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::files;
+use super::labels::REPETITIONS;
 use super::template::Template;
 use guess::{Guess, Shape};
 use measured::Section;
@@ -142,12 +143,13 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
     }
     for shape in shapes {
         let _ = writeln!(text, "\n[[runs]]");
-        let _ = writeln!(text, "# {} files", shape.files);
+        let _ = writeln!(text, "# {}", counted(shape.files));
         for guess in &shape.labels {
             let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
         }
         let _ = writeln!(text, "files = {}", quoted(&shape.template));
         conditions(&mut text, shape);
+        flows(&mut text, shape);
     }
     listed(&mut text, rest);
     if has_captures && !measured.is_empty() {
@@ -182,7 +184,7 @@ fn head(folder: &Path, labels: &BTreeMap<&str, Guess>) -> String {
     );
     let _ = writeln!(text, "folder = {}", quoted(&whole.to_string_lossy()));
     let names = labels.keys();
-    let grouped = names.filter(|name| !["run", "rep", "seed", "iteration"].contains(name));
+    let grouped = names.filter(|name| !REPETITIONS.contains(name));
     let grouped: Vec<String> = grouped.map(|name| quoted(name)).collect();
     let _ = writeln!(text, "group_by = [{}]", grouped.join(", "));
     if let Some(guess) = labels.get("cca")
@@ -225,19 +227,44 @@ fn conditions(text: &mut String, shape: &Shape) {
     } else {
         let _ = writeln!(text, "# capacity = \"50Mbit\"");
     }
-    let has_rtt = shape.labels.iter().any(|guess| guess.name == "rtt");
-    match (has_rtt, unit_of("rtt")) {
-        (true, Some(_)) => {
+    let mut rtts = shape.labels.iter().filter(|guess| guess.name == "rtt");
+    match (rtts.next(), unit_of("rtt")) {
+        // A delay of 0 that was added to that of the path is not the path's.
+        (Some(rtts), _) if rtts.values.iter().any(|value| is_zero(value)) => {
+            let _ = writeln!(text, "# base_rtt = \"{{rtt}}\"");
+        }
+        (Some(_), Some(_)) => {
             let _ = writeln!(text, "base_rtt = \"{{rtt}}\"");
         }
-        (true, None) => {
+        (Some(_), None) => {
             let _ = writeln!(text, "base_rtt = \"{{rtt}}ms\"  # a guess");
         }
-        (false, _) => {
+        (None, _) => {
             let _ = writeln!(text, "# base_rtt = \"20ms\"");
         }
     }
     let _ = writeln!(text, "# buffer = \"100 packets\"\n# qdisc = \"droptail\"");
+}
+
+/// Whether a number, with a unit or without, is 0.
+fn is_zero(value: &str) -> bool {
+    let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    number.parse().is_ok_and(|number: f64| number == 0.0)
+}
+
+/// How flows get labels of their own, where names say two algorithms: in which order they began,
+/// no name says.
+fn flows(text: &mut String, shape: &Shape) {
+    let has = |name: &str| shape.labels.iter().any(|guess| guess.name == name);
+    if has("first") && has("second") {
+        text.push_str(
+            "# If the flows of a run began in this order, each gets its own algorithm by this; group_by\n# then needs \"cca\":\n# [[runs.flows]]\n# label = \"cca\"\n# by = \"start\"\n# values = [\"{first}\", \"{second}\"]\n",
+        );
+    }
+}
+
+fn counted(files: usize) -> String {
+    format!("{files} {}", if files == 1 { "file" } else { "files" })
 }
 
 /// The first values, and how many more there are.
@@ -335,6 +362,25 @@ mod tests {
         );
         assert_eq!(single.conditions.capacity_bps(), Some(50e6));
         assert_eq!(single.conditions.base_rtt_ns, Some(68_000_000));
+    }
+
+    #[test]
+    fn what_only_comments_say_is_a_manifest_too_once_it_is_none() {
+        let folder = folder_of(&[
+            "bbr-cubic-rtt0-10m.pcap",
+            "cubic-bbr-rtt20-10m.pcap",
+            "cubic-reno-rtt20-50m.pcap",
+        ]);
+        let text = draft(folder.path(), None).unwrap();
+        // A base round-trip time of 0 would be a mistake.
+        assert!(text.contains("# base_rtt = \"{rtt}\""), "{text}");
+        assert!(plan(folder.path(), &text).runs[0].flow_rules.is_empty());
+        let mut text = text;
+        for line in ["[[runs.flows]]", "label = ", "by = ", "values = "] {
+            assert!(text.contains(&format!("# {line}")), "{text}");
+            text = text.replace(&format!("# {line}"), line);
+        }
+        assert_eq!(plan(folder.path(), &text).runs[0].flow_rules.len(), 1);
     }
 
     #[test]

@@ -6,6 +6,10 @@ use super::units::Unit;
 use crate::decode::{Endpoint, Filter};
 use crate::event::Direction;
 
+/// Names of labels that only number repetitions.
+pub(super) const REPETITIONS: [&str; 6] =
+    ["run", "rep", "repetition", "iteration", "trial", "seed"];
+
 /// Columns of the study's tables besides labels and metrics: no label can be called so.
 pub const RESERVED: &[&str] = &[
     "capture",

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use document::Section;
-pub(super) use document::{Document, Located, suggestion};
+pub(super) use document::{Document, Located, did_you_mean, nearest, suggestion};
 pub use document::{ManifestError, Mistake};
 pub(super) use measured::{ColumnText, MeasuredSection};
 

@@ -12,8 +12,8 @@ use super::conditions::Conditions;
 use super::files::{self, Found};
 use super::labels::{FlowRule, Label, LabelValue};
 use super::manifest::{
-    ConditionsSection, Document, FlowSection, Located, Manifest, ManifestError, folder_of,
-    suggestion,
+    ConditionsSection, Document, FlowSection, Located, Manifest, ManifestError, did_you_mean,
+    folder_of, nearest, suggestion,
 };
 use super::measure::RunMeasure;
 use super::measured::MeasuredRun;
@@ -377,13 +377,8 @@ fn missing(path: &Path, folder: &Path) -> String {
         .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
         .collect();
     names.sort();
-    let hint = suggestion(&name, &names);
-    // A list of all files is no hint.
-    let hint = if hint.contains("mean") {
-        hint
-    } else {
-        String::new()
-    };
+    // A list of all files would be no hint.
+    let hint = nearest(&name, &names).map_or_else(String::new, did_you_mean);
     format!("{}: there is no such file{hint}", path.display())
 }
 

@@ -33,7 +33,7 @@ const NAMES: [&str; 7] = [
 const STEP_NS: i64 = 200_000_000;
 
 /// Names that the label which tells TCP variants apart usually has.
-const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "cc"];
+pub(crate) const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "cc"];
 
 /// A built-in report and what it needs to know.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ pub enum ReportPlan {
 }
 
 /// Names that labels of a grid usually have: of the loss, of the one-way delay, of the rate.
-const LOSSES: [&str; 2] = ["loss", "plr"];
+pub(crate) const LOSSES: [&str; 2] = ["loss", "plr"];
 const DELAYS: [&str; 3] = ["delay", "owd", "latency"];
 const RATES: [&str; 3] = ["rate", "bandwidth", "capacity"];
 

@@ -16,7 +16,7 @@ mod splits;
 #[cfg(test)]
 mod tests;
 
-use crate::study::{Conditions, Metric, PathCapacity, ReportPlan, StudyResults};
+use crate::study::{Conditions, LOSSES, Metric, PathCapacity, ReportPlan, StudyResults, VARIANTS};
 
 use super::axis::Quantity;
 use super::canvas::Canvas;
@@ -26,9 +26,7 @@ use settings::Settings;
 /// Charts of one kind; a study that has more is better looked at by its tables.
 pub const CHARTS_MAX: usize = 12;
 
-/// Names that the label which tells variants apart usually has; of a loss, of a delay.
-const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "cc"];
-const LOSSES: [&str; 2] = ["loss", "plr"];
+/// Names that labels of a delay usually have, one-way or not.
 const DELAYS: [&str; 4] = ["delay", "owd", "latency", "rtt"];
 
 /// One chart of a study.

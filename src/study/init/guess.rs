@@ -77,7 +77,7 @@ pub(super) struct Shape {
     pub(super) template: String,
     pub(super) files: usize,
     pub(super) labels: Vec<Guess>,
-    parsed: Option<Template>,
+    parsed: Template,
 }
 
 impl Shape {
@@ -108,14 +108,12 @@ impl Shape {
             template: template.text().to_owned(),
             files,
             labels,
-            parsed: Some(template.clone()),
+            parsed: template.clone(),
         }
     }
 
     pub(super) fn fits(&self, name: &str) -> bool {
-        self.parsed
-            .as_ref()
-            .is_some_and(|template| template.take_apart(name).is_some())
+        self.parsed.take_apart(name).is_some()
     }
 }
 
@@ -273,14 +271,11 @@ fn template_of(names: &[&String], ending: &str) -> String {
 
 /// What comes before the values of a part, and what they may be.
 fn named(values: &[String], ccas: usize, used: &[String]) -> (String, String) {
-    let all = |test: &dyn Fn(&str) -> bool| values.iter().all(|value| test(value));
-    let written_as = |dimension| {
-        all(&|value| {
-            value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
-                && parse(value, dimension).is_ok()
-        })
+    let written_as = |dimension| have_unit(values, dimension);
+    let one_of = |words: &[&str]| {
+        let mut values = values.iter();
+        values.all(|value| words.contains(&value.to_lowercase().as_str()))
     };
-    let one_of = |words: &[&str]| all(&|value| words.contains(&value.to_lowercase().as_str()));
     let name = if is_cca(values) {
         match (ccas, used.iter().any(|name| name == "first")) {
             (0 | 1, _) => "cca",
@@ -358,15 +353,17 @@ fn common_letters(values: &[String]) -> &str {
     &first[..length]
 }
 
+/// Whether all values are written with a unit of a dimension.
+fn have_unit(values: &[String], dimension: Dimension) -> bool {
+    let has = |value: &String| {
+        value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
+            && parse(value, dimension).is_ok()
+    };
+    !values.is_empty() && values.iter().all(has)
+}
+
 /// The unit that values of rates and times are held in.
 fn unit_of(values: &[String]) -> Option<&'static str> {
-    let written_as = |dimension: Dimension| {
-        !values.is_empty()
-            && values.iter().all(|value| {
-                value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
-                    && parse(value, dimension).is_ok()
-            })
-    };
     [
         (Dimension::Time, "ms"),
         (Dimension::Bdp, "BDP"),
@@ -375,7 +372,7 @@ fn unit_of(values: &[String]) -> Option<&'static str> {
         (Dimension::Percent, "%"),
     ]
     .into_iter()
-    .find_map(|(dimension, unit)| written_as(dimension).then_some(unit))
+    .find_map(|(dimension, unit)| have_unit(values, dimension).then_some(unit))
 }
 
 fn distinct(mut values: Vec<String>) -> Vec<String> {

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::guess::{self, Guess};
-use super::{quoted, shown};
+use super::{counted, quoted, shown};
 use crate::study::import::{MeasuredColumn, MeasuredFormat, MeasuredTable, MeasuredValues};
-use crate::study::labels::RESERVED;
+use crate::study::labels::{REPETITIONS, RESERVED};
 use crate::study::metrics::Metric;
 use crate::study::template::is_name;
 use crate::study::units::{Dimension, Unit};
@@ -29,9 +29,6 @@ const FLENT_GOODPUT: [&[&str]; 3] = [
     &["TCP upload sum", "TCP upload"],
     &["TCP download sum", "TCP download"],
 ];
-
-/// Columns that only number repetitions.
-const REPETITIONS: [&str; 6] = ["run", "rep", "repetition", "seed", "iteration", "trial"];
 
 /// A section for tables whose metrics are known by their names.
 pub(super) struct Section {
@@ -174,10 +171,6 @@ fn section_text(
         "[measured.conditions]\n# capacity = \"50Mbit\"\n# base_rtt = \"20ms\""
     );
     text
-}
-
-fn counted(files: usize) -> String {
-    format!("{files} {}", if files == 1 { "file" } else { "files" })
 }
 
 /// A metric, and the columns of which the first that is there is it.

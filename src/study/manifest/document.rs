@@ -312,8 +312,24 @@ fn scalar(document: &Document, value: &Spanned<DeValue<'_>>) -> Option<Located<S
 
 /// `; did you mean 'x'?` where one of `known` is close, the list of them otherwise.
 pub(in crate::study) fn suggestion<S: AsRef<str>>(given: &str, known: &[S]) -> String {
+    let all: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    match (nearest(given, known), all.as_slice()) {
+        (Some(name), _) => did_you_mean(name),
+        (None, []) => String::new(),
+        (None, [one]) => format!("; there is {one}"),
+        (None, all) => format!("; there are {}", all.join(", ")),
+    }
+}
+
+/// `; did you mean 'x'?`
+pub(in crate::study) fn did_you_mean(name: &str) -> String {
+    format!("; did you mean '{name}'?")
+}
+
+/// The one of `known` that may be meant, if any is close.
+pub(in crate::study) fn nearest<'k, S: AsRef<str>>(given: &str, known: &'k [S]) -> Option<&'k str> {
     let lower = given.to_lowercase();
-    let close = known
+    known
         .iter()
         .map(|name| {
             let known = name.as_ref().to_lowercase();
@@ -327,13 +343,6 @@ pub(in crate::study) fn suggestion<S: AsRef<str>>(given: &str, known: &[S]) -> S
         })
         .min()
         // Half of the letters may be wrong.
-        .filter(|&(distance, name)| distance * 2 <= name.chars().count());
-    match close {
-        Some((_, name)) => format!("; did you mean '{name}'?"),
-        None if known.is_empty() => String::new(),
-        None => {
-            let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-            format!("; there is {}", names.join(", "))
-        }
-    }
+        .filter(|&(distance, name)| distance * 2 <= name.chars().count())
+        .map(|(_, name)| name)
 }

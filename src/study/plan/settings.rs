@@ -4,23 +4,12 @@ use super::Samples;
 use crate::analyze::Config;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::metric::BalanceWeights;
-use crate::study::labels::{Label, LabelValue};
+use crate::study::labels::{Label, LabelValue, REPETITIONS};
 use crate::study::manifest::{Document, Located, Manifest, suggestion};
 use crate::study::metrics::Metric;
 use crate::study::reports::{self, ReportPlan};
 use crate::study::units::{Dimension, parse, parse_time};
 use crate::study::window::Window;
-
-/// Labels that only number repetitions, where the manifest does not say which do.
-const REPETITIONS: [&str; 7] = [
-    "run",
-    "rep",
-    "repetition",
-    "iteration",
-    "trial",
-    "seed",
-    "name",
-];
 
 /// What the settings are understood with.
 pub(super) struct Settings<'a> {
@@ -67,7 +56,11 @@ impl Settings<'_> {
         let repetition = match &study.repetition {
             Some(names) => self.places(names, document),
             None => (0..self.labels.len())
-                .filter(|&place| REPETITIONS.contains(&self.labels[place].name.as_str()))
+                .filter(|&place| {
+                    let name = self.labels[place].name.as_str();
+                    // A name is of one run.
+                    REPETITIONS.contains(&name) || name == "name"
+                })
                 .collect(),
         };
         let group_by = match &study.group_by {

@@ -2,7 +2,7 @@
 
 use super::{Reader, pairs};
 use crate::study::import::{MeasuredColumn, MeasuredFormat};
-use crate::study::manifest::{ColumnText, Located, suggestion};
+use crate::study::manifest::{ColumnText, Located, did_you_mean, nearest, suggestion};
 use crate::study::measure::SeriesKind;
 use crate::study::measured::MeasuredPoints;
 use crate::study::metrics::{Metric, Values};
@@ -320,17 +320,17 @@ impl Reader<'_, '_> {
             .iter()
             .map(|name| format!("'{}'", name.value))
             .collect();
-        let hint = names
-            .first()
-            .map_or_else(String::new, |name| suggestion(&name.value, &columns));
-        let hint = if hint.contains("did you mean") || columns.len() <= COLUMNS_LISTED {
-            hint
-        } else {
-            let listed = columns[..COLUMNS_LISTED].join(", ");
-            format!(
-                "; there is {listed} and {} more",
-                columns.len() - COLUMNS_LISTED
-            )
+        let hint = match names.first() {
+            None => String::new(),
+            Some(name) if columns.len() <= COLUMNS_LISTED => suggestion(&name.value, &columns),
+            Some(name) => nearest(&name.value, &columns).map_or_else(
+                || {
+                    let listed = columns[..COLUMNS_LISTED].join(", ");
+                    let more = columns.len() - COLUMNS_LISTED;
+                    format!("; there are {listed} and {more} more")
+                },
+                did_you_mean,
+            ),
         };
         let message = format!("there is no column {}{hint}", wanted.join(" or "));
         let line = names

@@ -1,7 +1,8 @@
 //! The arguments, as typed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use super::charts::ChartArgs;
@@ -118,6 +119,42 @@ pub struct Args {
     /// How much is kept: last, since its heading holds for all that follows.
     #[command(flatten)]
     pub limits: LimitArgs,
+}
+
+/// Commands, which come before their options.
+const COMMANDS: [&str; 2] = ["path", "study"];
+
+impl Args {
+    /// What was typed. Ends the program where it was help that was asked for, or where it makes no
+    /// sense.
+    #[must_use]
+    pub fn from_command_line() -> Self {
+        Self::try_parse().unwrap_or_else(|mut error| {
+            let mut typed = std::env::args_os().skip(2);
+            let command = typed.find(|word| is_command(Path::new(word)));
+            if let Some(command) = command.filter(|_| error.kind() == ErrorKind::UnknownArgument) {
+                let tip = comes_first(&command.to_string_lossy()).into();
+                let tip = ContextValue::StyledStrs(vec![tip]);
+                error.insert(ContextKind::Suggested, tip);
+            }
+            error.exit()
+        })
+    }
+
+    /// A command among the captures, for it came too late.
+    pub(super) fn misplaced_command(&self) -> Option<String> {
+        let mut captures = self.captures.iter();
+        let command = captures.find(|path| is_command(path) && !path.exists())?;
+        Some(comes_first(&command.to_string_lossy()))
+    }
+}
+
+fn is_command(word: &Path) -> bool {
+    COMMANDS.iter().any(|command| word == Path::new(command))
+}
+
+fn comes_first(command: &str) -> String {
+    format!("'{command}' is a command and comes first: ccanalyze {command} ...")
 }
 
 /// What else the command does.

@@ -102,10 +102,12 @@ pub(super) fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
 /// A size such as `4GB` or `512MiB`, in bytes.
 fn parse_size(text: &str) -> Result<u64, String> {
     let bytes = units::parse(text, Dimension::Size)?;
-    if (1e6..1e18).contains(&bytes) {
+    if bytes < 1e6 {
+        Err(format!("'{text}' is too little: at least 1MB"))
+    } else if bytes < 1e18 {
         Ok(bytes as u64)
     } else {
-        Err(format!("'{text}' is too little or too much: at least 1MB"))
+        Err(format!("'{text}' is more than any machine has"))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 
 use super::args::{Args, IoChoice};
 use super::outputs;
@@ -58,6 +58,9 @@ impl Plan {
     /// # Errors
     /// Names the first argument that cannot be honoured.
     pub fn from_args(args: &Args) -> anyhow::Result<Self> {
+        if let Some(message) = args.misplaced_command() {
+            bail!(message);
+        }
         let stdin = args
             .captures
             .iter()

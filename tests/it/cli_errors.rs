@@ -194,6 +194,14 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
             &["r.pairs.csv", "give --segments another name"],
         ),
         (&[good, "--no-such-option"], &["--no-such-option"]),
+        (
+            &["-q", "study", "s.toml", "--out", "s"],
+            &["'study' is a command and comes first"],
+        ),
+        (
+            &["-q", "path", "--before", good, "--after", good],
+            &["tip: 'path' is a command and comes first"],
+        ),
         (&[], &["CAPTURE"]),
     ] {
         check_refused(args, words);

@@ -456,6 +456,31 @@ fn the_time_sequence_counts_its_marks() {
 }
 
 #[test]
+fn data_before_the_first_ack_is_ahead_of_nothing_acknowledged() {
+    // Taken with the SYNs: what is sent before any ACK of data is in both panels.
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/testdata/captures/drop-one.pcap"
+    );
+    let config = Config {
+        time_sequence: true,
+        ..Config::default()
+    };
+    let analysis = Analysis::of([path], &config);
+    let scenes = Scene::of(&analysis, &ChartOptions::default());
+    let canvas = time_sequence::draw(&scenes[0]).unwrap();
+    let bars = canvas.shapes.iter().filter(|shape| match shape {
+        Shape::Rect { colour, .. } => *colour == time_sequence::DATA,
+        _ => false,
+    });
+    let flow = scenes[0].flows[0].flow.record;
+    let slots = flow.time_sequence.as_ref().unwrap().slots();
+    let with_data = slots.filter(|(_, slot)| slot.data().is_some()).count();
+    // One more is in the legend.
+    assert_eq!(bars.count(), 2 * with_data + 1);
+}
+
+#[test]
 fn the_time_sequence_is_that_of_the_largest_flow() {
     let packets = [
         download(1, 0, 100, |_| false),

@@ -11,7 +11,7 @@ use super::frame::{Panel, Swatch, header};
 use super::palette::{Colour, Marker};
 use super::style::Size;
 
-const DATA: Colour = Colour::BLUE;
+pub(super) const DATA: Colour = Colour::BLUE;
 const ACK: Stroke = Stroke::solid(Colour::BLACK, 2.0);
 const WINDOW: Stroke = Stroke::solid(Colour::GREY, 2.0);
 
@@ -59,7 +59,8 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
         .flows
         .iter()
         .find_map(|flow| Some((flow, flow.flow.record.time_sequence.as_deref()?)))?;
-    let trace = Trace::of(sequence, scene.capture.origin)?;
+    let opening = flow.flow.connection.handshake.opening(flow.flow.dir());
+    let trace = Trace::of(sequence, scene.capture.origin, opening.is_some())?;
     let height = scene.style.size.height() * 4.0 / 3.0;
     let mut canvas = Canvas::new(scene.style, height);
     let top = header(
@@ -72,7 +73,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     // A long legend takes nothing from the panels.
     let height = height.max((top + 0.9 * scene.style.size.height()).ceil());
     canvas.height = height;
-    let has_acks = trace.points.iter().any(|point| point.una.is_some());
+    let has_acks = trace.points.iter().any(|point| point.ack.is_some());
     if !has_acks {
         // Nothing to be ahead of.
         canvas.height = scene.style.size.height();
@@ -185,8 +186,9 @@ struct Trace {
 }
 
 impl Trace {
-    fn of(sequence: &TimeSequence, origin: CaptureTime) -> Option<Self> {
-        let mut una = None;
+    /// Where the beginning was seen, nothing is acknowledged before the first ACK of data.
+    fn of(sequence: &TimeSequence, origin: CaptureTime, from_start: bool) -> Option<Self> {
+        let mut una = from_start.then_some(0.0);
         let points: Vec<TracePoint> = sequence
             .slots()
             .map(|(at, slot)| {

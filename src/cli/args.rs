@@ -141,11 +141,13 @@ impl Args {
         })
     }
 
-    /// A command among the captures, for it came too late.
-    pub(super) fn misplaced_command(&self) -> Option<String> {
+    /// Checks that no command is among the captures, for it came too late.
+    pub(super) fn ensure_command_comes_first(&self) -> anyhow::Result<()> {
         let mut captures = self.captures.iter();
-        let command = captures.find(|path| is_command(path) && !path.exists())?;
-        Some(comes_first(&command.to_string_lossy()))
+        match captures.find(|path| is_command(path) && !path.exists()) {
+            Some(command) => anyhow::bail!(comes_first(&command.to_string_lossy())),
+            None => Ok(()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 
 use super::args::{Args, IoChoice};
 use super::outputs;
@@ -58,9 +58,7 @@ impl Plan {
     /// # Errors
     /// Names the first argument that cannot be honoured.
     pub fn from_args(args: &Args) -> anyhow::Result<Self> {
-        if let Some(message) = args.misplaced_command() {
-            bail!(message);
-        }
+        args.ensure_command_comes_first()?;
         let stdin = args
             .captures
             .iter()

@@ -366,11 +366,8 @@ pub(super) fn stacked(
     let title = format!("{what} – {}", caption.title);
     let top = header(&mut canvas, &title, &joined(notes), &legend_of(parts));
     // A slide is as wide as it is high twice over: four panels in two columns.
-    let columns = if caption.style.size == Size::Slide && parts.len() > 2 {
-        2
-    } else {
-        1
-    };
+    let is_wide = caption.style.size == Size::Slide && parts.len() > 2;
+    let columns = if is_wide { 2 } else { 1 };
     let rows = parts.len().div_ceil(columns);
     let between = (rows - 1) as f64 * ROW_GAP;
     let room = if columns > 1 {

@@ -3,6 +3,7 @@
 mod held;
 mod memory;
 mod queue;
+mod sweep;
 mod young;
 
 use hashbrown::HashTable;
@@ -240,14 +241,8 @@ impl Place {
     }
 }
 
-/// How far one record can move the table's clock, in ns of capture time.
-const JUMP_NS: i64 = 60_000_000_000;
-
 /// A silence of 30 days is none, in ns: the capture's clock was set, and the connection goes on.
 const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
-
-/// How often connections are looked through for those to put away, in ns of capture time.
-const SWEEP_NS: i64 = 10_000_000_000;
 
 impl<O: Observer> FlowTable<O> {
     /// An empty table.
@@ -509,99 +504,5 @@ impl<O: Observer> FlowTable<O> {
     #[inline]
     fn is_syn_or_waits(&self, index: usize, segment: &Segment) -> bool {
         segment.flags.has(TcpFlags::SYN) || !self.heads[index].syns.is_empty()
-    }
-
-    #[inline]
-    fn keep_house(&mut self, at: CaptureTime) {
-        if self.turns_clock(at) {
-            self.turn_clock(at);
-        }
-    }
-
-    /// Sets the clock; `true`, and nothing is changed, when there is more to do at that instant.
-    #[inline]
-    fn turns_clock(&mut self, at: CaptureTime) -> bool {
-        let ahead_ns = at.since(self.now);
-        let more = ahead_ns > JUMP_NS || (ahead_ns > 0 && at >= self.sweep_at);
-        if ahead_ns > 0 && !more {
-            self.now = at;
-        }
-        more
-    }
-
-    #[cold]
-    fn turn_clock(&mut self, at: CaptureTime) {
-        // One record with an absurd time must not make all connections look idle.
-        let soon = if self.now == CaptureTime::MIN {
-            at
-        } else {
-            self.now.plus_ns(JUMP_NS)
-        };
-        self.now = at.min(soon);
-        if self.now >= self.sweep_at {
-            self.sweep_at = self.now.plus_ns(SWEEP_NS);
-            self.sweep();
-        }
-    }
-
-    /// Puts away what is over, and what has been silent for too long, to have its memory back.
-    ///
-    /// Later than [`is_past`](Self::is_past) would: one absurd time, or records out of order, must
-    /// not end a connection that goes on.
-    fn sweep(&mut self) {
-        let limits = self.limits;
-        let soon_ns = limits.linger_ns.min(limits.idle_ns);
-        let refused_until = self.now.plus_ns(-JUMP_NS.saturating_add(soon_ns));
-        for packets in self.half_open.take_refused_until(refused_until, soon_ns) {
-            if let [first, answer] = &packets[..] {
-                let hash = self.hasher.hash(&first.src, &first.dst);
-                self.open_after(hash, &packets, answer);
-            }
-        }
-        let mut index = self.flows.len();
-        while index > 0 {
-            index -= 1;
-            let head = &self.heads[index];
-            let silent_ns = self.now.since(head.last_at).saturating_sub(JUMP_NS);
-            // Whether a connection is over takes its state, which nothing but silence is no reason to make.
-            let goes_on = self.flows[index].is_none() && !head.young_ends;
-            if silent_ns < (if goes_on { limits.idle_ns } else { soon_ns }) {
-                continue;
-            }
-            if limits.ended(self.state(index), silent_ns) {
-                self.close(index, false);
-            }
-        }
-        let past_ns = JUMP_NS.saturating_add(self.limits.idle_ns);
-        let until = self.now.plus_ns(-past_ns);
-        for packets in self.half_open.take_until(until, limits.idle_ns / 8) {
-            self.put_away(&packets, false);
-        }
-    }
-
-    /// Puts away a quarter of the connections: first those without payload, then those that have
-    /// been silent longest.
-    fn make_room(&mut self) {
-        let rank = |head: &Head, flow: &Option<Box<Flow<O::Flow>>>| {
-            let has_payload = flow
-                .as_ref()
-                .map_or_else(|| head.young_payload, |flow| flow.connection.has_payload());
-            (has_payload, head.last_at)
-        };
-        let mut ranks: Vec<(bool, CaptureTime)> = self
-            .heads
-            .iter()
-            .zip(&self.flows)
-            .map(|(head, flow)| rank(head, flow))
-            .collect();
-        let quarter = ranks.len() / 4;
-        let (_, &mut limit, _) = ranks.select_nth_unstable(quarter);
-        let mut index = self.flows.len();
-        while index > 0 {
-            index -= 1;
-            if rank(&self.heads[index], &self.flows[index]) <= limit {
-                self.close(index, true);
-            }
-        }
     }
 }

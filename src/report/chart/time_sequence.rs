@@ -171,8 +171,20 @@ struct TracePoint {
     data: Option<(f64, f64)>,
     ack: Option<(f64, f64)>,
     window: Option<(f64, f64)>,
-    /// The cumulative ACK, of this slot or the last one before it.
+    /// The cumulative ACK as the slot ends, and as it begins.
     una: Option<f64>,
+    una_before: Option<f64>,
+}
+
+impl TracePoint {
+    /// How far its data is ahead of the cumulative ACK. What passes first in a slot is told from the ACK as
+    /// the slot begins, what passes last from that as it ends: a slot may be longer than a round trip.
+    fn ahead(&self) -> Option<(f64, f64)> {
+        let (start, end) = self.data?;
+        let first = start - self.una_before.or(self.una)?;
+        let last = end - self.una?;
+        Some((first.min(last), first.max(last)))
+    }
 }
 
 /// What is drawn, and its extent.
@@ -194,6 +206,7 @@ impl Trace {
             .map(|(at, slot)| {
                 let pair = |reach: crate::observe::Reach| (reach.min as f64, reach.max as f64);
                 let ack = slot.ack().map(pair);
+                let una_before = una;
                 una = ack.map_or(una, |(_, last)| Some(last));
                 TracePoint {
                     at_s: seconds(at, origin),
@@ -201,6 +214,7 @@ impl Trace {
                     ack,
                     window: slot.window().map(pair),
                     una,
+                    una_before,
                 }
             })
             .collect();
@@ -247,9 +261,9 @@ impl Trace {
     fn ahead_range(&self, sequence: &TimeSequence) -> (f64, f64) {
         let (mut low, mut high) = (0.0_f64, 1.0_f64);
         for point in &self.points {
-            if let (Some((start, end)), Some(una)) = (point.data, point.una) {
-                low = low.min(start - una);
-                high = high.max(end - una);
+            if let Some((start, end)) = point.ahead() {
+                low = low.min(start);
+                high = high.max(end);
             }
         }
         for mark in marks(sequence) {
@@ -275,32 +289,25 @@ impl Trace {
         windows.get(windows.len() * 9 / 10).copied()
     }
 
-    /// The cumulative ACK at an instant.
+    /// The cumulative ACK as the slot of an instant begins.
     fn una_at(&self, at: CaptureTime) -> Option<f64> {
         let at_s = seconds(at, self.origin);
         let after = self.points.partition_point(|point| point.at_s <= at_s);
-        self.points[..after].last()?.una
+        let point = self.points[..after].last()?;
+        point.una_before.or(point.una)
     }
 
     fn draw(&self, canvas: &mut Canvas, panel: &Panel, sequence: &TimeSequence, relative: bool) {
-        let zero = |una: Option<f64>| if relative { una } else { Some(0.0) };
         self.draw_window(canvas, panel, relative);
         self.draw_ack(canvas, panel, relative);
         // SACK follows the data so closely that either would hide the other; so it is a wide bar
         // behind.
         self.draw_marks(canvas, panel, sequence, relative, &MARKS[..1]);
         for point in &self.points {
-            let (Some((start, end)), Some(zero)) = (point.data, zero(point.una)) else {
-                continue;
-            };
-            bar(
-                canvas,
-                panel,
-                point.at_s,
-                (start - zero, end - zero),
-                2.0,
-                DATA,
-            );
+            let data = if relative { point.ahead() } else { point.data };
+            if let Some(data) = data {
+                bar(canvas, panel, point.at_s, data, 2.0, DATA);
+            }
         }
         self.draw_marks(canvas, panel, sequence, relative, &MARKS[1..]);
     }
@@ -433,4 +440,29 @@ fn bar(
 
 fn seconds(at: CaptureTime, origin: CaptureTime) -> f64 {
     at.since(origin) as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_ahead_by_what_is_in_flight_however_long_a_slot_is() {
+        // 40 kB pass in the slot and are acknowledged, with 2 kB in flight as it begins and 3 kB as it ends.
+        let point = TracePoint {
+            at_s: 0.0,
+            data: Some((2e3, 43e3)),
+            ack: Some((1e3, 40e3)),
+            window: None,
+            una: Some(40e3),
+            una_before: Some(0.0),
+        };
+        assert_eq!(point.ahead(), Some((2e3, 3e3)));
+        // Before the first ACK that is seen, that ACK tells.
+        let first = TracePoint {
+            una_before: None,
+            ..point
+        };
+        assert_eq!(first.ahead(), Some((-38e3, 3e3)));
+    }
 }

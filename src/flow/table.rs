@@ -389,17 +389,11 @@ impl<O: Observer> FlowTable<O> {
                 return None;
             }
         }
-        let index = self.open_after(hash, &before, segment);
-        Some((index, self.direction(index, segment)))
-    }
-
-    /// Opens a connection that has had the packets `before`, if any, and is going on with `segment`.
-    fn open_after(&mut self, hash: u64, before: &[Segment], segment: &Segment) -> usize {
         let index = self.open(hash, before.first().unwrap_or(segment));
-        for packet in before {
+        for packet in &before {
             self.pass(index, self.direction(index, packet), packet);
         }
-        index
+        Some((index, self.direction(index, segment)))
     }
 
     /// Nothing came after these packets of a connection.

@@ -138,31 +138,39 @@ proptest! {
     }
 }
 
+const SYN: TcpFlags = TcpFlags::SYN;
+const SYN_ACK: TcpFlags = TcpFlags::SYN.with(TcpFlags::ACK);
+
+/// Connections of so many clients, 3 s apart, with packets a second apart: the client's flags and the
+/// server's in turn.
+fn attempts(clients: u16, flags: impl Fn(u16) -> Vec<TcpFlags>) -> Vec<Segment> {
+    let server = Endpoint::v4([10, 0, 0, 9], 80);
+    let attempt = |number: u16| {
+        let client = Endpoint::v4([10, 1, 0, 1], number);
+        let flags = flags(number).into_iter().enumerate();
+        let packets = flags.map(|(place, flags)| {
+            let ordinal = 3 * u64::from(number) + place as u64;
+            let ends = [(client, server), (server, client)][place % 2];
+            Segment {
+                at: CaptureTime::from_ns(ordinal as i64 * 1_000_000_000),
+                ordinal,
+                flags,
+                ..Segment::empty(ends.0, ends.1)
+            }
+        });
+        packets.collect::<Vec<_>>()
+    };
+    (0..clients).flat_map(attempt).collect()
+}
+
 /// Handshakes that nothing follows, half of them complete, over more than an hour: none is over, so
 /// what its state would take is not taken.
 #[test]
 fn silent_handshakes_stay_as_small_as_they_are() {
-    const SYN: u16 = TcpFlags::SYN.0;
-    const SYN_ACK: u16 = TcpFlags::SYN.with(TcpFlags::ACK).0;
-    let client = |number: u16| Endpoint::v4([10, 1, 0, 1], number);
-    let server = Endpoint::v4([10, 0, 0, 9], 80);
     let mut table = FlowTable::new(Ended::<true>::default(), FlowLimits::default());
-    for number in 0..2000_u16 {
-        let packets = [
-            (client(number), server, SYN),
-            (server, client(number), SYN_ACK),
-            (client(number), server, TcpFlags::ACK.0),
-        ];
-        let packets = packets.into_iter().take(2 + usize::from(number % 2));
-        for (place, (src, dst, flags)) in packets.enumerate() {
-            let ordinal = 3 * u64::from(number) + place as u64;
-            table.on_segment(&Segment {
-                at: CaptureTime::from_ns(ordinal as i64 * 1_000_000_000),
-                ordinal,
-                flags: TcpFlags(flags),
-                ..Segment::empty(src, dst)
-            });
-        }
+    let parts = |number: u16| [SYN, SYN_ACK, TcpFlags::ACK][..2 + usize::from(number % 2)].to_vec();
+    for segment in attempts(2000, parts) {
+        table.on_segment(&segment);
     }
     assert!(
         table.memory_bytes() < 2000 * 400,
@@ -176,4 +184,47 @@ fn silent_handshakes_stay_as_small_as_they_are() {
         (packets.len(), of(2), of(3), facts.cut_by_limit),
         (2000, 1000, 1000, 0)
     );
+}
+
+/// A SYN that was refused is over: it is put away some minutes later, and no others with it.
+#[test]
+fn refused_attempts_do_not_stay() {
+    let refusal = TcpFlags::RST.with(TcpFlags::ACK);
+    for (answer, ended_early) in [(refusal, 1900..2000), (SYN_ACK, 0..1)] {
+        let mut table = FlowTable::new(Ended::<true>::default(), FlowLimits::default());
+        for segment in attempts(2000, |_| vec![SYN, answer]) {
+            table.on_segment(&segment);
+        }
+        let ended = table.observer_mut().0.clone();
+        assert!(ended_early.contains(&ended.len()), "{}", ended.len());
+        let whole = |(_, taken, cut): &End| taken.len() == 2 && !cut;
+        assert!(ended.iter().all(whole));
+        let (ended, _) = table.finish();
+        assert!(ended.0.len() == 2000 && ended.0.iter().all(whole));
+    }
+}
+
+/// When half of them are put away for want of memory, the answers that stay move closer together.
+#[test]
+fn answers_stay_with_what_they_answer() {
+    let clients = 1000;
+    let mut table = FlowTable::new(Ended::<true>::default(), FlowLimits::default());
+    // Every third is not answered.
+    let answered = |number: u16| !number.is_multiple_of(3);
+    let parts = |number: u16| [SYN, SYN_ACK][..=usize::from(answered(number))].to_vec();
+    for segment in attempts(clients, parts) {
+        table.on_segment(&segment);
+    }
+    let before = table.memory_bytes();
+    table.put_away_half_open();
+    assert!(table.memory_bytes() < before * 3 / 4, "{before}");
+    let (ended, facts) = table.finish();
+    let cut = facts.cut_by_limit;
+    assert!((490..=510).contains(&cut), "{cut}");
+    for (first, taken, _) in &ended.0 {
+        let ordinals: Vec<u64> = taken.iter().map(|&(_, ordinal)| ordinal).collect();
+        let packets = 1 + u64::from(answered((first / 3) as u16));
+        assert_eq!(ordinals, (*first..first + packets).collect::<Vec<_>>());
+    }
+    assert_eq!(ended.0.len(), usize::from(clients));
 }

@@ -50,18 +50,12 @@ impl<O: Observer> FlowTable<O> {
     fn sweep(&mut self) {
         let limits = self.limits;
         let soon_ns = limits.linger_ns.min(limits.idle_ns);
-        let refused_until = self.now.plus_ns(-JUMP_NS.saturating_add(soon_ns));
-        for packets in self.half_open.take_refused_until(refused_until, soon_ns) {
-            if let [first, answer] = &packets[..] {
-                let hash = self.hasher.hash(&first.src, &first.dst);
-                self.open_after(hash, &packets, answer);
-            }
-        }
+        let now = self.now.plus_ns(-JUMP_NS);
         let mut index = self.flows.len();
         while index > 0 {
             index -= 1;
             let head = &self.heads[index];
-            let silent_ns = self.now.since(head.last_at).saturating_sub(JUMP_NS);
+            let silent_ns = now.since(head.last_at);
             // Whether a connection is over takes its state, which nothing but silence is no reason to make.
             let goes_on = self.flows[index].is_none() && !head.young_ends;
             if silent_ns < (if goes_on { limits.idle_ns } else { soon_ns }) {
@@ -71,10 +65,14 @@ impl<O: Observer> FlowTable<O> {
                 self.close(index, false);
             }
         }
-        let past_ns = JUMP_NS.saturating_add(self.limits.idle_ns);
-        let until = self.now.plus_ns(-past_ns);
-        for packets in self.half_open.take_until(until, limits.idle_ns / 8) {
-            self.put_away(&packets, false);
+        // A SYN that was refused is over (RFC 9293 section 3.10.7.3).
+        let refused = self
+            .half_open
+            .take_refused_until(now.plus_ns(-soon_ns), soon_ns);
+        let idle_until = now.plus_ns(-limits.idle_ns);
+        let idle = self.half_open.take_until(idle_until, limits.idle_ns / 8);
+        for packets in refused.iter().chain(&idle) {
+            self.put_away(packets, false);
         }
     }
 

@@ -137,10 +137,8 @@ impl CaptureAnalysis {
             facts.tcp_records + facts.tally.total(),
             "a record got lost"
         );
-        // At once as large as they get: those of a scan would be copied while they grow.
-        let count = |of: fn(&Recorder<SEGMENTS>) -> usize| recorders.iter().map(of).sum();
-        let mut records = Vec::with_capacity(count(|recorder| recorder.connections.len()));
-        let mut silent = Vec::with_capacity(count(|recorder| recorder.silent.len()));
+        let mut records: Vec<Box<ConnectionRecord>> = Vec::new();
+        let mut silent: Vec<u64> = Vec::new();
         for mut recorder in recorders {
             records.append(&mut recorder.connections);
             silent.append(&mut recorder.silent);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::charts::ChartArgs;
 use super::limits::{CaptureArgs, LimitArgs, whole};
@@ -121,9 +121,6 @@ pub struct Args {
     pub limits: LimitArgs,
 }
 
-/// Commands, which come before their options.
-const COMMANDS: [&str; 2] = ["path", "study"];
-
 impl Args {
     /// What was typed. Ends the program where it was help that was asked for, or where it makes no
     /// sense.
@@ -151,8 +148,11 @@ impl Args {
     }
 }
 
+/// Whether a word is the name of a command.
 fn is_command(word: &Path) -> bool {
-    COMMANDS.iter().any(|command| word == Path::new(command))
+    let args = Args::command();
+    let mut commands = args.get_subcommands();
+    commands.any(|command| word == Path::new(command.get_name()))
 }
 
 fn comes_first(command: &str) -> String {

@@ -137,6 +137,9 @@ impl HalfFlow {
     /// the cumulative ACK where a repair begins, or else from the highest byte repeated in it on (RFC 6675
     /// section 2, `HighRxt`). After new data nobody knows.
     fn missing_since_repeat(&self, start: i64, at: CaptureTime, most: u16) -> u16 {
+        if start >= self.high {
+            return 0;
+        }
         let from = if self.recovery_until.is_none() {
             self.una
         } else {
@@ -146,7 +149,7 @@ impl HalfFlow {
         };
         let known = at.plus_ns(-self.upstream.min_ns().unwrap_or(0));
         let packet = self.packet_payload();
-        from.filter(|_| start < self.high).map_or(0, |from| {
+        from.map_or(0, |from| {
             self.holes.packets_missing(from, start, known, packet, most)
         })
     }

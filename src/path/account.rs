@@ -7,7 +7,7 @@ use super::PathConfig;
 use super::calibrate::Calibration;
 use super::clock::Heading;
 use super::flows::PathFlow;
-use super::held::{self, Held};
+use super::held;
 use super::losses::{Drop, DropCause};
 use super::probe::TOLERANCE_NS;
 use super::queue::Amount;
@@ -88,12 +88,13 @@ impl<'a> Account<'a> {
         spool: &Spool,
         known: &Known,
     ) -> Self {
-        let held = held::find(spool, &known.headings, calibration);
         let of_way = |heading: Heading| {
             let mut account = Self::new(config, calibration.clone(), firsts);
             account.only = Some(heading);
-            account.hold(&held);
-            for note in spool.notes() {
+            let held = held::find(spool, &known.headings, calibration, heading);
+            account.ways[heading as usize].drops_at_head = held.at_head;
+            account.held = held.until.into_iter();
+            for note in spool.notes(heading) {
                 account.note(&note, known);
             }
             account
@@ -124,14 +125,6 @@ impl<'a> Account<'a> {
                 self.signs[number] = signs;
             }
         }
-    }
-
-    /// Lets the packets that will be dropped wait before they are.
-    fn hold(&mut self, held: &Held) {
-        for (way, at_head) in self.ways.iter_mut().zip(held.at_head) {
-            way.drops_at_head = at_head;
-        }
-        self.held = held.until.clone().into_iter();
     }
 
     /// The clocks and links that all rests on.

@@ -193,7 +193,8 @@ fn measure_way(
 ) -> WayShown {
     let mut way = WayShown::default();
     let link = &known.links[heading as usize];
-    for note in spool.notes().filter(|note| note.kind == Kind::Passed) {
+    let notes = spool.notes(heading);
+    for note in notes.filter(|note| note.kind == Kind::Passed) {
         let of_note = headings.get(note.flow as usize).copied().flatten();
         if of_note.unwrap_or(Heading::Forward) != heading {
             continue;

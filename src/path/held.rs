@@ -7,22 +7,21 @@
 
 use super::calibrate::Calibration;
 use super::clock::Heading;
-use super::spool::{Kind, Note, Spool};
+use super::spool::{Kind, Spool};
 
-/// When packets left that were dropped.
+/// When packets of one way left that were dropped.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Ways whose queue drops at the head.
-    pub(super) at_head: [bool; 2],
-    /// When each packet that was dropped by then left, in the order of the notes, in ns by the
-    /// first point's clock; `None` where it did not wait.
+    /// The queue drops at the head.
+    pub(super) at_head: bool,
+    /// When each packet that was dropped by then left, in the order of the notes of the way, in ns
+    /// by the first point's clock; `None` where it did not wait.
     pub(super) until: Vec<Option<i64>>,
 }
 
 /// A packet that was dropped.
 #[derive(Clone, Copy, Debug)]
 struct Lost {
-    way: usize,
     flow: u32,
     at: i64,
     /// When the next packet of its flow, and of its way, left the queue.
@@ -36,75 +35,77 @@ impl Lost {
     }
 }
 
-/// Finds out whether drops were at the head, and until when the dropped packets waited.
-pub(super) fn find(spool: &Spool, headings: &[Option<Heading>], calibration: &Calibration) -> Held {
+/// Finds out whether drops of a way were at the head, and until when the dropped packets waited.
+pub(super) fn find(
+    spool: &Spool,
+    headings: &[Option<Heading>],
+    calibration: &Calibration,
+    way: Heading,
+) -> Held {
     if spool.lost() < ROW_MIN as u64 {
         return Held::default();
     }
-    let lost = lost(spool, headings, calibration);
-    let mut at_head = [false; 2];
-    let mut until = vec![None; lost.len()];
-    for (way, at_head) in at_head.iter_mut().enumerate() {
-        let of_way: Vec<&Lost> = lost.iter().filter(|lost| lost.way == way).collect();
-        let sending_ns = calibration.sending_ns(way);
-        let Some(queue) = [0, 1]
-            .into_iter()
-            .find(|&queue| follows_law(&of_way, queue, sending_ns))
-        else {
-            continue;
-        };
-        *at_head = true;
-        for (until, lost) in until.iter_mut().zip(&lost) {
-            if lost.way == way {
-                *until = lost.until[queue];
-            }
-        }
+    let noted = lost(spool, headings, calibration, way);
+    let lost: Vec<&Lost> = noted.iter().flatten().collect();
+    let sending_ns = calibration.sending_ns(way as usize);
+    let queue = [0, 1]
+        .into_iter()
+        .find(|&queue| follows_law(&lost, queue, sending_ns));
+    let until = |lost: &Option<Lost>| lost.as_ref()?.until[queue?];
+    Held {
+        at_head: queue.is_some(),
+        until: noted.iter().map(until).collect(),
     }
-    Held { at_head, until }
 }
 
-fn lost(spool: &Spool, headings: &[Option<Heading>], calibration: &Calibration) -> Vec<Lost> {
-    let mut all: Vec<Lost> = Vec::new();
-    // Those that the next packet of a flow, or of a way, is waited for.
+/// The packets that were dropped, in the order of the notes of a way; `None` for those that went the
+/// other way.
+fn lost(
+    spool: &Spool,
+    headings: &[Option<Heading>],
+    calibration: &Calibration,
+    way: Heading,
+) -> Vec<Option<Lost>> {
+    let mut all: Vec<Option<Lost>> = Vec::new();
+    // Those that the next packet of a flow, or of the way, is waited for.
     let mut of_flow: Vec<Vec<usize>> = vec![Vec::new(); headings.len()];
-    let mut of_way: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
-    for note in spool.notes() {
-        let way = heading(&note, headings) as usize;
+    let mut of_way: Vec<usize> = Vec::new();
+    let link = &calibration.links[way as usize];
+    for note in spool.notes(way) {
         let flow = note.flow as usize;
-        let packet = calibration.passed(&note);
+        let goes = headings.get(flow).copied().flatten();
+        if goes.unwrap_or(Heading::Forward) != way {
+            all.extend((note.kind == Kind::Lost).then_some(None));
+            continue;
+        }
         match note.kind {
             Kind::Passed => {
-                if of_way[way].is_empty() && of_flow[flow].is_empty() {
+                if of_way.is_empty() && of_flow[flow].is_empty() {
                     continue;
                 }
-                let leaves =
-                    calibration.links[way].leaves(packet.at, packet.left_at, packet.left_before);
-                for index in of_flow[flow].drain(..) {
-                    all[index].until[0] = Some(leaves);
-                }
-                for index in of_way[way].drain(..) {
-                    all[index].until[1] = Some(leaves);
+                let packet = calibration.passed(&note);
+                let leaves = link.leaves(packet.at, packet.left_at, packet.left_before);
+                for (waiting, queue) in [(&mut of_flow[flow], 0), (&mut of_way, 1)] {
+                    for index in waiting.drain(..) {
+                        if let Some(lost) = &mut all[index] {
+                            lost.until[queue] = Some(leaves);
+                        }
+                    }
                 }
             }
             Kind::Lost => {
                 of_flow[flow].push(all.len());
-                of_way[way].push(all.len());
-                all.push(Lost {
-                    way,
+                of_way.push(all.len());
+                all.push(Some(Lost {
                     flow: note.flow,
-                    at: packet.at,
+                    at: calibration.passed(&note).at,
                     until: [None; 2],
-                });
+                }));
             }
             Kind::Appeared => {}
         }
     }
     all
-}
-
-fn heading(note: &Note, headings: &[Option<Heading>]) -> Heading {
-    let heading = headings.get(note.flow as usize).copied().flatten();
-    heading.unwrap_or(Heading::Forward)
 }
 
 /// Whether drops come when `CoDel` would drop, in queues of each flow (0) or of all packets (1).
@@ -174,7 +175,6 @@ mod tests {
         let lost: Vec<Lost> = times
             .iter()
             .map(|&ms| Lost {
-                way: 0,
                 flow: 0,
                 at: (ms - 20) * MS,
                 until: [Some(ms * MS); 2],
@@ -202,7 +202,6 @@ mod tests {
     #[test]
     fn nothing_is_dropped_that_waited_less_than_the_target() {
         let lost = [200, 300, 371, 429, 479].map(|ms| Lost {
-            way: 0,
             flow: 0,
             at: (ms - 2) * MS,
             until: [Some(ms * MS); 2],

@@ -4,6 +4,8 @@
 //! out to be. Notes are written as differences to the one before, in 24 bytes each, where a capture
 //! has 100 and more; those few that do not fit, after a pause of seconds, are written in full.
 
+use super::clock::Heading;
+
 /// What became of one packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Note {
@@ -66,13 +68,19 @@ const APPEARED: u16 = 2 << 8;
 const AFTER_ANOTHER: u16 = 4 << 8;
 const IN_FULL: u16 = 8 << 8;
 
-/// Notes in the order they were made.
+/// Notes, those of each way in the order they were made: each way is gone through on its own.
 #[derive(Debug, Default)]
 pub(super) struct Spool {
-    blocks: Vec<Vec<u8>>,
+    ways: [Lane; 2],
     blocks_max: usize,
-    last: Last,
     lost: u64,
+}
+
+/// The notes of one way.
+#[derive(Debug, Default)]
+struct Lane {
+    blocks: Vec<Vec<u8>>,
+    last: Last,
 }
 
 /// What notes are written as differences to: the note before, by the point where its packet came in.
@@ -100,24 +108,26 @@ impl Spool {
 
     /// Whether no more should be added: memory is bounded.
     pub(super) fn is_full(&self) -> bool {
-        self.blocks.len() >= self.blocks_max
+        self.blocks() >= self.blocks_max
     }
 
     /// Whether it can be gone through several times in no time.
     pub(super) fn is_short(&self) -> bool {
-        self.blocks.len() <= BLOCKS_SHORT
+        self.blocks() <= BLOCKS_SHORT
     }
 
+    fn blocks(&self) -> usize {
+        self.ways.iter().map(|lane| lane.blocks.len()).sum()
+    }
+
+    /// Adds a note of a packet that goes one way. As long as it is not known which, it may be either:
+    /// who reads a way leaves out what turned out to go the other.
     #[inline]
-    pub(super) fn add(&mut self, note: &Note) {
-        let room = self.blocks.last().map_or(0, |block| BLOCK - block.len());
-        if room < LONG {
-            self.blocks.push(Vec::with_capacity(BLOCK));
+    pub(super) fn add(&mut self, note: &Note, heading: Option<Heading>) {
+        match heading {
+            Some(heading) => self.ways[heading as usize].add(note),
+            None => self.ways.iter_mut().for_each(|lane| lane.add(note)),
         }
-        let Some(block) = self.blocks.last_mut() else {
-            return;
-        };
-        write(note, &mut self.last, block);
         self.lost += u64::from(note.kind == Kind::Lost);
     }
 
@@ -126,17 +136,30 @@ impl Spool {
         self.lost
     }
 
-    /// All notes, from the first on.
-    pub(super) fn notes(&self) -> Notes<'_> {
+    /// The notes of one way, from the first on, and those that were of neither yet.
+    pub(super) fn notes(&self, heading: Heading) -> Notes<'_> {
         Notes {
-            blocks: &self.blocks,
+            blocks: &self.ways[heading as usize].blocks,
             at: 0,
             last: Last::default(),
         }
     }
 }
 
-/// Reads a spool.
+impl Lane {
+    #[inline]
+    fn add(&mut self, note: &Note) {
+        let room = self.blocks.last().map_or(0, |block| BLOCK - block.len());
+        if room < LONG {
+            self.blocks.push(Vec::with_capacity(BLOCK));
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            write(note, &mut self.last, block);
+        }
+    }
+}
+
+/// Reads one way of a spool.
 pub(super) struct Notes<'a> {
     blocks: &'a [Vec<u8>],
     at: usize,
@@ -328,15 +351,31 @@ mod tests {
         })
     }
 
+    fn heading() -> impl Strategy<Value = Option<Heading>> {
+        prop_oneof![
+            Just(None),
+            Just(Some(Heading::Forward)),
+            Just(Some(Heading::Reverse)),
+        ]
+    }
+
     proptest! {
         #[test]
-        fn what_was_noted_is_read_again(notes in proptest::collection::vec(note(), 0..300)) {
+        fn what_was_noted_is_read_again(
+            notes in proptest::collection::vec((note(), heading()), 0..300),
+        ) {
             let mut spool = Spool::new(u64::MAX);
-            for note in &notes {
-                spool.add(note);
+            for &(note, heading) in &notes {
+                spool.add(&note, heading);
             }
-            let read: Vec<Note> = spool.notes().collect();
-            prop_assert_eq!(read, notes);
+            for way in [Heading::Forward, Heading::Reverse] {
+                let read: Vec<Note> = spool.notes(way).collect();
+                let of_way = notes.iter().filter(|(_, heading)| heading.is_none_or(|it| it == way));
+                let noted: Vec<Note> = of_way.map(|&(note, _)| note).collect();
+                prop_assert_eq!(read, noted);
+            }
+            let lost = notes.iter().filter(|(note, _)| note.kind == Kind::Lost).count();
+            prop_assert_eq!(spool.lost(), lost as u64);
         }
     }
 
@@ -347,7 +386,7 @@ mod tests {
         for packet in 0..10_000_u64 {
             let at = 1_700_000_000_000_000_000 + packet.cast_signed() * 120_000;
             let left_at = at + 20_000_000 + packet.cast_signed() * 7919 % 8_000_000;
-            spool.add(&Note {
+            let note = Note {
                 flow: 3,
                 ip_len: 1500,
                 at,
@@ -356,12 +395,14 @@ mod tests {
                 frame: packet * 2,
                 left_frame: packet * 2,
                 ..Note::default()
-            });
+            };
+            spool.add(&note, Some(Heading::Forward));
         }
-        let bytes: usize = spool.blocks.iter().map(Vec::len).sum();
+        let bytes: usize = spool.ways[0].blocks.iter().map(Vec::len).sum();
         assert_eq!(bytes, LONG + 9999 * SHORT);
         assert!(!spool.is_full());
-        assert_eq!(spool.notes().count(), 10_000);
+        assert_eq!(spool.notes(Heading::Forward).count(), 10_000);
+        assert_eq!(spool.notes(Heading::Reverse).count(), 0);
     }
 
     #[test]

@@ -181,6 +181,13 @@ pub(super) fn find(matched: Matched<'_>) -> Option<(Steps, Envelopes)> {
 }
 
 impl Matched<'_> {
+    /// Those of one way, then those of the other. What was of neither when it was noted is there
+    /// twice: nothing that passed.
+    fn notes(&self) -> impl Iterator<Item = Note> + '_ {
+        let ways = [Heading::Forward, Heading::Reverse];
+        ways.into_iter().flat_map(|way| self.spool.notes(way))
+    }
+
     fn heading(&self, note: &Note) -> Heading {
         let heading = self.headings.get(note.flow as usize).copied().flatten();
         heading.unwrap_or(Heading::Forward)
@@ -189,7 +196,7 @@ impl Matched<'_> {
     /// The smallest raw delays, as they were if no clock had been set.
     fn envelopes(&self, steps: &Steps) -> Envelopes {
         let mut envelopes = Envelopes::default();
-        for note in self.spool.notes().filter(|note| note.kind == Kind::Passed) {
+        for note in self.notes().filter(|note| note.kind == Kind::Passed) {
             let [first, second] = sightings(&note)
                 .map(|(point, at, frame)| at.saturating_sub(steps.by_ns(point, frame)));
             let raw = second.saturating_sub(first);
@@ -200,7 +207,7 @@ impl Matched<'_> {
 
     /// Record of the first packet that left a point from a record on.
     fn first_left(&self, point: usize, frame: u64) -> u64 {
-        let left = self.spool.notes().filter_map(|note| match note.kind {
+        let left = self.notes().filter_map(|note| match note.kind {
             Kind::Passed => Some((1 - entry(&note), note.left_frame)),
             Kind::Appeared => Some((entry(&note), note.frame)),
             Kind::Lost => None,
@@ -245,7 +252,7 @@ impl<'a> InOrder<'a> {
     fn new(matched: Matched<'a>, steps: &'a Steps, point: usize, drift: f64) -> Self {
         Self {
             ways: [Heading::Forward, Heading::Reverse].map(|way| Stream {
-                notes: matched.spool.notes(),
+                notes: matched.spool.notes(way),
                 matched,
                 steps,
                 point,

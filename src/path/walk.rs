@@ -395,15 +395,16 @@ impl<'a> Walk<'a> {
             }
             Fate::Appeared(exit) => noted(Kind::Appeared, exit),
         };
+        let told = self.known.headings[note.flow as usize];
+        let heading = told.unwrap_or(Heading::Forward);
         let entry = Side::entry(match fate {
-            Fate::Passed(passage) => self.heading(&passage.entry),
-            Fate::Lost(entry, _) => self.heading(entry),
-            Fate::Appeared(exit) => self.heading(exit).opposite(),
+            Fate::Passed(_) | Fate::Lost(..) => heading,
+            Fate::Appeared(_) => heading.opposite(),
         });
         note.has.set(Signs::AT_SECOND, entry == Side::Second);
         match &mut self.sink {
             Sink::Spool(spool) => {
-                spool.add(&note);
+                spool.add(&note, told);
                 if spool.is_full() {
                     let spool = std::mem::take(spool);
                     let account = self.account(&spool);

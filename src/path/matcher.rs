@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::clock::Heading;
 use super::sighting::Sighting;
-use crate::decode::Ecn;
+use super::spool::Signs;
 
 /// One of the two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +36,49 @@ impl Side {
     }
 }
 
-/// A sighting with its time on the common clock.
+/// A packet as one point saw it, with its time on the common clock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
-    pub(super) sighting: Sighting,
+pub(super) struct Packet {
     /// When, by the first point's clock, in ns.
     pub(super) at: i64,
+    /// When, by the point's own clock, in ns.
+    pub(super) own_at: i64,
+    /// Its record.
+    pub(super) frame: u64,
+    pub(super) flow: u32,
+    /// IP total length in bytes.
+    pub(super) ip_len: u32,
+    /// TCP checksum, or 0.
+    pub(super) checksum: u16,
+    pub(super) has: Signs,
+    state: State,
+}
+
+/// A packet that comes up, and what it is told from others by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) key: u64,
+    pub(super) packet: Packet,
+}
+
+impl Seen {
+    /// A sighting of a flow of the walk, dated by the first point's clock.
+    #[inline]
+    pub(super) fn of(sighting: &Sighting, flow: u32, at: i64) -> Self {
+        Self {
+            key: sighting.key,
+            packet: Packet {
+                at,
+                own_at: sighting.at,
+                frame: sighting.frame,
+                flow,
+                ip_len: sighting.ip_len,
+                checksum: sighting.checksum,
+                has: sighting.has,
+                state: State::Waiting,
+            },
+        }
+    }
 }
 
 /// How a packet was seen where it leaves.
@@ -52,63 +89,96 @@ pub(super) struct Exit {
     /// When the packet before it left, by the same clock.
     pub(super) left_before: Option<i64>,
     pub(super) frame: u64,
-    pub(super) ecn: Ecn,
 }
 
 impl Exit {
-    pub(super) fn of(sighting: &Sighting, left_before: Option<i64>) -> Self {
+    pub(super) fn of(packet: &Packet, left_before: Option<i64>) -> Self {
         Self {
-            at: sighting.at,
+            at: packet.own_at,
             left_before,
-            frame: sighting.frame,
-            ecn: sighting.ecn,
+            frame: packet.frame,
         }
     }
-}
-
-/// A packet that is at both points.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Passage {
-    pub(super) entry: Seen,
-    pub(super) exit: Exit,
-    /// Other packets could not be told from it.
-    pub(super) uncertain: bool,
-    /// It left after a packet of its flow that had come in later.
-    pub(super) overtaken: bool,
 }
 
 /// What became of a sighting, in the order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
     /// Found at the other point.
-    Passed(Passage),
+    Passed(Packet, Exit),
     /// Came in, and never left while it was waited for.
-    Lost(Seen, bool),
+    Lost(Packet),
     /// Left without having come in.
-    Appeared(Seen),
+    Appeared(Packet),
 }
 
-/// A place in a ring.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    seen: Seen,
-    /// When the packet before it left, where it is one that leaves.
-    left_before: Option<i64>,
-    /// The next one with the same key at the same point.
-    next: u64,
-    state: State,
-    /// Another with the same key was waiting at the same time.
-    has_twin: bool,
-    /// When it was found, a packet of its flow that came in later had been.
-    overtaken: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Waiting,
-    /// Found: what it became, if this is the point where it came in.
-    Found(Option<Exit>),
+    /// Found at the other point; this is where it came in.
+    Passed,
+    /// Found at the other point, where it came in.
+    Left,
 }
+
+/// A place in a ring: a line of the cache, since behind a packet that is lost millions may wait.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    packet: Packet,
+    /// While it waits its key, the next slot with the same key, and when the packet before it left,
+    /// where it is one that leaves; when it has passed its exit.
+    words: [u64; 3],
+}
+
+const _: () = assert!(size_of::<Slot>() <= 64);
+
+impl Slot {
+    #[inline]
+    fn waiting(seen: Seen, left_before: Option<i64>) -> Self {
+        Self {
+            packet: seen.packet,
+            words: [seen.key, u64::MAX, word(left_before)],
+        }
+    }
+
+    fn key(&self) -> u64 {
+        self.words[0]
+    }
+
+    /// The next slot with the same key.
+    fn next(&mut self) -> &mut u64 {
+        &mut self.words[1]
+    }
+
+    #[inline]
+    fn pass(&mut self, exit: Exit) {
+        self.packet.state = State::Passed;
+        self.words = [exit.at.cast_unsigned(), exit.frame, word(exit.left_before)];
+    }
+
+    #[inline]
+    fn exit(&self) -> Exit {
+        Exit {
+            at: self.words[0].cast_signed(),
+            left_before: self.left_before(),
+            frame: self.words[1],
+        }
+    }
+
+    #[inline]
+    fn left_before(&self) -> Option<i64> {
+        Some(self.words[2].cast_signed()).filter(|&at| at != NEVER)
+    }
+}
+
+/// A time that may be none.
+#[inline]
+fn word(at: Option<i64>) -> u64 {
+    at.unwrap_or(NEVER).cast_unsigned()
+}
+
+/// No packet is dated by this.
+const NEVER: i64 = i64::MIN;
 
 /// Slots with one key, first and last.
 #[derive(Clone, Copy, Debug)]
@@ -183,72 +253,80 @@ impl Matcher {
         }
     }
 
-    /// The packet of the other point that this one is, if it waits there, and its place.
-    pub(super) fn find(&mut self, side: Side, seen: &Seen) -> Option<(u64, Seen)> {
-        let number = self.choose(side, seen)?;
-        self.rings[side.other() as usize]
-            .get(number)
-            .map(|slot| (number, slot.seen))
+    /// The packet of the other point that this one is, if it waits there, and its place. It is for
+    /// [`settle`](Self::settle) then, and nobody else finds it.
+    #[inline]
+    pub(super) fn find(&mut self, side: Side, seen: &Seen) -> Option<(u64, Packet)> {
+        let Entry::Occupied(chain) = self.chains.entry(key(side.other(), seen.key)) else {
+            return None;
+        };
+        let Chain { head, tail } = *chain.get();
+        let number = if head == tail {
+            chain.remove();
+            head
+        } else {
+            let number = self.choose(side, seen, head);
+            self.unlink(side.other(), seen.key, number);
+            number
+        };
+        let slot = self.rings[side.other() as usize].get(number)?;
+        Some((number, slot.packet))
     }
 
     /// Takes a packet that [`find`](Self::find) found nothing for.
+    #[inline]
     pub(super) fn wait(&mut self, side: Side, seen: Seen, left_before: Option<i64>) {
         let ring = &mut self.rings[side as usize];
         let number = ring.end();
-        let mut slot = Slot {
-            seen,
-            left_before,
-            next: u64::MAX,
-            state: State::Waiting,
-            has_twin: false,
-            overtaken: false,
-        };
-        let chain = self.chains.entry(key(side, &seen)).or_insert(Chain {
+        let mut slot = Slot::waiting(seen, left_before);
+        let chain = self.chains.entry(key(side, seen.key)).or_insert(Chain {
             head: number,
             tail: number,
         });
         if chain.tail != number {
             if let Some(last) = ring.get(chain.tail) {
-                last.next = number;
+                *last.next() = number;
                 // What the checksum tells apart is no twin.
-                if last.seen.sighting.checksum == seen.sighting.checksum {
-                    last.has_twin = true;
-                    slot.has_twin = true;
-                }
+                let is_twin = last.packet.checksum == seen.packet.checksum;
+                last.packet.has.set(Signs::UNCERTAIN, is_twin);
+                slot.packet.has.set(Signs::UNCERTAIN, is_twin);
             }
             chain.tail = number;
         }
-        self.rings[side as usize].slots.push_back(slot);
+        ring.slots.push_back(slot);
     }
 
-    /// Takes a packet that was found: what waits at this place at the other point is this one.
-    /// `left` is how it was seen to leave, if that is here; else it comes in here.
-    pub(super) fn settle(&mut self, side: Side, seen: Seen, number: u64, left: Option<Exit>) {
-        let chain_key = key(side.other(), &seen);
-        self.unlink(side.other(), chain_key, number);
+    /// Takes a packet that was found at this place of the other point. `left` is how it was seen to
+    /// leave, if that is here; else it comes in here.
+    #[inline]
+    pub(super) fn settle(&mut self, side: Side, seen: &Seen, number: u64, left: Option<Exit>) {
         let Some(slot) = self.rings[side.other() as usize].get(number) else {
             return;
         };
+        let other = slot.packet;
         let (flow, at) = if let Some(exit) = left {
-            slot.state = State::Found(Some(exit));
-            let newest = self.newest.get(slot.seen.sighting.flow as usize);
+            let newest = self.newest.get(other.flow as usize);
             let behind = newest.map_or(0, |newest| newest.behind[side.other() as usize]);
-            slot.overtaken = number < behind;
-            (slot.seen.sighting.flow, slot.seen.at)
+            slot.packet.has.set(Signs::OVERTAKEN, number < behind);
+            slot.packet
+                .has
+                .set(Signs::MARKED, is_marked(&other, &seen.packet));
+            slot.pass(exit);
+            (other.flow, other.at)
         } else {
             // Clocks or capturing put it after its exit; it takes its place in the order of
             // arrival all the same.
-            let early = Slot {
-                seen,
-                left_before: None,
-                next: u64::MAX,
-                state: State::Found(Some(Exit::of(&slot.seen.sighting, slot.left_before))),
-                has_twin: slot.has_twin,
-                overtaken: false,
-            };
-            slot.state = State::Found(None);
+            let mut early = Slot::waiting(*seen, None);
+            let is_twin = other.has.has(Signs::UNCERTAIN);
+            early.packet.has.set(Signs::UNCERTAIN, is_twin);
+            early
+                .packet
+                .has
+                .set(Signs::MARKED, is_marked(&seen.packet, &other));
+            early.pass(Exit::of(&other, slot.left_before()));
+            slot.packet.state = State::Left;
             self.rings[side as usize].slots.push_back(early);
-            (seen.sighting.flow, seen.at)
+            (seen.packet.flow, seen.packet.at)
         };
         let mut behind = self.rings.each_ref().map(Ring::end);
         behind[side.other() as usize] = number + 1;
@@ -272,38 +350,34 @@ impl Matcher {
         newest.map_or(i64::MIN, |newest| newest.came)
     }
 
-    /// Among the packets with the same headers that wait at the other point: one with the same
-    /// checksum rather than not; then the oldest of those behind the packet of the flow that was
-    /// found last, since a queue keeps their order; then the oldest.
-    fn choose(&mut self, side: Side, seen: &Seen) -> Option<u64> {
-        let chain = *self.chains.get(&key(side.other(), seen))?;
+    /// Among the packets with the same headers that wait at the other point, from `head` on: one with
+    /// the same checksum rather than not; then the oldest of those behind the packet of the flow that
+    /// was found last, since a queue keeps their order; then the oldest.
+    fn choose(&mut self, side: Side, seen: &Seen, head: u64) -> u64 {
         let ring = &mut self.rings[side.other() as usize];
-        if chain.head == chain.tail {
-            return Some(chain.head);
-        }
-        let (mut best, mut best_rank) = (chain.head, None);
-        let mut number = chain.head;
+        let (mut best, mut best_rank) = (head, None);
+        let mut number = head;
         for _ in 0..CHAIN_STEPS_MAX {
             let Some(slot) = ring.get(number) else { break };
-            let same = slot.seen.sighting.checksum == seen.sighting.checksum;
-            let newest = self.newest.get(slot.seen.sighting.flow as usize);
+            let same = slot.packet.checksum == seen.packet.checksum;
+            let newest = self.newest.get(slot.packet.flow as usize);
             let behind = newest.map_or(0, |newest| newest.behind[side.other() as usize]);
             let rank = (same, number >= behind);
             if best_rank.is_none_or(|best| rank > best) {
                 (best, best_rank) = (number, Some(rank));
             }
-            number = slot.next;
+            number = *slot.next();
         }
-        Some(best)
+        best
     }
 
     /// Takes a slot out of its chain.
-    fn unlink(&mut self, side: Side, chain_key: u64, number: u64) {
-        let Entry::Occupied(mut entry) = self.chains.entry(chain_key) else {
+    fn unlink(&mut self, side: Side, of: u64, number: u64) {
+        let Entry::Occupied(mut entry) = self.chains.entry(key(side, of)) else {
             return;
         };
         let ring = &mut self.rings[side as usize];
-        let next = ring.get(number).map_or(u64::MAX, |slot| slot.next);
+        let next = ring.get(number).map_or(u64::MAX, |slot| *slot.next());
         let chain = entry.get_mut();
         if chain.head == number {
             if chain.tail == number {
@@ -315,14 +389,14 @@ impl Matcher {
         }
         let mut before = chain.head;
         while let Some(slot) = ring.get(before) {
-            if slot.next == number {
-                slot.next = next;
+            if *slot.next() == number {
+                *slot.next() = next;
                 if chain.tail == number {
                     chain.tail = before;
                 }
                 return;
             }
-            before = slot.next;
+            before = *slot.next();
         }
     }
 
@@ -331,29 +405,24 @@ impl Matcher {
     pub(super) fn next_fate(&mut self, now: i64, entry_of: impl Fn(u32) -> Side) -> Option<Fate> {
         for side in [Side::First, Side::Second] {
             while let Some(slot) = self.rings[side as usize].slots.front() {
-                let fate = match slot.state {
-                    State::Found(Some(exit)) => Some(Fate::Passed(Passage {
-                        entry: slot.seen,
-                        exit,
-                        uncertain: slot.has_twin,
-                        overtaken: slot.overtaken,
-                    })),
-                    State::Found(None) => None,
+                let fate = match slot.packet.state {
+                    State::Passed => Some(Fate::Passed(slot.packet, slot.exit())),
+                    State::Left => None,
                     State::Waiting => {
-                        let waited = now.saturating_sub(slot.seen.at) > self.limits.patience_ns;
+                        let (packet, of) = (slot.packet, slot.key());
+                        let waited = now.saturating_sub(packet.at) > self.limits.patience_ns;
                         let crowded =
                             self.rings[side as usize].slots.len() > self.limits.waiting_max;
                         if !waited && !crowded {
                             break;
                         }
-                        let (seen, has_twin) = (slot.seen, slot.has_twin);
                         self.given_up += u64::from(!waited);
                         let number = self.rings[side as usize].base;
-                        self.unlink(side, key(side, &seen), number);
-                        Some(if entry_of(seen.sighting.flow) == side {
-                            Fate::Lost(seen, has_twin)
+                        self.unlink(side, of, number);
+                        Some(if entry_of(packet.flow) == side {
+                            Fate::Lost(packet)
                         } else {
-                            Fate::Appeared(seen)
+                            Fate::Appeared(packet)
                         })
                     }
                 };
@@ -370,11 +439,18 @@ impl Matcher {
 }
 
 /// The two points have chains of their own.
-fn key(side: Side, seen: &Seen) -> u64 {
+#[inline]
+fn key(side: Side, key: u64) -> u64 {
     match side {
-        Side::First => seen.sighting.key,
-        Side::Second => !seen.sighting.key,
+        Side::First => key,
+        Side::Second => !key,
     }
+}
+
+/// Whether a packet came in without a mark of congestion and left with one.
+#[inline]
+fn is_marked(entry: &Packet, exit: &Packet) -> bool {
+    exit.has.has(Signs::CE) && !entry.has.has(Signs::CE)
 }
 
 /// Memory of a packet that waits, in bytes: rings double, and its chain is beside it.

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use foldhash::quality::FixedState;
 
+use super::spool::Signs;
 use crate::capture::Record;
 use crate::decode::DecodeOptions;
 use crate::decode::{
@@ -224,10 +225,14 @@ impl Print {
         })
     }
 
-    /// Whether it asks for a new connection.
-    pub(super) fn is_syn(&self) -> bool {
-        self.segment
-            .is_some_and(|segment| segment.flags.has(TcpFlags::SYN))
+    fn signs(&self) -> Signs {
+        let segment = self.segment.as_ref();
+        let is_syn = segment.is_some_and(|segment| segment.flags.has(TcpFlags::SYN));
+        let mut signs = Signs::default();
+        signs.set(Signs::PAYLOAD, self.payload_len() > 0);
+        signs.set(Signs::SYN, is_syn);
+        signs.set(Signs::CE, self.packet.ecn == Ecn::Ce);
+        signs
     }
 
     /// Whether the snap length cut its TCP header.
@@ -358,7 +363,7 @@ fn write_other(hasher: &mut impl Hasher, packet: &IpPacket, identity: Identity) 
     }
 }
 
-/// A packet as the matching sees it: in one cache line, since millions may wait.
+/// A packet as one point saw it, as far as matching needs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sighting {
     /// When, by the point's own clock, in ns.
@@ -371,16 +376,13 @@ pub(super) struct Sighting {
     pub(super) flow: u32,
     /// IP total length in bytes.
     pub(super) ip_len: u32,
-    /// TCP payload in bytes.
-    pub(super) payload_len: u32,
     /// TCP checksum, or 0.
     pub(super) checksum: u16,
-    pub(super) ecn: Ecn,
-    /// Asks for a new connection.
-    pub(super) is_syn: bool,
+    /// Whether it has payload, asks for a new connection, is marked.
+    pub(super) has: Signs,
 }
 
-const _: () = assert!(size_of::<Sighting>() <= 48);
+const _: () = assert!(size_of::<Sighting>() <= 40);
 
 impl Sighting {
     pub(super) fn of(print: &Print, flow: u32, rules: Rules) -> Self {
@@ -392,10 +394,8 @@ impl Sighting {
             ip_len: print
                 .segment
                 .map_or(print.packet.len, |segment| segment.ip_len),
-            payload_len: print.payload_len(),
             checksum: print.checksum,
-            ecn: print.packet.ecn,
-            is_syn: print.is_syn(),
+            has: print.signs(),
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Appeared,
 }
 
-/// Properties of a packet, each a bit.
+/// Properties of a packet, each a bit; a note keeps the lower eight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Signs(u16);
 
@@ -51,6 +51,13 @@ impl Signs {
     pub(super) const LATER_LEFT: u16 = 64;
     /// It came in, or appeared, at the second point.
     pub(super) const AT_SECOND: u16 = 128;
+    /// Marked "congestion experienced" where it was seen.
+    pub(super) const CE: u16 = 256;
+
+    /// What a note keeps.
+    pub(super) fn noted(self) -> Self {
+        Self(self.0 & NOTED)
+    }
 
     #[inline]
     pub(super) fn set(&mut self, sign: u16, holds: bool) {
@@ -63,6 +70,8 @@ impl Signs {
     }
 }
 
+/// The lower eight bits.
+const NOTED: u16 = 0xff;
 const LOST: u16 = 1 << 8;
 const APPEARED: u16 = 2 << 8;
 const AFTER_ANOTHER: u16 = 4 << 8;
@@ -276,7 +285,7 @@ fn read(block: &[u8], at: &mut usize, last: &mut Last) -> Option<Note> {
             LOST => Kind::Lost,
             _ => Kind::Appeared,
         },
-        has: Signs(signs & 0xff),
+        has: Signs(signs & NOTED),
         flow: u32_at(4),
         ..Note::default()
     };

@@ -12,7 +12,7 @@ use super::calibrate::{Calibration, calibrate};
 use super::clock::{Clock, ClockChoice, Heading};
 use super::envelope::Envelopes;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
-use super::matcher::{Exit, Fate, MatchLimits, Matcher, Seen, Side};
+use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen, Side};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
@@ -212,15 +212,15 @@ impl<'a> Walk<'a> {
         self.firsts = self
             .trails
             .each_ref()
-            .map(|trail| trail.next.map(|seen| seen.sighting.at));
+            .map(|trail| trail.next.map(|seen| seen.packet.own_at));
         if let Some(calibration) = self.given {
             let account = Account::new(self.config, calibration.clone(), self.firsts);
             self.sink = Sink::Account(Box::new(account));
         }
         while let Some((side, seen)) = self.step() {
-            self.take(side, seen);
+            self.take(side, &seen);
             // All that waits is as old as the walk, or older.
-            while let Some(fate) = self.next_fate(seen.at) {
+            while let Some(fate) = self.next_fate(seen.packet.at) {
                 self.note(&fate);
             }
         }
@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
 
     /// The next packet of both points.
     fn step(&mut self) -> Option<(Side, Seen)> {
-        let at = |trail: &Trail| trail.next.map(|seen| seen.at);
+        let at = |trail: &Trail| trail.next.map(|seen| seen.packet.at);
         let side = match (at(&self.trails[0]), at(&self.trails[1])) {
             (None, None) => return None,
             (Some(_), None) => Side::First,
@@ -251,7 +251,7 @@ impl<'a> Walk<'a> {
         };
         let seen = self.trail(side).next.take()?;
         let span = &mut self.known.spans[side as usize];
-        let at = seen.sighting.at;
+        let at = seen.packet.own_at;
         let (start, end) = span.unwrap_or((at, at));
         self.ran_back |= end.saturating_sub(at) >= STEP_MIN_NS;
         *span = Some((start.min(at), end.max(at)));
@@ -275,16 +275,14 @@ impl<'a> Walk<'a> {
             let _ = trail.used.send(walked);
         }
         let trail = &mut self.trails[side as usize];
-        let mut sighting = trail.batch[trail.at];
+        let sighting = &trail.batch[trail.at];
         trail.at += 1;
-        sighting.flow = trail.flows[sighting.flow as usize];
-        trail.next = Some(Seen {
-            at: match side {
-                Side::First => sighting.at,
-                Side::Second => self.clock.aligned(sighting.at),
-            },
-            sighting,
-        });
+        let at = match side {
+            Side::First => sighting.at,
+            Side::Second => self.clock.aligned(sighting.at),
+        };
+        let flow = trail.flows[sighting.flow as usize];
+        trail.next = Some(Seen::of(sighting, flow, at));
     }
 
     /// The walk's number of a flow.
@@ -299,37 +297,38 @@ impl<'a> Walk<'a> {
     }
 
     /// Finds a packet at the other point, or lets it wait.
-    fn take(&mut self, side: Side, seen: Seen) {
-        let flow = seen.sighting.flow as usize;
-        let other = self.matcher.find(side, &seen);
+    fn take(&mut self, side: Side, seen: &Seen) {
+        let packet = &seen.packet;
+        let flow = packet.flow as usize;
+        let other = self.matcher.find(side, seen);
         if let Some((_, other)) = &other {
-            self.meet(side, &seen, other);
+            self.meet(side, packet, other);
         }
         let heading = self.known.headings[flow];
         let leaves = heading.filter(|&heading| Side::entry(heading) != side);
         let left_before = leaves.and_then(|heading| {
             let last = &mut self.last_left[heading as usize];
-            let at = seen.sighting.at;
+            let at = packet.own_at;
             // Records may be out of order by a little; by more, the clock was set back.
             let is_near = |last: i64| last.saturating_sub(at) < NEAR_NS;
             last.replace(last.map_or(at, |last| if is_near(last) { last.max(at) } else { at }))
         });
         match other {
             Some((number, _)) => {
-                let left = leaves.map(|_| Exit::of(&seen.sighting, left_before));
+                let left = leaves.map(|_| Exit::of(packet, left_before));
                 self.matcher.settle(side, seen, number, left);
             }
-            None => self.matcher.wait(side, seen, left_before),
+            None => self.matcher.wait(side, *seen, left_before),
         }
     }
 
     /// Learns from two sightings of one packet about clocks and headings.
-    fn meet(&mut self, side: Side, seen: &Seen, other: &Seen) {
+    fn meet(&mut self, side: Side, seen: &Packet, other: &Packet) {
         let (first, second) = match side {
             Side::First => (seen, other),
             Side::Second => (other, seen),
         };
-        let flows = [first.sighting.flow as usize, second.sighting.flow as usize];
+        let flows = [first.flow as usize, second.flow as usize];
         let headings = &self.known.headings;
         let known = headings[flows[0]].or(headings[flows[1]]);
         let heading = known.unwrap_or_else(|| {
@@ -343,12 +342,14 @@ impl<'a> Walk<'a> {
         for flow in flows {
             self.known.headings[flow].get_or_insert(heading);
         }
-        let [first_at, second_at] = [first, second].map(|seen| seen.sighting.at);
-        let first_at = first_at.saturating_sub(self.steps.by_ns(0, first.sighting.frame));
-        let second_at = second_at.saturating_sub(self.steps.by_ns(1, second.sighting.frame));
+        let first_at = first
+            .own_at
+            .saturating_sub(self.steps.by_ns(0, first.frame));
+        let second_at = second
+            .own_at
+            .saturating_sub(self.steps.by_ns(1, second.frame));
         let raw = second_at.saturating_sub(first_at);
-        let ip_len = first.sighting.ip_len;
-        self.envelopes.add(heading, second_at, raw, ip_len);
+        self.envelopes.add(heading, second_at, raw, first.ip_len);
         self.matches += 1;
         if self.matches.is_multiple_of(FOLLOW_EVERY) {
             self.follow_clock();
@@ -369,26 +370,17 @@ impl<'a> Walk<'a> {
 
     fn note(&mut self, fate: &Fate) {
         let mut note = match fate {
-            Fate::Passed(passage) => {
-                let (entry, exit) = (&passage.entry, &passage.exit);
-                let mut note = noted(Kind::Passed, entry);
-                note.left_at = exit.at;
-                note.left_before = exit.left_before;
-                note.left_frame = exit.frame;
-                let marked = exit.ecn == CE && entry.sighting.ecn != CE;
-                note.has.set(Signs::UNCERTAIN, passage.uncertain);
-                note.has.set(Signs::OVERTAKEN, passage.overtaken);
-                note.has.set(Signs::MARKED, marked);
-                note
-            }
-            Fate::Lost(entry, uncertain) => {
+            Fate::Passed(entry, exit) => Note {
+                left_at: exit.at,
+                left_before: exit.left_before,
+                left_frame: exit.frame,
+                ..noted(Kind::Passed, entry)
+            },
+            Fate::Lost(entry) => {
                 let mut note = noted(Kind::Lost, entry);
                 let exit = Side::entry(self.heading(entry).opposite());
                 let ended = self.trails[exit as usize].next.is_none();
-                let newest = self.matcher.newest_found(entry.sighting.flow);
-                note.has.set(Signs::UNCERTAIN, *uncertain);
-                note.has.set(Signs::PAYLOAD, entry.sighting.payload_len > 0);
-                note.has.set(Signs::SYN, entry.sighting.is_syn);
+                let newest = self.matcher.newest_found(entry.flow);
                 note.has.set(Signs::EXIT_ENDED, ended);
                 note.has.set(Signs::LATER_LEFT, newest >= entry.at);
                 note
@@ -398,7 +390,7 @@ impl<'a> Walk<'a> {
         let told = self.known.headings[note.flow as usize];
         let heading = told.unwrap_or(Heading::Forward);
         let entry = Side::entry(match fate {
-            Fate::Passed(_) | Fate::Lost(..) => heading,
+            Fate::Passed(..) | Fate::Lost(..) => heading,
             Fate::Appeared(_) => heading.opposite(),
         });
         note.has.set(Signs::AT_SECOND, entry == Side::Second);
@@ -416,8 +408,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn heading(&self, seen: &Seen) -> Heading {
-        self.known.headings[seen.sighting.flow as usize].unwrap_or(Heading::Forward)
+    fn heading(&self, packet: &Packet) -> Heading {
+        self.known.headings[packet.flow as usize].unwrap_or(Heading::Forward)
     }
 
     /// Takes all notes of a spool into account, now that it is time to know clocks and links.
@@ -466,18 +458,17 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn noted(kind: Kind, seen: &Seen) -> Note {
+fn noted(kind: Kind, packet: &Packet) -> Note {
     Note {
         kind,
-        flow: seen.sighting.flow,
-        ip_len: seen.sighting.ip_len,
-        at: seen.sighting.at,
-        frame: seen.sighting.frame,
+        flow: packet.flow,
+        ip_len: packet.ip_len,
+        at: packet.own_at,
+        frame: packet.frame,
+        has: packet.has.noted(),
         ..Note::default()
     }
 }
-
-const CE: crate::decode::Ecn = crate::decode::Ecn::Ce;
 
 /// Batches read ahead of the walk, at each point.
 const BATCHES_AHEAD: usize = 2;

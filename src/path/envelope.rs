@@ -22,14 +22,18 @@ pub(super) const SMALL_MAX: u32 = 200;
 /// IP bytes from which a packet is large.
 pub(super) const LARGE_MIN: u32 = 1000;
 
+/// The shortest windows of an envelope, in ns.
+const WINDOW_NS: i64 = 1_000_000;
+
 /// Windows of an envelope; when there would be more, two become one.
 pub(super) const WINDOWS_MAX: usize = 4096;
 
 /// The smallest raw delays over time of the packets that go one way. Of those that go the other
 /// way the largest, kept with the sign changed, so that both are lower envelopes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Envelope {
-    window_ns: i64,
+    /// Windows are [`WINDOW_NS`] long, doubled so often.
+    doubled: u32,
     origin: Option<i64>,
     /// By window, for small, middling and large packets: the smallest value.
     lowest: Vec<[Option<Low>; 3]>,
@@ -54,27 +58,18 @@ impl Low {
     }
 }
 
-impl Default for Envelope {
-    fn default() -> Self {
-        Self {
-            window_ns: 1_000_000,
-            origin: None,
-            lowest: Vec::new(),
-            dated: Vec::new(),
-        }
-    }
-}
-
 impl Envelope {
     #[inline]
     pub(super) fn add(&mut self, at: i64, value: i64, ip_len: u32) {
         let origin = *self.origin.get_or_insert(at);
         // What is stamped before the first packet goes into the first window.
         let since = at.saturating_sub(origin).max(0);
-        while since / self.window_ns >= WINDOWS_MAX as i64 {
+        // By a constant and a shift: a division by what is not known takes as long as all the rest.
+        let shortest = since / WINDOW_NS;
+        while shortest >> self.doubled >= WINDOWS_MAX as i64 {
             self.halve();
         }
-        let window = (since / self.window_ns) as usize;
+        let window = (shortest >> self.doubled) as usize;
         if window >= self.lowest.len() {
             self.lowest.resize(window + 1, [None; 3]);
             self.dated.resize(window + 1, None);
@@ -90,7 +85,7 @@ impl Envelope {
 
     /// Windows of twice the length.
     fn halve(&mut self) {
-        self.window_ns *= 2;
+        self.doubled += 1;
         let smaller = |pair: &[[Option<Low>; 3]]| {
             std::array::from_fn(|size| {
                 let of_size = pair.iter().filter_map(|window| window[size]);
@@ -121,7 +116,7 @@ impl Envelope {
         };
         Floor {
             origin_ns: self.origin.unwrap_or(0),
-            window_ns: self.window_ns,
+            window_ns: WINDOW_NS << self.doubled,
             lowest: self.lowest.iter().map(lowest).collect(),
             dated: self.dated.iter().copied().flatten().collect(),
         }

@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use foldhash::fast::FixedState;
 
-use super::sighting::{FlowKey, Print, Rules, Sighting};
+use super::sighting::{FlowKey, Print, Rules, Sighting, usual_segment};
 use crate::analyze::Watch;
 use crate::capture::{
     CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window,
 };
-use crate::decode::{DecodeOptions, Filter};
+use crate::decode::{DecodeOptions, Filter, Segment};
 
 /// A place on the path where packets were captured: a file, or rotated files that follow each
 /// other. Files are read more than once, so standard input is none.
@@ -77,12 +77,18 @@ pub(super) struct Sight {
     pub(super) repair: bool,
 }
 
-/// What one window of a capture says.
+/// What some windows of a capture say.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) sightings: Vec<Sighting>,
     /// Flows seen for the first time: numbers go on where the last batch's ended.
     pub(super) new_flows: Vec<FlowKey>,
+}
+
+impl Batch {
+    fn is_empty(&self) -> bool {
+        self.sightings.is_empty() && self.new_flows.is_empty()
+    }
 }
 
 /// What is known of a point when it has been read.
@@ -105,33 +111,52 @@ pub(super) struct Feed<'a> {
 }
 
 /// Flows of a point, by number.
-#[derive(Default)]
 struct Flows {
     numbers: HashMap<FlowKey, u32, FixedState>,
-    /// Largest TCP payload of each.
-    payloads: Vec<u32>,
-    /// The flow of the packet before: packets come in bursts.
-    last: Option<(FlowKey, u32)>,
+    known: Vec<Known>,
+    /// Flows of late packets, each where its ports put it: most packets are of one of these.
+    recent: Vec<Option<(FlowKey, u32)>>,
     left_out: bool,
+}
+
+/// What is known of a flow.
+struct Known {
+    /// Largest TCP payload, in bytes.
+    payload_max: u32,
+    /// Payload of one packet where frames hold several, or 0.
+    piece: u32,
+}
+
+impl Default for Flows {
+    fn default() -> Self {
+        Self {
+            numbers: HashMap::default(),
+            known: Vec::new(),
+            recent: vec![None; RECENT],
+            left_out: false,
+        }
+    }
 }
 
 impl Flows {
     #[inline]
-    fn number(&mut self, key: FlowKey, new_flows: &mut Vec<FlowKey>) -> u32 {
-        if let Some((last, number)) = self.last
-            && last == key
+    fn number(&mut self, key: &FlowKey, sight: &Sight, new_flows: &mut Vec<FlowKey>) -> u32 {
+        let place = usize::from(key.src.port() ^ key.dst.port().rotate_left(3)) % RECENT;
+        if let Some((recent, number)) = &self.recent[place]
+            && recent == key
         {
-            return number;
+            return *number;
         }
-        let number = match self.numbers.get(&key) {
+        let number = match self.numbers.get(key) {
             Some(&number) => number,
-            None => self.add(key, new_flows),
+            None => self.add(*key, sight, new_flows),
         };
-        self.last = Some((key, number));
+        self.recent[place] = Some((*key, number));
         number
     }
 
-    fn add(&mut self, key: FlowKey, new_flows: &mut Vec<FlowKey>) -> u32 {
+    #[cold]
+    fn add(&mut self, key: FlowKey, sight: &Sight, new_flows: &mut Vec<FlowKey>) -> u32 {
         let number = self.numbers.len() as u32;
         let key = if self.numbers.len() < FLOWS_MAX {
             key
@@ -139,10 +164,12 @@ impl Flows {
             self.left_out = true;
             FlowKey::others()
         };
-        let payloads = &mut self.payloads;
         *self.numbers.entry(key).or_insert_with(|| {
             new_flows.push(key);
-            payloads.push(0);
+            self.known.push(Known {
+                payload_max: 0,
+                piece: sight.pieces.get(&key).copied().unwrap_or(0),
+            });
             number
         })
     }
@@ -180,7 +207,12 @@ impl<'a> Feed<'a> {
         self.facts.files = self.reader.files().to_vec();
         Read {
             facts: self.facts,
-            payloads: self.flows.payloads,
+            payloads: self
+                .flows
+                .known
+                .iter()
+                .map(|flow| flow.payload_max)
+                .collect(),
         }
     }
 
@@ -189,47 +221,53 @@ impl<'a> Feed<'a> {
             sightings: used.try_recv().unwrap_or_default(),
             new_flows: Vec::new(),
         };
-        loop {
-            if self.watch.is_stopped() {
+        batch.sightings.clear();
+        while batch.sightings.len() < BATCH && self.add_window(&mut batch) {}
+        (!batch.is_empty()).then_some(batch)
+    }
+
+    /// Adds what the next window holds; `false` at the end.
+    fn add_window(&mut self, batch: &mut Batch) -> bool {
+        if self.watch.is_stopped() {
+            // Said when what was read by then has been sent.
+            if batch.is_empty() {
                 let name = PathBuf::from(self.name);
                 let error = CaptureError::interrupted(name, self.facts.records);
                 self.facts.errors.push(error);
-                return None;
             }
-            match self.reader.read_window(&mut self.window) {
-                Ok(true) => {}
-                Ok(false) => return None,
-                // A damaged file of several does not end the capture.
-                Err(error) => {
-                    self.facts.errors.push(error);
-                    continue;
-                }
-            }
-            let fresh = self.decode(&mut batch);
-            match self.reader.confirm(&mut self.window) {
-                Ok(true) => {
-                    self.take(&fresh);
-                    return Some(batch);
-                }
-                // The file was truncated meanwhile: what is left of the window is in memory now.
-                Ok(false) => {
-                    let fresh = self.decode(&mut batch);
-                    self.take(&fresh);
-                    return Some(batch);
-                }
-                Err(error) => self.facts.errors.push(error),
+            return false;
+        }
+        match self.reader.read_window(&mut self.window) {
+            Ok(true) => {}
+            Ok(false) => return false,
+            // A damaged file of several does not end the capture.
+            Err(error) => {
+                self.facts.errors.push(error);
+                return true;
             }
         }
-    }
-
-    fn take(&mut self, fresh: &PointFacts) {
-        self.facts.add(fresh);
+        let before = batch.sightings.len();
+        let mut fresh = self.decode(batch);
+        match self.reader.confirm(&mut self.window) {
+            Ok(true) => {}
+            // The file was truncated meanwhile: what is left of the window is in memory now.
+            Ok(false) => {
+                batch.sightings.truncate(before);
+                fresh = self.decode(batch);
+            }
+            Err(error) => {
+                batch.sightings.truncate(before);
+                self.facts.errors.push(error);
+                return true;
+            }
+        }
+        self.facts.add(&fresh);
         self.watch.add_records(fresh.records);
+        true
     }
 
-    /// Fills a batch with what the window holds.
+    /// Adds what the window holds to a batch.
     fn decode(&mut self, batch: &mut Batch) -> PointFacts {
-        batch.sightings.clear();
         let mut fresh = PointFacts {
             records: self.window.len() as u64,
             span: self.facts.span,
@@ -238,29 +276,49 @@ impl<'a> Feed<'a> {
         for index in 0..self.window.len() {
             let record = self.window.record(index);
             let filter = self.sight.filter.as_ref();
-            if let Some(print) = Print::of(&record, self.sight.decode, filter) {
-                fresh.see(&print);
+            if let Some((segment, checksum)) = usual_segment(&record) {
+                if filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst)) {
+                    self.add_usual(&segment, checksum, batch, &mut fresh);
+                }
+            } else if let Some(print) = Print::of(&record, self.sight.decode, filter) {
                 self.add(&print, batch, &mut fresh);
             }
         }
         fresh
     }
 
+    /// Adds a segment in a frame as nearly all are, with its checksum.
     #[inline]
-    fn add(&mut self, print: &Print, batch: &mut Batch, fresh: &mut PointFacts) {
-        let flow = self.flows.number(print.flow, &mut batch.new_flows);
-        let payload = &mut self.flows.payloads[flow as usize];
-        *payload = (*payload).max(print.payload_len());
-        let piece = self.sight.pieces.get(&print.flow).copied().unwrap_or(0);
-        if piece == 0 {
-            batch
-                .sightings
-                .push(Sighting::of(print, flow, self.sight.rules));
-            fresh.packets += 1;
+    fn add_usual(
+        &mut self,
+        segment: &Segment,
+        checksum: u16,
+        batch: &mut Batch,
+        fresh: &mut PointFacts,
+    ) {
+        let key = FlowKey::of(segment);
+        let flow = self.flows.number(&key, self.sight, &mut batch.new_flows);
+        let known = &mut self.flows.known[flow as usize];
+        if known.piece != 0 {
+            self.add(&Print::of_usual(segment, checksum), batch, fresh);
             return;
         }
+        known.payload_max = known.payload_max.max(segment.payload_len);
+        fresh.see(segment.at.as_ns(), segment.header_cut);
+        fresh.packets += 1;
+        let sighting = Sighting::of_usual(segment, checksum, &key, flow, self.sight.rules);
+        batch.sightings.push(sighting);
+    }
+
+    fn add(&mut self, print: &Print, batch: &mut Batch, fresh: &mut PointFacts) {
+        let flow = self
+            .flows
+            .number(&print.flow, self.sight, &mut batch.new_flows);
+        let known = &mut self.flows.known[flow as usize];
+        known.payload_max = known.payload_max.max(print.payload_len());
+        fresh.see(print.at, print.header_cut());
         let before = batch.sightings.len();
-        let parts = print.split(piece);
+        let parts = print.split(known.piece);
         batch
             .sightings
             .extend(parts.map(|part| Sighting::of(&part, flow, self.sight.rules)));
@@ -278,11 +336,11 @@ impl PointFacts {
     }
 
     #[inline]
-    fn see(&mut self, print: &Print) {
-        let (first, last) = self.span.unwrap_or((print.at, print.at));
-        self.clock_steps_back += u64::from(print.at < last);
-        self.span = Some((first.min(print.at), last.max(print.at)));
-        self.headers_cut += u64::from(print.header_cut());
+    fn see(&mut self, at: i64, header_cut: bool) {
+        let (first, last) = self.span.unwrap_or((at, at));
+        self.clock_steps_back += u64::from(at < last);
+        self.span = Some((first.min(at), last.max(at)));
+        self.headers_cut += u64::from(header_cut);
     }
 
     /// Adds what another window says.
@@ -329,6 +387,13 @@ pub(super) fn prints(
 
 /// Flows of one point that are told apart; all further ones are one together.
 const FLOWS_MAX: usize = 1 << 20;
+
+/// Sightings from which on a batch is sent: enough that waking who walks does not count, and few
+/// enough to be in the cache when they are walked.
+const BATCH: usize = 1 << 13;
+
+/// Flows whose numbers are at hand.
+const RECENT: usize = 128;
 
 fn open(point: &Point, sight: &Sight) -> Result<CaptureReader, CaptureError> {
     let sources = point.files.iter().cloned().map(CaptureSource::File);

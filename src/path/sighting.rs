@@ -127,6 +127,16 @@ impl FlowKey {
         }
     }
 
+    /// The flow of a TCP segment.
+    #[inline]
+    pub(super) fn of(segment: &Segment) -> Self {
+        Self {
+            src: segment.src,
+            dst: segment.dst,
+            protocol: TCP,
+        }
+    }
+
     /// The other direction.
     #[must_use]
     pub fn reversed(self) -> Self {
@@ -159,8 +169,9 @@ impl Print {
         options: DecodeOptions,
         filter: Option<&Filter>,
     ) -> Option<Self> {
-        if let Some(segment) = usual(record, record.frame) {
-            return Self::of_usual(record, segment, filter);
+        if let Some((segment, checksum)) = usual_segment(record) {
+            let kept = filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst));
+            return kept.then(|| Self::of_usual(&segment, checksum));
         }
         let (decoded, packet) = decode_packet(record, record.frame, &options);
         let packet = packet?;
@@ -192,20 +203,12 @@ impl Print {
         })
     }
 
-    /// A TCP segment in a frame as nearly all are.
-    #[inline]
-    fn of_usual(record: &Record<'_>, segment: Segment, filter: Option<&Filter>) -> Option<Self> {
-        if filter.is_some_and(|filter| !filter.keeps(&segment.src, &segment.dst)) {
-            return None;
-        }
-        Some(Self {
-            at: record.at.as_ns(),
-            frame: record.frame,
-            flow: FlowKey {
-                src: segment.src,
-                dst: segment.dst,
-                protocol: TCP,
-            },
+    /// Of a TCP segment in a frame as nearly all are.
+    pub(super) fn of_usual(segment: &Segment, checksum: u16) -> Self {
+        Self {
+            at: segment.at.as_ns(),
+            frame: segment.ordinal,
+            flow: FlowKey::of(segment),
             packet: IpPacket {
                 src: segment.src.with_port(0),
                 dst: segment.dst.with_port(0),
@@ -217,22 +220,9 @@ impl Print {
                 head: [0; HEAD_LEN],
                 head_len: 0,
             },
-            checksum: match record.bytes.get(USUAL_CHECKSUM..USUAL_CHECKSUM + 2) {
-                Some(&[high, low]) => u16::from_be_bytes([high, low]),
-                _ => 0,
-            },
-            segment: Some(segment),
-        })
-    }
-
-    fn signs(&self) -> Signs {
-        let segment = self.segment.as_ref();
-        let is_syn = segment.is_some_and(|segment| segment.flags.has(TcpFlags::SYN));
-        let mut signs = Signs::default();
-        signs.set(Signs::PAYLOAD, self.payload_len() > 0);
-        signs.set(Signs::SYN, is_syn);
-        signs.set(Signs::CE, self.packet.ecn == Ecn::Ce);
-        signs
+            checksum,
+            segment: Some(*segment),
+        }
     }
 
     /// Whether the snap length cut its TCP header.
@@ -246,23 +236,11 @@ impl Print {
     }
 
     /// What this packet is told from others by, at points where these rules hold.
-    pub(super) fn key(&self, Rules { identity, options }: Rules) -> u64 {
-        let mut hasher = HASH.build_hasher();
-        let (packet, flow) = (&self.packet, &self.flow);
-        if identity < Identity::WithoutAddresses {
-            hasher.write_u128(u128::from_le_bytes(flow.src.octets()));
-            hasher.write_u128(u128::from_le_bytes(flow.dst.octets()));
-        }
-        if identity < Identity::WithoutEndpoints {
-            hasher.write_u32(u32::from(flow.src.port()) << 16 | u32::from(flow.dst.port()));
-        }
-        if identity < Identity::WithoutId {
-            hasher.write_u32(packet.id.map_or(u32::MAX, u32::from));
-        }
-        hasher.write_u8(packet.protocol);
+    pub(super) fn key(&self, rules: Rules) -> u64 {
+        let mut hasher = hasher_of(&self.flow, self.packet.id, rules.identity);
         match &self.segment {
-            Some(segment) => write_segment(&mut hasher, segment, options),
-            None => write_other(&mut hasher, packet, identity),
+            Some(segment) => write_segment(&mut hasher, segment, rules.options),
+            None => write_other(&mut hasher, &self.packet, rules.identity),
         }
         hasher.finish()
     }
@@ -330,6 +308,25 @@ fn untracked_flow(packet: &IpPacket) -> FlowKey {
     }
 }
 
+/// What counts of the IP header, and of the ports.
+#[inline]
+fn hasher_of(flow: &FlowKey, id: Option<u16>, identity: Identity) -> impl Hasher + use<> {
+    let mut hasher = HASH.build_hasher();
+    if identity < Identity::WithoutAddresses {
+        hasher.write_u128(u128::from_le_bytes(flow.src.octets()));
+        hasher.write_u128(u128::from_le_bytes(flow.dst.octets()));
+    }
+    if identity < Identity::WithoutEndpoints {
+        hasher.write_u32(u32::from(flow.src.port()) << 16 | u32::from(flow.dst.port()));
+    }
+    if identity < Identity::WithoutId {
+        hasher.write_u32(id.map_or(u32::MAX, u32::from));
+    }
+    hasher.write_u8(flow.protocol);
+    hasher
+}
+
+#[inline]
 fn write_segment(hasher: &mut impl Hasher, segment: &Segment, options: Identity) {
     hasher.write_u64(u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0));
     hasher.write_u64(
@@ -386,18 +383,61 @@ const _: () = assert!(size_of::<Sighting>() <= 40);
 
 impl Sighting {
     pub(super) fn of(print: &Print, flow: u32, rules: Rules) -> Self {
+        let segment = print.segment.as_ref();
         Self {
             at: print.at,
             key: print.key(rules),
             frame: print.frame,
             flow,
-            ip_len: print
-                .segment
-                .map_or(print.packet.len, |segment| segment.ip_len),
+            ip_len: segment.map_or(print.packet.len, |segment| segment.ip_len),
             checksum: print.checksum,
-            has: print.signs(),
+            has: signs(segment, print.packet.ecn),
         }
     }
+
+    /// Of a TCP segment in a frame as nearly all are: as [`of`](Self::of) its print, sooner.
+    #[inline]
+    pub(super) fn of_usual(
+        segment: &Segment,
+        checksum: u16,
+        key: &FlowKey,
+        flow: u32,
+        rules: Rules,
+    ) -> Self {
+        let mut hasher = hasher_of(key, segment.ip_id, rules.identity);
+        write_segment(&mut hasher, segment, rules.options);
+        Self {
+            at: segment.at.as_ns(),
+            key: hasher.finish(),
+            frame: segment.ordinal,
+            flow,
+            ip_len: segment.ip_len,
+            checksum,
+            has: signs(Some(segment), segment.ecn),
+        }
+    }
+}
+
+#[inline]
+fn signs(segment: Option<&Segment>, ecn: Ecn) -> Signs {
+    let has_payload = segment.is_some_and(|segment| segment.payload_len > 0);
+    let is_syn = segment.is_some_and(|segment| segment.flags.has(TcpFlags::SYN));
+    let mut signs = Signs::default();
+    signs.set(Signs::PAYLOAD, has_payload);
+    signs.set(Signs::SYN, is_syn);
+    signs.set(Signs::CE, ecn == Ecn::Ce);
+    signs
+}
+
+/// The TCP segment and the checksum in a frame as nearly all are.
+#[inline]
+pub(super) fn usual_segment(record: &Record<'_>) -> Option<(Segment, u16)> {
+    let segment = usual(record, record.frame)?;
+    let checksum = match record.bytes.get(USUAL_CHECKSUM..USUAL_CHECKSUM + 2) {
+        Some(&[high, low]) => u16::from_be_bytes([high, low]),
+        _ => 0,
+    };
+    Some((segment, checksum))
 }
 
 /// Keys are the same in every run.

@@ -29,6 +29,18 @@ pub struct Clock {
 struct Knot {
     at: i64,
     ahead_ns: f64,
+    /// How much more it is ahead for each ns until the next such instant.
+    slope: f64,
+}
+
+impl Knot {
+    fn new(at: i64, ahead_ns: f64) -> Self {
+        Self {
+            at,
+            ahead_ns,
+            slope: 0.0,
+        }
+    }
 }
 
 impl Clock {
@@ -53,10 +65,8 @@ impl Clock {
                 .map(|before| pieces[before].line.ahead_ns(piece.from, origin_ns));
             let ahead_ns = match before {
                 Some(before) if piece.is_set => {
-                    clock.knots.push(Knot {
-                        at: piece.from.saturating_sub(1),
-                        ahead_ns: before,
-                    });
+                    let just_before = piece.from.saturating_sub(1);
+                    clock.knots.push(Knot::new(just_before, before));
                     set_by += ahead - before;
                     let by = (ahead - before).abs() as i64;
                     let unsure = (piece.from.saturating_sub(by), piece.from.saturating_add(by));
@@ -66,16 +76,16 @@ impl Clock {
                 Some(before) => f64::midpoint(before, ahead),
                 None => ahead,
             };
-            clock.knots.push(Knot {
-                at: piece.from,
-                ahead_ns,
-            });
+            clock.knots.push(Knot::new(piece.from, ahead_ns));
         }
         if let Some(last) = pieces.last() {
-            clock.knots.push(Knot {
-                at: last.to,
-                ahead_ns: last.line.ahead_ns(last.to, origin_ns),
-            });
+            let ahead_ns = last.line.ahead_ns(last.to, origin_ns);
+            clock.knots.push(Knot::new(last.to, ahead_ns));
+        }
+        for at in 1..clock.knots.len() {
+            let [one, other] = [clock.knots[at - 1], clock.knots[at]];
+            let length = other.at.saturating_sub(one.at).max(1) as f64;
+            clock.knots[at - 1].slope = (other.ahead_ns - one.ahead_ns) / length;
         }
         if let (Some(first), Some(last)) = (clock.knots.first(), clock.knots.last()) {
             let duration = last.at.saturating_sub(first.at).max(1) as f64;
@@ -125,10 +135,8 @@ impl Clock {
         }
         let behind = self.knots.partition_point(|knot| knot.at <= at);
         let behind = behind.clamp(1, self.knots.len() - 1);
-        let [one, other] = [self.knots[behind - 1], self.knots[behind]];
-        let length = other.at.saturating_sub(one.at).max(1) as f64;
-        let slope = (other.ahead_ns - one.ahead_ns) / length;
-        one.ahead_ns + slope * at.saturating_sub(one.at) as f64
+        let knot = self.knots[behind - 1];
+        knot.ahead_ns + knot.slope * at.saturating_sub(knot.at) as f64
     }
 }
 

@@ -1,7 +1,7 @@
 //! What waits between two points, swept over in time (METRICS.md B4).
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +73,47 @@ enum Leaving {
     Dropped,
 }
 
+/// When a packet leaves, its bytes, and how.
+type Leaves = (i64, u32, Leaving);
+
+/// Packets in the order in which they leave: nearly always that in which they came.
+#[derive(Debug, Default)]
+struct Order {
+    in_order: VecDeque<Leaves>,
+    /// Those that leave before one that came before them.
+    ahead: BinaryHeap<Reverse<Leaves>>,
+}
+
+impl Order {
+    #[inline]
+    fn add(&mut self, leaves: Leaves) {
+        match self.in_order.back() {
+            Some(last) if leaves.0 < last.0 => self.ahead.push(Reverse(leaves)),
+            _ => self.in_order.push_back(leaves),
+        }
+    }
+
+    /// The next one, if it leaves until then.
+    #[inline]
+    fn next(&mut self, until: i64) -> Option<Leaves> {
+        let first = self.in_order.front();
+        if let Some(&Reverse(ahead)) = self.ahead.peek()
+            && first.is_none_or(|first| ahead.0 < first.0)
+        {
+            return (ahead.0 <= until)
+                .then(|| self.ahead.pop())
+                .flatten()
+                .map(|_| ahead);
+        }
+        first.filter(|first| first.0 <= until)?;
+        self.in_order.pop_front()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.in_order.is_empty() && self.ahead.is_empty()
+    }
+}
+
 /// Follows what waits, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct Sweep {
@@ -80,9 +121,10 @@ pub(super) struct Sweep {
     origin: Option<i64>,
     now: i64,
     waiting: Amount,
-    /// When each packet leaves, its bytes, and how.
-    leaving: BinaryHeap<Reverse<(i64, u32, Leaving)>>,
+    leaving: Order,
     bin: QueueBin,
+    /// When the bin ends.
+    bin_end: i64,
     bins: Vec<QueueBin>,
 }
 
@@ -93,8 +135,9 @@ impl Sweep {
             origin: None,
             now: 0,
             waiting: Amount::default(),
-            leaving: BinaryHeap::new(),
+            leaving: Order::default(),
             bin: QueueBin::default(),
+            bin_end: 0,
             bins: Vec::new(),
         }
     }
@@ -104,6 +147,7 @@ impl Sweep {
         if self.origin.is_none() {
             self.origin = Some(origin);
             self.now = origin;
+            self.bin_end = self.end_of_bin(origin);
         }
     }
 
@@ -116,7 +160,7 @@ impl Sweep {
         if leaves > at {
             self.wait(leaves, bytes, Leaving::Waited);
         } else {
-            self.leaving.push(Reverse((at, bytes, Leaving::AtOnce)));
+            self.leaving.add((at, bytes, Leaving::AtOnce));
         }
         found
     }
@@ -136,12 +180,12 @@ impl Sweep {
     fn wait(&mut self, until: i64, bytes: u32, how: Leaving) {
         self.waiting.add(bytes);
         self.bin.max = self.bin.max.at_least(self.waiting);
-        self.leaving.push(Reverse((until, bytes, how)));
+        self.leaving.add((until, bytes, how));
     }
 
     pub(super) fn finish(mut self) -> Vec<QueueBin> {
-        while let Some(Reverse((leaves, ..))) = self.leaving.peek().copied() {
-            self.advance(leaves);
+        while !self.leaving.is_empty() {
+            self.leave_until(i64::MAX);
         }
         self.close_bin();
         self.bins
@@ -150,11 +194,12 @@ impl Sweep {
     /// Lets all leave that leaves until `at`; time that runs backwards stands still.
     fn advance(&mut self, at: i64) {
         self.begin(at);
-        while let Some(&Reverse((leaves, bytes, how))) = self.leaving.peek() {
-            if leaves > at {
-                break;
-            }
-            self.leaving.pop();
+        self.leave_until(at);
+        self.move_to(at);
+    }
+
+    fn leave_until(&mut self, at: i64) {
+        while let Some((leaves, bytes, how)) = self.leaving.next(at) {
             self.move_to(leaves);
             if how != Leaving::AtOnce {
                 self.waiting.remove(bytes);
@@ -164,19 +209,22 @@ impl Sweep {
             }
             self.bin.min = self.bin.min.at_most(self.waiting);
         }
-        self.move_to(at);
+    }
+
+    /// When the bin ends: the last one never does.
+    fn end_of_bin(&self, origin: i64) -> i64 {
+        if self.bins.len() < BINS_MAX {
+            origin.saturating_add((self.bin.index + 1).saturating_mul(self.bin_ns))
+        } else {
+            i64::MAX
+        }
     }
 
     /// Time passes, and nothing changes but the bin.
+    #[inline]
     fn move_to(&mut self, at: i64) {
-        let origin = self.origin.unwrap_or(at);
         while at > self.now {
-            let bin_end = if self.bins.len() < BINS_MAX {
-                origin.saturating_add((self.bin.index + 1).saturating_mul(self.bin_ns))
-            } else {
-                i64::MAX
-            };
-            let until = at.min(bin_end);
+            let until = at.min(self.bin_end);
             let ns = until.saturating_sub(self.now);
             if self.waiting.packets > 0 {
                 self.bin.packets_ns += u128::from(self.waiting.packets) * ns as u128;
@@ -184,23 +232,32 @@ impl Sweep {
                 self.bin.busy_ns += ns;
             }
             self.now = until;
-            if until == bin_end {
-                self.close_bin();
-                // Nothing happens in the bins before `at` when nothing waits.
-                let index = if self.waiting.packets == 0 {
-                    at.saturating_sub(origin) / self.bin_ns
-                } else {
-                    self.bin.index + 1
-                };
-                self.now = if self.waiting.packets == 0 { at } else { until };
-                self.bin = QueueBin {
-                    index,
-                    max: self.waiting,
-                    min: self.waiting,
-                    ..QueueBin::default()
-                };
+            if until == self.bin_end {
+                self.next_bin(at);
             }
         }
+    }
+
+    /// Ends the bin; the next one is that of `at`, if nothing happens before.
+    #[cold]
+    fn next_bin(&mut self, at: i64) {
+        let origin = self.origin.unwrap_or(at);
+        let until = self.now;
+        self.close_bin();
+        // Nothing happens in the bins before `at` when nothing waits.
+        let index = if self.waiting.packets == 0 {
+            at.saturating_sub(origin) / self.bin_ns
+        } else {
+            self.bin.index + 1
+        };
+        self.now = if self.waiting.packets == 0 { at } else { until };
+        self.bin = QueueBin {
+            index,
+            max: self.waiting,
+            min: self.waiting,
+            ..QueueBin::default()
+        };
+        self.bin_end = self.end_of_bin(origin);
     }
 
     fn close_bin(&mut self) {

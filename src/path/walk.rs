@@ -220,11 +220,14 @@ impl<'a> Walk<'a> {
         while let Some((side, seen)) = self.step() {
             self.take(side, &seen);
             // All that waits is as old as the walk, or older.
-            while let Some(fate) = self.next_fate(seen.packet.at) {
-                self.note(&fate);
-            }
+            self.note_until(seen.packet.at);
         }
-        while let Some(fate) = self.next_fate(i64::MAX) {
+        self.note_until(i64::MAX);
+    }
+
+    /// Notes all whose fate is known, when the walk is at `now`.
+    fn note_until(&mut self, now: i64) {
+        while let Some(fate) = self.next_fate(now) {
             self.note(&fate);
         }
     }

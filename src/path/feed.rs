@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use foldhash::fast::FixedState;
 
-use super::sighting::{FlowKey, Print, Rules, Sighting, usual_segment};
+use super::sighting::{FlowKey, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
 use crate::capture::{
     CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window,
 };
-use crate::decode::{DecodeOptions, Filter, Segment};
+use crate::decode::{DecodeOptions, Filter, Segment, usual};
 
 /// A place on the path where packets were captured: a file, or rotated files that follow each
 /// other. Files are read more than once, so standard input is none.
@@ -276,9 +276,9 @@ impl<'a> Feed<'a> {
         for index in 0..self.window.len() {
             let record = self.window.record(index);
             let filter = self.sight.filter.as_ref();
-            if let Some((segment, checksum)) = usual_segment(&record) {
+            if let Some(segment) = &usual(&record, record.frame) {
                 if filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst)) {
-                    self.add_usual(&segment, checksum, batch, &mut fresh);
+                    self.add_usual(segment, usual_checksum(&record), batch, &mut fresh);
                 }
             } else if let Some(print) = Print::of(&record, self.sight.decode, filter) {
                 self.add(&print, batch, &mut fresh);

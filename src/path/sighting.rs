@@ -169,9 +169,9 @@ impl Print {
         options: DecodeOptions,
         filter: Option<&Filter>,
     ) -> Option<Self> {
-        if let Some((segment, checksum)) = usual_segment(record) {
+        if let Some(segment) = usual(record, record.frame) {
             let kept = filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst));
-            return kept.then(|| Self::of_usual(&segment, checksum));
+            return kept.then(|| Self::of_usual(&segment, usual_checksum(record)));
         }
         let (decoded, packet) = decode_packet(record, record.frame, &options);
         let packet = packet?;
@@ -429,15 +429,13 @@ fn signs(segment: Option<&Segment>, ecn: Ecn) -> Signs {
     signs
 }
 
-/// The TCP segment and the checksum in a frame as nearly all are.
+/// The TCP checksum in a frame as nearly all are.
 #[inline]
-pub(super) fn usual_segment(record: &Record<'_>) -> Option<(Segment, u16)> {
-    let segment = usual(record, record.frame)?;
-    let checksum = match record.bytes.get(USUAL_CHECKSUM..USUAL_CHECKSUM + 2) {
+pub(super) fn usual_checksum(record: &Record<'_>) -> u16 {
+    match record.bytes.get(USUAL_CHECKSUM..USUAL_CHECKSUM + 2) {
         Some(&[high, low]) => u16::from_be_bytes([high, low]),
         _ => 0,
-    };
-    Some((segment, checksum))
+    }
 }
 
 /// Keys are the same in every run.

@@ -486,7 +486,7 @@ impl HalfFlow {
         }
     }
 
-    /// Tells the sink, and keeps a row where rows are wanted.
+    /// Tells the sink what a segment turned out to be, and keeps a row where rows are wanted.
     pub(super) fn report<S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -495,40 +495,44 @@ impl HalfFlow {
         taken: Taken,
         sink: &mut S,
     ) {
-        let verdict = taken.verdict;
-        let in_flight_bytes = self.in_flight_bytes();
-        sink.data(
-            dir,
-            &DataArrival {
-                at: segment.at,
-                offset,
-                payload_len: segment.payload_len,
-                unique_len: taken.unique_len,
-                repeated_len: taken.repeated_len,
-                in_flight_bytes,
-                verdict,
-                extent: taken.extent,
-            },
-        );
+        let arrival = DataArrival {
+            at: segment.at,
+            offset,
+            payload_len: segment.payload_len,
+            unique_len: taken.unique_len,
+            repeated_len: taken.repeated_len,
+            in_flight_bytes: self.in_flight_bytes(),
+            verdict: taken.verdict,
+            extent: taken.extent,
+        };
+        sink.data(dir, &arrival);
         if S::SEGMENTS {
-            let number = self.rows.push(Row {
-                ordinal: segment.ordinal,
-                at: segment.at,
-                seq: first_byte(segment),
-                offset,
-                payload_len: segment.payload_len,
-                verdict,
-                rtt: None,
-                in_flight_bytes,
-            });
-            if verdict.class != Class::Duplicate {
-                let end = offset + i64::from(segment.payload_len);
-                for index in self.in_flight.overlapping(offset, end) {
-                    if let Some(sent) = self.in_flight.get_mut(index)
-                        && (verdict.class != Class::Reordered || sent.copies <= 1)
-                    {
-                        sent.row = number;
-                    }
+            self.keep_row(segment, &arrival);
+        }
+    }
+
+    /// Keeps a row of a segment that was reported.
+    pub(super) fn keep_row(&mut self, segment: &Segment, arrival: &DataArrival) {
+        let &DataArrival {
+            offset, verdict, ..
+        } = arrival;
+        let number = self.rows.push(Row {
+            ordinal: segment.ordinal,
+            at: segment.at,
+            seq: first_byte(segment),
+            offset,
+            payload_len: segment.payload_len,
+            verdict,
+            rtt: None,
+            in_flight_bytes: arrival.in_flight_bytes,
+        });
+        if verdict.class != Class::Duplicate {
+            let end = offset + i64::from(segment.payload_len);
+            for index in self.in_flight.overlapping(offset, end) {
+                if let Some(sent) = self.in_flight.get_mut(index)
+                    && (verdict.class != Class::Reordered || sent.copies <= 1)
+                {
+                    sent.row = number;
                 }
             }
         }

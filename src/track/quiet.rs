@@ -6,11 +6,11 @@
 //! in doubt, a check fails and the general path takes the segment.
 
 use super::copies::sent_of;
-use super::half::{HalfFlow, Taken};
+use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::Marks;
 use crate::decode::{Segment, TcpFlags};
-use crate::event::{Acked, Class, Direction, FlowSink, RttLabel, Signal, Verdict};
+use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 
 /// Whether a segment has nothing but data or a plain ACK to tell.
 #[inline]
@@ -132,8 +132,22 @@ impl HalfFlow {
         if self.window_end == Some(end) {
             sink.signal(dir, segment.at, Signal::WindowFull);
         }
-        let taken = Taken::of(Verdict::NEW, len, len);
-        self.report(dir, segment, start, taken, sink);
+        // Put together here, where all of it is known: handed on in parts and put together elsewhere,
+        // it takes a tenth of the time of all that is done for a packet.
+        let arrival = DataArrival {
+            at: segment.at,
+            offset: start,
+            payload_len: len,
+            unique_len: len,
+            repeated_len: 0,
+            in_flight_bytes: self.in_flight_bytes(),
+            verdict: Verdict::NEW,
+            extent: None,
+        };
+        sink.data(dir, &arrival);
+        if S::SEGMENTS {
+            self.keep_row(segment, &arrival);
+        }
         self.last_data_at = Some(segment.at);
         self.last_timer = None;
         self.tail_repair = false;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::charts::ChartArgs;
 use super::limits::{CaptureArgs, LimitArgs, whole};
@@ -126,7 +126,7 @@ impl Args {
     /// sense.
     #[must_use]
     pub fn from_command_line() -> Self {
-        Self::try_parse().unwrap_or_else(|mut error| {
+        parse().unwrap_or_else(|mut error| {
             let mut typed = std::env::args_os().skip(2);
             let command = typed.find(|word| is_command(Path::new(word)));
             if let Some(command) = command.filter(|_| error.kind() == ErrorKind::UnknownArgument) {
@@ -146,6 +146,23 @@ impl Args {
             None => Ok(()),
         }
     }
+}
+
+/// What was typed. A number below zero is a value, which is refused as one, not an option that
+/// nobody knows.
+fn parse() -> Result<Args, clap::Error> {
+    let mut matches = with_numbers(Args::command()).try_get_matches()?;
+    Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Args::command()))
+}
+
+fn with_numbers(command: clap::Command) -> clap::Command {
+    let takes_values = |arg: &clap::Arg| arg.get_action().takes_values() && !arg.is_positional();
+    command
+        .mut_args(|arg| {
+            let takes_values = takes_values(&arg);
+            arg.allow_negative_numbers(takes_values)
+        })
+        .mut_subcommands(with_numbers)
 }
 
 /// Whether a word is the name of a command.

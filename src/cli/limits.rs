@@ -86,16 +86,18 @@ impl LimitArgs {
 pub(super) fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
     text: &str,
 ) -> Result<T, String> {
+    // Wider than any number that fits, so that those below zero and far too large ones are told apart.
     let number = text
-        .parse::<u64>()
+        .parse::<i128>()
         .map_err(|_| format!("'{text}' is no whole number"))?;
-    if number < LEAST {
+    if number < i128::from(LEAST) {
         return Err(format!("{number} is too little: at least {LEAST}"));
     }
     let too_much = || format!("{number} is too much: at most {MOST}");
-    if number > MOST {
-        return Err(too_much());
-    }
+    let number = u64::try_from(number)
+        .ok()
+        .filter(|&number| number <= MOST)
+        .ok_or_else(too_much)?;
     T::try_from(number).map_err(|_| too_much())
 }
 
@@ -122,7 +124,8 @@ mod tests {
             ("0", "at least 1"),
             ("1025", "at most 1024"),
             ("1e3", "no whole number"),
-            ("-1", "no whole number"),
+            ("-1", "-1 is too little: at least 1"),
+            ("99999999999999999999", "at most 1024"),
             ("two", "no whole number"),
         ] {
             let refused = whole::<u16, 1, 1024>(text).unwrap_err();

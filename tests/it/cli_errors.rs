@@ -172,6 +172,10 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
         ),
         (&[good, "--capacity", "0Mbit"], &["must be above 0"]),
         (
+            &[good, "--top", "-1"],
+            &["'-1' for '--top <N>'", "at least"],
+        ),
+        (
             &[good, "--capacity", "50"],
             &["write the unit, such as 50Mbit"],
         ),

@@ -68,8 +68,10 @@ use source::Opener;
 /// segmentation offload builds; a longer one is damage, and reading it would only allocate memory.
 pub const RECORD_BYTES_MAX: u32 = 16 << 20;
 
-/// Record bytes a [`Window`] holds unless [`ReadOptions`] say otherwise.
-pub const WINDOW_BYTES: usize = 1 << 20;
+/// Record bytes a [`Window`] holds unless [`ReadOptions`] say otherwise: enough that threads wait for
+/// each other seldom, and that the state of a connection is fetched for many of its packets at once;
+/// few enough that what was walked is still in the cache when it is decoded.
+pub const WINDOW_BYTES: usize = 2 << 20;
 
 /// Largest [`ReadOptions::window_bytes`] that is honoured: positions in a window are 32 bits wide.
 const WINDOW_BYTES_MAX: usize = 1 << 30;

@@ -25,7 +25,7 @@ use crate::time::CaptureTime;
 const CHUNK_RECORDS: usize = 2048;
 
 /// Windows between two looks at how many time sequences are kept.
-const SEQUENCE_LOOK_WINDOWS: u64 = 16;
+const SEQUENCE_LOOK_WINDOWS: u64 = 8;
 
 /// Lets other threads see how far a run is, and stop it.
 #[derive(Debug, Default)]

@@ -5,6 +5,8 @@
 pub(crate) mod answers;
 #[path = "../../tests/robust/checks.rs"]
 mod checks_of_tests;
+#[path = "../../tests/robust/crossings.rs"]
+pub(crate) mod crossings;
 #[path = "../../tests/robust/packets.rs"]
 pub(crate) mod packets;
 
@@ -28,6 +30,11 @@ pub mod checks {
     /// Capture files up to their results.
     pub fn pipeline(file: &[u8]) {
         super::checks_of_tests::pipeline(file);
+    }
+
+    /// Scripts of what happens between two points.
+    pub fn path(script: &[u8]) {
+        super::crossings::path(script);
     }
 
     /// Filter expressions.

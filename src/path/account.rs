@@ -38,7 +38,7 @@ pub(super) struct Account<'a> {
     signs: Vec<[u32; 2]>,
     /// The only way that counts; both do without.
     only: Option<Heading>,
-    /// When dropped packets left, of the next ones.
+    /// When dropped packets left, of the next notes of what was seen at one point alone.
     held: std::vec::IntoIter<Option<i64>>,
 }
 
@@ -136,8 +136,8 @@ impl<'a> Account<'a> {
         let flow = note.flow as usize;
         let heading = known.headings[flow].unwrap_or(Heading::Forward);
         let held_until = match note.kind {
-            Kind::Lost => self.held.next().flatten(),
-            _ => None,
+            Kind::Passed => None,
+            Kind::Lost | Kind::Appeared => self.held.next().flatten(),
         };
         if self.only.is_some_and(|only| only != heading) {
             return;
@@ -149,7 +149,7 @@ impl<'a> Account<'a> {
         let point = usize::from(note.has.has(Signs::AT_SECOND));
         let at = self.calibration.aligned(point, note.at, note.frame);
         self.flows[flow].get_or_insert_with(|| PathFlow::new(known.keys[flow], heading, at));
-        match note.kind {
+        match note.kind_of(heading) {
             Kind::Passed => self.note_passed(note, heading),
             Kind::Lost => {
                 let beyond = self.was_beyond_sight(note, at, heading, known);
@@ -292,7 +292,13 @@ impl<'a> Account<'a> {
             let limit = self.config.limit.filter(|_| forward);
             maker.finish(limit, &mut flows)
         });
-        let turned = turned(known, &self.signs);
+        let mut turned = turned(known, &self.signs);
+        // What was taken into account before it was known which way a flow goes.
+        let late = flows.iter().zip(&known.headings);
+        turned.extend(late.filter_map(|(flow, heading)| {
+            let (flow, heading) = (flow.as_ref()?, (*heading)?);
+            (flow.heading != heading).then_some((flow.key, heading))
+        }));
         Accounted {
             calibration: self.calibration,
             origin_ns: self.origin,

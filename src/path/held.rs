@@ -14,8 +14,8 @@ use super::spool::{Kind, Spool};
 pub(super) struct Held {
     /// The queue drops at the head.
     pub(super) at_head: bool,
-    /// When each packet that was dropped by then left, in the order of the notes of the way, in ns
-    /// by the first point's clock; `None` where it did not wait.
+    /// When each packet that was dropped by then left, in ns by the first point's clock; one for each
+    /// note of the way of what was seen at one point alone, `None` where it did not wait.
     pub(super) until: Vec<Option<i64>>,
 }
 
@@ -58,8 +58,8 @@ pub(super) fn find(
     }
 }
 
-/// The packets that were dropped, in the order of the notes of a way; `None` for those that went the
-/// other way.
+/// The packets of the notes of a way that were seen at one point alone, in their order; `None` for
+/// those that appeared or went the other way.
 fn lost(
     spool: &Spool,
     headings: &[Option<Heading>],
@@ -75,10 +75,10 @@ fn lost(
         let flow = note.flow as usize;
         let goes = headings.get(flow).copied().flatten();
         if goes.unwrap_or(Heading::Forward) != way {
-            all.extend((note.kind == Kind::Lost).then_some(None));
+            all.extend((note.kind != Kind::Passed).then_some(None));
             continue;
         }
-        match note.kind {
+        match note.kind_of(way) {
             Kind::Passed => {
                 if of_way.is_empty() && of_flow[flow].is_empty() {
                     continue;
@@ -102,7 +102,7 @@ fn lost(
                     until: [None; 2],
                 }));
             }
-            Kind::Appeared => {}
+            Kind::Appeared => all.push(None),
         }
     }
     all

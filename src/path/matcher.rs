@@ -297,22 +297,29 @@ impl Matcher {
     }
 
     /// Takes a packet that was found at this place of the other point. `left` is how it was seen to
-    /// leave, if that is here; else it comes in here.
+    /// leave and which flow's it is, if that is here; else it comes in here.
     #[inline]
-    pub(super) fn settle(&mut self, side: Side, seen: &Seen, number: u64, left: Option<Exit>) {
+    pub(super) fn settle(
+        &mut self,
+        side: Side,
+        seen: &Seen,
+        number: u64,
+        left: Option<(Exit, u32)>,
+    ) {
         let Some(slot) = self.rings[side.other() as usize].get(number) else {
             return;
         };
         let other = slot.packet;
-        let (flow, at) = if let Some(exit) = left {
-            let newest = self.newest.get(other.flow as usize);
+        let (flow, at) = if let Some((exit, flow)) = left {
+            let newest = self.newest.get(flow as usize);
             let behind = newest.map_or(0, |newest| newest.behind[side.other() as usize]);
             slot.packet.has.set(Signs::OVERTAKEN, number < behind);
             slot.packet
                 .has
                 .set(Signs::MARKED, is_marked(&other, &seen.packet));
+            slot.packet.flow = flow;
             slot.pass(exit);
-            (other.flow, other.at)
+            (flow, other.at)
         } else {
             // Clocks or capturing put it after its exit; it takes its place in the order of
             // arrival all the same.

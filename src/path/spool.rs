@@ -23,6 +23,25 @@ pub(super) struct Note {
     pub(super) has: Signs,
 }
 
+impl Note {
+    /// What became of it, now that it is known which way its flow goes: what was seen at one point
+    /// alone came in there, or left there.
+    #[inline]
+    pub(super) fn kind_of(&self, heading: Heading) -> Kind {
+        let came_in = match heading {
+            Heading::Forward => !self.has.has(Signs::AT_SECOND),
+            Heading::Reverse => self.has.has(Signs::AT_SECOND),
+        };
+        match (self.kind, came_in) {
+            (Kind::Passed, _) => Kind::Passed,
+            (_, true) => Kind::Lost,
+            (_, false) => Kind::Appeared,
+        }
+    }
+}
+
+/// What a packet is noted as. Of what was seen at one point alone it may turn out the other of
+/// [`Lost`](Self::Lost) and [`Appeared`](Self::Appeared) ([`Note::kind_of`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It came in and left.
@@ -49,7 +68,7 @@ impl Signs {
     pub(super) const EXIT_ENDED: u16 = 32;
     /// A packet of its flow that came in later had left by then.
     pub(super) const LATER_LEFT: u16 = 64;
-    /// It came in, or appeared, at the second point.
+    /// It came in at the second point, or was seen there alone.
     pub(super) const AT_SECOND: u16 = 128;
     /// Marked "congestion experienced" where it was seen.
     pub(super) const CE: u16 = 256;

@@ -317,8 +317,12 @@ impl<'a> Walk<'a> {
             last.replace(last.map_or(at, |last| if is_near(last) { last.max(at) } else { at }))
         });
         match other {
-            Some((number, _)) => {
-                let left = leaves.map(|_| Exit::of(packet, left_before));
+            Some((number, other)) => {
+                // Of two flows that go opposite ways, which only loose rules take for one, it is the
+                // one that tells where the packet leaves.
+                let agree = self.known.headings[other.flow as usize] == heading;
+                let flow = if agree { other.flow } else { packet.flow };
+                let left = leaves.map(|_| (Exit::of(packet, left_before), flow));
                 self.matcher.settle(side, seen, number, left);
             }
             None => self.matcher.wait(side, *seen, left_before),

@@ -17,13 +17,14 @@ use super::packets::{Packet, RAW_IP, Twist, pcap, play};
 pub(crate) type Check = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub(crate) const CHECKS: [Check; 7] = [
+pub(crate) const CHECKS: [Check; 8] = [
     ("capture_pcap", capture),
     ("capture_pcapng", capture),
     ("capture_compressed", capture),
     ("decode", decoded),
     ("track", track),
     ("pipeline", pipeline),
+    ("path", super::crossings::path),
     ("filter", filter),
 ];
 

@@ -3,6 +3,7 @@
 
 mod answers;
 mod checks;
+mod crossings;
 mod floods;
 mod memory;
 mod mutilated;

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::answers::{analyze, told};
+use super::crossings::path;
 use super::packets::{Packet, STEP_BYTES, Twist, pcap, play};
 
 /// Any bytes are a script; these are mostly plausible ones: in order, answered, some of it late,
@@ -81,6 +82,27 @@ fn calm(mut script: Vec<u8>) -> Vec<u8> {
 
 proptest! {
     #![proptest_config(config())]
+
+    /// What is found between two points adds up, whatever happened there.
+    #[test]
+    fn between_two_points_each_packet_has_one_fate(
+        steps in script(),
+        whole in any::<u8>(),
+        crossings in prop::collection::vec(prop_oneof![
+            4 => (prop::sample::select(vec![0_u8, 8]), 0_u8..20),
+            1 => (any::<u8>(), any::<u8>()),
+        ], 150),
+    ) {
+        let (steps, _) = steps.as_chunks::<STEP_BYTES>();
+        let mut script = vec![whole];
+        for (step, (fate, delay)) in steps.iter().zip(crossings) {
+            // What goes back comes from the other point.
+            let back = (step[0] >> 2 & 1) << 3;
+            script.extend(step);
+            script.extend([fate ^ back, delay]);
+        }
+        path(&script);
+    }
 
     #[test]
     fn many_workers_find_what_one_finds(script in script(), times in 1_usize..60) {

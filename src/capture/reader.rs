@@ -18,6 +18,9 @@ use crate::time::CaptureTime;
 /// Bytes asked for at a time: larger reads fall out of the cache before they are walked.
 const READ_BYTES: usize = 256 << 10;
 
+/// Room made at first: of thousands of small files none needs a whole window.
+const FIRST_BYTES: usize = 64 << 10;
+
 /// Bytes looked at to recognise the format and its variant.
 const PEEK_BYTES: usize = 16 << 10;
 
@@ -299,7 +302,7 @@ impl FileReader {
     fn fill(&mut self, window: &mut Window, target: usize) {
         let Window { bytes, entries, .. } = window;
         let mut filled = self.carry.len();
-        grow(bytes, target.max(filled));
+        grow(bytes, FIRST_BYTES.min(target).max(filled));
         bytes[..filled].copy_from_slice(&self.carry);
         self.carry.clear();
         let (mut at, mut end) = (0, None);
@@ -341,7 +344,12 @@ impl FileReader {
             }
             // A length field is only believed as far as there are bytes to show for it.
             let wanted = (at + missing).min(filled + filled.max(READ_BYTES));
-            grow(bytes, wanted.max(filled + 1));
+            let doubled = if filled < bytes.len() {
+                0
+            } else {
+                (2 * filled).min(target)
+            };
+            grow(bytes, wanted.max(doubled).max(filled + 1));
             let room = bytes.len().min(filled + READ_BYTES);
             match self.read(&mut bytes[filled..room]) {
                 // What is left is walked once more, as what nothing comes after.

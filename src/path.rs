@@ -338,6 +338,10 @@ fn both(
 /// Whether a walk showed anything to be otherwise than it was assumed, so that another is needed.
 fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
     let mut changed = false;
+    // What was found out on the way is known from the start.
+    start
+        .headings
+        .extend(walked.accounted.headings.iter().copied());
     for &(flow, heading) in &walked.accounted.turned {
         start.headings.insert(flow, heading);
         changed = true;

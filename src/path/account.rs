@@ -49,6 +49,8 @@ pub(super) struct Accounted {
     pub(super) flows: Vec<Option<PathFlow>>,
     pub(super) ways: [Way; 2],
     pub(super) packets: Vec<PacketFate>,
+    /// Which way flows go, as the walk had it at its end.
+    pub(super) headings: Vec<(FlowKey, Heading)>,
     /// Flows that turned out to go the other way.
     pub(super) turned: Vec<(FlowKey, Heading)>,
 }
@@ -299,7 +301,11 @@ impl<'a> Account<'a> {
             let (flow, heading) = (flow.as_ref()?, (*heading)?);
             (flow.heading != heading).then_some((flow.key, heading))
         }));
+        let headings = known.keys.iter().zip(&known.headings);
         Accounted {
+            headings: headings
+                .filter_map(|(&key, heading)| Some((key, (*heading)?)))
+                .collect(),
             calibration: self.calibration,
             origin_ns: self.origin,
             flows,

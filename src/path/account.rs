@@ -294,13 +294,7 @@ impl<'a> Account<'a> {
             let limit = self.config.limit.filter(|_| forward);
             maker.finish(limit, &mut flows)
         });
-        let mut turned = turned(known, &self.signs);
-        // What was taken into account before it was known which way a flow goes.
-        let late = flows.iter().zip(&known.headings);
-        turned.extend(late.filter_map(|(flow, heading)| {
-            let (flow, heading) = (flow.as_ref()?, (*heading)?);
-            (flow.heading != heading).then_some((flow.key, heading))
-        }));
+        let turned = turned(known, &self.signs);
         let headings = known.keys.iter().zip(&known.headings);
         Accounted {
             headings: headings

@@ -411,7 +411,19 @@ impl<'a> Walk<'a> {
                     self.sink = Sink::Account(Box::new(account));
                 }
             }
-            Sink::Account(account) => account.note(&note, &self.known),
+            Sink::Account(account) => {
+                // Taken into account at once, so it is decided now. If it turns out wrong, the flow is
+                // one that seems to go the other way, and the next walk knows.
+                if told.is_none() {
+                    let back = self
+                        .numbers
+                        .get(&self.known.keys[note.flow as usize].reversed());
+                    let back = back.and_then(|&back| self.known.headings[back as usize]);
+                    let decided = back.map_or(Heading::Forward, Heading::opposite);
+                    self.known.headings[note.flow as usize] = Some(decided);
+                }
+                account.note(&note, &self.known);
+            }
         }
     }
 

@@ -136,7 +136,8 @@ fn holds(hop: &Hop, points: &[Vec<Packet>; 2], clock: ClockChoice) {
             flow.dropped_by_cause.iter().sum::<u64>(),
             flow.dropped_packets
         );
-        let of_bins = |of: fn(&ccanalyze::path::FlowBin) -> u64| flow.bins.iter().map(of).sum();
+        let of_bins =
+            |of: fn(&ccanalyze::path::FlowBin) -> u64| -> u64 { flow.bins.iter().map(of).sum() };
         assert_eq!(flow.passed_packets, of_bins(|bin| bin.passed_packets));
         assert_eq!(flow.dropped_packets, of_bins(|bin| bin.dropped_packets));
     }

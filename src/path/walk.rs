@@ -401,29 +401,37 @@ impl<'a> Walk<'a> {
             Fate::Appeared(_) => heading.opposite(),
         });
         note.has.set(Signs::AT_SECOND, entry == Side::Second);
+        if matches!(self.sink, Sink::Account(_)) {
+            self.decide_heading(note.flow);
+        }
         match &mut self.sink {
             Sink::Spool(spool) => {
                 spool.add(&note, told);
                 if spool.is_full() {
                     let spool = std::mem::take(spool);
+                    // Those that go neither way yet are noted with both.
+                    for note in spool.notes(Heading::Forward) {
+                        self.decide_heading(note.flow);
+                    }
                     let account = self.account(&spool);
                     self.steps = account.calibration().steps.clone();
                     self.sink = Sink::Account(Box::new(account));
                 }
             }
             Sink::Account(account) => {
-                // Taken into account at once, so it is decided now. If it turns out wrong, the flow is
-                // one that seems to go the other way, and the next walk knows.
-                if told.is_none() {
-                    let back = self
-                        .numbers
-                        .get(&self.known.keys[note.flow as usize].reversed());
-                    let back = back.and_then(|&back| self.known.headings[back as usize]);
-                    let decided = back.map_or(Heading::Forward, Heading::opposite);
-                    self.known.headings[note.flow as usize] = Some(decided);
-                }
                 account.note(&note, &self.known);
             }
+        }
+    }
+
+    /// Decides which way a flow goes before it is taken into account, if nothing told yet. If that
+    /// turns out wrong, it is one that seems to go the other way, and the next walk knows.
+    fn decide_heading(&mut self, flow: u32) {
+        if self.known.headings[flow as usize].is_none() {
+            let back = self.numbers.get(&self.known.keys[flow as usize].reversed());
+            let back = back.and_then(|&back| self.known.headings[back as usize]);
+            let decided = back.map_or(Heading::Forward, Heading::opposite);
+            self.known.headings[flow as usize] = Some(decided);
         }
     }
 

@@ -259,7 +259,6 @@ fn framed(ethernet: &[u8]) -> Vec<(u16, Vec<u8>)> {
     ]
 }
 
-/// Scripts of `tests/robust/packets.rs`: an opening, then data and ACKs with some accident.
 /// The packets of a script between two points: nearly all of them pass within 0.5 ms to 1 ms.
 fn crossed(script: &[u8], index: usize) -> Vec<u8> {
     let mut crossings = vec![index as u8];
@@ -273,6 +272,7 @@ fn crossed(script: &[u8], index: usize) -> Vec<u8> {
     crossings
 }
 
+/// Scripts of `tests/robust/packets.rs`: an opening, then data and ACKs with some accident.
 fn scripts() -> Vec<Vec<u8>> {
     let step = |first: u8, time: u8, off: i16, options: u8| {
         let off = off.to_le_bytes();

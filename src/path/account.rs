@@ -136,7 +136,7 @@ impl<'a> Account<'a> {
 
     pub(super) fn note(&mut self, note: &Note, known: &Known) {
         let flow = note.flow as usize;
-        let heading = known.headings[flow].unwrap_or(Heading::Forward);
+        let heading = note.heading(&known.headings);
         let held_until = match note.kind {
             Kind::Passed => None,
             Kind::Lost | Kind::Appeared => self.held.next().flatten(),

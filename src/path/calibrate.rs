@@ -195,8 +195,7 @@ fn measure_way(
     let link = &known.links[heading as usize];
     let notes = spool.notes(heading);
     for note in notes.filter(|note| note.kind == Kind::Passed) {
-        let of_note = headings.get(note.flow as usize).copied().flatten();
-        if of_note.unwrap_or(Heading::Forward) != heading {
+        if note.heading(headings) != heading {
             continue;
         }
         let came_at_second = note.has.has(Signs::AT_SECOND);

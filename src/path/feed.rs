@@ -113,14 +113,14 @@ pub(super) struct Feed<'a> {
 /// Flows of a point, by number.
 struct Flows {
     numbers: HashMap<FlowKey, u32, FixedState>,
-    known: Vec<Known>,
+    known: Vec<PointFlow>,
     /// Flows of late packets, each where its ports put it: most packets are of one of these.
     recent: Vec<Option<(FlowKey, u32)>>,
     left_out: bool,
 }
 
 /// What is known of a flow.
-struct Known {
+struct PointFlow {
     /// Largest TCP payload, in bytes.
     payload_max: u32,
     /// Payload of one packet where frames hold several, or 0.
@@ -166,7 +166,7 @@ impl Flows {
         };
         *self.numbers.entry(key).or_insert_with(|| {
             new_flows.push(key);
-            self.known.push(Known {
+            self.known.push(PointFlow {
                 payload_max: 0,
                 piece: sight.pieces.get(&key).copied().unwrap_or(0),
             });
@@ -280,7 +280,7 @@ impl<'a> Feed<'a> {
                 if filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst)) {
                     self.add_usual(segment, usual_checksum(&record), batch, &mut fresh);
                 }
-            } else if let Some(print) = Print::of(&record, self.sight.decode, filter) {
+            } else if let Some(print) = Print::of_unusual(&record, self.sight.decode, filter) {
                 self.add(&print, batch, &mut fresh);
             }
         }

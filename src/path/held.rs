@@ -73,8 +73,7 @@ fn lost(
     let link = &calibration.links[way as usize];
     for note in spool.notes(way) {
         let flow = note.flow as usize;
-        let goes = headings.get(flow).copied().flatten();
-        if goes.unwrap_or(Heading::Forward) != way {
+        if note.heading(headings) != way {
             all.extend((note.kind != Kind::Passed).then_some(None));
             continue;
         }

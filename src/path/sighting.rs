@@ -173,6 +173,15 @@ impl Print {
             let kept = filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst));
             return kept.then(|| Self::of_usual(&segment, usual_checksum(record)));
         }
+        Self::of_unusual(record, options, filter)
+    }
+
+    /// Of a frame that holds no [usual](usual) segment.
+    pub(super) fn of_unusual(
+        record: &Record<'_>,
+        options: DecodeOptions,
+        filter: Option<&Filter>,
+    ) -> Option<Self> {
         let (decoded, packet) = decode_packet(record, record.frame, &options);
         let packet = packet?;
         let segment = match decoded {

@@ -24,6 +24,13 @@ pub(super) struct Note {
 }
 
 impl Note {
+    /// Which way its flow goes, by those of all flows: forward, where nothing told.
+    #[inline]
+    pub(super) fn heading(&self, headings: &[Option<Heading>]) -> Heading {
+        let heading = headings.get(self.flow as usize).copied().flatten();
+        heading.unwrap_or(Heading::Forward)
+    }
+
     /// What became of it, now that it is known which way its flow goes: what was seen at one point
     /// alone came in there, or left there.
     #[inline]

@@ -188,11 +188,6 @@ impl Matched<'_> {
         ways.into_iter().flat_map(|way| self.spool.notes(way))
     }
 
-    fn heading(&self, note: &Note) -> Heading {
-        let heading = self.headings.get(note.flow as usize).copied().flatten();
-        heading.unwrap_or(Heading::Forward)
-    }
-
     /// The smallest raw delays, as they were if no clock had been set.
     fn envelopes(&self, steps: &Steps) -> Envelopes {
         let mut envelopes = Envelopes::default();
@@ -200,7 +195,7 @@ impl Matched<'_> {
             let [first, second] = sightings(&note)
                 .map(|(point, at, frame)| at.saturating_sub(steps.by_ns(point, frame)));
             let raw = second.saturating_sub(first);
-            envelopes.add(self.heading(&note), second, raw, note.ip_len);
+            envelopes.add(note.heading(self.headings), second, raw, note.ip_len);
         }
         envelopes
     }
@@ -273,7 +268,7 @@ impl Stream<'_> {
             let Some(note) = self.notes.next() else {
                 return;
             };
-            if note.kind != Kind::Passed || self.matched.heading(&note) != self.way {
+            if note.kind != Kind::Passed || note.heading(self.matched.headings) != self.way {
                 continue;
             }
             let seen = sightings(&note);

@@ -418,9 +418,7 @@ impl<'a> Walk<'a> {
                     self.sink = Sink::Account(Box::new(account));
                 }
             }
-            Sink::Account(account) => {
-                account.note(&note, &self.known);
-            }
+            Sink::Account(account) => account.note(&note, &self.known),
         }
     }
 

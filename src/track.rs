@@ -24,6 +24,7 @@ mod rtt;
 mod scoreboard;
 mod strays;
 mod succession;
+mod telling;
 #[cfg(test)]
 mod tests;
 

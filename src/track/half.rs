@@ -5,17 +5,18 @@ use thin_vec::ThinVec;
 use super::copies::{Copy, Superseded, sent_of};
 use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
-use super::in_flight::{InFlight, Marks, Row, Rows};
+use super::in_flight::{InFlight, Marks, Rows};
 use super::limits::Limits;
 use super::old_copies::OldCopies;
 use super::ranges::{Hole, Holes, StreamRange};
 use super::rtt::{Echoes, Estimate};
 use super::scoreboard::Scoreboard;
 use super::strays::Strays;
+use super::telling::Taken;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
-    Class, ClassifiedSegment, Confidence, DataArrival, Direction, Evidence, FlowSink, LossPlace,
-    Reason, Signal, StreamPart, Verdict,
+    Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Signal, StreamPart,
+    Verdict,
 };
 use crate::seq::{Seq, Unwrapper};
 use crate::time::CaptureTime;
@@ -485,118 +486,10 @@ impl HalfFlow {
             ..Taken::of(verdict, filled, len)
         }
     }
-
-    /// Tells the sink what a segment turned out to be, and keeps a row where rows are wanted.
-    pub(super) fn report<S: FlowSink>(
-        &mut self,
-        dir: Direction,
-        segment: &Segment,
-        offset: i64,
-        taken: Taken,
-        sink: &mut S,
-    ) {
-        let arrival = DataArrival {
-            at: segment.at,
-            offset,
-            payload_len: segment.payload_len,
-            unique_len: taken.unique_len,
-            repeated_len: taken.repeated_len,
-            in_flight_bytes: self.in_flight_bytes(),
-            verdict: taken.verdict,
-            extent: taken.extent,
-        };
-        sink.data(dir, &arrival);
-        if S::SEGMENTS {
-            self.keep_row(segment, &arrival);
-        }
-    }
-
-    /// Keeps a row of a segment that was reported.
-    pub(super) fn keep_row(&mut self, segment: &Segment, arrival: &DataArrival) {
-        let &DataArrival {
-            offset, verdict, ..
-        } = arrival;
-        let number = self.rows.push(Row {
-            ordinal: segment.ordinal,
-            at: segment.at,
-            seq: first_byte(segment),
-            offset,
-            payload_len: segment.payload_len,
-            verdict,
-            rtt: None,
-            in_flight_bytes: arrival.in_flight_bytes,
-        });
-        if verdict.class != Class::Duplicate {
-            let end = offset + i64::from(segment.payload_len);
-            for index in self.in_flight.overlapping(offset, end) {
-                if let Some(sent) = self.in_flight.get_mut(index)
-                    && (verdict.class != Class::Reordered || sent.copies <= 1)
-                {
-                    sent.row = number;
-                }
-            }
-        }
-    }
-
-    /// Hands the rows to the sink that nothing can change any more; all of them at the end.
-    pub(super) fn release_rows<S: FlowSink>(&mut self, dir: Direction, all: bool, sink: &mut S) {
-        if !S::SEGMENTS {
-            return;
-        }
-        let floor = if all {
-            i64::MAX
-        } else {
-            self.in_flight.lowest_start().unwrap_or(i64::MIN)
-        };
-        while let Some(row) = self.rows.pop_final(floor) {
-            sink.segment(
-                dir,
-                &ClassifiedSegment {
-                    ordinal: row.ordinal,
-                    at: row.at,
-                    seq: row.seq,
-                    offset: row.offset,
-                    payload_len: row.payload_len,
-                    verdict: row.verdict,
-                    rtt: row.rtt,
-                    in_flight_bytes: row.in_flight_bytes,
-                },
-            );
-        }
-    }
 }
 
 /// Sequence number of a segment's first byte of payload: a SYN takes one before it.
 pub(super) fn first_byte(segment: &Segment) -> Seq {
     let syn = segment.flags.has(TcpFlags::SYN);
     segment.seq.plus(u32::from(syn))
-}
-
-/// What a data segment turned out to be; the fields are those of [`DataArrival`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
-    verdict: Verdict,
-    unique_len: u32,
-    repeated_len: u32,
-    extent: Option<(u32, i64)>,
-    /// The first copy was lost upstream.
-    lost_upstream: bool,
-    /// Copies that passed here and are now known to be lost.
-    lost_downstream: u32,
-}
-
-impl Taken {
-    /// A segment of `len` bytes, `unique_len` of them not seen before: a retransmission repeats all
-    /// of its bytes, others none.
-    pub(super) fn of(verdict: Verdict, unique_len: u32, len: u32) -> Self {
-        let repeats = verdict.class == Class::Retransmission;
-        Self {
-            verdict,
-            unique_len,
-            repeated_len: if repeats { len } else { 0 },
-            extent: None,
-            lost_upstream: verdict.lost == Some(LossPlace::Upstream),
-            lost_downstream: 0,
-        }
-    }
 }

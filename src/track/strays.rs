@@ -4,8 +4,9 @@
 //! host, or is damaged; a receiver drops it (RFC 9293 section 3.10.7.4). But the capture may have
 //! lost as much: then what follows goes on from there.
 
-use super::half::{HalfFlow, REACH_MAX, Taken, first_byte};
+use super::half::{HalfFlow, REACH_MAX, first_byte};
 use super::ids::Step;
+use super::telling::Taken;
 use crate::decode::Segment;
 use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Verdict};
 use crate::seq::Unwrapper;

@@ -1,0 +1,118 @@
+//! What is told of a data segment, and the rows that wait until nothing can change them.
+
+use super::half::{HalfFlow, first_byte};
+use super::in_flight::Row;
+use crate::decode::Segment;
+use crate::event::{
+    Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace, Verdict,
+};
+
+/// What a data segment turned out to be; the fields are those of [`DataArrival`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) verdict: Verdict,
+    pub(super) unique_len: u32,
+    pub(super) repeated_len: u32,
+    pub(super) extent: Option<(u32, i64)>,
+    /// The first copy was lost upstream.
+    pub(super) lost_upstream: bool,
+    /// Copies that passed here and are now known to be lost.
+    pub(super) lost_downstream: u32,
+}
+
+impl Taken {
+    /// A segment of `len` bytes, `unique_len` of them not seen before: a retransmission repeats all
+    /// of its bytes, others none.
+    pub(super) fn of(verdict: Verdict, unique_len: u32, len: u32) -> Self {
+        let repeats = verdict.class == Class::Retransmission;
+        Self {
+            verdict,
+            unique_len,
+            repeated_len: if repeats { len } else { 0 },
+            extent: None,
+            lost_upstream: verdict.lost == Some(LossPlace::Upstream),
+            lost_downstream: 0,
+        }
+    }
+}
+
+impl HalfFlow {
+    /// Tells the sink what a segment turned out to be, and keeps a row where rows are wanted.
+    pub(super) fn report<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        offset: i64,
+        taken: Taken,
+        sink: &mut S,
+    ) {
+        let arrival = DataArrival {
+            at: segment.at,
+            offset,
+            payload_len: segment.payload_len,
+            unique_len: taken.unique_len,
+            repeated_len: taken.repeated_len,
+            in_flight_bytes: self.in_flight_bytes(),
+            verdict: taken.verdict,
+            extent: taken.extent,
+        };
+        sink.data(dir, &arrival);
+        if S::SEGMENTS {
+            self.keep_row(segment, &arrival);
+        }
+    }
+
+    /// Keeps a row of a segment that was reported.
+    pub(super) fn keep_row(&mut self, segment: &Segment, arrival: &DataArrival) {
+        let &DataArrival {
+            offset, verdict, ..
+        } = arrival;
+        let number = self.rows.push(Row {
+            ordinal: segment.ordinal,
+            at: segment.at,
+            seq: first_byte(segment),
+            offset,
+            payload_len: segment.payload_len,
+            verdict,
+            rtt: None,
+            in_flight_bytes: arrival.in_flight_bytes,
+        });
+        if verdict.class != Class::Duplicate {
+            let end = offset + i64::from(segment.payload_len);
+            for index in self.in_flight.overlapping(offset, end) {
+                if let Some(sent) = self.in_flight.get_mut(index)
+                    && (verdict.class != Class::Reordered || sent.copies <= 1)
+                {
+                    sent.row = number;
+                }
+            }
+        }
+    }
+
+    /// Hands the rows to the sink that nothing can change any more; all of them at the end.
+    pub(super) fn release_rows<S: FlowSink>(&mut self, dir: Direction, all: bool, sink: &mut S) {
+        if !S::SEGMENTS {
+            return;
+        }
+        let floor = if all {
+            i64::MAX
+        } else {
+            self.in_flight.lowest_start().unwrap_or(i64::MIN)
+        };
+        while let Some(row) = self.rows.pop_final(floor) {
+            sink.segment(
+                dir,
+                &ClassifiedSegment {
+                    ordinal: row.ordinal,
+                    at: row.at,
+                    seq: row.seq,
+                    offset: row.offset,
+                    payload_len: row.payload_len,
+                    verdict: row.verdict,
+                    rtt: row.rtt,
+                    in_flight_bytes: row.in_flight_bytes,
+                },
+            );
+        }
+    }
+}

@@ -142,11 +142,14 @@ pub(super) fn remove_older(path: &Path, words: &[&str]) -> Result<bool, ReportEr
     if !ends(path).ok().flatten().is_some_and(is_older) {
         return Ok(false);
     }
-    fs::remove_file(path).map_err(|source| ReportError::Write {
-        path: path.to_path_buf(),
-        source,
-    })?;
-    Ok(true)
+    match fs::remove_file(path) {
+        // Another process has removed it since.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true).map_err(|source| ReportError::Write {
+            path: path.to_path_buf(),
+            source,
+        }),
+    }
 }
 
 /// The first and the last bytes of a file; `None` of what is no file.
@@ -205,10 +208,14 @@ impl OutputFolder {
     pub fn create(path: &Path) -> Result<Self, ReportError> {
         // A link is replaced itself: what it leads to stays.
         if path.exists() && !path.is_symlink() {
-            let found = stranger(path).map_err(|source| ReportError::Write {
-                path: path.to_path_buf(),
-                source,
-            })?;
+            let found = match stranger(path) {
+                // Another process has taken it away since.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                found => found.map_err(|source| ReportError::Write {
+                    path: path.to_path_buf(),
+                    source,
+                })?,
+            };
             if let Some(found) = found {
                 return Err(ReportError::Occupied {
                     path: path.to_path_buf(),
@@ -237,29 +244,60 @@ impl OutputFolder {
     /// afterwards, for the older one's charts are of another run.
     ///
     /// # Errors
-    /// [`ReportError::Write`] when that fails.
+    /// [`ReportError::Write`] when that fails; the older one is in its place then.
     pub fn commit(self) -> Result<Option<PathBuf>, ReportError> {
-        let old = beside(&self.path);
-        let put = || {
-            let replaces = self.path.exists();
-            let is_empty = fs::read_dir(&self.temporary)?.next().is_none();
-            if replaces {
-                fs::rename(&self.path, &old)?;
-            }
-            if !is_empty {
-                fs::rename(&self.temporary, &self.path)?;
-            }
-            if replaces {
-                fs::remove_dir_all(&old)?;
-            }
-            Ok(!is_empty)
-        };
-        let is_there = put().map_err(|source| ReportError::Write {
-            path: self.path.clone(),
-            source,
-        })?;
-        Ok(is_there.then(|| self.path.clone()))
+        self.put()
+            .map(|is_there| is_there.then(|| self.path.clone()))
+            .map_err(|source| ReportError::Write {
+                path: self.path.clone(),
+                source,
+            })
     }
+
+    /// Whether there is a folder in the place afterwards.
+    fn put(&self) -> io::Result<bool> {
+        let is_empty = fs::read_dir(&self.temporary)?.next().is_none();
+        // No step may ask first and act later: what another process puts here or takes away in
+        // between is found by the step itself, and whoever comes last has the place.
+        loop {
+            let old = self.take_old()?;
+            if !is_empty && let Err(error) = fs::rename(&self.temporary, &self.path) {
+                if is_taken(&error) {
+                    discard(old)?;
+                    continue;
+                }
+                // Best effort: it is the first mistake that is told.
+                old.map(|old| fs::rename(old, &self.path));
+                return Err(error);
+            }
+            discard(old)?;
+            return Ok(!is_empty);
+        }
+    }
+
+    /// Takes what stands in the place out of it, under a name of its own; `None` where nothing does.
+    fn take_old(&self) -> io::Result<Option<PathBuf>> {
+        let old = beside(&self.path);
+        match fs::rename(&self.path, &old) {
+            Ok(()) => Ok(Some(old)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether a folder could not be put in a place because something stands there.
+fn is_taken(error: &io::Error) -> bool {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
+    matches!(
+        error.kind(),
+        AlreadyExists | DirectoryNotEmpty | NotADirectory
+    )
+}
+
+/// Removes what was taken out of its place.
+fn discard(old: Option<PathBuf>) -> io::Result<()> {
+    old.map_or(Ok(()), fs::remove_dir_all)
 }
 
 impl Drop for OutputFolder {
@@ -352,6 +390,27 @@ mod tests {
         folder.commit().unwrap();
         assert!(!path.join("old.png").exists());
         assert!(path.join("new.png").exists());
+        assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn folders_put_in_one_place_at_the_same_time_replace_each_other() {
+        let around = tempfile::tempdir().unwrap();
+        let path = around.path().join("charts");
+        let commits = |name: &str| {
+            for _ in 0..100 {
+                let folder = OutputFolder::create(&path).unwrap();
+                fs::write(folder.filling().join(name), name).unwrap();
+                folder.commit().unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            for name in ["1.png", "2.png", "3.png", "4.png"] {
+                scope.spawn(move || commits(name));
+            }
+        });
+        // One of them, whole, and nothing beside it.
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
         assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1);
     }
 

@@ -2,6 +2,7 @@
 
 mod dispersion;
 mod estimates;
+mod live_series;
 mod memory;
 mod payload_curve;
 mod quantiles;
@@ -17,6 +18,6 @@ pub use payload_curve::{BytesBy, PayloadCurve};
 pub use quantiles::{DelayBucket, DelayDistribution, DelayStats};
 pub use recorder::{ConnectionRecord, FlowRecord, LiveConnection, RecordConfig, Recorder};
 pub use segment_rows::{Ordinals, Rest, SegmentIter, SegmentRows};
-pub use series::{Bin, Series};
+pub use series::{Bin, Bins, Series};
 pub use summary::{DirectionSummary, Incidents, Span};
 pub use time_sequence::{Mark, MarkKind, Reach, Slot, TimeSequence};

@@ -7,8 +7,8 @@ use super::series::Bin;
 /// The queueing delay that stayed, in ns: over all bins with RTT samples, the mean of the smallest
 /// in each, less `floor_ns`, the smallest of all. `None` without samples.
 #[must_use]
-pub fn standing_queue_ns(bins: &[Bin], floor_ns: i64) -> Option<f64> {
-    let least = bins.iter().filter(|bin| bin.rtt_samples > 0);
+pub fn standing_queue_ns(bins: impl IntoIterator<Item = Bin>, floor_ns: i64) -> Option<f64> {
+    let least = bins.into_iter().filter(|bin| bin.rtt_samples > 0);
     let (n, sum) = least.fold((0_u64, 0.0), |(n, sum), bin| {
         (n + 1, sum + bin.rtt_ns_min.saturating_sub(floor_ns) as f64)
     });
@@ -22,8 +22,8 @@ pub fn standing_queue_ns(bins: &[Bin], floor_ns: i64) -> Option<f64> {
 ///
 /// `series` are the bins of all flows that share the link. `None` where they last no such time.
 #[must_use]
-pub fn delivery_bps_max<'a>(
-    series: impl IntoIterator<Item = &'a [Bin]>,
+pub fn delivery_bps_max<I: IntoIterator<Item = Bin>>(
+    series: impl IntoIterator<Item = I>,
     bin_ns: i64,
 ) -> Option<f64> {
     let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
@@ -78,9 +78,9 @@ mod tests {
     fn the_standing_queue_is_what_no_bin_drained_below() {
         let bins = [bin(0, 0, 40), bin(1, 0, 0), bin(2, 0, 70), bin(3, 0, 60)];
         // (0 + 30 + 20) / 3.
-        let standing = standing_queue_ns(&bins, 40).unwrap();
+        let standing = standing_queue_ns(bins, 40).unwrap();
         assert!((standing - 50.0 / 3.0).abs() < 1e-9, "{standing}");
-        assert_eq!(standing_queue_ns(&[bin(0, 5, 0)], 40), None);
+        assert_eq!(standing_queue_ns([bin(0, 5, 0)], 40), None);
     }
 
     #[test]
@@ -92,13 +92,13 @@ mod tests {
         }
         bins[18].acked_bytes = 4000;
         // The second that begins with the burst acknowledges 13,000 bytes, and sends 10,000.
-        let bps = delivery_bps_max([&bins[..]], 100_000_000).unwrap();
+        let bps = delivery_bps_max([bins.clone()], 100_000_000).unwrap();
         assert!((bps - 80_000.0).abs() < 1e-6, "{bps}");
-        let other = [bin(20, 500, 0)];
-        let both = delivery_bps_max([&bins[..], &other[..]], 100_000_000).unwrap();
+        let other = vec![bin(20, 500, 0)];
+        let both = delivery_bps_max([bins.clone(), other], 100_000_000).unwrap();
         assert!((both - 84_000.0).abs() < 1e-6, "{both}");
-        assert_eq!(delivery_bps_max([&bins[..5]], 100_000_000), None);
+        assert_eq!(delivery_bps_max([bins[..5].to_vec()], 100_000_000), None);
         let closed_late = [bin(0, 5000, 0), bin(30, 0, 0)];
-        assert_eq!(delivery_bps_max([&closed_late[..]], 100_000_000), None);
+        assert_eq!(delivery_bps_max([closed_late], 100_000_000), None);
     }
 }

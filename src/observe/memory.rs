@@ -7,18 +7,13 @@
 use super::quantiles::DelayDistribution;
 use super::recorder::{ConnectionRecord, FlowRecord, LiveConnection, LiveFlow, Recorder};
 use super::segment_rows::SegmentRows;
-use super::series::{Bin, Series};
+use super::series::Bin;
 
-/// What is kept of each bin becomes a row of a table, which takes as much again.
-const TABLES: usize = 2;
+/// What is kept of each bin becomes a row of a table.
+const ROW: usize = size_of::<Bin>();
 
-/// Memory that can be given up.
-fn detail_bytes(series: &Series, segments: &SegmentRows) -> usize {
-    if series.is_given_up() {
-        return 0;
-    }
-    TABLES * series.memory_bytes() + segments.memory_bytes()
-}
+/// A bin that is packed takes less as a rule.
+const PACKED: usize = 40;
 
 fn gaps_bytes(gaps: Option<&DelayDistribution>) -> usize {
     gaps.map_or(0, |gaps| {
@@ -28,7 +23,7 @@ fn gaps_bytes(gaps: Option<&DelayDistribution>) -> usize {
 
 impl FlowRecord {
     fn detail_bytes(&self) -> usize {
-        detail_bytes(&self.series, &self.segments)
+        self.series.memory_bytes() + ROW * self.series.bins().len() + self.segments.memory_bytes()
     }
 
     fn memory_bytes(&self) -> usize {
@@ -49,7 +44,7 @@ impl ConnectionRecord {
 
 impl LiveFlow {
     fn detail_bytes(&self) -> usize {
-        detail_bytes(self.series.so_far(), &self.segments)
+        self.series.memory_bytes() + ROW * self.series.len() + self.segments.memory_bytes()
     }
 }
 
@@ -85,9 +80,10 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     pub fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
         let mut given_up = 0;
         for (summary, flow) in self.directions.iter().zip(&mut self.data) {
-            if let Some(flow) = flow.as_mut().filter(|flow| {
-                summary.payload_bytes <= payload_bytes && !flow.series.so_far().is_given_up()
-            }) {
+            if let Some(flow) = flow
+                .as_mut()
+                .filter(|flow| summary.payload_bytes <= payload_bytes && !flow.series.is_given_up())
+            {
                 flow.series.give_up();
                 flow.segments = SegmentRows::default();
                 given_up += u64::from(summary.data_packets > 0);
@@ -102,7 +98,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
     /// and that.
     pub(super) fn record_bytes(bins: usize) -> (usize, usize) {
         let record = size_of::<ConnectionRecord>() + 2 * size_of::<FlowRecord>();
-        (record, bins * 2 * TABLES * size_of::<Bin>())
+        (record, bins * 2 * (PACKED + ROW))
     }
 
     /// Memory that the records of connections that have ended take, in bytes.

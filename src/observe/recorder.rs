@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::dispersion::{LiveSpacing, Spacing};
+use super::live_series::{LiveSeries, bin_of};
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::segment_rows::SegmentRows;
-use super::series::{LiveSeries, Series, bin_of};
+use super::series::Series;
 use super::summary::DirectionSummary;
 use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::{Segment, TcpFlags};
@@ -373,7 +374,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
 
     fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
         let data = self.data(dir);
-        if !data.series.so_far().is_given_up() {
+        if !data.series.is_given_up() {
             data.segments.push(segment);
         }
     }

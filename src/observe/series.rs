@@ -1,7 +1,5 @@
 //! A flow over time, in bins of fixed length (METRICS.md section 4).
 
-use crate::time::CaptureTime;
-
 /// One bin of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
@@ -37,23 +35,85 @@ impl Bin {
     pub fn rtt_ns_mean(&self) -> Option<f64> {
         (self.rtt_samples > 0).then(|| self.rtt_ns_sum as f64 / self.rtt_samples as f64)
     }
+
+    /// Its numbers as they are written behind a bin with the number `before`: near 0 where that is
+    /// usual.
+    fn numbers(&self, before: i64) -> [u64; NUMBERS] {
+        let step = self.index.wrapping_sub(before).wrapping_sub(1);
+        [
+            zigzag(step),
+            self.acked_bytes,
+            self.ip_bytes,
+            self.payload_bytes,
+            self.data_packets,
+            self.retransmitted_packets,
+            self.retransmitted_bytes,
+            self.rtt_samples,
+            zigzag(self.rtt_ns_min),
+            zigzag(self.rtt_ns_max.wrapping_sub(self.rtt_ns_min)),
+            zigzag(self.rtt_ns_sum.wrapping_sub(self.rtt_ns_min)),
+            self.in_flight_bytes_max.unwrap_or(0),
+        ]
+    }
+
+    /// The bin of which [`numbers`](Self::numbers) gave these.
+    fn of(numbers: [u64; NUMBERS], has_in_flight: bool, before: i64) -> Self {
+        let rtt_ns_min = unzigzag(numbers[8]);
+        Self {
+            index: before.wrapping_add(1).wrapping_add(unzigzag(numbers[0])),
+            acked_bytes: numbers[1],
+            ip_bytes: numbers[2],
+            payload_bytes: numbers[3],
+            data_packets: numbers[4],
+            retransmitted_packets: numbers[5],
+            retransmitted_bytes: numbers[6],
+            rtt_samples: numbers[7],
+            rtt_ns_min,
+            rtt_ns_max: rtt_ns_min.wrapping_add(unzigzag(numbers[9])),
+            rtt_ns_sum: rtt_ns_min.wrapping_add(unzigzag(numbers[10])),
+            in_flight_bytes_max: has_in_flight.then_some(numbers[11]),
+        }
+    }
 }
 
-/// The bins of one flow in which anything happened, in order.
-#[derive(Clone, Debug)]
+/// Numbers of a bin that is written.
+const NUMBERS: usize = 12;
+/// The number before that of the first bin.
+const BEFORE_FIRST: i64 = -1;
+
+/// The sign in the lowest bit: numbers near 0 are short.
+fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63).cast_unsigned()
+}
+
+fn unzigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
+}
+
+/// The bins of one flow in which anything happened, in order: some 25 bytes each.
+#[derive(Clone, Debug, Default)]
 pub struct Series {
-    bins: Vec<Bin>,
-    bins_max: u32,
-    /// Not all bins are there; the last of `bins` is none then, but takes what belongs to others.
+    packed: Box<[u8]>,
+    bins: u32,
     cut: bool,
+    given_up: bool,
 }
 
 impl Series {
+    /// Of bins in order of time, of which some may be missing.
+    pub(super) fn new(packed: PackedBins, cut: bool) -> Self {
+        Self {
+            packed: packed.bytes.into(),
+            bins: packed.bins,
+            cut,
+            given_up: false,
+        }
+    }
+
     /// The bins, in order of time.
     #[must_use]
-    pub fn bins(&self) -> &[Bin] {
-        let kept = self.bins.len() - usize::from(self.cut);
-        &self.bins[..kept]
+    pub fn bins(&self) -> Bins<'_> {
+        Bins::of(&self.packed, self.bins)
     }
 
     /// Whether bins are missing: there were too many, or they were given up.
@@ -65,159 +125,221 @@ impl Series {
     /// Whether all bins were given up.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
-        self.bins_max == 0
+        self.given_up
     }
 
     /// Gives up all bins.
     pub fn give_up(&mut self) {
-        self.bins = vec![Bin::default()];
-        self.cut = true;
-        self.bins_max = 0;
+        *self = Self {
+            cut: true,
+            given_up: true,
+            ..Self::default()
+        };
     }
 
     /// Memory that the bins take, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.bins.capacity() * size_of::<Bin>()
-    }
-
-    /// Place in `bins` of the bin with this number, which is made where there is none and room for it;
-    /// otherwise of that which takes what belongs to others.
-    fn place_of(&mut self, index: i64) -> usize {
-        let kept = self.bins();
-        let place = kept.partition_point(|bin| bin.index < index);
-        if kept.get(place).is_some_and(|bin| bin.index == index) {
-            return place;
-        }
-        if kept.len() >= self.bins_max as usize {
-            if !self.cut {
-                self.cut = true;
-                self.bins.push(Bin::default());
-            }
-            return self.bins.len() - 1;
-        }
-        if self.bins.len() == self.bins.capacity() {
-            // Most flows end in their first bins: room for one, then for twice as many, where a
-            // vector would begin with four.
-            self.bins.reserve_exact(self.bins.len().max(1));
-        }
-        let bin = Bin {
-            index,
-            ..Bin::default()
-        };
-        self.bins.insert(place, bin);
-        place
+        self.packed.len()
     }
 }
 
-/// Number of the bin of the instant `at`; bin 0 begins at `origin`, each is `bin_ns` (at least 1)
-/// long.
-pub(super) fn bin_of(origin: CaptureTime, bin_ns: i64, at: CaptureTime) -> i64 {
-    at.since(origin).div_euclid(bin_ns.max(1))
+/// The bins of a flow, one after the other.
+#[derive(Clone, Debug)]
+pub struct Bins<'a> {
+    bytes: &'a [u8],
+    left: u32,
+    before: i64,
 }
 
-/// The series of a flow that is alive.
-#[derive(Debug)]
-pub(super) struct LiveSeries {
-    series: Series,
-    origin: CaptureTime,
-    bin_ns: i64,
-    /// The bin last used and when it ends: nearly always the one wanted next.
-    current: usize,
-    current_start: CaptureTime,
-    current_end: CaptureTime,
-}
-
-impl LiveSeries {
-    /// No bins yet; bin 0 begins at `origin`, each is `bin_ns` (at least 1) long, and no more than
-    /// `bins_max` are kept: the first that are used.
-    pub(super) fn new(origin: CaptureTime, bin_ns: i64, bins_max: u32) -> Self {
+impl<'a> Bins<'a> {
+    fn of(bytes: &'a [u8], bins: u32) -> Self {
         Self {
-            series: Series {
-                bins: Vec::new(),
-                bins_max,
-                cut: false,
-            },
-            origin,
-            bin_ns: bin_ns.max(1),
-            current: 0,
-            current_start: CaptureTime::MAX,
-            current_end: CaptureTime::MIN,
+            bytes,
+            left: bins,
+            before: BEFORE_FIRST,
         }
     }
+}
 
-    /// What there is so far.
-    pub(super) fn so_far(&self) -> &Series {
-        &self.series
+impl Iterator for Bins<'_> {
+    type Item = Bin;
+
+    fn next(&mut self) -> Option<Bin> {
+        self.left = self.left.checked_sub(1)?;
+        let marks = take(&mut self.bytes, MARK_BYTES);
+        let numbers = std::array::from_fn(|place| {
+            let len = marks >> (LEN_BITS * place) & LEN_MASK;
+            take(&mut self.bytes, len as usize)
+        });
+        let bin = Bin::of(numbers, marks & HAS_IN_FLIGHT != 0, self.before);
+        self.before = bin.index;
+        Some(bin)
     }
 
-    /// The flow has ended.
-    pub(super) fn into_series(self) -> Series {
-        self.series
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Bins<'_> {}
+
+/// The next number, of `len` bytes, 8 at most, lowest first.
+fn take(bytes: &mut &[u8], len: usize) -> u64 {
+    let mut number = [0; 8];
+    if let Some(taken) = bytes.split_off(..len)
+        && let Some(number) = number.get_mut(..len)
+    {
+        number.copy_from_slice(taken);
+    }
+    u64::from_le_bytes(number)
+}
+
+/// Bins as they are written, each behind one with a lower number: how many bytes each of its numbers
+/// takes, and these.
+#[derive(Debug)]
+pub(super) struct PackedBins {
+    bytes: Vec<u8>,
+    bins: u32,
+    /// Number of the last one.
+    last: i64,
+}
+
+/// Bits of the length of a number, 0 to 8 bytes.
+const LEN_BITS: usize = 4;
+const LEN_MASK: u64 = (1 << LEN_BITS) - 1;
+/// The mark of a bin in which bytes in flight are known, behind the lengths.
+const HAS_IN_FLIGHT: u64 = 1 << (LEN_BITS * NUMBERS);
+/// Bytes of the lengths and this.
+const MARK_BYTES: usize = 7;
+
+impl PackedBins {
+    pub(super) const NONE: Self = Self {
+        bytes: Vec::new(),
+        bins: 0,
+        last: BEFORE_FIRST,
+    };
+
+    /// How many there are.
+    pub(super) fn len(&self) -> u32 {
+        self.bins
     }
 
-    /// Gives up all bins, those to come too.
-    pub(super) fn give_up(&mut self) {
-        self.series.give_up();
-        self.current = 0;
-        (self.current_start, self.current_end) = (CaptureTime::MIN, CaptureTime::MAX);
+    /// Whether a bin of this number comes after all there are.
+    pub(super) fn ends_before(&self, index: i64) -> bool {
+        self.bins == 0 || self.last < index
     }
 
-    /// The bin of the instant `at`.
-    #[inline]
-    pub(super) fn at(&mut self, at: CaptureTime) -> &mut Bin {
-        if at < self.current_start || at >= self.current_end {
-            self.turn_to(at);
+    /// Adds a bin that comes after all there are.
+    pub(super) fn push(&mut self, bin: &Bin) {
+        let mut written = [0; MARK_BYTES + 8 * (NUMBERS + 1)];
+        let mut marks = if bin.in_flight_bytes_max.is_some() {
+            HAS_IN_FLIGHT
+        } else {
+            0
+        };
+        let mut end = MARK_BYTES;
+        for (place, number) in bin.numbers(self.last).into_iter().enumerate() {
+            // All eight: the next number is written over those that are 0.
+            written[end..end + 8].copy_from_slice(&number.to_le_bytes());
+            let len = (u64::BITS - number.leading_zeros()).div_ceil(8) as usize;
+            marks |= (len as u64) << (LEN_BITS * place);
+            end += len;
         }
-        &mut self.series.bins[self.current]
+        written[..MARK_BYTES].copy_from_slice(&marks.to_le_bytes()[..MARK_BYTES]);
+        let bytes = &mut self.bytes;
+        if bytes.capacity() - bytes.len() < end {
+            // Twice the room, or that for this one: most flows end in their first bin.
+            bytes.reserve_exact(bytes.len().max(end));
+        }
+        bytes.extend_from_slice(&written[..end]);
+        self.bins += 1;
+        self.last = bin.index;
     }
 
-    #[cold]
-    fn turn_to(&mut self, at: CaptureTime) {
-        let index = bin_of(self.origin, self.bin_ns, at);
-        self.current_start = self.origin.plus_ns(index.saturating_mul(self.bin_ns));
-        self.current_end = self.current_start.plus_ns(self.bin_ns);
-        self.current = self.series.place_of(index);
+    /// All of them.
+    pub(super) fn bins(&self) -> Bins<'_> {
+        Bins::of(&self.bytes, self.bins)
+    }
+
+    /// Memory that they take, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.bytes.capacity()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    #[test]
-    fn bins_are_sparse_and_in_order_even_when_the_clock_steps_back() {
-        let mut series = LiveSeries::new(CaptureTime::from_ns(1000), 100, 10);
-        for ns in [1000, 1099, 5000, 1100, 900, 1000] {
-            series.at(CaptureTime::from_ns(ns)).data_packets += 1;
+    fn number() -> impl Strategy<Value = u64> {
+        prop_oneof![Just(0), 0..300_u64, any::<u64>()]
+    }
+
+    fn bin() -> impl Strategy<Value = Bin> {
+        (
+            prop::array::uniform10(number()),
+            proptest::option::of(number()),
+        )
+            .prop_map(|(numbers, in_flight)| {
+                let signed = |place: usize| numbers[place].cast_signed();
+                Bin {
+                    index: 0,
+                    acked_bytes: numbers[0],
+                    ip_bytes: numbers[1],
+                    payload_bytes: numbers[2],
+                    data_packets: numbers[3],
+                    retransmitted_packets: numbers[4],
+                    retransmitted_bytes: numbers[5],
+                    rtt_samples: numbers[6],
+                    rtt_ns_sum: signed(7),
+                    rtt_ns_min: signed(8),
+                    rtt_ns_max: signed(9),
+                    in_flight_bytes_max: in_flight,
+                }
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn bins_come_back_as_they_were(
+            mut bins in prop::collection::vec(bin(), 0..20),
+            indices in prop::collection::btree_set(any::<i64>(), 20),
+        ) {
+            let mut packed = PackedBins::NONE;
+            for (bin, index) in bins.iter_mut().zip(indices) {
+                bin.index = index;
+                prop_assert!(packed.ends_before(index));
+                packed.push(bin);
+                prop_assert!(!packed.ends_before(index));
+            }
+            let series = Series::new(packed, false);
+            prop_assert_eq!(series.bins().len(), bins.len());
+            prop_assert_eq!(series.bins().collect::<Vec<_>>(), bins);
         }
-        let bins: Vec<(i64, u64)> = series
-            .so_far()
-            .bins()
-            .iter()
-            .map(|bin| (bin.index, bin.data_packets))
-            .collect();
-        assert_eq!(bins, [(-1, 1), (0, 3), (1, 1), (40, 1)]);
     }
 
     #[test]
-    fn beyond_the_limit_the_first_bins_stay_and_the_series_says_so() {
-        let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, 3);
-        for ns in [0, 100, 200, 300, 400, 50, 150, -1, 250] {
-            series.at(CaptureTime::from_ns(ns)).data_packets += 1;
+    fn a_usual_bin_takes_a_quarter_of_its_room() {
+        let mut packed = PackedBins::NONE;
+        for index in 0..100 {
+            packed.push(&Bin {
+                index,
+                acked_bytes: 144_800,
+                ip_bytes: 150_000,
+                payload_bytes: 144_800,
+                data_packets: 100,
+                rtt_samples: 50,
+                rtt_ns_sum: 50 * 41_000_000,
+                rtt_ns_min: 40_000_000,
+                rtt_ns_max: 42_000_000,
+                in_flight_bytes_max: Some(60_000),
+                ..Bin::default()
+            });
         }
-        let counts: Vec<(i64, u64)> = series
-            .so_far()
-            .bins()
-            .iter()
-            .map(|bin| (bin.index, bin.data_packets))
-            .collect();
-        assert_eq!(counts, [(0, 2), (1, 2), (2, 2)]);
-        assert!(series.so_far().is_cut());
-        series.give_up();
-        series.at(CaptureTime::from_ns(0)).data_packets += 1;
-        series.at(CaptureTime::MAX).data_packets += 1;
-        let series = series.into_series();
-        assert!(series.bins().is_empty() && series.is_cut());
+        let bytes = Series::new(packed, false).memory_bytes() / 100;
+        assert!(bytes <= 36, "{bytes}");
     }
 }

@@ -363,7 +363,7 @@ impl Run<'_> {
                 });
                 samples.extend(silent.map(|bin| sample(&bin)));
             }
-            samples.push(sample(bin));
+            samples.push(sample(&bin));
             next = bin.index + 1;
         }
         samples

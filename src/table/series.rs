@@ -1,5 +1,7 @@
 //! One row a flow and bin (METRICS.md section 4).
 
+use std::rc::Rc;
+
 use super::addresses::Addresses;
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
@@ -8,14 +10,19 @@ use crate::observe::Bin;
 
 /// What a row is made of.
 pub(super) struct BinRow<'a> {
-    capture: &'a CaptureAnalysis,
-    flow: Flow<'a>,
-    addresses: Addresses,
-    bin: &'a Bin,
+    of: Rc<OfFlow<'a>>,
+    bin: Bin,
     config: &'a Config,
     /// Goodput of the bin in bits per second.
     goodput_bps: f64,
     balance: Option<Balance>,
+}
+
+/// What the rows of a flow share.
+struct OfFlow<'a> {
+    capture: &'a CaptureAnalysis,
+    flow: Flow<'a>,
+    addresses: Addresses,
 }
 
 pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<BinRow<'a>> {
@@ -23,14 +30,17 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<BinRow
     for capture in &analysis.captures {
         for flow in capture.flows() {
             let addresses = Addresses::of(&flow);
-            rows.extend(flow.record.series.bins().iter().map(|bin| BinRow {
+            let of = Rc::new(OfFlow {
                 capture,
                 flow,
-                addresses: addresses.clone(),
+                addresses,
+            });
+            rows.extend(flow.record.series.bins().map(|bin| BinRow {
+                of: Rc::clone(&of),
                 bin,
                 config,
                 goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
-                balance: balance(&flow, bin, config),
+                balance: balance(&flow, &bin, config),
             }));
         }
     }
@@ -55,22 +65,21 @@ pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
         .record
         .series
         .bins()
-        .iter()
-        .filter_map(|bin| balance(flow, bin, config));
+        .filter_map(|bin| balance(flow, &bin, config));
     let (n, sum) = values.fold((0_u64, 0.0), |(n, sum), balance| (n + 1, sum + balance.pm));
     (n > 0).then(|| sum / n as f64)
 }
 
 pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {
     column_list![
-    "capture" "-" Name |row| Some(&row.capture.name);
-    "connection_id" "-" Count |row| Some(row.flow.connection_id);
-    "src_ip" "-" Name |row| Some(&row.addresses.src);
-    "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
-    "dst_ip" "-" Name |row| Some(&row.addresses.dst);
-    "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
+    "capture" "-" Name |row| Some(&row.of.capture.name);
+    "connection_id" "-" Count |row| Some(row.of.flow.connection_id);
+    "src_ip" "-" Name |row| Some(&row.of.addresses.src);
+    "src_port" "-" Count |row| Some(u64::from(row.of.flow.ends().0.port()));
+    "dst_ip" "-" Name |row| Some(&row.of.addresses.dst);
+    "dst_port" "-" Count |row| Some(u64::from(row.of.flow.ends().1.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
-    "bin_start_ns" "-" Whole |row| Some(row.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));
+    "bin_start_ns" "-" Whole |row| Some(row.of.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));
     "acked_bytes" "C5" Count |row| Some(row.bin.acked_bytes);
     "goodput_bps" "G1" Real |row| Some(row.goodput_bps);
     "ip_bytes" "C2" Count |row| Some(row.bin.ip_bytes);

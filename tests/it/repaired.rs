@@ -143,7 +143,7 @@ fn the_runs_of_a_study_share_the_memory_and_say_what_was_given_up() {
     assert_eq!((all.status, all.stderr.as_str()), (0, ""), "{}", all.stderr);
     let flows = table(folder.path(), "out/flows.csv");
     for _ in 0..2 {
-        let few = with(&["--memory", "160MB", "--report", "r.html"]);
+        let few = with(&["--memory", "140MB", "--report", "r.html"]);
         assert_eq!(few.status, 0, "{}", few.stderr);
         assert!(
             few.stderr

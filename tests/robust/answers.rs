@@ -160,7 +160,7 @@ fn series_holds(flow: &Flow<'_>) {
     if flow.record.series.is_cut() {
         return;
     }
-    let bins = flow.record.series.bins();
+    let bins: Vec<_> = flow.record.series.bins().collect();
     assert!(bins.is_sorted_by(|one, next| one.index < next.index));
     let sum = |of: fn(&ccanalyze::observe::Bin) -> u64| bins.iter().map(of).sum::<u64>();
     assert_eq!(sum(|bin| bin.payload_bytes), summary.payload_bytes);

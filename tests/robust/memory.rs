@@ -102,9 +102,9 @@ fn series_of_the_smallest_flows_are_given_up_and_no_count() {
             series.is_cut()
         );
         if series.is_cut() {
-            assert!(series.bins().is_empty());
+            assert!(series.bins().len() == 0);
         } else {
-            assert_eq!(series.bins(), whole.record.series.bins());
+            assert!(series.bins().eq(whole.record.series.bins()));
         }
     }
 }
@@ -119,7 +119,11 @@ fn what_is_given_up_depends_on_the_capture_alone() {
                 .flows()
                 .map(|flow| {
                     let rows = flow.record.segments.len();
-                    (flow.quality(), flow.record.series.bins().to_vec(), rows)
+                    (
+                        flow.quality(),
+                        flow.record.series.bins().collect::<Vec<_>>(),
+                        rows,
+                    )
                 })
                 .collect();
             (
@@ -178,7 +182,7 @@ fn a_flow_of_more_bins_than_may_be_keeps_the_first() {
     let flow = capture.flows().next().unwrap();
     assert_eq!(flow.summary().data_packets, 1000);
     assert_eq!(flow.record.series.bins().len(), 100);
-    assert_eq!(flow.record.series.bins()[99].index, 990);
+    assert_eq!(flow.record.series.bins().last().unwrap().index, 990);
     assert!(flow.quality().contains(&Quality::SeriesCut));
 }
 

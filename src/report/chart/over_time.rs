@@ -87,16 +87,11 @@ pub(super) fn goodput_line(
 /// ACKs new.
 fn news<'a>(flow: &'a NamedFlow<'_>) -> impl Iterator<Item = (i64, u64)> + use<'a> {
     let acked = flow.flow.record.state.acked_bytes.is_some();
-    flow.flow
-        .record
-        .series
-        .bins()
-        .iter()
-        .filter_map(move |bin| {
-            let seen = bin.payload_bytes.saturating_sub(bin.retransmitted_bytes);
-            let news = if acked { bin.acked_bytes } else { seen };
-            (news > 0 || bin.payload_bytes > 0).then_some((bin.index, news))
-        })
+    flow.flow.record.series.bins().filter_map(move |bin| {
+        let seen = bin.payload_bytes.saturating_sub(bin.retransmitted_bytes);
+        let news = if acked { bin.acked_bytes } else { seen };
+        (news > 0 || bin.payload_bytes > 0).then_some((bin.index, news))
+    })
 }
 
 /// Mean RTT of each flow, with the range of each bin. None without samples.
@@ -139,7 +134,7 @@ fn delays(
     let bins = Bins::of(scene, options.bin_ns)?;
     let lines = lines(scene, |flow| {
         let floor = floor_s(flow);
-        let samples = flow.flow.record.series.bins().iter().filter_map(|bin| {
+        let samples = flow.flow.record.series.bins().filter_map(|bin| {
             let over = |ns: f64| (ns / 1e9 - floor).max(0.0);
             let range = (over(bin.rtt_ns_min as f64), over(bin.rtt_ns_max as f64));
             Some(Sample {
@@ -167,7 +162,7 @@ fn delays(
 pub(super) fn in_flight(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
     let bins = Bins::of(scene, options.bin_ns)?;
     let lines = lines(scene, |flow| {
-        let samples = flow.flow.record.series.bins().iter().filter_map(|bin| {
+        let samples = flow.flow.record.series.bins().filter_map(|bin| {
             Some(Sample {
                 bin: bin.index,
                 value: bin.in_flight_bytes_max? as f64,
@@ -196,7 +191,7 @@ pub(super) fn in_flight(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plo
 pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
     let bins = Bins::of(scene, options.bin_ns)?;
     let lines = lines(scene, |flow| {
-        let series = flow.flow.record.series.bins().iter();
+        let series = flow.flow.record.series.bins();
         let amounts = series
             .filter(|bin| bin.data_packets > 0)
             .map(|bin| (bin.index, bin.retransmitted_packets));

@@ -28,17 +28,16 @@ impl Run<'_> {
     }
 
     /// The bins of a flow that count.
-    pub(super) fn bins<'f>(&self, flow: &Flow<'f>) -> &'f [Bin] {
+    pub(super) fn bins(&self, flow: &Flow<'_>) -> Vec<Bin> {
         let bins = flow.record.series.bins();
         let Some(window) = self.window else {
-            return bins;
+            return bins.collect();
         };
         let Some(((first, last), _, _)) = self.whole_bins(window) else {
-            return &[];
+            return Vec::new();
         };
-        let begin = bins.partition_point(|bin| bin.index < first);
-        let end = bins.partition_point(|bin| bin.index < last);
-        &bins[begin..end]
+        bins.filter(|bin| (first..last).contains(&bin.index))
+            .collect()
     }
 
     /// Numbers of a flow within a window. What bins do not tell (quantiles, completion time,

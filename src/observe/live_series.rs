@@ -1,0 +1,262 @@
+//! The series of a flow that is alive.
+
+use super::series::{Bin, PackedBins, Series};
+use crate::time::CaptureTime;
+
+/// Number of the bin of the instant `at`; bin 0 begins at `origin`, each is `bin_ns` (at least 1)
+/// long.
+pub(super) fn bin_of(origin: CaptureTime, bin_ns: i64, at: CaptureTime) -> i64 {
+    at.since(origin).div_euclid(bin_ns.max(1))
+}
+
+/// The bins of a flow that is alive. The one in use lies open, the others are packed: they are many,
+/// and hardly any is looked at again.
+#[derive(Debug)]
+pub(super) struct LiveSeries {
+    /// The bin in use: nearly always the one wanted next.
+    current: Bin,
+    /// When that begins and ends.
+    current_start: CaptureTime,
+    current_end: CaptureTime,
+    /// Where that belongs.
+    place: Place,
+    others: Others,
+    origin: CaptureTime,
+    bin_ns: i64,
+    bins_max: u32,
+    cut: bool,
+}
+
+/// Where the bin in use belongs among the others.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Nowhere: there is none yet, or it takes what belongs to bins that are not kept.
+    Nowhere,
+    /// After all of them.
+    Last,
+    /// There, among [`Others::Open`].
+    At(usize),
+}
+
+/// The bins that are not in use, in order.
+#[derive(Debug)]
+enum Others {
+    Packed(PackedBins),
+    /// Once one was wanted again.
+    Open(Vec<Bin>),
+}
+
+impl LiveSeries {
+    /// No bins yet; bin 0 begins at `origin`, each is `bin_ns` (at least 1) long, and no more than
+    /// `bins_max` are kept: the first that are used.
+    pub(super) fn new(origin: CaptureTime, bin_ns: i64, bins_max: u32) -> Self {
+        Self {
+            current: Bin::default(),
+            current_start: CaptureTime::MAX,
+            current_end: CaptureTime::MIN,
+            place: Place::Nowhere,
+            others: Others::Packed(PackedBins::NONE),
+            origin,
+            bin_ns: bin_ns.max(1),
+            bins_max,
+            cut: false,
+        }
+    }
+
+    /// Whether all bins were given up.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.bins_max == 0
+    }
+
+    /// How many bins there are.
+    pub(super) fn len(&self) -> usize {
+        let others = match &self.others {
+            Others::Packed(packed) => packed.len() as usize,
+            Others::Open(bins) => bins.len(),
+        };
+        others + usize::from(matches!(self.place, Place::Last))
+    }
+
+    /// Memory that the bins take besides this, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        match &self.others {
+            Others::Packed(packed) => packed.memory_bytes(),
+            Others::Open(bins) => bins.capacity() * size_of::<Bin>(),
+        }
+    }
+
+    /// The flow has ended.
+    pub(super) fn into_series(mut self) -> Series {
+        if self.is_given_up() {
+            let mut none = Series::default();
+            none.give_up();
+            return none;
+        }
+        self.put_back();
+        let packed = match self.others {
+            Others::Packed(packed) => packed,
+            Others::Open(bins) => pack(&bins),
+        };
+        Series::new(packed, self.cut)
+    }
+
+    /// Gives up all bins, those to come too.
+    pub(super) fn give_up(&mut self) {
+        self.bins_max = 0;
+        self.cut = true;
+        self.others = Others::Packed(PackedBins::NONE);
+        self.place = Place::Nowhere;
+        (self.current_start, self.current_end) = (CaptureTime::MIN, CaptureTime::MAX);
+    }
+
+    /// The bin of the instant `at`.
+    #[inline]
+    pub(super) fn at(&mut self, at: CaptureTime) -> &mut Bin {
+        if at < self.current_start || at >= self.current_end {
+            self.turn_to(at);
+        }
+        &mut self.current
+    }
+
+    #[cold]
+    fn turn_to(&mut self, at: CaptureTime) {
+        let index = bin_of(self.origin, self.bin_ns, at);
+        self.current_start = self.origin.plus_ns(index.saturating_mul(self.bin_ns));
+        self.current_end = self.current_start.plus_ns(self.bin_ns);
+        self.put_back();
+        self.take(index);
+    }
+
+    /// Puts the bin in use among the others.
+    fn put_back(&mut self) {
+        match (self.place, &mut self.others) {
+            (Place::Last, Others::Packed(packed)) => packed.push(&self.current),
+            (Place::Last, Others::Open(bins)) => bins.push(self.current),
+            (Place::At(place), Others::Open(bins)) => bins[place] = self.current,
+            (Place::Nowhere, _) | (Place::At(_), Others::Packed(_)) => {}
+        }
+        self.place = Place::Nowhere;
+    }
+
+    /// Takes the bin with this number into use, which is made where there is none and room for it.
+    fn take(&mut self, index: i64) {
+        let new = Bin {
+            index,
+            ..Bin::default()
+        };
+        let has_room = self.len() < self.bins_max as usize;
+        let bins = match &mut self.others {
+            Others::Packed(packed) if packed.ends_before(index) => {
+                (self.current, self.place) = (new, Place::Last);
+                return self.keep_if(has_room);
+            }
+            Others::Packed(packed) => {
+                let bins = packed.bins().collect();
+                self.others = Others::Open(bins);
+                return self.take(index);
+            }
+            Others::Open(bins) => bins,
+        };
+        match bins.binary_search_by_key(&index, |bin| bin.index) {
+            Ok(place) => (self.current, self.place) = (bins[place], Place::At(place)),
+            Err(place) if has_room && place < bins.len() => {
+                bins.insert(place, new);
+                (self.current, self.place) = (new, Place::At(place));
+            }
+            Err(_) => {
+                (self.current, self.place) = (new, Place::Last);
+                self.keep_if(has_room);
+            }
+        }
+    }
+
+    /// Leaves a new bin in use where there is room for it: without, it takes what belongs to others.
+    fn keep_if(&mut self, has_room: bool) {
+        if !has_room {
+            self.place = Place::Nowhere;
+            self.cut = true;
+        }
+    }
+}
+
+fn pack(bins: &[Bin]) -> PackedBins {
+    let mut packed = PackedBins::NONE;
+    for bin in bins {
+        packed.push(bin);
+    }
+    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn counts(series: LiveSeries) -> Vec<(i64, u64)> {
+        let series = series.into_series();
+        let bins = series.bins();
+        bins.map(|bin| (bin.index, bin.data_packets)).collect()
+    }
+
+    #[test]
+    fn bins_are_sparse_and_in_order_even_when_the_clock_steps_back() {
+        let mut series = LiveSeries::new(CaptureTime::from_ns(1000), 100, 10);
+        for ns in [1000, 1099, 5000, 1100, 900, 1000] {
+            series.at(CaptureTime::from_ns(ns)).data_packets += 1;
+        }
+        assert_eq!(counts(series), [(-1, 1), (0, 3), (1, 1), (40, 1)]);
+    }
+
+    #[test]
+    fn beyond_the_limit_the_first_bins_stay_and_the_series_says_so() {
+        let begin = || {
+            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, 3);
+            for ns in [0, 100, 200, 300, 400, 50, 150, -1, 250] {
+                series.at(CaptureTime::from_ns(ns)).data_packets += 1;
+            }
+            series
+        };
+        assert!(begin().into_series().is_cut());
+        assert_eq!(counts(begin()), [(0, 2), (1, 2), (2, 2)]);
+        let mut series = begin();
+        series.give_up();
+        series.at(CaptureTime::from_ns(0)).data_packets += 1;
+        series.at(CaptureTime::MAX).data_packets += 1;
+        assert_eq!(series.memory_bytes(), 0);
+        let series = series.into_series();
+        assert!(series.bins().len() == 0 && series.is_cut() && series.is_given_up());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_clock_does_the_bins_are_those_of_a_map(
+            times in prop::collection::vec(prop_oneof![0..2000_i64, -50..50_i64], 0..60),
+            is_sorted in any::<bool>(),
+            bins_max in 1..12_u32,
+        ) {
+            let mut times = times;
+            if is_sorted {
+                times.sort_unstable();
+            }
+            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, bins_max);
+            let mut expected = BTreeMap::new();
+            let mut is_cut = false;
+            for ns in times {
+                series.at(CaptureTime::from_ns(ns)).data_packets += 1;
+                let index = ns.div_euclid(100);
+                if expected.contains_key(&index) || expected.len() < bins_max as usize {
+                    *expected.entry(index).or_insert(0) += 1;
+                } else {
+                    is_cut = true;
+                }
+                prop_assert_eq!(series.len(), expected.len());
+            }
+            let cut = series.cut;
+            prop_assert_eq!(counts(series), Vec::from_iter(expected));
+            prop_assert_eq!(cut, is_cut);
+        }
+    }
+}

@@ -319,6 +319,8 @@ impl HalfFlow {
             self.ids.doubt();
         }
         if start > self.high {
+            let mss = i64::from(self.packet_payload());
+            self.ids.explain_last((start - self.high + mss - 1) / mss);
             self.open_hole(dir, segment, start, sink);
         }
         // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a

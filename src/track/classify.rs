@@ -25,9 +25,8 @@ impl HalfFlow {
     pub(super) fn judge_new(&mut self, segment: &Segment, start: i64, end: i64) -> Verdict {
         // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,
         // or most of a usual one, which a queue may have made much longer.
-        let round_trip_ns = self
-            .shortest_round_trip_ns()
-            .max(self.round_trip_ns() / 4 * 3);
+        let usual_ns = self.downstream.recent_ns() + self.upstream.recent_ns();
+        let round_trip_ns = self.shortest_round_trip_ns().max(usual_ns / 4 * 3);
         // While one half is unknown, only a timer's time is long enough for certain.
         let round_trip_ns = match self.upstream.min_ns() {
             Some(_) => round_trip_ns,
@@ -39,12 +38,16 @@ impl HalfFlow {
         // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
         // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.
         // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
-        if !self.is_repairing_tail(segment.at) && !self.is_quiet(segment.at) {
+        let is_quiet = self.is_quiet(segment.at);
+        if !self.is_repairing_tail(segment.at) && !is_quiet {
             return Verdict::NEW;
         }
+        // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice.
+        let hole = (above - i64::from(len)).max(0);
+        let below = if is_quiet { hole } else { 2 * hole };
         if self
             .emissions
-            .was_sent_before(above, len, mss, segment.at, round_trip_ns)
+            .was_sent_before(above, below, len, mss, segment.at, round_trip_ns)
         {
             self.lost_tail(start, end, segment)
         } else {

@@ -71,9 +71,9 @@ struct Skips {
     /// After a timeout all is taken for lost (RFC 5681 section 3.1), and nothing new is sent before
     /// all has been repeated.
     all_lost: bool,
-    /// First transmissions among the packets skipped since the highest byte seen was reached: when
-    /// each can have been emitted at the earliest.
-    unseen_new: VecDeque<CaptureTime>,
+    /// First transmissions among the packets skipped since the highest byte seen was reached, lowest
+    /// id first: when each can have been emitted at the earliest.
+    unseen_new: VecDeque<(u64, CaptureTime)>,
     /// Packets skipped so far that were no ACKs and did not turn up late.
     lost: u64,
     /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
@@ -152,11 +152,13 @@ impl Emissions {
     }
 
     /// Whether a packet that ends `above` bytes above the highest byte seen, with `len` bytes of
-    /// payload, begins below the sender's highest byte when it passes at `at`; `mss` bytes are in a
-    /// full packet, and nothing is repeated sooner than `round_trip_ns` after it was sent.
+    /// payload, begins below the sender's highest byte when it passes at `at`, if so many bytes below
+    /// it were skipped, too; `mss` bytes are in a full packet, and nothing is repeated sooner than
+    /// `round_trip_ns` after it was sent.
     pub(super) fn was_sent_before(
         &self,
         above: i64,
+        below: i64,
         len: u32,
         mss: u32,
         at: CaptureTime,
@@ -164,7 +166,7 @@ impl Emissions {
     ) -> bool {
         self.0
             .as_ref()
-            .is_some_and(|skips| skips.was_sent_before(above, len, mss, at, round_trip_ns))
+            .is_some_and(|skips| skips.was_sent_before(above, below, len, mss, at, round_trip_ns))
     }
 
     /// What was skipped since the highest byte seen was reached carried no new bytes.
@@ -251,7 +253,7 @@ impl Skips {
                 if self.unseen_new.len() == SKIPPED_MAX {
                     self.unseen_new.pop_front();
                 }
-                self.unseen_new.push_back(since);
+                self.unseen_new.push_back((slot, since));
             }
         }
     }
@@ -280,9 +282,11 @@ impl Skips {
         self.lost = self.lost.saturating_sub(1);
         if let Ok(index) = self.skipped.binary_search(&id) {
             self.skipped.remove(index);
-            self.unseen_new.pop_back();
         } else {
             self.waiting.pop_back();
+        }
+        if let Ok(index) = self.unseen_new.binary_search_by_key(&id, |&(id, _)| id) {
+            self.unseen_new.remove(index);
         }
     }
 
@@ -299,6 +303,7 @@ impl Skips {
     fn was_sent_before(
         &self,
         above: i64,
+        below: i64,
         len: u32,
         mss: u32,
         at: CaptureTime,
@@ -309,11 +314,10 @@ impl Skips {
         }
         let old = self
             .unseen_new
-            .partition_point(|&since| at.since(since) >= round_trip_ns);
-        // The hole before it took a packet for each full one's bytes, and one for a shorter rest.
+            .partition_point(|&(_, since)| at.since(since) >= round_trip_ns);
+        // What lies below took a packet for each full one's bytes, and one for a shorter rest.
         let (mss, len) = (i64::from(mss.max(1)), i64::from(len));
-        let hole = (above - len).max(0);
-        let beyond = (old as i64 - (hole + mss - 1) / mss) * mss;
+        let beyond = (old as i64 - (below + mss - 1) / mss) * mss;
         // Half a packet of tolerance: packets at the end of a write are shorter.
         beyond > len.min(above) / 2
     }

@@ -350,7 +350,11 @@ impl HalfFlow {
             self.judge_new(segment, start, end)
         };
         let repeats = verdict.class == Class::Retransmission;
-        let is_timer = repeats && !self.tail_repair && self.recovery_until.is_none();
+        // A repair that SACK steers goes on for what was lost above all that arrived, without a timer.
+        let goes_on = self.tail_repair
+            || self.recovery_until.is_some()
+            || self.sacks && self.is_repairing_tail(segment.at);
+        let is_timer = repeats && !goes_on;
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.last_timer = is_timer.then_some(pause);

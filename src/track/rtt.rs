@@ -107,22 +107,29 @@ pub(super) fn later(a: u32, b: u32) -> bool {
 /// Longest delay that is believed, in ns: an hour is far beyond every retransmission timer.
 const DELAY_NS_MAX: i64 = 3_600_000_000_000;
 
+/// Whole microseconds, below the largest number.
+fn microseconds(ns: i64) -> u32 {
+    u32::try_from(ns / 1000).map_or(u32::MAX - 1, |us| us.min(u32::MAX - 1))
+}
+
 /// Smoothed delay and its variation (RFC 6298 section 2), and the smallest delay, of one half of
 /// the path. Steers judgements; what users see is computed from the samples themselves. All in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimate {
-    /// The largest number before the first sample.
-    min: i64,
     smoothed: i64,
     variation: i64,
+    /// Smallest and latest, in microseconds; the smallest is the largest number before the first sample.
+    min_us: u32,
+    latest_us: u32,
 }
 
 impl Default for Estimate {
     fn default() -> Self {
         Self {
-            min: i64::MAX,
             smoothed: 0,
             variation: 0,
+            min_us: u32::MAX,
+            latest_us: 0,
         }
     }
 }
@@ -131,28 +138,35 @@ impl Estimate {
     pub(super) fn add(&mut self, rtt_ns: i64) {
         // A clock that jumped by years must not make the sums overflow.
         let rtt_ns = rtt_ns.clamp(0, DELAY_NS_MAX);
-        if self.min == i64::MAX {
+        if self.min_us == u32::MAX {
             self.smoothed = rtt_ns;
             self.variation = rtt_ns / 2;
         } else {
             self.variation += ((rtt_ns - self.smoothed).abs() - self.variation) / 4;
             self.smoothed += (rtt_ns - self.smoothed) / 8;
         }
-        self.min = self.min.min(rtt_ns);
+        self.latest_us = microseconds(rtt_ns);
+        self.min_us = self.min_us.min(self.latest_us);
     }
 
     /// Lowers the smallest delay to `ns`, which was measured otherwise, where one is known.
     pub(super) fn lower(&mut self, ns: Option<i64>) {
-        if self.min < i64::MAX
+        if self.min_us < u32::MAX
             && let Some(ns) = ns
         {
-            self.min = self.min.min(ns);
+            self.min_us = self.min_us.min(microseconds(ns));
         }
     }
 
     /// Smallest delay; `None` before the first sample.
     pub(super) fn min_ns(&self) -> Option<i64> {
-        (self.min < i64::MAX).then_some(self.min)
+        (self.min_us < u32::MAX).then_some(i64::from(self.min_us) * 1000)
+    }
+
+    /// The latest delay, or the smoothed one where that is smaller: a queue that has drained is long
+    /// gone when an average shows it. 0 before the first sample.
+    pub(super) fn recent_ns(&self) -> i64 {
+        self.smoothed.min(i64::from(self.latest_us) * 1000)
     }
 
     /// Smoothed delay; 0 before the first sample.

@@ -23,6 +23,7 @@ mod repeats;
 mod round_trips;
 mod signs;
 mod strays;
+mod tails;
 
 use std::fmt::Write as _;
 

@@ -337,7 +337,7 @@ fn ids_skipped_between_repeats_were_repeats_of_what_lies_between() {
 
 /// B lacks 2000..5000, whose ids 4 to 6 were skipped, and says so at 124: A repeats what is missing from the lowest
 /// byte on (RFC 6675 section 4, `NextSeg`), after what waited in a queue before the capture.
-const MISSING: &str = "100 A>B data 0..1000 id 2
+pub(super) const MISSING: &str = "100 A>B data 0..1000 id 2
      101 A>B data 1000..2000 id 3
      102 A>B data 5000..6000 id 7
      103 A>B data 6000..7000 id 8
@@ -378,7 +378,7 @@ fn with_sack_ids_skipped_before_the_first_repeat_were_repeats_of_what_is_missing
 }
 
 /// Whether the last packet of A is taken to be new.
-fn ends_with_new(trace: &str) -> bool {
+pub(super) fn ends_with_new(trace: &str) -> bool {
     let rows = play(trace).rows;
     rows.last()
         .is_some_and(|row| row.verdict.class == Class::New)

@@ -1,0 +1,77 @@
+//! What was lost upstream above all that was seen.
+
+use super::repeats::{MISSING, ends_with_new};
+use super::*;
+
+#[test]
+fn a_repair_with_sack_goes_on_above_all_that_arrived() {
+    // Ids 3 and 7 were 1000..2000 and 5000..6000. The ACK at 153 tells of a packet emitted after both, so A repeats
+    // the second, too, and goes on with new data at once: no timer, which would send one packet.
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             102 A>B data 2000..3000 id 4
+             103 A>B data 3000..4000 id 5
+             104 A>B data 4000..5000 id 6
+             120 B>A ack 1000
+             122 B>A ack 1000 sack 2000..3000
+             123 B>A ack 1000 sack 2000..4000
+             124 B>A ack 1000 sack 2000..5000
+             133 A>B data 1000..2000 id 8
+             153 B>A ack 5000
+             164 A>B data 5000..6000 id 9
+             165 A>B data 6000..7000 id 10
+             185 B>A ack 7000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         102 new 2000..3000 rtt 20 sack
+         103 new 3000..4000 rtt 20 sack
+         104 new 4000..5000 rtt 20 sack
+         133 retransmission 1000..2000 fast upstream ip_id
+         164 retransmission 5000..6000 fast upstream ip_id
+         165 new 6000..7000 rtt 20 recovery",
+    );
+}
+
+#[test]
+fn a_queue_that_has_drained_delays_no_repeat() {
+    // Round trips of 400 ms, which the smoothed one shows for long, then of 30: ids 7 and 9 were 5000..6000 and
+    // 7000..8000.
+    let trace = "100 A>B data 0..1000 id 2
+         500 B>A ack 1000
+         510 A>B data 1000..2000 id 3
+         910 B>A ack 2000
+         920 A>B data 2000..3000 id 4
+         1320 B>A ack 3000
+         1330 A>B data 3000..4000 id 5
+         1730 B>A ack 4000
+         2000 A>B data 4000..5000 id 6
+         2002 A>B data 6000..7000 id 8
+         2020 B>A ack 5000
+         2022 B>A ack 5000 sack 6000..7000
+         2032 A>B data 5000..6000 id 10
+         2052 B>A ack 7000
+         2062 A>B data 7000..8000 id 11";
+    assert!(!ends_with_new(&opened(trace)));
+}
+
+#[test]
+fn a_repeat_that_comes_late_takes_nothing_from_what_was_lost_above() {
+    // Id 11 was 9000..10000; id 13 turns up, and was a repeat.
+    let trace = format!(
+        "{MISSING}
+         190 A>B data 2000..3000 id 12
+         191 A>B data 4000..5000 id 14
+         192 A>B data 3000..4000 id 13
+         212 B>A ack 9000
+         230 A>B data 9000..10000 id 15"
+    );
+    assert!(!ends_with_new(&opened(&trace)));
+    // Without a skipped one there is nothing that it could repeat.
+    let none = trace
+        .replace("id 12", "id 11")
+        .replace("id 13", "id 12")
+        .replace("id 14", "id 13")
+        .replace("id 15", "id 14");
+    assert!(ends_with_new(&opened(&none)));
+}

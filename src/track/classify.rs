@@ -255,6 +255,11 @@ impl HalfFlow {
             };
             return (class, Evidence::IpId, Confidence::High);
         }
+        if let (Some(id), Some(opener)) = (segment.ip_id, hole.opener_id)
+            && self.ids.is_just_before(id, opener)
+        {
+            return (Reordered, Evidence::IpId, Confidence::Medium);
+        }
         if let (Some(ts), Some(opener)) = (segment.timestamps, hole.opener_tsval) {
             // First transmissions are in stream order, so what carries a later clock than a
             // segment above it was emitted after it: a second time.

@@ -187,6 +187,17 @@ impl IdCounter {
             && !self.shared
     }
 
+    /// Whether ids may count, though too few have been seen to tell, and `id` is a little below
+    /// `other`: a repeat has a later one of any counter, and hardly any random number is so near.
+    pub(super) fn is_just_before(&self, id: u16, other: u16) -> bool {
+        /// Packets of a first flight.
+        const NEAR: i16 = 64;
+        self.steps < STEPS_MIN
+            && self.astray == 0
+            && !self.shared
+            && (-NEAR..0).contains(&Self::distance(id, other))
+    }
+
     /// Signed distance from `earlier` to `later` on the counter.
     pub(super) fn distance(later: u16, earlier: u16) -> i16 {
         later.wrapping_sub(earlier).cast_signed()

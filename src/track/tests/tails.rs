@@ -1,7 +1,8 @@
-//! What was lost upstream above all that was seen.
+//! What was lost upstream above all that was seen, and what of a first flight is late.
 
 use super::repeats::{MISSING, ends_with_new};
 use super::*;
+use crate::event::Class;
 
 #[test]
 fn a_repair_with_sack_goes_on_above_all_that_arrived() {
@@ -74,4 +75,24 @@ fn a_repeat_that_comes_late_takes_nothing_from_what_was_lost_above() {
         .replace("id 14", "id 13")
         .replace("id 15", "id 14");
     assert!(ends_with_new(&opened(&none)));
+}
+
+#[test]
+fn ids_of_a_first_flight_tell_what_is_late_before_they_are_believed() {
+    // Late for longer than it takes to ask for a repeat.
+    let flight = "100 A>B data 2000..3000 id 4
+         120 B>A ack 0 sack 2000..3000
+         121 A>B data 4000..5000 id 6
+         141 B>A ack 0 sack 4000..5000 sack 2000..3000
+         142 A>B data 0..1000 id 2";
+    let class_of_last = |trace: &str| {
+        let rows = play(&opened(trace)).rows;
+        rows.last().map(|row| row.verdict.class)
+    };
+    assert_eq!(class_of_last(flight), Some(Class::Reordered));
+    // A repeat has a later one of a counter, and random numbers tell nothing.
+    for id in ["id 7", "id 40000"] {
+        let other = flight.replace("id 2", id);
+        assert_ne!(class_of_last(&other), Some(Class::Reordered), "{id}");
+    }
 }

@@ -23,9 +23,21 @@ impl HalfFlow {
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost
     /// upstream and nothing sent after them arrived: then only skipped ids tell.
     pub(super) fn judge_new(&mut self, segment: &Segment, start: i64, end: i64) -> Verdict {
+        // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
+        // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.
+        // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
+        let repairs = self.is_repairing_tail(segment.at);
+        let is_quiet = self.is_quiet(segment.at);
+        if !repairs && !is_quiet {
+            return Verdict::NEW;
+        }
         // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,
         // or most of a usual one, which a queue may have made much longer.
-        let usual_ns = self.downstream.recent_ns() + self.upstream.recent_ns();
+        let usual_ns = if repairs {
+            self.downstream.recent_ns() + self.upstream.recent_ns()
+        } else {
+            self.round_trip_ns()
+        };
         let round_trip_ns = self.shortest_round_trip_ns().max(usual_ns / 4 * 3);
         // While one half is unknown, only a timer's time is long enough for certain.
         let round_trip_ns = match self.upstream.min_ns() {
@@ -35,13 +47,6 @@ impl HalfFlow {
         let above = end - self.high;
         let len = segment.payload_len;
         let mss = self.packet_payload();
-        // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
-        // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.
-        // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
-        let is_quiet = self.is_quiet(segment.at);
-        if !self.is_repairing_tail(segment.at) && !is_quiet {
-            return Verdict::NEW;
-        }
         // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice.
         let hole = (above - i64::from(len)).max(0);
         let below = if is_quiet { hole } else { 2 * hole };
@@ -255,11 +260,6 @@ impl HalfFlow {
             };
             return (class, Evidence::IpId, Confidence::High);
         }
-        if let (Some(id), Some(opener)) = (segment.ip_id, hole.opener_id)
-            && self.ids.is_just_before(id, opener)
-        {
-            return (Reordered, Evidence::IpId, Confidence::Medium);
-        }
         if let (Some(ts), Some(opener)) = (segment.timestamps, hole.opener_tsval) {
             // First transmissions are in stream order, so what carries a later clock than a
             // segment above it was emitted after it: a second time.
@@ -269,6 +269,11 @@ impl HalfFlow {
             if later(ts.value, opener) {
                 return (Retransmission, Evidence::Tsval, Confidence::High);
             }
+        }
+        if let (Some(id), Some(opener)) = (segment.ip_id, hole.opener_id)
+            && self.ids.is_just_before(id, opener)
+        {
+            return (Reordered, Evidence::IpId, Confidence::Medium);
         }
         let elapsed_ns = segment.at.since(hole.opened_at);
         let upstream_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;

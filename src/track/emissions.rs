@@ -198,6 +198,11 @@ impl Emissions {
         }
     }
 
+    /// Whether all is repeated after a timeout.
+    pub(super) fn repeats_all(&self) -> bool {
+        self.0.as_ref().is_some_and(|skips| skips.all_lost)
+    }
+
     /// A timeout, or a repeat of what had arrived, which only a timeout explains: all will be
     /// repeated.
     pub(super) fn on_timeout(&mut self) {

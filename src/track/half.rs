@@ -351,9 +351,10 @@ impl HalfFlow {
         };
         let repeats = verdict.class == Class::Retransmission;
         // A repair that SACK steers goes on for what was lost above all that arrived, without a timer.
+        let steered = self.sacks && !self.emissions.repeats_all();
         let goes_on = self.tail_repair
             || self.recovery_until.is_some()
-            || self.sacks && self.is_repairing_tail(segment.at);
+            || steered && self.is_repairing_tail(segment.at);
         let is_timer = repeats && !goes_on;
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);

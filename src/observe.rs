@@ -4,6 +4,7 @@ mod dispersion;
 mod estimates;
 mod live_series;
 mod memory;
+mod packing;
 mod payload_curve;
 mod quantiles;
 mod recorder;

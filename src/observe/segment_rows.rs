@@ -1,5 +1,6 @@
 //! The rows of `--segments` of one flow, kept small: each as what it differs in from the one before.
 
+use super::packing::{take, take_signed, zigzag};
 use crate::event::{ClassifiedSegment, RttLabel, Verdict};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -228,8 +229,7 @@ impl Row {
     /// Adds a number in as few bytes as it takes; how many, less one.
     #[inline]
     fn put(&mut self, value: i64) -> u16 {
-        // The sign in the lowest bit: near 0 is short.
-        let value = (value << 1 ^ value >> 63) as u64;
+        let value = zigzag(value);
         self.bytes[self.len..self.len + 8].copy_from_slice(&value.to_le_bytes());
         let bytes = (u64::BITS - 1 - (value | 1).leading_zeros()) / 8;
         self.len += bytes as usize + 1;
@@ -410,32 +410,6 @@ fn take_step(bytes: &mut &[u8]) -> u64 {
         }
     }
     value
-}
-
-/// A number of `len` bytes, 8 at most, lowest first.
-#[inline]
-fn take(bytes: &mut &[u8], len: usize) -> u64 {
-    let value = match bytes.first_chunk::<8>() {
-        Some(chunk) => u64::from_le_bytes(*chunk) & u64::MAX >> (64 - 8 * len),
-        None => take_last(bytes, len),
-    };
-    *bytes = bytes.get(len..).unwrap_or_default();
-    value
-}
-
-/// The same where fewer than eight bytes are left.
-#[cold]
-fn take_last(bytes: &[u8], len: usize) -> u64 {
-    let mut chunk = [0; 8];
-    let len = len.min(bytes.len());
-    chunk[..len].copy_from_slice(&bytes[..len]);
-    u64::from_le_bytes(chunk)
-}
-
-#[inline]
-fn take_signed(bytes: &mut &[u8], len: usize) -> i64 {
-    let value = take(bytes, len);
-    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 #[cfg(test)]

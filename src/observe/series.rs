@@ -1,5 +1,7 @@
 //! A flow over time, in bins of fixed length (METRICS.md section 4).
 
+use super::packing::{take, unzigzag, zigzag};
+
 /// One bin of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
@@ -81,16 +83,7 @@ const NUMBERS: usize = 12;
 /// The number before that of the first bin.
 const BEFORE_FIRST: i64 = -1;
 
-/// The sign in the lowest bit: numbers near 0 are short.
-fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63).cast_unsigned()
-}
-
-fn unzigzag(value: u64) -> i64 {
-    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
-}
-
-/// The bins of one flow in which anything happened, in order: some 25 bytes each.
+/// The bins of one flow in which anything happened, in order: some 20 bytes each.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     packed: Box<[u8]>,
@@ -183,17 +176,6 @@ impl Iterator for Bins<'_> {
 }
 
 impl ExactSizeIterator for Bins<'_> {}
-
-/// The next number, of `len` bytes, 8 at most, lowest first.
-fn take(bytes: &mut &[u8], len: usize) -> u64 {
-    let mut number = [0; 8];
-    if let Some(taken) = bytes.split_off(..len)
-        && let Some(number) = number.get_mut(..len)
-    {
-        number.copy_from_slice(taken);
-    }
-    u64::from_le_bytes(number)
-}
 
 /// Bins as they are written, each behind one with a lower number: how many bytes each of its numbers
 /// takes, and these.

@@ -42,7 +42,7 @@ pub struct LimitArgs {
     pub max_half_open: u64,
 
     /// Keep at most N bins of a flow's series, the first; beyond that the flow is marked
-    /// `series_cut`. Each takes some 30 bytes, and bins in which nothing happened none
+    /// `series_cut`. Each takes some 20 bytes, and bins in which nothing happened none
     #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = whole::<u32, 1, { u32::MAX as u64 }>)]
     pub max_bins: u32,
 

@@ -96,3 +96,50 @@ fn ids_of_a_first_flight_tell_what_is_late_before_they_are_believed() {
         assert_ne!(class_of_last(&other), Some(Class::Reordered), "{id}");
     }
 }
+
+#[test]
+fn a_latest_round_trip_that_was_short_makes_no_repeat_of_new_data_after_a_pause() {
+    // Round trips of 400 ms but for the latest, of 30; id 8 was taken 50 ms before the data, at the earliest.
+    let trace = "100 A>B data 0..1000 id 2
+         500 B>A ack 1000
+         510 A>B data 1000..2000 id 3
+         910 B>A ack 2000
+         920 A>B data 2000..3000 id 4
+         1320 B>A ack 3000
+         1330 A>B data 3000..4000 id 5
+         1730 B>A ack 4000
+         2000 A>B data 4000..5000 id 6
+         2020 B>A ack 5000
+         2300 A>B ack 0 id 7
+         2350 A>B data 5000..6000 id 9";
+    assert!(ends_with_new(&opened(trace)));
+    // Long enough before, it may have been these bytes.
+    assert!(!ends_with_new(&opened(&trace.replace("2350 ", "2700 "))));
+}
+
+#[test]
+fn after_a_timeout_two_packets_at_once_are_new_though_sack_is_there() {
+    // Ids 3 and 7 were 1000..2000 and its first repeat. A timer repeats it again, and what is sent then before any
+    // ACK is no repeat of a tail, of which there is one at a time.
+    let trace = "100 A>B data 0..1000 id 2
+         102 A>B data 2000..3000 id 4
+         103 A>B data 3000..4000 id 5
+         104 A>B data 4000..5000 id 6
+         120 B>A ack 1000
+         122 B>A ack 1000 sack 2000..3000
+         123 B>A ack 1000 sack 2000..4000
+         124 B>A ack 1000 sack 2000..5000
+         500 A>B data 1000..2000 id 8
+         520 B>A ack 5000
+         531 A>B data 5000..6000 id 9
+         532 A>B data 6000..7000 id 10";
+    let classes: Vec<Class> = play(&opened(trace))
+        .rows
+        .iter()
+        .map(|row| row.verdict.class)
+        .collect();
+    assert_eq!(
+        classes[4..],
+        [Class::Retransmission, Class::New, Class::New]
+    );
+}

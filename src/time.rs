@@ -5,28 +5,34 @@ use std::num::NonZeroU64;
 
 /// An instant as the capture stamped it, in nanoseconds since the Unix epoch.
 ///
-/// Range: that of `i64` (the years 1677 to 2262) but for its lowest number. Captures with absurd
-/// clocks saturate rather than wrap; differences saturate too, so no pair of instants can panic.
+/// Range: less than 2^62 ns before or after the epoch (the years 1824 to 2116), which holds whatever
+/// a pcap file can say. Captures with absurd clocks saturate rather than wrap, and any two instants
+/// are less than 2^63 ns apart, so that a difference is one subtraction: a dozen are taken for every packet.
 ///
-/// Held with the sign bit turned over, which keeps the order and leaves 0 unused: an
+/// Held from 2^62 ns before the epoch on, which keeps the order and leaves 0 unused: an
 /// `Option<CaptureTime>` takes no more room, and a connection holds a score of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaptureTime(NonZeroU64);
 
-const SIGN: u64 = 1 << 63;
+/// The epoch, as it is held.
+const EPOCH: i64 = 1 << 62;
 
 impl CaptureTime {
     /// The earliest instant that can be held: before every packet.
     pub const MIN: Self = Self(NonZeroU64::MIN);
     /// The latest instant that can be held: after every packet.
-    pub const MAX: Self = Self(NonZeroU64::MAX);
+    pub const MAX: Self = Self::from_ns(EPOCH - 1);
 
-    /// The instant `ns` nanoseconds after the Unix epoch (before it, when negative).
+    /// The instant `ns` nanoseconds after the Unix epoch (before it, when negative). Saturates.
     #[inline]
     #[must_use]
     pub const fn from_ns(ns: i64) -> Self {
-        match NonZeroU64::new(ns.cast_unsigned() ^ SIGN) {
-            Some(turned) => Self(turned),
+        let ns = if ns < EPOCH { ns } else { EPOCH - 1 };
+        // Below -2^62 this is negative, and exactly there 0.
+        let held = ns.saturating_add(EPOCH);
+        let held = if held > 0 { held } else { 1 };
+        match NonZeroU64::new(held.cast_unsigned()) {
+            Some(held) => Self(held),
             None => Self::MIN,
         }
     }
@@ -35,14 +41,15 @@ impl CaptureTime {
     #[inline]
     #[must_use]
     pub const fn as_ns(self) -> i64 {
-        (self.0.get() ^ SIGN).cast_signed()
+        self.0.get().cast_signed() - EPOCH
     }
 
-    /// Nanoseconds from `earlier` to `self`; negative when `self` is the earlier one. Saturates.
+    /// Nanoseconds from `earlier` to `self`; negative when `self` is the earlier one.
     #[inline]
     #[must_use]
     pub const fn since(self, earlier: Self) -> i64 {
-        self.as_ns().saturating_sub(earlier.as_ns())
+        // Both are in 1..2^63.
+        self.0.get().cast_signed() - earlier.0.get().cast_signed()
     }
 
     /// The instant `ns` nanoseconds after this one. Saturates.
@@ -71,23 +78,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_of_extreme_instants_saturate() {
-        assert_eq!(CaptureTime::MAX.since(CaptureTime::MIN), i64::MAX);
-        assert_eq!(CaptureTime::MIN.since(CaptureTime::MAX), i64::MIN);
-        assert_eq!(CaptureTime::MAX.plus_ns(1), CaptureTime::MAX);
+    fn extreme_instants_saturate_and_their_differences_fit() {
         assert_eq!(CaptureTime::from_ns(i64::MIN), CaptureTime::MIN);
+        assert_eq!(CaptureTime::from_ns(-EPOCH), CaptureTime::MIN);
+        assert_eq!(CaptureTime::from_ns(EPOCH), CaptureTime::MAX);
+        assert_eq!(CaptureTime::from_ns(i64::MAX), CaptureTime::MAX);
+        assert_eq!(CaptureTime::MAX.plus_ns(1), CaptureTime::MAX);
+        assert_eq!(CaptureTime::MAX.plus_ns(i64::MIN), CaptureTime::MIN);
+        assert_eq!(CaptureTime::MIN.plus_ns(i64::MAX), CaptureTime::MAX);
+        let apart_ns = 2 * (EPOCH - 1);
+        assert_eq!(CaptureTime::MAX.since(CaptureTime::MIN), apart_ns);
+        assert_eq!(CaptureTime::MIN.since(CaptureTime::MAX), -apart_ns);
+    }
+
+    #[test]
+    fn whatever_a_pcap_file_says_fits() {
+        let last_ns = i64::from(u32::MAX) * 1_000_000_000 + i64::from(u32::MAX) * 1_000;
+        assert_eq!(CaptureTime::from_ns(last_ns).as_ns(), last_ns);
     }
 
     #[test]
     fn the_order_is_that_of_the_nanoseconds_and_none_takes_no_room() {
         let ns = [
-            i64::MIN + 1,
+            1 - EPOCH,
             -1_000,
             -1,
             0,
             1,
             1_700_000_000_000_000_000,
-            i64::MAX,
+            EPOCH - 1,
         ];
         let instants = ns.map(CaptureTime::from_ns);
         assert!(instants.is_sorted());

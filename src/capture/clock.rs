@@ -81,7 +81,7 @@ pub(super) fn resolution_from_option(value: u8) -> TimeResolution {
 }
 
 /// The instant of a pcap record: unsigned seconds, and a fraction in units of `ns_per_unit` that
-/// may exceed a second (some writers do not carry). The largest values stay below 2^63.
+/// may exceed a second (some writers do not carry). The largest values stay below 2^62.
 #[inline]
 pub(super) fn pcap_time(seconds: u32, fraction: u32, ns_per_unit: i64) -> CaptureTime {
     CaptureTime::from_ns(i64::from(seconds) * NS_PER_SECOND + i64::from(fraction) * ns_per_unit)
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn absurd_clocks_saturate() {
-        assert_eq!(ns(0, 0, u64::MAX), i64::MAX);
-        // One later than the lowest number, which no instant has.
-        assert_eq!(ns(6, i64::MIN, 0), i64::MIN + 1);
-        assert_eq!(ns(6, i64::MAX, u64::MAX), i64::MAX);
+        let (min, max) = (CaptureTime::MIN.as_ns(), CaptureTime::MAX.as_ns());
+        assert_eq!(ns(0, 0, u64::MAX), max);
+        assert_eq!(ns(6, i64::MIN, 0), min);
+        assert_eq!(ns(6, i64::MAX, u64::MAX), max);
     }
 
     #[test]

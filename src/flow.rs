@@ -1,5 +1,6 @@
 //! Whose segment is it: connections by their endpoints.
 
+mod batch;
 mod half_open;
 mod kept;
 mod key;
@@ -9,6 +10,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use batch::UsualSegment;
+pub use batch::{BatchPart, SegmentBatch};
 pub use key::{SHARDS, shard_of};
-pub(crate) use prefetch::prefetch;
+pub(crate) use prefetch::{prefetch, prefetch_behind};
 pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts};

@@ -165,6 +165,12 @@ impl Connection {
         self.halves.iter().any(|half| half.sent_data)
     }
 
+    /// Segments come soon: begins to fetch from memory what they will change.
+    #[inline]
+    pub(crate) fn expect_segments(&self) {
+        self.halves.iter().for_each(|half| half.in_flight.expect());
+    }
+
     /// Takes the next segment, which went in direction `dir`.
     pub fn on_segment<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         sink.packet(dir, segment);

@@ -13,10 +13,8 @@ use super::merge::{CaptureAnalysis, CaptureFacts, FrameIndex};
 use super::pings::Pings;
 use super::pruning::Pruning;
 use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Window};
-use crate::decode::{
-    Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, decode_into, usual,
-};
-use crate::flow::{FlowTable, SHARDS, shard_of};
+use crate::decode::{Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, decode_into};
+use crate::flow::{BatchPart, FlowTable, SHARDS, SegmentBatch, UsualSegment, shard_of};
 use crate::observe::{RecordConfig, Recorder, Span};
 use crate::time::CaptureTime;
 
@@ -109,7 +107,7 @@ struct Batch {
 /// What one task decoded.
 #[derive(Debug)]
 struct Chunk {
-    shards: [Vec<Segment>; SHARDS],
+    shards: [SegmentBatch; SHARDS],
     fragments: Vec<Fragment>,
     echoes: Vec<Echo>,
     tally: Tally,
@@ -119,7 +117,7 @@ struct Chunk {
 impl Default for Chunk {
     fn default() -> Self {
         Self {
-            shards: std::array::from_fn(|_| Vec::new()),
+            shards: std::array::from_fn(|_| SegmentBatch::default()),
             fragments: Vec::new(),
             echoes: Vec::new(),
             tally: Tally::default(),
@@ -130,7 +128,7 @@ impl Default for Chunk {
 
 impl Chunk {
     fn clear(&mut self) {
-        self.shards.iter_mut().for_each(Vec::clear);
+        self.shards.iter_mut().for_each(SegmentBatch::clear);
         self.fragments.clear();
         self.echoes.clear();
         self.tally = Tally::default();
@@ -146,41 +144,34 @@ impl Chunk {
     ) {
         self.clear();
         let mut decoded = Decoded::Skipped(Skip::NonIp);
-        for index in records {
-            let record = window.record(index);
-            self.span = Some(Span {
-                first: self
-                    .span
-                    .map_or(record.at, |span| span.first.min(record.at)),
-                last: self.span.map_or(record.at, |span| span.last.max(record.at)),
-            });
-            let ordinal = first_ordinal + index as u64;
-            if let Some(segment) = usual(&record, ordinal) {
-                if config.filter.is_none() {
-                    // By value, so that it is put together where it stays.
-                    self.shards[shard_of(&segment)].push(segment);
-                } else {
-                    self.take(&{ segment }, config);
+        let (mut first, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
+        let ordinals = first_ordinal + records.start as u64..;
+        for (ordinal, record) in ordinals.zip(window.records(records)) {
+            (first, last) = (first.min(record.at), last.max(record.at));
+            if config.filter.is_none()
+                && let Some(usual) = UsualSegment::of(&record)
+            {
+                usual.push_to(&mut self.shards[usual.shard()], ordinal);
+            } else {
+                decode_into(&record, ordinal, &config.decode, &mut decoded);
+                match &decoded {
+                    Decoded::Segment(segment) => self.take(segment, config),
+                    Decoded::Fragment(fragment) => self.fragments.push(*fragment),
+                    Decoded::Echo(echo) => {
+                        self.tally.add(Skip::Icmp);
+                        self.echoes.push(*echo);
+                    }
+                    Decoded::Skipped(skip) => self.tally.add(*skip),
                 }
-                continue;
-            }
-            decode_into(&record, ordinal, &config.decode, &mut decoded);
-            match &decoded {
-                Decoded::Segment(segment) => self.take(segment, config),
-                Decoded::Fragment(fragment) => self.fragments.push(*fragment),
-                Decoded::Echo(echo) => {
-                    self.tally.add(Skip::Icmp);
-                    self.echoes.push(*echo);
-                }
-                Decoded::Skipped(skip) => self.tally.add(*skip),
             }
         }
+        self.span = (first <= last).then_some(Span { first, last });
     }
 
     #[inline]
     fn take(&mut self, segment: &Segment, config: &Config) {
         if config.wants(segment) {
-            self.shards[shard_of(segment)].push(*segment);
+            self.shards[shard_of(segment)].push(segment);
         } else {
             self.tally.add(Skip::Filtered);
         }
@@ -378,22 +369,22 @@ fn track<const SEGMENTS: bool>(
                 .filter(|segment| shard_of(segment) == shard)
                 .peekable();
             let parts = batch.chunks.iter().map(|chunk| {
-                let segments = &chunk.shards[shard][..];
+                let segments = &chunk.shards[shard];
                 if all {
-                    segments
+                    segments.all()
                 } else {
-                    part(segments, &ordinals)
+                    segments.within(&ordinals)
                 }
             });
             if whole.peek().is_none() {
                 table.on_segments(parts);
                 return;
             }
-            for segment in parts.flatten() {
+            for segment in parts.flat_map(BatchPart::segments) {
                 while let Some(earlier) = whole.next_if(|whole| whole.ordinal < segment.ordinal) {
                     table.on_segment(earlier);
                 }
-                table.on_segment(segment);
+                table.on_segment(&segment);
             }
             whole.for_each(|segment| table.on_segment(segment));
         });

@@ -32,9 +32,6 @@ const PAUSE_WALKS: u32 = 15;
 const CHAIN_RECORDS: usize = 6;
 const CHAIN_BYTES: usize = 4 << 10;
 
-/// Bytes between a record's start and the line of memory that holds the end of its headers.
-const HEADERS_BEHIND: usize = 80;
-
 /// The lanes of a window; kept, so that their memory is.
 #[derive(Debug)]
 pub(super) struct Lanes {
@@ -165,16 +162,12 @@ fn walk_in_turns(
     step: &impl Fn(&[u8], usize) -> Option<(Entry, usize)>,
 ) {
     let mut open = lanes.len();
-    let mut touched = 0;
     while open > 0 {
         open = 0;
         for lane in &mut *lanes {
             if lane.at < lane.end
                 && let Some((entry, next)) = step(bytes, lane.at)
             {
-                // The headers of a packet reach into the next line of memory, which is waited for
-                // here, together with all others, instead of when it is decoded.
-                touched ^= bytes.get(lane.at + HEADERS_BEHIND).copied().unwrap_or(0);
                 lane.entries.push(entry);
                 lane.at = next;
                 open += 1;
@@ -183,7 +176,6 @@ fn walk_in_turns(
             }
         }
     }
-    std::hint::black_box(touched);
 }
 
 /// The first place from `from` on at which a run of records could begin, dated near `seconds`.

@@ -1,7 +1,16 @@
 //! What a capture file holds: records, and windows of them.
 
+use std::ops::Range;
+
 use super::mapped::View;
+use crate::flow::{prefetch, prefetch_behind};
 use crate::time::CaptureTime;
+
+/// Records ahead of the one that is looked at: what takes as long as to fetch one.
+const AHEAD: usize = 8;
+
+/// Bytes from the start of a packet to the end of its headers, mostly.
+const HEADERS_BYTES: usize = 64;
 
 /// A link-layer header type, as numbered by the pcap link-type registry (`LINKTYPE_*`).
 ///
@@ -91,6 +100,27 @@ impl Window {
         self.file
     }
 
+    /// The records at `indices`, which must be less than [`len`](Self::len).
+    ///
+    /// # Panics
+    /// When they are out of range, as slice indexing does.
+    pub fn records(&self, indices: Range<usize>) -> impl Iterator<Item = Record<'_>> {
+        let bytes = self.bytes();
+        let frames = self.first_frame + indices.start as u64..;
+        let entries = &self.entries[indices];
+        frames
+            .zip(entries.iter().enumerate())
+            .map(move |(frame, (index, entry))| {
+                if let Some(soon) = entries.get(index + AHEAD)
+                    && let Some(first) = bytes.get(soon.start as usize)
+                {
+                    prefetch(first);
+                    prefetch_behind(first, HEADERS_BYTES);
+                }
+                entry.record(bytes, frame)
+            })
+    }
+
     /// The record at `index`, which must be less than [`len`](Self::len).
     ///
     /// # Panics
@@ -98,14 +128,21 @@ impl Window {
     #[inline]
     #[must_use]
     pub fn record(&self, index: usize) -> Record<'_> {
-        let entry = &self.entries[index];
-        let start = entry.start as usize;
+        self.entries[index].record(self.bytes(), self.first_frame + index as u64)
+    }
+}
+
+impl Entry {
+    /// The record, whose frame has this number, in the bytes of its window.
+    #[inline]
+    fn record<'a>(&self, bytes: &'a [u8], frame: u64) -> Record<'a> {
+        let start = self.start as usize;
         Record {
-            frame: self.first_frame + index as u64,
-            at: entry.at,
-            link: entry.link,
-            bytes: &self.bytes()[start..start + entry.captured_len as usize],
-            original_len: entry.original_len,
+            frame,
+            at: self.at,
+            link: self.link,
+            bytes: &bytes[start..start + self.captured_len as usize],
+            original_len: self.original_len,
         }
     }
 }

@@ -9,101 +9,284 @@ use super::segment::{
 };
 use crate::capture::Record;
 use crate::seq::Seq;
+use crate::time::CaptureTime;
 
 /// Ethernet, IPv4 and TCP without options, in bytes.
-const HEADERS_LEN: usize = 14 + IP_LEN + TCP_LEN;
-const IP_LEN: usize = 20;
-const TCP_LEN: usize = 20;
+const HEADERS_LEN: usize = 14 + (IP_LEN + TCP_LEN) as usize;
+const IP_LEN: u16 = 20;
+const TCP_LEN: u16 = 20;
 /// Two no-operations and the timestamps option, as one word (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 0x0101_080a;
 /// Two no-operations and the SACK option but for its length (RFC 2018 section 3).
 const SACK: u32 = 0x0101_0500;
 
+/// A segment between IPv4 hosts that has nothing but what established connections send, in as few
+/// words as that takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Usual {
+    pub(crate) at: CaptureTime,
+    /// Sender's in the upper half, receiver's in the lower: ports too.
+    pub(crate) addresses: u64,
+    /// Sequence number in the upper half, acknowledgement number in the lower.
+    pub(crate) numbers: u64,
+    /// `TSval` in the upper half, `TSecr` in the lower; meaningless without [`TIMESTAMPS`](Self::TIMESTAMPS).
+    pub(crate) timestamps: u64,
+    pub(crate) ports: u32,
+    pub(crate) ip_len: u16,
+    pub(crate) ip_id: u16,
+    pub(crate) payload_len: u16,
+    pub(crate) window: u16,
+    /// TCP's flags, and those below.
+    pub(crate) bits: u16,
+}
+
+impl Usual {
+    const FLAGS: u16 = 0x1ff;
+    /// The two of ECN in the IP header.
+    const ECN_SHIFT: u16 = 9;
+    pub(crate) const IP_ID: u16 = 1 << 11;
+    pub(crate) const TIMESTAMPS: u16 = 1 << 12;
+
+    /// All of a segment but its position in the capture and its SACK blocks; `None` where it has
+    /// anything else.
+    pub(crate) fn of(segment: &Segment) -> Option<Self> {
+        let [src, dst] = [segment.src, segment.dst].map(|end| {
+            let address = end.address();
+            (address >> 32 == 0xffff).then_some(address as u32)
+        });
+        let is_usual = segment.flags.0 & !Self::FLAGS == 0
+            && segment.ip_packets == 1
+            && segment.syn == SynOptions::default()
+            && !segment.length_from_frame
+            && !segment.header_cut;
+        let ecn = match segment.ecn {
+            Ecn::NotEct => 0,
+            Ecn::Ect1 => 1,
+            Ecn::Ect0 => 2,
+            Ecn::Ce => 3,
+        };
+        let mut bits = segment.flags.0 | ecn << Self::ECN_SHIFT;
+        if segment.ip_id.is_some() {
+            bits |= Self::IP_ID;
+        }
+        if segment.timestamps.is_some() {
+            bits |= Self::TIMESTAMPS;
+        }
+        let two = |upper: u32, lower: u32| u64::from(upper) << 32 | u64::from(lower);
+        is_usual.then_some(Self {
+            at: segment.at,
+            addresses: two(src?, dst?),
+            numbers: two(segment.seq.0, segment.ack.0),
+            timestamps: segment.timestamps.map_or(0, |ts| two(ts.value, ts.echo)),
+            ports: u32::from(segment.src.port()) << 16 | u32::from(segment.dst.port()),
+            ip_len: u16::try_from(segment.ip_len).ok()?,
+            ip_id: segment.ip_id.unwrap_or(0),
+            payload_len: u16::try_from(segment.payload_len).ok()?,
+            window: segment.window,
+            bits,
+        })
+    }
+
+    /// Nothing but an instant.
+    pub(crate) fn nothing(at: CaptureTime) -> Self {
+        Self {
+            at,
+            addresses: 0,
+            numbers: 0,
+            timestamps: 0,
+            ports: 0,
+            ip_len: 0,
+            ip_id: 0,
+            payload_len: 0,
+            window: 0,
+            bits: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn flags(&self) -> TcpFlags {
+        TcpFlags(self.bits & Self::FLAGS)
+    }
+
+    #[inline]
+    pub(crate) fn ecn(&self) -> Ecn {
+        Ecn::from_bits((self.bits >> Self::ECN_SHIFT) as u8)
+    }
+
+    /// Whether one of those bits is set.
+    #[inline]
+    pub(crate) fn has(&self, bit: u16) -> bool {
+        self.bits & bit != 0
+    }
+
+    /// The segment, at its position in the capture and with its SACK blocks.
+    #[inline]
+    pub(crate) fn segment(&self, ordinal: u64, sack: Option<&SackBlocks>) -> Segment {
+        let mut room = UsualRoom::default();
+        room.put(self, ordinal, sack);
+        room.0
+    }
+}
+
+/// Room for one usual segment after the other: what is the same in all of them is written once.
+#[derive(Debug)]
+pub(crate) struct UsualRoom(Segment);
+
+impl Default for UsualRoom {
+    #[inline]
+    fn default() -> Self {
+        let nobody = Endpoint::v4([0; 4], 0);
+        Self(Segment {
+            at: CaptureTime::MIN,
+            ordinal: 0,
+            src: nobody,
+            dst: nobody,
+            seq: Seq(0),
+            ack: Seq(0),
+            flags: TcpFlags(0),
+            window: 0,
+            payload_len: 0,
+            ip_len: 0,
+            ip_packets: 1,
+            ip_id: None,
+            ecn: Ecn::NotEct,
+            timestamps: None,
+            syn: SynOptions::default(),
+            sack: SackBlocks::default(),
+            length_from_frame: false,
+            header_cut: false,
+        })
+    }
+}
+
+impl UsualRoom {
+    /// The segment, at its position in the capture and with its SACK blocks.
+    #[inline]
+    pub(crate) fn put(
+        &mut self,
+        usual: &Usual,
+        ordinal: u64,
+        sack: Option<&SackBlocks>,
+    ) -> &Segment {
+        let segment = &mut self.0;
+        segment.at = usual.at;
+        segment.ordinal = ordinal;
+        segment
+            .src
+            .set_v4((usual.addresses >> 32) as u32, (usual.ports >> 16) as u16);
+        segment
+            .dst
+            .set_v4(usual.addresses as u32, usual.ports as u16);
+        segment.seq = Seq((usual.numbers >> 32) as u32);
+        segment.ack = Seq(usual.numbers as u32);
+        segment.flags = usual.flags();
+        segment.window = usual.window;
+        segment.payload_len = u32::from(usual.payload_len);
+        segment.ip_len = u32::from(usual.ip_len);
+        segment.ip_id = usual.has(Usual::IP_ID).then_some(usual.ip_id);
+        segment.ecn = usual.ecn();
+        segment.timestamps = usual.has(Usual::TIMESTAMPS).then_some(Timestamps {
+            value: (usual.timestamps >> 32) as u32,
+            echo: usual.timestamps as u32,
+        });
+        if let Some(sack) = sack {
+            segment.sack = *sack;
+        } else if !segment.sack.as_slice().is_empty() {
+            segment.sack = SackBlocks::default();
+        }
+        segment
+    }
+}
+
 /// The segment of a usual packet; `None` when it takes the general way, [`decode`](super::decode), to tell.
 #[inline]
 #[must_use]
 pub fn usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
+    let (usual, blocks) = parse(record)?;
+    Some(usual.segment(ordinal, Some(&sack_blocks(blocks))))
+}
+
+/// The same as it is kept, and the SACK blocks as they stand.
+#[inline]
+pub(crate) fn parse<'a>(record: &Record<'a>) -> Option<(Usual, &'a [[u8; 8]])> {
     let (head, behind) = record.bytes.split_first_chunk::<HEADERS_LEN>()?;
     let u16_at = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
     let u32_at =
         |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let u64_at = |at: usize| u64::from(u32_at(at)) << 32 | u64::from(u32_at(at + 4));
     // Ether type, version and header length in one word; then whole, and TCP.
     let ipv4 = u32_at(12) & 0xffff_ff00 == 0x0800_4500;
     let fragment = u16_at(20) & 0x3fff != 0;
     if !(record.link.0 == 1 && ipv4 && !fragment && head[23] == super::ip::TCP) {
         return None;
     }
-    let ip_len = u32::from(u16_at(16));
+    let ip_len = u16_at(16);
     // Nine bits of flags below four of the header's length in words.
     let flags = u16_at(46);
-    let header_len = usize::from(flags >> 12) * 4;
+    let header_len = (flags >> 12) * 4;
     let options_len = header_len.checked_sub(TCP_LEN)?;
-    let payload_len = ip_len.checked_sub((IP_LEN + header_len) as u32)?;
-    let flags = TcpFlags(flags & 0x1ff);
-    if flags.has(TcpFlags::SYN) {
+    let payload_len = ip_len.checked_sub(IP_LEN + header_len)?;
+    let flags = flags & Usual::FLAGS;
+    if flags & TcpFlags::SYN.0 != 0 {
         return None;
     }
-    let (timestamps, sack) = options(behind.get(..options_len)?)?;
-    let endpoint =
-        |address: usize, port: usize| Endpoint::v4(u32_at(address).to_be_bytes(), u16_at(port));
-    Some(Segment {
+    let (timestamps, blocks) = options(behind.get(..usize::from(options_len))?)?;
+    let ecn = u16::from(head[15] & 3) << Usual::ECN_SHIFT;
+    let usual = Usual {
         at: record.at,
-        ordinal,
-        src: endpoint(26, 34),
-        dst: endpoint(30, 36),
-        seq: Seq(u32_at(38)),
-        ack: Seq(u32_at(42)),
-        flags,
-        window: u16_at(48),
-        payload_len,
+        addresses: u64_at(26),
+        numbers: u64_at(38),
+        timestamps: timestamps.unwrap_or(0),
+        ports: u32_at(34),
         ip_len,
-        ip_packets: 1,
-        ip_id: Some(u16_at(18)),
-        ecn: Ecn::from_bits(head[15]),
-        timestamps,
-        syn: SynOptions::default(),
-        sack,
-        length_from_frame: false,
-        header_cut: false,
-    })
+        ip_id: u16_at(18),
+        payload_len,
+        window: u16_at(48),
+        bits: flags
+            | ecn
+            | Usual::IP_ID
+            | if timestamps.is_some() {
+                Usual::TIMESTAMPS
+            } else {
+                0
+            },
+    };
+    Some((usual, blocks))
 }
 
 /// Timestamps, SACK, both or none, laid out as every system does; `None` when there is more to it.
 #[inline]
-fn options(options: &[u8]) -> Option<(Option<Timestamps>, SackBlocks)> {
+fn options(options: &[u8]) -> Option<(Option<u64>, &[[u8; 8]])> {
     let (timestamps, others) = match options.split_first_chunk::<12>() {
         Some((&[k0, k1, k2, k3, v0, v1, v2, v3, e0, e1, e2, e3], others))
             if u32::from_be_bytes([k0, k1, k2, k3]) == TIMESTAMPS =>
         {
-            let timestamps = Timestamps {
-                value: u32::from_be_bytes([v0, v1, v2, v3]),
-                echo: u32::from_be_bytes([e0, e1, e2, e3]),
-            };
-            (Some(timestamps), others)
+            let both = u64::from_be_bytes([v0, v1, v2, v3, e0, e1, e2, e3]);
+            (Some(both), others)
         }
         _ => (None, options),
     };
-    let mut sack = SackBlocks::default();
-    if let Some((&[k0, k1, k2, len], blocks)) = others.split_first_chunk::<4>() {
-        let says_sack = u32::from_be_bytes([k0, k1, k2, 0]) == SACK;
-        let (blocks, odd) = blocks.as_chunks::<8>();
-        if !says_sack
-            || blocks.is_empty()
-            || usize::from(len) != 2 + 8 * blocks.len()
-            || !odd.is_empty()
-        {
-            return None;
-        }
-        for &[s0, s1, s2, s3, e0, e1, e2, e3] in blocks {
-            sack.push(SackBlock {
-                start: Seq(u32::from_be_bytes([s0, s1, s2, s3])),
-                end: Seq(u32::from_be_bytes([e0, e1, e2, e3])),
-            });
-        }
-    } else if !others.is_empty() {
-        return None;
+    if others.is_empty() {
+        return Some((timestamps, &[]));
     }
-    Some((timestamps, sack))
+    let (&[k0, k1, k2, len], blocks) = others.split_first_chunk::<4>()?;
+    let says_sack = u32::from_be_bytes([k0, k1, k2, 0]) == SACK;
+    let (blocks, odd) = blocks.as_chunks::<8>();
+    let is_all = usize::from(len) == 2 + 8 * blocks.len() && odd.is_empty();
+    (says_sack && is_all && !blocks.is_empty()).then_some((timestamps, blocks))
+}
+
+/// The blocks of a SACK option.
+#[inline]
+pub(crate) fn sack_blocks(blocks: &[[u8; 8]]) -> SackBlocks {
+    let mut sack = SackBlocks::default();
+    for &[s0, s1, s2, s3, e0, e1, e2, e3] in blocks {
+        sack.push(SackBlock {
+            start: Seq(u32::from_be_bytes([s0, s1, s2, s3])),
+            end: Seq(u32::from_be_bytes([e0, e1, e2, e3])),
+        });
+    }
+    sack
 }
 
 #[cfg(test)]
@@ -113,7 +296,6 @@ mod tests {
     use super::*;
     use crate::capture::LinkType;
     use crate::decode::{DecodeOptions, Decoded, decode};
-    use crate::time::CaptureTime;
 
     /// Ethernet, IPv4, TCP with these options (padded), and `payload` bytes of payload.
     fn frame(flags: u8, options: &[u8], payload: u16) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Segments kept as they came, at a quarter of what a [`Segment`] takes.
 
-use crate::decode::{Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps};
+use crate::decode::{Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps, Usual};
 use crate::event::Direction;
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -87,6 +87,16 @@ impl Bits {
         )
     }
 
+    #[inline]
+    fn of_usual(dir: Direction, usual: &Usual) -> Self {
+        let flags = u32::from(usual.flags().0);
+        let ecn = (usual.ecn() as u32) << Self::ECN;
+        let reverse = u32::from(dir == Direction::Reverse) << Self::REVERSE;
+        let timestamps = u32::from(usual.has(Usual::TIMESTAMPS)) << Self::TIMESTAMPS;
+        let ip_id = u32::from(usual.has(Usual::IP_ID)) << Self::IP_ID;
+        Self(flags | ecn | reverse | timestamps | ip_id)
+    }
+
     fn has(self, bit: u32) -> bool {
         self.0 >> bit & 1 != 0
     }
@@ -131,6 +141,32 @@ impl Kept {
             ip_id: segment.ip_id.unwrap_or(0),
             window: segment.window,
             bits: Bits::of(dir, segment),
+        })
+    }
+
+    /// The same as [`of`](Self::of) the segment, which has no SACK blocks.
+    #[inline]
+    pub(super) fn of_usual(
+        dir: Direction,
+        usual: &Usual,
+        ordinal: u64,
+        start: Start,
+    ) -> Option<Self> {
+        let after_ns = usual.at.since(start.at);
+        Some(Self {
+            after_ns_low: after_ns as u32,
+            after_ns_high: i16::try_from(after_ns >> 32).ok()?,
+            mss: 0,
+            after_records: u32::try_from(ordinal.checked_sub(start.ordinal)?).ok()?,
+            seq: Seq((usual.numbers >> 32) as u32),
+            ack: Seq(usual.numbers as u32),
+            timestamp: (usual.timestamps >> 32) as u32,
+            timestamp_echo: usual.timestamps as u32,
+            ip_len: usual.ip_len,
+            payload_len: usual.payload_len,
+            ip_id: usual.ip_id,
+            window: usual.window,
+            bits: Bits::of_usual(dir, usual),
         })
     }
 
@@ -247,6 +283,10 @@ mod tests {
             let again = kept.segment((segment.src, segment.dst), START);
             prop_assert_eq!(format!("{again:?}"), format!("{segment:?}"));
             prop_assert_eq!((kept.dir(), kept.at(START)), (dir, segment.at));
+            if let Some(usual) = Usual::of(&segment) {
+                let again = Kept::of_usual(dir, &usual, segment.ordinal, START);
+                prop_assert_eq!(format!("{again:?}"), format!("{:?}", Some(kept)));
+            }
         }
     }
 

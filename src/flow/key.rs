@@ -21,14 +21,48 @@ const SPREAD: u64 = 0xd134_2543_de82_ef95;
 #[inline]
 #[must_use]
 pub fn shard_of(segment: &Segment) -> usize {
-    let end = |end: &Endpoint| {
-        let address = end.address();
-        let folded = (address >> 64) as u64 ^ address as u64;
-        (folded ^ u64::from(end.port()) << 40).wrapping_mul(SPREAD)
-    };
+    shard_between(segment.src.into(), segment.dst.into())
+}
+
+#[inline]
+pub(super) fn shard_between(one: EndWords, other: EndWords) -> usize {
+    let end =
+        |end: EndWords| (end.upper ^ end.lower ^ u64::from(end.port) << 40).wrapping_mul(SPREAD);
     // The sum has no direction, and the product's high bits depend on all lower ones.
-    let both = end(&segment.src).wrapping_add(end(&segment.dst));
+    let both = end(one).wrapping_add(end(other));
     ((both ^ both >> 32).wrapping_mul(GOLDEN) >> 59) as usize
+}
+
+/// An end as words: half an IPv6 address each, and a port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndWords {
+    upper: u64,
+    lower: u64,
+    port: u16,
+}
+
+impl EndWords {
+    /// Of an IPv4 address, as an [`Endpoint`] holds it.
+    #[inline]
+    pub(super) fn v4(address: u32, port: u16) -> Self {
+        Self {
+            upper: 0,
+            lower: 0xffff << 32 | u64::from(address),
+            port,
+        }
+    }
+}
+
+impl From<Endpoint> for EndWords {
+    #[inline]
+    fn from(end: Endpoint) -> Self {
+        let address = end.address();
+        Self {
+            upper: (address >> 64) as u64,
+            lower: address as u64,
+            port: end.port(),
+        }
+    }
 }
 
 const _: () = assert!(SHARDS == 1 << (64 - 59));
@@ -52,6 +86,11 @@ impl EndsHasher {
 
     #[inline]
     pub(super) fn hash(&self, one: &Endpoint, other: &Endpoint) -> u64 {
+        self.hash_between((*one).into(), (*other).into())
+    }
+
+    #[inline]
+    pub(super) fn hash_between(&self, one: EndWords, other: EndWords) -> u64 {
         // A sum of two seeded hashes has no direction, and takes no comparison to bring the ends
         // into an order.
         let sum = self.end(one).wrapping_add(self.end(other));
@@ -60,11 +99,10 @@ impl EndsHasher {
 
     /// The 128-bit product of two seeded words, folded: as foldhash does.
     #[inline]
-    fn end(&self, end: &Endpoint) -> u64 {
-        let address = end.address();
-        let low = address as u64 ^ self.seeds[0];
-        let high = ((address >> 64) as u64 ^ self.seeds[1])
-            .wrapping_add(u64::from(end.port()).wrapping_mul(GOLDEN));
+    fn end(&self, end: EndWords) -> u64 {
+        let low = end.lower ^ self.seeds[0];
+        let high =
+            (end.upper ^ self.seeds[1]).wrapping_add(u64::from(end.port).wrapping_mul(GOLDEN));
         let product = u128::from(low) * u128::from(high);
         (product >> 64) as u64 ^ product as u64
     }

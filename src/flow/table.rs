@@ -33,7 +33,7 @@ pub struct FlowIdentity {
 
 impl FlowIdentity {
     /// Of the connection that begins with `segment`.
-    fn of(segment: &Segment) -> Self {
+    pub(super) fn of(segment: &Segment) -> Self {
         // A SYN-ACK first means that the SYN was missed: the other side opened.
         let answered = segment.flags.has(TcpFlags::SYN.with(TcpFlags::ACK));
         let (opener, peer) = if answered {
@@ -195,6 +195,9 @@ struct Head {
     parts: u8,
 }
 
+// Two lines of memory: the first that is fetched for a segment, of one flow after the other.
+const _: () = assert!(size_of::<Head>() <= 128);
+
 /// What a connection has come to.
 #[derive(Debug)]
 struct Flow<F> {
@@ -269,23 +272,27 @@ impl<O: Observer> FlowTable<O> {
         self.keep_house(segment.at);
         let hash = self.hasher.hash(&segment.src, &segment.dst);
         let found = self
-            .find(hash, segment)
+            .find(hash, |head| head.identity.direction(segment))
             .or_else(|| self.begin(hash, segment));
         if let Some((index, dir)) = found {
             self.take(hash, index, dir, segment);
         }
     }
 
-    /// The connection of a segment, and the segment's direction in it.
+    /// The connection of a segment, and the segment's `direction` in it.
     #[inline]
-    fn find(&self, hash: u64, segment: &Segment) -> Option<(usize, Direction)> {
+    fn find(
+        &self,
+        hash: u64,
+        direction: impl Fn(&Head) -> Option<Direction>,
+    ) -> Option<(usize, Direction)> {
         let tag = Place::new(hash, 0).tag;
         let mut dir = None;
         let place = self.index.find(hash, |place| {
             if place.tag == tag
                 && let Some(head) = self.heads.get(place.index as usize)
             {
-                dir = head.identity.direction(segment);
+                dir = direction(head);
             }
             dir.is_some()
         })?;
@@ -312,7 +319,8 @@ impl<O: Observer> FlowTable<O> {
     /// Gives a segment to the connection at `index`, which it belongs to.
     #[inline]
     fn pass(&mut self, index: usize, dir: Direction, segment: &Segment) {
-        if self.flows[index].is_none() && self.keep(index, dir, segment) {
+        let kept = |start| Kept::of(dir, segment, start);
+        if self.flows[index].is_none() && self.keep(index, kept) {
             return;
         }
         let head = &mut self.heads[index];
@@ -469,8 +477,8 @@ impl<O: Observer> FlowTable<O> {
     /// Whether a segment follows the one before it in its connection so closely that no silence
     /// can have ended that.
     #[inline]
-    fn is_prompt(&self, index: usize, segment: &Segment) -> bool {
-        let silent_ns = segment.at.since(self.heads[index].last_at);
+    fn is_prompt(&self, index: usize, at: CaptureTime) -> bool {
+        let silent_ns = at.since(self.heads[index].last_at);
         silent_ns < self.limits.linger_ns.min(self.limits.idle_ns)
     }
 
@@ -487,7 +495,7 @@ impl<O: Observer> FlowTable<O> {
     #[inline]
     fn fell_silent(&self, index: usize, segment: &Segment) -> bool {
         let silent_ns = segment.at.since(self.heads[index].last_at);
-        !self.is_prompt(index, segment)
+        !self.is_prompt(index, segment.at)
             && silent_ns < LEAP_NS
             && self.flows[index]
                 .as_ref()

@@ -102,7 +102,15 @@ fn by_connection<const WAITS: bool>(
 ) -> Vec<End> {
     let mut table = FlowTable::new(Ended::<WAITS>::default(), limits);
     for window in segments.chunks(2 * part_len) {
-        table.on_segments(window.chunks(part_len));
+        let batch = |segments: &[Segment]| {
+            let mut batch = SegmentBatch::default();
+            for segment in segments {
+                batch.push(segment);
+            }
+            batch
+        };
+        let batches: Vec<SegmentBatch> = window.chunks(part_len).map(batch).collect();
+        table.on_segments(batches.iter().map(SegmentBatch::all));
     }
     in_order(table.finish())
 }

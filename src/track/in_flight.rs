@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::first_copies::{FirstCopies, FirstCopy};
 use crate::decode::Segment;
 use crate::event::{RttLabel, Verdict};
+use crate::flow::{prefetch, prefetch_behind};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -149,6 +150,18 @@ impl InFlight {
     /// Memory that it holds besides itself, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.sent.capacity() * size_of::<Sent>() + self.firsts.memory_bytes()
+    }
+
+    /// Begins to fetch what new data and the next ACK will change.
+    #[inline]
+    pub(super) fn expect(&self) {
+        if let (Some(lowest), Some(highest)) = (self.sent.front(), self.sent.back()) {
+            prefetch(lowest);
+            prefetch_behind(highest, size_of::<Sent>());
+            if let Some(unacked) = self.nth_unacked(0) {
+                prefetch(unacked);
+            }
+        }
     }
 
     /// Adds new data above everything else.

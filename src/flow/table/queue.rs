@@ -1,9 +1,11 @@
 //! Segments that wait for others of their connection, so that its state is fetched once for all of them.
 
-use super::{FlowTable, Observer, Place};
-use crate::decode::{Segment, TcpFlags};
+use super::{FlowTable, Head, Observer, Place};
+use crate::decode::UsualRoom;
 use crate::event::{Direction, FlowSink};
+use crate::flow::batch::{BatchPart, Packed, V4Ends};
 use crate::flow::prefetch::prefetch;
+use crate::time::CaptureTime;
 
 /// Connections from which on they are not all in the cache.
 const MANY: usize = 512;
@@ -13,17 +15,27 @@ const TOGETHER: usize = 16;
 
 /// A segment that waits for the others of its connection.
 struct Queued<'a> {
-    segment: &'a Segment,
+    packed: Packed<'a>,
+    /// Place of the connection's next one in the queue; `NONE` where there is none.
+    next: u32,
     dir: Direction,
-    /// Place of the connection's next one in the queue.
-    next: Option<u32>,
 }
+
+/// The place of nothing.
+const NONE: u32 = u32::MAX;
 
 /// What [`FlowTable::on_segments`] has put off: a queue for each connection, in one vector.
 struct Queue<'a> {
     segments: Vec<Queued<'a>>,
     /// Places of the connections, in the order of their first segments here.
     flows: Vec<u32>,
+}
+
+/// Where the segment before this one belongs: packets come in trains.
+#[derive(Clone, Copy)]
+struct Recent {
+    index: usize,
+    ends: V4Ends,
 }
 
 impl<O: Observer> FlowTable<O> {
@@ -33,67 +45,88 @@ impl<O: Observer> FlowTable<O> {
     ///
     /// What one connection does never depends on another's segments, except when connections are
     /// put away: before that, all that waits is worked off.
-    pub fn on_segments<'a>(&mut self, parts: impl Iterator<Item = &'a [Segment]> + Clone) {
+    pub fn on_segments<'a>(&mut self, parts: impl Iterator<Item = BatchPart<'a>> + Clone) {
         let mut queue = Queue {
-            segments: Vec::with_capacity(parts.clone().map(<[Segment]>::len).sum()),
+            segments: Vec::with_capacity(parts.clone().map(|part| part.len()).sum()),
             flows: Vec::new(),
         };
-        // Where the segment before this one belongs: packets come in trains.
-        let mut recent: Option<usize> = None;
-        for segments in parts.flat_map(|part| part.chunks(TOGETHER)) {
-            if self.flows.len() >= MANY {
-                self.expect(segments);
+        let mut recent: Option<Recent> = None;
+        let mut chunks = parts.flat_map(|part| part.chunks(TOGETHER)).peekable();
+        while let Some(part) = chunks.next() {
+            if let Some(next) = chunks.peek() {
+                next.expect();
             }
-            for segment in segments {
-                if self.turns_clock(segment.at) {
+            if self.flows.len() >= MANY {
+                self.expect(part);
+            }
+            for packed in part.packed() {
+                let at = packed.at();
+                if self.turns_clock(at) {
                     self.work_off(&mut queue);
-                    self.keep_house(segment.at);
+                    self.keep_house(at);
                     recent = None;
                 }
-                let plain = !segment.flags.has(TcpFlags::SYN);
+                let plain = !packed.is_syn();
                 if plain
-                    && let Some(index) = recent
-                    && let Some(dir) = self.heads[index].identity.direction(segment)
-                    && self.is_plain(index, segment)
+                    && let Some(Recent { index, ends }) = recent
+                    && let Some(dir) = packed.direction(&self.heads[index].identity, || ends)
+                    && self.is_plain(index, at)
                 {
-                    self.enqueue(&mut queue, index, dir, segment);
+                    self.enqueue(&mut queue, index, dir, packed);
                     continue;
                 }
                 recent = None;
-                let hash = self.hasher.hash(&segment.src, &segment.dst);
-                let mut found = self.find(hash, segment);
+                let hash = packed.hash(&self.hasher);
+                let direction = |head: &Head| {
+                    let identity = &head.identity;
+                    packed.direction(identity, || V4Ends::of(identity))
+                };
+                let mut found = self.find(hash, direction);
                 if found.is_none() {
                     if self.flows.len() >= self.limits.flows_max {
                         self.work_off(&mut queue);
                     }
-                    found = self.begin(hash, segment);
+                    found = self.begin(hash, &packed.segment());
                 }
                 let Some((index, dir)) = found else {
                     continue;
                 };
-                if plain && self.is_plain(index, segment) {
-                    self.enqueue(&mut queue, index, dir, segment);
-                    recent = Some(index);
+                if plain && self.is_plain(index, at) {
+                    self.enqueue(&mut queue, index, dir, packed);
+                    let ends = V4Ends::of(&self.heads[index].identity);
+                    recent = Some(Recent { index, ends });
                 } else {
-                    // It may be the first of a new connection, which the state of this one tells.
-                    self.work_off_one(&queue, index);
-                    self.grow_up_for(index, dir, segment);
-                    if self.is_past(index, dir, segment) {
-                        self.work_off(&mut queue);
-                    }
-                    self.take(hash, index, dir, segment);
+                    self.take_at_once(&mut queue, hash, (index, dir), packed);
                 }
             }
         }
         self.work_off(&mut queue);
     }
 
+    /// Takes a segment that may be the first of a new connection, which the state of this one tells.
+    #[inline(never)]
+    fn take_at_once(
+        &mut self,
+        queue: &mut Queue<'_>,
+        hash: u64,
+        (index, dir): (usize, Direction),
+        packed: Packed<'_>,
+    ) {
+        let segment = packed.segment();
+        self.work_off_one(queue, index);
+        self.grow_up_for(index, dir, &segment);
+        if self.is_past(index, dir, &segment) {
+            self.work_off(queue);
+        }
+        self.take(hash, index, dir, &segment);
+    }
+
     /// Begins to fetch what it takes to find the connections of segments. Those of several are waited
     /// for together.
     #[inline(never)]
-    fn expect(&self, segments: &[Segment]) {
-        for segment in segments {
-            let hash = self.hasher.hash(&segment.src, &segment.dst);
+    fn expect(&self, part: BatchPart<'_>) {
+        for packed in part.packed() {
+            let hash = packed.hash(&self.hasher);
             let tag = Place::new(hash, 0).tag;
             if let Some(place) = self.index.find(hash, |place| place.tag == tag)
                 && let Some(head) = self.heads.get(place.index as usize)
@@ -105,8 +138,8 @@ impl<O: Observer> FlowTable<O> {
 
     /// Whether a segment without SYN belongs to its connection for certain.
     #[inline]
-    fn is_plain(&self, index: usize, segment: &Segment) -> bool {
-        self.is_prompt(index, segment) && self.heads[index].syns.is_empty()
+    fn is_plain(&self, index: usize, at: CaptureTime) -> bool {
+        self.is_prompt(index, at) && self.heads[index].syns.is_empty()
     }
 
     #[inline]
@@ -115,21 +148,21 @@ impl<O: Observer> FlowTable<O> {
         queue: &mut Queue<'a>,
         index: usize,
         dir: Direction,
-        segment: &'a Segment,
+        packed: Packed<'a>,
     ) {
         let place = queue.segments.len() as u32;
         let queued = &mut self.heads[index].queued;
         if let Some((_, last)) = queued {
-            queue.segments[*last as usize].next = Some(place);
+            queue.segments[*last as usize].next = place;
             *last = place;
         } else {
             *queued = Some((place, place));
             queue.flows.push(index as u32);
         }
         queue.segments.push(Queued {
-            segment,
+            packed,
+            next: NONE,
             dir,
-            next: None,
         });
     }
 
@@ -148,6 +181,7 @@ impl<O: Observer> FlowTable<O> {
                 && let Some(flow) = &self.flows[next as usize]
             {
                 flow.sink.expect_events();
+                flow.connection.expect_segments();
             }
             self.work_off_one(queue, queue.flows[place] as usize);
         }
@@ -159,10 +193,31 @@ impl<O: Observer> FlowTable<O> {
         let Some((first, _)) = self.heads[index].queued.take() else {
             return;
         };
-        let mut next = Some(first);
-        while let Some(queued) = next.and_then(|place| queue.segments.get(place as usize)) {
-            self.pass(index, queued.dir, queued.segment);
-            next = queued.next;
+        let waiting = |place: u32| queue.segments.get(place as usize);
+        let mut next = waiting(first);
+        while let Some(queued) = next
+            && self.flows[index].is_none()
+        {
+            let Queued { packed, dir, .. } = *queued;
+            if !self.keep(index, |start| packed.kept(dir, start)) {
+                self.state(index);
+                break;
+            }
+            next = waiting(queued.next);
+        }
+        if let Some(flow) = &mut self.flows[index] {
+            let last_at = &mut self.heads[index].last_at;
+            let mut room = UsualRoom::default();
+            while let Some(queued) = next {
+                next = waiting(queued.next);
+                if let Some(next) = next {
+                    next.packed.expect();
+                }
+                let segment = queued.packed.segment_in(&mut room);
+                *last_at = segment.at.max(*last_at);
+                flow.connection
+                    .on_segment(queued.dir, segment, &mut flow.sink);
+            }
         }
         self.count_memory(index);
     }

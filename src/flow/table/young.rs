@@ -6,7 +6,7 @@
 use super::{Flow, FlowTable, Head, Observer, TableFacts};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
-use crate::flow::kept::Kept;
+use crate::flow::kept::{Kept, Start};
 use crate::flow::prefetch::prefetch;
 use crate::time::CaptureTime;
 use crate::track::{Connection, TrackLimits};
@@ -98,16 +98,24 @@ impl<O: Observer> FlowTable<O> {
         self.flows[index].get_or_insert_with(|| Flow::of(head, observer, limits, facts))
     }
 
-    /// Keeps a segment of a connection without state; `false` where that has to take it.
-    #[inline(never)]
-    pub(super) fn keep(&mut self, index: usize, dir: Direction, segment: &Segment) -> bool {
-        let head = &mut self.heads[index];
+    /// Keeps a segment of a connection without state, as `kept` has it; `false` where that has to take it.
+    #[inline]
+    pub(super) fn keep(&mut self, index: usize, kept: impl FnOnce(Start) -> Option<Kept>) -> bool {
+        let head = &self.heads[index];
         if !O::WAITS || head.young.len() == PACKETS_MAX {
             return false;
         }
-        let Some(packet) = Kept::of(dir, segment, head.identity.start()) else {
+        let start = head.identity.start();
+        let Some(packet) = kept(start) else {
             return false;
         };
+        self.add_young(index, start, packet);
+        true
+    }
+
+    #[inline(never)]
+    fn add_young(&mut self, index: usize, start: Start, packet: Kept) {
+        let head = &mut self.heads[index];
         if head.young.len() == head.young.capacity() {
             let more = if head.young.is_empty() {
                 PACKETS_FIRST
@@ -117,20 +125,20 @@ impl<O: Observer> FlowTable<O> {
             head.young.reserve_exact(more);
         }
         // Its last time is its first packet's, until that is here.
-        let apart = head.young.is_empty() || self.observer.is_apart(head.last_at, segment.at);
+        let at = packet.at(start);
+        let apart = head.young.is_empty() || self.observer.is_apart(head.last_at, at);
         head.parts += u8::from(apart);
+        head.young_payload |= packet.payload_len() > 0;
+        head.young_ends |= packet.flags().any(TcpFlags::FIN.with(TcpFlags::RST));
+        head.last_at = head.last_at.max(at);
         head.young.push(packet);
-        head.young_payload |= segment.payload_len > 0;
-        head.young_ends |= segment.flags.any(TcpFlags::FIN.with(TcpFlags::RST));
-        head.last_at = head.last_at.max(segment.at);
-        true
     }
 
     /// A segment that only a connection's state can tell the place of ends its youth.
     #[inline]
     pub(super) fn grow_up_for(&mut self, index: usize, dir: Direction, segment: &Segment) {
         if self.flows[index].is_none()
-            && (!self.is_prompt(index, segment) || self.is_syn_or_waits(index, segment))
+            && (!self.is_prompt(index, segment.at) || self.is_syn_or_waits(index, segment))
             && !self.answers_syn(index, dir, segment)
         {
             self.state(index);
@@ -144,7 +152,7 @@ impl<O: Observer> FlowTable<O> {
             return false;
         };
         let (syn_flags, flags) = (syn.flags(), segment.flags);
-        self.is_prompt(index, segment)
+        self.is_prompt(index, segment.at)
             && flags.has(TcpFlags::SYN.with(TcpFlags::ACK))
             && syn_flags.has(TcpFlags::SYN)
             && !syn_flags.has(TcpFlags::ACK)

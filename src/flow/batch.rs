@@ -1,0 +1,485 @@
+//! Segments on their way from decoding to tracking, in a line of memory each.
+//!
+//! A [`Segment`] takes more than two, most of it for what hardly any has. Each is written once and read
+//! once, by another thread and after many others, and both wait for memory.
+
+use std::ops::Range;
+
+use super::kept::{Kept, Start};
+use super::key::{EndWords, EndsHasher, shard_between};
+use super::prefetch::prefetch;
+use super::table::FlowIdentity;
+use crate::capture::Record;
+use crate::decode::{SackBlocks, Segment, TcpFlags, Usual, UsualRoom, parse, sack_blocks};
+use crate::event::Direction;
+use crate::time::CaptureTime;
+
+/// Segments of one shard, in capture order.
+#[derive(Debug, Default)]
+pub struct SegmentBatch {
+    /// Position of the first one in the capture.
+    first_ordinal: u64,
+    lines: Vec<Line>,
+    /// SACK blocks of those that have some.
+    sacks: Vec<SackBlocks>,
+    /// Segments that do not fit a line: SYNs, IPv6, fragments.
+    others: Vec<Segment>,
+}
+
+/// A segment, or where it is.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line {
+    /// All but SACK blocks.
+    usual: Usual,
+    /// Records after the batch's first.
+    after_records: u32,
+    side: Side,
+}
+
+const _: () = assert!(size_of::<Line>() == 64);
+
+/// What a line does not hold: where in `sacks` the segment's blocks are, and one.
+#[derive(Clone, Copy, Debug)]
+struct Side(u32);
+
+impl Side {
+    const NOTHING: Self = Self(0);
+    /// With this bit: where in `others` the segment is, of which the line holds nothing but the time.
+    const OTHER: u32 = 1 << 31;
+
+    #[inline]
+    fn sacks(self) -> Option<usize> {
+        (self.0 as usize).checked_sub(1)
+    }
+
+    #[inline]
+    fn other(self) -> Option<usize> {
+        (self.0 & Self::OTHER != 0).then_some((self.0 & !Self::OTHER) as usize)
+    }
+}
+
+/// The ends of a connection, as those of a [`Usual`] segment of its opener.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct V4Ends {
+    addresses: u64,
+    /// 32 bits; more where one of the ends has no IPv4 address.
+    ports: u64,
+}
+
+impl V4Ends {
+    pub(super) fn of(identity: &FlowIdentity) -> Self {
+        let address = |address: u128| (address >> 32 == 0xffff).then_some(address as u32);
+        let (opener, peer) = (identity.opener, identity.peer);
+        let (Some(src), Some(dst)) = (address(opener.address()), address(peer.address())) else {
+            return Self {
+                addresses: 0,
+                ports: u64::MAX,
+            };
+        };
+        Self {
+            addresses: u64::from(src) << 32 | u64::from(dst),
+            ports: u64::from(opener.port()) << 16 | u64::from(peer.port()),
+        }
+    }
+
+    #[inline]
+    fn direction(self, usual: &Usual) -> Option<Direction> {
+        let is = |addresses, ports| self.addresses == addresses && self.ports == u64::from(ports);
+        if is(usual.addresses, usual.ports) {
+            Some(Direction::Forward)
+        } else if is(usual.addresses.rotate_left(32), usual.ports.rotate_left(16)) {
+            Some(Direction::Reverse)
+        } else {
+            None
+        }
+    }
+}
+
+impl SegmentBatch {
+    /// Empties it, but keeps its memory.
+    pub fn clear(&mut self) {
+        self.lines.clear();
+        self.sacks.clear();
+        self.others.clear();
+    }
+
+    /// How many segments there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Adds a segment that comes after all others, fewer than 2^32 records after the first.
+    pub fn push(&mut self, segment: &Segment) {
+        let Some(usual) = Usual::of(segment) else {
+            self.push_other(segment);
+            return;
+        };
+        let side = self.side_of(segment.sack);
+        self.push_line(usual, side, segment.ordinal);
+    }
+
+    #[inline]
+    fn push_line(&mut self, usual: Usual, side: Side, ordinal: u64) {
+        if self.lines.is_empty() {
+            self.first_ordinal = ordinal;
+        }
+        self.lines.push(Line {
+            usual,
+            after_records: (ordinal - self.first_ordinal) as u32,
+            side,
+        });
+    }
+
+    #[inline]
+    fn side_of(&mut self, sack: SackBlocks) -> Side {
+        if sack.as_slice().is_empty() {
+            return Side::NOTHING;
+        }
+        self.sacks.push(sack);
+        Side(self.sacks.len() as u32)
+    }
+
+    #[inline(never)]
+    fn push_other(&mut self, segment: &Segment) {
+        let side = Side(Side::OTHER | self.others.len() as u32);
+        self.others.push(*segment);
+        let usual = Usual::nothing(segment.at);
+        self.push_line(usual, side, segment.ordinal);
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> BatchPart<'_> {
+        BatchPart {
+            batch: self,
+            lines: &self.lines,
+        }
+    }
+
+    /// Those whose positions in the capture are among `ordinals`.
+    #[must_use]
+    pub fn within(&self, ordinals: &Range<u64>) -> BatchPart<'_> {
+        let below =
+            |end: u64| move |line: &Line| self.first_ordinal + u64::from(line.after_records) < end;
+        let start = self.lines.partition_point(below(ordinals.start));
+        let end = self.lines.partition_point(below(ordinals.end));
+        BatchPart {
+            batch: self,
+            lines: &self.lines[start..end],
+        }
+    }
+}
+
+/// Some segments of a [`SegmentBatch`] that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchPart<'a> {
+    batch: &'a SegmentBatch,
+    lines: &'a [Line],
+}
+
+impl<'a> BatchPart<'a> {
+    /// How many segments there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The segments.
+    pub fn segments(self) -> impl Iterator<Item = Segment> + use<'a> {
+        self.packed().map(Packed::segment)
+    }
+
+    pub(super) fn packed(self) -> impl Iterator<Item = Packed<'a>> {
+        let batch = self.batch;
+        self.lines.iter().map(move |line| Packed { batch, line })
+    }
+
+    /// Begins to fetch the segments.
+    #[inline]
+    pub(super) fn expect(self) {
+        self.lines.iter().for_each(prefetch);
+    }
+
+    /// The same, `len` at a time.
+    pub(super) fn chunks(self, len: usize) -> impl Iterator<Item = Self> {
+        let batch = self.batch;
+        let chunks = self.lines.chunks(len);
+        chunks.map(move |lines| Self { batch, lines })
+    }
+}
+
+/// A segment of a [`SegmentBatch`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed<'a> {
+    batch: &'a SegmentBatch,
+    line: &'a Line,
+}
+
+impl<'a> Packed<'a> {
+    /// The hash of its ends.
+    #[inline]
+    pub(super) fn hash(self, hasher: &EndsHasher) -> u64 {
+        if let Some(other) = self.other() {
+            return hasher.hash(&other.src, &other.dst);
+        }
+        let [one, other] = ends(&self.line.usual);
+        hasher.hash_between(one, other)
+    }
+
+    /// The segment, where it does not fit a line.
+    #[inline]
+    fn other(self) -> Option<&'a Segment> {
+        let place = self.line.side.other()?;
+        self.batch.others.get(place)
+    }
+
+    /// When it was captured.
+    #[inline]
+    pub(super) fn at(self) -> CaptureTime {
+        self.line.usual.at
+    }
+
+    /// Whether it has SYN.
+    #[inline]
+    pub(super) fn is_syn(self) -> bool {
+        let flags = match self.other() {
+            Some(other) => other.flags,
+            None => self.line.usual.flags(),
+        };
+        flags.has(TcpFlags::SYN)
+    }
+
+    /// Its direction in a connection with these `ends`; `None` where it is of another one.
+    #[inline]
+    pub(super) fn direction(
+        self,
+        identity: &FlowIdentity,
+        ends: impl FnOnce() -> V4Ends,
+    ) -> Option<Direction> {
+        match self.other() {
+            Some(other) => identity.direction(other),
+            None => ends().direction(&self.line.usual),
+        }
+    }
+
+    /// Begins to fetch it.
+    #[inline]
+    pub(super) fn expect(self) {
+        prefetch(self.line);
+    }
+
+    fn ordinal(self) -> u64 {
+        self.batch.first_ordinal + u64::from(self.line.after_records)
+    }
+
+    fn sack(self) -> Option<&'a SackBlocks> {
+        self.batch.sacks.get(self.line.side.sacks()?)
+    }
+
+    /// The segment.
+    pub(super) fn segment(self) -> Segment {
+        match self.other() {
+            Some(other) => *other,
+            None => self.line.usual.segment(self.ordinal(), self.sack()),
+        }
+    }
+
+    /// The same as [`Kept::of`] the segment.
+    #[inline]
+    pub(super) fn kept(self, dir: Direction, start: Start) -> Option<Kept> {
+        match (self.other(), self.line.side.sacks()) {
+            (Some(other), _) => Kept::of(dir, other, start),
+            (None, Some(_)) => None,
+            (None, None) => Kept::of_usual(dir, &self.line.usual, self.ordinal(), start),
+        }
+    }
+
+    /// The segment, put there where it is not to be had otherwise.
+    #[inline]
+    pub(super) fn segment_in<'r>(self, room: &'r mut UsualRoom) -> &'r Segment
+    where
+        'a: 'r,
+    {
+        match self.other() {
+            Some(other) => other,
+            None => room.put(&self.line.usual, self.ordinal(), self.sack()),
+        }
+    }
+}
+
+/// A segment as most are, on its way into a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsualSegment<'a> {
+    usual: Usual,
+    blocks: &'a [[u8; 8]],
+}
+
+impl<'a> UsualSegment<'a> {
+    /// `None` when it takes the general way to tell what a record is.
+    #[inline]
+    pub(crate) fn of(record: &Record<'a>) -> Option<Self> {
+        let (usual, blocks) = parse(record)?;
+        Some(Self { usual, blocks })
+    }
+
+    /// The same as [`shard_of`](super::shard_of) the segment.
+    #[inline]
+    pub(crate) fn shard(&self) -> usize {
+        let [one, other] = ends(&self.usual);
+        shard_between(one, other)
+    }
+
+    /// The same as [`SegmentBatch::push`].
+    #[inline]
+    pub(crate) fn push_to(self, batch: &mut SegmentBatch, ordinal: u64) {
+        let side = if self.blocks.is_empty() {
+            Side::NOTHING
+        } else {
+            batch.side_of(sack_blocks(self.blocks))
+        };
+        batch.push_line(self.usual, side, ordinal);
+    }
+}
+
+#[inline]
+fn ends(usual: &Usual) -> [EndWords; 2] {
+    [
+        EndWords::v4((usual.addresses >> 32) as u32, (usual.ports >> 16) as u16),
+        EndWords::v4(usual.addresses as u32, usual.ports as u16),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::decode::{Ecn, Endpoint, SackBlock, SynOptions, Timestamps};
+    use crate::flow::shard_of;
+    use crate::seq::Seq;
+
+    fn any_segment() -> impl Strategy<Value = Segment> {
+        // Few, so that some meet.
+        let end = || {
+            let v4 = (0..3_u8, 0..2_u16).prop_map(|(ip, port)| Endpoint::v4([0, 0, 0, ip], port));
+            let v6 = (0..2_u8, 0..2_u16).prop_map(|(ip, port)| Endpoint::v6([ip; 16], port));
+            prop_oneof![4 => v4, 1 => v6]
+        };
+        let blocks = proptest::collection::vec(any::<(u32, u32)>(), 0..5);
+        let numbers = any::<(u32, u32, u16, u8, i64, u32)>();
+        let options = any::<(Option<(u32, u32)>, Option<u16>, Option<u16>)>();
+        let odd = prop_oneof![8 => Just((1_u16, false, false)), 1 => (1..3_u16, any::<bool>(), any::<bool>())];
+        let lens = prop_oneof![9 => 0..65_536_u32, 1 => any::<u32>()];
+        (
+            end(),
+            end(),
+            blocks,
+            numbers,
+            options,
+            odd,
+            (0..0x400_u16, lens),
+        )
+            .prop_map(
+                |(
+                    src,
+                    dst,
+                    blocks,
+                    (seq, ack, window, ecn, ns, ordinal),
+                    (ts, ip_id, mss),
+                    odd,
+                    (flags, len),
+                )| {
+                    let mut sack = SackBlocks::default();
+                    for (start, end) in blocks {
+                        let (start, end) = (Seq(start), Seq(end));
+                        sack.push(SackBlock { start, end });
+                    }
+                    let syn = SynOptions {
+                        mss,
+                        ..SynOptions::default()
+                    };
+                    Segment {
+                        at: CaptureTime::from_ns(ns),
+                        ordinal: (7 << 40) + u64::from(ordinal),
+                        seq: Seq(seq),
+                        ack: Seq(ack),
+                        flags: TcpFlags(flags),
+                        window,
+                        payload_len: len / 2,
+                        ip_len: len,
+                        ip_packets: odd.0,
+                        ip_id,
+                        ecn: Ecn::from_bits(ecn),
+                        timestamps: ts.map(|(value, echo)| Timestamps { value, echo }),
+                        syn: if flags & TcpFlags::SYN.0 > 0 {
+                            syn
+                        } else {
+                            SynOptions::default()
+                        },
+                        sack,
+                        length_from_frame: odd.1,
+                        header_cut: odd.2,
+                        ..Segment::empty(src, dst)
+                    }
+                },
+            )
+    }
+
+    proptest! {
+        #[test]
+        fn what_comes_out_is_what_went_in(
+            mut segments in proptest::collection::vec(any_segment(), 0..20),
+            ordinals in any::<(u32, u32)>(),
+        ) {
+            segments.sort_by_key(|segment| segment.ordinal);
+            let hasher = EndsHasher::new();
+            let mut batch = SegmentBatch::default();
+            for _ in 0..2 {
+                batch.clear();
+                for segment in &segments {
+                    batch.push(segment);
+                }
+            }
+            let shown = |segments: &[Segment]| format!("{segments:?}");
+            let found: Vec<Segment> = batch.all().segments().collect();
+            prop_assert_eq!(shown(&found), shown(&segments));
+            for (packed, segment) in batch.all().packed().zip(&segments) {
+                prop_assert_eq!(packed.at(), segment.at);
+                prop_assert_eq!(packed.is_syn(), segment.flags.has(TcpFlags::SYN));
+                let hash = hasher.hash(&segment.src, &segment.dst);
+                prop_assert_eq!(packed.hash(&hasher), hash);
+                for other in &segments {
+                    let start = Start::of(other);
+                    let kept = packed.kept(Direction::Reverse, start);
+                    let expected = Kept::of(Direction::Reverse, segment, start);
+                    prop_assert_eq!(format!("{kept:?}"), format!("{expected:?}"));
+                    let identity = FlowIdentity::of(other);
+                    let found = packed.direction(&identity, || V4Ends::of(&identity));
+                    prop_assert_eq!(found, identity.direction(segment));
+                }
+                if let Some(usual) = Usual::of(segment) {
+                    let usual = UsualSegment { usual, blocks: &[] };
+                    prop_assert_eq!(usual.shard(), shard_of(segment));
+                }
+            }
+            let [start, end] = [ordinals.0, ordinals.1].map(|after| (7 << 40) + u64::from(after));
+            let found: Vec<Segment> = batch.within(&(start..end.max(start))).segments().collect();
+            segments.retain(|segment| (start..end).contains(&segment.ordinal));
+            prop_assert_eq!(shown(&found), shown(&segments));
+        }
+    }
+}

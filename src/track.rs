@@ -411,6 +411,10 @@ fn packets_on_the_wire(segment: &Segment, mss: Option<u16>) -> u16 {
     let Some(mss) = mss.filter(|&mss| mss > 0) else {
         return 1;
     };
+    // Nearly always one, told at once: this is done for every packet.
+    if segment.payload_len <= u32::from(mss).saturating_sub(12) {
+        return 1;
+    }
     // Timestamps take 12 bytes off what a segment can carry.
     let payload = u32::from(mss)
         - if segment.timestamps.is_some() {
@@ -418,10 +422,5 @@ fn packets_on_the_wire(segment: &Segment, mss: Option<u16>) -> u16 {
         } else {
             0
         };
-    // Nearly always one, and then without a division: this is done for every packet.
-    if segment.payload_len <= payload {
-        1
-    } else {
-        segment.payload_len.div_ceil(payload) as u16
-    }
+    segment.payload_len.div_ceil(payload) as u16
 }

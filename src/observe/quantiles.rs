@@ -215,6 +215,7 @@ impl DelayDistribution {
     }
 
     /// Adds a delay; negative ones do not exist and are taken for 0.
+    #[inline]
     pub fn add(&mut self, delay_ns: i64) {
         let bucket = bucket_of(delay_ns.max(0).unsigned_abs());
         self.held.add(self.stats.samples, bucket);

@@ -191,6 +191,10 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     /// The time sequence of a direction that has sent payload.
     #[inline]
     fn sequence(&mut self, dir: Direction) -> Option<&mut TimeSequence> {
+        // Asked for with every ACK: what else is kept of the direction may be far away in memory.
+        if !self.config.time_sequence {
+            return None;
+        }
         self.data[dir.index()]
             .as_mut()?
             .time_sequence
@@ -281,7 +285,11 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         }
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "most of what it is given is known where it is called"
+    )]
+    #[inline(always)]
     fn data(&mut self, dir: Direction, data: &DataArrival) {
         self.directions[dir.index()].on_data(data);
         let live = LiveConnection::data(self, dir);
@@ -345,7 +353,11 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         }
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called once a packet, mostly to find that nothing is to be done"
+    )]
+    #[inline(always)]
     fn window(&mut self, dir: Direction, at: CaptureTime, end: i64) {
         if let Some(sequence) = self.sequence(dir) {
             sequence.on_window(at, end);

@@ -10,6 +10,7 @@
 mod acks;
 mod classify;
 mod copies;
+mod cover;
 mod emissions;
 mod first_copies;
 mod half;

@@ -1,11 +1,10 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
-use super::first_copies::FirstCopy;
+use super::cover::{Cover, cover_is_too_early, is_single};
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::IdCounter;
-use super::in_flight::{Marks, Sent};
+use super::in_flight::Marks;
 use super::ranges::StreamRange;
-use super::rtt::later;
 use crate::decode::{SackBlock, Segment, TcpFlags};
 use crate::event::{
     Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal, StreamPart,
@@ -490,104 +489,5 @@ impl HalfFlow {
         {
             row.rtt = Some((rtt_ns, label));
         }
-    }
-}
-
-/// Whether the sender emitted these bytes once, as far as is known (Karn's rule).
-fn is_single(sent: &Sent) -> bool {
-    sent.copies == 1 && !sent.marks.has(Marks::RESENT)
-}
-
-/// Whether an ACK that passes at `at` comes sooner after the latest copy than any ACK ever came,
-/// `soonest` ns: then it answers an earlier copy, and the latest was not needed.
-fn cover_is_too_early(sent: &Sent, at: CaptureTime, soonest: Option<i64>) -> bool {
-    // Half is let off: a queue that has stood since the flow began may drain.
-    sent.copies >= 2 && soonest.is_some_and(|ns| at.since(sent.at) < ns / 2)
-}
-
-/// The copy of a segment that an ACK answers.
-struct Answer {
-    sent_at: CaptureTime,
-    label: RttLabel,
-}
-
-/// A cumulative ACK that covers new segments, and what was known when it came.
-struct Cover {
-    ack: i64,
-    una: i64,
-    echo: Option<u32>,
-    /// Without SACK: when the left edge passed, where the ACK shows that the receiver held data above
-    /// it, so that it acknowledged the edge at once (RFC 5681 section 4.2).
-    edge_at: Option<CaptureTime>,
-    highest_sacked: Option<i64>,
-    sacks: bool,
-    recovering: bool,
-    told_of_hole: bool,
-    /// It covers more than two segments.
-    stretch: bool,
-}
-
-impl Cover {
-    /// Whether a segment arrived after others that were sent after it, without a second copy.
-    fn shows_reordering(&self, sent: &Sent) -> bool {
-        is_single(sent)
-            && sent.verdict.class == Class::New
-            && !sent.marks.has(Marks::SACKED)
-            && self.highest_sacked.is_some_and(|high| sent.end() < high)
-    }
-
-    /// Which copy of a segment is answered, and whether a repeat of it was not needed. `waited`:
-    /// something below it was sent after it.
-    fn answer(&self, sent: &Sent, first: &FirstCopy, waited: bool) -> (Option<Answer>, bool) {
-        let at_edge = sent.start <= self.una;
-        if is_single(sent) {
-            // Without SACK a segment that was held back cannot be told from one that came last;
-            // with it, what was held back has been reported.
-            let held = waited || (self.told_of_hole && !at_edge && !self.sacks);
-            if held || sent.marks.has(Marks::SACKED) {
-                return (None, false);
-            }
-            let label = if self.recovering {
-                RttLabel::Recovery
-            } else if self.stretch {
-                RttLabel::StretchAck
-            } else if sent.exact_ack() == self.ack {
-                RttLabel::Clean
-            } else {
-                RttLabel::DelayedAck
-            };
-            return (
-                Some(Answer {
-                    sent_at: sent.at,
-                    label,
-                }),
-                false,
-            );
-        }
-        // The echo is that of the segment at the left edge (RFC 7323 section 4.3), so it tells
-        // which copy of that one was answered.
-        let Some(echo) = self.echo.filter(|_| at_edge) else {
-            // What was repeated after it came later still, and found its bytes there.
-            let behind = self.edge_at.is_some_and(|edge| sent.at >= edge);
-            let older = behind && self.echo.is_some_and(|echo| later(sent.tsval, echo));
-            return (None, older);
-        };
-        let label = RttLabel::Recovery;
-        if echo == sent.tsval && (sent.copies == 1 || first.tsval != sent.tsval) {
-            return (
-                Some(Answer {
-                    sent_at: sent.at,
-                    label,
-                }),
-                false,
-            );
-        }
-        let older = later(sent.tsval, echo);
-        let original = older && sent.copies >= 2 && echo == first.tsval;
-        let answer = original.then_some(Answer {
-            sent_at: first.at,
-            label,
-        });
-        (answer, older)
     }
 }

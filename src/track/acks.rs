@@ -9,6 +9,7 @@ use crate::decode::{SackBlock, Segment, TcpFlags};
 use crate::event::{
     Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal, StreamPart,
 };
+use crate::seq::Seq;
 use crate::time::CaptureTime;
 
 impl HalfFlow {
@@ -97,9 +98,7 @@ impl HalfFlow {
         };
         let dsack = blocks.first().copied().and_then(range).filter(|first| {
             first.end <= ack
-                || blocks
-                    .get(1)
-                    .copied()
+                || maybe_around_first(blocks)
                     .and_then(range)
                     .is_some_and(|second| second.start <= first.start && first.end <= second.end)
         });
@@ -121,14 +120,26 @@ impl HalfFlow {
         if !reported.is_empty() {
             sink.signal(dir, segment.at, Signal::SackBlocks(reported.len() as u8));
         }
-        let mut fresh = std::mem::take(&mut self.fresh);
-        self.board
-            .report(reported, floor, range, |part| fresh.push(part));
-        let news = !fresh.is_empty();
-        for part in fresh.drain(..) {
+        // Nearly always one part, if any.
+        let mut first = None;
+        let mut others = std::mem::take(&mut self.fresh);
+        self.board.report(reported, floor, range, |part| {
+            if first.is_none() {
+                first = Some(part);
+            } else {
+                others.push(part);
+            }
+        });
+        let news = first.is_some();
+        if let Some(part) = first {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);
         }
-        self.fresh = fresh;
+        if !others.is_empty() {
+            for part in others.drain(..) {
+                self.on_fresh_sack(dir, segment, part, highest_before, sink);
+            }
+        }
+        self.fresh = others;
         self.amend_unneeded(dir, sink);
         if news
             && !self.holes.is_empty()
@@ -266,7 +277,15 @@ impl HalfFlow {
     }
 
     /// Changes the judgement on what the last ACK showed to be unneeded.
+    #[inline]
     fn amend_unneeded<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
+        if !self.unneeded.is_empty() {
+            self.amend_all_unneeded(dir, sink);
+        }
+    }
+
+    #[cold]
+    fn amend_all_unneeded<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
         while let Some((start, evidence)) = self.unneeded.pop() {
             for index in self.in_flight.overlapping(start, start + 1) {
                 self.amend(dir, index, evidence, sink);
@@ -490,4 +509,14 @@ impl HalfFlow {
             row.rtt = Some((rtt_ns, label));
         }
     }
+}
+
+/// The second block where the first may lie inside it: nearly always it is told at once that it does not.
+#[inline]
+fn maybe_around_first(blocks: &[SackBlock]) -> Option<SackBlock> {
+    let [first, second, ..] = blocks else {
+        return None;
+    };
+    let is_short = |from: Seq, to: Seq| i64::from(to.0.wrapping_sub(from.0)) <= REACH_MAX;
+    (is_short(second.start, first.start) && is_short(first.end, second.end)).then_some(*second)
 }

@@ -74,13 +74,14 @@ pub const RECORD_BYTES_MAX: u32 = 16 << 20;
 pub const WINDOW_BYTES: usize = 2 << 20;
 
 /// Largest [`ReadOptions::window_bytes`] that is honoured: positions in a window are 32 bits wide.
-const WINDOW_BYTES_MAX: usize = 1 << 30;
+const WINDOW_BYTES_MAX: usize = 128 << 20;
 
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// Bytes of the capture file that a window aims at; it holds more when one record alone needs
-    /// more. Which records come out does not depend on it. Clamped to 1 byte ..= 1 GiB.
+    /// more, and up to eight times as much of a mapped file whose records are large. Which records come out does
+    /// not depend on it. Clamped to 1 byte ..= 128 MiB.
     pub window_bytes: usize,
     /// How files are taken in; [`Io::Read`] unless asked otherwise, since who maps files has to call
     /// [`CaptureReader::confirm`]. Which records come out does not depend on it.

@@ -27,6 +27,13 @@ const PEEK_BYTES: usize = 16 << 10;
 /// Smaller files are read where nothing else is asked for: they are not worth a mapping.
 const MAPPED_BYTES_MIN: u64 = 256 << 10;
 
+/// Of larger records a window of a mapped file has more bytes: of each no more than its headers are looked
+/// at, and what is done at a time is to be enough for several threads.
+const RECORD_BYTES: usize = 128;
+
+/// How many times as many at most.
+const STRETCH_MAX: usize = 8;
+
 /// One file of a capture, being read.
 pub(super) struct FileReader {
     path: PathBuf,
@@ -36,6 +43,8 @@ pub(super) struct FileReader {
     /// Where the window before began, in a file that is mapped.
     checkpoint: Option<Checkpoint>,
     lanes: Lanes,
+    /// How many times as many bytes as asked for the next window has, by the records of the one before.
+    stretch: usize,
     walker: Walker,
     /// Finds the way on behind damage, where that is wanted.
     repair: Option<Repair>,
@@ -135,6 +144,7 @@ impl FileReader {
             mapped,
             checkpoint: None,
             lanes: Lanes::default(),
+            stretch: 1,
             walker,
             repair: way.repair.then(Repair::default),
             carry,
@@ -252,7 +262,7 @@ impl FileReader {
         })
     }
 
-    /// Walks the next `target` bytes of a mapped file, or more where a record alone has more. An
+    /// Walks the next `target` bytes of a mapped file, or more where records are large. An
     /// error is that they cannot be had, or have gone.
     fn fill_mapped(&mut self, window: &mut Window, target: usize) -> io::Result<()> {
         self.checkpoint = Some(Checkpoint {
@@ -260,6 +270,7 @@ impl FileReader {
             base: self.base,
             records: self.records,
         });
+        let target = target * self.stretch;
         let (mut wanted, mut missing) = (target, 1);
         loop {
             let Some(mapped) = &mut self.mapped else {
@@ -275,6 +286,8 @@ impl FileReader {
             let (left, at_end) = (bytes.len() - at, view.at_end);
             let records = window.entries.len();
             window.view = Some(view);
+            let record_bytes = at.checked_div(records).unwrap_or(0);
+            self.stretch = (record_bytes / RECORD_BYTES).clamp(1, STRETCH_MAX);
             self.base += at as u64;
             self.stream.count(at as i64);
             match walked {

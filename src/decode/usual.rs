@@ -87,8 +87,8 @@ impl Usual {
         })
     }
 
-    /// Nothing but an instant.
-    pub(crate) fn nothing(at: CaptureTime) -> Self {
+    /// Nothing but an instant and flags.
+    pub(crate) fn nothing(at: CaptureTime, flags: TcpFlags) -> Self {
         Self {
             at,
             addresses: 0,
@@ -99,7 +99,7 @@ impl Usual {
             ip_id: 0,
             payload_len: 0,
             window: 0,
-            bits: 0,
+            bits: flags.0 & Self::FLAGS,
         }
     }
 

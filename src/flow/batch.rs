@@ -45,7 +45,7 @@ struct Side(u32);
 
 impl Side {
     const NOTHING: Self = Self(0);
-    /// With this bit: where in `others` the segment is, of which the line holds nothing but the time.
+    /// With this bit: where in `others` the segment is, of which the line holds nothing but time and flags.
     const OTHER: u32 = 1 << 31;
 
     #[inline]
@@ -54,8 +54,12 @@ impl Side {
     }
 
     #[inline]
+    fn is_other(self) -> bool {
+        self.0 & Self::OTHER != 0
+    }
+
     fn other(self) -> Option<usize> {
-        (self.0 & Self::OTHER != 0).then_some((self.0 & !Self::OTHER) as usize)
+        self.is_other().then_some((self.0 & !Self::OTHER) as usize)
     }
 }
 
@@ -151,7 +155,7 @@ impl SegmentBatch {
     fn push_other(&mut self, segment: &Segment) {
         let side = Side(Side::OTHER | self.others.len() as u32);
         self.others.push(*segment);
-        let usual = Usual::nothing(segment.at);
+        let usual = Usual::nothing(segment.at, segment.flags);
         self.push_line(usual, side, segment.ordinal);
     }
 
@@ -241,7 +245,7 @@ impl<'a> Packed<'a> {
     }
 
     /// The segment, where it does not fit a line.
-    #[inline]
+    #[inline(never)]
     fn other(self) -> Option<&'a Segment> {
         let place = self.line.side.other()?;
         self.batch.others.get(place)
@@ -256,11 +260,7 @@ impl<'a> Packed<'a> {
     /// Whether it has SYN.
     #[inline]
     pub(super) fn is_syn(self) -> bool {
-        let flags = match self.other() {
-            Some(other) => other.flags,
-            None => self.line.usual.flags(),
-        };
-        flags.has(TcpFlags::SYN)
+        self.line.usual.flags().has(TcpFlags::SYN)
     }
 
     /// Its direction in a connection with these `ends`; `None` where it is of another one.
@@ -270,10 +270,16 @@ impl<'a> Packed<'a> {
         identity: &FlowIdentity,
         ends: impl FnOnce() -> V4Ends,
     ) -> Option<Direction> {
-        match self.other() {
-            Some(other) => identity.direction(other),
-            None => ends().direction(&self.line.usual),
+        if self.line.side.is_other() {
+            return self.direction_of_other(identity);
         }
+        ends().direction(&self.line.usual)
+    }
+
+    /// Apart, so that the usual way is short.
+    #[inline(never)]
+    fn direction_of_other(self, identity: &FlowIdentity) -> Option<Direction> {
+        identity.direction(self.other()?)
     }
 
     /// Begins to fetch it.
@@ -314,10 +320,12 @@ impl<'a> Packed<'a> {
     where
         'a: 'r,
     {
-        match self.other() {
-            Some(other) => other,
-            None => room.put(&self.line.usual, self.ordinal(), self.sack()),
+        if self.line.side.is_other()
+            && let Some(other) = self.other()
+        {
+            return other;
         }
+        room.put(&self.line.usual, self.ordinal(), self.sack())
     }
 }
 

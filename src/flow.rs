@@ -5,7 +5,6 @@ mod half_open;
 mod kept;
 mod key;
 mod pieces;
-mod prefetch;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -13,5 +12,4 @@ mod tests;
 pub(crate) use batch::UsualSegment;
 pub use batch::{BatchPart, SegmentBatch};
 pub use key::{SHARDS, shard_of};
-pub(crate) use prefetch::{prefetch, prefetch_behind};
 pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts};

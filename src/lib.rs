@@ -10,6 +10,7 @@ pub mod flow;
 pub mod metric;
 pub mod observe;
 pub mod path;
+mod prefetch;
 #[cfg(feature = "tables")]
 pub mod report;
 pub mod seq;

@@ -1,4 +1,4 @@
-//! Parts of regular files, mapped into memory: beside `flow::prefetch` the only module with `unsafe`.
+//! Parts of regular files, mapped into memory: beside `prefetch` the only module with `unsafe`.
 //!
 //! Two things can go wrong with a mapping, and both are dealt with here and in `mapped`. A file that
 //! gets shorter takes its pages along, and touching one of those is a `SIGBUS`: a handler puts

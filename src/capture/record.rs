@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::mapped::View;
-use crate::flow::{prefetch, prefetch_behind};
+use crate::prefetch::{prefetch, prefetch_behind};
 use crate::time::CaptureTime;
 
 /// Records ahead of the one that is looked at: what takes as long as to fetch one.

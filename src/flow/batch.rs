@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use super::kept::{Kept, Start};
 use super::key::{EndWords, EndsHasher, shard_between};
-use super::prefetch::prefetch;
 use super::table::FlowIdentity;
 use crate::capture::Record;
 use crate::decode::{SackBlocks, Segment, TcpFlags, Usual, UsualRoom, parse, sack_blocks};
 use crate::event::Direction;
+use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
 /// Segments of one shard, in capture order.

@@ -16,7 +16,8 @@ use crate::event::{
     Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace,
     Recovery, RttSample, Signal, StreamPart,
 };
-use crate::flow::{FlowIdentity, Observer, prefetch};
+use crate::flow::{FlowIdentity, Observer};
+use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 use crate::track::{Connection, HalfState, Handshake};
 

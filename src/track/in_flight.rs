@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::first_copies::{FirstCopies, FirstCopy};
 use crate::decode::Segment;
 use crate::event::{RttLabel, Verdict};
-use crate::flow::{prefetch, prefetch_behind};
+use crate::prefetch::{prefetch, prefetch_behind};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 

@@ -4,7 +4,7 @@ use super::{FlowTable, Head, Observer, Place};
 use crate::decode::UsualRoom;
 use crate::event::{Direction, FlowSink};
 use crate::flow::batch::{BatchPart, Packed, V4Ends};
-use crate::flow::prefetch::prefetch;
+use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
 /// Connections from which on they are not all in the cache.

@@ -7,7 +7,7 @@ use super::{Flow, FlowTable, Head, Observer, TableFacts};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::flow::kept::{Kept, Start};
-use crate::flow::prefetch::prefetch;
+use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 use crate::track::{Connection, TrackLimits};
 

@@ -245,8 +245,18 @@ impl<'a> Packed<'a> {
     }
 
     /// The segment, where it does not fit a line.
-    #[inline(never)]
+    #[inline]
     fn other(self) -> Option<&'a Segment> {
+        if self.line.side.is_other() {
+            self.beside()
+        } else {
+            None
+        }
+    }
+
+    /// Apart, so that the usual way is short.
+    #[inline(never)]
+    fn beside(self) -> Option<&'a Segment> {
         let place = self.line.side.other()?;
         self.batch.others.get(place)
     }
@@ -276,7 +286,6 @@ impl<'a> Packed<'a> {
         ends().direction(&self.line.usual)
     }
 
-    /// Apart, so that the usual way is short.
     #[inline(never)]
     fn direction_of_other(self, identity: &FlowIdentity) -> Option<Direction> {
         identity.direction(self.other()?)
@@ -320,12 +329,10 @@ impl<'a> Packed<'a> {
     where
         'a: 'r,
     {
-        if self.line.side.is_other()
-            && let Some(other) = self.other()
-        {
-            return other;
+        match self.other() {
+            Some(other) => other,
+            None => room.put(&self.line.usual, self.ordinal(), self.sack()),
         }
-        room.put(&self.line.usual, self.ordinal(), self.sack())
     }
 }
 

@@ -1,5 +1,8 @@
 //! When and where payload curves are cut down, so that memory follows the flows, not the file.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::config::PairConfig;
 use crate::flow::FlowTable;
 use crate::observe::{PayloadCurve, Recorder, Span};
@@ -7,6 +10,13 @@ use crate::time::CaptureTime;
 
 /// Memory of all curves of a capture at which they are looked through the first time.
 const FIRST_LOOK_BYTES: usize = 32 << 20;
+
+/// Records between two looks, whatever the windows: what is kept depends on the capture and the options
+/// alone.
+const LOOK_RECORDS: u64 = 1 << 15;
+
+/// Looks between two at how many time sequences are kept.
+const SEQUENCE_LOOKS: u64 = 4;
 
 /// Live flows whose edges are kept; with more, the largest.
 const LIVE_EDGES_MAX: usize = 4096;
@@ -19,30 +29,51 @@ const SEQUENCES_MAX: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Pruning {
     config: PairConfig,
+    /// Whether flows have time sequences.
+    sequences: bool,
+    /// How many looks there were.
+    looks: u64,
     next_look_bytes: usize,
     held_bytes: usize,
+    /// What the curves have grown by since the last look.
+    growth: Arc<AtomicUsize>,
 }
 
 impl Pruning {
-    pub(super) fn new(config: PairConfig) -> Self {
+    pub(super) fn new(config: PairConfig, sequences: bool, growth: Arc<AtomicUsize>) -> Self {
         Self {
             config,
+            sequences,
+            looks: 0,
             next_look_bytes: FIRST_LOOK_BYTES,
             held_bytes: 0,
+            growth,
         }
     }
 
-    /// The curves have grown by so much; whether it is time to look.
-    pub(super) fn grown(&mut self, bytes: usize) -> bool {
-        self.held_bytes += bytes;
-        self.held_bytes >= self.next_look_bytes
+    /// Position of the record before which it is looked at next.
+    pub(super) fn next_look(&self) -> u64 {
+        (self.looks + 1) * LOOK_RECORDS
     }
 
-    /// Looks through all curves and drops what no pair can need.
-    pub(super) fn prune<const SEGMENTS: bool>(
+    /// Looks how much is held, and drops what no pair can need where it is much; gives up time sequences
+    /// where they are many.
+    pub(super) fn look<const SEGMENTS: bool>(
         &mut self,
         tables: &mut [FlowTable<Recorder<SEGMENTS>>],
     ) {
+        self.looks += 1;
+        self.held_bytes += self.growth.swap(0, Ordering::Relaxed);
+        if self.held_bytes >= self.next_look_bytes {
+            self.prune(tables);
+        }
+        if self.sequences && self.looks.is_multiple_of(SEQUENCE_LOOKS) {
+            Self::thin_sequences(tables);
+        }
+    }
+
+    /// Looks through all curves and drops what no pair can need.
+    fn prune<const SEGMENTS: bool>(&mut self, tables: &mut [FlowTable<Recorder<SEGMENTS>>]) {
         let mut live: Vec<(u64, Span)> = Vec::new();
         let mut ended: Vec<(u64, Span)> = Vec::new();
         for table in &mut *tables {
@@ -105,9 +136,7 @@ impl Pruning {
 
     /// With many flows alive, gives up the time sequences of those that are far from being the
     /// largest: each may take a few hundred KiB.
-    pub(super) fn thin_sequences<const SEGMENTS: bool>(
-        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
-    ) {
+    fn thin_sequences<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>]) {
         let live: usize = tables.iter().map(FlowTable::len).sum();
         if live <= SEQUENCES_MAX {
             return;

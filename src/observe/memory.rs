@@ -1,8 +1,7 @@
 //! How much memory records hold, and what of it can be given up: never a count, first what is kept
 //! of each bin and each packet.
 //!
-//! Payload curves and time sequences are left out: they have bounds of their own, and are cut down at
-//! moments that depend on how the capture was read.
+//! Payload curves and time sequences are left out: they have bounds of their own, and are looked at apart.
 
 use super::quantiles::DelayDistribution;
 use super::recorder::{ConnectionRecord, FlowRecord, LiveConnection, LiveFlow, Recorder};

@@ -12,11 +12,8 @@ use crate::time::CaptureTime;
 const FIRST_LOOK_BYTES: usize = 32 << 20;
 
 /// Records between two looks, whatever the windows: what is kept depends on the capture and the options
-/// alone.
-const LOOK_RECORDS: u64 = 1 << 15;
-
-/// Looks between two at how many time sequences are kept.
-const SEQUENCE_LOOKS: u64 = 4;
+/// alone. A window is tracked in two parts for each.
+const LOOK_RECORDS: u64 = 1 << 17;
 
 /// Live flows whose edges are kept; with more, the largest.
 const LIVE_EDGES_MAX: usize = 4096;
@@ -67,7 +64,7 @@ impl Pruning {
         if self.held_bytes >= self.next_look_bytes {
             self.prune(tables);
         }
-        if self.sequences && self.looks.is_multiple_of(SEQUENCE_LOOKS) {
+        if self.sequences {
             Self::thin_sequences(tables);
         }
     }

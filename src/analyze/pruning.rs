@@ -89,12 +89,20 @@ impl Pruning {
         }
         // A flow that has ended below the largest cannot come back among them.
         let mut sizes: Vec<u64> = live.iter().chain(&ended).map(|&(bytes, _)| bytes).collect();
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let floor = sizes.get(self.config.top).copied().unwrap_or(0);
-        live.sort_unstable_by_key(|&(bytes, span)| {
-            (std::cmp::Reverse(bytes), span.first, span.last)
-        });
-        live.truncate(LIVE_EDGES_MAX);
+        let floor = match self.config.top {
+            top if top < sizes.len() => {
+                let (_, &mut floor, _) = sizes.select_nth_unstable_by(top, |a, b| b.cmp(a));
+                floor
+            }
+            _ => 0,
+        };
+        // The order does not matter, only which they are.
+        if live.len() > LIVE_EDGES_MAX {
+            live.select_nth_unstable_by_key(LIVE_EDGES_MAX, |&(bytes, span)| {
+                (std::cmp::Reverse(bytes), span.first, span.last)
+            });
+            live.truncate(LIVE_EDGES_MAX);
+        }
         ended.retain(|&(bytes, _)| bytes >= floor);
         let mut edges: Vec<CaptureTime> = live
             .iter()

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::capture::{CaptureSource, Io};
-use crate::decode::{DecodeOptions, Filter, Segment};
+use crate::decode::{DecodeOptions, Endpoint, Filter};
 use crate::flow::FlowLimits;
 use crate::metric::BalanceWeights;
 
@@ -120,10 +120,11 @@ pub struct Config {
 impl Config {
     /// Whether the filter, where there is one, lets a segment through.
     #[inline]
-    pub(super) fn wants(&self, segment: &Segment) -> bool {
-        self.filter
-            .as_ref()
-            .is_none_or(|filter| filter.keeps(&segment.src, &segment.dst))
+    pub(super) fn wants(&self, ends: impl FnOnce() -> (Endpoint, Endpoint)) -> bool {
+        self.filter.as_ref().is_none_or(|filter| {
+            let (src, dst) = ends();
+            filter.keeps(&src, &dst)
+        })
     }
 }
 

@@ -145,10 +145,12 @@ impl Chunk {
         let ordinals = first_ordinal + records.start as u64..;
         for (ordinal, record) in ordinals.zip(window.records(records)) {
             (first, last) = (first.min(record.at), last.max(record.at));
-            if config.filter.is_none()
-                && let Some(usual) = UsualSegment::of(&record)
-            {
-                usual.push_to(&mut self.shards[usual.shard()], ordinal);
+            if let Some(usual) = UsualSegment::of(&record) {
+                if config.wants(|| usual.ends()) {
+                    usual.push_to(&mut self.shards[usual.shard()], ordinal);
+                } else {
+                    self.tally.add(Skip::Filtered);
+                }
             } else {
                 decode_into(&record, ordinal, &config.decode, &mut decoded);
                 match &decoded {
@@ -167,7 +169,7 @@ impl Chunk {
 
     #[inline]
     fn take(&mut self, segment: &Segment, config: &Config) {
-        if config.wants(segment) {
+        if config.wants(|| (segment.src, segment.dst)) {
             self.shards[shard_of(segment)].push(segment);
         } else {
             self.tally.add(Skip::Filtered);
@@ -293,7 +295,7 @@ impl<'a> Source<'a> {
                 let Some(segment) = self.fragments.push(fragment) else {
                     continue;
                 };
-                if self.config.wants(&segment) {
+                if self.config.wants(|| (segment.src, segment.dst)) {
                     batch.whole.push(segment);
                 } else {
                     self.filtered_whole += u64::from(segment.ip_packets);

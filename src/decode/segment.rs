@@ -70,6 +70,13 @@ impl Endpoint {
         u128::from_be_bytes(self.octets)
     }
 
+    /// The IPv4 address as a number; `None` for others.
+    #[inline]
+    pub(crate) fn v4_address(&self) -> Option<u32> {
+        let address = self.address();
+        (address >> 32 == 0xffff).then_some(address as u32)
+    }
+
     /// The address as sixteen octets.
     #[inline]
     #[must_use]
@@ -274,9 +281,9 @@ pub struct Segment {
     pub header_cut: bool,
 }
 
-#[cfg(test)]
 impl Segment {
-    /// A segment without flags, options and payload, for tests to fill in.
+    /// A segment without flags, options and payload, to be filled in.
+    #[inline]
     pub(crate) fn empty(src: Endpoint, dst: Endpoint) -> Self {
         Self {
             at: CaptureTime::from_ns(0),

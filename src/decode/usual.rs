@@ -50,41 +50,78 @@ impl Usual {
     /// All of a segment but its position in the capture and its SACK blocks; `None` where it has
     /// anything else.
     pub(crate) fn of(segment: &Segment) -> Option<Self> {
-        let [src, dst] = [segment.src, segment.dst].map(|end| {
-            let address = end.address();
-            (address >> 32 == 0xffff).then_some(address as u32)
-        });
+        let (addresses, ports) = Self::pack_ends(&segment.src, &segment.dst)?;
         let is_usual = segment.flags.0 & !Self::FLAGS == 0
             && segment.ip_packets == 1
             && segment.syn == SynOptions::default()
             && !segment.length_from_frame
             && !segment.header_cut;
-        let ecn = match segment.ecn {
-            Ecn::NotEct => 0,
-            Ecn::Ect1 => 1,
-            Ecn::Ect0 => 2,
-            Ecn::Ce => 3,
-        };
-        let mut bits = segment.flags.0 | ecn << Self::ECN_SHIFT;
+        let mut bits = segment.flags.0 | (segment.ecn as u16) << Self::ECN_SHIFT;
         if segment.ip_id.is_some() {
             bits |= Self::IP_ID;
         }
         if segment.timestamps.is_some() {
             bits |= Self::TIMESTAMPS;
         }
-        let two = |upper: u32, lower: u32| u64::from(upper) << 32 | u64::from(lower);
         is_usual.then_some(Self {
             at: segment.at,
-            addresses: two(src?, dst?),
+            addresses,
             numbers: two(segment.seq.0, segment.ack.0),
             timestamps: segment.timestamps.map_or(0, |ts| two(ts.value, ts.echo)),
-            ports: u32::from(segment.src.port()) << 16 | u32::from(segment.dst.port()),
+            ports,
             ip_len: u16::try_from(segment.ip_len).ok()?,
             ip_id: segment.ip_id.unwrap_or(0),
             payload_len: u16::try_from(segment.payload_len).ok()?,
             window: segment.window,
             bits,
         })
+    }
+
+    /// Addresses and ports of two ends; `None` where they are not both IPv4.
+    #[inline]
+    pub(crate) fn pack_ends(src: &Endpoint, dst: &Endpoint) -> Option<(u64, u32)> {
+        let addresses = two(src.v4_address()?, dst.v4_address()?);
+        Some((
+            addresses,
+            u32::from(src.port()) << 16 | u32::from(dst.port()),
+        ))
+    }
+
+    /// Sender's address and port, and the receiver's.
+    #[inline]
+    pub(crate) fn v4_ends(&self) -> [(u32, u16); 2] {
+        [
+            ((self.addresses >> 32) as u32, (self.ports >> 16) as u16),
+            (self.addresses as u32, self.ports as u16),
+        ]
+    }
+
+    /// Sender and receiver.
+    #[inline]
+    pub(crate) fn ends(&self) -> (Endpoint, Endpoint) {
+        let [src, dst] = self
+            .v4_ends()
+            .map(|(address, port)| Endpoint::v4(address.to_be_bytes(), port));
+        (src, dst)
+    }
+
+    #[inline]
+    pub(crate) fn seq(&self) -> Seq {
+        Seq((self.numbers >> 32) as u32)
+    }
+
+    #[inline]
+    pub(crate) fn ack(&self) -> Seq {
+        Seq(self.numbers as u32)
+    }
+
+    /// The timestamps, whether they count or not.
+    #[inline]
+    pub(crate) fn any_timestamps(&self) -> Timestamps {
+        Timestamps {
+            value: (self.timestamps >> 32) as u32,
+            echo: self.timestamps as u32,
+        }
     }
 
     /// Nothing but an instant and flags.
@@ -128,6 +165,11 @@ impl Usual {
     }
 }
 
+#[inline]
+fn two(upper: u32, lower: u32) -> u64 {
+    u64::from(upper) << 32 | u64::from(lower)
+}
+
 /// Room for one usual segment after the other: what is the same in all of them is written once.
 #[derive(Debug)]
 pub(crate) struct UsualRoom(Segment);
@@ -136,26 +178,7 @@ impl Default for UsualRoom {
     #[inline]
     fn default() -> Self {
         let nobody = Endpoint::v4([0; 4], 0);
-        Self(Segment {
-            at: CaptureTime::MIN,
-            ordinal: 0,
-            src: nobody,
-            dst: nobody,
-            seq: Seq(0),
-            ack: Seq(0),
-            flags: TcpFlags(0),
-            window: 0,
-            payload_len: 0,
-            ip_len: 0,
-            ip_packets: 1,
-            ip_id: None,
-            ecn: Ecn::NotEct,
-            timestamps: None,
-            syn: SynOptions::default(),
-            sack: SackBlocks::default(),
-            length_from_frame: false,
-            header_cut: false,
-        })
+        Self(Segment::empty(nobody, nobody))
     }
 }
 
@@ -171,24 +194,19 @@ impl UsualRoom {
         let segment = &mut self.0;
         segment.at = usual.at;
         segment.ordinal = ordinal;
-        segment
-            .src
-            .set_v4((usual.addresses >> 32) as u32, (usual.ports >> 16) as u16);
-        segment
-            .dst
-            .set_v4(usual.addresses as u32, usual.ports as u16);
-        segment.seq = Seq((usual.numbers >> 32) as u32);
-        segment.ack = Seq(usual.numbers as u32);
+        let [(src, src_port), (dst, dst_port)] = usual.v4_ends();
+        segment.src.set_v4(src, src_port);
+        segment.dst.set_v4(dst, dst_port);
+        segment.seq = usual.seq();
+        segment.ack = usual.ack();
         segment.flags = usual.flags();
         segment.window = usual.window;
         segment.payload_len = u32::from(usual.payload_len);
         segment.ip_len = u32::from(usual.ip_len);
         segment.ip_id = usual.has(Usual::IP_ID).then_some(usual.ip_id);
         segment.ecn = usual.ecn();
-        segment.timestamps = usual.has(Usual::TIMESTAMPS).then_some(Timestamps {
-            value: (usual.timestamps >> 32) as u32,
-            echo: usual.timestamps as u32,
-        });
+        let timestamps = usual.has(Usual::TIMESTAMPS);
+        segment.timestamps = timestamps.then_some(usual.any_timestamps());
         if let Some(sack) = sack {
             segment.sack = *sack;
         } else if !segment.sack.as_slice().is_empty() {
@@ -202,18 +220,18 @@ impl UsualRoom {
 #[inline]
 #[must_use]
 pub fn usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
-    let (usual, blocks) = parse(record)?;
+    let (usual, blocks) = parse_usual(record)?;
     Some(usual.segment(ordinal, Some(&sack_blocks(blocks))))
 }
 
 /// The same as it is kept, and the SACK blocks as they stand.
 #[inline]
-pub(crate) fn parse<'a>(record: &Record<'a>) -> Option<(Usual, &'a [[u8; 8]])> {
+pub(crate) fn parse_usual<'a>(record: &Record<'a>) -> Option<(Usual, &'a [[u8; 8]])> {
     let (head, behind) = record.bytes.split_first_chunk::<HEADERS_LEN>()?;
     let u16_at = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
     let u32_at =
         |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-    let u64_at = |at: usize| u64::from(u32_at(at)) << 32 | u64::from(u32_at(at + 4));
+    let u64_at = |at: usize| two(u32_at(at), u32_at(at + 4));
     // Ether type, version and header length in one word; then whole, and TCP.
     let ipv4 = u32_at(12) & 0xffff_ff00 == 0x0800_4500;
     let fragment = u16_at(20) & 0x3fff != 0;

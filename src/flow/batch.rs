@@ -9,7 +9,9 @@ use super::kept::{Kept, Start};
 use super::key::{EndWords, EndsHasher, shard_between};
 use super::table::FlowIdentity;
 use crate::capture::Record;
-use crate::decode::{SackBlocks, Segment, TcpFlags, Usual, UsualRoom, parse, sack_blocks};
+use crate::decode::{
+    Endpoint, SackBlocks, Segment, TcpFlags, Usual, UsualRoom, parse_usual, sack_blocks,
+};
 use crate::event::Direction;
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
@@ -73,17 +75,15 @@ pub(super) struct V4Ends {
 
 impl V4Ends {
     pub(super) fn of(identity: &FlowIdentity) -> Self {
-        let address = |address: u128| (address >> 32 == 0xffff).then_some(address as u32);
-        let (opener, peer) = (identity.opener, identity.peer);
-        let (Some(src), Some(dst)) = (address(opener.address()), address(peer.address())) else {
-            return Self {
+        match Usual::pack_ends(&identity.opener, &identity.peer) {
+            Some((addresses, ports)) => Self {
+                addresses,
+                ports: ports.into(),
+            },
+            None => Self {
                 addresses: 0,
                 ports: u64::MAX,
-            };
-        };
-        Self {
-            addresses: u64::from(src) << 32 | u64::from(dst),
-            ports: u64::from(opener.port()) << 16 | u64::from(peer.port()),
+            },
         }
     }
 
@@ -106,18 +106,6 @@ impl SegmentBatch {
         self.lines.clear();
         self.sacks.clear();
         self.others.clear();
-    }
-
-    /// How many segments there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.lines.len()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
     }
 
     /// Adds a segment that comes after all others, fewer than 2^32 records after the first.
@@ -191,15 +179,8 @@ pub struct BatchPart<'a> {
 
 impl<'a> BatchPart<'a> {
     /// How many segments there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(self) -> usize {
         self.lines.len()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
     }
 
     /// The segments.
@@ -240,7 +221,7 @@ impl<'a> Packed<'a> {
         if let Some(other) = self.other() {
             return hasher.hash(&other.src, &other.dst);
         }
-        let [one, other] = ends(&self.line.usual);
+        let [one, other] = end_words(&self.line.usual);
         hasher.hash_between(one, other)
     }
 
@@ -347,14 +328,20 @@ impl<'a> UsualSegment<'a> {
     /// `None` when it takes the general way to tell what a record is.
     #[inline]
     pub(crate) fn of(record: &Record<'a>) -> Option<Self> {
-        let (usual, blocks) = parse(record)?;
+        let (usual, blocks) = parse_usual(record)?;
         Some(Self { usual, blocks })
+    }
+
+    /// Sender and receiver.
+    #[inline]
+    pub(crate) fn ends(&self) -> (Endpoint, Endpoint) {
+        self.usual.ends()
     }
 
     /// The same as [`shard_of`](super::shard_of) the segment.
     #[inline]
     pub(crate) fn shard(&self) -> usize {
-        let [one, other] = ends(&self.usual);
+        let [one, other] = end_words(&self.usual);
         shard_between(one, other)
     }
 
@@ -371,11 +358,10 @@ impl<'a> UsualSegment<'a> {
 }
 
 #[inline]
-fn ends(usual: &Usual) -> [EndWords; 2] {
-    [
-        EndWords::v4((usual.addresses >> 32) as u32, (usual.ports >> 16) as u16),
-        EndWords::v4(usual.addresses as u32, usual.ports as u16),
-    ]
+fn end_words(usual: &Usual) -> [EndWords; 2] {
+    usual
+        .v4_ends()
+        .map(|(address, port)| EndWords::v4(address, port))
 }
 
 #[cfg(test)]
@@ -383,7 +369,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::decode::{Ecn, Endpoint, SackBlock, SynOptions, Timestamps};
+    use crate::decode::{Ecn, SackBlock, SynOptions, Timestamps};
     use crate::flow::shard_of;
     use crate::seq::Seq;
 
@@ -487,8 +473,18 @@ mod tests {
                     prop_assert_eq!(found, identity.direction(segment));
                 }
                 if let Some(usual) = Usual::of(segment) {
-                    let usual = UsualSegment { usual, blocks: &[] };
+                    let bytes = |block: &SackBlock| {
+                        let two = u64::from(block.start.0) << 32 | u64::from(block.end.0);
+                        two.to_be_bytes()
+                    };
+                    let blocks: Vec<[u8; 8]> = segment.sack.as_slice().iter().map(bytes).collect();
+                    let usual = UsualSegment { usual, blocks: &blocks };
                     prop_assert_eq!(usual.shard(), shard_of(segment));
+                    prop_assert_eq!(usual.ends(), (segment.src, segment.dst));
+                    let mut alone = SegmentBatch::default();
+                    usual.push_to(&mut alone, segment.ordinal);
+                    let again: Vec<Segment> = alone.all().segments().collect();
+                    prop_assert_eq!(shown(&again), shown(&[*segment]));
                 }
             }
             let [start, end] = [ordinals.0, ordinals.1].map(|after| (7 << 40) + u64::from(after));

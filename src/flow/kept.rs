@@ -153,15 +153,16 @@ impl Kept {
         start: Start,
     ) -> Option<Self> {
         let after_ns = usual.at.since(start.at);
+        let timestamps = usual.any_timestamps();
         Some(Self {
             after_ns_low: after_ns as u32,
             after_ns_high: i16::try_from(after_ns >> 32).ok()?,
             mss: 0,
             after_records: u32::try_from(ordinal.checked_sub(start.ordinal)?).ok()?,
-            seq: Seq((usual.numbers >> 32) as u32),
-            ack: Seq(usual.numbers as u32),
-            timestamp: (usual.timestamps >> 32) as u32,
-            timestamp_echo: usual.timestamps as u32,
+            seq: usual.seq(),
+            ack: usual.ack(),
+            timestamp: timestamps.value,
+            timestamp_echo: timestamps.echo,
             ip_len: usual.ip_len,
             payload_len: usual.payload_len,
             ip_id: usual.ip_id,

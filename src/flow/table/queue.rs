@@ -47,7 +47,7 @@ impl<O: Observer> FlowTable<O> {
     /// put away: before that, all that waits is worked off.
     pub fn on_segments<'a>(&mut self, parts: impl Iterator<Item = BatchPart<'a>> + Clone) {
         let mut queue = Queue {
-            segments: Vec::with_capacity(parts.clone().map(|part| part.len()).sum()),
+            segments: Vec::with_capacity(parts.clone().map(BatchPart::len).sum()),
             flows: Vec::new(),
         };
         let mut recent: Option<Recent> = None;

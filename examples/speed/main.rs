@@ -120,7 +120,7 @@ fn run(packets: u64, rounds: usize) -> Result<String, String> {
             write(&file, prefix)?;
             let peers = slow_peers(&tool, &file);
             let (near, tshark) = peers.split_at(peers.len() - 1);
-            let mut timings = measure::take_turns(near, rounds.max(5))?;
+            let mut timings = measure::take_turns(near, rounds)?;
             timings.extend(measure::take_turns(tshark, rounds.min(3))?);
             timings
         } else {

@@ -34,26 +34,30 @@ fn a_repair_with_sack_goes_on_above_all_that_arrived() {
     );
 }
 
+/// Round trips of 400 ms, which the smoothed one shows for long.
+const SLOW: &str = "100 A>B data 0..1000 id 2
+     500 B>A ack 1000
+     510 A>B data 1000..2000 id 3
+     910 B>A ack 2000
+     920 A>B data 2000..3000 id 4
+     1320 B>A ack 3000
+     1330 A>B data 3000..4000 id 5
+     1730 B>A ack 4000";
+
 #[test]
 fn a_queue_that_has_drained_delays_no_repeat() {
-    // Round trips of 400 ms, which the smoothed one shows for long, then of 30: ids 7 and 9 were 5000..6000 and
-    // 7000..8000.
-    let trace = "100 A>B data 0..1000 id 2
-         500 B>A ack 1000
-         510 A>B data 1000..2000 id 3
-         910 B>A ack 2000
-         920 A>B data 2000..3000 id 4
-         1320 B>A ack 3000
-         1330 A>B data 3000..4000 id 5
-         1730 B>A ack 4000
+    // Then of 30: ids 7 and 9 were 5000..6000 and 7000..8000.
+    let trace = format!(
+        "{SLOW}
          2000 A>B data 4000..5000 id 6
          2002 A>B data 6000..7000 id 8
          2020 B>A ack 5000
          2022 B>A ack 5000 sack 6000..7000
          2032 A>B data 5000..6000 id 10
          2052 B>A ack 7000
-         2062 A>B data 7000..8000 id 11";
-    assert!(!ends_with_new(&opened(trace)));
+         2062 A>B data 7000..8000 id 11"
+    );
+    assert!(!ends_with_new(&opened(&trace)));
 }
 
 #[test]
@@ -99,20 +103,15 @@ fn ids_of_a_first_flight_tell_what_is_late_before_they_are_believed() {
 
 #[test]
 fn a_latest_round_trip_that_was_short_makes_no_repeat_of_new_data_after_a_pause() {
-    // Round trips of 400 ms but for the latest, of 30; id 8 was taken 50 ms before the data, at the earliest.
-    let trace = "100 A>B data 0..1000 id 2
-         500 B>A ack 1000
-         510 A>B data 1000..2000 id 3
-         910 B>A ack 2000
-         920 A>B data 2000..3000 id 4
-         1320 B>A ack 3000
-         1330 A>B data 3000..4000 id 5
-         1730 B>A ack 4000
+    // The latest is of 30; id 8 was taken 50 ms before the data, at the earliest.
+    let trace = format!(
+        "{SLOW}
          2000 A>B data 4000..5000 id 6
          2020 B>A ack 5000
          2300 A>B ack 0 id 7
-         2350 A>B data 5000..6000 id 9";
-    assert!(ends_with_new(&opened(trace)));
+         2350 A>B data 5000..6000 id 9"
+    );
+    assert!(ends_with_new(&opened(&trace)));
     // Long enough before, it may have been these bytes.
     assert!(!ends_with_new(&opened(&trace.replace("2350 ", "2700 "))));
 }

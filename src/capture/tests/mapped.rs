@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 
-use super::build::Pcapng;
+use super::build::{Pcap, Pcapng};
 use super::compressed::noisy;
 use super::*;
 
@@ -107,6 +107,28 @@ fn windows_of_any_size_give_the_same_mapped_and_read() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn windows_of_large_records_have_more_bytes_and_no_more_than_eight_times_as_many() {
+    for (captured_bytes, times) in [(40, 1), (496, 4), (3_000, 8)] {
+        let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+        for second in 0..1_000 {
+            pcap = pcap.record(second, 0, &vec![1; captured_bytes]);
+        }
+        let mut reader = OnDisk::new(&pcap.bytes).open(16_000, Io::Mapped);
+        let mut window = Window::new();
+        let mut next = || {
+            reader
+                .read_window(&mut window)
+                .unwrap()
+                .then(|| window.len())
+        };
+        let record_bytes = 16 + captured_bytes;
+        // By the records of the first, which tell how large they are.
+        assert_eq!(next(), Some(16_000 / record_bytes));
+        assert_eq!(next(), Some(16_000 * times / record_bytes));
     }
 }
 

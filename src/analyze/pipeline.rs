@@ -455,6 +455,7 @@ fn read<const SEGMENTS: bool>(
     }
     // The records that connections come to at the end take their room.
     drop((ahead, behind));
+    pruning.end(&mut tables);
     let (recorders, table_facts): (Vec<_>, Vec<_>) =
         tables.into_par_iter().map(FlowTable::finish).unzip();
     let cut_by_limit = table_facts.iter().map(|facts| facts.cut_by_limit).sum();

@@ -78,7 +78,7 @@ impl Pruning {
                 sink.for_each_curve(|span, bytes, _| live.push((bytes, span)));
             }
             let spanned = |(bytes, first, last)| (bytes, Span { first, last });
-            live.extend(table.young_payloads().map(spanned));
+            live.extend(table.young_payloads(0).map(spanned));
             let single = |(at, len)| spanned((u64::from(len), at, at));
             live.extend(table.single_payloads().map(single));
             for record in &table.observer_mut().connections {
@@ -87,15 +87,7 @@ impl Pruning {
                 }));
             }
         }
-        // A flow that has ended below the largest cannot come back among them.
-        let mut sizes: Vec<u64> = live.iter().chain(&ended).map(|&(bytes, _)| bytes).collect();
-        let floor = match self.config.top {
-            top if top < sizes.len() => {
-                let (_, &mut floor, _) = sizes.select_nth_unstable_by(top, |a, b| b.cmp(a));
-                floor
-            }
-            _ => 0,
-        };
+        let floor = self.floor_of(live.iter().chain(&ended)).unwrap_or(0);
         // The order does not matter, only which they are.
         if live.len() > LIVE_EDGES_MAX {
             live.select_nth_unstable_by_key(LIVE_EDGES_MAX, |&(bytes, span)| {
@@ -139,6 +131,44 @@ impl Pruning {
         self.next_look_bytes = (2 * held).max(FIRST_LOOK_BYTES);
     }
 
+    /// The capture has ended. Where many flows are alive, the curves of those that are not among the largest
+    /// need not be made, or can go.
+    pub(super) fn end<const SEGMENTS: bool>(
+        &self,
+        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+    ) {
+        let alive: usize = tables.iter().map(FlowTable::len).sum();
+        if alive <= LIVE_EDGES_MAX {
+            return;
+        }
+        let mut flows: Vec<(u64, Span)> = Vec::new();
+        for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
+            sink.for_each_curve(|span, bytes, _| flows.push((bytes, span)));
+        }
+        // Of young connections, only those with the most payload are looked at: any flows do, as long as
+        // they are as many as are compared.
+        let mut young: Vec<u64> = tables.iter().flat_map(FlowTable::young_bytes).collect();
+        let least_bytes = largest(&mut young, 2 * self.config.top).unwrap_or(0);
+        for table in &*tables {
+            let payloads = table.young_payloads(least_bytes);
+            flows.extend(payloads.map(|(bytes, first, last)| (bytes, Span { first, last })));
+        }
+        if let Some(floor) = self.floor_of(&flows) {
+            for table in tables {
+                let kept = &mut table.observer_mut().curve_floor_bytes;
+                *kept = floor.max(*kept);
+            }
+        }
+    }
+
+    /// Payload below which a flow cannot be among the largest, which are compared, as there are these; `None`
+    /// where they are too few. A flow of one packet is compared with none.
+    fn floor_of<'a>(&self, flows: impl IntoIterator<Item = &'a (u64, Span)>) -> Option<u64> {
+        let longer = flows.into_iter().filter(|(_, span)| span.length_ns() > 0);
+        let mut sizes: Vec<u64> = longer.map(|&(bytes, _)| bytes).collect();
+        largest(&mut sizes, self.config.top)
+    }
+
     /// With many flows alive, gives up the time sequences of those that are far from being the
     /// largest: each may take a few hundred KiB.
     fn thin_sequences<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>]) {
@@ -177,4 +207,12 @@ impl Pruning {
         let [from, to] = window.unwrap_or([span.last, span.last]);
         [span.first.plus_ns(-1), span.last, from, to]
     }
+}
+
+/// The largest number but so many; `None` where there are no more.
+fn largest(numbers: &mut [u64], but: usize) -> Option<u64> {
+    (but < numbers.len()).then(|| {
+        let (_, &mut number, _) = numbers.select_nth_unstable_by(but, |a, b| b.cmp(a));
+        number
+    })
 }

@@ -42,7 +42,7 @@ struct Line {
 const _: () = assert!(size_of::<Line>() == 64);
 
 /// What a line does not hold: where in `sacks` the segment's blocks are, and one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Side(u32);
 
 impl Side {
@@ -294,14 +294,21 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// The same as [`Kept::of`] the segment.
+    /// Puts there the same as [`Kept::of`] the segment, where that is something.
     #[inline]
-    pub(super) fn kept(self, dir: Direction, start: Start) -> Option<Kept> {
-        match (self.other(), self.line.side.sacks()) {
-            (Some(other), _) => Kept::of(dir, other, start),
-            (None, Some(_)) => None,
-            (None, None) => Kept::of_usual(dir, &self.line.usual, self.ordinal(), start),
+    pub(super) fn keep_in(self, place: &mut Kept, dir: Direction, start: Start) -> Option<()> {
+        if self.line.side != Side::NOTHING {
+            return self.keep_other_in(place, dir, start);
         }
+        *place = Kept::of_usual(dir, &self.line.usual, self.ordinal(), start)?;
+        Some(())
+    }
+
+    #[inline(never)]
+    fn keep_other_in(self, place: &mut Kept, dir: Direction, start: Start) -> Option<()> {
+        // Whoever reports ranges is not usual.
+        *place = Kept::of(dir, self.other()?, start)?;
+        Some(())
     }
 
     /// The segment, put there where it is not to be had otherwise.
@@ -465,9 +472,11 @@ mod tests {
                 prop_assert_eq!(packed.hash(&hasher), hash);
                 for other in &segments {
                     let start = Start::of(other);
-                    let kept = packed.kept(Direction::Reverse, start);
+                    let mut place = Kept::NOTHING;
+                    let kept = packed.keep_in(&mut place, Direction::Reverse, start);
                     let expected = Kept::of(Direction::Reverse, segment, start);
-                    prop_assert_eq!(format!("{kept:?}"), format!("{expected:?}"));
+                    let found = kept.map(|()| place);
+                    prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
                     let identity = FlowIdentity::of(other);
                     let found = packed.direction(&identity, || V4Ends::of(&identity));
                     prop_assert_eq!(found, identity.direction(segment));

@@ -84,7 +84,8 @@ impl Begun {
 
     fn segments(&self, answers: &Answers) -> Vec<Segment> {
         let (src, dst, start) = (self.src, self.dst, self.start);
-        let mut segments = vec![self.packet.segment((src, dst), start)];
+        let mut segments = Vec::with_capacity(2);
+        segments.push(self.packet.segment((src, dst), start));
         if let Some(answer) = answers.get(self.answer) {
             segments.push(answer.segment((dst, src), start));
         }

@@ -116,6 +116,23 @@ impl Bits {
 }
 
 impl Kept {
+    /// What is where none is.
+    pub(super) const NOTHING: Self = Self {
+        after_ns_low: 0,
+        after_ns_high: 0,
+        mss: 0,
+        after_records: 0,
+        seq: Seq(0),
+        ack: Seq(0),
+        timestamp: 0,
+        timestamp_echo: 0,
+        ip_len: 0,
+        payload_len: 0,
+        ip_id: 0,
+        window: 0,
+        bits: Bits(0),
+    };
+
     /// A segment of a connection that began at `start`; `None` for one that is not usual: which
     /// came in several packets, reports ranges, or has a number that is too large.
     #[inline]

@@ -3,7 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 /// Elements of a piece.
-const PIECE_LEN: usize = 256;
+const PIECE_LEN: usize = 64;
 
 /// A vector whose elements lie in pieces of the same length.
 ///

@@ -2,12 +2,15 @@
 
 mod held;
 mod memory;
+mod packets;
 mod queue;
 mod sweep;
 mod young;
 
 use hashbrown::HashTable;
 use thin_vec::ThinVec;
+
+use packets::{PacketStore, Young};
 
 use super::half_open::HalfOpen;
 use super::kept::{Kept, Start};
@@ -108,6 +111,10 @@ pub trait Observer {
     }
     /// A connection begins.
     fn open(&mut self, identity: &FlowIdentity) -> Self::Flow;
+    /// A connection begins that has ended: told of late, and of so much payload in both directions.
+    fn open_ended(&mut self, identity: &FlowIdentity, _payload_bytes: u64) -> Self::Flow {
+        self.open(identity)
+    }
     /// A connection has ended, was put away, or the capture has ended.
     fn close(
         &mut self,
@@ -177,22 +184,15 @@ struct Head {
     hash: u64,
     identity: FlowIdentity,
     last_at: CaptureTime,
-    /// First and last of its segments in the queue.
-    queued: Option<(u32, u32)>,
+    /// First and last of its segments in the queue; [`NONE`](queue::NONE) where none waits.
+    first_queued: u32,
+    last_queued: u32,
     /// What its state held besides itself when it was last counted, in bytes.
     held_bytes: usize,
     /// SYNs of which it is not known yet whether they are its own, oldest first. Nearly always none.
     syns: ThinVec<Segment>,
-    /// The packets of a connection without a state yet, in capture order.
-    young: Vec<Kept>,
-    /// Whether these, or those of before, have payload.
-    young_payload: bool,
-    /// One of them has FIN or RST.
-    young_ends: bool,
-    /// What can be given up of them was.
-    gave_up: bool,
-    /// Parts that will be kept of them, [apart](Observer::is_apart) from each other.
-    parts: u8,
+    /// The connection as long as it has no state yet.
+    young: Young,
 }
 
 // Two lines of memory: the first that is fetched for a segment, of one flow after the other.
@@ -217,6 +217,7 @@ pub struct FlowTable<O: Observer> {
     /// to twice the memory again and again as it grows, hundreds of megabytes that the system has
     /// to fill with zeros first. `None` for those that are young.
     flows: Vec<Option<Box<Flow<O::Flow>>>>,
+    young: PacketStore,
     half_open: HalfOpen,
     /// Sum over `heads`.
     held_bytes: usize,
@@ -260,6 +261,7 @@ impl<O: Observer> FlowTable<O> {
             index: HashTable::new(),
             heads: Vec::new(),
             flows: Vec::new(),
+            young: PacketStore::default(),
             held_bytes: 0,
             now: CaptureTime::MIN,
             sweep_at: CaptureTime::MIN,
@@ -319,8 +321,11 @@ impl<O: Observer> FlowTable<O> {
     /// Gives a segment to the connection at `index`, which it belongs to.
     #[inline]
     fn pass(&mut self, index: usize, dir: Direction, segment: &Segment) {
-        let kept = |start| Kept::of(dir, segment, start);
-        if self.flows[index].is_none() && self.keep(index, kept) {
+        let put = |start, place: &mut Kept| {
+            *place = Kept::of(dir, segment, start)?;
+            Some(())
+        };
+        if self.flows[index].is_none() && self.keep(index, put) {
             return;
         }
         let head = &mut self.heads[index];
@@ -360,7 +365,7 @@ impl<O: Observer> FlowTable<O> {
                 .checked_sub(AHEAD)
                 .and_then(|next| self.heads.get(next))
             {
-                head.expect_end();
+                self.young.expect_all(&head.young);
             }
             self.close(last, false);
         }
@@ -408,7 +413,8 @@ impl<O: Observer> FlowTable<O> {
     fn put_away(&mut self, packets: &[Segment], cut_by_limit: bool) {
         let Some(first) = packets.first() else { return };
         let identity = FlowIdentity::of(first);
-        let mut sink = self.observer.open(&identity);
+        let lens = packets.iter().map(|packet| u64::from(packet.payload_len));
+        let mut sink = self.observer.open_ended(&identity, lens.sum());
         let mut connection = Connection::with_limits(self.limits.track);
         for packet in packets {
             let dir = identity.direction(packet).unwrap_or(Direction::Forward);
@@ -429,14 +435,11 @@ impl<O: Observer> FlowTable<O> {
             hash,
             identity: FlowIdentity::of(segment),
             last_at: segment.at,
-            queued: None,
+            first_queued: queue::NONE,
+            last_queued: queue::NONE,
             held_bytes: 0,
             syns: ThinVec::new(),
-            young: Vec::new(),
-            young_payload: false,
-            young_ends: false,
-            gave_up: false,
-            parts: 0,
+            young: Young::default(),
         });
         self.flows.push(None);
         let heads = &self.heads;
@@ -450,8 +453,10 @@ impl<O: Observer> FlowTable<O> {
     fn close(&mut self, index: usize, cut_by_limit: bool) {
         let mut head = self.heads.swap_remove(index);
         let mut flow = self.flows.swap_remove(index).unwrap_or_else(|| {
-            let (observer, facts) = (&mut self.observer, &mut self.facts);
-            Flow::of(&mut head, observer, self.limits.track, facts)
+            let payload_bytes = head.young.payload_bytes();
+            let sink = self.observer.open_ended(&head.identity, payload_bytes);
+            let (store, facts) = (&mut self.young, &mut self.facts);
+            Flow::of::<O>(&mut head, store, sink, self.limits.track, facts)
         });
         self.held_bytes -= head.held_bytes;
         let (last, place) = (self.heads.len() as u32, index as u32);

@@ -119,7 +119,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn by_connection_is_as_by_segment(
-        steps in proptest::collection::vec(step(), 1..120),
+        steps in proptest::collection::vec(step(), 1..300),
         part_len in 1_usize..40,
         few in any::<bool>(),
     ) {

@@ -147,6 +147,8 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
 #[derive(Debug)]
 pub struct LiveConnection<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
+    /// Whether its flows have curves.
+    curves: bool,
     pub(super) directions: [DirectionSummary; 2],
     pub(super) data: [Option<Box<LiveFlow>>; 2],
 }
@@ -261,7 +263,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
                 .incidents_mut()
                 .ece_echoes += 1;
         }
-        let curves = self.config.curves;
+        let curves = self.curves;
         let data = match &mut self.data[dir.index()] {
             Some(data) => data,
             None if segment.payload_len == 0 => return,
@@ -419,9 +421,17 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
     fn open(&mut self, _identity: &FlowIdentity) -> Self::Flow {
         LiveConnection {
             config: self.config.clone(),
+            curves: self.config.curves,
             directions: [DirectionSummary::default(), DirectionSummary::default()],
             data: [None, None],
         }
+    }
+
+    fn open_ended(&mut self, identity: &FlowIdentity, payload_bytes: u64) -> Self::Flow {
+        let mut flow = self.open(identity);
+        // None of them can be among the largest flows: none is asked for.
+        flow.curves &= payload_bytes >= self.curve_floor_bytes;
+        flow
     }
 
     fn close(

@@ -2,7 +2,6 @@
 
 use super::{Flow, FlowTable, Head, Observer, Place, TableFacts};
 use crate::decode::Segment;
-use crate::flow::kept::Kept;
 use crate::time::CaptureTime;
 
 /// What an entry of the index takes, with the room that a hash table leaves free.
@@ -23,7 +22,7 @@ impl<O: Observer> FlowTable<O> {
     #[inline]
     pub(super) fn count_memory(&mut self, index: usize) {
         let (head, flow) = (&mut self.heads[index], &self.flows[index]);
-        let packets = head.young.capacity() * size_of::<Kept>();
+        let packets = head.young.memory_bytes();
         let state = if let Some(flow) = flow {
             let held = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
             size_of::<Flow<O::Flow>>() + held
@@ -103,6 +102,13 @@ impl<O: Observer> FlowTable<O> {
         let room = self.flows.len() / 4 * 5;
         self.flows.shrink_to(room);
         self.heads.shrink_to(room);
+        self.shrink_young();
         self.half_open.shrink();
+    }
+
+    /// Gives back the room of packets whose connections are young no longer.
+    pub(super) fn shrink_young(&mut self) {
+        let all = self.heads.iter_mut().map(|head| &mut head.young);
+        self.young.shrink(all);
     }
 }

@@ -22,7 +22,7 @@ struct Queued<'a> {
 }
 
 /// The place of nothing.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// What [`FlowTable::on_segments`] has put off: a queue for each connection, in one vector.
 struct Queue<'a> {
@@ -101,6 +101,10 @@ impl<O: Observer> FlowTable<O> {
             }
         }
         self.work_off(&mut queue);
+        // What is free is counted nowhere, so it plays no part when it is given back.
+        if self.young.is_sparse() {
+            self.shrink_young();
+        }
     }
 
     /// Takes a segment that may be the first of a new connection, which the state of this one tells.
@@ -151,14 +155,14 @@ impl<O: Observer> FlowTable<O> {
         packed: Packed<'a>,
     ) {
         let place = queue.segments.len() as u32;
-        let queued = &mut self.heads[index].queued;
-        if let Some((_, last)) = queued {
-            queue.segments[*last as usize].next = place;
-            *last = place;
-        } else {
-            *queued = Some((place, place));
+        let head = &mut self.heads[index];
+        if head.first_queued == NONE {
+            head.first_queued = place;
             queue.flows.push(index as u32);
+        } else {
+            queue.segments[head.last_queued as usize].next = place;
         }
+        head.last_queued = place;
         queue.segments.push(Queued {
             packed,
             next: NONE,
@@ -173,7 +177,7 @@ impl<O: Observer> FlowTable<O> {
             if let Some(&next) = queue.flows.get(place + AHEAD) {
                 match &self.flows[next as usize] {
                     Some(flow) => prefetch(&**flow),
-                    None => self.heads[next as usize].expect_packet(),
+                    None => self.young.expect_next(&self.heads[next as usize].young),
                 }
             }
             // What the next one's state points to, now that the state has come.
@@ -190,16 +194,17 @@ impl<O: Observer> FlowTable<O> {
     }
 
     fn work_off_one(&mut self, queue: &Queue<'_>, index: usize) {
-        let Some((first, _)) = self.heads[index].queued.take() else {
+        let first = std::mem::replace(&mut self.heads[index].first_queued, NONE);
+        if first == NONE {
             return;
-        };
+        }
         let waiting = |place: u32| queue.segments.get(place as usize);
         let mut next = waiting(first);
         while let Some(queued) = next
             && self.flows[index].is_none()
         {
             let Queued { packed, dir, .. } = *queued;
-            if !self.keep(index, |start| packed.kept(dir, start)) {
+            if !self.keep(index, |start, place| packed.keep_in(place, dir, start)) {
                 self.state(index);
                 break;
             }

@@ -57,7 +57,7 @@ impl<O: Observer> FlowTable<O> {
             let head = &self.heads[index];
             let silent_ns = now.since(head.last_at);
             // Whether a connection is over takes its state, which nothing but silence is no reason to make.
-            let goes_on = self.flows[index].is_none() && !head.young_ends;
+            let goes_on = self.flows[index].is_none() && !head.young.ends;
             if silent_ns < (if goes_on { limits.idle_ns } else { soon_ns }) {
                 continue;
             }
@@ -82,7 +82,7 @@ impl<O: Observer> FlowTable<O> {
         let rank = |head: &Head, flow: &Option<Box<Flow<O::Flow>>>| {
             let has_payload = flow
                 .as_ref()
-                .map_or_else(|| head.young_payload, |flow| flow.connection.has_payload());
+                .map_or_else(|| head.young.payload_bytes() > 0, |flow| flow.connection.has_payload());
             (has_payload, head.last_at)
         };
         let mut ranks: Vec<(bool, CaptureTime)> = self

@@ -3,43 +3,37 @@
 //! Most connections of a busy link end young. Their state is made when they end, all packets one after
 //! the other while it is in the cache, instead of being fetched from memory for each of them.
 
+use super::packets::PacketStore;
 use super::{Flow, FlowTable, Head, Observer, TableFacts};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::flow::kept::{Kept, Start};
-use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 use crate::track::{Connection, TrackLimits};
 
-/// Packets of a young connection, at most: as many as take a page's request and answer.
-const PACKETS_MAX: usize = 22;
-
-/// Packets that room is made for at first: those of a handshake or a scan, which come no further.
-const PACKETS_FIRST: usize = 3;
-
-/// And then at a time.
-const PACKETS_MORE: usize = 4;
-
 impl<F: FlowSink> Flow<F> {
-    /// The state that the packets of a young connection, taken out of `head`, come to.
+    /// The state that the packets of a young connection come to, which are taken out of `store` and told to
+    /// `sink`.
     #[inline(never)]
     pub(super) fn of<O: Observer<Flow = F>>(
         head: &mut Head,
-        observer: &mut O,
+        store: &mut PacketStore,
+        sink: F,
         limits: TrackLimits,
         facts: &mut TableFacts,
     ) -> Box<Self> {
         let mut flow = Box::new(Self {
             connection: Connection::with_limits(limits),
-            sink: observer.open(&head.identity),
+            sink,
         });
         let start = head.identity.start();
-        for packet in std::mem::take(&mut head.young) {
+        for packet in store.iter(&head.young) {
             let dir = packet.dir();
             let segment = packet.segment(head.identity.ends(dir), start);
             flow.connection.on_segment(dir, &segment, &mut flow.sink);
         }
-        if head.gave_up {
+        store.clear(&mut head.young);
+        if head.young.gave_up {
             facts.given_up_young += O::give_up(&mut flow.sink);
         }
         flow
@@ -47,38 +41,25 @@ impl<F: FlowSink> Flow<F> {
 }
 
 impl Head {
-    /// Payload of a young connection, in bytes.
-    fn young_bytes(&self) -> u64 {
-        let lens = self.young.iter().map(Kept::payload_len);
-        lens.map(u64::from).sum()
-    }
-
-    /// Begins to fetch the packets of a young connection.
-    pub(super) fn expect_end(&self) {
-        self.young.iter().for_each(prefetch);
-    }
-
-    /// Begins to fetch the place of a young connection's next packet.
-    pub(super) fn expect_packet(&mut self) {
-        if let Some(place) = self.young.spare_capacity_mut().first() {
-            prefetch(place);
-        }
-    }
-
     /// Memory that what is kept of a young connection will take: without what can be given up, and
     /// that.
     pub(super) fn expected_bytes<O: Observer>(&self) -> (usize, usize) {
-        if !self.young_payload {
+        let young = &self.young;
+        if young.payload_bytes() == 0 {
             return (0, 0);
         }
-        let (kept, details) = O::expected_bytes(usize::from(self.parts));
-        (kept, if self.gave_up { 0 } else { details })
+        let (kept, details) = O::expected_bytes(usize::from(young.parts));
+        (kept, if young.gave_up { 0 } else { details })
     }
 
     /// Payload of a young connection in direction `dir`: bytes, first and last instant.
-    fn payload_when_young(&self, dir: Direction) -> Option<(u64, CaptureTime, CaptureTime)> {
+    fn payload_when_young(
+        &self,
+        store: &PacketStore,
+        dir: Direction,
+    ) -> Option<(u64, CaptureTime, CaptureTime)> {
         let start = self.identity.start();
-        let packets = self.young.iter();
+        let packets = store.iter(&self.young);
         packets
             .filter(|packet| packet.dir() == dir && packet.payload_len() > 0)
             .map(|packet| {
@@ -95,43 +76,45 @@ impl<O: Observer> FlowTable<O> {
     pub(super) fn state(&mut self, index: usize) -> &mut Flow<O::Flow> {
         let (head, observer) = (&mut self.heads[index], &mut self.observer);
         let (limits, facts) = (self.limits.track, &mut self.facts);
-        self.flows[index].get_or_insert_with(|| Flow::of(head, observer, limits, facts))
+        let store = &mut self.young;
+        self.flows[index].get_or_insert_with(|| {
+            let sink = observer.open(&head.identity);
+            Flow::of::<O>(head, store, sink, limits, facts)
+        })
     }
 
-    /// Keeps a segment of a connection without state, as `kept` has it; `false` where that has to take it.
-    #[inline]
-    pub(super) fn keep(&mut self, index: usize, kept: impl FnOnce(Start) -> Option<Kept>) -> bool {
-        let head = &self.heads[index];
-        if !O::WAITS || head.young.len() == PACKETS_MAX {
+    /// Keeps a segment of a connection without state, which `put` puts in its place; `false` where that
+    /// has to take it.
+    // In its place, and in one function: one that is handed on is copied in other pieces than it was written
+    // in, and for these the processor waits until all that was written before is in the cache.
+    #[expect(clippy::inline_always, reason = "see above")]
+    #[inline(always)]
+    pub(super) fn keep(
+        &mut self,
+        index: usize,
+        put: impl FnOnce(Start, &mut Kept) -> Option<()>,
+    ) -> bool {
+        if !O::WAITS {
             return false;
         }
-        let start = head.identity.start();
-        let Some(packet) = kept(start) else {
+        let head = &mut self.heads[index];
+        let is_first = head.young.is_empty();
+        let Some(place) = self.young.place(&mut head.young) else {
             return false;
         };
-        self.add_young(index, start, packet);
-        true
-    }
-
-    #[inline(never)]
-    fn add_young(&mut self, index: usize, start: Start, packet: Kept) {
-        let head = &mut self.heads[index];
-        if head.young.len() == head.young.capacity() {
-            let more = if head.young.is_empty() {
-                PACKETS_FIRST
-            } else {
-                PACKETS_MORE
-            };
-            head.young.reserve_exact(more);
+        let start = head.identity.start();
+        if put(start, place).is_none() {
+            self.young.leave(&head.young);
+            return false;
         }
+        let (at, payload_len) = (place.at(start), place.payload_len());
+        let ends = place.flags().any(TcpFlags::FIN.with(TcpFlags::RST));
+        head.young.take(payload_len, ends);
         // Its last time is its first packet's, until that is here.
-        let at = packet.at(start);
-        let apart = head.young.is_empty() || self.observer.is_apart(head.last_at, at);
-        head.parts += u8::from(apart);
-        head.young_payload |= packet.payload_len() > 0;
-        head.young_ends |= packet.flags().any(TcpFlags::FIN.with(TcpFlags::RST));
+        let apart = is_first || self.observer.is_apart(head.last_at, at);
+        head.young.parts += u8::from(apart);
         head.last_at = head.last_at.max(at);
-        head.young.push(packet);
+        true
     }
 
     /// A segment that only a connection's state can tell the place of ends its youth.
@@ -148,7 +131,8 @@ impl<O: Observer> FlowTable<O> {
     /// Whether a segment is a SYN-ACK that comes promptly after nothing but a SYN: nothing has
     /// been seen that could make it anything but the answer.
     fn answers_syn(&self, index: usize, dir: Direction, segment: &Segment) -> bool {
-        let [syn] = &self.heads[index].young[..] else {
+        let mut packets = self.young.iter(&self.heads[index].young);
+        let (Some(syn), None) = (packets.next(), packets.next()) else {
             return false;
         };
         let (syn_flags, flags) = (syn.flags(), segment.flags);
@@ -162,7 +146,7 @@ impl<O: Observer> FlowTable<O> {
     /// Payload of each young connection, in bytes, and memory that can be given up of it.
     pub fn young_details(&self) -> impl Iterator<Item = (u64, usize)> {
         let young = self.heads.iter().filter(|head| !head.young.is_empty());
-        young.map(|head| (head.young_bytes(), head.expected_bytes::<O>().1))
+        young.map(|head| (head.young.payload_bytes(), head.expected_bytes::<O>().1))
     }
 
     /// Gives up what can be given up of the young connections with at most so much payload. Their
@@ -170,19 +154,31 @@ impl<O: Observer> FlowTable<O> {
     pub fn give_up_young(&mut self, payload_bytes: u64) {
         for index in 0..self.heads.len() {
             let head = &mut self.heads[index];
-            if !head.young.is_empty() && head.young_bytes() <= payload_bytes {
-                head.gave_up = true;
+            if !head.young.is_empty() && head.young.payload_bytes() <= payload_bytes {
+                head.young.gave_up = true;
                 self.count_memory(index);
             }
         }
     }
 
-    /// Payload of the young connections, direction by direction: bytes, first and last instant.
-    pub fn young_payloads(&self) -> impl Iterator<Item = (u64, CaptureTime, CaptureTime)> {
-        self.heads.iter().flat_map(|head| {
+    /// Payload of each young connection, in bytes.
+    pub fn young_bytes(&self) -> impl Iterator<Item = u64> {
+        let young = self.heads.iter().filter(|head| !head.young.is_empty());
+        young.map(|head| head.young.payload_bytes())
+    }
+
+    /// Payload of the young connections that have so much of it, direction by direction: bytes, first and
+    /// last instant.
+    pub fn young_payloads(
+        &self,
+        least_bytes: u64,
+    ) -> impl Iterator<Item = (u64, CaptureTime, CaptureTime)> {
+        let heads = self.heads.iter();
+        let young = heads.filter(move |head| head.young.payload_bytes() >= least_bytes);
+        young.flat_map(|head| {
             [Direction::Forward, Direction::Reverse]
                 .into_iter()
-                .filter_map(|dir| head.payload_when_young(dir))
+                .filter_map(|dir| head.payload_when_young(&self.young, dir))
         })
     }
 }

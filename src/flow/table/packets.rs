@@ -1,0 +1,288 @@
+//! The packets of young connections, in runs: nothing is copied as a connection goes on, and what one gives
+//! back serves the next.
+
+use crate::flow::kept::Kept;
+use crate::prefetch::prefetch;
+
+/// Where the runs of a connection begin among its packets, and where the last one ends. The first is a
+/// handshake or a scan, which come no further; all of them a page's request and answer, with less
+/// memory than the connection's state takes.
+const RUN_STARTS: [u8; RUNS_MAX + 1] = [0, 3, 6, 12, 21, 33, 48];
+
+const RUNS_MAX: usize = 6;
+
+/// Packets of a connection, at most.
+const PACKETS_MAX: usize = RUN_STARTS[RUNS_MAX] as usize;
+
+/// All runs are a multiple of it long.
+const UNIT: usize = 3;
+
+/// The longest run, in units.
+const UNITS_MAX: usize = 5;
+
+/// Packets of a piece: what an allocator takes for small still.
+const PIECE_PACKETS: usize = 80 * UNIT;
+
+/// Free packets that are not worth giving back.
+const FREE_MIN: usize = 4096;
+
+/// The run of each packet of a connection.
+const RUN_OF: [u8; PACKETS_MAX] = {
+    let mut runs = [0; PACKETS_MAX];
+    let (mut place, mut run) = (0, 0);
+    while place < PACKETS_MAX {
+        if place == RUN_STARTS[run + 1] as usize {
+            run += 1;
+        }
+        runs[place] = run as u8;
+        place += 1;
+    }
+    runs
+};
+
+/// A young connection: where its packets are, and what is known of them all.
+#[derive(Debug, Default)]
+pub(super) struct Young {
+    /// Where its runs begin in the store; as many count as its packets take.
+    runs: [u32; RUNS_MAX],
+    payload_bytes: u32,
+    len: u8,
+    /// One of its packets, or of those it had, has FIN or RST.
+    pub(super) ends: bool,
+    /// What can be given up of it was.
+    pub(super) gave_up: bool,
+    /// Parts that will be kept of it, [apart](super::Observer::is_apart) from each other.
+    pub(super) parts: u8,
+}
+
+impl Young {
+    /// Packets at hand: none when it is young no longer.
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Payload of its packets, and of those it had, in both directions.
+    pub(super) fn payload_bytes(&self) -> u64 {
+        u64::from(self.payload_bytes)
+    }
+
+    /// Memory that its packets take, in bytes.
+    #[inline]
+    pub(super) fn memory_bytes(&self) -> usize {
+        let len = self.len().checked_sub(1).map_or(0, |last| {
+            usize::from(RUN_STARTS[usize::from(RUN_OF[last]) + 1])
+        });
+        len * size_of::<Kept>()
+    }
+
+    /// A packet of so much payload, and with FIN or RST or without, has been put in its place.
+    #[inline]
+    pub(super) fn take(&mut self, payload_len: u32, ends: bool) {
+        self.len += 1;
+        self.payload_bytes = self.payload_bytes.saturating_add(payload_len);
+        self.ends |= ends;
+    }
+
+    /// Its runs: where they are in the store, and how many packets have room there.
+    fn runs(&self) -> impl Iterator<Item = (u32, usize)> {
+        let starts = RUN_STARTS.windows(2).zip(self.runs);
+        starts
+            .take_while(|(ends, _)| ends[0] < self.len)
+            .map(|(ends, start)| (start, usize::from(ends[1] - ends[0])))
+    }
+}
+
+/// The packets of all young connections of a table.
+#[derive(Debug, Default)]
+pub(super) struct PacketStore {
+    /// All of the same length.
+    pieces: Vec<Vec<Kept>>,
+    /// Packets of the pieces that are in runs, free ones among them.
+    used: usize,
+    /// Runs that are free, by their length in units less one.
+    free: [Vec<u32>; UNITS_MAX],
+    /// Packets of these.
+    free_packets: usize,
+}
+
+impl PacketStore {
+    /// The place of a connection's next packet, which is one of its packets when that is [taken](Young::take); `None`
+    /// where it has as many as can be.
+    #[inline]
+    pub(super) fn place(&mut self, young: &mut Young) -> Option<&mut Kept> {
+        let run = usize::from(*RUN_OF.get(young.len())?);
+        let place = young.len - RUN_STARTS[run];
+        if place == 0 {
+            young.runs[run] = self.add(RUN_STARTS[run + 1] - RUN_STARTS[run])?;
+        }
+        let index = young.runs[run] as usize + usize::from(place);
+        Some(&mut self.pieces[index / PIECE_PACKETS][index % PIECE_PACKETS])
+    }
+
+    /// Gives back the place of a connection's next packet, which is not taken.
+    #[cold]
+    pub(super) fn leave(&mut self, young: &Young) {
+        if let Some(run) = RUN_STARTS.iter().position(|&start| start == young.len) {
+            let units = usize::from(RUN_STARTS[run + 1] - RUN_STARTS[run]) / UNIT;
+            self.free[units - 1].push(young.runs[run]);
+            self.free_packets += units * UNIT;
+        }
+    }
+
+    /// Room for a run of so many packets.
+    #[inline(never)]
+    fn add(&mut self, packets: u8) -> Option<u32> {
+        let packets = usize::from(packets);
+        if let Some(start) = self.free[packets / UNIT - 1].pop() {
+            self.free_packets -= packets;
+            return Some(start);
+        }
+        // What is left of a piece, and too short, is for shorter runs.
+        while self.used % PIECE_PACKETS + packets > PIECE_PACKETS {
+            self.free[0].push(self.used as u32);
+            self.free_packets += UNIT;
+            self.used += UNIT;
+        }
+        let start = u32::try_from(self.used).ok()?;
+        self.used += packets;
+        if self.used > self.pieces.len() * PIECE_PACKETS {
+            self.pieces.push(vec![Kept::NOTHING; PIECE_PACKETS]);
+        }
+        Some(start)
+    }
+
+    /// The packets of a connection, in the order they came.
+    pub(super) fn iter(&self, young: &Young) -> impl Iterator<Item = &Kept> {
+        let runs = young.runs().map(|(start, len)| self.run(start, len));
+        runs.flatten().take(young.len())
+    }
+
+    fn run(&self, start: u32, len: usize) -> &[Kept] {
+        let start = start as usize;
+        let piece = self.pieces.get(start / PIECE_PACKETS);
+        piece.map_or(&[], |piece| &piece[start % PIECE_PACKETS..][..len])
+    }
+
+    /// Gives back the room of a connection's packets, which is young no longer.
+    pub(super) fn clear(&mut self, young: &mut Young) {
+        for (start, len) in young.runs() {
+            self.free[len / UNIT - 1].push(start);
+            self.free_packets += len;
+        }
+        young.len = 0;
+    }
+
+    /// Begins to fetch the place of a connection's next packet.
+    pub(super) fn expect_next(&self, young: &Young) {
+        let Some(&run) = RUN_OF.get(young.len()) else {
+            return;
+        };
+        let place = usize::from(young.len - RUN_STARTS[usize::from(run)]);
+        if place > 0 {
+            let run = self.run(young.runs[usize::from(run)], place + 1);
+            run.last().iter().for_each(|packet| prefetch(*packet));
+        }
+    }
+
+    /// Begins to fetch a connection's packets.
+    pub(super) fn expect_all(&self, young: &Young) {
+        self.iter(young).for_each(prefetch);
+    }
+
+    /// Whether there is more free room than packets.
+    #[inline]
+    pub(super) fn is_sparse(&self) -> bool {
+        self.free_packets > FREE_MIN.max(self.used / 2)
+    }
+
+    /// Gives back all room that is free. `all` are the connections that have packets here.
+    pub(super) fn shrink<'a>(&mut self, all: impl Iterator<Item = &'a mut Young>) {
+        let before = std::mem::take(self);
+        for young in all {
+            let old = std::mem::take(young);
+            for packet in before.iter(&old) {
+                if let Some(place) = self.place(young) {
+                    *place = *packet;
+                    young.len += 1;
+                }
+            }
+            *young = Young {
+                runs: young.runs,
+                ..old
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::{Endpoint, Segment};
+    use crate::event::Direction;
+    use crate::flow::kept::Start;
+    use proptest::prelude::*;
+
+    fn packet(number: u32) -> Kept {
+        let end = Endpoint::v4([10, 0, 0, 1], 1);
+        let segment = Segment {
+            payload_len: number,
+            ..Segment::empty(end, end)
+        };
+        Kept::of(Direction::Forward, &segment, Start::of(&segment)).unwrap()
+    }
+
+    #[test]
+    fn runs_are_of_whole_units() {
+        let lens = RUN_STARTS.windows(2).map(|ends| ends[1] - ends[0]);
+        for len in lens.map(usize::from) {
+            assert!(len > 0 && len % UNIT == 0 && len / UNIT <= UNITS_MAX);
+        }
+    }
+
+    proptest! {
+        /// Connections that take packets, give them back, and are moved together, against vectors.
+        #[test]
+        fn each_has_its_own_packets_in_order(
+            steps in proptest::collection::vec((0..60_usize, 0..200_u32), 1..6000)
+        ) {
+            let mut store = PacketStore::default();
+            let mut held: Vec<(Young, Vec<u32>)> = Vec::new();
+            held.resize_with(60, Default::default);
+            for (number, (which, what)) in (0..).zip(steps) {
+                let (young, expected) = &mut held[which];
+                match what {
+                    0..3 => {
+                        store.clear(young);
+                        expected.clear();
+                    }
+                    3 => {
+                        store.shrink(held.iter_mut().map(|(young, _)| young));
+                        // What is left at the end of pieces.
+                        let packets: usize = held.iter().map(|(young, _)| young.len()).sum();
+                        prop_assert!(store.free_packets <= packets);
+                    }
+                    _ => match store.place(young) {
+                        None => prop_assert_eq!(expected.len(), PACKETS_MAX),
+                        Some(_) if what < 8 => store.leave(young),
+                        Some(place) => {
+                            *place = packet(number);
+                            young.take(number, false);
+                            expected.push(number);
+                        }
+                    },
+                }
+                let bytes: usize = held.iter().map(|(young, _)| young.memory_bytes()).sum();
+                let room = store.free_packets + bytes / size_of::<Kept>();
+                prop_assert_eq!(store.used, room);
+            }
+            for (young, expected) in &held {
+                let numbers: Vec<u32> = store.iter(young).map(Kept::payload_len).collect();
+                prop_assert_eq!(&numbers, expected);
+            }
+        }
+    }
+}

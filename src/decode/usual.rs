@@ -221,7 +221,9 @@ impl UsualRoom {
 #[must_use]
 pub fn usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
     let (usual, blocks) = parse_usual(record)?;
-    Some(usual.segment(ordinal, Some(&sack_blocks(blocks))))
+    let mut sack = SackBlocks::default();
+    push_sack_blocks(&mut sack, blocks);
+    Some(usual.segment(ordinal, Some(&sack)))
 }
 
 /// The same as it is kept, and the SACK blocks as they stand.
@@ -294,17 +296,15 @@ fn options(options: &[u8]) -> Option<(Option<u64>, &[[u8; 8]])> {
     (says_sack && is_all && !blocks.is_empty()).then_some((timestamps, blocks))
 }
 
-/// The blocks of a SACK option.
+/// Adds the blocks of a SACK option.
 #[inline]
-pub(crate) fn sack_blocks(blocks: &[[u8; 8]]) -> SackBlocks {
-    let mut sack = SackBlocks::default();
+pub(crate) fn push_sack_blocks(sack: &mut SackBlocks, blocks: &[[u8; 8]]) {
     for &[s0, s1, s2, s3, e0, e1, e2, e3] in blocks {
         sack.push(SackBlock {
             start: Seq(u32::from_be_bytes([s0, s1, s2, s3])),
             end: Seq(u32::from_be_bytes([e0, e1, e2, e3])),
         });
     }
-    sack
 }
 
 #[cfg(test)]

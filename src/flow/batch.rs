@@ -10,7 +10,7 @@ use super::key::{EndWords, EndsHasher, shard_between};
 use super::table::FlowIdentity;
 use crate::capture::Record;
 use crate::decode::{
-    Endpoint, SackBlocks, Segment, TcpFlags, Usual, UsualRoom, parse_usual, sack_blocks,
+    Endpoint, SackBlocks, Segment, TcpFlags, Usual, UsualRoom, parse_usual, push_sack_blocks,
 };
 use crate::event::Direction;
 use crate::prefetch::prefetch;
@@ -136,6 +136,18 @@ impl SegmentBatch {
             return Side::NOTHING;
         }
         self.sacks.push(sack);
+        Side(self.sacks.len() as u32)
+    }
+
+    /// As [`side_of`](Self::side_of), of blocks as they are in the option: put together where they stay.
+    // A copy would be made in larger pieces than these were written in: for such, the processor waits
+    // until all that was written before is in the cache.
+    #[inline]
+    fn side_of_option(&mut self, blocks: &[[u8; 8]]) -> Side {
+        if blocks.is_empty() {
+            return Side::NOTHING;
+        }
+        push_sack_blocks(self.sacks.push_mut(SackBlocks::default()), blocks);
         Side(self.sacks.len() as u32)
     }
 
@@ -355,11 +367,7 @@ impl<'a> UsualSegment<'a> {
     /// The same as [`SegmentBatch::push`].
     #[inline]
     pub(crate) fn push_to(self, batch: &mut SegmentBatch, ordinal: u64) {
-        let side = if self.blocks.is_empty() {
-            Side::NOTHING
-        } else {
-            batch.side_of(sack_blocks(self.blocks))
-        };
+        let side = batch.side_of_option(self.blocks);
         batch.push_line(self.usual, side, ordinal);
     }
 }

@@ -7,7 +7,7 @@ use crate::prefetch::prefetch;
 /// Where the runs of a connection begin among its packets, and where the last one ends. The first is a
 /// handshake or a scan, which come no further; all of them a page's request and answer, with less
 /// memory than the connection's state takes.
-const RUN_STARTS: [u8; RUNS_MAX + 1] = [0, 3, 6, 12, 21, 33, 48];
+const RUN_STARTS: [u8; RUNS_MAX + 1] = [0, 3, 6, 12, 24, 48, 90];
 
 const RUNS_MAX: usize = 6;
 
@@ -18,7 +18,7 @@ const PACKETS_MAX: usize = RUN_STARTS[RUNS_MAX] as usize;
 const UNIT: usize = 3;
 
 /// The longest run, in units.
-const UNITS_MAX: usize = 5;
+const UNITS_MAX: usize = 14;
 
 /// Packets of a piece: what an allocator takes for small still.
 const PIECE_PACKETS: usize = 80 * UNIT;

@@ -73,12 +73,16 @@ impl Pruning {
     fn prune<const SEGMENTS: bool>(&mut self, tables: &mut [FlowTable<Recorder<SEGMENTS>>]) {
         let mut live: Vec<(u64, Span)> = Vec::new();
         let mut ended: Vec<(u64, Span)> = Vec::new();
+        // Of the connections with the most payload, each has a flow with half of it or more: what has less
+        // is not among the largest.
+        let most = LIVE_EDGES_MAX.max(self.config.top);
+        let least_bytes = largest_young(tables, most).map_or(0, |bytes| bytes / 2);
         for table in &mut *tables {
             for sink in table.sinks_mut() {
                 sink.for_each_curve(|span, bytes, _| live.push((bytes, span)));
             }
             let spanned = |(bytes, first, last)| (bytes, Span { first, last });
-            live.extend(table.young_payloads(0).map(spanned));
+            live.extend(table.young_payloads(least_bytes).map(spanned));
             let single = |(at, len)| spanned((u64::from(len), at, at));
             live.extend(table.single_payloads().map(single));
             for record in &table.observer_mut().connections {
@@ -133,10 +137,7 @@ impl Pruning {
 
     /// The capture has ended. Where many flows are alive, the curves of those that are not among the largest
     /// need not be made, or can go.
-    pub(super) fn end<const SEGMENTS: bool>(
-        &self,
-        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
-    ) {
+    pub(super) fn end<const SEGMENTS: bool>(&self, tables: &mut [FlowTable<Recorder<SEGMENTS>>]) {
         let alive: usize = tables.iter().map(FlowTable::len).sum();
         if alive <= LIVE_EDGES_MAX {
             return;
@@ -147,8 +148,7 @@ impl Pruning {
         }
         // Of young connections, only those with the most payload are looked at: any flows do, as long as
         // they are as many as are compared.
-        let mut young: Vec<u64> = tables.iter().flat_map(FlowTable::young_bytes).collect();
-        let least_bytes = largest(&mut young, 2 * self.config.top).unwrap_or(0);
+        let least_bytes = largest_young(tables, 2 * self.config.top).unwrap_or(0);
         for table in &*tables {
             let payloads = table.young_payloads(least_bytes);
             flows.extend(payloads.map(|(bytes, first, last)| (bytes, Span { first, last })));
@@ -207,6 +207,15 @@ impl Pruning {
         let [from, to] = window.unwrap_or([span.last, span.last]);
         [span.first.plus_ns(-1), span.last, from, to]
     }
+}
+
+/// Payload of the largest young connection but so many; `None` where there are no more.
+fn largest_young<const SEGMENTS: bool>(
+    tables: &[FlowTable<Recorder<SEGMENTS>>],
+    but: usize,
+) -> Option<u64> {
+    let mut young: Vec<u64> = tables.iter().flat_map(FlowTable::young_bytes).collect();
+    largest(&mut young, but)
 }
 
 /// The largest number but so many; `None` where there are no more.

@@ -102,7 +102,9 @@ impl<O: Observer> FlowTable<O> {
         let room = self.flows.len() / 4 * 5;
         self.flows.shrink_to(room);
         self.heads.shrink_to(room);
-        self.shrink_young();
+        if self.young.is_sparse() {
+            self.shrink_young();
+        }
         self.half_open.shrink();
     }
 

@@ -136,6 +136,7 @@ impl<O: Observer> FlowTable<O> {
                 && let Some(head) = self.heads.get(place.index as usize)
             {
                 prefetch(head);
+                prefetch(&self.flows[place.index as usize]);
             }
         }
     }

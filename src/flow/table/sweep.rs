@@ -80,9 +80,10 @@ impl<O: Observer> FlowTable<O> {
     /// been silent longest.
     pub(super) fn make_room(&mut self) {
         let rank = |head: &Head, flow: &Option<Box<Flow<O::Flow>>>| {
-            let has_payload = flow
-                .as_ref()
-                .map_or_else(|| head.young.payload_bytes() > 0, |flow| flow.connection.has_payload());
+            let has_payload = flow.as_ref().map_or_else(
+                || head.young.payload_bytes() > 0,
+                |flow| flow.connection.has_payload(),
+            );
             (has_payload, head.last_at)
         };
         let mut ranks: Vec<(bool, CaptureTime)> = self

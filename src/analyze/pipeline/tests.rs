@@ -1,0 +1,128 @@
+//! What is kept of curves: whatever the windows, and of how many flows.
+
+use super::*;
+use crate::decode::{Endpoint, TcpFlags};
+use crate::seq::Seq;
+
+/// Forty flows in turns. Each packet is so much later than the one before it that its curve takes new
+/// memory, 2 kB by the count: 32 MiB after 16 thousand.
+fn slow_flows() -> Vec<Segment> {
+    let server = Endpoint::v4([10, 0, 0, 1], 80);
+    let one = |ordinal: u64| Segment {
+        at: CaptureTime::from_ns(ordinal as i64 * 200_000_000),
+        ordinal,
+        seq: Seq(ordinal as u32 / 40 * 100),
+        flags: TcpFlags::ACK,
+        payload_len: 100,
+        ip_len: 140,
+        ..Segment::empty(server, Endpoint::v4([10, 0, 1, 0], ordinal as u16 % 40))
+    };
+    (0..140_000).map(one).collect()
+}
+
+/// The tables after so many records were read at a time.
+fn tracked_in_windows(
+    config: &Config,
+    segments: &[Segment],
+    records: usize,
+) -> (Vec<FlowTable<Recorder<false>>>, Pruning) {
+    let growth = Arc::default();
+    let mut tables = tables::<false>(config, CaptureTime::default(), &growth);
+    let mut memory = Memory::new(config.memory_bytes);
+    let mut pruning = Pruning::new(config.pairs, false, growth);
+    for window in segments.chunks(records) {
+        let mut chunk = Chunk::default();
+        for segment in window {
+            chunk.shards[shard_of(segment)].push(segment);
+        }
+        let start = window[0].ordinal;
+        let batch = Batch {
+            chunks: vec![chunk],
+            whole: Vec::new(),
+            ordinals: start..start + window.len() as u64,
+        };
+        track_all(&mut tables, &batch, &mut memory, &mut pruning);
+    }
+    (tables, pruning)
+}
+
+/// Memory of the curves that are kept when so many records were read at a time, flow by flow.
+fn kept_in_windows(segments: &[Segment], records: usize) -> Vec<usize> {
+    let (mut tables, _) = tracked_in_windows(&Config::default(), segments, records);
+    let mut kept = Vec::new();
+    for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
+        sink.for_each_curve(|_, _, curve| kept.push(curve.memory_bytes()));
+    }
+    kept
+}
+
+#[test]
+fn what_is_kept_of_curves_does_not_depend_on_windows() {
+    let segments = slow_flows();
+    let expected = kept_in_windows(&segments, segments.len());
+    for records in [1_000, 50_000, 1 << 17] {
+        assert_eq!(kept_in_windows(&segments, records), expected);
+    }
+    // It was looked once, behind 2^17 packets, and hardly any of what they took is left.
+    let after = segments.len() - (1 << 17);
+    let kept: usize = expected.iter().sum();
+    assert_eq!(expected.len(), 40);
+    assert!((after * 2048..2 * after * 2048).contains(&kept), "{kept}");
+}
+
+/// Five thousand connections that send twice as many bytes as their number, in two packets a second
+/// apart; and a hundred of one packet that is larger than all that, half of them answered.
+fn many_small_flows() -> Vec<Segment> {
+    let server = Endpoint::v4([10, 0, 0, 1], 80);
+    let client = |number: u64| Endpoint::v4([10, 0, 1, 0], number as u16);
+    let one = |number: u64, second: i64, payload_len: u32| Segment {
+        at: CaptureTime::from_ns(second * 1_000_000_000 + number as i64),
+        flags: TcpFlags::ACK,
+        seq: Seq(second as u32 * payload_len),
+        payload_len,
+        ip_len: payload_len + 40,
+        ..Segment::empty(client(number), server)
+    };
+    let twice = |second| (0..5000).map(move |number| one(number, second, number as u32));
+    let large = (5000..5100).map(|number| one(number, 1, 50_000));
+    let answers = (5000..5050).map(|number| Segment {
+        at: CaptureTime::from_ns(2_000_000_000),
+        flags: TcpFlags::ACK,
+        ..Segment::empty(server, client(number))
+    });
+    let all = twice(0).chain(large).chain(twice(1)).chain(answers);
+    (0..)
+        .zip(all)
+        .map(|(ordinal, segment)| Segment { ordinal, ..segment })
+        .collect()
+}
+
+#[test]
+fn of_many_flows_those_that_are_compared_have_curves() {
+    let config = Config::default();
+    let (mut tables, pruning) = tracked_in_windows(&config, &many_small_flows(), 1000);
+    pruning.end(&mut tables);
+    let recorders = tables.into_iter().map(|table| table.finish().0);
+    let connections: Vec<_> = recorders
+        .flat_map(|recorder| recorder.connections)
+        .collect();
+    let mut flows: Vec<(u64, u64)> = connections
+        .iter()
+        .flat_map(|connection| &connection.flows)
+        .filter(|flow| {
+            flow.summary
+                .data_span
+                .is_some_and(|span| span.length_ns() > 0)
+        })
+        .map(|flow| (flow.summary.payload_bytes, flow.curve.bytes()))
+        .collect();
+    flows.sort_unstable();
+    assert_eq!(flows.len(), 4999);
+    let (small, large) = flows.split_at(flows.len() - config.pairs.top);
+    assert!(
+        large.iter().all(|&(payload, curve)| payload == curve),
+        "{large:?}"
+    );
+    let kept = small.iter().filter(|&&(_, curve)| curve > 0).count();
+    assert!(kept < 200, "{kept} of {}", small.len());
+}

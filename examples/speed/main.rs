@@ -15,6 +15,7 @@
     reason = "a command of its own, not part of the tool"
 )]
 
+mod goals;
 mod machine;
 mod measure;
 mod report;
@@ -30,7 +31,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use synth::{Format, Profile, Synth};
+use synth::{Format, Profile, Synth, Truth};
 
 /// Packets of a prefix that slow peers are given.
 const PREFIX_PACKETS: u64 = 200_000;
@@ -39,38 +40,47 @@ const PREFIX_PACKETS: u64 = 200_000;
 struct Workload {
     name: &'static str,
     synth: Synth,
+    /// Rows of `--segments` are timed, too.
+    rows: bool,
+    /// What it holds is looked at, too.
+    memory: bool,
 }
 
+const MIX: &str = "elephants and mice, 96 bytes a packet";
+const PCAPNG: &str = "elephants and mice, 96 bytes, pcapng";
+const FULL: &str = "elephants, full size";
+const ELEPHANTS: &str = "elephants, 96 bytes a packet";
+const ELEPHANTS_LONG: &str = "elephants, 96 bytes a packet, four times as many";
+const ONE: &str = "one flow, 96 bytes";
+const ACKS: &str = "ACKs of 64 bytes";
+const MANY: &str = "100,000 connections, 96 bytes";
+const MILLION: &str = "a million connections, 96 bytes";
+const SMALL: &str = "100 packets";
+
 fn workloads(packets: u64) -> Vec<Workload> {
-    let work = |name, synth| Workload { name, synth };
-    let mix = Synth::new(Profile::Mix, packets).snapped();
+    let work = |name, synth| Workload {
+        name,
+        synth,
+        rows: name == MIX,
+        memory: name == ELEPHANTS || name == ELEPHANTS_LONG || name == MANY,
+    };
+    let snapped = |profile, packets| Synth::new(profile, packets).snapped();
+    let mix = snapped(Profile::Mix, packets);
+    let pcapng = Synth {
+        format: Format::Pcapng,
+        ..mix
+    };
     vec![
-        work("elephants and mice, 96 bytes a packet", mix),
-        work(
-            "elephants, full size",
-            Synth::new(Profile::Bulk, packets / 2),
-        ),
-        work(
-            "elephants, 96 bytes a packet",
-            Synth::new(Profile::Bulk, packets).snapped(),
-        ),
-        work(
-            "one flow, 96 bytes",
-            Synth::new(Profile::One, packets).snapped(),
-        ),
-        work("ACKs of 64 bytes", Synth::new(Profile::Acks, packets)),
-        work(
-            "100,000 flows, 96 bytes",
-            Synth::new(Profile::Many(100_000), packets).snapped(),
-        ),
-        work(
-            "elephants and mice, 96 bytes, pcapng",
-            Synth {
-                format: Format::Pcapng,
-                ..mix
-            },
-        ),
-        work("100 packets", Synth::new(Profile::Mix, 100).snapped()),
+        work(MIX, mix),
+        work(FULL, Synth::new(Profile::Bulk, packets / 2)),
+        work(ELEPHANTS, snapped(Profile::Bulk, packets)),
+        work(ELEPHANTS_LONG, snapped(Profile::Bulk, 4 * packets)),
+        work(ONE, snapped(Profile::One, packets)),
+        work(ACKS, Synth::new(Profile::Acks, packets)),
+        work(MANY, snapped(Profile::Many(100_000), packets)),
+        work(MILLION, snapped(Profile::Many(1_000_000), 10 * packets)),
+        work(PCAPNG, pcapng),
+        work(SMALL, snapped(Profile::Mix, 100)),
     ]
 }
 
@@ -105,14 +115,27 @@ fn run(packets: u64, rounds: usize) -> Result<String, String> {
     let tool = tool()?;
     let folder = std::env::temp_dir().join("ccanalyze-speed");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut tables = Vec::new();
-    for Workload { name, synth } in workloads(packets) {
+    let mut results = Vec::new();
+    for workload in workloads(packets) {
+        let Workload { name, synth, .. } = workload;
         eprintln!("{name}");
         let file = folder.join("capture");
-        let records = write(&file, synth)?;
-        let whole = measure::take_turns(&whole_file(&tool, &file), rounds)?;
-        // tcptrace takes a pcapng file for an empty one.
-        let prefix = if records > PREFIX_PACKETS && synth.format != Format::Pcapng {
+        let truth = write(&file, synth)?;
+        let records = truth.records;
+        let mut commands = whole_file(&tool, &file);
+        if workload.rows {
+            commands.extend(tables(&tool, &file, &folder));
+        }
+        let whole = measure::take_turns(&commands, rounds)?;
+        let anonymous_bytes = if workload.memory {
+            let command = find(&commands, TWO_THREADS);
+            command.map_or(Ok(0), |command| measure::anonymous_bytes(&command.words))?
+        } else {
+            0
+        };
+        // tcptrace takes a pcapng file for an empty one, and beginnings of the same are one capture.
+        let is_other = name != ELEPHANTS_LONG && name != MILLION;
+        let prefix = if records > PREFIX_PACKETS && synth.format != Format::Pcapng && is_other {
             let prefix = Synth {
                 packets: PREFIX_PACKETS,
                 ..synth
@@ -126,9 +149,11 @@ fn run(packets: u64, rounds: usize) -> Result<String, String> {
         } else {
             Vec::new()
         };
-        tables.push(report::Table {
+        results.push(report::Table {
             name,
             records,
+            data_packets: truth.total.data_packets,
+            anonymous_bytes,
             bytes: whole
                 .iter()
                 .map(|timing| timing.file_bytes)
@@ -140,7 +165,7 @@ fn run(packets: u64, rounds: usize) -> Result<String, String> {
         });
     }
     std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    Ok(report::document(&machine::describe(), rounds, &tables))
+    Ok(report::document(&machine::describe(), rounds, &results))
 }
 
 /// The release build of the command, which lies beside this example's folder.
@@ -157,13 +182,12 @@ fn tool() -> Result<PathBuf, String> {
     }
 }
 
-fn write(file: &Path, synth: Synth) -> Result<u64, String> {
+fn write(file: &Path, synth: Synth) -> Result<Truth, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", file.display());
     let out = File::create(file).map_err(failed)?;
-    let truth = synth
+    synth
         .write(BufWriter::with_capacity(1 << 20, out))
-        .map_err(failed)?;
-    Ok(truth.records)
+        .map_err(failed)
 }
 
 /// A command by its name in the tables.
@@ -181,11 +205,37 @@ fn command(name: &'static str, file: &Path, words: &[&str]) -> Command {
     }
 }
 
+fn find<'a>(commands: &'a [Command], name: &str) -> Option<&'a Command> {
+    commands.iter().find(|command| command.name == name)
+}
+
+const CAT: &str = "`cat FILE`";
+const ONE_THREAD: &str = "`ccanalyze FILE -q -t 1`";
+const TWO_THREADS: &str = "`ccanalyze FILE -q -t 2`";
+const TABLES: &str = "`ccanalyze FILE -q -t 1 --no-charts -o …`";
+const TABLES_AND_ROWS: &str = "`ccanalyze FILE -q -t 1 --no-charts -o … --segments …`";
+const TCPTRACE: &str = "`tcptrace -n -l -r FILE`";
+const TSHARK: &str = "`tshark -r FILE -T fields -e tcp.analysis…`";
+
+/// Tables in Parquet, without and with a row for each data segment.
+fn tables(tool: &Path, file: &Path, folder: &Path) -> Vec<Command> {
+    let (results, rows) = (folder.join("flows.parquet"), folder.join("rows.parquet"));
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let (tool, path) = (text(tool), text(file));
+    let (results, rows) = (text(&results), text(&rows));
+    let words = [&tool, &path, "-q", "-t", "1", "--no-charts", "-o", &results];
+    let more = [&words[..], &["--segments", &rows]].concat();
+    vec![
+        command(TABLES, file, &words),
+        command(TABLES_AND_ROWS, file, &more),
+    ]
+}
+
 fn whole_file(tool: &Path, file: &Path) -> Vec<Command> {
     let (tool, path) = (tool.to_string_lossy(), file.to_string_lossy());
     let (tool, path) = (tool.as_ref(), path.as_ref());
     vec![
-        command("`cat FILE`", file, &["cat", path]),
+        command(CAT, file, &["cat", path]),
         command(
             "`tcpdump -nr FILE --count`",
             file,
@@ -196,16 +246,8 @@ fn whole_file(tool: &Path, file: &Path) -> Vec<Command> {
             file,
             &["capinfos", "-M", "-c", path],
         ),
-        command(
-            "`ccanalyze FILE -q -t 1`",
-            file,
-            &[tool, path, "-q", "-t", "1"],
-        ),
-        command(
-            "`ccanalyze FILE -q -t 2`",
-            file,
-            &[tool, path, "-q", "-t", "2"],
-        ),
+        command(ONE_THREAD, file, &[tool, path, "-q", "-t", "1"]),
+        command(TWO_THREADS, file, &[tool, path, "-q", "-t", "2"]),
     ]
 }
 
@@ -213,18 +255,10 @@ fn slow_peers(tool: &Path, file: &Path) -> Vec<Command> {
     let (tool, path) = (tool.to_string_lossy(), file.to_string_lossy());
     let (tool, path) = (tool.as_ref(), path.as_ref());
     vec![
+        command(ONE_THREAD, file, &[tool, path, "-q", "-t", "1"]),
+        command(TCPTRACE, file, &["tcptrace", "-n", "-l", "-r", path]),
         command(
-            "`ccanalyze FILE -q -t 1`",
-            file,
-            &[tool, path, "-q", "-t", "1"],
-        ),
-        command(
-            "`tcptrace -n -l -r FILE`",
-            file,
-            &["tcptrace", "-n", "-l", "-r", path],
-        ),
-        command(
-            "`tshark -r FILE -T fields -e tcp.analysis…`",
+            TSHARK,
             file,
             &[
                 "tshark",

@@ -52,6 +52,35 @@ pub(crate) fn take_turns(commands: &[Command], rounds: usize) -> Result<Vec<Timi
     Ok(timings.collect())
 }
 
+/// The largest anonymous memory of a command, in bytes, of three runs; 0 where the system does not tell.
+pub(crate) fn anonymous_bytes(words: &[String]) -> Result<u64, String> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Ok(0);
+    };
+    let mut most = 0;
+    for _ in 0..3 {
+        let mut process = Process::new(program)
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("{program}: {error}"))?;
+        let status = format!("/proc/{}/status", process.id());
+        while process
+            .try_wait()
+            .map_err(|error| error.to_string())?
+            .is_none()
+        {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+            let kilobytes =
+                line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+            most = most.max(kilobytes.unwrap_or(0) * 1024);
+        }
+    }
+    Ok(most)
+}
+
 /// Wall and processor time in microseconds and resident kilobytes of one run; `None` when there is
 /// no such command. In a process of its own, since the system adds up what all children took.
 fn once(words: &[String]) -> Result<Option<[u64; 3]>, String> {

@@ -3,40 +3,22 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::goals;
 use crate::measure::Timing;
+use crate::{CAT, ONE_THREAD};
 
 /// One workload.
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) records: u64,
+    pub(crate) data_packets: u64,
     pub(crate) bytes: u64,
+    /// Largest anonymous memory of two threads, where it was looked at.
+    pub(crate) anonymous_bytes: u64,
     pub(crate) whole: Vec<Timing>,
     pub(crate) prefix_records: u64,
     pub(crate) prefix: Vec<Timing>,
 }
-
-/// What is aimed at, and where it is measured: workload, threads, million packets a second.
-const TARGETS: [(&str, &str, f64); 6] = [
-    (
-        "elephants and mice, 96 bytes a packet",
-        "`ccanalyze FILE -q -t 1`",
-        12.0,
-    ),
-    (
-        "elephants and mice, 96 bytes a packet",
-        "`ccanalyze FILE -q -t 2`",
-        20.0,
-    ),
-    (
-        "elephants, 96 bytes a packet",
-        "`ccanalyze FILE -q -t 1`",
-        12.0,
-    ),
-    ("elephants, full size", "`ccanalyze FILE -q -t 1`", 6.0),
-    // 10 Gbit/s of the smallest frames.
-    ("ACKs of 64 bytes", "`ccanalyze FILE -q -t 1`", 14.88),
-    ("one flow, 96 bytes", "`ccanalyze FILE -q -t 2`", 12.0),
-];
 
 pub(crate) fn document(machine: &str, rounds: usize, tables: &[Table]) -> String {
     let mut text = String::from(
@@ -44,59 +26,18 @@ pub(crate) fn document(machine: &str, rounds: usize, tables: &[Table]) -> String
     );
     let _ = writeln!(
         text,
-        "Whole processes, all metrics, no per-packet output, files in the page cache; medians of {rounds} rounds in which the commands took\n\
+        "Whole processes, all metrics, no per-packet output but where it is named, files in the page cache; medians of {rounds} rounds in which the commands took\n\
          turns (tshark after the others, of three). Captures are generated from a seed. *CPU* is user and system time of all threads: on a busy machine the number to\n\
          go by. *Memory* is the largest resident set, which counts pages of mapped files and of shared libraries.\n\nMachine: {machine}.\n"
     );
-    targets(&mut text, tables);
+    text.push_str(&goals::section(tables));
     for table in tables {
         one(&mut text, table);
     }
     text
 }
 
-fn targets(text: &mut String, tables: &[Table]) {
-    text.push_str("## What is reached, and what is not\n\n| capture | command | aim, million packets/s | measured by CPU time | by wall time |\n| --- | --- | ---: | ---: | ---: |\n");
-    for (workload, command, aim) in TARGETS {
-        let Some((table, timing)) = tables
-            .iter()
-            .find(|table| table.name == workload)
-            .and_then(|table| Some((table, find(&table.whole, command)?)))
-        else {
-            continue;
-        };
-        let threads = if command.contains("-t 2") { 2.0 } else { 1.0 };
-        let by = |time: Duration| table.records as f64 / time.as_secs_f64() / 1e6;
-        let _ = writeln!(
-            text,
-            "| {workload} | {command} | {aim} | {:.1} | {:.1} |",
-            by(timing.cpu) * threads,
-            by(timing.wall)
-        );
-    }
-    text.push('\n');
-    over_cat(text, tables);
-}
-
-/// Full-size frames are to take no longer than to read them.
-fn over_cat(text: &mut String, tables: &[Table]) {
-    let full = tables
-        .iter()
-        .find(|table| table.name == "elephants, full size");
-    let Some((cat, two)) = full.and_then(|table| {
-        let two = find(&table.whole, "`ccanalyze FILE -q -t 2`")?;
-        Some((find(&table.whole, "`cat FILE`")?, two))
-    }) else {
-        return;
-    };
-    let _ = writeln!(
-        text,
-        "Full size, two threads, wall time over that of `cat FILE`: aim 1.0, measured {:.2}.\n",
-        two.wall.as_secs_f64() / cat.wall.as_secs_f64()
-    );
-}
-
-fn find<'a>(timings: &'a [Timing], name: &str) -> Option<&'a Timing> {
+pub(crate) fn find<'a>(timings: &'a [Timing], name: &str) -> Option<&'a Timing> {
     timings.iter().find(|timing| timing.name == name)
 }
 
@@ -108,19 +49,14 @@ fn one(text: &mut String, table: &Table) {
         thousands(table.records),
         table.bytes as f64 / 1e6
     );
-    rows(text, &table.whole, table.records, "`cat FILE`");
+    rows(text, &table.whole, table.records, CAT);
     if !table.prefix.is_empty() {
         let _ = writeln!(
             text,
             "\nThe first {} packets:\n",
             thousands(table.prefix_records)
         );
-        rows(
-            text,
-            &table.prefix,
-            table.prefix_records,
-            "`ccanalyze FILE -q -t 1`",
-        );
+        rows(text, &table.prefix, table.prefix_records, ONE_THREAD);
     }
     text.push('\n');
 }

@@ -126,11 +126,16 @@ impl PacketStore {
     /// Gives back the place of a connection's next packet, which is not taken.
     #[cold]
     pub(super) fn leave(&mut self, young: &Young) {
-        if let Some(run) = RUN_STARTS.iter().position(|&start| start == young.len) {
-            let units = usize::from(RUN_STARTS[run + 1] - RUN_STARTS[run]) / UNIT;
-            self.free[units - 1].push(young.runs[run]);
-            self.free_packets += units * UNIT;
+        let runs = RUN_STARTS.windows(2).zip(young.runs);
+        for (ends, start) in runs.filter(|(ends, _)| ends[0] == young.len) {
+            self.give_back(start, usize::from(ends[1] - ends[0]));
         }
+    }
+
+    /// Notes that a run of so many packets is free.
+    fn give_back(&mut self, start: u32, len: usize) {
+        self.free[len / UNIT - 1].push(start);
+        self.free_packets += len;
     }
 
     /// Room for a run of so many packets.
@@ -143,8 +148,7 @@ impl PacketStore {
         }
         // What is left of a piece, and too short, is for shorter runs.
         while self.used % PIECE_PACKETS + packets > PIECE_PACKETS {
-            self.free[0].push(self.used as u32);
-            self.free_packets += UNIT;
+            self.give_back(self.used as u32, UNIT);
             self.used += UNIT;
         }
         let start = u32::try_from(self.used).ok()?;
@@ -170,8 +174,7 @@ impl PacketStore {
     /// Gives back the room of a connection's packets, which is young no longer.
     pub(super) fn clear(&mut self, young: &mut Young) {
         for (start, len) in young.runs() {
-            self.free[len / UNIT - 1].push(start);
-            self.free_packets += len;
+            self.give_back(start, len);
         }
         young.len = 0;
     }

@@ -161,8 +161,8 @@ impl PacketStore {
 
     /// The packets of a connection, in the order they came.
     pub(super) fn iter(&self, young: &Young) -> impl Iterator<Item = &Kept> {
-        let runs = young.runs().map(|(start, len)| self.run(start, len));
-        runs.flatten().take(young.len())
+        let full = young.runs().zip(RUN_STARTS.map(usize::from));
+        full.flat_map(|((start, len), before)| self.run(start, len.min(young.len() - before)))
     }
 
     fn run(&self, start: u32, len: usize) -> &[Kept] {

@@ -27,11 +27,11 @@ impl<F: FlowSink> Flow<F> {
             sink,
         });
         let start = head.identity.start();
-        for packet in store.iter(&head.young) {
+        store.iter(&head.young).for_each(|packet| {
             let dir = packet.dir();
             let segment = packet.segment(head.identity.ends(dir), start);
             flow.connection.on_segment(dir, &segment, &mut flow.sink);
-        }
+        });
         store.clear(&mut head.young);
         if head.young.gave_up {
             facts.given_up_young += O::give_up(&mut flow.sink);

@@ -137,24 +137,22 @@ impl CaptureAnalysis {
             facts.tcp_records + facts.tally.total(),
             "a record got lost"
         );
-        let mut records: Vec<Box<ConnectionRecord>> = Vec::new();
+        // Each with its first record beside it: sorted where they are, they would be fetched from all over
+        // the memory again and again.
+        let mut connections: Vec<(u64, Box<ConnectionRecord>)> = Vec::new();
         let mut silent: Vec<u64> = Vec::new();
         for mut recorder in recorders {
-            records.append(&mut recorder.connections);
+            let records = recorder.connections.into_iter();
+            connections.extend(records.map(|record| (record.identity.first_ordinal, record)));
             silent.append(&mut recorder.silent);
         }
-        records.sort_unstable_by_key(|record| record.identity.first_ordinal);
+        connections.sort_unstable_by_key(|&(first_ordinal, _)| first_ordinal);
         silent.sort_unstable();
-        let connections_total = (records.len() + silent.len()) as u64;
-        let connections: Vec<(u64, Box<ConnectionRecord>)> = records
-            .into_iter()
-            .enumerate()
-            .map(|(rank, record)| {
-                let before =
-                    silent.partition_point(|&ordinal| ordinal < record.identity.first_ordinal);
-                ((rank + before) as u64, record)
-            })
-            .collect();
+        let connections_total = (connections.len() + silent.len()) as u64;
+        for (rank, (id, _)) in connections.iter_mut().enumerate() {
+            let before = silent.partition_point(|&ordinal| ordinal < *id);
+            *id = (rank + before) as u64;
+        }
         let mut analysis = Self {
             name: facts.name,
             files: facts.files,

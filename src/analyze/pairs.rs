@@ -72,14 +72,16 @@ impl Pairs {
                     .is_some_and(|span| span.length_ns() > 0)
             })
             .collect();
-        candidates.sort_by_key(|&index| {
-            (
-                std::cmp::Reverse(flows[index].summary().payload_bytes),
-                index,
-            )
-        });
         let left_out = candidates.len().saturating_sub(config.top);
-        candidates.truncate(config.top);
+        if left_out > 0 {
+            candidates.select_nth_unstable_by_key(config.top, |&index| {
+                (
+                    std::cmp::Reverse(flows[index].summary().payload_bytes),
+                    index,
+                )
+            });
+            candidates.truncate(config.top);
+        }
         candidates.sort_unstable();
         let mut pairs = Vec::new();
         for (rank, &first) in candidates.iter().enumerate() {

@@ -19,14 +19,24 @@ pub(crate) struct Timing {
     pub(crate) file_bytes: u64,
 }
 
-/// Runs all commands in turn, `rounds` times, after one round that counts for nothing.
+/// What takes less runs twice in its turn, in microseconds.
+const SHORT_MICROS: u64 = 1_000_000;
+
+/// Runs all commands in turn, `rounds` times, after one round that counts for nothing. Of those that take less
+/// than a second the second run in a turn counts: where the machine is a guest, its host gives memory anew to
+/// whoever asks for more than the one before.
 pub(crate) fn take_turns(commands: &[Command], rounds: usize) -> Result<Vec<Timing>, String> {
     let mut samples: Vec<Vec<[u64; 3]>> = vec![Vec::new(); commands.len()];
     for round in 0..=rounds {
         for (command, samples) in commands.iter().zip(&mut samples) {
-            let Some(sample) = once(&command.words)? else {
+            let Some(mut sample) = once(&command.words)? else {
                 continue;
             };
+            if sample[0] < SHORT_MICROS
+                && let Some(again) = once(&command.words)?
+            {
+                sample = again;
+            }
             if round > 0 {
                 samples.push(sample);
             }
@@ -52,13 +62,14 @@ pub(crate) fn take_turns(commands: &[Command], rounds: usize) -> Result<Vec<Timi
     Ok(timings.collect())
 }
 
-/// The largest anonymous memory of a command, in bytes, of three runs; 0 where the system does not tell.
+/// The largest anonymous memory of a command, in bytes, the median of five runs; 0 where the system does not
+/// tell.
 pub(crate) fn anonymous_bytes(words: &[String]) -> Result<u64, String> {
     let Some((program, arguments)) = words.split_first() else {
         return Ok(0);
     };
-    let mut most = 0;
-    for _ in 0..3 {
+    let mut peaks = [0; 5];
+    for most in &mut peaks {
         let mut process = Process::new(program)
             .args(arguments)
             .stdout(Stdio::null())
@@ -75,10 +86,11 @@ pub(crate) fn anonymous_bytes(words: &[String]) -> Result<u64, String> {
             let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
             let kilobytes =
                 line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-            most = most.max(kilobytes.unwrap_or(0) * 1024);
+            *most = kilobytes.unwrap_or(0).max(*most / 1024) * 1024;
         }
     }
-    Ok(most)
+    peaks.sort_unstable();
+    Ok(peaks[2])
 }
 
 /// Wall and processor time in microseconds and resident kilobytes of one run; `None` when there is

@@ -32,7 +32,7 @@ impl Measured<'_> {
         find(&self.table(name)?.whole, command)
     }
 
-    /// Million packets a second and core, as often as there are cores, by the processor's time.
+    /// Million packets a second by the processor's time; with two threads twice as many.
     fn rate(&self, name: &str, command: &str) -> Option<f64> {
         let threads = if command == TWO_THREADS { 2.0 } else { 1.0 };
         let cpu = self.whole(name, command)?.cpu.as_secs_f64();

@@ -20,10 +20,10 @@ pub(crate) struct Timing {
 }
 
 /// What takes less runs twice in its turn, in microseconds.
-const SHORT_MICROS: u64 = 1_000_000;
+const SHORT_MICROS: u64 = 3_000_000;
 
 /// Runs all commands in turn, `rounds` times, after one round that counts for nothing. Of those that take less
-/// than a second the second run in a turn counts: where the machine is a guest, its host gives memory anew to
+/// than three seconds the second run in a turn counts: where the machine is a guest, its host gives memory anew to
 /// whoever asks for more than the one before.
 pub(crate) fn take_turns(commands: &[Command], rounds: usize) -> Result<Vec<Timing>, String> {
     let mut samples: Vec<Vec<[u64; 3]>> = vec![Vec::new(); commands.len()];
@@ -86,7 +86,7 @@ pub(crate) fn anonymous_bytes(words: &[String]) -> Result<u64, String> {
             let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
             let kilobytes =
                 line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-            *most = kilobytes.unwrap_or(0).max(*most / 1024) * 1024;
+            *most = kilobytes.map_or(0, |kilobytes| kilobytes * 1024).max(*most);
         }
     }
     peaks.sort_unstable();

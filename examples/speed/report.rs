@@ -27,7 +27,7 @@ pub(crate) fn document(machine: &str, rounds: usize, tables: &[Table]) -> String
     let _ = writeln!(
         text,
         "Whole processes, all metrics, no per-packet output but where it is named, files in the page cache; medians of {rounds} rounds in which the commands took\n\
-         turns (tshark after the others, of three; what takes less than a second runs twice in its turn, and the second run counts). Captures are generated from a seed. *CPU* is user and system time of all threads: on a busy machine the number to\n\
+         turns (tshark after the others, of three; what takes less than three seconds runs twice in its turn, and the second run counts). Captures are generated from a seed. *CPU* is user and system time of all threads: on a busy machine the number to\n\
          go by. *Memory* is the largest resident set, which counts pages of mapped files and of shared libraries.\n\nMachine: {machine}.\n"
     );
     text.push_str(&goals::section(tables));

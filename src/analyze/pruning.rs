@@ -148,7 +148,7 @@ impl Pruning {
         }
         // Of young connections, only those with the most payload are looked at: any flows do, as long as
         // they are as many as are compared.
-        let least_bytes = largest_young(tables, 2 * self.config.top).unwrap_or(0);
+        let least_bytes = largest_young(tables, self.config.top.saturating_mul(2)).unwrap_or(0);
         for table in &*tables {
             let payloads = table.young_payloads(least_bytes);
             flows.extend(payloads.map(|(bytes, first, last)| (bytes, Span { first, last })));

@@ -119,7 +119,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn by_connection_is_as_by_segment(
-        steps in proptest::collection::vec(step(), 1..300),
+        steps in proptest::collection::vec(step(), 1..120),
         part_len in 1_usize..40,
         few in any::<bool>(),
     ) {
@@ -143,6 +143,25 @@ proptest! {
         let mut seen: Vec<u64> = expected.iter().flat_map(|(_, taken, _)| taken).map(|&(_, ordinal)| ordinal).collect();
         seen.sort_unstable();
         prop_assert_eq!(seen, (0..segments.len() as u64).collect::<Vec<_>>(), "each segment once");
+    }
+}
+
+/// A connection of more packets than are kept, with nothing in it that needs its state before: whether
+/// the last that is kept is also the last of a part, or not.
+#[test]
+fn a_connection_grows_up_when_it_has_many_packets() {
+    for packets in 85..95 {
+        let steps: Vec<Step> = (0..packets)
+            .map(|number| (0, number % 3 == 0, TcpFlags::ACK.0, number, 1, 0))
+            .collect();
+        let segments = segments(&steps);
+        let limits = FlowLimits::default();
+        let expected = one_by_one::<false>(&segments, limits);
+        assert_eq!(expected[0].1.len(), packets as usize);
+        assert_eq!(one_by_one::<true>(&segments, limits), expected);
+        for part_len in [1, 30, 45, 64] {
+            assert_eq!(by_connection::<true>(&segments, part_len, limits), expected);
+        }
     }
 }
 

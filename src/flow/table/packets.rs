@@ -40,6 +40,12 @@ const RUN_OF: [u8; PACKETS_MAX] = {
     runs
 };
 
+/// Packets that have room in a run.
+#[inline]
+fn run_len(run: usize) -> usize {
+    usize::from(RUN_STARTS[run + 1] - RUN_STARTS[run])
+}
+
 /// A young connection: where its packets are, and what is known of them all.
 #[derive(Debug, Default)]
 pub(super) struct Young {
@@ -87,12 +93,17 @@ impl Young {
         self.ends |= ends;
     }
 
+    /// Run and place in it of its next packet; `None` where it has as many as can be.
+    #[inline]
+    fn next(&self) -> Option<(usize, usize)> {
+        let run = usize::from(*RUN_OF.get(self.len())?);
+        Some((run, usize::from(self.len - RUN_STARTS[run])))
+    }
+
     /// Its runs: where they are in the store, and how many packets have room there.
     fn runs(&self) -> impl Iterator<Item = (u32, usize)> {
-        let starts = RUN_STARTS.windows(2).zip(self.runs);
-        starts
-            .take_while(|(ends, _)| ends[0] < self.len)
-            .map(|(ends, start)| (start, usize::from(ends[1] - ends[0])))
+        let runs = (0..RUNS_MAX).take_while(|&run| RUN_STARTS[run] < self.len);
+        runs.map(|run| (self.runs[run], run_len(run)))
     }
 }
 
@@ -114,21 +125,19 @@ impl PacketStore {
     /// where it has as many as can be.
     #[inline]
     pub(super) fn place(&mut self, young: &mut Young) -> Option<&mut Kept> {
-        let run = usize::from(*RUN_OF.get(young.len())?);
-        let place = young.len - RUN_STARTS[run];
+        let (run, place) = young.next()?;
         if place == 0 {
-            young.runs[run] = self.add(RUN_STARTS[run + 1] - RUN_STARTS[run])?;
+            young.runs[run] = self.add(run_len(run))?;
         }
-        let index = young.runs[run] as usize + usize::from(place);
+        let index = young.runs[run] as usize + place;
         Some(&mut self.pieces[index / PIECE_PACKETS][index % PIECE_PACKETS])
     }
 
     /// Gives back the place of a connection's next packet, which is not taken.
     #[cold]
     pub(super) fn leave(&mut self, young: &Young) {
-        let runs = RUN_STARTS.windows(2).zip(young.runs);
-        for (ends, start) in runs.filter(|(ends, _)| ends[0] == young.len) {
-            self.give_back(start, usize::from(ends[1] - ends[0]));
+        if let Some((run, 0)) = young.next() {
+            self.give_back(young.runs[run], run_len(run));
         }
     }
 
@@ -140,8 +149,7 @@ impl PacketStore {
 
     /// Room for a run of so many packets.
     #[inline(never)]
-    fn add(&mut self, packets: u8) -> Option<u32> {
-        let packets = usize::from(packets);
+    fn add(&mut self, packets: usize) -> Option<u32> {
         if let Some(start) = self.free[packets / UNIT - 1].pop() {
             self.free_packets -= packets;
             return Some(start);
@@ -181,13 +189,10 @@ impl PacketStore {
 
     /// Begins to fetch the place of a connection's next packet.
     pub(super) fn expect_next(&self, young: &Young) {
-        let Some(&run) = RUN_OF.get(young.len()) else {
-            return;
-        };
-        let place = usize::from(young.len - RUN_STARTS[usize::from(run)]);
-        if place > 0 {
-            let run = self.run(young.runs[usize::from(run)], place + 1);
-            run.last().iter().for_each(|packet| prefetch(*packet));
+        if let Some((run, place @ 1..)) = young.next()
+            && let Some(packet) = self.run(young.runs[run], place + 1).last()
+        {
+            prefetch(packet);
         }
     }
 
@@ -240,8 +245,7 @@ mod tests {
 
     #[test]
     fn runs_are_of_whole_units() {
-        let lens = RUN_STARTS.windows(2).map(|ends| ends[1] - ends[0]);
-        for len in lens.map(usize::from) {
+        for len in (0..RUNS_MAX).map(run_len) {
             assert!(len > 0 && len % UNIT == 0 && len / UNIT <= UNITS_MAX);
         }
     }

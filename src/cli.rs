@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::analyze::{Analysis, CaptureInput, Config, Watch};
 use crate::capture::CaptureSource;
 use crate::report::{self, Pending, ReportError, tables, terminal};
-use crate::table::Tables;
+use crate::table::RunTables;
 
 pub use args::{Args, Command};
 pub use path::PathArgs;
@@ -132,28 +132,30 @@ fn write(
 ) -> Result<Vec<PathBuf>, ReportError> {
     let mut complete: Vec<Pending> = Vec::new();
     let mut without_rows = None;
+    let workers = tables::Workers::new(config.threads);
     if let Some(results) = outputs.results {
-        let mut all = Tables::of(analysis, config);
+        let all = RunTables::of(analysis, config);
         // The results themselves come last: when they are there, all the rest is.
         let mut siblings = vec![
-            (results.pairs, &mut all.pairs),
-            (results.pair_series, &mut all.pair_series),
-            (results.series, &mut all.series),
-            (results.captures, &mut all.captures),
+            (results.pairs, all.pairs()),
+            (results.pair_series, all.pair_series()),
+            (results.series, all.series()),
+            (results.captures, all.captures()),
         ];
-        if all.pings.height() > 0 {
-            siblings.push((results.pings, &mut all.pings));
+        let mut captures = analysis.captures.iter();
+        if captures.any(|capture| !capture.pings.is_empty()) {
+            siblings.push((results.pings, all.pings()));
         } else {
-            without_rows = Some((results.pings, all.pings));
+            without_rows = Some((results.pings, all.pings().empty().clone()));
         }
-        siblings.push((results.flows, &mut all.flows));
+        siblings.push((results.flows, all.flows()));
         for (mut pending, table) in siblings {
-            tables::fill(table, &mut pending, metadata)?;
+            tables::fill_with_blocks(table, &mut pending, metadata, &workers)?;
             complete.push(pending);
         }
     }
     if let Some(mut pending) = outputs.segments {
-        tables::fill_with_segments(analysis, &mut pending, metadata, config.threads)?;
+        tables::fill_with_segments(analysis, &mut pending, metadata, &workers)?;
         complete.push(pending);
     }
     let options = report::chart::ChartOptions {

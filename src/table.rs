@@ -8,6 +8,7 @@ pub mod schema;
 pub mod cells;
 
 mod addresses;
+mod blocks;
 mod captures;
 mod flows;
 mod packed;
@@ -18,17 +19,18 @@ mod segments;
 mod series;
 mod study;
 
+pub use blocks::{Block, Blocks};
 pub use packed::{Numbers, Packed, Shared};
-pub use segments::{SegmentGroup, SegmentTable, segment_blocks};
+pub use segments::{SegmentGroup, SegmentTable};
 pub use study::{StudyTable, study_tables};
 
 use polars::prelude::DataFrame;
 
-use crate::analyze::{Analysis, Config};
+use crate::analyze::{Analysis, Config, LinkRates};
 
 pub use path::PathTables;
 
-/// The tables of a run, but for that of its segments, which [`segment_blocks`] makes.
+/// The tables of a run, but for that of its segments, which is a [`SegmentTable`].
 #[derive(Debug)]
 pub struct Tables {
     /// One row a flow.
@@ -46,17 +48,81 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables of an analysis made with `config`.
+    /// The tables of an analysis made with `config`: all in memory at once, which [`RunTables`] avoid.
     #[must_use]
     pub fn of(analysis: &Analysis, config: &Config) -> Self {
+        let tables = RunTables::of(analysis, config);
         Self {
-            flows: schema::frame(&flows::columns(), &flows::rows(analysis, config)),
-            pairs: schema::frame(&pairs::columns(), &pairs::rows(analysis)),
-            pair_series: schema::frame(&pairs::bin_columns(), &pairs::bin_rows(analysis, config)),
-            series: schema::frame(&series::columns(), &series::rows(analysis, config)),
-            captures: schema::frame(&captures::columns(), &captures::rows(analysis, config)),
-            pings: schema::frame(&pings::columns(), &pings::rows(analysis)),
+            flows: tables.flows().into_frame(),
+            pairs: tables.pairs().into_frame(),
+            pair_series: tables.pair_series().into_frame(),
+            series: tables.series().into_frame(),
+            captures: tables.captures().into_frame(),
+            pings: tables.pings().into_frame(),
         }
+    }
+}
+
+/// The same tables, made block by block: of a million flows, all at once are gigabytes.
+#[derive(Debug)]
+pub struct RunTables<'a> {
+    analysis: &'a Analysis,
+    config: &'a Config,
+    /// By capture.
+    links: Vec<LinkRates>,
+}
+
+impl<'a> RunTables<'a> {
+    /// The tables of an analysis made with `config`.
+    #[must_use]
+    pub fn of(analysis: &'a Analysis, config: &'a Config) -> Self {
+        let captures = analysis.captures.iter();
+        Self {
+            analysis,
+            config,
+            links: captures
+                .map(|capture| capture.link_rates(config.bin_ns))
+                .collect(),
+        }
+    }
+
+    /// One row a flow.
+    #[must_use]
+    pub fn flows(&self) -> Blocks<'_> {
+        let rows = flows::rows(self.analysis, self.config, &self.links);
+        blocks::of_rows(flows::columns, rows)
+    }
+
+    /// One row a pair of flows.
+    #[must_use]
+    pub fn pairs(&self) -> Blocks<'_> {
+        blocks::of_rows(pairs::columns, pairs::rows(self.analysis))
+    }
+
+    /// One row a pair of flows and bin.
+    #[must_use]
+    pub fn pair_series(&self) -> Blocks<'_> {
+        let rows = pairs::bin_rows(self.analysis, self.config);
+        blocks::of_rows(pairs::bin_columns, rows)
+    }
+
+    /// One row a flow and bin.
+    #[must_use]
+    pub fn series(&self) -> Blocks<'_> {
+        series::blocks(self.analysis, self.config)
+    }
+
+    /// One row a capture.
+    #[must_use]
+    pub fn captures(&self) -> Blocks<'_> {
+        let rows = captures::rows(self.analysis, self.config, &self.links);
+        blocks::of_rows(captures::columns, rows)
+    }
+
+    /// One row an ICMP echo request; none where no capture has any.
+    #[must_use]
+    pub fn pings(&self) -> Blocks<'_> {
+        blocks::of_rows(pings::columns, pings::rows(self.analysis))
     }
 }
 

@@ -70,7 +70,8 @@ impl Flow<'_> {
             return None;
         }
         let spacing = &self.record.spacing;
-        if spacing.data().is_empty() && spacing.acks().is_empty() {
+        // Most flows are too short to show anything.
+        if spacing.data().len().max(spacing.acks().len()) < metric::STEPS_MIN {
             return None;
         }
         let in_frames = summary.incidents().super_segments > 0;

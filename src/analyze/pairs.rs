@@ -100,16 +100,21 @@ impl Pairs {
         }
     }
 
-    /// One pair over time, bin by bin: the bins in which either sent, within the pair's span.
+    /// One pair, of `a` and `b`, over time, bin by bin: the bins in which either sent, within the pair's span.
     #[must_use]
-    pub fn bins(flows: &[Flow<'_>], pair: &Pair, origin: CaptureTime, bin_ns: i64) -> Vec<PairBin> {
+    pub fn bins(
+        [a, b]: [&Flow<'_>; 2],
+        pair: &Pair,
+        origin: CaptureTime,
+        bin_ns: i64,
+    ) -> Vec<PairBin> {
         let bin_of = |at: CaptureTime| at.since(origin).div_euclid(bin_ns.max(1));
         let within = bin_of(pair.start)..=bin_of(pair.end);
         let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
-        for bin in flows[pair.a].record.series.bins() {
+        for bin in a.record.series.bins() {
             bytes.entry(bin.index).or_default().0 = bin.payload_bytes;
         }
-        for bin in flows[pair.b].record.series.bins() {
+        for bin in b.record.series.bins() {
             bytes.entry(bin.index).or_default().1 = bin.payload_bytes;
         }
         bytes

@@ -232,8 +232,8 @@ pub fn is_interleaved(bps: f64, link_bps: f64) -> bool {
     (1.5..TIMES_MAX).contains(&times) && (times - times.round()).abs() < SAME * times
 }
 
-/// Steps from which on they are believed.
-const STEPS_MIN: usize = 32;
+/// Steps from which on they are believed, those of data and those of ACKs each by themselves.
+pub const STEPS_MIN: usize = 32;
 /// Half the width of a mode of data packets, as a difference of logarithms: 3 %.
 const DATA_HALF_WIDTH: f64 = 0.03;
 /// The same of ACKs, which hosts send when they get to it.

@@ -20,34 +20,50 @@ pub fn standing_queue_ns(bins: impl IntoIterator<Item = Bin>, floor_ns: i64) -> 
 /// bytes seen, whichever is less. ACKs alone would not do: one that ends a repair acknowledges what
 /// had arrived long before.
 ///
-/// `series` are the bins of all flows that share the link. `None` where they last no such time.
+/// `series` are the bins, in order, of all flows that share the link. `None` where they last no such
+/// time.
 #[must_use]
 pub fn delivery_bps_max<I: IntoIterator<Item = Bin>>(
     series: impl IntoIterator<Item = I>,
     bin_ns: i64,
 ) -> Option<f64> {
+    let mut series = series.into_iter().map(|bins| {
+        // What follows the last data, such as a FIN after a pause, makes the transfer no longer.
+        let bins = bins.into_iter();
+        bins.filter(|bin| bin.acked_bytes > 0 || bin.payload_bytes > 0)
+            .map(|bin| (bin.index, (bin.acked_bytes, bin.payload_bytes)))
+    });
+    let first = series.next()?;
+    let Some(second) = series.next() else {
+        let bytes: Vec<_> = first.collect();
+        return most_delivered(&bytes, bin_ns);
+    };
     let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
-    let bins = series.into_iter().flatten();
-    // What follows the last data, such as a FIN after a pause, makes the transfer no longer.
-    for bin in bins.filter(|bin| bin.acked_bytes > 0 || bin.payload_bytes > 0) {
-        let (acked, seen) = bytes.entry(bin.index).or_default();
-        *acked += bin.acked_bytes;
-        *seen += bin.payload_bytes;
+    for (index, news) in first.chain(second).chain(series.flatten()) {
+        let (acked, seen) = bytes.entry(index).or_default();
+        *acked += news.0;
+        *seen += news.1;
     }
+    let bytes: Vec<_> = bytes.into_iter().collect();
+    most_delivered(&bytes, bin_ns)
+}
+
+/// Of bins in order: their numbers, bytes acknowledged and seen.
+fn most_delivered(bytes: &[(i64, (u64, u64))], bin_ns: i64) -> Option<f64> {
     let bin_ns = bin_ns.max(1);
     let window = (SECOND_NS.saturating_add(bin_ns - 1) / bin_ns).max(1);
-    let (first, last) = (*bytes.keys().next()?, *bytes.keys().next_back()?);
-    if last.saturating_sub(first) < window {
+    let ((first, _), (last, _)) = (bytes.first()?, bytes.last()?);
+    if last.saturating_sub(*first) < window {
         return None;
     }
     // The window that ends with each bin: what is older has left it.
     let (mut acked, mut seen, mut most) = (0_u64, 0_u64, 0_u64);
     let mut oldest = bytes.iter().peekable();
-    for (&index, news) in &bytes {
+    for &(index, news) in bytes {
         acked += news.0;
         seen += news.1;
-        let is_old = |&(&old, _): &(&i64, _)| index.saturating_sub(old) >= window;
-        while let Some((_, gone)) = oldest.next_if(is_old) {
+        let is_old = |&&(old, _): &&(i64, _)| index.saturating_sub(old) >= window;
+        while let Some(&(_, gone)) = oldest.next_if(is_old) {
             acked -= gone.0;
             seen -= gone.1;
         }

@@ -1,5 +1,6 @@
 //! Tables as Parquet, CSV, JSON lines or Arrow files.
 
+mod blocks;
 mod packed;
 mod segments;
 
@@ -11,6 +12,7 @@ use polars::prelude::*;
 
 use super::{Pending, ReportError};
 
+pub use blocks::{Workers, fill_with_blocks};
 pub use segments::fill_with_segments;
 
 /// A format that tables are written in.
@@ -86,7 +88,7 @@ pub fn fill(
     let format = TableFormat::of(&path)?;
     let written = match format {
         TableFormat::Parquet => parquet(&mut *pending, metadata).finish(table).map(drop),
-        TableFormat::Csv => CsvWriter::new(&mut *pending).finish(table),
+        TableFormat::Csv => csv(&mut *pending, true).finish(table),
         TableFormat::JsonLines => json_lines(table, &mut *pending),
         TableFormat::Arrow => write_arrow(table, &mut *pending, metadata),
     };
@@ -129,6 +131,10 @@ fn parquet<W: Write>(out: W, metadata: &Metadata) -> ParquetWriter<W> {
         .with_compression(ParquetCompression::Zstd(None))
         .with_row_group_size(Some(ROW_GROUP_ROWS))
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata.clone())))
+}
+
+fn csv<W: Write>(out: W, header: bool) -> CsvWriter<W> {
+    CsvWriter::new(out).include_header(header)
 }
 
 fn json_lines(table: &mut DataFrame, out: impl Write) -> PolarsResult<()> {

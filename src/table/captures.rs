@@ -1,7 +1,7 @@
 //! One row a capture.
 
 use super::schema::{Column, column_list};
-use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config};
+use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config, LinkRates};
 use crate::metric;
 use crate::observe;
 
@@ -19,21 +19,22 @@ pub(super) struct CaptureRow<'a> {
     link_bps_estimated: Option<f64>,
 }
 
-pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<CaptureRow<'a>> {
-    analysis
-        .captures
-        .iter()
-        .map(|capture| CaptureRow {
-            capture,
-            config,
-            quality: capture.quality(),
-            capacity_estimated_bps: observe::delivery_bps_max(
-                capture.flows().map(|flow| flow.record.series.bins()),
-                config.bin_ns,
-            ),
-            link_bps_estimated: capture.link_rates(config.bin_ns).shared_bps(),
-        })
-        .collect()
+pub(super) fn rows<'a>(
+    analysis: &'a Analysis,
+    config: &'a Config,
+    links: &'a [LinkRates],
+) -> impl Iterator<Item = CaptureRow<'a>> {
+    let captures = analysis.captures.iter().zip(links);
+    captures.map(move |(capture, links)| CaptureRow {
+        capture,
+        config,
+        quality: capture.quality(),
+        capacity_estimated_bps: observe::delivery_bps_max(
+            capture.flows().map(|flow| flow.record.series.bins()),
+            config.bin_ns,
+        ),
+        link_bps_estimated: links.shared_bps(),
+    })
 }
 
 impl CaptureRow<'_> {

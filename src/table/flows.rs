@@ -1,7 +1,7 @@
 //! One row a flow (METRICS.md section 1).
 
 use super::schema::{Column, column_list};
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, LinkRates};
 use crate::event::Direction;
 use crate::metric;
 use crate::observe;
@@ -16,21 +16,21 @@ pub(super) struct FlowRow<'a> {
     link_bps: Option<f64>,
 }
 
-pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<FlowRow<'a>> {
-    analysis
-        .captures
-        .iter()
-        .flat_map(|capture| {
-            let links = capture.link_rates(config.bin_ns).flows_bps;
-            let flows = capture.flows().zip(links);
-            flows.map(move |(flow, link_bps)| FlowRow {
-                capture,
-                flow,
-                config,
-                link_bps,
-            })
+pub(super) fn rows<'a>(
+    analysis: &'a Analysis,
+    config: &'a Config,
+    links: &'a [LinkRates],
+) -> impl Iterator<Item = FlowRow<'a>> {
+    let captures = analysis.captures.iter().zip(links);
+    captures.flat_map(move |(capture, links)| {
+        let flows = capture.flows().zip(&links.flows_bps);
+        flows.map(move |(flow, &link_bps)| FlowRow {
+            capture,
+            flow,
+            config,
+            link_bps,
         })
-        .collect()
+    })
 }
 
 impl FlowRow<'_> {
@@ -84,7 +84,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "acked_bytes" "C5" Count |row| row.flow.record.state.acked_bytes;
     "unseen_bytes" "C6" Count |row| row.flow.record.state.unseen_bytes;
     "goodput_bps" "G1" Real |row| row.flow.goodput_bps();
-    "goodput_basis" "G1" Text |row| row.flow.goodput_bps().and(row.flow.goodput_interval_ns()).map(|(_, acked)| if acked { "acked" } else { "seen" }.into());
+    "goodput_basis" "G1" Name |row| row.flow.goodput_bps().and(row.flow.goodput_interval_ns()).map(|(_, acked)| if acked { "acked" } else { "seen" });
     "throughput_bps" "G2" Real |row| row.flow.throughput_bps();
     "overhead" "O1" Real |row| row.flow.overhead();
     "utilisation" "N5" Real |row| metric::utilisation(row.flow.goodput_bps()?, row.config.capacity?.bps);

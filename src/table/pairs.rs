@@ -1,9 +1,12 @@
 //! One row a pair of flows, and one a pair and bin (METRICS.md section 3).
 
+use std::collections::BTreeMap;
+
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, Pair, PairBin, Pairs};
 
 /// What a row is made of.
+#[derive(Clone, Copy)]
 pub(super) struct PairRow<'a> {
     capture: &'a CaptureAnalysis,
     a: Flow<'a>,
@@ -18,41 +21,35 @@ pub(super) struct PairBinRow<'a> {
     bin_ns: i64,
 }
 
-pub(super) fn rows(analysis: &Analysis) -> Vec<PairRow<'_>> {
-    let mut rows = Vec::new();
-    for capture in &analysis.captures {
-        let flows: Vec<Flow<'_>> = capture.flows().collect();
-        rows.extend(capture.pairs.pairs.iter().map(|&pair| PairRow {
+pub(super) fn rows(analysis: &Analysis) -> impl Iterator<Item = PairRow<'_>> {
+    analysis.captures.iter().flat_map(|capture| {
+        // Few of them, of a million flows perhaps.
+        let paired = &capture.pairs.paired;
+        let flows: BTreeMap<usize, Flow<'_>> = capture
+            .flows()
+            .enumerate()
+            .filter(|(place, _)| paired.binary_search(place).is_ok())
+            .collect();
+        let pairs = capture.pairs.pairs.iter();
+        pairs.map(move |&pair| PairRow {
             capture,
-            a: flows[pair.a],
-            b: flows[pair.b],
+            a: flows[&pair.a],
+            b: flows[&pair.b],
             pair,
-        }));
-    }
-    rows
+        })
+    })
 }
 
-pub(super) fn bin_rows<'a>(analysis: &'a Analysis, config: &Config) -> Vec<PairBinRow<'a>> {
-    let mut rows = Vec::new();
-    for capture in &analysis.captures {
-        let flows: Vec<Flow<'_>> = capture.flows().collect();
-        for &pair in &capture.pairs.pairs {
-            for bin in Pairs::bins(&flows, &pair, capture.origin, config.bin_ns) {
-                let pair = PairRow {
-                    capture,
-                    a: flows[pair.a],
-                    b: flows[pair.b],
-                    pair,
-                };
-                rows.push(PairBinRow {
-                    pair,
-                    bin,
-                    bin_ns: config.bin_ns,
-                });
-            }
-        }
-    }
-    rows
+pub(super) fn bin_rows<'a>(
+    analysis: &'a Analysis,
+    config: &'a Config,
+) -> impl Iterator<Item = PairBinRow<'a>> {
+    let bin_ns = config.bin_ns;
+    rows(analysis).flat_map(move |pair| {
+        let bins = Pairs::bins([&pair.a, &pair.b], &pair.pair, pair.capture.origin, bin_ns);
+        let bins = bins.into_iter();
+        bins.map(move |bin| PairBinRow { pair, bin, bin_ns })
+    })
 }
 
 pub(super) fn columns<'a>() -> Vec<Column<PairRow<'a>>> {

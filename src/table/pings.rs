@@ -9,17 +9,11 @@ pub(super) struct PingRow<'a> {
     ping: Ping,
 }
 
-pub(super) fn rows(analysis: &Analysis) -> Vec<PingRow<'_>> {
-    analysis
-        .captures
-        .iter()
-        .flat_map(|capture| {
-            capture
-                .pings
-                .iter()
-                .map(move |&ping| PingRow { capture, ping })
-        })
-        .collect()
+pub(super) fn rows(analysis: &Analysis) -> impl Iterator<Item = PingRow<'_>> {
+    analysis.captures.iter().flat_map(|capture| {
+        let pings = capture.pings.iter();
+        pings.map(move |&ping| PingRow { capture, ping })
+    })
 }
 
 pub(super) fn columns<'a>() -> Vec<Column<PingRow<'a>>> {

@@ -1,6 +1,9 @@
 //! Columns: name with unit, type, METRICS.md entry, and where the value comes from.
 
-use polars::prelude::{DataFrame, NamedFrom, Series};
+use polars::prelude::{
+    BooleanChunkedBuilder, ChunkedBuilder, DataFrame, Float64Type, Int64Type, IntoSeries,
+    PrimitiveChunkedBuilder, Series, StringChunkedBuilder, UInt64Type,
+};
 
 /// How a column's value is taken from a row. `None` is null: not seen, or undefined.
 pub enum Value<R> {
@@ -76,74 +79,83 @@ pub(super) fn describe<R>(name: &'static str, columns: &[Column<R>]) -> TableSch
 pub(super) fn frame<R>(columns: &[Column<R>], rows: &[R]) -> DataFrame {
     /// Rows whose records stay in the cache while column after column reads them.
     const BLOCK_ROWS: usize = 64;
-    let mut cells: Vec<Cells<'_>> = columns
+    let mut cells: Vec<Cells> = columns
         .iter()
-        .map(|column| Cells::new(&column.value, rows.len()))
+        .map(|column| Cells::new(column, rows.len()))
         .collect();
     for block in rows.chunks(BLOCK_ROWS) {
         for (column, cells) in columns.iter().zip(&mut cells) {
             cells.extend(&column.value, block);
         }
     }
-    let columns = columns
-        .iter()
-        .zip(cells)
-        .map(|(column, cells)| cells.into_series(column.name).into())
+    let columns = cells
+        .into_iter()
+        .map(|cells| cells.into_series().into())
         .collect();
     DataFrame::new(rows.len(), columns)
         .expect("columns of one list have distinct names and one length")
 }
 
 /// The cells of one column.
-enum Cells<'r> {
-    Count(Vec<Option<u64>>),
-    Whole(Vec<Option<i64>>),
-    Real(Vec<Option<f64>>),
-    Text(Vec<Option<String>>),
-    Name(Vec<Option<&'r str>>),
-    Truth(Vec<Option<bool>>),
+enum Cells {
+    Count(PrimitiveChunkedBuilder<UInt64Type>),
+    Whole(PrimitiveChunkedBuilder<Int64Type>),
+    Real(PrimitiveChunkedBuilder<Float64Type>),
+    Text(StringChunkedBuilder),
+    Truth(BooleanChunkedBuilder),
 }
 
-impl<'r> Cells<'r> {
-    fn new<R>(value: &Value<R>, rows: usize) -> Self {
-        match value {
-            Value::Count(_) => Self::Count(Vec::with_capacity(rows)),
-            Value::Whole(_) => Self::Whole(Vec::with_capacity(rows)),
-            Value::Real(_) | Value::Listed(..) => Self::Real(Vec::with_capacity(rows)),
-            Value::Text(_) => Self::Text(Vec::with_capacity(rows)),
-            Value::Name(_) => Self::Name(Vec::with_capacity(rows)),
-            Value::Truth(_) => Self::Truth(Vec::with_capacity(rows)),
+impl Cells {
+    fn new<R>(column: &Column<R>, rows: usize) -> Self {
+        let name = column.name.into();
+        match column.value {
+            Value::Count(_) => Self::Count(PrimitiveChunkedBuilder::new(name, rows)),
+            Value::Whole(_) => Self::Whole(PrimitiveChunkedBuilder::new(name, rows)),
+            Value::Real(_) | Value::Listed(..) => {
+                Self::Real(PrimitiveChunkedBuilder::new(name, rows))
+            }
+            Value::Text(_) | Value::Name(_) => Self::Text(StringChunkedBuilder::new(name, rows)),
+            Value::Truth(_) => Self::Truth(BooleanChunkedBuilder::new(name, rows)),
         }
     }
 
     /// Adds the cells of some rows; the column is the one that `self` was made for.
-    fn extend<R>(&mut self, value: &Value<R>, rows: &'r [R]) {
+    fn extend<R>(&mut self, value: &Value<R>, rows: &[R]) {
         let finite = |value: &f64| value.is_finite();
+        let rows = rows.iter();
         match (self, value) {
-            (Self::Count(cells), Value::Count(of)) => cells.extend(rows.iter().map(of)),
-            (Self::Whole(cells), Value::Whole(of)) => cells.extend(rows.iter().map(of)),
+            (Self::Count(cells), Value::Count(of)) => {
+                rows.for_each(|row| cells.append_option(of(row)));
+            }
+            (Self::Whole(cells), Value::Whole(of)) => {
+                rows.for_each(|row| cells.append_option(of(row)));
+            }
             (Self::Real(cells), Value::Real(of)) => {
-                cells.extend(rows.iter().map(|row| of(row).filter(finite)));
+                rows.for_each(|row| cells.append_option(of(row).filter(finite)));
             }
             (Self::Real(cells), Value::Listed(place, of)) => {
-                cells.extend(rows.iter().map(|row| of(row, *place).filter(finite)));
+                rows.for_each(|row| cells.append_option(of(row, *place).filter(finite)));
             }
-            (Self::Text(cells), Value::Text(of)) => cells.extend(rows.iter().map(of)),
-            (Self::Name(cells), Value::Name(of)) => cells.extend(rows.iter().map(of)),
-            (Self::Truth(cells), Value::Truth(of)) => cells.extend(rows.iter().map(of)),
+            (Self::Text(cells), Value::Text(of)) => {
+                rows.for_each(|row| cells.append_option(of(row).as_deref()));
+            }
+            (Self::Text(cells), Value::Name(of)) => {
+                rows.for_each(|row| cells.append_option(of(row)));
+            }
+            (Self::Truth(cells), Value::Truth(of)) => {
+                rows.for_each(|row| cells.append_option(of(row)));
+            }
             _ => unreachable!("cells are made for their column"),
         }
     }
 
-    fn into_series(self, name: &str) -> Series {
-        let name = name.into();
+    fn into_series(self) -> Series {
         match self {
-            Self::Count(cells) => Series::new(name, cells),
-            Self::Whole(cells) => Series::new(name, cells),
-            Self::Real(cells) => Series::new(name, cells),
-            Self::Text(cells) => Series::new(name, cells),
-            Self::Name(cells) => Series::new(name, cells),
-            Self::Truth(cells) => Series::new(name, cells),
+            Self::Count(cells) => cells.finish().into_series(),
+            Self::Whole(cells) => cells.finish().into_series(),
+            Self::Real(cells) => cells.finish().into_series(),
+            Self::Text(cells) => cells.finish().into_series(),
+            Self::Truth(cells) => cells.finish().into_series(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod in_order;
 use polars::prelude::DataFrame;
 
 use super::addresses::Addresses;
+use super::blocks::{self, Blocks};
 use super::schema::{self, Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 use crate::event::{ClassifiedSegment, LossPlace, Reason};
@@ -78,6 +79,17 @@ impl<'a> SegmentTable<'a> {
         file.map(String::as_str)
     }
 
+    /// The same in blocks of no more than `rows_max` rows.
+    #[must_use]
+    pub fn blocks(&self, rows_max: usize) -> Blocks<'_> {
+        let mut rows = self.rows();
+        let groups = std::iter::from_fn(move || {
+            let group = rows.next_rows(rows_max.max(1));
+            (!group.is_empty()).then_some(group)
+        });
+        blocks::of_groups(columns, groups, |group| group)
+    }
+
     /// A data frame without rows, for names and types of the columns.
     #[must_use]
     pub fn empty() -> DataFrame {
@@ -147,17 +159,18 @@ impl<'a> SegmentRows<'a> {
         }
     }
 
-    /// The next rows, no more than `rows_max`, in the place of those in `block`.
-    fn next_block(&mut self, block: &mut Vec<SegmentRow<'a>>, rows_max: usize) {
+    /// The next rows, no more than `rows_max`.
+    fn next_rows(&mut self, rows_max: usize) -> Vec<SegmentRow<'a>> {
         let table = self.table;
-        block.clear();
+        let mut rows = Vec::new();
         self.take(rows_max, |place, segment| {
-            block.push(SegmentRow {
+            rows.push(SegmentRow {
                 table,
                 place,
                 segment,
             });
         });
+        rows
     }
 }
 
@@ -172,29 +185,6 @@ impl<'a> SegmentRow<'a> {
 
     fn frame(&self) -> Option<u64> {
         (self.place.file > 0).then_some(self.place.frame)
-    }
-}
-
-/// Calls `each` with the rows of all segments, by capture and in the order they passed, no more than
-/// `rows_max` at a time; with none at all where there are none.
-///
-/// # Errors
-/// Those of `each`.
-pub fn segment_blocks<E>(
-    analysis: &Analysis,
-    rows_max: usize,
-    mut each: impl FnMut(DataFrame) -> Result<(), E>,
-) -> Result<(), E> {
-    let table = SegmentTable::of(analysis);
-    let mut rows = table.rows();
-    let mut block: Vec<SegmentRow<'_>> = Vec::new();
-    rows.next_block(&mut block, rows_max.max(1));
-    loop {
-        each(schema::frame(&columns(), &block))?;
-        rows.next_block(&mut block, rows_max.max(1));
-        if block.is_empty() {
-            return Ok(());
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::addresses::Addresses;
+use super::blocks::{self, Blocks};
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::metric::{self, Balance};
@@ -25,26 +26,75 @@ struct OfFlow<'a> {
     addresses: Addresses,
 }
 
-pub(super) fn rows<'a>(analysis: &'a Analysis, config: &'a Config) -> Vec<BinRow<'a>> {
-    let mut rows = Vec::new();
-    for capture in &analysis.captures {
-        for flow in capture.flows() {
-            let addresses = Addresses::of(&flow);
-            let of = Rc::new(OfFlow {
+/// Some bins of a flow that follow each other.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    capture: &'a CaptureAnalysis,
+    flow: Flow<'a>,
+    bins: (usize, usize),
+}
+
+/// The table, block by block.
+pub(super) fn blocks<'a>(analysis: &'a Analysis, config: &'a Config) -> Blocks<'a> {
+    let rows_max = blocks::rows_max(columns().len());
+    let captures = analysis.captures.iter();
+    let mut parts = captures
+        .flat_map(|capture| {
+            capture.flows().map(move |flow| Part {
                 capture,
                 flow,
-                addresses,
+                bins: (0, flow.record.series.bins().len()),
+            })
+        })
+        .filter(|part| part.bins.1 > 0);
+    let mut rest: Option<Part<'a>> = None;
+    let groups = std::iter::from_fn(move || {
+        let (mut group, mut room): (Vec<Part<'a>>, usize) = (Vec::new(), rows_max);
+        while room > 0
+            && let Some(part) = rest.take().or_else(|| parts.next())
+        {
+            let (start, end) = part.bins;
+            let cut = end.min(start.saturating_add(room));
+            room -= cut - start;
+            group.push(Part {
+                bins: (start, cut),
+                ..part
             });
-            rows.extend(flow.record.series.bins().map(|bin| BinRow {
-                of: Rc::clone(&of),
-                bin,
-                config,
-                goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
-                balance: balance(&flow, &bin, config),
-            }));
+            rest = (cut < end).then_some(Part {
+                bins: (cut, end),
+                ..part
+            });
         }
+        (!group.is_empty()).then_some(group)
+    });
+    blocks::of_groups(columns, groups, |group| {
+        let parts = group.iter();
+        parts.flat_map(|part| part.rows(config)).collect()
+    })
+}
+
+impl<'a> Part<'a> {
+    fn rows(&self, config: &'a Config) -> impl Iterator<Item = BinRow<'a>> + use<'a> {
+        let Self {
+            capture,
+            flow,
+            bins: (start, end),
+        } = *self;
+        let addresses = Addresses::of(&flow);
+        let of = Rc::new(OfFlow {
+            capture,
+            flow,
+            addresses,
+        });
+        let bins = flow.record.series.bins().skip(start).take(end - start);
+        bins.map(move |bin| BinRow {
+            of: Rc::clone(&of),
+            bin,
+            config,
+            goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
+            balance: balance(&flow, &bin, config),
+        })
     }
-    rows
 }
 
 /// The balanced metric of one bin (METRICS.md P1).
@@ -61,6 +111,8 @@ fn balance(flow: &Flow<'_>, bin: &Bin, config: &Config) -> Option<Balance> {
 
 /// Mean of the balanced metric over the bins in which it is defined.
 pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
+    // Without it none is defined: said here, for a look at all bins takes its time.
+    config.capacity?;
     let values = flow
         .record
         .series

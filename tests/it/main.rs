@@ -5,6 +5,7 @@
 )]
 
 mod accidents;
+mod blocks;
 mod cli;
 mod cli_errors;
 mod corpus;

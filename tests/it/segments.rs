@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Watch};
 use ccanalyze::report::Pending;
-use ccanalyze::report::tables::fill_with_segments;
-use ccanalyze::table::{SegmentTable, segment_blocks};
+use ccanalyze::report::tables::{Workers, fill_with_segments};
+use ccanalyze::table::SegmentTable;
 use polars::prelude::*;
 
 use super::support::captures;
@@ -31,7 +31,8 @@ fn file(analysis: &Analysis) -> Vec<u8> {
     let [alone, others @ ..] = [1, 2, 8].map(|threads| {
         let mut pending = Pending::create(&folder.path().join("segments.parquet")).unwrap();
         let metadata = vec![("key".to_owned(), "value".to_owned())];
-        fill_with_segments(analysis, &mut pending, &metadata, Some(threads)).unwrap();
+        let workers = Workers::new(Some(threads));
+        fill_with_segments(analysis, &mut pending, &metadata, &workers).unwrap();
         fs::read(pending.commit().unwrap()).unwrap()
     });
     assert!(others.iter().all(|other| *other == alone));
@@ -43,13 +44,7 @@ fn check(analysis: &Analysis) {
     let read = ParquetReader::new(Cursor::new(file(analysis)))
         .finish()
         .unwrap();
-    let mut expected: Option<DataFrame> = None;
-    segment_blocks(analysis, usize::MAX, |table| {
-        expected = Some(table);
-        Ok::<(), ()>(())
-    })
-    .unwrap();
-    let expected = expected.unwrap();
+    let expected = SegmentTable::of(analysis).blocks(usize::MAX).into_frame();
     assert_eq!(read.schema(), expected.schema());
     assert_eq!(read.schema(), SegmentTable::empty().schema());
     for (read, expected) in read.columns().iter().zip(expected.columns()) {

@@ -3,7 +3,7 @@
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{Capacity, CaptureInput, Config, Watch};
 use ccanalyze::capture::Io;
-use ccanalyze::table::{Tables, segment_blocks};
+use ccanalyze::table::{Block, SegmentTable, Tables};
 
 use super::support::{captures, csv};
 
@@ -43,11 +43,9 @@ fn tables(threads: usize, io: Io) -> Vec<(&'static str, String)> {
         ("captures", csv(&mut tables.captures)),
     ];
     // In blocks that end within captures.
-    segment_blocks(&analysis, 1000, |mut table| {
-        texts.push(("segments", csv(&mut table)));
-        Ok::<(), ()>(())
-    })
-    .unwrap();
+    let segments = SegmentTable::of(&analysis);
+    let blocks = segments.blocks(1000).map(Block::into_frame);
+    texts.extend(blocks.map(|mut table| ("segments", csv(&mut table))));
     texts
 }
 
@@ -59,26 +57,12 @@ fn blocks_of_segments_put_together_are_the_table() {
         ..Config::default()
     };
     let analysis = Analysis::of(captures(), &config);
-    let text = |rows_max: usize| {
-        let mut text = String::new();
-        let mut blocks = 0;
-        segment_blocks(&analysis, rows_max, |mut table| {
-            assert!(table.height() <= rows_max);
-            let block = csv(&mut table);
-            let rows = if blocks == 0 {
-                &block
-            } else {
-                block.split_once('\n').unwrap().1
-            };
-            text.push_str(rows);
-            blocks += 1;
-            Ok::<(), ()>(())
-        })
-        .unwrap();
-        (text, blocks)
-    };
-    let (whole, one) = text(usize::MAX);
-    let (parts, many) = text(997);
-    assert!(one == 1 && many > 10, "{many} blocks");
-    assert!(whole == parts);
+    let segments = SegmentTable::of(&analysis);
+    let whole = segments.blocks(usize::MAX).into_frame();
+    let blocks: Vec<_> = segments.blocks(997).map(Block::into_frame).collect();
+    assert!(blocks.len() > 10, "{} blocks", blocks.len());
+    assert!(blocks.iter().all(|block| block.height() <= 997));
+    let parts = segments.blocks(997).into_frame();
+    assert_eq!(parts.height(), whole.height());
+    assert!(parts.equals_missing(&whole));
 }

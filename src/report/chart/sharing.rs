@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analyze::PairBin;
+use crate::analyze::{PairBin, Pairs};
 use crate::metric;
 
 use super::ChartOptions;
@@ -270,7 +270,6 @@ pub(super) fn jain_line(rivals: &[&NamedFlow<'_>], joined: i64) -> Line {
 }
 
 fn pair_lines(scene: &Scene<'_>, options: &ChartOptions, joined: i64) -> Vec<Line> {
-    let flows: Vec<crate::analyze::Flow<'_>> = scene.capture.flows().collect();
     let by_place: BTreeMap<usize, &NamedFlow<'_>> =
         scene.flows.iter().map(|flow| (flow.place, flow)).collect();
     let pairs = scene.capture.pairs.pairs.iter().filter_map(|pair| {
@@ -281,8 +280,8 @@ fn pair_lines(scene: &Scene<'_>, options: &ChartOptions, joined: i64) -> Vec<Lin
         .take(PAIRS_MAX + 1)
         .zip(LINES)
         .map(|((pair, a, b), style)| {
-            let bins =
-                crate::analyze::Pairs::bins(&flows, pair, scene.capture.origin, options.bin_ns);
+            let flows = [&a.flow, &b.flow];
+            let bins = Pairs::bins(flows, pair, scene.capture.origin, options.bin_ns);
             let place = |bin: &PairBin| bin.index.div_euclid(joined);
             let together = bins.chunk_by(|one, next| place(one) == place(next));
             let samples = together.filter_map(|of| {

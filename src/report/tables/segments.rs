@@ -8,56 +8,29 @@ use polars_parquet::parquet::page::CompressedPage;
 use rayon::prelude::*;
 
 use super::{
-    Metadata, Pending, ROW_GROUP_ROWS, ReportError, TableFormat, failure, json_lines, packed,
-    parquet, write_arrow,
+    Metadata, Pending, ROW_GROUP_ROWS, ReportError, TableFormat, Workers, failure,
+    fill_with_blocks, packed, parquet,
 };
 use crate::analyze::Analysis;
-use crate::table::{SegmentGroup, SegmentTable, segment_blocks};
+use crate::table::{SegmentGroup, SegmentTable};
 
-/// Writes the table of a run's segments into a file that was begun, as [`fill`] does, but never holds
-/// more of it than a few groups of rows; of an Arrow file all. On how many `threads` changes nothing but
-/// the time taken.
+/// Writes the table of a run's segments into a file that was begun, as [`fill_with_blocks`] does.
 ///
 /// # Errors
-/// As [`fill`].
+/// As [`fill`](super::fill).
 pub fn fill_with_segments(
     analysis: &Analysis,
     pending: &mut Pending,
     metadata: &Metadata,
-    threads: Option<usize>,
+    workers: &Workers,
 ) -> Result<(), ReportError> {
     let path = pending.path().to_path_buf();
-    let blocks = |each: &mut dyn FnMut(DataFrame) -> PolarsResult<()>| {
-        segment_blocks(analysis, ROW_GROUP_ROWS, each)
-    };
-    let written = match TableFormat::of(&path)? {
-        TableFormat::Parquet => write_groups(analysis, &mut *pending, metadata, threads),
-        TableFormat::Csv => {
-            let mut first = true;
-            blocks(&mut |mut table| {
-                let header = std::mem::replace(&mut first, false);
-                CsvWriter::new(&mut *pending)
-                    .include_header(header)
-                    .finish(&mut table)
-            })
-        }
-        TableFormat::JsonLines => blocks(&mut |mut table| json_lines(&mut table, &mut *pending)),
-        TableFormat::Arrow => {
-            let mut all: Option<DataFrame> = None;
-            let gathered = blocks(&mut |table| match &mut all {
-                None => {
-                    all = Some(table);
-                    Ok(())
-                }
-                Some(all) => all.vstack_mut_owned(table).map(drop),
-            });
-            gathered.and_then(|()| match &mut all {
-                Some(all) => write_arrow(all, &mut *pending, metadata),
-                None => Ok(()),
-            })
-        }
-    };
-    written.map_err(|error| failure(path, error))?;
+    if TableFormat::of(&path)? != TableFormat::Parquet {
+        let table = SegmentTable::of(analysis);
+        return fill_with_blocks(table.blocks(ROW_GROUP_ROWS), pending, metadata, workers);
+    }
+    write_groups(analysis, &mut *pending, metadata, workers)
+        .map_err(|error| failure(path, error))?;
     pending.complete()
 }
 
@@ -66,12 +39,9 @@ fn write_groups<W: Write + Send>(
     analysis: &Analysis,
     out: W,
     metadata: &Metadata,
-    threads: Option<usize>,
+    workers: &Workers,
 ) -> PolarsResult<()> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|error| polars_err!(ComputeError: "{error}"))?;
+    let pool = workers.pool()?;
     let table = SegmentTable::of(analysis);
     let mut writer = parquet(out, metadata).batched(SegmentTable::empty().schema())?;
     let columns: Vec<Descriptor> = writer

@@ -1,0 +1,172 @@
+//! Tables that are written block by block, several of them made and encoded side by side.
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+use polars::io::parquet::write::BatchedWriter;
+use polars::prelude::*;
+use polars_parquet::write::{
+    CompressedPage, CompressionOptions, Encoding, ParquetType, StatisticsOptions, Version,
+    WriteOptions, ZstdLevel, array_to_columns, compress,
+};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::{
+    Metadata, Pending, ReportError, TableFormat, csv, failure, json_lines, parquet, write_arrow,
+};
+use crate::table::{Block, Blocks};
+
+/// Threads that make and encode tables: how many changes nothing but the time taken.
+#[derive(Debug)]
+pub struct Workers {
+    threads: Option<usize>,
+    /// Of what is small there is no need for them.
+    pool: OnceLock<ThreadPool>,
+}
+
+impl Workers {
+    /// So many threads; `None` for as many as there are cores.
+    #[must_use]
+    pub fn new(threads: Option<usize>) -> Self {
+        Self {
+            threads,
+            pool: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn pool(&self) -> PolarsResult<&ThreadPool> {
+        if self.pool.get().is_none() {
+            let builder = ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0));
+            let pool = builder.build();
+            let pool = pool.map_err(|error| polars_err!(ComputeError: "{error}"))?;
+            // Another thread's will do.
+            let _ = self.pool.set(pool);
+        }
+        let pool = self.pool.get();
+        pool.ok_or_else(|| polars_err!(ComputeError: "no threads"))
+    }
+}
+
+/// Writes a table into a file that was begun, as [`fill`](super::fill) does, but never holds more of it
+/// than a block for each of the workers; of an Arrow file all.
+///
+/// # Errors
+/// As [`fill`](super::fill).
+pub fn fill_with_blocks(
+    blocks: Blocks<'_>,
+    pending: &mut Pending,
+    metadata: &Metadata,
+    workers: &Workers,
+) -> Result<(), ReportError> {
+    let path = pending.path().to_path_buf();
+    let out = &mut *pending;
+    let written = match TableFormat::of(&path)? {
+        TableFormat::Parquet => in_row_groups(blocks, out, metadata, workers),
+        TableFormat::Csv => {
+            let header = csv(&mut *out, true).finish(&mut blocks.empty().clone());
+            let encode = |table: &mut DataFrame, text: &mut _| csv(text, false).finish(table);
+            header.and_then(|()| in_text(blocks, out, workers, encode))
+        }
+        TableFormat::JsonLines => {
+            in_text(blocks, out, workers, |table, text| json_lines(table, text))
+        }
+        TableFormat::Arrow => write_arrow(&mut blocks.into_frame(), out, metadata),
+    };
+    written.map_err(|error| failure(path, error))?;
+    pending.complete()
+}
+
+/// Calls `encode` with each block, on so many threads, and `write` with what that gave, in order.
+fn each<'a, W: Sync, T: Send>(
+    mut blocks: impl Iterator<Item = Block<'a>>,
+    workers: &Workers,
+    writer: &mut W,
+    encode: impl Fn(&W, DataFrame) -> PolarsResult<T> + Sync,
+    write: impl Fn(&mut W, T) -> PolarsResult<()>,
+) -> PolarsResult<()> {
+    let Some(first) = blocks.next() else {
+        return Ok(());
+    };
+    // As most tables.
+    let Some(second) = blocks.next() else {
+        let encoded = encode(writer, first.into_frame())?;
+        return write(writer, encoded);
+    };
+    let pool = workers.pool()?;
+    let mut blocks = [first, second].into_iter().chain(blocks);
+    loop {
+        let group = blocks.by_ref().take(pool.current_num_threads());
+        let group: Vec<Block<'_>> = group.collect();
+        if group.is_empty() {
+            return Ok(());
+        }
+        let encoded: Vec<PolarsResult<T>> = pool.install(|| {
+            let frames = group.into_par_iter().map(Block::into_frame);
+            frames.map(|table| encode(writer, table)).collect()
+        });
+        for block in encoded {
+            write(writer, block?)?;
+        }
+    }
+}
+
+fn in_text<W: Write + Sync>(
+    blocks: Blocks<'_>,
+    out: &mut W,
+    workers: &Workers,
+    format: impl Fn(&mut DataFrame, &mut Vec<u8>) -> PolarsResult<()> + Sync,
+) -> PolarsResult<()> {
+    let encode = |_: &W, mut table| {
+        let mut text = Vec::new();
+        format(&mut table, &mut text)?;
+        Ok(text)
+    };
+    let write = |out: &mut W, text: Vec<u8>| Ok(out.write_all(&text)?);
+    each(blocks, workers, out, encode, write)
+}
+
+/// Each block is a group of rows.
+fn in_row_groups<W: Write + Send>(
+    blocks: Blocks<'_>,
+    out: W,
+    metadata: &Metadata,
+    workers: &Workers,
+) -> PolarsResult<()> {
+    let schema = blocks.empty().schema().clone();
+    let mut writer = parquet(out, metadata).batched(&schema)?;
+    let fields: Vec<ParquetType> = writer.parquet_schema().fields().to_vec();
+    let encode = |_: &BatchedWriter<W>, table: DataFrame| {
+        let rows = table.height() as u64;
+        Ok((rows, pages(&table, &fields)?))
+    };
+    let write = |writer: &mut BatchedWriter<W>, (rows, pages): (u64, Vec<_>)| {
+        writer.write_row_group(rows, &pages)
+    };
+    each(blocks, workers, &mut writer, encode, write)?;
+    writer.finish().map(drop)
+}
+
+/// The pages of each column. Polars' own writer compresses on one thread only.
+fn pages(table: &DataFrame, fields: &[ParquetType]) -> PolarsResult<Vec<Vec<CompressedPage>>> {
+    let options = WriteOptions {
+        statistics: StatisticsOptions::default(),
+        version: Version::V1,
+        compression: CompressionOptions::Zstd(Some(ZstdLevel::try_new(1)?)),
+        data_page_size: None,
+    };
+    let column = |(column, of): (&Column, &ParquetType)| {
+        let array = column.as_materialized_series().rechunk();
+        let array = array.to_arrow(0, CompatLevel::newest());
+        let encoding = match column.dtype() {
+            DataType::Boolean | DataType::Float64 => Encoding::Plain,
+            // Plain, too, where there turn out to be too many values for a dictionary.
+            _ => Encoding::RleDictionary,
+        };
+        let leaves = array_to_columns(array, of.clone(), options, &[encoding])?;
+        let pages = leaves.into_iter().flatten();
+        let pages = pages.map(|page| Ok(compress(page?, Vec::new(), options.compression)?));
+        pages.collect()
+    };
+    table.columns().iter().zip(fields).map(column).collect()
+}

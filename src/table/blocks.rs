@@ -1,0 +1,106 @@
+//! Tables made block by block.
+//!
+//! As one data frame, the flows of a busy link and their series take several times the memory that
+//! their analysis did, and one thread after the other to make and to write.
+
+use polars::prelude::DataFrame;
+
+use super::schema::{self, Column};
+
+/// Cells of a block, at most: some megabytes of data frame, and rows enough to compress well.
+const CELLS_MAX: usize = 1 << 20;
+
+/// Some rows of a table that follow each other, of which no data frame is made yet.
+pub struct Block<'a> {
+    make: Box<dyn FnOnce() -> DataFrame + Send + 'a>,
+}
+
+impl Block<'_> {
+    /// Makes it.
+    #[must_use]
+    pub fn into_frame(self) -> DataFrame {
+        (self.make)()
+    }
+}
+
+impl std::fmt::Debug for Block<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Block")
+    }
+}
+
+/// The blocks of a table, in order; none of a table without rows.
+pub struct Blocks<'a> {
+    empty: DataFrame,
+    blocks: Box<dyn Iterator<Item = Block<'a>> + 'a>,
+}
+
+impl Blocks<'_> {
+    /// A data frame without rows: the columns' names and types.
+    #[must_use]
+    pub fn empty(&self) -> &DataFrame {
+        &self.empty
+    }
+
+    /// All that is left, at once.
+    ///
+    /// # Panics
+    /// Never: blocks of one table have the same columns.
+    #[must_use]
+    pub fn into_frame(self) -> DataFrame {
+        let mut all = self.empty;
+        for block in self.blocks {
+            all.vstack_mut_owned(block.into_frame())
+                .expect("blocks of one table have the same columns");
+        }
+        all.rechunk_mut();
+        all
+    }
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Block<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.blocks.next()
+    }
+}
+
+impl std::fmt::Debug for Blocks<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Blocks")
+    }
+}
+
+/// Rows of a block of so many columns.
+pub(super) fn rows_max(columns: usize) -> usize {
+    (CELLS_MAX / columns.max(1)).max(1)
+}
+
+/// A table of these rows.
+pub(super) fn of_rows<'a, R: Send + 'a>(
+    columns: fn() -> Vec<Column<R>>,
+    mut rows: impl Iterator<Item = R> + 'a,
+) -> Blocks<'a> {
+    let rows_max = rows_max(columns().len());
+    let groups = std::iter::from_fn(move || {
+        let group: Vec<R> = rows.by_ref().take(rows_max).collect();
+        (!group.is_empty()).then_some(group)
+    });
+    of_groups(columns, groups, |group| group)
+}
+
+/// A table of groups, of which `rows` makes rows.
+pub(super) fn of_groups<'a, R: 'a, G: Send + 'a>(
+    columns: fn() -> Vec<Column<R>>,
+    groups: impl Iterator<Item = G> + 'a,
+    rows: impl Fn(G) -> Vec<R> + Copy + Send + 'a,
+) -> Blocks<'a> {
+    let blocks = groups.map(move |group| Block {
+        make: Box::new(move || schema::frame(&columns(), &rows(group))),
+    });
+    Blocks {
+        empty: schema::frame(&columns(), &[]),
+        blocks: Box::new(blocks),
+    }
+}

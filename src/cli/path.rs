@@ -15,7 +15,7 @@ use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart;
-use crate::report::tables::{self, Metadata};
+use crate::report::tables::{Metadata, Workers, fill_with_blocks};
 use crate::report::{OutputFolder, Pending, terminal};
 use crate::table::PathTables;
 
@@ -295,22 +295,22 @@ impl Outputs {
         // All is written before the first of it is put in its place: a disk that is full leaves the
         // results that were there.
         let mut complete = Vec::new();
-        let mut all = PathTables::of(analysis, config);
+        let tables = PathTables::of(analysis, config);
+        let mut wanted = Vec::new();
         if let Some(files) = self.results {
             // The results themselves come last: when they are there, all the rest is.
-            for (mut pending, table) in [
-                (files.hops, &mut all.hops),
-                (files.series, &mut all.series),
-                (files.flow_series, &mut all.flow_series),
-                (files.episodes, &mut all.episodes),
-                (files.flows, &mut all.flows),
-            ] {
-                tables::fill(table, &mut pending, &metadata)?;
-                complete.push(pending);
-            }
+            wanted = vec![
+                (files.hops, tables.ways()),
+                (files.series, tables.series()),
+                (files.flow_series, tables.flow_series()),
+                (files.episodes, tables.episodes()),
+                (files.flows, tables.flows()),
+            ];
         }
-        if let (Some(mut pending), Some(table)) = (self.packets, &mut all.packets) {
-            tables::fill(table, &mut pending, &metadata)?;
+        wanted.extend(self.packets.map(|pending| (pending, tables.packets())));
+        let workers = Workers::new(None);
+        for (mut pending, table) in wanted {
+            fill_with_blocks(table, &mut pending, &metadata, &workers)?;
             complete.push(pending);
         }
         if let Some(folder) = &self.charts {

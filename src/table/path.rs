@@ -1,82 +1,109 @@
 //! What happened between two points (METRICS.md section 5): flows, hops, bins, episodes, packets.
 
-use polars::prelude::DataFrame;
-
+use super::blocks::{self, Blocks};
 use super::schema::{self, Column, TableSchema, column_list};
 use crate::path::{
     DropCause, FlowBin, Heading, Hop, PacketFate, PathAnalysis, PathConfig, PathFlow, QueueBin,
     QueueLimit, Way,
 };
 
-/// The tables of a path.
-#[derive(Debug)]
-pub struct PathTables {
-    /// One row a flow and hop.
-    pub flows: DataFrame,
-    /// One row a hop and way.
-    pub hops: DataFrame,
-    /// One row a hop, way and bin.
-    pub series: DataFrame,
-    /// One row a flow, hop and bin.
-    pub flow_series: DataFrame,
-    /// One row an episode of drops.
-    pub episodes: DataFrame,
-    /// One row a packet and hop; `None` where packets were not kept.
-    pub packets: Option<DataFrame>,
+/// The tables of a path, made block by block: the packets of a path are more than any other table's
+/// rows.
+#[derive(Clone, Copy, Debug)]
+pub struct PathTables<'a> {
+    analysis: &'a PathAnalysis,
+    config: &'a PathConfig,
 }
 
-impl PathTables {
+impl<'a> PathTables<'a> {
     /// The tables of an analysis made with `config`.
     #[must_use]
-    pub fn of(analysis: &PathAnalysis, config: &PathConfig) -> Self {
-        let hops = || (1_u64..).zip(&analysis.hops);
-        let mut flows = Vec::new();
-        let mut ways = Vec::new();
-        let mut bins = Vec::new();
-        let mut flow_bins = Vec::new();
-        let mut episodes = Vec::new();
-        let mut packets = Vec::new();
-        for (number, hop) in hops() {
-            for flow in hop.flows_in_order() {
-                let row = FlowRow { number, hop, flow };
-                flow_bins.extend(flow.bins.iter().map(|bin| FlowBinRow { of: row, bin }));
-                flows.push(row);
-            }
-            for way in &hop.ways {
-                let row = WayRow {
-                    number,
-                    hop,
-                    way,
-                    config,
-                };
-                if way.span.is_none() {
-                    continue;
-                }
-                bins.extend(way.bins.iter().map(|bin| BinRow { of: row, bin }));
-                let of_way = (1_u64..).zip(&way.episodes);
-                episodes.extend(of_way.map(|(episode_number, episode)| EpisodeRow {
-                    of: row,
-                    episode_number,
-                    episode,
-                }));
-                ways.push(row);
-            }
-            packets.extend(hop.packets.iter().map(|packet| PacketRow {
+    pub fn of(analysis: &'a PathAnalysis, config: &'a PathConfig) -> Self {
+        Self { analysis, config }
+    }
+
+    fn hops(self) -> impl Iterator<Item = (u64, &'a Hop)> {
+        (1_u64..).zip(&self.analysis.hops)
+    }
+
+    fn flow_rows(self) -> impl Iterator<Item = FlowRow<'a>> {
+        self.hops().flat_map(|(number, hop)| {
+            let flows = hop.flows_in_order().into_iter();
+            flows.map(move |flow| FlowRow { number, hop, flow })
+        })
+    }
+
+    fn way_rows(self) -> impl Iterator<Item = WayRow<'a>> {
+        let config = self.config;
+        self.hops().flat_map(move |(number, hop)| {
+            let ways = hop.ways.iter().filter(|way| way.span.is_some());
+            ways.map(move |way| WayRow {
+                number,
+                hop,
+                way,
+                config,
+            })
+        })
+    }
+
+    /// One row a flow and hop.
+    #[must_use]
+    pub fn flows(self) -> Blocks<'a> {
+        blocks::of_rows(flow_columns, self.flow_rows())
+    }
+
+    /// One row a hop and way.
+    #[must_use]
+    pub fn ways(self) -> Blocks<'a> {
+        blocks::of_rows(way_columns, self.way_rows())
+    }
+
+    /// One row a hop, way and bin.
+    #[must_use]
+    pub fn series(self) -> Blocks<'a> {
+        let rows = self.way_rows().flat_map(|of| {
+            let bins = of.way.bins.iter();
+            bins.map(move |bin| BinRow { of, bin })
+        });
+        blocks::of_rows(bin_columns, rows)
+    }
+
+    /// One row a flow, hop and bin.
+    #[must_use]
+    pub fn flow_series(self) -> Blocks<'a> {
+        let rows = self.flow_rows().flat_map(|of| {
+            let bins = of.flow.bins.iter();
+            bins.map(move |bin| FlowBinRow { of, bin })
+        });
+        blocks::of_rows(flow_bin_columns, rows)
+    }
+
+    /// One row an episode of drops.
+    #[must_use]
+    pub fn episodes(self) -> Blocks<'a> {
+        let rows = self.way_rows().flat_map(|of| {
+            let episodes = (1_u64..).zip(&of.way.episodes);
+            episodes.map(move |(episode_number, episode)| EpisodeRow {
+                of,
+                episode_number,
+                episode,
+            })
+        });
+        blocks::of_rows(episode_columns, rows)
+    }
+
+    /// One row a packet and hop; none where packets were not kept.
+    #[must_use]
+    pub fn packets(self) -> Blocks<'a> {
+        let rows = self.hops().flat_map(|(number, hop)| {
+            let packets = hop.packets.iter();
+            packets.map(move |packet| PacketRow {
                 number,
                 hop,
                 packet,
-            }));
-        }
-        Self {
-            flows: schema::frame(&flow_columns(), &flows),
-            hops: schema::frame(&way_columns(), &ways),
-            series: schema::frame(&bin_columns(), &bins),
-            flow_series: schema::frame(&flow_bin_columns(), &flow_bins),
-            episodes: schema::frame(&episode_columns(), &episodes),
-            packets: config
-                .packets
-                .then(|| schema::frame(&packet_columns(), &packets)),
-        }
+            })
+        });
+        blocks::of_rows(packet_columns, rows)
     }
 }
 
@@ -119,7 +146,7 @@ impl FlowRow<'_> {
 fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.number);
-    "way" "B1" Text |row| Some(row.flow.heading.name().to_owned());
+    "way" "B1" Name |row| Some(row.flow.heading.name());
     "src_ip" "-" Text |row| Some(row.flow.key.src.ip().to_string());
     "src_port" "-" Count |row| Some(u64::from(row.flow.key.src.port()));
     "dst_ip" "-" Text |row| Some(row.flow.key.dst.ip().to_string());
@@ -242,7 +269,7 @@ fn bytes_of(limit: QueueLimit) -> Option<u64> {
 fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.number);
-    "way" "B1" Text |row| Some(row.way.heading.name().to_owned());
+    "way" "B1" Name |row| Some(row.way.heading.name());
     "before" "-" Text |row| Some(row.points()[0].to_owned());
     "after" "-" Text |row| Some(row.points()[1].to_owned());
     "start_ns" "-" Whole |row| Some(row.way.span?.0);
@@ -255,7 +282,7 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     "dropped_full" "B6" Count |row| Some(row.drops(DropCause::Full));
     "dropped_early" "B6" Count |row| Some(row.drops(DropCause::Early));
     "dropped_idle" "B6" Count |row| Some(row.drops(DropCause::Idle));
-    "drop_pattern" "B6" Text |row| Some(row.way.pattern()?.name().to_owned());
+    "drop_pattern" "B6" Name |row| Some(row.way.pattern()?.name());
     "episodes" "B7" Count |row| Some(row.way.episodes.len() as u64);
     "episodes_shared" "B7" Count |row| Some(row.way.episodes.iter().filter(|episode| episode.flows.len() > 1).count() as u64);
     "dropped_run_max" "B7" Count |row| row.way.episodes.iter().map(|episode| episode.run_max).max();
@@ -279,7 +306,7 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     "rate_estimated_bps" "B5" Real |row| row.way.rate_bps;
     "delivered_bps_max" "B5" Real |row| row.way.delivered_bps_max(row.config.bin_ns);
     "utilisation" "B5" Real |row| row.way.utilisation(row.rate_bps()?);
-    "tap_place" "B5" Text |row| Some(row.way.link.tap.name().to_owned());
+    "tap_place" "B5" Name |row| Some(row.way.link.tap.name());
     "transit_ns" "B5" Whole |row| Some(row.way.link.transit_ns);
     "clock_offset_ns" "B2" Real |row| Some(row.hop.clock_estimate.as_ref()?.clock.offset_ns);
     "clock_drift_ppm" "B2" Real |row| Some(row.hop.clock_estimate.as_ref()?.clock.drift * 1e6);
@@ -321,7 +348,7 @@ impl BinRow<'_> {
 fn bin_columns<'a>() -> Vec<Column<BinRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.of.number);
-    "way" "B1" Text |row| Some(row.of.way.heading.name().to_owned());
+    "way" "B1" Name |row| Some(row.of.way.heading.name());
     "bin" "-" Whole |row| Some(row.bin.index);
     "bin_start_ns" "-" Whole |row| Some(row.of.hop.bin_start_ns(row.bin.index));
     "arrived_packets" "B1" Count |row| Some(row.bin.arrived.packets + row.bin.dropped.packets);
@@ -353,7 +380,7 @@ struct FlowBinRow<'a> {
 fn flow_bin_columns<'a>() -> Vec<Column<FlowBinRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.of.number);
-    "way" "B1" Text |row| Some(row.of.flow.heading.name().to_owned());
+    "way" "B1" Name |row| Some(row.of.flow.heading.name());
     "src_ip" "-" Text |row| Some(row.of.flow.key.src.ip().to_string());
     "src_port" "-" Count |row| Some(u64::from(row.of.flow.key.src.port()));
     "dst_ip" "-" Text |row| Some(row.of.flow.key.dst.ip().to_string());
@@ -398,7 +425,7 @@ impl EpisodeRow<'_> {
 fn episode_columns<'a>() -> Vec<Column<EpisodeRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.of.number);
-    "way" "B1" Text |row| Some(row.of.way.heading.name().to_owned());
+    "way" "B1" Name |row| Some(row.of.way.heading.name());
     "episode" "-" Count |row| Some(row.episode_number);
     "start_ns" "B7" Whole |row| Some(row.episode.start_ns);
     "end_ns" "B7" Whole |row| Some(row.episode.end_ns);
@@ -428,7 +455,7 @@ impl PacketRow<'_> {
 fn packet_columns<'a>() -> Vec<Column<PacketRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.number);
-    "way" "B1" Text |row| Some(row.flow()?.heading.name().to_owned());
+    "way" "B1" Name |row| Some(row.flow()?.heading.name());
     "src_ip" "-" Text |row| Some(row.flow()?.key.src.ip().to_string());
     "src_port" "-" Count |row| Some(u64::from(row.flow()?.key.src.port()));
     "dst_ip" "-" Text |row| Some(row.flow()?.key.dst.ip().to_string());
@@ -437,7 +464,7 @@ fn packet_columns<'a>() -> Vec<Column<PacketRow<'a>>> {
     "frame_in" "-" Count |row| row.packet.entry_frame;
     "frame_out" "-" Count |row| row.packet.exit_frame;
     "ip_len" "-" Count |row| Some(u64::from(row.packet.ip_len));
-    "outcome" "B1" Text |row| Some(row.packet.outcome.name().to_owned());
+    "outcome" "B1" Name |row| Some(row.packet.outcome.name());
     "delay_ns" "B3" Whole |row| row.packet.delay_ns;
     "queue_delay_ns" "B4" Whole |row| row.packet.queue_delay_ns;
     "uncertain" "B1" Truth |row| Some(row.packet.uncertain);

@@ -69,7 +69,7 @@ impl LiveSeries {
     }
 
     /// How many bins there are.
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         let others = match &self.others {
             Others::Packed(packed) => packed.len() as usize,
             Others::Open(bins) => bins.len(),

@@ -6,10 +6,6 @@
 use super::quantiles::DelayDistribution;
 use super::recorder::{ConnectionRecord, FlowRecord, LiveConnection, LiveFlow, Recorder};
 use super::segment_rows::SegmentRows;
-use super::series::Bin;
-
-/// What is kept of each bin becomes a row of a table: what that takes, in bytes.
-const ROW_BYTES: usize = size_of::<Bin>();
 
 /// A bin that is packed takes less as a rule, in bytes.
 const PACKED_BYTES: usize = 40;
@@ -22,9 +18,7 @@ fn gaps_bytes(gaps: Option<&DelayDistribution>) -> usize {
 
 impl FlowRecord {
     fn detail_bytes(&self) -> usize {
-        self.series.memory_bytes()
-            + ROW_BYTES * self.series.bins().len()
-            + self.segments.memory_bytes()
+        self.series.memory_bytes() + self.segments.memory_bytes()
     }
 
     fn memory_bytes(&self) -> usize {
@@ -45,7 +39,7 @@ impl ConnectionRecord {
 
 impl LiveFlow {
     fn detail_bytes(&self) -> usize {
-        self.series.memory_bytes() + ROW_BYTES * self.series.len() + self.segments.memory_bytes()
+        self.series.memory_bytes() + self.segments.memory_bytes()
     }
 }
 
@@ -99,7 +93,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
     /// and that.
     pub(super) fn record_bytes(bins: usize) -> (usize, usize) {
         let record = size_of::<ConnectionRecord>() + 2 * size_of::<FlowRecord>();
-        (record, bins * 2 * (PACKED_BYTES + ROW_BYTES))
+        (record, bins * 2 * PACKED_BYTES)
     }
 
     /// Memory that the records of connections that have ended take, in bytes.

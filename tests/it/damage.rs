@@ -73,8 +73,8 @@ fn garbage_in_a_file_ends_it_and_repair_goes_on_behind_it() {
 #[test]
 fn too_little_memory_is_told_with_what_was_given_up() {
     let folder = tempfile::tempdir().unwrap();
-    // 3000 one-way connections that each send 10 bytes in 12 bins.
-    fs::write(folder.path().join("many.pcap"), connections(3000, 12)).unwrap();
+    // 3000 one-way connections that each send 10 bytes in 20 bins.
+    fs::write(folder.path().join("many.pcap"), connections(3000, 20)).unwrap();
     let args = ["many.pcap", "--no-charts", "--out", "r.csv"];
     let all = run(folder.path(), &args);
     assert_eq!(all.status, 0, "{}", all.stderr);

@@ -135,7 +135,7 @@ fn after_three(row: &str) -> &str {
 #[test]
 fn the_runs_of_a_study_share_the_memory_and_say_what_was_given_up() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("many.pcap"), connections(3000, 12)).unwrap();
+    fs::write(folder.path().join("many.pcap"), connections(3000, 20)).unwrap();
     fs::write(folder.path().join("study.toml"), MANIFEST).unwrap();
     let args = ["study", "study.toml", "--out", "out", "--no-charts"];
     let with = |more: &[&str]| run(folder.path(), &[&args[..], more].concat());
@@ -143,7 +143,7 @@ fn the_runs_of_a_study_share_the_memory_and_say_what_was_given_up() {
     assert_eq!((all.status, all.stderr.as_str()), (0, ""), "{}", all.stderr);
     let flows = table(folder.path(), "out/flows.csv");
     for _ in 0..2 {
-        let few = with(&["--memory", "140MB", "--report", "r.html"]);
+        let few = with(&["--memory", "72MB", "--report", "r.html"]);
         assert_eq!(few.status, 0, "{}", few.stderr);
         assert!(
             few.stderr

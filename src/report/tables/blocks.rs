@@ -6,16 +6,17 @@ use std::sync::OnceLock;
 use polars::io::parquet::write::BatchedWriter;
 use polars::prelude::*;
 use polars_parquet::write::{
-    CompressedPage, CompressionOptions, Encoding, ParquetType, StatisticsOptions, Version,
-    WriteOptions, ZstdLevel, array_to_columns, compress,
+    CompressedPage, CompressionOptions, Descriptor, Encoding, Page, ParquetType, StatisticsOptions,
+    Version, WriteOptions, array_to_columns,
 };
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{
-    Metadata, Pending, ReportError, TableFormat, csv, failure, json_lines, parquet, write_arrow,
+    Metadata, Pending, ReportError, TableFormat, csv, failure, json_lines, packed, parquet,
+    write_arrow,
 };
-use crate::table::{Block, Blocks};
+use crate::table::{Block, Blocks, Numbers, Packed};
 
 /// Threads that make and encode tables: how many changes nothing but the time taken.
 #[derive(Debug)]
@@ -133,12 +134,17 @@ fn in_row_groups<W: Write + Send>(
     metadata: &Metadata,
     workers: &Workers,
 ) -> PolarsResult<()> {
-    let schema = blocks.empty().schema().clone();
-    let mut writer = parquet(out, metadata).batched(&schema)?;
-    let fields: Vec<ParquetType> = writer.parquet_schema().fields().to_vec();
+    let mut writer = parquet(out, metadata).batched(blocks.empty().schema())?;
+    let schema = writer.parquet_schema();
+    let fields = schema.fields().iter().cloned();
+    let of = schema.columns().iter().map(|leaf| leaf.descriptor.clone());
+    let columns: Vec<(ParquetType, Descriptor)> = fields.zip(of).collect();
     let encode = |_: &BatchedWriter<W>, table: DataFrame| {
         let rows = table.height() as u64;
-        Ok((rows, pages(&table, &fields)?))
+        let mut zstd = packed::compressor()?;
+        let cells = table.columns().iter().zip(&columns);
+        let pages = cells.map(|(cells, (field, of))| pages(cells, field, of, &mut zstd));
+        Ok((rows, pages.collect::<PolarsResult<Vec<_>>>()?))
     };
     let write = |writer: &mut BatchedWriter<W>, (rows, pages): (u64, Vec<_>)| {
         writer.write_row_group(rows, &pages)
@@ -147,26 +153,51 @@ fn in_row_groups<W: Write + Send>(
     writer.finish().map(drop)
 }
 
-/// The pages of each column. Polars' own writer compresses on one thread only.
-fn pages(table: &DataFrame, fields: &[ParquetType]) -> PolarsResult<Vec<Vec<CompressedPage>>> {
+/// The pages of a column. Polars' own writer knows no differences between numbers, and compresses on
+/// one thread only.
+fn pages(
+    cells: &Column,
+    field: &ParquetType,
+    of: &Descriptor,
+    zstd: &mut packed::Compressor<'_>,
+) -> PolarsResult<Vec<CompressedPage>> {
+    let mut numbers = Numbers::default();
+    match cells.dtype() {
+        DataType::Int64 => {
+            let cells = cells.i64()?;
+            match cells.cont_slice() {
+                Ok(cells) => numbers.extend(cells.iter().copied()),
+                Err(_) => numbers.extend_some(cells.iter()),
+            }
+        }
+        DataType::UInt64 => {
+            let cells = cells.u64()?;
+            match cells.cont_slice() {
+                Ok(cells) => numbers.extend(cells.iter().map(|cell| cell.cast_signed())),
+                Err(_) => {
+                    numbers.extend_some(cells.iter().map(|cell| cell.map(u64::cast_signed)));
+                }
+            }
+        }
+        _ => return packed::compressed(encoded(cells, field)?, zstd),
+    }
+    packed::pages(&Packed::Numbers(&numbers), of, zstd)
+}
+
+/// The pages of a column as polars encodes them.
+fn encoded(cells: &Column, field: &ParquetType) -> PolarsResult<Vec<Page>> {
     let options = WriteOptions {
         statistics: StatisticsOptions::default(),
         version: Version::V1,
-        compression: CompressionOptions::Zstd(Some(ZstdLevel::try_new(1)?)),
+        compression: CompressionOptions::Uncompressed,
         data_page_size: None,
     };
-    let column = |(column, of): (&Column, &ParquetType)| {
-        let array = column.as_materialized_series().rechunk();
-        let array = array.to_arrow(0, CompatLevel::newest());
-        let encoding = match column.dtype() {
-            DataType::Boolean | DataType::Float64 => Encoding::Plain,
-            // Plain, too, where there turn out to be too many values for a dictionary.
-            _ => Encoding::RleDictionary,
-        };
-        let leaves = array_to_columns(array, of.clone(), options, &[encoding])?;
-        let pages = leaves.into_iter().flatten();
-        let pages = pages.map(|page| Ok(compress(page?, Vec::new(), options.compression)?));
-        pages.collect()
+    let encoding = match cells.dtype() {
+        DataType::String => Encoding::RleDictionary,
+        _ => Encoding::Plain,
     };
-    table.columns().iter().zip(fields).map(column).collect()
+    let array = cells.as_materialized_series().rechunk();
+    let array = array.to_arrow(0, CompatLevel::newest());
+    let leaves = array_to_columns(array, field.clone(), options, &[encoding])?;
+    leaves.into_iter().flatten().collect()
 }

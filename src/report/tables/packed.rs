@@ -14,14 +14,15 @@ use polars_parquet::parquet::encoding::hybrid_rle::Encoder;
 use polars_parquet::parquet::encoding::{Encoding, bitpacked, uleb128, zigzag_leb128};
 use polars_parquet::parquet::metadata::Descriptor;
 use polars_parquet::parquet::page::{
-    CompressedDataPage, CompressedDictPage, CompressedPage, DataPageHeader, DataPageHeaderV1,
+    CompressedDataPage, CompressedDictPage, CompressedPage, DataPage, DataPageHeader,
+    DataPageHeaderV1, DictPage, Page,
 };
 use polars_parquet::parquet::schema::types::{PhysicalType, PrimitiveLogicalType};
 use polars_parquet::parquet::statistics::{
     BinaryStatistics, ParquetStatistics, PrimitiveStatistics,
 };
 
-use zstd::bulk::Compressor;
+pub(super) use zstd::bulk::Compressor;
 
 use crate::table::{Packed, Shared};
 
@@ -378,33 +379,11 @@ struct Encoded {
 }
 
 impl Encoded {
-    /// Compressed, where that makes it smaller.
     fn pages(
         self,
         of: &Descriptor,
         zstd: &mut Compressor<'_>,
     ) -> PolarsResult<Vec<CompressedPage>> {
-        let words = match &self.dictionary {
-            Some((words, _)) => zstd.compress(words)?,
-            None => Vec::new(),
-        };
-        let data = zstd.compress(&self.data)?;
-        let long = self.data.len() + self.dictionary.as_ref().map_or(0, |(words, _)| words.len());
-        let is_worth_it = data.len() + words.len() + long / GAIN <= long;
-        let (compression, keep) = if is_worth_it {
-            (Compression::Zstd, true)
-        } else {
-            (Compression::Uncompressed, false)
-        };
-        let choose =
-            |plain: Vec<u8>, small: Vec<u8>| CowBuffer::Owned(if keep { small } else { plain });
-        let mut pages = Vec::new();
-        if let Some((plain, count)) = self.dictionary {
-            let bytes = plain.len();
-            let page =
-                CompressedDictPage::new(choose(plain, words), compression, bytes, count, false);
-            pages.push(CompressedPage::Dict(page));
-        }
         let header = DataPageHeader::V1(DataPageHeaderV1 {
             num_values: self.rows as i32,
             encoding: self.encoding.into(),
@@ -412,17 +391,72 @@ impl Encoded {
             repetition_level_encoding: Encoding::Rle.into(),
             statistics: Some(self.statistics),
         });
-        let bytes = self.data.len();
-        pages.push(CompressedPage::Data(CompressedDataPage::new(
-            header,
-            choose(self.data, data),
-            compression,
-            bytes,
-            of.clone(),
-            self.rows,
-        )));
-        Ok(pages)
+        let dictionary = self
+            .dictionary
+            .map(|(words, count)| Page::Dict(DictPage::new(CowBuffer::Owned(words), count, false)));
+        let data = CowBuffer::Owned(self.data);
+        let data = Page::Data(DataPage::new(header, data, of.clone(), self.rows));
+        compressed(dictionary.into_iter().chain([data]).collect(), zstd)
     }
+}
+
+/// The pages of a column, compressed where that makes them smaller.
+///
+/// # Errors
+/// When compression fails.
+pub(super) fn compressed(
+    pages: Vec<Page>,
+    zstd: &mut Compressor<'_>,
+) -> PolarsResult<Vec<CompressedPage>> {
+    let bytes = |page: &Page| match page {
+        Page::Data(page) => page.buffer().len(),
+        Page::Dict(page) => page.buffer.len(),
+    };
+    let small = pages.iter().map(|page| {
+        Ok(match page {
+            Page::Data(page) => zstd.compress(page.buffer())?,
+            Page::Dict(page) => zstd.compress(&page.buffer)?,
+        })
+    });
+    let small: Vec<Vec<u8>> = small.collect::<PolarsResult<_>>()?;
+    let long: usize = pages.iter().map(bytes).sum();
+    let short: usize = small.iter().map(Vec::len).sum();
+    // One way for all pages of a column.
+    let is_worth_it = short + long / GAIN <= long;
+    let compression = if is_worth_it {
+        Compression::Zstd
+    } else {
+        Compression::Uncompressed
+    };
+    let choose = |plain, small| {
+        if is_worth_it {
+            CowBuffer::Owned(small)
+        } else {
+            plain
+        }
+    };
+    let pages = pages.into_iter().zip(small);
+    let pages = pages.map(|(page, small)| {
+        let bytes = bytes(&page);
+        match page {
+            Page::Dict(page) => CompressedPage::Dict(CompressedDictPage::new(
+                choose(page.buffer, small),
+                compression,
+                bytes,
+                page.num_values,
+                page.is_sorted,
+            )),
+            Page::Data(mut page) => CompressedPage::Data(CompressedDataPage::new(
+                page.header().clone(),
+                choose(CowBuffer::Owned(std::mem::take(page.buffer_mut())), small),
+                compression,
+                bytes,
+                page.descriptor.clone(),
+                page.num_rows().unwrap_or(0),
+            )),
+        }
+    });
+    Ok(pages.collect())
 }
 
 #[cfg(test)]

@@ -40,8 +40,8 @@ const PREFIX_PACKETS: u64 = 200_000;
 struct Workload {
     name: &'static str,
     synth: Synth,
-    /// Rows of `--segments` are timed, too.
-    rows: bool,
+    /// Results are timed, too, by these commands.
+    results: &'static [&'static str],
     /// What it holds is looked at, too.
     memory: bool,
 }
@@ -61,7 +61,11 @@ fn workloads(packets: u64) -> Vec<Workload> {
     let work = |name, synth| Workload {
         name,
         synth,
-        rows: name == MIX,
+        results: match name {
+            MIX => &[TABLES, TABLES_ON_TWO, TABLES_AND_ROWS],
+            MANY | MILLION => &[TABLES_ON_TWO],
+            _ => &[],
+        },
         memory: name == ELEPHANTS || name == ELEPHANTS_LONG || name == MANY,
     };
     let snapped = |profile, packets| Synth::new(profile, packets).snapped();
@@ -124,10 +128,10 @@ fn run(packets: u64, rounds: usize) -> Result<String, String> {
         let records = truth.records;
         let commands = whole_file(&tool, &file);
         let mut whole = measure::take_turns(&commands, rounds)?;
-        if workload.rows {
-            // Apart: what they hold goes back to the system, and who comes next would wait for it again.
-            whole.extend(measure::take_turns(&tables(&tool, &file, &folder), rounds)?);
-        }
+        let mut tables = tables(&tool, &file, &folder);
+        tables.retain(|command| workload.results.contains(&command.name));
+        // Apart: what they hold goes back to the system, and who comes next would wait for it again.
+        whole.extend(measure::take_turns(&tables, rounds)?);
         let anonymous_bytes = if workload.memory {
             let command = find(&commands, TWO_THREADS);
             command.map_or(Ok(0), |command| measure::anonymous_bytes(&command.words))?
@@ -214,6 +218,7 @@ const CAT: &str = "`cat FILE`";
 const ONE_THREAD: &str = "`ccanalyze FILE -q -t 1`";
 const TWO_THREADS: &str = "`ccanalyze FILE -q -t 2`";
 const TABLES: &str = "`ccanalyze FILE -q -t 1 --no-charts -o …`";
+const TABLES_ON_TWO: &str = "`ccanalyze FILE -q -t 2 --no-charts -o …`";
 const TABLES_AND_ROWS: &str = "`ccanalyze FILE -q -t 1 --no-charts -o … --segments …`";
 const TCPTRACE: &str = "`tcptrace -n -l -r FILE`";
 const TSHARK: &str = "`tshark -r FILE -T fields -e tcp.analysis…`";
@@ -224,10 +229,14 @@ fn tables(tool: &Path, file: &Path, folder: &Path) -> Vec<Command> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let (tool, path) = (text(tool), text(file));
     let (results, rows) = (text(&results), text(&rows));
-    let words = [&tool, &path, "-q", "-t", "1", "--no-charts", "-o", &results];
-    let more = [&words[..], &["--segments", &rows]].concat();
+    let on = |threads| {
+        let words = [&tool, &path, "-q", "-t", threads, "--no-charts", "-o"];
+        [&words[..], &[&results]].concat()
+    };
+    let more = [&on("1")[..], &["--segments", &rows]].concat();
     vec![
-        command(TABLES, file, &words),
+        command(TABLES, file, &on("1")),
+        command(TABLES_ON_TWO, file, &on("2")),
         command(TABLES_AND_ROWS, file, &more),
     ]
 }

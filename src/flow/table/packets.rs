@@ -110,8 +110,8 @@ impl Young {
 /// The packets of all young connections of a table.
 #[derive(Debug, Default)]
 pub(super) struct PacketStore {
-    /// All of the same length.
-    pieces: Vec<Vec<Kept>>,
+    /// Pointers that fit into the cache, as each packet asks for one.
+    pieces: Vec<Box<[Kept; PIECE_PACKETS]>>,
     /// Packets of the pieces that are in runs, free ones among them.
     used: usize,
     /// Runs that are free, by their length in units less one.
@@ -162,7 +162,7 @@ impl PacketStore {
         let start = u32::try_from(self.used).ok()?;
         self.used += packets;
         if self.used > self.pieces.len() * PIECE_PACKETS {
-            self.pieces.push(vec![Kept::NOTHING; PIECE_PACKETS]);
+            self.pieces.push(Box::new([Kept::NOTHING; PIECE_PACKETS]));
         }
         Some(start)
     }

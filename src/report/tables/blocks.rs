@@ -22,8 +22,8 @@ use crate::table::{Block, Blocks, Numbers, Packed};
 #[derive(Debug)]
 pub struct Workers {
     threads: Option<usize>,
-    /// Of what is small there is no need for them.
-    pool: OnceLock<ThreadPool>,
+    /// Of what is small there is no need for them. `None` where there are no threads to be had.
+    pool: OnceLock<Option<ThreadPool>>,
 }
 
 impl Workers {
@@ -36,16 +36,11 @@ impl Workers {
         }
     }
 
-    pub(super) fn pool(&self) -> PolarsResult<&ThreadPool> {
-        if self.pool.get().is_none() {
-            let builder = ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0));
-            let pool = builder.build();
-            let pool = pool.map_err(|error| polars_err!(ComputeError: "{error}"))?;
-            // Another thread's will do.
-            let _ = self.pool.set(pool);
-        }
-        let pool = self.pool.get();
-        pool.ok_or_else(|| polars_err!(ComputeError: "no threads"))
+    /// `None` where there are no threads to be had: the slow way is still a way.
+    pub(super) fn pool(&self) -> Option<&ThreadPool> {
+        let threads = self.threads.unwrap_or(0);
+        let build = || ThreadPoolBuilder::new().num_threads(threads).build().ok();
+        self.pool.get_or_init(build).as_ref()
     }
 }
 
@@ -94,18 +89,19 @@ fn each<'a, W: Sync, T: Send>(
         let encoded = encode(writer, first.into_frame())?;
         return write(writer, encoded);
     };
-    let pool = workers.pool()?;
+    let pool = workers.pool();
+    let at_a_time = pool.map_or(1, ThreadPool::current_num_threads);
     let mut blocks = [first, second].into_iter().chain(blocks);
     loop {
-        let group = blocks.by_ref().take(pool.current_num_threads());
-        let group: Vec<Block<'_>> = group.collect();
+        let group: Vec<Block<'_>> = blocks.by_ref().take(at_a_time).collect();
         if group.is_empty() {
             return Ok(());
         }
-        let encoded: Vec<PolarsResult<T>> = pool.install(|| {
-            let frames = group.into_par_iter().map(Block::into_frame);
-            frames.map(|table| encode(writer, table)).collect()
-        });
+        let encode = |block: Block<'_>| encode(writer, block.into_frame());
+        let encoded: Vec<PolarsResult<T>> = match pool {
+            Some(pool) => pool.install(|| group.into_par_iter().map(encode).collect()),
+            None => group.into_iter().map(encode).collect(),
+        };
         for block in encoded {
             write(writer, block?)?;
         }
@@ -200,4 +196,45 @@ fn encoded(cells: &Column, field: &ParquetType) -> PolarsResult<Vec<Page>> {
     let array = array.to_arrow(0, CompatLevel::newest());
     let leaves = array_to_columns(array, field.clone(), options, &[encoding])?;
     leaves.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fill_with_segments;
+    use super::*;
+    use crate::Analysis;
+    use crate::analyze::Config;
+    use crate::table::SegmentTable;
+
+    #[test]
+    fn without_threads_tables_are_written_all_the_same() {
+        let config = Config {
+            segments: true,
+            ..Config::default()
+        };
+        let analysis = Analysis::of(["testdata/captures/drop-one.pcap"], &config);
+        let table = SegmentTable::of(&analysis);
+        let folder = tempfile::tempdir().unwrap();
+        let metadata = Metadata::new();
+        let written = |workers: &Workers| {
+            let begin = |name| Pending::create(&folder.path().join(name)).unwrap();
+            ["blocks.parquet", "blocks.csv", "segments.parquet"].map(|name| {
+                let mut pending = begin(name);
+                if name == "segments.parquet" {
+                    fill_with_segments(&analysis, &mut pending, &metadata, workers).unwrap();
+                } else {
+                    fill_with_blocks(table.blocks(50), &mut pending, &metadata, workers).unwrap();
+                }
+                std::fs::read(pending.commit().unwrap()).unwrap()
+            })
+        };
+        assert!(table.blocks(50).count() > 3);
+        let none = Workers {
+            threads: None,
+            pool: OnceLock::from(None),
+        };
+        let some = Workers::new(Some(3));
+        assert!(written(&none) == written(&some));
+        assert!(none.pool().is_none() && some.pool().is_some());
+    }
 }

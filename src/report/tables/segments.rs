@@ -5,6 +5,7 @@ use std::io::Write;
 use polars::prelude::*;
 use polars_parquet::parquet::metadata::Descriptor;
 use polars_parquet::parquet::page::CompressedPage;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::{
@@ -41,7 +42,7 @@ fn write_groups<W: Write + Send>(
     metadata: &Metadata,
     workers: &Workers,
 ) -> PolarsResult<()> {
-    let pool = workers.pool()?;
+    let pool = workers.pool();
     let table = SegmentTable::of(analysis);
     let mut writer = parquet(out, metadata).batched(SegmentTable::empty().schema())?;
     let columns: Vec<Descriptor> = writer
@@ -50,7 +51,7 @@ fn write_groups<W: Write + Send>(
         .iter()
         .map(|column| column.descriptor.clone())
         .collect();
-    let at_a_time = pool.current_num_threads();
+    let at_a_time = pool.map_or(1, ThreadPool::current_num_threads);
     let mut rows = table.rows();
     let mut refill = |groups: &mut [SegmentGroup]| {
         for group in groups {
@@ -70,13 +71,15 @@ fn write_groups<W: Write + Send>(
     following.resize_with(at_a_time, SegmentGroup::default);
     refill(&mut groups);
     while groups.first().is_some_and(|group| !group.is_empty()) {
-        let full = || groups.par_iter().filter(|group| !group.is_empty());
-        let ((), encoded) = pool.install(|| {
-            rayon::join(
-                || refill(&mut following),
-                || full().map(encode).collect::<Vec<_>>(),
-            )
-        });
+        let is_full = |group: &&SegmentGroup| !group.is_empty();
+        let encoded: Vec<_> = if let Some(pool) = pool {
+            let full = groups.par_iter().filter(is_full);
+            let encode = || full.map(encode).collect();
+            pool.install(|| rayon::join(|| refill(&mut following), encode).1)
+        } else {
+            refill(&mut following);
+            groups.iter().filter(is_full).map(encode).collect()
+        };
         for pages in encoded {
             let (rows, pages) = pages?;
             writer.write_row_group(rows, &pages)?;

@@ -47,6 +47,9 @@ pub(super) struct Memory {
     /// Of what is counted here: a fifth is left for windows, tables in the making, and what the
     /// allocator needs.
     limit_bytes: u64,
+    /// Beyond it something is given up: the limit or, where what cannot be given up comes near it or is more, a
+    /// quarter of the limit beyond that. All would be looked through for what is left, again and again.
+    give_up_bytes: u64,
     /// Position of the record before which it is looked at next.
     next_look: u64,
     given_up: GivenUp,
@@ -54,8 +57,10 @@ pub(super) struct Memory {
 
 impl Memory {
     pub(super) fn new(memory_bytes: u64) -> Self {
+        let limit_bytes = memory_bytes / 5 * 4;
         let mut memory = Self {
-            limit_bytes: memory_bytes / 5 * 4,
+            limit_bytes,
+            give_up_bytes: limit_bytes,
             next_look: 0,
             given_up: GivenUp::default(),
         };
@@ -77,14 +82,15 @@ impl Memory {
         tables: &mut [FlowTable<Recorder<SEGMENTS>>],
     ) {
         let mut held = held_bytes(tables);
-        if held > self.limit_bytes {
+        if held > self.give_up_bytes {
             held = self.give_up(tables, held);
+            self.give_up_bytes = self.limit_bytes.max(held + self.limit_bytes / 4);
         }
         self.look_again_after(held);
     }
 
     fn look_again_after(&mut self, held_bytes: u64) {
-        let records = self.limit_bytes.saturating_sub(held_bytes) / RECORD_GROWTH_BYTES;
+        let records = self.give_up_bytes.saturating_sub(held_bytes) / RECORD_GROWTH_BYTES;
         // Where the limit is small, so are the steps.
         let least = (self.limit_bytes / RECORD_GROWTH_BYTES / 8).clamp(64, RECORDS_MAX);
         self.next_look += records.clamp(least, RECORDS_MAX);
@@ -115,8 +121,15 @@ impl Memory {
             self.drop_details(tables, held - target);
             held = held_bytes(tables);
         }
-        if held > target {
-            tables.par_iter_mut().for_each(FlowTable::put_away_quarter);
+        // Records of results stay. Where it is them that are too many, putting away what takes no more than its
+        // record would only make more of them, and so would what goes on; but what takes more is bounded.
+        while held > target {
+            let excess: u64 = tables.iter().map(|table| table.excess_bytes() as u64).sum();
+            let is_enough = held.saturating_sub(excess) <= target && excess > 0;
+            if !is_enough && excess <= self.limit_bytes / 4 {
+                break;
+            }
+            tables.par_iter_mut().for_each(FlowTable::put_away_excess);
             held = held_bytes(tables);
         }
         self.given_up.connections += put_away(tables) - before;

@@ -144,6 +144,12 @@ impl HalfOpen {
         self.with_payload
     }
 
+    /// Memory that would be free without them, in bytes: of those with payload as much or more would be
+    /// kept.
+    pub(super) fn excess_bytes(&self) -> usize {
+        (self.begun.len() - self.with_payload) * size_of::<Begun>()
+    }
+
     /// When those with payload were captured, and how much they have.
     pub(super) fn payloads(&self) -> impl Iterator<Item = (CaptureTime, u32)> {
         let all = self.begun.iter();

@@ -26,7 +26,11 @@ fn data(number: u16, turn: u32, len: u16, at_ms: u32) -> Packet {
 
 /// 600 connections that each send in 30 bins; the higher the number, the more.
 fn talkers() -> Vec<u8> {
-    let packets: Vec<Packet> = (0..30)
+    talking(30)
+}
+
+fn talking(turns: u32) -> Vec<u8> {
+    let packets: Vec<Packet> = (0..turns)
         .flat_map(|turn| (0..600).map(move |number| data(number, turn, 10 + number, 1000 * turn)))
         .collect();
     pcap(&packets)
@@ -112,7 +116,7 @@ fn series_of_the_smallest_flows_are_given_up_and_no_count() {
 #[test]
 fn what_is_given_up_depends_on_the_capture_alone() {
     let bytes = talkers();
-    for (memory_bytes, segments) in [(1_200_000, false), (5_000_000, true)] {
+    for (memory_bytes, segments) in [(1_200_000, false), (2_500_000, true)] {
         let told = |piece, threads| {
             let capture = analyze(&bytes, memory_bytes, piece, threads, segments);
             let flows: Vec<_> = capture
@@ -165,6 +169,39 @@ fn connections_that_are_silent_are_put_away_before_series_are_given_up() {
         assert!(!(talks && flow.connection.cut_by_limit));
         assert_eq!(flow.dir(), Direction::Forward);
     }
+}
+
+#[test]
+fn where_records_alone_are_too_many_no_connection_is_put_away_in_vain() {
+    // The packets of none take more than its record will, and 600 records take more than there is.
+    let bytes = talking(20);
+    let all = analyze(&bytes, u64::MAX, usize::MAX, 1, false);
+    for memory_bytes in [1000, 100_000, 400_000] {
+        let few = analyze(&bytes, memory_bytes, usize::MAX, 2, false);
+        assert_eq!(few.given_up.flows_without_series, 600);
+        assert_eq!((few.given_up.connections, few.connections_total), (0, 600));
+        assert_eq!(counts(&few), counts(&all));
+    }
+}
+
+#[test]
+fn connections_that_hold_much_are_put_away_and_no_packet_is_lost() {
+    // 40 that are never answered: 3000 segments in flight each, which take a hundred times what their
+    // record does.
+    let turns = 0..3000;
+    let packets: Vec<Packet> = turns
+        .flat_map(|turn| (0..40).map(move |number| data(number, turn, 100, turn)))
+        .collect();
+    let bytes = pcap(&packets);
+    let told = |memory_bytes| {
+        let capture = analyze(&bytes, memory_bytes, usize::MAX, 2, false);
+        let packets = capture.flows().map(|flow| flow.summary().data_packets);
+        (capture.given_up.connections, packets.sum::<u64>())
+    };
+    assert_eq!(told(u64::MAX), (0, 120_000));
+    let (put_away, packets) = told(2_000_000);
+    assert!((40..4000).contains(&put_away), "{put_away}");
+    assert_eq!(packets, 120_000);
 }
 
 #[test]

@@ -85,15 +85,37 @@ impl<O: Observer> FlowTable<O> {
         self.shrink();
     }
 
-    /// Puts away a quarter of the connections: first those without payload, then those that have
-    /// been silent longest.
-    pub fn put_away_quarter(&mut self) {
-        if !self.flows.is_empty() {
-            self.make_room();
-        }
-        for packets in self.half_open.take_quarter() {
-            self.put_away(&packets, true);
-        }
+    /// Memory that would be free if all connections alive were put away, in bytes: what they hold beyond
+    /// what is kept of them then, whatever can be given up of that.
+    #[must_use]
+    pub fn excess_bytes(&self) -> usize {
+        let alive = 0..self.flows.len();
+        alive.map(|index| self.excess_of(index)).sum::<usize>() + self.half_open.excess_bytes()
+    }
+
+    fn excess_of(&self, index: usize) -> usize {
+        let head = &self.heads[index];
+        let (held, kept) = match &self.flows[index] {
+            None => (head.young.memory_bytes(), head.expected_bytes::<O>().0),
+            Some(flow) => {
+                let held = size_of::<Flow<O::Flow>>() + flow.connection.memory_bytes();
+                let kept = if flow.connection.has_payload() {
+                    O::expected_bytes(0).0
+                } else {
+                    0
+                };
+                (held, kept)
+            }
+        };
+        held.saturating_sub(kept) + head.syns.capacity() * size_of::<Segment>()
+    }
+
+    /// Puts away a quarter of the connections that hold more than what is kept of them: first those without
+    /// payload, then those that have been silent longest. Of the others nothing would be free, and when
+    /// they go on they would be kept once more.
+    pub fn put_away_excess(&mut self) {
+        self.make_room_among(|table, index| table.excess_of(index) > 0);
+        self.put_away_half_open();
         self.shrink();
     }
 

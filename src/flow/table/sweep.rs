@@ -1,6 +1,6 @@
 //! The table's clock, and connections put away as it goes on or when there are too many.
 
-use super::{Flow, FlowTable, Head, Observer};
+use super::{FlowTable, Observer};
 use crate::time::CaptureTime;
 
 /// How far one record can move the table's clock, in ns of capture time.
@@ -79,25 +79,30 @@ impl<O: Observer> FlowTable<O> {
     /// Puts away a quarter of the connections: first those without payload, then those that have
     /// been silent longest.
     pub(super) fn make_room(&mut self) {
-        let rank = |head: &Head, flow: &Option<Box<Flow<O::Flow>>>| {
-            let has_payload = flow.as_ref().map_or_else(
+        self.make_room_among(|_, _| true);
+    }
+
+    /// The same of those that are `wanted`.
+    pub(super) fn make_room_among(&mut self, wanted: impl Fn(&Self, usize) -> bool) {
+        let rank = |table: &Self, index: usize| {
+            let head = &table.heads[index];
+            let has_payload = table.flows[index].as_ref().map_or_else(
                 || head.young.payload_bytes() > 0,
                 |flow| flow.connection.has_payload(),
             );
             (has_payload, head.last_at)
         };
-        let mut ranks: Vec<(bool, CaptureTime)> = self
-            .heads
-            .iter()
-            .zip(&self.flows)
-            .map(|(head, flow)| rank(head, flow))
-            .collect();
+        let alive = (0..self.flows.len()).filter(|&index| wanted(self, index));
+        let mut ranks: Vec<(bool, CaptureTime)> = alive.map(|index| rank(self, index)).collect();
+        if ranks.is_empty() {
+            return;
+        }
         let quarter = ranks.len() / 4;
         let (_, &mut limit, _) = ranks.select_nth_unstable(quarter);
         let mut index = self.flows.len();
         while index > 0 {
             index -= 1;
-            if rank(&self.heads[index], &self.flows[index]) <= limit {
+            if rank(self, index) <= limit && wanted(self, index) {
                 self.close(index, true);
             }
         }

@@ -7,7 +7,7 @@ use super::blocks::{self, Blocks};
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::metric::{self, Balance};
-use crate::observe::Bin;
+use crate::observe::{Bin, Bins};
 
 /// What a row is made of.
 pub(super) struct BinRow<'a> {
@@ -26,12 +26,13 @@ struct OfFlow<'a> {
     addresses: Addresses,
 }
 
-/// Some bins of a flow that follow each other.
-#[derive(Clone, Copy)]
+/// The first `len` of some bins of a flow.
+#[derive(Clone)]
 struct Part<'a> {
     capture: &'a CaptureAnalysis,
     flow: Flow<'a>,
-    bins: (usize, usize),
+    bins: Bins<'a>,
+    len: usize,
 }
 
 /// The table, block by block.
@@ -39,55 +40,67 @@ pub(super) fn blocks<'a>(analysis: &'a Analysis, config: &'a Config) -> Blocks<'
     let rows_max = blocks::rows_max(columns().len());
     let captures = analysis.captures.iter();
     let mut parts = captures
-        .flat_map(|capture| {
-            capture.flows().map(move |flow| Part {
-                capture,
-                flow,
-                bins: (0, flow.record.series.bins().len()),
-            })
-        })
-        .filter(|part| part.bins.1 > 0);
+        .flat_map(|capture| capture.flows().map(move |flow| Part::of(capture, flow)))
+        .filter(|part| part.len > 0);
     let mut rest: Option<Part<'a>> = None;
     let groups = std::iter::from_fn(move || {
         let (mut group, mut room): (Vec<Part<'a>>, usize) = (Vec::new(), rows_max);
         while room > 0
-            && let Some(part) = rest.take().or_else(|| parts.next())
+            && let Some(mut part) = rest.take().or_else(|| parts.next())
         {
-            let (start, end) = part.bins;
-            let cut = end.min(start.saturating_add(room));
-            room -= cut - start;
-            group.push(Part {
-                bins: (start, cut),
-                ..part
-            });
-            rest = (cut < end).then_some(Part {
-                bins: (cut, end),
-                ..part
-            });
+            let first = part.split_off(room);
+            room -= first.len;
+            group.push(first);
+            rest = (part.len > 0).then_some(part);
         }
         (!group.is_empty()).then_some(group)
     });
     blocks::of_groups(columns, groups, |group| {
-        let parts = group.iter();
+        let parts = group.into_iter();
         parts.flat_map(|part| part.rows(config)).collect()
     })
 }
 
 impl<'a> Part<'a> {
-    fn rows(&self, config: &'a Config) -> impl Iterator<Item = BinRow<'a>> + use<'a> {
+    /// All bins of a flow.
+    fn of(capture: &'a CaptureAnalysis, flow: Flow<'a>) -> Self {
+        let bins = flow.record.series.bins();
+        Self {
+            capture,
+            flow,
+            len: bins.len(),
+            bins,
+        }
+    }
+
+    /// Takes off the first bins, `len_max` at most and at least one.
+    fn split_off(&mut self, len_max: usize) -> Self {
+        let first = Self {
+            len: self.len.min(len_max),
+            ..self.clone()
+        };
+        self.len -= first.len;
+        // Each is behind the one before, so those in between are gone through: once.
+        if self.len > 0 {
+            self.bins.nth(first.len - 1);
+        }
+        first
+    }
+
+    fn rows(self, config: &'a Config) -> impl Iterator<Item = BinRow<'a>> + use<'a> {
         let Self {
             capture,
             flow,
-            bins: (start, end),
-        } = *self;
+            bins,
+            len,
+        } = self;
         let addresses = Addresses::of(&flow);
         let of = Rc::new(OfFlow {
             capture,
             flow,
             addresses,
         });
-        let bins = flow.record.series.bins().skip(start).take(end - start);
-        bins.map(move |bin| BinRow {
+        bins.take(len).map(move |bin| BinRow {
             of: Rc::clone(&of),
             bin,
             config,

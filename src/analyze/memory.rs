@@ -125,7 +125,7 @@ impl Memory {
         // record would only make more of them, and so would what goes on; but what takes more is bounded.
         while held > target {
             let excess: u64 = tables.iter().map(|table| table.excess_bytes() as u64).sum();
-            let is_enough = held.saturating_sub(excess) <= target && excess > 0;
+            let is_enough = held.saturating_sub(excess) <= target;
             if !is_enough && excess <= self.limit_bytes / 4 {
                 break;
             }

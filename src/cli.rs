@@ -150,7 +150,7 @@ fn write(
         }
         siblings.push((results.flows, all.flows()));
         for (mut pending, table) in siblings {
-            tables::fill_with_blocks(table, &mut pending, metadata, &workers)?;
+            tables::fill(table, &mut pending, metadata, &workers)?;
             complete.push(pending);
         }
     }

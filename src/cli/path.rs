@@ -15,7 +15,7 @@ use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart;
-use crate::report::tables::{Metadata, Workers, fill_with_blocks};
+use crate::report::tables::{Metadata, Workers, fill};
 use crate::report::{OutputFolder, Pending, terminal};
 use crate::table::PathTables;
 
@@ -310,7 +310,7 @@ impl Outputs {
         wanted.extend(self.packets.map(|pending| (pending, tables.packets())));
         let workers = Workers::new(None);
         for (mut pending, table) in wanted {
-            fill_with_blocks(table, &mut pending, &metadata, &workers)?;
+            fill(table, &mut pending, &metadata, &workers)?;
             complete.push(pending);
         }
         if let Some(folder) = &self.charts {

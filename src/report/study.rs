@@ -41,7 +41,7 @@ pub fn write_tables(
 ) -> Result<Vec<PathBuf>, ReportError> {
     let mut written = Vec::new();
     let names: Vec<String> = tables.iter().map(|table| table.name.clone()).collect();
-    for mut table in tables {
+    for table in tables {
         for (ending, content) in [("md", text::markdown(&table)), ("tex", text::latex(&table))] {
             let path = folder.join(format!("{}.{ending}", table.name));
             let mut pending = Pending::create(&path)?;
@@ -52,7 +52,7 @@ pub fn write_tables(
         }
         for ending in ["csv", "parquet"] {
             let pending = Pending::create(&folder.join(format!("{}.{ending}", table.name)))?;
-            written.push(tables::write(&mut table.frame, pending, metadata)?);
+            written.push(tables::write(&table.frame, pending, metadata)?);
         }
     }
     remove_older(folder, &names)?;

@@ -12,7 +12,7 @@ use polars::prelude::*;
 
 use super::{Pending, ReportError};
 
-pub use blocks::{Workers, fill_with_blocks};
+pub use blocks::{Workers, fill};
 pub use segments::fill_with_segments;
 
 /// A format that tables are written in.
@@ -66,34 +66,13 @@ pub type Metadata = Vec<(String, String)>;
 /// # Errors
 /// As [`fill`], and when it cannot be put there.
 pub fn write(
-    table: &mut DataFrame,
+    table: &DataFrame,
     mut pending: Pending,
     metadata: &Metadata,
 ) -> Result<PathBuf, ReportError> {
-    fill(table, &mut pending, metadata)?;
+    let workers = Workers::new(None);
+    fill(table.into(), &mut pending, metadata, &workers)?;
     pending.commit()
-}
-
-/// Writes one table into a file that was begun, in the format its name asks for, to the last byte;
-/// it still has to be put in its place.
-///
-/// # Errors
-/// [`ReportError`] with the path, when the file or the format's writer fails.
-pub fn fill(
-    table: &mut DataFrame,
-    pending: &mut Pending,
-    metadata: &Metadata,
-) -> Result<(), ReportError> {
-    let path = pending.path().to_path_buf();
-    let format = TableFormat::of(&path)?;
-    let written = match format {
-        TableFormat::Parquet => parquet(&mut *pending, metadata).finish(table).map(drop),
-        TableFormat::Csv => csv(&mut *pending, true).finish(table),
-        TableFormat::JsonLines => json_lines(table, &mut *pending),
-        TableFormat::Arrow => write_arrow(table, &mut *pending, metadata),
-    };
-    written.map_err(|error| failure(path, error))?;
-    pending.complete()
 }
 
 /// Gives up a file that was begun for a table without rows, and removes the one that an earlier run
@@ -123,14 +102,10 @@ fn failure(path: PathBuf, error: PolarsError) -> ReportError {
     }
 }
 
-/// Rows in a group: enough to compress well, few enough to be read in parts.
-const ROW_GROUP_ROWS: usize = 1 << 17;
-
+/// Pages come to it encoded and compressed.
 fn parquet<W: Write>(out: W, metadata: &Metadata) -> ParquetWriter<W> {
-    ParquetWriter::new(out)
-        .with_compression(ParquetCompression::Zstd(None))
-        .with_row_group_size(Some(ROW_GROUP_ROWS))
-        .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata.clone())))
+    let metadata = KeyValueMetadata::from_static(metadata.clone());
+    ParquetWriter::new(out).with_key_value_metadata(Some(metadata))
 }
 
 fn csv<W: Write>(out: W, header: bool) -> CsvWriter<W> {

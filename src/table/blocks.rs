@@ -66,6 +66,21 @@ impl<'a> Iterator for Blocks<'a> {
     }
 }
 
+impl<'a> From<&'a DataFrame> for Blocks<'a> {
+    /// Parts of a table that is there already.
+    fn from(table: &'a DataFrame) -> Self {
+        let rows_max = rows_max(table.width());
+        let starts = (0..table.height()).step_by(rows_max);
+        let blocks = starts.map(move |start| Block {
+            make: Box::new(move || table.slice(start as i64, rows_max)),
+        });
+        Self {
+            empty: table.clear(),
+            blocks: Box::new(blocks),
+        }
+    }
+}
+
 impl std::fmt::Debug for Blocks<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Blocks")

@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{CaptureInput, Config, Watch};
+use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Watch};
 use ccanalyze::capture::CaptureSource;
 use ccanalyze::report::Pending;
-use ccanalyze::report::tables::{Workers, fill_with_blocks};
+use ccanalyze::report::tables::{Workers, fill};
 use ccanalyze::table::{Blocks, RunTables, Tables};
 use polars::prelude::*;
 
@@ -34,7 +34,7 @@ fn file<'a>(folder: &Path, name: &str, blocks: impl Fn() -> Blocks<'a>) -> Vec<u
         let mut pending = Pending::create(&folder.join(name)).unwrap();
         let metadata = vec![("key".to_owned(), "value".to_owned())];
         let workers = Workers::new(Some(threads));
-        fill_with_blocks(blocks(), &mut pending, &metadata, &workers).unwrap();
+        fill(blocks(), &mut pending, &metadata, &workers).unwrap();
         fs::read(pending.commit().unwrap()).unwrap()
     });
     assert!(others.iter().all(|other| *other == alone), "{name}");
@@ -73,7 +73,17 @@ fn a_table_of_many_blocks_is_written_as_one() {
     assert_eq!(whole.flows.height(), 26_003);
     assert_eq!(whole.series.height(), 26_000 + 3 * 50_000);
     assert!(tables.flows().count() > 2 && tables.series().count() > 2);
-    check(whole.flows, || tables.flows());
+    // What is cut into blocks and put together again has every row once, as the analysis tells them.
+    let flows = || analysis.captures.iter().flat_map(CaptureAnalysis::flows);
+    let ports = flows().map(|flow| u64::from(flow.ends().0.port()));
+    let src_ports = whole.flows.column("src_port").unwrap().u64().unwrap();
+    assert!(src_ports.iter().flatten().eq(ports));
+    let bins = flows().flat_map(|flow| flow.record.series.bins());
+    let indices = whole.series.column("bin").unwrap().i64().unwrap();
+    assert!(indices.iter().flatten().eq(bins.map(|bin| bin.index)));
+    // Made block by block, and parts of what is there already.
+    check(whole.flows.clone(), || tables.flows());
+    check(whole.flows.clone(), || Blocks::from(&whole.flows));
     check(whole.series, || tables.series());
     // No rows, and so no blocks: what a table is called by is written all the same.
     assert_eq!((whole.pings.height(), tables.pings().count()), (0, 0));

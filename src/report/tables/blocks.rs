@@ -44,12 +44,13 @@ impl Workers {
     }
 }
 
-/// Writes a table into a file that was begun, as [`fill`](super::fill) does, but never holds more of it
-/// than a block for each of the workers; of an Arrow file all.
+/// Writes a table into a file that was begun, in the format its name asks for, to the last byte; it still
+/// has to be put in its place. No more of it is held than a block for each of the workers; of an Arrow
+/// file all.
 ///
 /// # Errors
-/// As [`fill`](super::fill).
-pub fn fill_with_blocks(
+/// [`ReportError`] with the path, when the file or the format's writer fails.
+pub fn fill(
     blocks: Blocks<'_>,
     pending: &mut Pending,
     metadata: &Metadata,
@@ -73,7 +74,7 @@ pub fn fill_with_blocks(
     pending.complete()
 }
 
-/// Calls `encode` with each block, on so many threads, and `write` with what that gave, in order.
+/// Calls `encode` with each block, on the workers, and `write` with what that gave, in order.
 fn each<'a, W: Sync, T: Send>(
     mut blocks: impl Iterator<Item = Block<'a>>,
     workers: &Workers,
@@ -223,7 +224,7 @@ mod tests {
                 if name == "segments.parquet" {
                     fill_with_segments(&analysis, &mut pending, &metadata, workers).unwrap();
                 } else {
-                    fill_with_blocks(table.blocks(50), &mut pending, &metadata, workers).unwrap();
+                    fill(table.blocks(50), &mut pending, &metadata, workers).unwrap();
                 }
                 std::fs::read(pending.commit().unwrap()).unwrap()
             })

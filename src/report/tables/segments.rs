@@ -8,17 +8,17 @@ use polars_parquet::parquet::page::CompressedPage;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::{
-    Metadata, Pending, ROW_GROUP_ROWS, ReportError, TableFormat, Workers, failure,
-    fill_with_blocks, packed, parquet,
-};
+use super::{Metadata, Pending, ReportError, TableFormat, Workers, failure, fill, packed, parquet};
 use crate::analyze::Analysis;
 use crate::table::{SegmentGroup, SegmentTable};
 
-/// Writes the table of a run's segments into a file that was begun, as [`fill_with_blocks`] does.
+/// Rows in a group: enough to compress well, few enough to be read in parts.
+const ROW_GROUP_ROWS: usize = 1 << 17;
+
+/// Writes the table of a run's segments into a file that was begun, as [`fill`] does.
 ///
 /// # Errors
-/// As [`fill`](super::fill).
+/// As [`fill`].
 pub fn fill_with_segments(
     analysis: &Analysis,
     pending: &mut Pending,
@@ -28,7 +28,7 @@ pub fn fill_with_segments(
     let path = pending.path().to_path_buf();
     if TableFormat::of(&path)? != TableFormat::Parquet {
         let table = SegmentTable::of(analysis);
-        return fill_with_blocks(table.blocks(ROW_GROUP_ROWS), pending, metadata, workers);
+        return fill(table.blocks(ROW_GROUP_ROWS), pending, metadata, workers);
     }
     write_groups(analysis, &mut *pending, metadata, workers)
         .map_err(|error| failure(path, error))?;

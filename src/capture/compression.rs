@@ -1,14 +1,20 @@
 //! Decompression, bounded in memory, and with an early end told apart from an end.
 
+mod gzip_members;
+mod lz4_frames;
+mod zstd_frames;
+
 use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
-use lz4_flex::frame::FrameDecoder;
+
+use gzip_members::GzipMembers;
+use lz4_frames::Lz4Frames;
+use zstd_frames::ZstdFrames;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,19 +43,8 @@ const EXPANDED_BYTES_MIN: u64 = 1 << 30;
 /// long at most; beyond it is a stream that was made to be endless.
 const EXPANSION_MAX: u64 = 1000;
 
-/// What each lz4 frame counts as, beside what is in it: whatever that is, the decoder clears a block
-/// of up to 4 MiB for it first, which takes as long as to decompress so many bytes. Frames of less
-/// than 270 bytes each are a bomb made of time, once there are more than four thousand.
-const LZ4_FRAME_BYTES: u64 = 256 << 10;
-
 /// Memory the xz decoder may use, in bytes: its largest preset needs 65 MiB.
 const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
-
-/// Largest zstd window, as a power of two: 128 MiB, what the `zstd` command accepts by itself.
-const ZSTD_WINDOW_LOG_MAX: u32 = 27;
-
-const LZ4_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
-const LZ4_LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
 
 impl Compression {
     /// Tells by the first bytes of a file how it is compressed, if it is.
@@ -59,9 +54,7 @@ impl Compression {
             // Skippable frames are common to zstd and lz4; pzstd begins its files with one.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
-            _ if first.starts_with(&LZ4_MAGIC) || first.starts_with(&LZ4_LEGACY_MAGIC) => {
-                Some(Self::Lz4)
-            }
+            [0x04, 0x22, 0x4d, 0x18, ..] | [0x02, 0x21, 0x4c, 0x18, ..] => Some(Self::Lz4),
             _ => None,
         }
     }
@@ -81,11 +74,7 @@ impl Compression {
     ) -> io::Result<Box<dyn Read + Send>> {
         let consumed = Arc::new(AtomicU64::new(0));
         let cleared = Arc::new(AtomicU64::new(0));
-        let input = Counted {
-            input,
-            bytes: Arc::clone(&consumed),
-        };
-        let decoder = self.unbounded(input, &cleared)?;
+        let decoder = self.stream(counted(input, &consumed), &cleared)?;
         Ok(Box::new(Bounded {
             decoder,
             consumed,
@@ -95,20 +84,16 @@ impl Compression {
         }))
     }
 
-    /// `cleared` is what the decoder has counted for frames, beside what is in them.
-    fn unbounded<R: Read + Send + 'static>(
+    /// One decompressor of all of `input`. `cleared` is what it has counted for frames, beside what
+    /// is in them.
+    fn stream<R: BufRead + Send + 'static>(
         self,
         input: R,
         cleared: &Arc<AtomicU64>,
     ) -> io::Result<Box<dyn Read + Send>> {
-        let input = BufReader::with_capacity(INPUT_BYTES, input);
         Ok(match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(input)),
-            Self::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(input)?;
-                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                Box::new(decoder)
-            }
+            Self::Gzip => Box::new(GzipMembers::new(input)),
+            Self::Zstd => Box::new(ZstdFrames::new(input)?),
             Self::Xz => {
                 let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, CONCATENATED)?;
                 Box::new(XzDecoder::new_stream(input, stream))
@@ -129,13 +114,31 @@ impl fmt::Display for Compression {
     }
 }
 
-/// Counts the bytes of a compressed stream.
+/// Counts the bytes of a compressed stream as they are used, however many are read ahead.
 struct Counted<R> {
     input: R,
     bytes: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+fn counted<R: Read>(input: R, bytes: &Arc<AtomicU64>) -> Counted<BufReader<R>> {
+    Counted {
+        input: BufReader::with_capacity(INPUT_BYTES, input),
+        bytes: Arc::clone(bytes),
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.bytes.fetch_add(amount as u64, Ordering::Relaxed);
+        self.input.consume(amount);
+    }
+}
+
+impl<R: BufRead> Read for Counted<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buf)?;
         self.bytes.fetch_add(read as u64, Ordering::Relaxed);
@@ -165,120 +168,11 @@ impl Read for Bounded {
     }
 }
 
-/// Reads lz4 frames that follow each other, one decoder after the other.
-///
-/// The library's decoder answers `Ok(0)` at the end of a frame and at the end of the input alike,
-/// wherever that is; so the end of a frame is told here by whether the decoder ran into the end of
-/// the input to find it.
-struct Lz4Frames<R: Read> {
-    frame: Lz4Frame<R>,
-    cleared: Arc<AtomicU64>,
-}
-
-enum Lz4Frame<R: Read> {
-    Between(Watched<R>),
-    Inside(Box<FrameDecoder<Watched<R>>>),
-    Ended,
-}
-
-impl<R: Read> Lz4Frames<R> {
-    fn new(input: R, cleared: Arc<AtomicU64>) -> Self {
-        let first = io::Cursor::new(Vec::new());
-        let input = Watched {
-            input,
-            first,
-            ended: false,
-            has_end_marks: true,
-        };
-        Self {
-            frame: Lz4Frame::Between(input),
-            cleared,
-        }
-    }
-}
-
-impl<R: Read> Read for Lz4Frames<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if buf.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            // An error leaves `Ended` behind: nothing after it can be trusted.
-            match std::mem::replace(&mut self.frame, Lz4Frame::Ended) {
-                Lz4Frame::Ended => return Ok(0),
-                Lz4Frame::Between(input) => {
-                    if let Some(input) = next_lz4_frame(input)? {
-                        self.cleared.fetch_add(LZ4_FRAME_BYTES, Ordering::Relaxed);
-                        self.frame = Lz4Frame::Inside(Box::new(FrameDecoder::new(input)));
-                    }
-                }
-                Lz4Frame::Inside(mut decoder) => {
-                    let read = decoder.read(buf)?;
-                    if read > 0 {
-                        self.frame = Lz4Frame::Inside(decoder);
-                        return Ok(read);
-                    }
-                    let input = decoder.into_inner();
-                    if input.ended && input.has_end_marks {
-                        return Err(io::ErrorKind::UnexpectedEof.into());
-                    }
-                    self.frame = Lz4Frame::Between(input);
-                }
-            }
-        }
-    }
-}
-
-/// Skips skippable frames; `None` at the end of the input.
-fn next_lz4_frame<R: Read>(mut input: Watched<R>) -> io::Result<Option<Watched<R>>> {
-    loop {
-        let mut magic = Vec::with_capacity(4);
-        input.by_ref().take(4).read_to_end(&mut magic)?;
-        input.ended = false;
-        match *magic {
-            [] => return Ok(None),
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
-                let mut length = [0; 4];
-                input.read_exact(&mut length)?;
-                let length = u64::from(u32::from_le_bytes(length));
-                if io::copy(&mut input.by_ref().take(length), &mut io::sink())? < length {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
-            }
-            _ if magic.len() < 4 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            _ => {
-                input.has_end_marks = magic != LZ4_LEGACY_MAGIC;
-                input.first = io::Cursor::new(magic);
-                return Ok(Some(input));
-            }
-        }
-    }
-}
-
-/// Notes whether a reader was asked for more than there is; `first` goes before its bytes.
-struct Watched<R> {
-    input: R,
-    first: io::Cursor<Vec<u8>>,
-    ended: bool,
-    /// Frames of the legacy format end where the input ends.
-    has_end_marks: bool,
-}
-
-impl<R: Read> Read for Watched<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let read = self.first.read(buf)?;
-        if read > 0 || buf.is_empty() {
-            return Ok(read);
-        }
-        let read = self.input.read(buf)?;
-        self.ended |= read == 0;
-        Ok(read)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -369,6 +263,91 @@ mod tests {
         for (compression, encode) in ENCODERS {
             let read = decoded(compression, encode(&bytes), 1 << 10);
             assert_eq!(read, Ok(bytes.len() as u64), "{compression}");
+        }
+    }
+
+    /// Gives some bytes in pieces, and then its end or a failure.
+    struct Pieces {
+        bytes: io::Cursor<Vec<u8>>,
+        piece: usize,
+        fails: bool,
+    }
+
+    impl Read for Pieces {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let most = buf.len().min(self.piece);
+            match self.bytes.read(&mut buf[..most])? {
+                0 if self.fails => Err(io::ErrorKind::ConnectionReset.into()),
+                read => Ok(read),
+            }
+        }
+    }
+
+    /// All that a reader gives, asked for so many bytes at a time, and how it ends.
+    fn all_of(mut reader: impl Read, asked: usize) -> (Vec<u8>, Option<String>) {
+        let (mut bytes, mut buf) = (Vec::new(), vec![0; asked]);
+        loop {
+            match reader.read(&mut buf) {
+                Ok(0) => return (bytes, None),
+                Ok(read) => bytes.extend_from_slice(&buf[..read]),
+                Err(error) => return (bytes, Some(format!("{:?} {error}", error.kind()))),
+            }
+        }
+    }
+
+    /// So many bytes, of which every other one can be told from those before.
+    fn half_noise(len: usize, seed: u32) -> Vec<u8> {
+        let mut state = seed | 1;
+        let next = |place| {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            if place % 2 == 0 {
+                7
+            } else {
+                (state >> 9) as u8
+            }
+        };
+        (0..len).map(next).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// Whole, changed, cut, or read from what fails: what comes before that is all there, by
+        /// whatever pieces it comes in and goes out.
+        #[test]
+        fn what_comes_before_damage_does_not_depend_on_how_it_is_read(
+            is_zstd in any::<bool>(),
+            lens in proptest::collection::vec((0..300_000_usize, any::<u32>()), 1..4),
+            changed in proptest::option::of((any::<prop::sample::Index>(), 1..=255_u8)),
+            cut in proptest::option::of(any::<prop::sample::Index>()),
+            fails in any::<bool>(),
+            (piece, asked) in (1..5_000_usize, 1..5_000_usize),
+        ) {
+            let format = if is_zstd { Compression::Zstd } else { Compression::Gzip };
+            let encode = ENCODERS.iter().find(|(of, _)| *of == format).unwrap().1;
+            let plain: Vec<Vec<u8>> = lens.iter().map(|&(len, seed)| half_noise(len, seed)).collect();
+            let mut stream: Vec<u8> = plain.iter().flat_map(|part| encode(part)).collect();
+            if let Some((place, change)) = changed {
+                let place = place.index(stream.len());
+                stream[place] ^= change;
+            }
+            if let Some(cut) = cut {
+                stream.truncate(cut.index(stream.len() + 1));
+            }
+            let read = |piece, asked| {
+                let bytes = io::Cursor::new(stream.clone());
+                let decoder = format.decoder(Pieces { bytes, piece, fails }).unwrap();
+                all_of(decoder, asked)
+            };
+            let whole = read(usize::MAX, 1 << 20);
+            let again = read(piece, asked);
+            prop_assert!(whole == again, "{piece} in, {asked} out");
+            if changed.is_none() && cut.is_none() {
+                prop_assert!(whole.0 == plain.concat());
+                prop_assert_eq!(whole.1.is_some(), fails);
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use ccanalyze::analyze::Engine;
 use ccanalyze::capture::{
-    CaptureErrorKind, CaptureReader, CaptureSource, LinkType, ReadOptions, Record, Window,
+    CaptureErrorKind, CaptureReader, CaptureSource, Compression, LinkType, ReadOptions, Record,
+    Window,
 };
 use ccanalyze::decode::{
     DecodeOptions, Decoded, Endpoint, Filter, FragmentTable, Segment, TunnelLayer, decode,
@@ -119,12 +120,10 @@ fn capture_in(file: &[u8], repair: bool) -> Outcome {
         1 + 16 * usize::from(last),
         repair,
     );
-    if whole
-        .errors
-        .iter()
-        .any(|(_, _, text)| text.contains("stream cannot be"))
-    {
-        // How far a damaged stream is decompressed depends on how it comes; what comes does not.
+    let depends =
+        |text: &str| text.contains("xz stream cannot be") || text.contains("lz4 stream cannot be");
+    if whole.errors.iter().any(|(_, _, text)| depends(text)) {
+        // How far these are decompressed depends on how they come; what comes does not.
         let both = whole.records.len().min(pieces.records.len());
         if !repair {
             assert_eq!(whole.records[..both], pieces.records[..both]);
@@ -234,12 +233,14 @@ fn push(packets: &[Packet]) -> (usize, Vec<String>) {
 /// A capture file through everything up to the results, at once and in pieces.
 pub(crate) fn pipeline(file: &[u8]) {
     let whole = analyze(vec![file.to_vec()], usize::MAX, 1, true);
-    if whole
-        .errors
-        .iter()
-        .any(|error| matches!(error.kind, CaptureErrorKind::Compression { .. }))
-    {
-        // How far a damaged stream is decompressed depends on how it comes.
+    let depends = |kind: &CaptureErrorKind| match kind {
+        CaptureErrorKind::Compression { format, .. } => {
+            matches!(format, Compression::Xz | Compression::Lz4)
+        }
+        _ => false,
+    };
+    if whole.errors.iter().any(|error| depends(&error.kind)) {
+        // How far these are decompressed depends on how they come.
         return;
     }
     let last = file.last().copied().unwrap_or(0);

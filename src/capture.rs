@@ -89,6 +89,11 @@ pub struct ReadOptions {
     /// Go on behind damage at the next records that make sense, instead of ending there with an
     /// error; [`FileFacts::gaps`] then tells what was passed over. Files are read, never mapped.
     pub repair: bool,
+    /// Threads that decompress a file side by side, besides the one that reads it ahead, where it is
+    /// made of independent parts whose lengths are told: zstd of several frames, BGZF. Below 2, and
+    /// for other files, that one does it alone. More than 8 are not used, by all captures of a
+    /// process together. Which records come out does not depend on it.
+    pub decompressors: usize,
 }
 
 /// How the bytes of a file are taken in.
@@ -111,6 +116,7 @@ impl Default for ReadOptions {
             window_bytes: WINDOW_BYTES,
             io: Io::Read,
             repair: false,
+            decompressors: 1,
         }
     }
 }
@@ -131,6 +137,7 @@ pub struct CaptureReader {
 struct Way {
     io: Io,
     repair: bool,
+    decompressors: usize,
 }
 
 /// A file of the capture: not yet opened, being read, or done.
@@ -159,6 +166,7 @@ impl CaptureReader {
         let way = Way {
             io: options.io,
             repair: options.repair,
+            decompressors: options.decompressors,
         };
         let mut reader = Self {
             files: Vec::with_capacity(openers.len()),
@@ -319,6 +327,11 @@ impl Probed {
         let again = opener.opens_again();
         let unwatched = Progress::new(None);
         let watch = if again { &unwatched } else { progress };
+        // One record is not worth much.
+        let way = Way {
+            decompressors: 1,
+            ..way
+        };
         match FileReader::open(&mut opener, way, watch) {
             // Opening again gives the error again, when its turn comes.
             Err(error) => Self {

@@ -408,6 +408,8 @@ pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> Ca
     let options = ReadOptions {
         io: config.io,
         repair: config.repair,
+        // Analysis has work for two or three threads as fast as one decompresses.
+        decompressors: rayon::current_num_threads().saturating_sub(2),
         ..ReadOptions::default()
     };
     let analysis = match CaptureReader::open(sources, &options) {

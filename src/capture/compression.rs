@@ -2,6 +2,7 @@
 
 mod gzip_members;
 mod lz4_frames;
+mod parts;
 mod zstd_frames;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use liblzma::stream::{CONCATENATED, Stream};
 
 use gzip_members::GzipMembers;
 use lz4_frames::Lz4Frames;
+use parts::Parts;
 use zstd_frames::ZstdFrames;
 
 /// How a file is compressed.
@@ -59,22 +61,29 @@ impl Compression {
         }
     }
 
-    /// A reader of what `input` holds compressed.
+    /// A reader of what `input` holds compressed. Where that is made of independent parts, and
+    /// `threads` are more than one, they decompress it side by side, besides the one that reads.
     pub(crate) fn decoder<R: Read + Send + 'static>(
         self,
         input: R,
+        threads: usize,
     ) -> io::Result<Box<dyn Read + Send>> {
-        self.bounded(input, EXPANDED_BYTES_MIN)
+        self.bounded(input, threads, EXPANDED_BYTES_MIN)
     }
 
     fn bounded<R: Read + Send + 'static>(
         self,
         input: R,
+        threads: usize,
         bytes_min: u64,
     ) -> io::Result<Box<dyn Read + Send>> {
         let consumed = Arc::new(AtomicU64::new(0));
         let cleared = Arc::new(AtomicU64::new(0));
-        let decoder = self.stream(counted(input, &consumed), &cleared)?;
+        let decoder = if threads > 1 && Parts::are_known_in(self) {
+            Box::new(Parts::new(self, Box::new(input), threads, &consumed))
+        } else {
+            self.stream(counted(input, &consumed), &cleared)?
+        };
         Ok(Box::new(Bounded {
             decoder,
             consumed,
@@ -209,7 +218,7 @@ mod tests {
         bytes_min: u64,
     ) -> Result<u64, io::ErrorKind> {
         let mut decoder = compression
-            .bounded(io::Cursor::new(bytes), bytes_min)
+            .bounded(io::Cursor::new(bytes), 1, bytes_min)
             .unwrap();
         io::copy(&mut decoder, &mut io::sink()).map_err(|error| error.kind())
     }
@@ -267,10 +276,10 @@ mod tests {
     }
 
     /// Gives some bytes in pieces, and then its end or a failure.
-    struct Pieces {
-        bytes: io::Cursor<Vec<u8>>,
-        piece: usize,
-        fails: bool,
+    pub(super) struct Pieces {
+        pub(super) bytes: io::Cursor<Vec<u8>>,
+        pub(super) piece: usize,
+        pub(super) fails: bool,
     }
 
     impl Read for Pieces {
@@ -284,7 +293,7 @@ mod tests {
     }
 
     /// All that a reader gives, asked for so many bytes at a time, and how it ends.
-    fn all_of(mut reader: impl Read, asked: usize) -> (Vec<u8>, Option<String>) {
+    pub(super) fn all_of(mut reader: impl Read, asked: usize) -> (Vec<u8>, Option<String>) {
         let (mut bytes, mut buf) = (Vec::new(), vec![0; asked]);
         loop {
             match reader.read(&mut buf) {
@@ -296,7 +305,7 @@ mod tests {
     }
 
     /// So many bytes, of which every other one can be told from those before.
-    fn half_noise(len: usize, seed: u32) -> Vec<u8> {
+    pub(super) fn half_noise(len: usize, seed: u32) -> Vec<u8> {
         let mut state = seed | 1;
         let next = |place| {
             state ^= state << 13;
@@ -338,7 +347,7 @@ mod tests {
             }
             let read = |piece, asked| {
                 let bytes = io::Cursor::new(stream.clone());
-                let decoder = format.decoder(Pieces { bytes, piece, fails }).unwrap();
+                let decoder = format.decoder(Pieces { bytes, piece, fails }, 1).unwrap();
                 all_of(decoder, asked)
             };
             let whole = read(usize::MAX, 1 << 20);

@@ -101,7 +101,7 @@ impl FileReader {
         way: Way,
         progress: &Progress,
     ) -> Result<Self, CaptureError> {
-        let mut stream = opener.open(progress)?;
+        let mut stream = opener.open(progress, way.decompressors)?;
         let file_error = |kind| CaptureError {
             path: opener.path().to_owned(),
             record_index: 0,

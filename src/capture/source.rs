@@ -52,7 +52,7 @@ pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let input = io::Cursor::new(first).chain(file);
     let reader: Box<dyn Read + Send> = match compression {
         None => Box::new(input),
-        Some(compression) => compression.decoder(input)?,
+        Some(compression) => compression.decoder(input, 1)?,
     };
     let mut bytes = Vec::new();
     reader.take(bytes_max + 1).read_to_end(&mut bytes)?;
@@ -149,19 +149,30 @@ impl Opener {
         }
     }
 
-    pub(super) fn open(&mut self, progress: &Progress) -> Result<Stream, CaptureError> {
+    /// Up to so many `decompressors` may decompress it side by side.
+    pub(super) fn open(
+        &mut self,
+        progress: &Progress,
+        decompressors: usize,
+    ) -> Result<Stream, CaptureError> {
         match self.failure.take() {
             Some(error) => Err(error),
-            None => self.stream(progress).map_err(|kind| CaptureError {
-                path: self.path.clone(),
-                record_index: 0,
-                offset_bytes: 0,
-                kind,
-            }),
+            None => self
+                .stream(progress, decompressors)
+                .map_err(|kind| CaptureError {
+                    path: self.path.clone(),
+                    record_index: 0,
+                    offset_bytes: 0,
+                    kind,
+                }),
         }
     }
 
-    fn stream(&mut self, progress: &Progress) -> Result<Stream, CaptureErrorKind> {
+    fn stream(
+        &mut self,
+        progress: &Progress,
+        decompressors: usize,
+    ) -> Result<Stream, CaptureErrorKind> {
         let mut regular = None;
         let input: Box<dyn Read + Send> = match &mut self.from {
             From::Path => {
@@ -182,7 +193,7 @@ impl Opener {
             From::Stdin => Box::new(io::stdin()),
             From::Reader(reader) => reader.take().unwrap_or_else(|| Box::new(io::empty())),
         };
-        Stream::open(input, regular, progress)
+        Stream::open(input, regular, progress, decompressors)
     }
 }
 
@@ -208,6 +219,7 @@ impl Stream {
         input: Box<dyn Read + Send>,
         regular: Option<Regular>,
         progress: &Progress,
+        decompressors: usize,
     ) -> Result<Self, CaptureErrorKind> {
         let input_failed = Arc::new(AtomicBool::new(false));
         let mut input = Input {
@@ -229,7 +241,7 @@ impl Stream {
         let reader = match compression {
             None => Box::new(input),
             Some(format) => format
-                .decoder(input)
+                .decoder(input, decompressors)
                 .map(ReadAhead::start)
                 .map_err(|source| CaptureErrorKind::Compression { format, source })?,
         };

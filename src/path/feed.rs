@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender};
+use std::thread;
 
 use foldhash::fast::FixedState;
 
@@ -400,6 +401,8 @@ fn open(point: &Point, sight: &Sight) -> Result<CaptureReader, CaptureError> {
     let options = ReadOptions {
         io: Io::Auto,
         repair: sight.repair,
+        // There are two points, mostly.
+        decompressors: thread::available_parallelism().map_or(1, |all| all.get() / 2),
         ..ReadOptions::default()
     };
     CaptureReader::open(sources.collect(), &options)

@@ -40,7 +40,13 @@ struct Outcome {
     repaired: (u64, u64),
 }
 
-fn read(file: &[u8], piece: usize, window_bytes: usize, repair: bool) -> Outcome {
+fn read(
+    file: &[u8],
+    piece: usize,
+    window_bytes: usize,
+    decompressors: usize,
+    repair: bool,
+) -> Outcome {
     let reader = Box::new(Pieces {
         bytes: file.to_vec(),
         piece,
@@ -51,6 +57,7 @@ fn read(file: &[u8], piece: usize, window_bytes: usize, repair: bool) -> Outcome
     let options = ReadOptions {
         window_bytes,
         repair,
+        decompressors,
         ..ReadOptions::default()
     };
     let source = CaptureSource::Reader { name, reader };
@@ -105,7 +112,7 @@ pub(crate) fn capture(file: &[u8]) {
 }
 
 fn capture_in(file: &[u8], repair: bool) -> Outcome {
-    let whole = read(file, usize::MAX, 1 << 16, repair);
+    let whole = read(file, usize::MAX, 1 << 16, 1, repair);
     assert!(whole.errors.len() <= 1, "a file fails once");
     for (index, record) in whole.records.iter().enumerate() {
         assert_eq!(record.0, index as u64 + 1, "frames count up");
@@ -118,6 +125,7 @@ fn capture_in(file: &[u8], repair: bool) -> Outcome {
         file,
         1 + usize::from(last),
         1 + 16 * usize::from(last),
+        1 + usize::from(last % 4),
         repair,
     );
     let depends =

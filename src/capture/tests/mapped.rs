@@ -35,6 +35,7 @@ impl OnDisk {
                 window_bytes,
                 io,
                 repair: false,
+                ..ReadOptions::default()
             },
         )
     }
@@ -47,6 +48,7 @@ impl OnDisk {
                 window_bytes,
                 io,
                 repair: false,
+                ..ReadOptions::default()
             },
         )
         .unwrap()

@@ -215,6 +215,7 @@ fn more_garbage_than_is_looked_at_at_a_time_changes_nothing() {
             window_bytes,
             io: Io::Mapped,
             repair: true,
+            ..ReadOptions::default()
         };
         let outcome = read_with(vec![source("test.pcap", &bytes)], &options).clean();
         assert_eq!(outcome.records, whole);

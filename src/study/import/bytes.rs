@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Fault> {
     let compression = Compression::of(&first);
     let whole = io::Cursor::new(first).chain(file);
     let reader: Box<dyn Read> = match compression {
-        Some(compression) => compression.decoder(whole).map_err(ImportErrorKind::Io)?,
+        Some(compression) => compression.decoder(whole, 1).map_err(ImportErrorKind::Io)?,
         None => Box::new(whole),
     };
     let mut bytes = Vec::new();

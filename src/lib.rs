@@ -9,6 +9,7 @@ pub mod event;
 pub mod flow;
 pub mod metric;
 pub mod observe;
+mod packing;
 pub mod path;
 mod prefetch;
 #[cfg(feature = "tables")]

@@ -4,7 +4,6 @@ mod dispersion;
 mod estimates;
 mod live_series;
 mod memory;
-mod packing;
 mod payload_curve;
 mod quantiles;
 mod recorder;

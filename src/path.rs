@@ -10,6 +10,7 @@ mod bends;
 mod calibrate;
 mod clock;
 mod envelope;
+mod fates;
 mod feed;
 mod flows;
 mod held;
@@ -30,6 +31,7 @@ use std::collections::HashMap;
 use std::thread;
 
 pub use clock::{Clock, ClockChoice, ClockEstimate, ClockStep, Heading};
+pub use fates::{FateIter, Fates};
 pub use feed::{Point, PointFacts};
 pub use flows::{FlowBin, PathFlow};
 pub use link::{Link, TapPlace};
@@ -145,8 +147,8 @@ pub struct Hop {
     pub flows: Vec<Option<PathFlow>>,
     /// The way forward and the way back.
     pub ways: [Way; 2],
-    /// The fate of each packet, by way in the order of arrival; empty where it was not asked for.
-    pub packets: Vec<PacketFate>,
+    /// The fate of each packet; none where it was not asked for.
+    pub packets: Fates,
     /// Packets given up before their time, since too many waited ([`WAITING_MAX`]).
     pub given_up: u64,
 }

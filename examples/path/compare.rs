@@ -217,7 +217,7 @@ fn packets(hop: &Hop, scenario: &Scenario) -> Result<Packets, String> {
 /// By Little's law, from how long the log says that each packet waited, those too that it took and
 /// dropped later.
 fn logged_mean(hop: &Hop, way: &Way, scenario: &Scenario) -> Option<(f64, f64)> {
-    let held = limits::forward(hop).filter_map(|packet| limits::held(packet, scenario));
+    let held = limits::forward(hop).filter_map(|packet| limits::held(&packet, scenario));
     let waits = scenario.waits_ns? + held.sum::<i64>() as f64;
     let duration = way.duration_ns()? as f64;
     Some((way.packets_mean()?, waits / duration))
@@ -227,7 +227,7 @@ fn logged_mean(hop: &Hop, way: &Way, scenario: &Scenario) -> Option<(f64, f64)> 
 pub(crate) fn changes(hop: &Hop, wait_ns: impl Fn(&PacketFate) -> Option<i64>) -> Vec<(i64, i64)> {
     let mut changes = Vec::new();
     for packet in limits::forward(hop) {
-        if let (Outcome::Passed | Outcome::Dropped, Some(wait)) = (packet.outcome, wait_ns(packet))
+        if let (Outcome::Passed | Outcome::Dropped, Some(wait)) = (packet.outcome, wait_ns(&packet))
             && wait > 0
         {
             changes.push((packet.at_ns, 1));

@@ -33,7 +33,7 @@ pub(crate) fn of(hop: &Hop, scenario: &Scenario) -> Limits {
     });
     let left_late = forward(hop).filter_map(|packet| {
         let sending = f64::from(packet.ip_len) * 8e9 / scenario.rate_bps?;
-        Some(packet.delay_ns? - logged(packet, scenario)? - sending.round() as i64)
+        Some(packet.delay_ns? - logged(&packet, scenario)? - sending.round() as i64)
     });
     let (longer, waits) = best_waits(hop, scenario);
     Limits {
@@ -46,7 +46,7 @@ pub(crate) fn of(hop: &Hop, scenario: &Scenario) -> Limits {
 }
 
 /// Packets of the way forward.
-pub(crate) fn forward(hop: &Hop) -> impl Iterator<Item = &PacketFate> {
+pub(crate) fn forward(hop: &Hop) -> impl Iterator<Item = PacketFate> {
     hop.packets.iter().filter(|packet| {
         let flow = hop.flows[packet.flow as usize].as_ref();
         flow.is_some_and(|flow| flow.heading == Heading::Forward)
@@ -95,7 +95,7 @@ pub(crate) fn maxima(hop: &Hop, scenario: &Scenario, by_log: bool) -> Near {
 fn best_waits(hop: &Hop, scenario: &Scenario) -> (i64, Near) {
     let waits = || {
         forward(hop).filter_map(|packet| {
-            let logged = logged(packet, scenario)?;
+            let logged = logged(&packet, scenario)?;
             Some((packet.queue_delay_ns?, logged))
         })
     };

@@ -1,7 +1,7 @@
 //! The rows of `--segments` of one flow, kept small: each as what it differs in from the one before.
 
-use super::packing::{take, take_signed, zigzag};
 use crate::event::{ClassifiedSegment, RttLabel, Verdict};
+use crate::packing::{take, take_signed, zigzag};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 

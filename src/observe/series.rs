@@ -1,6 +1,6 @@
 //! A flow over time, in bins of fixed length (METRICS.md section 4).
 
-use super::packing::{take, unzigzag, zigzag};
+use crate::packing::{take, unzigzag, zigzag};
 
 /// One bin of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

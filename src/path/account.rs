@@ -6,6 +6,7 @@ use std::thread;
 use super::PathConfig;
 use super::calibrate::Calibration;
 use super::clock::Heading;
+use super::fates::Fates;
 use super::flows::PathFlow;
 use super::held;
 use super::losses::{Drop, DropCause};
@@ -33,7 +34,7 @@ pub(super) struct Account<'a> {
     origin: i64,
     flows: Vec<Option<PathFlow>>,
     ways: [WayMaker; 2],
-    packets: Vec<PacketFate>,
+    packets: Fates,
     /// Packets of each flow that arrived after they left, and before.
     signs: Vec<[u32; 2]>,
     /// The only way that counts; both do without.
@@ -48,7 +49,7 @@ pub(super) struct Accounted {
     pub(super) origin_ns: i64,
     pub(super) flows: Vec<Option<PathFlow>>,
     pub(super) ways: [Way; 2],
-    pub(super) packets: Vec<PacketFate>,
+    pub(super) packets: Fates,
     /// Which way flows go, as the walk had it at its end.
     pub(super) headings: Vec<(FlowKey, Heading)>,
     /// Flows that turned out to go the other way.
@@ -75,7 +76,7 @@ impl<'a> Account<'a> {
             origin,
             flows: Vec::new(),
             ways,
-            packets: Vec::new(),
+            packets: Fates::default(),
             signs: Vec::new(),
             only: None,
             held: Vec::new().into_iter(),
@@ -113,11 +114,11 @@ impl<'a> Account<'a> {
     }
 
     /// Adds the way back.
-    fn merge(&mut self, back: Self) {
+    fn merge(&mut self, mut back: Self) {
         self.only = None;
+        self.packets.take_way(Heading::Reverse, &mut back.packets);
         let [_, way] = back.ways;
         self.ways[Heading::Reverse as usize] = way;
-        self.packets.extend(back.packets);
         let flows = self.flows.len().max(back.flows.len());
         self.flows.resize_with(flows, || None);
         self.signs.resize(flows, [0; 2]);
@@ -180,7 +181,7 @@ impl<'a> Account<'a> {
             flow.reordered_packets += u64::from(note.has.has(Signs::OVERTAKEN));
             flow.ce_marked_packets += u64::from(note.has.has(Signs::MARKED));
         }
-        self.keep(|| PacketFate {
+        self.keep(heading, || PacketFate {
             exit_frame: Some(note.left_frame),
             delay_ns: Some(delay),
             queue_delay_ns: Some(waited),
@@ -221,7 +222,7 @@ impl<'a> Account<'a> {
             };
             self.ways[heading as usize].lose(drop, held_until);
         }
-        self.keep(|| PacketFate {
+        self.keep(heading, || PacketFate {
             outcome: if beyond {
                 Outcome::Undecided
             } else {
@@ -246,7 +247,7 @@ impl<'a> Account<'a> {
                 flow.undecided_packets += 1;
             }
         }
-        self.keep(|| PacketFate {
+        self.keep(heading, || PacketFate {
             entry_frame: None,
             exit_frame: Some(note.frame),
             outcome: if covered {
@@ -280,9 +281,9 @@ impl<'a> Account<'a> {
         before || after && !note.has.has(Signs::LATER_LEFT)
     }
 
-    fn keep(&mut self, fate: impl FnOnce() -> PacketFate) {
+    fn keep(&mut self, heading: Heading, fate: impl FnOnce() -> PacketFate) {
         if self.config.packets {
-            self.packets.push(fate());
+            self.packets.push(heading, &fate());
         }
     }
 

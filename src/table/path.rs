@@ -443,7 +443,7 @@ fn episode_columns<'a>() -> Vec<Column<EpisodeRow<'a>>> {
 struct PacketRow<'a> {
     number: u64,
     hop: &'a Hop,
-    packet: &'a PacketFate,
+    packet: PacketFate,
 }
 
 impl PacketRow<'_> {

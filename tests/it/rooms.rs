@@ -7,8 +7,8 @@ use super::support::{files_below, root};
 
 /// The rooms, each of which may use those before it.
 const ROOMS: &[&str] = &[
-    "prefetch", "time", "seq", "capture", "decode", "event", "track", "flow", "metric", "observe",
-    "analyze", "path", "study", "table", "report", "cli",
+    "packing", "prefetch", "time", "seq", "capture", "decode", "event", "track", "flow", "metric",
+    "observe", "analyze", "path", "study", "table", "report", "cli",
 ];
 
 /// The files in which a foreign crate may be named: those whose path begins so. Crates without

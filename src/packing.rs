@@ -2,25 +2,25 @@
 
 /// The sign in the lowest bit: numbers near 0 are short.
 #[inline]
-pub(super) fn zigzag(value: i64) -> u64 {
+pub(crate) fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63).cast_unsigned()
 }
 
 /// The number of which [`zigzag`] gave this.
 #[inline]
-pub(super) fn unzigzag(value: u64) -> i64 {
+pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 /// A number with its sign, as [`zigzag`] gave it, of `len` bytes, 8 at most.
 #[inline]
-pub(super) fn take_signed(bytes: &mut &[u8], len: usize) -> i64 {
+pub(crate) fn take_signed(bytes: &mut &[u8], len: usize) -> i64 {
     unzigzag(take(bytes, len))
 }
 
 /// A number of `len` bytes, 8 at most, lowest first.
 #[inline]
-pub(super) fn take(bytes: &mut &[u8], len: usize) -> u64 {
+pub(crate) fn take(bytes: &mut &[u8], len: usize) -> u64 {
     let value = match bytes.first_chunk::<8>() {
         // None of no bytes: 64 are no shift.
         Some(chunk) => {

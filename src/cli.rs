@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::analyze::{Analysis, CaptureInput, Config, Watch};
 use crate::capture::CaptureSource;
 use crate::report::{self, Pending, ReportError, tables, terminal};
-use crate::table::RunTables;
+use crate::table::{RunTables, SegmentTable};
 
 pub use args::{Args, Command};
 pub use path::PathArgs;
@@ -155,7 +155,8 @@ fn write(
         }
     }
     if let Some(mut pending) = outputs.segments {
-        tables::fill_with_segments(analysis, &mut pending, metadata, &workers)?;
+        let table = SegmentTable::of(analysis);
+        tables::fill_packed(&table, &mut pending, metadata, &workers)?;
         complete.push(pending);
     }
     let options = report::chart::ChartOptions {

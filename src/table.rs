@@ -20,15 +20,15 @@ mod series;
 mod study;
 
 pub use blocks::{Block, Blocks};
-pub use packed::{Numbers, Packed, Shared};
-pub use segments::{SegmentGroup, SegmentTable};
+pub use packed::{Numbers, Packed, PackedTable, Shared};
+pub use segments::SegmentTable;
 pub use study::{StudyTable, study_tables};
 
 use polars::prelude::DataFrame;
 
 use crate::analyze::{Analysis, Config, LinkRates};
 
-pub use path::PathTables;
+pub use path::{PacketTable, PathTables};
 
 /// The tables of a run, but for that of its segments, which is a [`SegmentTable`].
 #[derive(Debug)]

@@ -15,9 +15,9 @@ use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart;
-use crate::report::tables::{Metadata, Workers, fill};
+use crate::report::tables::{Metadata, Workers, fill, fill_packed};
 use crate::report::{OutputFolder, Pending, terminal};
-use crate::table::PathTables;
+use crate::table::{PacketTable, PathTables};
 
 /// What happened between two points: delay, queue and drops, packet by packet.
 ///
@@ -307,10 +307,14 @@ impl Outputs {
                 (files.flows, tables.flows()),
             ];
         }
-        wanted.extend(self.packets.map(|pending| (pending, tables.packets())));
         let workers = Workers::new(None);
         for (mut pending, table) in wanted {
             fill(table, &mut pending, &metadata, &workers)?;
+            complete.push(pending);
+        }
+        if let Some(mut pending) = self.packets {
+            let table = PacketTable::of(analysis);
+            fill_packed(&table, &mut pending, &metadata, &workers)?;
             complete.push(pending);
         }
         if let Some(folder) = &self.charts {

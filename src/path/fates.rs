@@ -44,14 +44,6 @@ const LENGTH_BITS: u32 = 4;
 const OUTCOME_SHIFT: u32 = 7 * LENGTH_BITS;
 const UNCERTAIN: u32 = 1 << (OUTCOME_SHIFT + 2);
 
-/// By their order, which is that of their numbers.
-const OUTCOMES: [Outcome; 4] = [
-    Outcome::Passed,
-    Outcome::Dropped,
-    Outcome::Appeared,
-    Outcome::Undecided,
-];
-
 impl Fates {
     /// How many there are.
     #[must_use]
@@ -238,7 +230,7 @@ impl Iterator for FateIter<'_> {
             ip_len: last.ip_len,
             delay_ns,
             queue_delay_ns,
-            outcome: OUTCOMES[(head >> OUTCOME_SHIFT & 3) as usize],
+            outcome: Outcome::ALL[(head >> OUTCOME_SHIFT & 3) as usize],
             uncertain: head & UNCERTAIN != 0,
         })
     }
@@ -259,7 +251,7 @@ mod tests {
     fn fate() -> impl Strategy<Value = PacketFate> {
         let frames = (option::of(number()), option::of(number()));
         let times = (number(), option::of(number()), option::of(number()));
-        let signs = (prop::sample::select(&OUTCOMES[..]), any::<bool>());
+        let signs = (prop::sample::select(&Outcome::ALL[..]), any::<bool>());
         ((any::<u32>(), any::<u32>()), frames, times, signs).prop_map(
             |((flow, ip_len), (entry_frame, exit_frame), (at, delay, queue_delay), signs)| {
                 PacketFate {

@@ -69,6 +69,9 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// All of them, by their numbers.
+    pub const ALL: [Self; 4] = [Self::Passed, Self::Dropped, Self::Appeared, Self::Undecided];
+
     /// A name for tables.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,8 +1,8 @@
 //! Tables as Parquet, CSV, JSON lines or Arrow files.
 
 mod blocks;
+mod groups;
 mod packed;
-mod segments;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use polars::prelude::*;
 use super::{Pending, ReportError};
 
 pub use blocks::{Workers, fill};
-pub use segments::fill_with_segments;
+pub use groups::fill_packed;
 
 /// A format that tables are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

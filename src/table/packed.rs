@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use super::blocks::Blocks;
+
 /// A value that rows refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shared<'a> {
@@ -26,6 +28,34 @@ pub enum Packed<'a> {
     },
     /// Each row has a number of its own.
     Numbers(&'a Numbers),
+    /// Yes or no, and never null.
+    Truths(&'a [bool]),
+}
+
+/// A table of which a file of columns is written from packed columns, a group of rows at a time: one
+/// whose rows are packets.
+pub trait PackedTable: Sync {
+    /// Its rows, one after the other.
+    type Rows<'a>: Send
+    where
+        Self: 'a;
+    /// Some of them as columns.
+    type Group: Default + Send + Sync;
+
+    /// Its rows from the first.
+    fn rows(&self) -> Self::Rows<'_>;
+
+    /// Puts the next rows, `rows_max` at most, in the place of those that a group has.
+    fn refill(group: &mut Self::Group, rows: &mut Self::Rows<'_>, rows_max: usize);
+
+    /// How many rows a group has.
+    fn len(group: &Self::Group) -> usize;
+
+    /// The columns of a group, in the order of the table.
+    fn columns<'a>(&'a self, group: &'a Self::Group) -> Vec<Packed<'a>>;
+
+    /// The same table in blocks of no more than `rows_max` rows, for files that have no columns.
+    fn blocks(&self, rows_max: usize) -> Blocks<'_>;
 }
 
 /// Numbers, one a row, of which some may be null: whole ones, or counts as the bits of a `u64`.
@@ -41,6 +71,13 @@ impl Numbers {
     pub(super) fn clear(&mut self) {
         self.values.clear();
         self.valid.clear();
+    }
+
+    /// Adds a cell to a column with nulls.
+    #[inline]
+    pub(super) fn push(&mut self, cell: Option<i64>) {
+        self.valid.push(cell.is_some());
+        self.values.extend(cell);
     }
 
     /// Adds cells to a column without nulls.

@@ -1,14 +1,16 @@
 //! What happened between two points (METRICS.md section 5): flows, hops, bins, episodes, packets.
 
+mod packets;
+
 use super::blocks::{self, Blocks};
 use super::schema::{self, Column, TableSchema, column_list};
 use crate::path::{
-    DropCause, FlowBin, Heading, Hop, PacketFate, PathAnalysis, PathConfig, PathFlow, QueueBin,
-    QueueLimit, Way,
+    DropCause, FlowBin, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueBin, QueueLimit, Way,
 };
 
-/// The tables of a path, made block by block: the packets of a path are more than any other table's
-/// rows.
+pub use packets::PacketTable;
+
+/// The tables of a path, made block by block, but for that of its packets, which is a [`PacketTable`].
 #[derive(Clone, Copy, Debug)]
 pub struct PathTables<'a> {
     analysis: &'a PathAnalysis,
@@ -91,20 +93,6 @@ impl<'a> PathTables<'a> {
         });
         blocks::of_rows(episode_columns, rows)
     }
-
-    /// One row a packet and hop; none where packets were not kept.
-    #[must_use]
-    pub fn packets(self) -> Blocks<'a> {
-        let rows = self.hops().flat_map(|(number, hop)| {
-            let packets = hop.packets.iter();
-            packets.map(move |packet| PacketRow {
-                number,
-                hop,
-                packet,
-            })
-        });
-        blocks::of_rows(packet_columns, rows)
-    }
 }
 
 /// Every table with its columns, for the documentation's test.
@@ -115,7 +103,7 @@ pub(super) fn schemas() -> Vec<TableSchema> {
         schema::describe("path.series", &bin_columns()),
         schema::describe("path.flow_series", &flow_bin_columns()),
         schema::describe("path.episodes", &episode_columns()),
-        schema::describe("path packets", &packet_columns()),
+        schema::describe("path packets", &packets::packet_columns()),
     ]
 }
 
@@ -436,37 +424,5 @@ fn episode_columns<'a>() -> Vec<Column<EpisodeRow<'a>>> {
     "queue_bytes" "B7" Count |row| Some(row.episode.found.bytes);
     "flows" "B7" Count |row| Some(row.episode.flows.len() as u64);
     "dropped_by_flow" "B7" Text |row| Some(row.flows());
-    ]
-}
-
-/// A packet at a hop.
-struct PacketRow<'a> {
-    number: u64,
-    hop: &'a Hop,
-    packet: PacketFate,
-}
-
-impl PacketRow<'_> {
-    fn flow(&self) -> Option<&PathFlow> {
-        self.hop.flows.get(self.packet.flow as usize)?.as_ref()
-    }
-}
-
-fn packet_columns<'a>() -> Vec<Column<PacketRow<'a>>> {
-    column_list![
-    "hop" "-" Count |row| Some(row.number);
-    "way" "B1" Name |row| Some(row.flow()?.heading.name());
-    "src_ip" "-" Text |row| Some(row.flow()?.key.src.ip().to_string());
-    "src_port" "-" Count |row| Some(u64::from(row.flow()?.key.src.port()));
-    "dst_ip" "-" Text |row| Some(row.flow()?.key.dst.ip().to_string());
-    "dst_port" "-" Count |row| Some(u64::from(row.flow()?.key.dst.port()));
-    "time_ns" "-" Whole |row| Some(row.packet.at_ns);
-    "frame_in" "-" Count |row| row.packet.entry_frame;
-    "frame_out" "-" Count |row| row.packet.exit_frame;
-    "ip_len" "-" Count |row| Some(u64::from(row.packet.ip_len));
-    "outcome" "B1" Name |row| Some(row.packet.outcome.name());
-    "delay_ns" "B3" Whole |row| row.packet.delay_ns;
-    "queue_delay_ns" "B4" Whole |row| row.packet.queue_delay_ns;
-    "uncertain" "B1" Truth |row| Some(row.packet.uncertain);
     ]
 }

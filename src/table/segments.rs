@@ -3,15 +3,14 @@
 mod group;
 mod in_order;
 
-use polars::prelude::DataFrame;
-
 use super::addresses::Addresses;
 use super::blocks::{self, Blocks};
-use super::schema::{self, Column, column_list};
+use super::packed::{Packed, PackedTable};
+use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 use crate::event::{ClassifiedSegment, LossPlace, Reason};
 
-pub use group::SegmentGroup;
+use group::SegmentGroup;
 use in_order::InOrder;
 
 /// What the rows of one flow have in common, written once for all of them.
@@ -63,9 +62,22 @@ impl<'a> SegmentTable<'a> {
         table
     }
 
-    /// Its rows, by capture and in the order they passed.
-    #[must_use]
-    pub fn rows(&self) -> SegmentRows<'_> {
+    /// The file of a row, by its place plus one.
+    fn file(&self, place: u32) -> Option<&str> {
+        let file = self.files.get((place as usize).checked_sub(1)?);
+        file.map(String::as_str)
+    }
+}
+
+impl PackedTable for SegmentTable<'_> {
+    type Rows<'a>
+        = SegmentRows<'a>
+    where
+        Self: 'a;
+    type Group = SegmentGroup;
+
+    /// By capture and in the order they passed.
+    fn rows(&self) -> SegmentRows<'_> {
         SegmentRows {
             table: self,
             current: None,
@@ -73,27 +85,25 @@ impl<'a> SegmentTable<'a> {
         }
     }
 
-    /// The file of a row, by its place plus one.
-    fn file(&self, place: u32) -> Option<&str> {
-        let file = self.files.get((place as usize).checked_sub(1)?);
-        file.map(String::as_str)
+    fn refill(group: &mut SegmentGroup, rows: &mut SegmentRows<'_>, rows_max: usize) {
+        group.refill(rows, rows_max);
     }
 
-    /// The same in blocks of no more than `rows_max` rows.
-    #[must_use]
-    pub fn blocks(&self, rows_max: usize) -> Blocks<'_> {
+    fn len(group: &SegmentGroup) -> usize {
+        group.len()
+    }
+
+    fn columns<'a>(&'a self, group: &'a SegmentGroup) -> Vec<Packed<'a>> {
+        group.columns(self)
+    }
+
+    fn blocks(&self, rows_max: usize) -> Blocks<'_> {
         let mut rows = self.rows();
         let groups = std::iter::from_fn(move || {
             let group = rows.next_rows(rows_max.max(1));
             (!group.is_empty()).then_some(group)
         });
         blocks::of_groups(columns, groups, |group| group)
-    }
-
-    /// A data frame without rows, for names and types of the columns.
-    #[must_use]
-    pub fn empty() -> DataFrame {
-        schema::frame(&columns(), &[])
     }
 }
 

@@ -18,13 +18,13 @@ mod measured;
 mod measured_series;
 #[path = "../robust/noise.rs"]
 mod noise;
+mod packed;
 mod path;
 mod published;
 mod readme;
 mod repaired;
 mod rooms;
 mod schema;
-mod segments;
 mod studies;
 mod study;
 mod study_queue;

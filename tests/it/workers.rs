@@ -3,7 +3,7 @@
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{Capacity, CaptureInput, Config, Watch};
 use ccanalyze::capture::Io;
-use ccanalyze::table::{Block, SegmentTable, Tables};
+use ccanalyze::table::{Block, PackedTable as _, SegmentTable, Tables};
 
 use super::support::{captures, csv};
 

@@ -201,11 +201,11 @@ fn encoded(cells: &Column, field: &ParquetType) -> PolarsResult<Vec<Page>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fill_with_segments;
+    use super::super::fill_packed;
     use super::*;
     use crate::Analysis;
     use crate::analyze::Config;
-    use crate::table::SegmentTable;
+    use crate::table::{PackedTable as _, SegmentTable};
 
     #[test]
     fn without_threads_tables_are_written_all_the_same() {
@@ -222,7 +222,7 @@ mod tests {
             ["blocks.parquet", "blocks.csv", "segments.parquet"].map(|name| {
                 let mut pending = begin(name);
                 if name == "segments.parquet" {
-                    fill_with_segments(&analysis, &mut pending, &metadata, workers).unwrap();
+                    fill_packed(&table, &mut pending, &metadata, workers).unwrap();
                 } else {
                     fill(table.blocks(50), &mut pending, &metadata, workers).unwrap();
                 }

@@ -19,7 +19,7 @@ use polars_parquet::parquet::page::{
 };
 use polars_parquet::parquet::schema::types::{PhysicalType, PrimitiveLogicalType};
 use polars_parquet::parquet::statistics::{
-    BinaryStatistics, ParquetStatistics, PrimitiveStatistics,
+    BinaryStatistics, BooleanStatistics, ParquetStatistics, PrimitiveStatistics,
 };
 
 pub(super) use zstd::bulk::Compressor;
@@ -55,6 +55,7 @@ pub(super) fn pages(
 ) -> PolarsResult<Vec<CompressedPage>> {
     match column {
         Packed::Numbers(numbers) => delta(numbers.values(), numbers.valid(), of, zstd),
+        Packed::Truths(truths) => bits(truths, of, zstd),
         Packed::Shared { keys, runs, values } => {
             let rows = Rows { keys, runs };
             shared(rows, values, of, zstd)
@@ -251,6 +252,35 @@ fn delta(
         rows,
         encoding: Encoding::DeltaBinaryPacked,
         statistics: i64::statistics(range(values), rows - values.len(), of),
+    };
+    encoded.pages(of, zstd)
+}
+
+/// Yes or no, eight a byte, the first in its lowest bit (`PLAIN`).
+fn bits(
+    truths: &[bool],
+    of: &Descriptor,
+    zstd: &mut Compressor<'_>,
+) -> PolarsResult<Vec<CompressedPage>> {
+    let mut out = Vec::with_capacity(truths.len() / 8 + 8);
+    put_levels(&mut out, None, truths.len())?;
+    let byte = |truths: &[bool]| {
+        let bits = truths.iter().rev();
+        bits.fold(0, |byte, &truth| byte << 1 | u8::from(truth))
+    };
+    out.extend(truths.chunks(8).map(byte));
+    let statistics = BooleanStatistics {
+        null_count: Some(0),
+        distinct_count: None,
+        max_value: truths.iter().copied().max(),
+        min_value: truths.iter().copied().min(),
+    };
+    let encoded = Encoded {
+        dictionary: None,
+        data: out,
+        rows: truths.len(),
+        encoding: Encoding::Plain,
+        statistics: statistics.serialize(),
     };
     encoded.pages(of, zstd)
 }
@@ -528,6 +558,13 @@ mod tests {
                 cells.iter().map(|cell| cell.map(|value| value as u64)).collect();
             let counts = Series::new("n".into(), counts);
             prop_assert!(write_and_read(&packed, cells.len(), &counts).equals_missing(&counts));
+        }
+
+        #[test]
+        fn yes_and_no_are_read_as_they_were(truths in vec(any::<bool>(), 1..700)) {
+            let packed = Packed::Truths(&truths);
+            let expected = Series::new("n".into(), &truths);
+            prop_assert!(write_and_read(&packed, truths.len(), &expected).equals(&expected));
         }
 
         /// Few values and many, each with repeats of its own.

@@ -41,7 +41,7 @@ const LABELS: [RttLabel; 5] = [
 
 impl SegmentGroup {
     /// Takes the next rows, `rows_max` at most, in the place of those that it had.
-    pub fn refill(&mut self, rows: &mut SegmentRows<'_>, rows_max: usize) {
+    pub(super) fn refill(&mut self, rows: &mut SegmentRows<'_>, rows_max: usize) {
         self.clear();
         let mut block: Vec<(Place, ClassifiedSegment)> = Vec::with_capacity(BLOCK_ROWS);
         while self.rows < rows_max {
@@ -121,20 +121,12 @@ impl SegmentGroup {
     }
 
     /// How many rows it has.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether it has none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
     /// Its columns, in the order of the table.
-    #[must_use]
-    pub fn columns<'a>(&'a self, table: &'a SegmentTable<'a>) -> Vec<Packed<'a>> {
+    pub(super) fn columns<'a>(&'a self, table: &'a SegmentTable<'a>) -> Vec<Packed<'a>> {
         let of = |flow: u32| &table.flows[flow as usize];
         let text = |text: &'a str| Some(Shared::Text(text));
         let count = |count: u64| Some(Shared::Whole(count as i64));

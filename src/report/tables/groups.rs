@@ -1,4 +1,4 @@
-//! The table of a run's segments, which may be larger than the capture.
+//! Tables of packets, which may be larger than the capture: their columns are never a data frame.
 
 use std::io::Write;
 
@@ -9,42 +9,38 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::{Metadata, Pending, ReportError, TableFormat, Workers, failure, fill, packed, parquet};
-use crate::analyze::Analysis;
-use crate::table::{SegmentGroup, SegmentTable};
+use crate::table::PackedTable;
 
 /// Rows in a group: enough to compress well, few enough to be read in parts.
 const ROW_GROUP_ROWS: usize = 1 << 17;
 
-/// Writes the table of a run's segments into a file that was begun, as [`fill`] does.
+/// Writes a table of packets into a file that was begun, as [`fill`] does others.
 ///
 /// # Errors
 /// As [`fill`].
-pub fn fill_with_segments(
-    analysis: &Analysis,
+pub fn fill_packed<T: PackedTable>(
+    table: &T,
     pending: &mut Pending,
     metadata: &Metadata,
     workers: &Workers,
 ) -> Result<(), ReportError> {
     let path = pending.path().to_path_buf();
     if TableFormat::of(&path)? != TableFormat::Parquet {
-        let table = SegmentTable::of(analysis);
         return fill(table.blocks(ROW_GROUP_ROWS), pending, metadata, workers);
     }
-    write_groups(analysis, &mut *pending, metadata, workers)
-        .map_err(|error| failure(path, error))?;
+    write_groups(table, &mut *pending, metadata, workers).map_err(|error| failure(path, error))?;
     pending.complete()
 }
 
 /// Groups of rows are gathered while those before are encoded, each of those on a thread.
-fn write_groups<W: Write + Send>(
-    analysis: &Analysis,
+fn write_groups<T: PackedTable, W: Write + Send>(
+    table: &T,
     out: W,
     metadata: &Metadata,
     workers: &Workers,
 ) -> PolarsResult<()> {
     let pool = workers.pool();
-    let table = SegmentTable::of(analysis);
-    let mut writer = parquet(out, metadata).batched(SegmentTable::empty().schema())?;
+    let mut writer = parquet(out, metadata).batched(table.blocks(1).empty().schema())?;
     let columns: Vec<Descriptor> = writer
         .parquet_schema()
         .columns()
@@ -53,25 +49,25 @@ fn write_groups<W: Write + Send>(
         .collect();
     let at_a_time = pool.map_or(1, ThreadPool::current_num_threads);
     let mut rows = table.rows();
-    let mut refill = |groups: &mut [SegmentGroup]| {
+    let mut refill = |groups: &mut [T::Group]| {
         for group in groups {
-            group.refill(&mut rows, ROW_GROUP_ROWS);
+            T::refill(group, &mut rows, ROW_GROUP_ROWS);
         }
     };
-    let encode = |group: &SegmentGroup| -> PolarsResult<(u64, Vec<Vec<CompressedPage>>)> {
-        let cells = group.columns(&table);
+    let encode = |group: &T::Group| -> PolarsResult<(u64, Vec<Vec<CompressedPage>>)> {
+        let cells = table.columns(group);
         let mut zstd = packed::compressor()?;
         let columns = cells.iter().zip(&columns);
         let pages = columns.map(|(cells, of)| packed::pages(cells, of, &mut zstd));
-        Ok((group.len() as u64, pages.collect::<PolarsResult<_>>()?))
+        Ok((T::len(group) as u64, pages.collect::<PolarsResult<_>>()?))
     };
-    let mut groups: Vec<SegmentGroup> = Vec::new();
-    let mut following: Vec<SegmentGroup> = Vec::new();
-    groups.resize_with(at_a_time, SegmentGroup::default);
-    following.resize_with(at_a_time, SegmentGroup::default);
+    let mut groups: Vec<T::Group> = Vec::new();
+    let mut following: Vec<T::Group> = Vec::new();
+    groups.resize_with(at_a_time, T::Group::default);
+    following.resize_with(at_a_time, T::Group::default);
     refill(&mut groups);
-    while groups.first().is_some_and(|group| !group.is_empty()) {
-        let is_full = |group: &&SegmentGroup| !group.is_empty();
+    while groups.first().is_some_and(|group| T::len(group) > 0) {
+        let is_full = |group: &&T::Group| T::len(group) > 0;
         let encoded: Vec<_> = if let Some(pool) = pool {
             let full = groups.par_iter().filter(is_full);
             let encode = || full.map(encode).collect();

@@ -20,7 +20,7 @@ pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use engine::Engine;
 pub use link::LinkRates;
 pub use memory::GivenUp;
-pub use merge::{CaptureAnalysis, CaptureQuality, Flow, FrameIndex, Limited, Quality};
+pub use merge::{CaptureAnalysis, CaptureQuality, Delivered, Flow, FrameIndex, Limited, Quality};
 pub use pairs::{Pair, PairBin, Pairs, Sharing};
 pub use pings::Ping;
 pub use pipeline::Watch;

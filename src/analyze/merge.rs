@@ -190,23 +190,24 @@ impl CaptureAnalysis {
     /// the last new ACK (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<f64> {
-        let bytes = self
-            .flows()
-            .filter_map(|flow| flow.record.state.acked_bytes)
-            .sum();
-        metric::rate_bps(bytes, self.goodput_span()?.length_ns())
+        self.delivered()?.goodput_bps()
     }
 
-    /// The time of [`goodput_bps`](Self::goodput_bps): from the first data to the last new ACK.
+    /// What [`goodput_bps`](Self::goodput_bps) is made of, for who wants more of it than that; `None`
+    /// where there is no data, or no new ACK.
     #[must_use]
-    pub fn goodput_span(&self) -> Option<Span> {
-        let spans = self.flows().filter_map(|flow| flow.data_span());
-        let first = spans.map(|span| span.first).min()?;
-        let acked = self
-            .flows()
-            .filter_map(|flow| flow.summary().last_new_ack_at);
-        let last = acked.max()?;
-        Some(Span { first, last })
+    pub fn delivered(&self) -> Option<Delivered> {
+        let (mut acked_bytes, mut first, mut last) = (0, None, None);
+        for flow in self.flows() {
+            acked_bytes += flow.record.state.acked_bytes.unwrap_or(0);
+            if let Some(span) = flow.data_span() {
+                first = Some(first.map_or(span.first, |first| span.first.min(first)));
+            }
+            last = last.max(flow.summary().last_new_ack_at);
+        }
+        let (first, last) = (first?, last?);
+        let span = Span { first, last };
+        Some(Delivered { acked_bytes, span })
     }
 
     /// What bears on the capture's numbers, summed over its flows.
@@ -221,7 +222,7 @@ impl CaptureAnalysis {
             quality.super_segments += summary.incidents().super_segments;
             quality.lengths_from_frame += summary.incidents().lengths_from_frame;
             quality.clock_steps_back += summary.incidents().clock_steps_back;
-            for each in flow.quality() {
+            for each in flow.signs() {
                 quality.one_way_flows += u64::from(each == Quality::OneWay);
                 quality.mid_stream_flows += u64::from(each == Quality::MidStream);
             }
@@ -238,6 +239,23 @@ impl CaptureAnalysis {
                 record,
             })
         })
+    }
+}
+
+/// What the flows of a capture delivered together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// Payload that was newly acknowledged, in bytes (METRICS.md C5).
+    pub acked_bytes: u64,
+    /// From the first data to the last new ACK.
+    pub span: Span,
+}
+
+impl Delivered {
+    /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
+    #[must_use]
+    pub fn goodput_bps(self) -> Option<f64> {
+        metric::rate_bps(self.acked_bytes, self.span.length_ns())
     }
 }
 
@@ -394,6 +412,10 @@ impl<'a> Flow<'a> {
     /// What the reader must know (METRICS.md Q1), in a fixed order.
     #[must_use]
     pub fn quality(&self) -> Vec<Quality> {
+        self.signs().collect()
+    }
+
+    fn signs(&self) -> impl Iterator<Item = Quality> + use<> {
         let summary = &self.record.summary;
         let handshake = &self.connection.handshake;
         let dir = self.record.dir;
@@ -428,7 +450,6 @@ impl<'a> Flow<'a> {
         ]
         .into_iter()
         .filter_map(|(quality, holds)| holds.then_some(quality))
-        .collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! One row a capture.
 
 use super::schema::{Column, column_list};
-use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config, LinkRates};
+use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, LinkRates};
 use crate::metric;
 use crate::observe;
 
@@ -13,6 +13,9 @@ pub(super) struct CaptureRow<'a> {
     capture: &'a CaptureAnalysis,
     config: &'a Config,
     quality: CaptureQuality,
+    goodput_bps: Option<f64>,
+    /// The time that the goodput is of.
+    goodput_ns: Option<i64>,
     /// The highest rate that all flows together were delivered for a second.
     capacity_estimated_bps: Option<f64>,
     /// Rate of the link that most bytes passed, from the dispersion of packets.
@@ -25,15 +28,20 @@ pub(super) fn rows<'a>(
     links: &'a [LinkRates],
 ) -> impl Iterator<Item = CaptureRow<'a>> {
     let captures = analysis.captures.iter().zip(links);
-    captures.map(move |(capture, links)| CaptureRow {
-        capture,
-        config,
-        quality: capture.quality(),
-        capacity_estimated_bps: observe::delivery_bps_max(
-            capture.flows().map(|flow| flow.record.series.bins()),
-            config.bin_ns,
-        ),
-        link_bps_estimated: links.shared_bps(),
+    captures.map(move |(capture, links)| {
+        let delivered = capture.delivered();
+        CaptureRow {
+            capture,
+            config,
+            quality: capture.quality(),
+            goodput_bps: delivered.and_then(Delivered::goodput_bps),
+            goodput_ns: delivered.map(|delivered| delivered.span.length_ns()),
+            capacity_estimated_bps: observe::delivery_bps_max(
+                capture.flows().map(|flow| flow.record.series.bins()),
+                config.bin_ns,
+            ),
+            link_bps_estimated: links.shared_bps(),
+        }
     })
 }
 
@@ -49,9 +57,9 @@ impl CaptureRow<'_> {
 
     /// Of a second's delivery, so there is none where the goodput is that of less.
     fn utilisation_estimated(&self) -> Option<f64> {
-        let long_enough = self.capture.goodput_span()?.length_ns() >= SECOND_NS;
+        let long_enough = self.goodput_ns? >= SECOND_NS;
         let capacity_bps = self.capacity_estimated_bps.filter(|_| long_enough)?;
-        metric::utilisation(self.capture.goodput_bps()?, capacity_bps)
+        metric::utilisation(self.goodput_bps?, capacity_bps)
     }
 }
 
@@ -83,12 +91,12 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "mid_stream_flows" "Q1" Count |row| Some(row.quality.mid_stream_flows);
     "connections" "-" Count |row| Some(row.capture.connections_total);
     "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
-    "goodput_bps" "G1" Real |row| row.capture.goodput_bps();
-    "utilisation" "N5" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.config.capacity?.bps);
+    "goodput_bps" "G1" Real |row| row.goodput_bps;
+    "utilisation" "N5" Real |row| metric::utilisation(row.goodput_bps?, row.config.capacity?.bps);
     "capacity_estimated_bps" "R7" Real |row| row.capacity_estimated_bps;
     "utilisation_estimated" "R7" Real CaptureRow::utilisation_estimated;
     "link_bps_estimated" "R8" Real |row| row.link_bps_estimated;
-    "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.capture.goodput_bps()?, row.link_bps_estimated?);
+    "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.goodput_bps?, row.link_bps_estimated?);
     "jain" "N2" Real |row| row.capture.pairs.jain;
     "sharing_ratio" "N3" Real |row| row.capture.pairs.sharing_ratio;
     "sharing_bound" "N3" Real |row| row.capture.pairs.sharing_bound;

@@ -1,7 +1,9 @@
 //! Tables that are written block by block, several of them made and encoded side by side.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::OnceLock;
+use std::sync::mpsc::sync_channel;
 
 use polars::io::parquet::write::BatchedWriter;
 use polars::prelude::*;
@@ -9,7 +11,6 @@ use polars_parquet::write::{
     CompressedPage, CompressionOptions, Descriptor, Encoding, Page, ParquetType, StatisticsOptions,
     Version, WriteOptions, array_to_columns,
 };
-use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{
@@ -45,8 +46,8 @@ impl Workers {
 }
 
 /// Writes a table into a file that was begun, in the format its name asks for, to the last byte; it still
-/// has to be put in its place. No more of it is held than a block for each of the workers; of an Arrow
-/// file all.
+/// has to be put in its place. No more of it is held than a block for each of the workers and one more; of an
+/// Arrow file all.
 ///
 /// # Errors
 /// [`ReportError`] with the path, when the file or the format's writer fails.
@@ -74,12 +75,13 @@ pub fn fill(
     pending.complete()
 }
 
-/// Calls `encode` with each block, on the workers, and `write` with what that gave, in order.
-fn each<'a, W: Sync, T: Send>(
+/// Calls `encode` with each block, on the workers, and `write` with what that gave, in order, while
+/// the next ones are made.
+fn each<'a, W, T: Send>(
     mut blocks: impl Iterator<Item = Block<'a>>,
     workers: &Workers,
     writer: &mut W,
-    encode: impl Fn(&W, DataFrame) -> PolarsResult<T> + Sync,
+    encode: impl Fn(DataFrame) -> PolarsResult<T> + Sync,
     write: impl Fn(&mut W, T) -> PolarsResult<()>,
 ) -> PolarsResult<()> {
     let Some(first) = blocks.next() else {
@@ -87,35 +89,46 @@ fn each<'a, W: Sync, T: Send>(
     };
     // As most tables.
     let Some(second) = blocks.next() else {
-        let encoded = encode(writer, first.into_frame())?;
-        return write(writer, encoded);
+        return write(writer, encode(first.into_frame())?);
     };
-    let pool = workers.pool();
-    let at_a_time = pool.map_or(1, ThreadPool::current_num_threads);
     let mut blocks = [first, second].into_iter().chain(blocks);
-    loop {
-        let group: Vec<Block<'_>> = blocks.by_ref().take(at_a_time).collect();
-        if group.is_empty() {
-            return Ok(());
+    let Some(pool) = workers.pool() else {
+        return blocks.try_for_each(|block| write(writer, encode(block.into_frame())?));
+    };
+    pool.in_place_scope(|scope| {
+        let mut begun = VecDeque::new();
+        loop {
+            // One more than there are threads, so that none waits for what is written.
+            while begun.len() <= pool.current_num_threads()
+                && let Some(block) = blocks.next()
+            {
+                let (give, encoded) = sync_channel(1);
+                let encode = &encode;
+                scope.spawn(move |_| {
+                    // Nobody takes it once writing has failed.
+                    let _ = give.send(encode(block.into_frame()));
+                });
+                begun.push_back(encoded);
+            }
+            let Some(encoded) = begun.pop_front() else {
+                return Ok(());
+            };
+            // Only a panic ends a worker without a word, and the scope hands it on.
+            let Ok(encoded) = encoded.recv() else {
+                return Ok(());
+            };
+            write(writer, encoded?)?;
         }
-        let encode = |block: Block<'_>| encode(writer, block.into_frame());
-        let encoded: Vec<PolarsResult<T>> = match pool {
-            Some(pool) => pool.install(|| group.into_par_iter().map(encode).collect()),
-            None => group.into_iter().map(encode).collect(),
-        };
-        for block in encoded {
-            write(writer, block?)?;
-        }
-    }
+    })
 }
 
-fn in_text<W: Write + Sync>(
+fn in_text<W: Write>(
     blocks: Blocks<'_>,
     out: &mut W,
     workers: &Workers,
     format: impl Fn(&mut DataFrame, &mut Vec<u8>) -> PolarsResult<()> + Sync,
 ) -> PolarsResult<()> {
-    let encode = |_: &W, mut table| {
+    let encode = |mut table| {
         let mut text = Vec::new();
         format(&mut table, &mut text)?;
         Ok(text)
@@ -136,7 +149,7 @@ fn in_row_groups<W: Write + Send>(
     let fields = schema.fields().iter().cloned();
     let of = schema.columns().iter().map(|leaf| leaf.descriptor.clone());
     let columns: Vec<(ParquetType, Descriptor)> = fields.zip(of).collect();
-    let encode = |_: &BatchedWriter<W>, table: DataFrame| {
+    let encode = |table: DataFrame| {
         let rows = table.height() as u64;
         let mut zstd = packed::compressor()?;
         let cells = table.columns().iter().zip(&columns);

@@ -146,6 +146,10 @@ impl Parts {
 
     /// Begins to decompress all that was not read yet in one go.
     fn go_on(&mut self) -> io::Result<Box<dyn Read + Send>> {
+        // Other files may have the threads.
+        self.helpers.dismiss();
+        self.used = Vec::new();
+        self.bytes = Decompressed::default();
         let mut left = Vec::new();
         for part in self.ahead.drain(..) {
             left.extend_from_slice(&part.compressed);

@@ -88,6 +88,11 @@ impl Helpers {
         self.wanted
     }
 
+    /// Lets them go once they have done what they were given.
+    pub(super) fn dismiss(&mut self) {
+        self.jobs = None;
+    }
+
     /// Has a part decompressed; `None` where there is no thread to be had for it.
     pub(super) fn decompress(&mut self, job: Job) -> Option<Outcome> {
         if self.jobs.is_none() {

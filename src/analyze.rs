@@ -87,15 +87,19 @@ impl Analysis {
             return inputs
                 .into_iter()
                 .enumerate()
-                .map(|(index, input)| reduce(index, pipeline::analyze(input, config, watch)))
+                .map(|(index, input)| reduce(index, pipeline::analyze(input, config, 1, watch)))
                 .collect();
         };
+        let threads = pool.current_num_threads();
+        let at_a_time = threads.min(config.captures_max).min(inputs.len()).max(1);
+        // Analysis has work for two or three threads as fast as one decompresses.
+        let decompressors = (threads / at_a_time).saturating_sub(2);
         // Captures are handed out by threads outside the pool: one that waits for a window of its
         // capture must not begin another capture on the same stack.
         let next = Mutex::new(inputs.into_iter().enumerate());
         let done = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
-            for _ in 0..pool.current_num_threads().min(config.captures_max.max(1)) {
+            for _ in 0..at_a_time {
                 scope.spawn(|| {
                     loop {
                         let Some((index, input)) =
@@ -103,7 +107,8 @@ impl Analysis {
                         else {
                             break;
                         };
-                        let analysis = pool.install(|| pipeline::analyze(input, config, watch));
+                        let analysis =
+                            pool.install(|| pipeline::analyze(input, config, decompressors, watch));
                         let reduced = reduce(index, analysis);
                         if let Ok(mut done) = done.lock() {
                             done.push((index, reduced));

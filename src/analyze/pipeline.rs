@@ -398,8 +398,13 @@ fn track<const SEGMENTS: bool>(
         });
 }
 
-/// Analyses one capture.
-pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> CaptureAnalysis {
+/// Analyses one capture. Up to so many `decompressors` may decompress it side by side.
+pub(super) fn analyze(
+    input: CaptureInput,
+    config: &Config,
+    decompressors: usize,
+    watch: &Watch,
+) -> CaptureAnalysis {
     let CaptureInput { name, sources } = input;
     if watch.is_stopped() {
         let error = CaptureError::interrupted(name.as_str().into(), 0);
@@ -408,8 +413,7 @@ pub(super) fn analyze(input: CaptureInput, config: &Config, watch: &Watch) -> Ca
     let options = ReadOptions {
         io: config.io,
         repair: config.repair,
-        // Analysis has work for two or three threads as fast as one decompresses.
-        decompressors: rayon::current_num_threads().saturating_sub(2),
+        decompressors,
         ..ReadOptions::default()
     };
     let analysis = match CaptureReader::open(sources, &options) {

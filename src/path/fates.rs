@@ -107,7 +107,7 @@ impl OfWay {
 
         let is_full = |chunk: &Vec<u8>| chunk.len() + FATE_BYTES_MAX > CHUNK_BYTES;
         if self.chunks.last().is_none_or(is_full) {
-            // Most paths of a test have few packets.
+            // The first part is as long as it has to be: many ways have few packets.
             let bytes = if self.chunks.is_empty() {
                 0
             } else {

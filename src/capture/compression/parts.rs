@@ -14,11 +14,8 @@ use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Compression, counted};
+use super::{Compression, INPUT_BYTES, counted};
 use helpers::{Decompressed, Helpers, Job, Outcome};
-
-/// Compressed bytes read at a time.
-const INPUT_BYTES: usize = 256 << 10;
 
 /// How much is held at a time.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,18 @@ pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
-/// A number with its sign, as [`zigzag`] gave it, of `len` bytes, 8 at most.
+/// Writes a number with its sign behind the `len` bytes of `room`, which has eight more, and moves `len`
+/// behind it: in as few bytes as it takes, at least one. How many.
+#[inline]
+pub(crate) fn put_signed(room: &mut [u8], len: &mut usize, value: i64) -> u32 {
+    let value = zigzag(value);
+    let bytes = (u64::BITS - 1 - (value | 1).leading_zeros()) / 8 + 1;
+    room[*len..*len + 8].copy_from_slice(&value.to_le_bytes());
+    *len += bytes as usize;
+    bytes
+}
+
+/// A number with its sign, as [`put_signed`] wrote it, of `len` bytes, 8 at most.
 #[inline]
 pub(crate) fn take_signed(bytes: &mut &[u8], len: usize) -> i64 {
     unzigzag(take(bytes, len))

@@ -1,7 +1,7 @@
 //! The rows of `--segments` of one flow, kept small: each as what it differs in from the one before.
 
 use crate::event::{ClassifiedSegment, RttLabel, Verdict};
-use crate::packing::{take, take_signed, zigzag};
+use crate::packing::{put_signed, take, take_signed};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -229,11 +229,7 @@ impl Row {
     /// Adds a number in as few bytes as it takes; how many, less one.
     #[inline]
     fn put(&mut self, value: i64) -> u16 {
-        let value = zigzag(value);
-        self.bytes[self.len..self.len + 8].copy_from_slice(&value.to_le_bytes());
-        let bytes = (u64::BITS - 1 - (value | 1).leading_zeros()) / 8;
-        self.len += bytes as usize + 1;
-        bytes as u16
+        put_signed(&mut self.bytes, &mut self.len, value) as u16 - 1
     }
 
     /// Adds a number in so many bytes, 8 at most.

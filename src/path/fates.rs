@@ -2,7 +2,7 @@
 
 use super::clock::Heading;
 use super::walk::{Outcome, PacketFate};
-use crate::packing::{take, take_signed, zigzag};
+use crate::packing::{put_signed, take, take_signed};
 
 /// What became of each packet, by way, in the order in which they came in: some 13 bytes each, where
 /// a [`PacketFate`] takes 88.
@@ -19,12 +19,12 @@ struct OfWay {
     last: Last,
 }
 
-/// What the next one is told from.
+/// What the next one is told from; frames by their bits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     flow: u32,
-    entry_frame: u64,
-    exit_frame: u64,
+    entry_frame: i64,
+    exit_frame: i64,
     at_ns: i64,
     ip_len: u32,
     delay_ns: i64,
@@ -94,8 +94,10 @@ impl OfWay {
         let last = &mut self.last;
         let mut row = Row::default();
         row.put_change(i64::from(fate.flow) - i64::from(last.flow));
-        row.put(step(&mut last.entry_frame, fate.entry_frame));
-        row.put(step(&mut last.exit_frame, fate.exit_frame));
+        let [entry, exit] =
+            [fate.entry_frame, fate.exit_frame].map(|frame| frame.map(u64::cast_signed));
+        row.put(change(&mut last.entry_frame, entry));
+        row.put(change(&mut last.exit_frame, exit));
         row.put_change(fate.at_ns.wrapping_sub(last.at_ns));
         row.put_change(i64::from(fate.ip_len) - i64::from(last.ip_len));
         row.put(change(&mut last.delay_ns, fate.delay_ns));
@@ -122,17 +124,17 @@ impl OfWay {
     }
 }
 
-/// How far a position is from the last one, which it becomes.
-fn step(last: &mut u64, next: Option<u64>) -> Option<i64> {
-    next.map(|next| {
-        next.wrapping_sub(std::mem::replace(last, next))
-            .cast_signed()
-    })
-}
-
 /// How much a number differs from the last one, which it becomes.
 fn change(last: &mut i64, next: Option<i64>) -> Option<i64> {
     next.map(|next| next.wrapping_sub(std::mem::replace(last, next)))
+}
+
+/// The number that differs so much from the last one, which it becomes.
+fn changed(last: &mut i64, change: Option<i64>) -> Option<i64> {
+    change.map(|change| {
+        *last = last.wrapping_add(change);
+        *last
+    })
 }
 
 /// One of them in the making.
@@ -158,10 +160,7 @@ impl Row {
     /// Adds a number that may be none.
     fn put(&mut self, value: Option<i64>) {
         if let Some(value) = value {
-            let value = zigzag(value);
-            let bytes = (u64::BITS - (value | 1).leading_zeros()).div_ceil(8);
-            self.bytes[self.len..self.len + 8].copy_from_slice(&value.to_le_bytes());
-            self.len += bytes as usize;
+            let bytes = put_signed(&mut self.bytes, &mut self.len, value);
             self.lengths |= bytes << (self.numbers * LENGTH_BITS);
         }
         self.numbers += 1;
@@ -204,28 +203,16 @@ impl Iterator for FateIter<'_> {
         };
         let short = |last: u32, change: Option<i64>| last.wrapping_add(change.unwrap_or(0) as u32);
         last.flow = short(last.flow, number());
-        let entry_frame = number().map(|step| {
-            last.entry_frame = last.entry_frame.wrapping_add(step.cast_unsigned());
-            last.entry_frame
-        });
-        let exit_frame = number().map(|step| {
-            last.exit_frame = last.exit_frame.wrapping_add(step.cast_unsigned());
-            last.exit_frame
-        });
+        let entry = changed(&mut last.entry_frame, number());
+        let exit = changed(&mut last.exit_frame, number());
         last.at_ns = last.at_ns.wrapping_add(number().unwrap_or(0));
         last.ip_len = short(last.ip_len, number());
-        let delay_ns = number().map(|change| {
-            last.delay_ns = last.delay_ns.wrapping_add(change);
-            last.delay_ns
-        });
-        let queue_delay_ns = number().map(|change| {
-            last.queue_delay_ns = last.queue_delay_ns.wrapping_add(change);
-            last.queue_delay_ns
-        });
+        let delay_ns = changed(&mut last.delay_ns, number());
+        let queue_delay_ns = changed(&mut last.queue_delay_ns, number());
         Some(PacketFate {
             flow: last.flow,
-            entry_frame,
-            exit_frame,
+            entry_frame: entry.map(i64::cast_unsigned),
+            exit_frame: exit.map(i64::cast_unsigned),
             at_ns: last.at_ns,
             ip_len: last.ip_len,
             delay_ns,

@@ -36,11 +36,11 @@ pub enum Packed<'a> {
 /// whose rows are packets.
 pub trait PackedTable: Sync {
     /// Its rows, one after the other.
-    type Rows<'a>: Send
+    type Rows<'a>
     where
         Self: 'a;
     /// Some of them as columns.
-    type Group: Default + Send + Sync;
+    type Group: Default + Send;
 
     /// Its rows from the first.
     fn rows(&self) -> Self::Rows<'_>;

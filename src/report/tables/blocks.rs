@@ -38,7 +38,7 @@ impl Workers {
     }
 
     /// `None` where there are no threads to be had: the slow way is still a way.
-    pub(super) fn pool(&self) -> Option<&ThreadPool> {
+    fn pool(&self) -> Option<&ThreadPool> {
         let threads = self.threads.unwrap_or(0);
         let build = || ThreadPoolBuilder::new().num_threads(threads).build().ok();
         self.pool.get_or_init(build).as_ref()
@@ -75,38 +75,38 @@ pub fn fill(
     pending.complete()
 }
 
-/// Calls `encode` with each block, on the workers, and `write` with what that gave, in order, while
-/// the next ones are made.
-fn each<'a, W, T: Send>(
-    mut blocks: impl Iterator<Item = Block<'a>>,
+/// Calls `encode` with each part of a table, on the workers, and `write` with what that gave, in order,
+/// while the next parts are put together. There is no more than one part for each worker and one more.
+pub(super) fn each<P: Send, W, T: Send>(
+    mut parts: impl Iterator<Item = P>,
     workers: &Workers,
     writer: &mut W,
-    encode: impl Fn(DataFrame) -> PolarsResult<T> + Sync,
+    encode: impl Fn(P) -> PolarsResult<T> + Sync,
     write: impl Fn(&mut W, T) -> PolarsResult<()>,
 ) -> PolarsResult<()> {
-    let Some(first) = blocks.next() else {
+    let Some(first) = parts.next() else {
         return Ok(());
     };
     // As most tables.
-    let Some(second) = blocks.next() else {
-        return write(writer, encode(first.into_frame())?);
+    let Some(second) = parts.next() else {
+        return write(writer, encode(first)?);
     };
-    let mut blocks = [first, second].into_iter().chain(blocks);
+    let mut parts = [first, second].into_iter().chain(parts);
     let Some(pool) = workers.pool() else {
-        return blocks.try_for_each(|block| write(writer, encode(block.into_frame())?));
+        return parts.try_for_each(|part| write(writer, encode(part)?));
     };
     pool.in_place_scope(|scope| {
         let mut begun = VecDeque::new();
         loop {
             // One more than there are threads, so that none waits for what is written.
             while begun.len() <= pool.current_num_threads()
-                && let Some(block) = blocks.next()
+                && let Some(part) = parts.next()
             {
                 let (give, encoded) = sync_channel(1);
                 let encode = &encode;
                 scope.spawn(move |_| {
                     // Nobody takes it once writing has failed.
-                    let _ = give.send(encode(block.into_frame()));
+                    let _ = give.send(encode(part));
                 });
                 begun.push_back(encoded);
             }
@@ -128,9 +128,9 @@ fn in_text<W: Write>(
     workers: &Workers,
     format: impl Fn(&mut DataFrame, &mut Vec<u8>) -> PolarsResult<()> + Sync,
 ) -> PolarsResult<()> {
-    let encode = |mut table| {
+    let encode = |block: Block<'_>| {
         let mut text = Vec::new();
-        format(&mut table, &mut text)?;
+        format(&mut block.into_frame(), &mut text)?;
         Ok(text)
     };
     let write = |out: &mut W, text: Vec<u8>| Ok(out.write_all(&text)?);
@@ -149,7 +149,8 @@ fn in_row_groups<W: Write + Send>(
     let fields = schema.fields().iter().cloned();
     let of = schema.columns().iter().map(|leaf| leaf.descriptor.clone());
     let columns: Vec<(ParquetType, Descriptor)> = fields.zip(of).collect();
-    let encode = |table: DataFrame| {
+    let encode = |block: Block<'_>| {
+        let table = block.into_frame();
         let rows = table.height() as u64;
         let mut zstd = packed::compressor()?;
         let cells = table.columns().iter().zip(&columns);

@@ -3,6 +3,7 @@
 mod gzip_members;
 mod lz4_frames;
 mod parts;
+mod stepwise;
 mod zstd_frames;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use liblzma::stream::{CONCATENATED, Stream};
 use gzip_members::GzipMembers;
 use lz4_frames::Lz4Frames;
 use parts::Parts;
+use stepwise::Stepwise;
 use zstd_frames::ZstdFrames;
 
 /// How a file is compressed.
@@ -101,8 +103,8 @@ impl Compression {
         cleared: &Arc<AtomicU64>,
     ) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
-            Self::Gzip => Box::new(GzipMembers::new(input)),
-            Self::Zstd => Box::new(ZstdFrames::new(input)?),
+            Self::Gzip => Box::new(Stepwise::new(input, GzipMembers::default())),
+            Self::Zstd => Box::new(Stepwise::new(input, ZstdFrames::new()?)),
             Self::Xz => {
                 let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, CONCATENATED)?;
                 Box::new(XzDecoder::new_stream(input, stream))

@@ -1,0 +1,81 @@
+//! Reads a compressed stream so that all comes out that is before damage, however it is read.
+
+use std::io::{self, BufRead, Read};
+
+/// What takes a stream's bytes in and gives them decompressed, in steps small enough for none to lose
+/// what came before damage.
+pub(super) trait Decompressor {
+    /// Bytes that the next step may take at most.
+    fn wanted(&self) -> usize;
+
+    /// Takes some bytes, or none to give what it holds, and fills some of the room, which is not empty.
+    fn step(&mut self, bytes: &[u8], room: &mut [u8]) -> Step;
+
+    /// Whether the stream may end here.
+    fn is_between(&self) -> bool;
+}
+
+/// What a step did.
+pub(super) struct Step {
+    /// Bytes that it took.
+    pub(super) consumed: usize,
+    /// Bytes that it gave.
+    pub(super) filled: usize,
+    /// What follows these.
+    pub(super) failure: Option<io::Error>,
+}
+
+/// The decompressed bytes of a stream.
+///
+/// The libraries' readers give either bytes or an error, and what came before damage in the same call is
+/// lost.
+pub(super) struct Stepwise<R, D> {
+    input: R,
+    decompressor: D,
+    /// It may hold bytes for which there was no room yet.
+    is_full: bool,
+    failure: Option<io::Error>,
+}
+
+impl<R: BufRead, D: Decompressor> Stepwise<R, D> {
+    pub(super) fn new(input: R, decompressor: D) -> Self {
+        Self {
+            input,
+            decompressor,
+            is_full: false,
+            failure: None,
+        }
+    }
+}
+
+impl<R: BufRead, D: Decompressor> Read for Stepwise<R, D> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            let mut bytes: &[u8] = &[];
+            if !self.is_full {
+                bytes = self.input.fill_buf()?;
+                if bytes.is_empty() {
+                    return if self.decompressor.is_between() {
+                        Ok(0)
+                    } else {
+                        Err(io::ErrorKind::UnexpectedEof.into())
+                    };
+                }
+                bytes = &bytes[..bytes.len().min(self.decompressor.wanted())];
+            }
+            let step = self.decompressor.step(bytes, buf);
+            self.input.consume(step.consumed);
+            self.is_full = step.filled == buf.len() && !self.decompressor.is_between();
+            self.failure = step.failure;
+            if step.filled > 0 {
+                return Ok(step.filled);
+            }
+        }
+    }
+}

@@ -112,7 +112,7 @@ struct Rates {
 impl Rates {
     /// Modes are so wide, from their middle to either side.
     fn new(mut logs: Vec<f64>, half_width: f64) -> Self {
-        logs.sort_by(f64::total_cmp);
+        logs.sort_unstable_by(f64::total_cmp);
         let mut rates = Self {
             sorted: logs,
             modes: Vec::new(),
@@ -125,20 +125,14 @@ impl Rates {
 
     fn find_modes(&self, half_width: f64) -> Vec<(f64, f64)> {
         let all = self.sorted.len();
-        let counts: Vec<usize> = self
-            .sorted
-            .iter()
-            .map(|&log| self.within(log, half_width))
-            .collect();
-        let mut order: Vec<usize> = (0..all).collect();
-        order.sort_by_key(|&index| (std::cmp::Reverse(counts[index]), index));
+        let counts = self.near_each(half_width);
+        let is_enough = |count: usize| count >= FEW && count as f64 >= MODE_PART * all as f64;
+        let mut order: Vec<usize> = (0..all).filter(|&index| is_enough(counts[index])).collect();
+        order.sort_unstable_by_key(|&index| (std::cmp::Reverse(counts[index]), index));
         let mut tops: Vec<f64> = Vec::new();
         let mut modes = Vec::new();
         for index in order {
             let (log, count) = (self.sorted[index], counts[index]);
-            if count < FEW || (count as f64) < MODE_PART * all as f64 {
-                break;
-            }
             // What is beside a top is its slope.
             if tops.iter().any(|top| (top - log).abs() < 4.0 * half_width) {
                 continue;
@@ -150,6 +144,23 @@ impl Rates {
             modes.push((self.sorted[first + count / 2], count as f64 / all as f64));
         }
         modes
+    }
+
+    /// How many are within `half_width` of each.
+    fn near_each(&self, half_width: f64) -> Vec<usize> {
+        let at = |place: usize| self.sorted.get(place);
+        // They are in order, and so are the limits.
+        let (mut below, mut upto) = (0, 0);
+        let count = |&log: &f64| {
+            while at(below).is_some_and(|&other| other < log - half_width) {
+                below += 1;
+            }
+            while at(upto).is_some_and(|&other| other <= log + half_width) {
+                upto += 1;
+            }
+            upto - below
+        };
+        self.sorted.iter().map(count).collect()
     }
 
     /// How many are within `half_width` of `log`.
@@ -300,6 +311,22 @@ mod tests {
 
     fn is_10_mbit(bps: Option<f64>) -> bool {
         bps.is_some_and(|bps| (bps - 10e6).abs() < 1.0)
+    }
+
+    #[test]
+    fn those_near_each_are_as_many_as_are_within() {
+        // Many are the same, and many as far apart as the width.
+        let logs: Vec<f64> = (0..500_u32)
+            .map(|at| f64::from(at * at % 97) * 0.01)
+            .collect();
+        let rates = Rates::new(logs, DATA_HALF_WIDTH);
+        for half_width in [0.0, 0.01, DATA_HALF_WIDTH, ACKS_HALF_WIDTH, 2.0] {
+            let within = rates
+                .sorted
+                .iter()
+                .map(|&log| rates.within(log, half_width));
+            assert_eq!(rates.near_each(half_width), within.collect::<Vec<_>>());
+        }
     }
 
     #[test]

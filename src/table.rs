@@ -7,9 +7,9 @@ pub mod schema;
 
 pub mod cells;
 
-mod addresses;
 mod blocks;
 mod captures;
+mod filled;
 mod flows;
 mod packed;
 mod pairs;
@@ -20,7 +20,8 @@ mod series;
 mod study;
 
 pub use blocks::{Block, Blocks};
-pub use packed::{Numbers, Packed, PackedTable, Shared};
+pub use filled::Filled;
+pub use packed::{Numbers, Packed, PackedTable, Shared, Texts, Values};
 pub use segments::SegmentTable;
 pub use study::{StudyTable, study_tables};
 

@@ -5,21 +5,28 @@
 
 use polars::prelude::DataFrame;
 
-use super::schema::{self, Column};
+use super::filled::Filled;
+use super::schema::Column;
 
-/// Cells of a block, at most: some megabytes of data frame, and rows enough to compress well.
+/// Cells of a block, at most: some megabytes, and rows enough to compress well.
 const CELLS_MAX: usize = 1 << 20;
 
-/// Some rows of a table that follow each other, of which no data frame is made yet.
+/// Some rows of a table that follow each other, whose cells are not there yet.
 pub struct Block<'a> {
-    make: Box<dyn FnOnce() -> DataFrame + Send + 'a>,
+    fill: Box<dyn FnOnce() -> Filled + Send + 'a>,
 }
 
 impl Block<'_> {
-    /// Makes it.
+    /// Works the cells out.
+    #[must_use]
+    pub fn fill(self) -> Filled {
+        (self.fill)()
+    }
+
+    /// The same as a data frame.
     #[must_use]
     pub fn into_frame(self) -> DataFrame {
-        (self.make)()
+        self.fill().into_frame()
     }
 }
 
@@ -72,7 +79,7 @@ impl<'a> From<&'a DataFrame> for Blocks<'a> {
         let rows_max = rows_max(table.width());
         let starts = (0..table.height()).step_by(rows_max);
         let blocks = starts.map(move |start| Block {
-            make: Box::new(move || table.slice(start as i64, rows_max)),
+            fill: Box::new(move || Filled::from(&table.slice(start as i64, rows_max))),
         });
         Self {
             empty: table.clear(),
@@ -112,10 +119,10 @@ pub(super) fn of_groups<'a, R: 'a, G: Send + 'a>(
     rows: impl Fn(G) -> Vec<R> + Copy + Send + 'a,
 ) -> Blocks<'a> {
     let blocks = groups.map(move |group| Block {
-        make: Box::new(move || schema::frame(&columns(), &rows(group))),
+        fill: Box::new(move || Filled::of(&columns(), &rows(group))),
     });
     Blocks {
-        empty: schema::frame(&columns(), &[]),
+        empty: Filled::of(&columns(), &[]).into_frame(),
         blocks: Box::new(blocks),
     }
 }

@@ -68,9 +68,9 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.capture.name);
     "connection_id" "-" Count |row| Some(row.flow.connection_id);
-    "src_ip" "-" Text |row| Some(row.flow.ends().0.ip().to_string());
+    "src_ip" "-" Address |row| Some(row.flow.ends().0.ip());
     "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
-    "dst_ip" "-" Text |row| Some(row.flow.ends().1.ip().to_string());
+    "dst_ip" "-" Address |row| Some(row.flow.ends().1.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
     "ip_version" "-" Count |row| Some(if row.flow.ends().0.ip().is_ipv4() { 4 } else { 6 });
     "direction" "-" Name |row| Some(match row.flow.dir() { Direction::Forward => "forward", Direction::Reverse => "reverse" });

@@ -56,14 +56,14 @@ pub(super) fn columns<'a>() -> Vec<Column<PairRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.capture.name);
     "a_connection_id" "-" Count |row| Some(row.a.connection_id);
-    "a_src_ip" "-" Text |row| Some(row.a.ends().0.ip().to_string());
+    "a_src_ip" "-" Address |row| Some(row.a.ends().0.ip());
     "a_src_port" "-" Count |row| Some(u64::from(row.a.ends().0.port()));
-    "a_dst_ip" "-" Text |row| Some(row.a.ends().1.ip().to_string());
+    "a_dst_ip" "-" Address |row| Some(row.a.ends().1.ip());
     "a_dst_port" "-" Count |row| Some(u64::from(row.a.ends().1.port()));
     "b_connection_id" "-" Count |row| Some(row.b.connection_id);
-    "b_src_ip" "-" Text |row| Some(row.b.ends().0.ip().to_string());
+    "b_src_ip" "-" Address |row| Some(row.b.ends().0.ip());
     "b_src_port" "-" Count |row| Some(u64::from(row.b.ends().0.port()));
-    "b_dst_ip" "-" Text |row| Some(row.b.ends().1.ip().to_string());
+    "b_dst_ip" "-" Address |row| Some(row.b.ends().1.ip());
     "b_dst_port" "-" Count |row| Some(u64::from(row.b.ends().1.port()));
     "start_ns" "N1" Whole |row| Some(row.pair.start.as_ns());
     "end_ns" "N1" Whole |row| Some(row.pair.end.as_ns());
@@ -78,10 +78,10 @@ pub(super) fn bin_columns<'a>() -> Vec<Column<PairBinRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.pair.capture.name);
     "a_connection_id" "-" Count |row| Some(row.pair.a.connection_id);
-    "a_src_ip" "-" Text |row| Some(row.pair.a.ends().0.ip().to_string());
+    "a_src_ip" "-" Address |row| Some(row.pair.a.ends().0.ip());
     "a_src_port" "-" Count |row| Some(u64::from(row.pair.a.ends().0.port()));
     "b_connection_id" "-" Count |row| Some(row.pair.b.connection_id);
-    "b_src_ip" "-" Text |row| Some(row.pair.b.ends().0.ip().to_string());
+    "b_src_ip" "-" Address |row| Some(row.pair.b.ends().0.ip());
     "b_src_port" "-" Count |row| Some(u64::from(row.pair.b.ends().0.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
     "bin_start_ns" "-" Whole |row| Some(row.pair.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.bin_ns)));

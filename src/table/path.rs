@@ -135,9 +135,9 @@ fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.number);
     "way" "B1" Name |row| Some(row.flow.heading.name());
-    "src_ip" "-" Text |row| Some(row.flow.key.src.ip().to_string());
+    "src_ip" "-" Address |row| Some(row.flow.key.src.ip());
     "src_port" "-" Count |row| Some(u64::from(row.flow.key.src.port()));
-    "dst_ip" "-" Text |row| Some(row.flow.key.dst.ip().to_string());
+    "dst_ip" "-" Address |row| Some(row.flow.key.dst.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.flow.key.dst.port()));
     "protocol" "-" Count |row| Some(u64::from(row.flow.key.protocol));
     "first_ns" "-" Whole |row| Some(row.flow.first_ns);
@@ -369,9 +369,9 @@ fn flow_bin_columns<'a>() -> Vec<Column<FlowBinRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.of.number);
     "way" "B1" Name |row| Some(row.of.flow.heading.name());
-    "src_ip" "-" Text |row| Some(row.of.flow.key.src.ip().to_string());
+    "src_ip" "-" Address |row| Some(row.of.flow.key.src.ip());
     "src_port" "-" Count |row| Some(u64::from(row.of.flow.key.src.port()));
-    "dst_ip" "-" Text |row| Some(row.of.flow.key.dst.ip().to_string());
+    "dst_ip" "-" Address |row| Some(row.of.flow.key.dst.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.of.flow.key.dst.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
     "bin_start_ns" "-" Whole |row| Some(row.of.hop.bin_start_ns(row.bin.index));

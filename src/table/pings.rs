@@ -19,8 +19,8 @@ pub(super) fn rows(analysis: &Analysis) -> impl Iterator<Item = PingRow<'_>> {
 pub(super) fn columns<'a>() -> Vec<Column<PingRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.capture.name);
-    "src_ip" "-" Text |row| Some(row.ping.src.to_string());
-    "dst_ip" "-" Text |row| Some(row.ping.dst.to_string());
+    "src_ip" "-" Address |row| Some(row.ping.src);
+    "dst_ip" "-" Address |row| Some(row.ping.dst);
     "identifier" "-" Count |row| Some(u64::from(row.ping.identifier));
     "sequence" "-" Count |row| Some(u64::from(row.ping.sequence));
     "time_ns" "-" Whole |row| Some(row.ping.at.as_ns());

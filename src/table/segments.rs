@@ -3,7 +3,6 @@
 mod group;
 mod in_order;
 
-use super::addresses::Addresses;
 use super::blocks::{self, Blocks};
 use super::packed::{Packed, PackedTable};
 use super::schema::{Column, column_list};
@@ -17,7 +16,8 @@ use in_order::InOrder;
 struct OfFlow<'a> {
     capture: &'a CaptureAnalysis,
     flow: Flow<'a>,
-    addresses: Addresses,
+    src: String,
+    dst: String,
 }
 
 /// The table of the segments of a run, of which no more is made at a time than is asked for.
@@ -52,7 +52,8 @@ impl<'a> SegmentTable<'a> {
             table.flows.extend(capture.flows().map(|flow| OfFlow {
                 capture,
                 flow,
-                addresses: Addresses::of(&flow),
+                src: flow.ends().0.ip().to_string(),
+                dst: flow.ends().1.ip().to_string(),
             }));
             let files = capture.files.iter();
             table
@@ -202,9 +203,9 @@ pub(super) fn columns<'a>() -> Vec<Column<SegmentRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.of().capture.name);
     "connection_id" "-" Count |row| Some(row.of().flow.connection_id);
-    "src_ip" "-" Name |row| Some(&row.of().addresses.src);
+    "src_ip" "-" Name |row| Some(&row.of().src);
     "src_port" "-" Count |row| Some(u64::from(row.of().flow.ends().0.port()));
-    "dst_ip" "-" Name |row| Some(&row.of().addresses.dst);
+    "dst_ip" "-" Name |row| Some(&row.of().dst);
     "dst_port" "-" Count |row| Some(u64::from(row.of().flow.ends().1.port()));
     "file" "-" Name SegmentRow::file;
     "frame" "-" Count SegmentRow::frame;

@@ -1,8 +1,5 @@
 //! One row a flow and bin (METRICS.md section 4).
 
-use std::rc::Rc;
-
-use super::addresses::Addresses;
 use super::blocks::{self, Blocks};
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
@@ -11,19 +8,13 @@ use crate::observe::{Bin, Bins};
 
 /// What a row is made of.
 pub(super) struct BinRow<'a> {
-    of: Rc<OfFlow<'a>>,
+    capture: &'a CaptureAnalysis,
+    flow: Flow<'a>,
     bin: Bin,
     config: &'a Config,
     /// Goodput of the bin in bits per second.
     goodput_bps: f64,
     balance: Option<Balance>,
-}
-
-/// What the rows of a flow share.
-struct OfFlow<'a> {
-    capture: &'a CaptureAnalysis,
-    flow: Flow<'a>,
-    addresses: Addresses,
 }
 
 /// The first `len` of some bins of a flow.
@@ -94,14 +85,9 @@ impl<'a> Part<'a> {
             bins,
             len,
         } = self;
-        let addresses = Addresses::of(&flow);
-        let of = Rc::new(OfFlow {
+        bins.take(len).map(move |bin| BinRow {
             capture,
             flow,
-            addresses,
-        });
-        bins.take(len).map(move |bin| BinRow {
-            of: Rc::clone(&of),
             bin,
             config,
             goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
@@ -137,14 +123,14 @@ pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
 
 pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {
     column_list![
-    "capture" "-" Name |row| Some(&row.of.capture.name);
-    "connection_id" "-" Count |row| Some(row.of.flow.connection_id);
-    "src_ip" "-" Name |row| Some(&row.of.addresses.src);
-    "src_port" "-" Count |row| Some(u64::from(row.of.flow.ends().0.port()));
-    "dst_ip" "-" Name |row| Some(&row.of.addresses.dst);
-    "dst_port" "-" Count |row| Some(u64::from(row.of.flow.ends().1.port()));
+    "capture" "-" Name |row| Some(&row.capture.name);
+    "connection_id" "-" Count |row| Some(row.flow.connection_id);
+    "src_ip" "-" Address |row| Some(row.flow.ends().0.ip());
+    "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
+    "dst_ip" "-" Address |row| Some(row.flow.ends().1.ip());
+    "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
-    "bin_start_ns" "-" Whole |row| Some(row.of.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));
+    "bin_start_ns" "-" Whole |row| Some(row.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));
     "acked_bytes" "C5" Count |row| Some(row.bin.acked_bytes);
     "goodput_bps" "G1" Real |row| Some(row.goodput_bps);
     "ip_bytes" "C2" Count |row| Some(row.bin.ip_bytes);

@@ -4,7 +4,8 @@ mod statistics;
 
 use polars::prelude::{Column as PolarsColumn, DataFrame, NamedFrom, Series};
 
-use super::schema::{Column, Value, column_list, frame};
+use super::filled::frame;
+use super::schema::{Column, Value, column_list};
 use crate::event::Direction;
 use crate::study::{
     Buffer, Cells, Label, LabelKind, LabelValue, Metric, ReportTable, StudyFlow, StudyResults,
@@ -112,9 +113,9 @@ pub(super) fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "capture" "-" Text |row| Some(row.run.name.clone());
     "flow" "Y1" Count |row| Some(row.flow.start as u64);
     "connection_id" "-" Count |row| row.flow.measure.connection_id;
-    "src_ip" "-" Text |row| Some(row.flow.measure.ends?.sender.ip().to_string());
+    "src_ip" "-" Address |row| Some(row.flow.measure.ends?.sender.ip());
     "src_port" "-" Count |row| Some(u64::from(row.flow.measure.ends?.sender.port()));
-    "dst_ip" "-" Text |row| Some(row.flow.measure.ends?.receiver.ip().to_string());
+    "dst_ip" "-" Address |row| Some(row.flow.measure.ends?.receiver.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.flow.measure.ends?.receiver.port()));
     "flow_direction" "-" Text |row| Some(match row.flow.measure.ends?.direction { Direction::Forward => "forward", Direction::Reverse => "reverse" }.to_owned());
     "start_ns" "-" Whole |row| Some(row.flow.measure.span_ns?.0);

@@ -30,6 +30,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "path",
             "report/chart/bitmap",
             "report/tables/packed",
+            "table/packed",
         ],
     ),
     ("hashbrown", &["flow"]),

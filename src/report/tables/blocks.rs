@@ -7,17 +7,14 @@ use std::sync::mpsc::sync_channel;
 
 use polars::io::parquet::write::BatchedWriter;
 use polars::prelude::*;
-use polars_parquet::write::{
-    CompressedPage, CompressionOptions, Descriptor, Encoding, Page, ParquetType, StatisticsOptions,
-    Version, WriteOptions, array_to_columns,
-};
+use polars_parquet::write::Descriptor;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{
     Metadata, Pending, ReportError, TableFormat, csv, failure, json_lines, packed, parquet,
     write_arrow,
 };
-use crate::table::{Block, Blocks, Numbers, Packed};
+use crate::table::{Block, Blocks};
 
 /// Threads that make and encode tables: how many changes nothing but the time taken.
 #[derive(Debug)]
@@ -145,17 +142,12 @@ fn in_row_groups<W: Write + Send>(
     workers: &Workers,
 ) -> PolarsResult<()> {
     let mut writer = parquet(out, metadata).batched(blocks.empty().schema())?;
-    let schema = writer.parquet_schema();
-    let fields = schema.fields().iter().cloned();
-    let of = schema.columns().iter().map(|leaf| leaf.descriptor.clone());
-    let columns: Vec<(ParquetType, Descriptor)> = fields.zip(of).collect();
+    let columns = leaves(&mut writer);
     let encode = |block: Block<'_>| {
-        let table = block.into_frame();
-        let rows = table.height() as u64;
+        let filled = block.fill();
         let mut zstd = packed::compressor()?;
-        let cells = table.columns().iter().zip(&columns);
-        let pages = cells.map(|(cells, (field, of))| pages(cells, field, of, &mut zstd));
-        Ok((rows, pages.collect::<PolarsResult<Vec<_>>>()?))
+        let pages = packed::all_pages(&filled.columns(), &columns, &mut zstd)?;
+        Ok((filled.len() as u64, pages))
     };
     let write = |writer: &mut BatchedWriter<W>, (rows, pages): (u64, Vec<_>)| {
         writer.write_row_group(rows, &pages)
@@ -164,53 +156,10 @@ fn in_row_groups<W: Write + Send>(
     writer.finish().map(drop)
 }
 
-/// The pages of a column. Polars' own writer knows no differences between numbers, and compresses on
-/// one thread only.
-fn pages(
-    cells: &Column,
-    field: &ParquetType,
-    of: &Descriptor,
-    zstd: &mut packed::Compressor<'_>,
-) -> PolarsResult<Vec<CompressedPage>> {
-    let mut numbers = Numbers::default();
-    match cells.dtype() {
-        DataType::Int64 => {
-            let cells = cells.i64()?;
-            match cells.cont_slice() {
-                Ok(cells) => numbers.extend(cells.iter().copied()),
-                Err(_) => numbers.extend_some(cells.iter()),
-            }
-        }
-        DataType::UInt64 => {
-            let cells = cells.u64()?;
-            match cells.cont_slice() {
-                Ok(cells) => numbers.extend(cells.iter().map(|cell| cell.cast_signed())),
-                Err(_) => {
-                    numbers.extend_some(cells.iter().map(|cell| cell.map(u64::cast_signed)));
-                }
-            }
-        }
-        _ => return packed::compressed(encoded(cells, field)?, zstd),
-    }
-    packed::pages(&Packed::Numbers(&numbers), of, zstd)
-}
-
-/// The pages of a column as polars encodes them.
-fn encoded(cells: &Column, field: &ParquetType) -> PolarsResult<Vec<Page>> {
-    let options = WriteOptions {
-        statistics: StatisticsOptions::default(),
-        version: Version::V1,
-        compression: CompressionOptions::Uncompressed,
-        data_page_size: None,
-    };
-    let encoding = match cells.dtype() {
-        DataType::String => Encoding::RleDictionary,
-        _ => Encoding::Plain,
-    };
-    let array = cells.as_materialized_series().rechunk();
-    let array = array.to_arrow(0, CompatLevel::newest());
-    let leaves = array_to_columns(array, field.clone(), options, &[encoding])?;
-    leaves.into_iter().flatten().collect()
+/// What the file's columns are called in it.
+pub(super) fn leaves<W: Write>(writer: &mut BatchedWriter<W>) -> Vec<Descriptor> {
+    let columns = writer.parquet_schema().columns().iter();
+    columns.map(|leaf| leaf.descriptor.clone()).collect()
 }
 
 #[cfg(test)]

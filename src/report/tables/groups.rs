@@ -5,9 +5,8 @@ use std::sync::Mutex;
 
 use polars::io::parquet::write::BatchedWriter;
 use polars::prelude::*;
-use polars_parquet::write::Descriptor;
 
-use super::blocks::{Workers, each, fill};
+use super::blocks::{Workers, each, fill, leaves};
 use super::{Metadata, Pending, ReportError, TableFormat, failure, packed, parquet};
 use crate::table::PackedTable;
 
@@ -40,9 +39,7 @@ fn write_groups<T: PackedTable, W: Write + Send>(
     workers: &Workers,
 ) -> PolarsResult<()> {
     let mut writer = parquet(out, metadata).batched(table.blocks(1).empty().schema())?;
-    let schema = writer.parquet_schema();
-    let of = schema.columns().iter().map(|leaf| leaf.descriptor.clone());
-    let columns: Vec<Descriptor> = of.collect();
+    let columns = leaves(&mut writer);
     // Groups that have been encoded, whose memory the next ones take.
     let used: Mutex<Vec<T::Group>> = Mutex::default();
     let mut rows = table.rows();
@@ -52,15 +49,9 @@ fn write_groups<T: PackedTable, W: Write + Send>(
         (T::len(&group) > 0).then_some(group)
     });
     let encode = |group: T::Group| {
-        let cells = table.columns(&group);
         let mut zstd = packed::compressor()?;
-        let pages = cells.iter().zip(&columns);
-        let pages = pages.map(|(cells, of)| packed::pages(cells, of, &mut zstd));
-        let encoded = (
-            T::len(&group) as u64,
-            pages.collect::<PolarsResult<Vec<_>>>()?,
-        );
-        drop(cells);
+        let pages = packed::all_pages(&table.columns(&group), &columns, &mut zstd)?;
+        let encoded = (T::len(&group) as u64, pages);
         if let Ok(mut used) = used.lock() {
             used.push(group);
         }

@@ -27,7 +27,7 @@ use polars_parquet::parquet::statistics::{
 
 pub(super) use zstd::bulk::Compressor;
 
-use crate::table::{Packed, Shared};
+use crate::table::{Packed, Shared, Values};
 
 /// A dictionary is worth it when its values are at most one in so many rows.
 const ROWS_A_VALUE: usize = 8;
@@ -46,18 +46,34 @@ pub(super) fn compressor() -> PolarsResult<Compressor<'static>> {
 /// Compressed pages are kept when they are smaller by at least one in so many bytes.
 const GAIN: usize = 16;
 
+/// The pages of all columns of a group of rows.
+///
+/// # Errors
+/// When compression fails.
+pub(super) fn all_pages(
+    columns: &[Packed<'_>],
+    leaves: &[Descriptor],
+    zstd: &mut Compressor<'_>,
+) -> PolarsResult<Vec<Vec<CompressedPage>>> {
+    let columns = columns.iter().zip(leaves);
+    columns
+        .map(|(column, of)| pages(column, of, zstd))
+        .collect()
+}
+
 /// The pages of one column in a group of rows: that of the dictionary, where there is one, and one of
 /// the data.
 ///
 /// # Errors
 /// When compression fails.
-pub(super) fn pages(
+fn pages(
     column: &Packed<'_>,
     of: &Descriptor,
     zstd: &mut Compressor<'_>,
 ) -> PolarsResult<Vec<CompressedPage>> {
     match column {
         Packed::Numbers(numbers) => delta(numbers.values(), numbers.valid(), of, zstd),
+        Packed::Reals(reals) => plain(reals, of, zstd),
         Packed::Truths(truths) => bits(truths, of, zstd),
         Packed::Shared { keys, runs, values } => {
             let rows = Rows { keys, runs };
@@ -259,29 +275,66 @@ fn delta(
     encoded.pages(of, zstd)
 }
 
-/// Yes or no, eight a byte, the first in its lowest bit (`PLAIN`).
-fn bits(
-    truths: &[bool],
+/// Real numbers, eight bytes each (`PLAIN`).
+fn plain(
+    reals: &Values<f64>,
     of: &Descriptor,
     zstd: &mut Compressor<'_>,
 ) -> PolarsResult<Vec<CompressedPage>> {
-    let mut out = Vec::with_capacity(truths.len() / 8 + 8);
-    put_levels(&mut out, None, truths.len())?;
-    let byte = |truths: &[bool]| {
-        let bits = truths.iter().rev();
-        bits.fold(0, |byte, &truth| byte << 1 | u8::from(truth))
-    };
-    out.extend(truths.chunks(8).map(byte));
-    let statistics = BooleanStatistics {
-        null_count: Some(0),
+    let (values, rows) = (reals.values(), reals.len());
+    let mut out = Vec::with_capacity(values.len() * 8 + 64);
+    put_levels(&mut out, reals.valid(), rows)?;
+    out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    let range = values.iter().fold(None, |range, &value| {
+        let (min, max) = range.unwrap_or((value, value));
+        Some((value.min(min), value.max(max)))
+    });
+    // There are two zeros, and a range that begins or ends with one has both.
+    let zeros = range.map(|(min, max): (f64, f64)| {
+        let min = if min == 0.0 { -0.0 } else { min };
+        (min, if max == 0.0 { 0.0 } else { max })
+    });
+    let statistics = PrimitiveStatistics::<f64> {
+        primitive_type: of.primitive_type.clone(),
+        null_count: Some((rows - values.len()) as i64),
         distinct_count: None,
-        max_value: truths.iter().copied().max(),
-        min_value: truths.iter().copied().min(),
+        max_value: zeros.map(|(_, max)| max),
+        min_value: zeros.map(|(min, _)| min),
     };
     let encoded = Encoded {
         dictionary: None,
         data: out,
-        rows: truths.len(),
+        rows,
+        encoding: Encoding::Plain,
+        statistics: statistics.serialize(),
+    };
+    encoded.pages(of, zstd)
+}
+
+/// Yes or no, eight a byte, the first in its lowest bit (`PLAIN`).
+fn bits(
+    truths: &Values<bool>,
+    of: &Descriptor,
+    zstd: &mut Compressor<'_>,
+) -> PolarsResult<Vec<CompressedPage>> {
+    let (values, rows) = (truths.values(), truths.len());
+    let mut out = Vec::with_capacity(rows / 8 + 8);
+    put_levels(&mut out, truths.valid(), rows)?;
+    let byte = |truths: &[bool]| {
+        let bits = truths.iter().rev();
+        bits.fold(0, |byte, &truth| byte << 1 | u8::from(truth))
+    };
+    out.extend(values.chunks(8).map(byte));
+    let statistics = BooleanStatistics {
+        null_count: Some((rows - values.len()) as i64),
+        distinct_count: None,
+        max_value: values.iter().copied().max(),
+        min_value: values.iter().copied().min(),
+    };
+    let encoded = Encoded {
+        dictionary: None,
+        data: out,
+        rows,
         encoding: Encoding::Plain,
         statistics: statistics.serialize(),
     };
@@ -437,10 +490,7 @@ impl Encoded {
 ///
 /// # Errors
 /// When compression fails.
-pub(super) fn compressed(
-    pages: Vec<Page>,
-    zstd: &mut Compressor<'_>,
-) -> PolarsResult<Vec<CompressedPage>> {
+fn compressed(pages: Vec<Page>, zstd: &mut Compressor<'_>) -> PolarsResult<Vec<CompressedPage>> {
     let bytes = |page: &Page| match page {
         Page::Data(page) => page.buffer().len(),
         Page::Dict(page) => page.buffer.len(),

@@ -2,7 +2,7 @@
 
 use crate::path::{FateIter, Fates, Hop, Outcome, PacketFate, PathAnalysis, PathFlow};
 use crate::table::blocks::{self, Blocks};
-use crate::table::packed::{Keys, Numbers, Packed, PackedTable, Shared};
+use crate::table::packed::{Keys, Numbers, Packed, PackedTable, Shared, Values};
 use crate::table::schema::{Column, column_list};
 
 /// The table of the packets of a path, of which no more is made at a time than is asked for: it has
@@ -139,7 +139,7 @@ pub struct PacketGroup {
     outcomes: Keys,
     delays: Numbers,
     queue_delays: Numbers,
-    uncertain: Vec<bool>,
+    uncertain: Values<bool>,
 }
 
 impl PacketGroup {
@@ -169,7 +169,7 @@ impl PacketGroup {
         self.outcomes.push(fate.outcome as u32);
         self.delays.push(fate.delay_ns);
         self.queue_delays.push(fate.queue_delay_ns);
-        self.uncertain.push(fate.uncertain);
+        self.uncertain.push(Some(fate.uncertain));
     }
 
     /// Its columns, in the order of the table.

@@ -142,10 +142,10 @@ impl SegmentGroup {
         vec![
             self.flows.column(|flow| text(&of(flow).capture.name)),
             self.flows.column(|flow| count(of(flow).flow.connection_id)),
-            self.flows.column(|flow| text(&of(flow).addresses.src)),
+            self.flows.column(|flow| text(&of(flow).src)),
             self.flows
                 .column(|flow| count(of(flow).flow.ends().0.port().into())),
-            self.flows.column(|flow| text(&of(flow).addresses.dst)),
+            self.flows.column(|flow| text(&of(flow).dst)),
             self.flows
                 .column(|flow| count(of(flow).flow.ends().1.port().into())),
             self.files.column(|file| table.file(file).map(Shared::Text)),

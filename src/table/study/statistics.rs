@@ -4,7 +4,8 @@ use polars::prelude::DataFrame;
 
 use super::with_labels;
 use crate::study::{Comparison, Group, LabelValue, StudyResults, Test};
-use crate::table::schema::{Column, column_list, frame};
+use crate::table::filled::frame;
+use crate::table::schema::{Column, column_list};
 
 /// What a row of comparisons or tests is made of, with the name of its label.
 pub(in crate::table) struct Named<'a, T> {

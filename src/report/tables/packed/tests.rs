@@ -68,10 +68,21 @@ proptest! {
     }
 
     #[test]
-    fn yes_and_no_are_read_as_they_were(truths in vec(any::<bool>(), 1..700)) {
-        let packed = Packed::Truths(&truths);
-        let expected = Series::new("n".into(), &truths);
-        prop_assert!(write_and_read(&packed, truths.len(), &expected).equals(&expected));
+    fn yes_and_no_are_read_as_they_were(cells in cells(any::<bool>())) {
+        let truths: Values<bool> = cells.iter().copied().collect();
+        let expected = Series::new("n".into(), &cells);
+        let read = write_and_read(&Packed::Truths(&truths), cells.len(), &expected);
+        prop_assert!(read.equals_missing(&expected));
+    }
+
+    #[test]
+    fn real_numbers_are_read_as_they_were(
+        cells in cells(prop_oneof![any::<f64>().prop_filter("finite", |real| real.is_finite()), Just(0.0), Just(-0.0)]),
+    ) {
+        let reals: Values<f64> = cells.iter().copied().collect();
+        let expected = Series::new("n".into(), &cells);
+        let read = write_and_read(&Packed::Reals(&reals), cells.len(), &expected);
+        prop_assert!(read.equals_missing(&expected));
     }
 
     /// Few values and many, each with repeats of its own.

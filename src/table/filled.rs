@@ -1,0 +1,222 @@
+//! Some rows of a table as columns: what files of columns are written from, and data frames are made of.
+
+use std::net::IpAddr;
+
+use polars::prelude::{
+    BooleanChunked, Column as PolarsColumn, DataFrame, Float64Chunked, Int64Chunked, IntoSeries,
+    NewChunkedArray, PlSmallStr, Series, StringChunked, UInt64Chunked,
+};
+
+use super::packed::{Numbers, Packed, Texts, Values, Words};
+use super::schema::{Column, Value};
+
+/// Columns that are filled, in the order of their table.
+#[derive(Debug)]
+pub struct Filled {
+    rows: usize,
+    columns: Vec<(PlSmallStr, Cells)>,
+}
+
+/// The cells of one column.
+#[derive(Debug)]
+enum Cells {
+    /// As the bits of a `u64`.
+    Count(Numbers),
+    Whole(Numbers),
+    Real(Values<f64>),
+    Truth(Values<bool>),
+    Text(Texts),
+}
+
+impl Filled {
+    /// The cells of these rows.
+    pub(super) fn of<R>(columns: &[Column<R>], rows: &[R]) -> Self {
+        /// Rows whose records stay in the cache while column after column reads them.
+        const BLOCK_ROWS: usize = 64;
+        let mut filling: Vec<Filling> = columns
+            .iter()
+            .map(|column| Filling::new(&column.value, rows.len()))
+            .collect();
+        for block in rows.chunks(BLOCK_ROWS) {
+            for (column, filling) in columns.iter().zip(&mut filling) {
+                filling.extend(&column.value, block);
+            }
+        }
+        let cells = filling.into_iter().map(Filling::into_cells);
+        let names = columns.iter().map(|column| column.name.into());
+        Self {
+            rows: rows.len(),
+            columns: names.zip(cells).collect(),
+        }
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// The columns, in order.
+    #[must_use]
+    pub fn columns(&self) -> Vec<Packed<'_>> {
+        let cells = self.columns.iter().map(|(_, cells)| cells);
+        cells.map(Cells::column).collect()
+    }
+
+    /// The same as a data frame.
+    ///
+    /// # Panics
+    /// Never: the columns of one list have distinct names and as many values as there are rows, which
+    /// is all that a data frame asks for.
+    #[must_use]
+    pub fn into_frame(self) -> DataFrame {
+        let series = |(name, cells): (PlSmallStr, Cells)| cells.into_series(name).into();
+        DataFrame::new(self.rows, self.columns.into_iter().map(series).collect())
+            .expect("columns of one list have distinct names and one length")
+    }
+}
+
+/// A data frame of these rows.
+pub(super) fn frame<R>(columns: &[Column<R>], rows: &[R]) -> DataFrame {
+    Filled::of(columns, rows).into_frame()
+}
+
+impl From<&DataFrame> for Filled {
+    /// The same of a table that is there already.
+    fn from(table: &DataFrame) -> Self {
+        let columns = table.columns().iter();
+        Self {
+            rows: table.height(),
+            columns: columns
+                .map(|column| (column.name().clone(), Cells::from(column)))
+                .collect(),
+        }
+    }
+}
+
+impl Cells {
+    fn column(&self) -> Packed<'_> {
+        match self {
+            Self::Count(cells) | Self::Whole(cells) => Packed::Numbers(cells),
+            Self::Real(cells) => Packed::Reals(cells),
+            Self::Truth(cells) => Packed::Truths(cells),
+            Self::Text(cells) => cells.column(),
+        }
+    }
+
+    fn into_series(self, name: PlSmallStr) -> Series {
+        match self {
+            Self::Count(cells) => {
+                let counts = cells.cells().map(|cell| cell.map(i64::cast_unsigned));
+                UInt64Chunked::from_iter_options(name, counts).into_series()
+            }
+            Self::Whole(cells) => {
+                Int64Chunked::from_iter_options(name, cells.cells()).into_series()
+            }
+            Self::Real(cells) => {
+                Float64Chunked::from_iter_options(name, cells.cells()).into_series()
+            }
+            Self::Truth(cells) => {
+                BooleanChunked::from_iter_options(name, cells.cells()).into_series()
+            }
+            Self::Text(cells) => {
+                StringChunked::from_iter_options(name, cells.cells()).into_series()
+            }
+        }
+    }
+}
+
+impl From<&PolarsColumn> for Cells {
+    /// The cells of a column of a data frame.
+    fn from(column: &PolarsColumn) -> Self {
+        let series = column.as_materialized_series();
+        if let Ok(cells) = series.u64() {
+            let mut counts = Numbers::default();
+            counts.extend_some(cells.iter().map(|cell| cell.map(u64::cast_signed)));
+            return Self::Count(counts);
+        }
+        if let Ok(cells) = series.i64() {
+            return Self::Whole(cells.iter().collect());
+        }
+        if let Ok(cells) = series.f64() {
+            return Self::Real(cells.iter().collect());
+        }
+        if let Ok(cells) = series.bool() {
+            return Self::Truth(cells.iter().collect());
+        }
+        let mut words = Words::<Box<str>>::with_capacity(column.len());
+        if let Ok(cells) = series.str() {
+            cells.iter().for_each(|cell| words.push(cell));
+        }
+        Self::Text(words.into_texts(|word| word))
+    }
+}
+
+/// The cells of one column, as far as there are rows.
+enum Filling {
+    Count(Numbers),
+    Whole(Numbers),
+    Real(Values<f64>),
+    Truth(Values<bool>),
+    Text(Words<Box<str>>),
+    Address(Words<IpAddr>),
+}
+
+impl Filling {
+    fn new<R>(value: &Value<R>, rows: usize) -> Self {
+        match value {
+            Value::Count(_) => Self::Count(Values::with_capacity(rows)),
+            Value::Whole(_) => Self::Whole(Values::with_capacity(rows)),
+            Value::Real(_) | Value::Listed(..) => Self::Real(Values::with_capacity(rows)),
+            Value::Text(_) | Value::Name(_) => Self::Text(Words::with_capacity(rows)),
+            Value::Address(_) => Self::Address(Words::with_capacity(rows)),
+            Value::Truth(_) => Self::Truth(Values::with_capacity(rows)),
+        }
+    }
+
+    /// Adds the cells of some rows; the column is the one that `self` was made for.
+    fn extend<R>(&mut self, value: &Value<R>, rows: &[R]) {
+        let finite = |value: &f64| value.is_finite();
+        let rows = rows.iter();
+        match (self, value) {
+            (Self::Count(cells), Value::Count(of)) => {
+                cells.extend_some(rows.map(|row| of(row).map(u64::cast_signed)));
+            }
+            (Self::Whole(cells), Value::Whole(of)) => cells.extend_some(rows.map(of)),
+            (Self::Real(cells), Value::Real(of)) => {
+                cells.extend_some(rows.map(|row| of(row).filter(finite)));
+            }
+            (Self::Real(cells), Value::Listed(place, of)) => {
+                cells.extend_some(rows.map(|row| of(row, *place).filter(finite)));
+            }
+            (Self::Text(cells), Value::Text(of)) => {
+                rows.for_each(|row| cells.push(of(row).as_deref()));
+            }
+            (Self::Text(cells), Value::Name(of)) => rows.for_each(|row| cells.push(of(row))),
+            (Self::Address(cells), Value::Address(of)) => {
+                rows.for_each(|row| cells.push(of(row).as_ref()));
+            }
+            (Self::Truth(cells), Value::Truth(of)) => cells.extend_some(rows.map(of)),
+            _ => unreachable!("cells are made for their column"),
+        }
+    }
+
+    fn into_cells(self) -> Cells {
+        match self {
+            Self::Count(cells) => Cells::Count(cells),
+            Self::Whole(cells) => Cells::Whole(cells),
+            Self::Real(cells) => Cells::Real(cells),
+            Self::Truth(cells) => Cells::Truth(cells),
+            Self::Text(words) => Cells::Text(words.into_texts(|word| word)),
+            Self::Address(words) => {
+                Cells::Text(words.into_texts(|address| address.to_string().into()))
+            }
+        }
+    }
+}

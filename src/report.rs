@@ -26,9 +26,9 @@ pub enum ReportError {
         /// Why.
         source: io::Error,
     },
-    /// A folder of charts, which is replaced as a whole, holds what is no chart.
+    /// A folder of charts, which is replaced as a whole, holds what is no chart of an earlier run.
     #[error(
-        "{}: is replaced by new charts, but '{found}' in it is no chart: move it elsewhere, or let the results have another name",
+        "{}: is replaced by new charts, but '{found}' in it is no chart of an earlier run: move it elsewhere, or let the results have another name",
         path.display()
     )]
     Occupied {

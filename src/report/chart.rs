@@ -149,6 +149,23 @@ pub fn save_study(
     Artists::new(threads).each(charts, save)
 }
 
+/// What the file of a chart says of itself, so that a later run knows what it may put another in the place of:
+/// that it is a chart, and what it was called.
+pub(super) fn mark(stem: &str) -> String {
+    use std::fmt::Write as _;
+
+    let mut mark = String::from("ccanalyze chart ");
+    for letter in stem.chars() {
+        match letter {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => mark.push(letter),
+            // A string takes whatever is written.
+            _ => drop(write!(mark, "%{:x}", u32::from(letter))),
+        }
+    }
+    mark.push(';');
+    mark
+}
+
 /// Threads that draw charts side by side.
 struct Artists(Option<rayon::ThreadPool>);
 

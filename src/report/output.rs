@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::ReportError;
+use super::chart::mark;
 
 /// What has been begun and is not complete, for [`abandon`].
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -307,18 +308,30 @@ impl Drop for OutputFolder {
     }
 }
 
-/// The first name of something in a folder that is no chart: what somebody else put there.
+/// The first name of something in a folder that is no chart of an earlier run: what somebody else put there.
 fn stranger(folder: &Path) -> io::Result<Option<String>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let is_chart = [".png", ".svg"].iter().any(|end| name.ends_with(end));
-        if !is_chart || entry.file_type()?.is_dir() {
-            found.push(name);
+        if !entry.file_type()?.is_file() || !is_chart(&entry.path())? {
+            found.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
     Ok(found.into_iter().min())
+}
+
+/// Whether a file is a chart, under the name that it was written with.
+fn is_chart(path: &Path) -> io::Result<bool> {
+    /// Where charts say what they are.
+    const HEAD_BYTES: u64 = 4 << 10;
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let (Some(stem), Some("png" | "svg")) = (path.file_stem(), ending) else {
+        return Ok(false);
+    };
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    let mark = mark(&stem.to_string_lossy());
+    Ok(contains(&head, mark.as_bytes()))
 }
 
 /// A name beside `path` that no other process of this host uses.
@@ -334,6 +347,11 @@ fn beside(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn put_chart(folder: &Path, name: &str) {
+        let stem = name.trim_end_matches(".png");
+        fs::write(folder.join(name), format!("PNG {}", mark(stem))).unwrap();
+    }
 
     #[test]
     fn nothing_stands_under_the_name_before_the_commit() {
@@ -383,9 +401,9 @@ mod tests {
         let around = tempfile::tempdir().unwrap();
         let path = around.path().join("charts");
         fs::create_dir(&path).unwrap();
-        fs::write(path.join("old.png"), "old").unwrap();
+        put_chart(&path, "old.png");
         let folder = OutputFolder::create(&path).unwrap();
-        fs::write(folder.filling().join("new.png"), "new").unwrap();
+        put_chart(folder.filling(), "new.png");
         assert!(path.join("old.png").exists());
         folder.commit().unwrap();
         assert!(!path.join("old.png").exists());
@@ -400,7 +418,7 @@ mod tests {
         let commits = |name: &str| {
             for _ in 0..100 {
                 let folder = OutputFolder::create(&path).unwrap();
-                fs::write(folder.filling().join(name), name).unwrap();
+                put_chart(folder.filling(), name);
                 folder.commit().unwrap();
             }
         };
@@ -423,7 +441,7 @@ mod tests {
         assert_eq!(fs::read_dir(around.path()).unwrap().count(), 0);
         // Neither are charts of an earlier run.
         fs::create_dir(&path).unwrap();
-        fs::write(path.join("old.png"), "old").unwrap();
+        put_chart(&path, "old.png");
         let empty = OutputFolder::create(&path).unwrap();
         assert_eq!(empty.commit().unwrap(), None);
         assert_eq!(fs::read_dir(around.path()).unwrap().count(), 0);
@@ -434,7 +452,7 @@ mod tests {
         let around = tempfile::tempdir().unwrap();
         let path = around.path().join("charts");
         fs::create_dir(&path).unwrap();
-        fs::write(path.join("old.png"), "old").unwrap();
+        put_chart(&path, "old.png");
         fs::write(path.join("notes.txt"), "mine").unwrap();
         let refused = OutputFolder::create(&path).unwrap_err().to_string();
         assert!(
@@ -442,6 +460,18 @@ mod tests {
             "{refused}"
         );
         assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1);
+        fs::remove_file(path.join("notes.txt")).unwrap();
+        OutputFolder::create(&path).unwrap();
+        // A picture of somebody's own, and a chart under a name that somebody gave it.
+        for (name, bytes) in [
+            ("figure.png", "PNG".to_owned()),
+            ("best.png", format!("PNG {}", mark("old"))),
+        ] {
+            fs::write(path.join(name), bytes).unwrap();
+            let refused = OutputFolder::create(&path).unwrap_err().to_string();
+            assert!(refused.contains(name), "{refused}");
+            fs::remove_file(path.join(name)).unwrap();
+        }
         let file = around.path().join("file");
         fs::write(&file, "").unwrap();
         let refused = OutputFolder::create(&file).unwrap_err().to_string();

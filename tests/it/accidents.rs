@@ -262,6 +262,30 @@ fn runs_at_the_same_time_do_not_disturb_each_other() {
 }
 
 #[test]
+fn charts_of_the_run_before_are_replaced_and_nothing_else_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = capture("drop-one.pcap");
+    let draw = |options: &[&str]| {
+        let args = [&[good.to_str().unwrap(), "--out", "r.csv"], options].concat();
+        run(folder.path(), &args)
+    };
+    for options in [&[][..], &["--svg"], &[]] {
+        let run = draw(options);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+    }
+    let charts = folder.path().join("r.charts");
+    let ours = names(&charts);
+    assert!(!ours.iter().any(|name| name.contains(".svg")), "{ours:?}");
+    let chart = ours.first().unwrap();
+    fs::copy(charts.join(chart), charts.join("for-the-paper.png")).unwrap();
+    let run = draw(&["--svg"]);
+    assert_eq!(run.status, 2);
+    let said = "'for-the-paper.png' in it is no chart of an earlier run";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert_eq!(names(&charts).len(), ours.len() + 1);
+}
+
+#[test]
 fn too_many_connections_for_the_limit_are_told_and_marked() {
     let folder = tempfile::tempdir().unwrap();
     // 300 connections of three segments each, all alive at the same time.

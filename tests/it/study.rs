@@ -89,7 +89,8 @@ fn a_folder_of_charts_that_holds_something_else_is_refused_before_runs_are_analy
     let run = run(folder.path(), &["study", "study.toml", "--out", "s"]);
     assert_eq!(run.status, 2);
     assert!(
-        run.stderr.contains("'notes.txt' in it is no chart"),
+        run.stderr
+            .contains("'notes.txt' in it is no chart of an earlier run"),
         "{}",
         run.stderr
     );

@@ -17,12 +17,12 @@ const EXACT: usize = 128;
 /// How hard the compressor tries: level 6 takes twice as long for files that are a fifteenth smaller.
 const EFFORT: u8 = 2;
 
-/// Pixels (row by row) as a PNG; `width_m` is its width in print, in metres.
+/// Pixels (row by row) as a PNG; `width_m` is its width in print, in metres, and `software` what made it.
 pub(super) fn encode(
     pixels: &[Pixel],
-    width: u32,
-    height: u32,
+    (width, height): (u32, u32),
     width_m: Option<f64>,
+    software: &str,
 ) -> Result<Vec<u8>, String> {
     let picture = Picture::of(pixels);
     let palette = picture.palette();
@@ -42,6 +42,9 @@ pub(super) fn encode(
             unit: png::Unit::Meter,
         }));
     }
+    encoder
+        .add_text_chunk("Software".to_owned(), software.to_owned())
+        .map_err(|error| error.to_string())?;
     let mut writer = encoder.write_header().map_err(|error| error.to_string())?;
     writer
         .write_image_data(&picture.indices(&palette))
@@ -193,7 +196,7 @@ mod tests {
     fn few_colours_are_kept_exactly() {
         let pixels: Vec<Pixel> = (0..200_u8).map(|n| [n, 255 - n, n / 2, 0]).collect();
         assert_eq!(
-            decode(&encode(&pixels, 20, 10, None).unwrap()),
+            decode(&encode(&pixels, (20, 10), None, "a test").unwrap()),
             plain(&pixels)
         );
     }
@@ -203,7 +206,7 @@ mod tests {
         let mut pixels = vec![[9, 9, 200, 0]; 1000];
         pixels.extend((0..=255_u8).map(|n| [n, 0, 0, 0]));
         pixels.extend((0..=255_u8).map(|n| [n, 0, 3, 0]));
-        let found = decode(&encode(&pixels, 1512, 1, Some(0.1)).unwrap());
+        let found = decode(&encode(&pixels, (1512, 1), Some(0.1), "a test").unwrap());
         let pixels = plain(&pixels);
         assert_eq!(&found[..3000], &pixels[..3000]);
         let far = pixels
@@ -220,7 +223,7 @@ mod tests {
         let pixels: Vec<Pixel> = runs.collect();
         assert_eq!(pixels.len(), 69 * 35);
         assert_eq!(
-            decode(&encode(&pixels, 69, 35, None).unwrap()),
+            decode(&encode(&pixels, (69, 35), None, "a test").unwrap()),
             plain(&pixels)
         );
     }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::bitmap;
 use super::label::visible;
 use super::palette::{Colour, Marker};
 use super::raster;
 use super::style::Style;
 use super::vector;
+use super::{bitmap, mark};
 
 /// What keeps a chart from being written.
 #[derive(Debug, thiserror::Error)]
@@ -167,10 +167,13 @@ impl Canvas {
     pub fn save(&self, folder: &Path, stem: &str, svg: bool) -> Result<PathBuf, ChartError> {
         let name = PathBuf::from(format!("{stem}.{}", if svg { "svg" } else { "png" }));
         let path = folder.join(&name);
+        let mark = mark(stem);
         let bytes = if svg {
-            self.to_svg().map(String::into_bytes)
+            let head = format!("><metadata>{mark}</metadata>");
+            let svg = self.to_svg();
+            svg.map(|svg| svg.replacen('>', &head, 1).into_bytes())
         } else {
-            self.to_png()
+            self.to_png(&mark)
         };
         let saved =
             bytes.and_then(|bytes| std::fs::write(&path, bytes).map_err(|error| error.to_string()));
@@ -178,12 +181,12 @@ impl Canvas {
         Ok(name)
     }
 
-    /// The chart as a PNG.
-    pub(super) fn to_png(&self) -> Result<Vec<u8>, String> {
+    /// The chart as a PNG with a mark of what made it.
+    fn to_png(&self, mark: &str) -> Result<Vec<u8>, String> {
         let (width, height) = self.pixels();
         let width_m = self.style.size.print_width_m();
         raster::with_pixels(self, |pixels| {
-            bitmap::encode(pixels, width, height, width_m)
+            bitmap::encode(pixels, (width, height), width_m, mark)
         })
     }
 

@@ -106,7 +106,7 @@ pub enum PathError {
     TooFewPoints,
     /// No packet of one capture is in the other.
     #[error(
-        "{first}: none of its packets is in {second}: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own)"
+        "{first}: none of its packets is in {second}: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own; a capture of all interfaces, `tcpdump -i any`, has each packet twice: take that of one)"
     )]
     NothingInCommon {
         /// The one point.

@@ -205,7 +205,8 @@ impl<'a> Account<'a> {
             if beyond {
                 flow.undecided_packets += 1;
             } else {
-                flow.lose(bin, note.ip_len, note.has.has(Signs::PAYLOAD));
+                let waited_ns = held_until.map_or(0, |until| until.saturating_sub(at));
+                flow.lose(bin, note.ip_len, note.has.has(Signs::PAYLOAD), waited_ns);
                 flow.uncertain_packets += u64::from(uncertain);
             }
         }

@@ -159,8 +159,11 @@ impl PathFlow {
         bin.waited_byte_ns += waited;
     }
 
-    /// A packet of it was dropped.
-    pub(super) fn lose(&mut self, bin: i64, ip_len: u32, has_payload: bool) {
+    /// A packet of it was dropped, after `waited_ns` in the queue, where that had taken it.
+    pub(super) fn lose(&mut self, bin: i64, ip_len: u32, has_payload: bool, waited_ns: i64) {
+        let waited = u128::from(ip_len) * waited_ns.max(0) as u128;
+        self.waited_byte_ns += waited;
+        self.bin(bin).waited_byte_ns += waited;
         self.packets += 1;
         self.ip_bytes += u64::from(ip_len);
         self.dropped_packets += 1;

@@ -196,7 +196,9 @@ impl Print {
             },
             None => untracked_flow(&packet),
         };
-        if filter.is_some_and(|filter| !filter.keeps(&flow.src, &flow.dst)) {
+        // Of a host that has no address yet nobody can tell on which side it is: all hosts look alike.
+        let is_nobody = flow.src.ip().is_unspecified();
+        if is_nobody || filter.is_some_and(|filter| !filter.keeps(&flow.src, &flow.dst)) {
             return None;
         }
         Some(Self {

@@ -325,6 +325,31 @@ fn a_second_copy_is_no_packet_that_came_in() {
     assert_eq!(hop.quality(), ["packets_appeared"]);
 }
 
+/// Hosts on both sides ask, in equal words, before they have an address: one flow that goes both ways.
+#[test]
+fn packets_of_a_host_without_an_address_tell_no_way() {
+    let [mut first, mut second] = download(Some);
+    let nobody = |n: u16, at: i64| Packet {
+        src: [0; 4],
+        vlan: true,
+        ..data(n, at)
+    };
+    first.push(nobody(1, SECOND + 52 * MS));
+    second.push(nobody(1, SECOND + 54 * MS));
+    for (n, at) in [(2, SECOND + 71 * MS), (3, SECOND + 81 * MS)] {
+        second.push(nobody(n, at));
+        first.push(nobody(n, at + MS));
+    }
+    let hop = hop(&first, &second);
+    assert!(!hop.clock_is_fixed());
+    for (heading, delay) in [(Heading::Forward, 2 * MS), (Heading::Reverse, MS)] {
+        let flow = flow(&hop, heading);
+        assert_eq!((flow.packets, flow.passed_packets), (40, 40), "{heading:?}");
+        assert_eq!(flow.delay.ns_min(), Some(delay), "{heading:?}");
+        assert_eq!(flow.delay.ns_max(), Some(delay), "{heading:?}");
+    }
+}
+
 #[test]
 fn packets_overtaken_between_the_points_keep_their_delay() {
     let [first, second] = download(|packet| {

@@ -74,6 +74,15 @@ fn drops_of_every_flow_are_those_that_the_emulator_logged() {
         );
         let truth = logged(&folder);
         assert_eq!(drops(&hop), truth, "{}", folder.display());
+        // What waited was some flow's, also where the queue dropped what it had taken (B4).
+        for heading in [Heading::Forward, Heading::Reverse] {
+            let flows = hop.flows_in_order();
+            let flows = flows.iter().filter(|flow| flow.heading == heading);
+            let waited: u128 = flows.map(|flow| flow.waited_byte_ns).sum();
+            let bins = &hop.ways[heading as usize].bins;
+            let all: u128 = bins.iter().map(|bin| bin.bytes_ns).sum();
+            assert_eq!(waited, all, "{}", folder.display());
+        }
         all += truth.values().sum::<u64>();
     }
     // The sum of the README's column of drops at the bottleneck.

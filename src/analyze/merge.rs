@@ -203,7 +203,7 @@ impl CaptureAnalysis {
             if let Some(span) = flow.data_span() {
                 first = Some(first.map_or(span.first, |first| span.first.min(first)));
             }
-            last = last.max(flow.summary().last_new_ack_at);
+            last = last.max(flow.last_new_ack_at());
         }
         let (first, last) = (first?, last?);
         let span = Span { first, last };
@@ -326,6 +326,13 @@ impl<'a> Flow<'a> {
         let until = self.record.curve.bytes_by(span.last);
         let exact = matches!((before, until), (BytesBy::Exact(_), BytesBy::Exact(_)));
         (until.bytes().saturating_sub(before.bytes()), exact)
+    }
+
+    /// When payload was last acknowledged that had not been; `None` where none was, but a SYN perhaps.
+    #[must_use]
+    pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
+        let newest = self.record.summary.last_new_ack_at;
+        newest.filter(|_| self.record.state.acked_bytes > Some(0))
     }
 
     /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an

@@ -217,10 +217,7 @@ impl Sharing {
             .flatten();
         // Their goodput together: all acked bytes from the first data to the last new ACK.
         let begin = spans.iter().map(|span| span.first).min();
-        let end = rivals
-            .iter()
-            .filter_map(|flow| flow.summary().last_new_ack_at)
-            .max();
+        let end = rivals.iter().filter_map(Flow::last_new_ack_at).max();
         let bytes: u64 = rivals
             .iter()
             .filter_map(|flow| flow.record.state.acked_bytes)

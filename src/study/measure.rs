@@ -451,12 +451,7 @@ impl Run<'_> {
         let last = spans().map(|span| span.last).max();
         let interval = match self.window {
             Some(window) => self.whole_bins(window).map(|(_, start, end)| (start, end)),
-            None => first.zip(
-                self.flows
-                    .iter()
-                    .filter_map(|flow| flow.summary().last_new_ack_at)
-                    .max(),
-            ),
+            None => first.zip(self.flows.iter().filter_map(Flow::last_new_ack_at).max()),
         };
         if self.window.is_none() {
             let completion = first

@@ -218,14 +218,17 @@ impl CaptureAnalysis {
             let summary = flow.summary();
             quality.unseen_bytes += flow.record.state.unseen_bytes.unwrap_or(0);
             quality.duplicate_packets += summary.incidents().duplicate_packets;
-            quality.headers_cut += summary.incidents().headers_cut;
             quality.super_segments += summary.incidents().super_segments;
             quality.lengths_from_frame += summary.incidents().lengths_from_frame;
-            quality.clock_steps_back += summary.incidents().clock_steps_back;
             for each in flow.signs() {
                 quality.one_way_flows += u64::from(each == Quality::OneWay);
                 quality.mid_stream_flows += u64::from(each == Quality::MidStream);
             }
+        }
+        for (_, connection) in &self.connections {
+            let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum::<u64>();
+            quality.headers_cut += sum(connection.headers_cut);
+            quality.clock_steps_back += sum(connection.clock_steps_back);
         }
         quality
     }
@@ -266,7 +269,7 @@ pub struct CaptureQuality {
     pub unseen_bytes: u64,
     /// Copies made by the network or a mirror port.
     pub duplicate_packets: u64,
-    /// TCP headers cut by the snap length.
+    /// TCP headers cut by the snap length, of connections with payload, both directions.
     pub headers_cut: u64,
     /// Segments that are several packets on the wire (offload).
     pub super_segments: u64,
@@ -434,7 +437,8 @@ impl<'a> Flow<'a> {
             (Quality::NoHandshake, !both),
             (Quality::OneWay, reverse_packets == 0),
             (Quality::RecordsDropped, unseen > 0),
-            (Quality::HeadersCut, summary.incidents().headers_cut > 0),
+            // Of a flow's ACKs, too: their options and times tell as much of it as its own.
+            (Quality::HeadersCut, self.connection.headers_cut != [0; 2]),
             (
                 Quality::SuperSegments,
                 summary.incidents().super_segments > 0,
@@ -445,7 +449,7 @@ impl<'a> Flow<'a> {
             ),
             (
                 Quality::ClockSteppedBack,
-                summary.incidents().clock_steps_back > 0,
+                self.connection.clock_steps_back != [0; 2],
             ),
             (Quality::LimitHit, self.connection.cut_by_limit),
             (Quality::SeriesCut, self.record.series.is_cut()),
@@ -482,7 +486,7 @@ pub enum Quality {
     OneWay,
     /// Bytes were acknowledged that the capture never saw: it dropped records, or started late.
     RecordsDropped,
-    /// The snap length cut TCP headers: options may be missing.
+    /// The snap length cut TCP headers of the flow or of its ACKs: options may be missing.
     HeadersCut,
     /// Segments larger than the MSS: captured before segmentation or after merging (offload).
     SuperSegments,

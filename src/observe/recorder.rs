@@ -9,7 +9,7 @@ use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::segment_rows::SegmentRows;
 use super::series::Series;
-use super::summary::DirectionSummary;
+use super::summary::{DirectionSummary, Incidents};
 use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
@@ -74,6 +74,10 @@ pub struct ConnectionRecord {
     pub cut_by_limit: bool,
     /// Packets of both directions.
     pub packets: [u64; 2],
+    /// TCP headers of both directions that the snap length cut; saturates.
+    pub headers_cut: [u32; 2],
+    /// Packets of both directions that are older than the one before; saturates.
+    pub clock_steps_back: [u32; 2],
     /// Its flows: one or two.
     pub flows: Vec<FlowRecord>,
 }
@@ -441,7 +445,14 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         flow: Self::Flow,
         cut_by_limit: bool,
     ) {
-        let packets = [flow.directions[0].packets, flow.directions[1].packets];
+        let packets = [0, 1].map(|dir: usize| flow.directions[dir].packets);
+        // Those of ACKs, too, of which nothing else is kept.
+        let count = |of: fn(&Incidents) -> u64| {
+            let count = |dir: usize| of(flow.directions[dir].incidents());
+            [0, 1].map(|dir| u32::try_from(count(dir)).unwrap_or(u32::MAX))
+        };
+        let headers_cut = count(|incidents| incidents.headers_cut);
+        let clock_steps_back = count(|incidents| incidents.clock_steps_back);
         // Exactly: room for four flows, which a vector begins with, is 3 kB, and most have one or two.
         let kept = flow
             .directions
@@ -489,6 +500,8 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             handshake: connection.handshake().clone(),
             cut_by_limit,
             packets,
+            headers_cut,
+            clock_steps_back,
             flows,
         });
         self.kept_bytes += record.memory_bytes();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{CaptureAnalysis, Config, Flow, PairConfig};
+use ccanalyze::analyze::{CaptureAnalysis, Config, Flow, PairConfig, Quality};
 use serde_json::Value;
 
 use super::support::{capture, root, shared};
@@ -319,4 +319,19 @@ impl Check {
             }
         }
     }
+}
+
+#[test]
+fn a_download_whose_acks_lost_options_to_the_snap_length_says_so() {
+    // Of 96 bytes an IPv6 ACK has 42 for TCP: too few for timestamps and two SACK blocks. tshark counts
+    // 251 of them with a header longer than that, all of the client, which sends next to nothing.
+    let analysis = analyse(&capture("ipv6-loss.pcap.zst"));
+    let capture = &analysis.captures[0];
+    assert_eq!(capture.quality().headers_cut, 251);
+    let download = capture
+        .flows()
+        .max_by_key(|flow| flow.summary().payload_bytes);
+    let download = download.unwrap();
+    assert_eq!(download.summary().incidents().headers_cut, 0);
+    assert!(download.quality().contains(&Quality::HeadersCut));
 }

@@ -29,8 +29,12 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         // OpenBSD's IPsec interface: family, SPI and flags.
         109 => bsd_family(way, rest, 12),
         9 => ppp(way, rest),
-        // A byte for the direction comes first.
-        166 | 204 => ppp(way, rest.after(1, Skip::MalformedLink)?),
+        // A byte for the direction comes first, or stands in the place of the address.
+        204 => ppp(way, rest.after(1, Skip::MalformedLink)?),
+        166 => match rest.bytes {
+            [_, 3, ..] => ppp(way, rest.after(2, Skip::MalformedLink)?),
+            _ => ppp(way, rest.after(1, Skip::MalformedLink)?),
+        },
         50 => match rest.bytes {
             [0x0f | 0x8f, 0, ..] => cisco_hdlc(way, rest),
             _ => ppp(way, rest),

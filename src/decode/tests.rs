@@ -93,6 +93,7 @@ fn every_link_layer_and_tunnel_leads_to_the_same_segment() {
         ("ppp, hdlc", 50, pad(&[&[0xff, 3, 0, 0x21]])),
         ("ppp, cisco", 50, pad(&[&[0x0f, 0, 8, 0]])),
         ("ppp, direction", 204, pad(&[&[1, 0xff, 3, 0, 0x21]])),
+        ("ppp, direction for address", 166, pad(&[&[1, 3, 0, 0x21]])),
         ("pppoe alone", 51, pad(&[&[0x11, 0, 0, 5, 0, 90, 0, 0x21]])),
         ("cisco hdlc", 104, pad(&[&[0x0f, 0, 8, 0]])),
         ("frame relay", 107, pad(&[&[0x18, 0x41, 3, 0xcc]])),

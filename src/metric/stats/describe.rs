@@ -77,8 +77,12 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     mean.is_finite().then_some(mean)
 }
 
+/// What is the same comes out of computations that far apart, as a part of it: one or two units in the last place.
+const ROUNDING: f64 = 2.0 * f64::EPSILON;
+
 /// Variance of the population, estimated from the sample: squared distances from the mean over
-/// `n - 1`. `None` for fewer than two values, or where it is not finite.
+/// `n - 1`; 0 where the values are as far apart as rounding puts what is the same. `None` for fewer than
+/// two values, or where it is not finite.
 ///
 /// Source: definition S1 in METRICS.md.
 #[must_use]
@@ -88,6 +92,12 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     }
     let mean = mean(values)?;
     let n = values.len() as f64;
+    let (least, most) = values.iter().fold((mean, mean), |(least, most), value| {
+        (value.min(least), value.max(most))
+    });
+    if most - least <= ROUNDING * least.abs().max(most.abs()) {
+        return Some(0.0);
+    }
     let squares = sum(values.iter().map(|value| (value - mean).powi(2)));
     // The mean is rounded; what it misses by is in the distances, which would else add up to 0.
     let missed = sum(values.iter().map(|value| value - mean)) / n;

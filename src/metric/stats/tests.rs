@@ -258,6 +258,13 @@ fn a_mean_keeps_small_values_beside_large_ones() {
 }
 
 #[test]
+fn values_that_differ_by_rounding_do_not_vary() {
+    // 0.1 + 0.7 is one unit in the last place below 0.8.
+    assert_eq!(variance(&[0.1 + 0.7, 0.8, 0.8]), Some(0.0));
+    assert!(variance(&[0.8, 0.8 + 1e-15]).is_some_and(|variance| variance > 0.0));
+}
+
+#[test]
 fn box_plots_end_at_values_and_keep_the_rest_apart() {
     // Quartiles 2 and 4: fences at -1 and 7.
     let plot = BoxPlot::of(&[3.0, 1.0, 100.0, 2.0, 4.0, 7.0, 2.0, -1.5, 3.0]).unwrap();

@@ -354,14 +354,20 @@ impl HalfFlow {
                 .nth_unacked(0)
                 .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
         let edge = self.begin_release(una);
+        // Where the clock was set back, nothing that was released is later any more.
+        self.released_latest = self.released_latest.filter(|&latest| latest <= at);
+        let mut latest: Option<CaptureTime> = None;
         while let Some((sent, first)) = self.in_flight.release_next_copies(ack) {
             // A repeat takes the ranges above it along, which were sent before it.
             if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
                 delivered = Some(sent.id);
             }
             covered += 1;
-            let waited = self.released_latest.is_some_and(|latest| latest > sent.at);
+            let overtaken = self.released_latest > Some(sent.at);
             self.released_latest = self.released_latest.max(Some(sent.at));
+            // What a hole held back is acknowledged with what closed it; what comes later has an ACK of its own.
+            let waited = latest > Some(sent.at);
+            latest = latest.max(Some(sent.at));
             if cover.shows_reordering(sent) {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
@@ -388,7 +394,7 @@ impl HalfFlow {
             }
             sent.marks.set(Marks::SAMPLED);
             if let Some(answer) = answer {
-                let exact = sent.exact_ack() == ack && sent.copies == 1 && !waited;
+                let exact = sent.exact_ack() == ack && sent.copies == 1 && !overtaken;
                 let row = if answer.sent_at == sent.at {
                     sent.row
                 } else {

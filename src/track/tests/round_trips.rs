@@ -27,6 +27,31 @@ fn an_ack_for_two_segments_gives_two_samples_of_which_the_first_was_delayed() {
 }
 
 #[test]
+fn what_has_an_ack_of_its_own_was_held_back_by_nothing() {
+    // Without SACK or timestamps: the ACK of 171 closes the hole, for which 1000..2000 had waited. What was in flight
+    // when the repeat passed, and came behind it, is answered when it comes.
+    let seen = play(
+        "90 A>B data 0..500
+         99 B>A ack 500
+         100 A>B data 500..1000
+         101 A>B data 1000..2000
+         121 B>A ack 500
+         148 A>B data 2000..3000
+         149 A>B data 3000..4000
+         150 A>B data 500..1000
+         171 B>A ack 2000
+         172 B>A ack 3000
+         173 B>A ack 4000",
+    );
+    let rtts = seen
+        .rows
+        .iter()
+        .map(|row| row.rtt.map(|(ns, _)| ns / 1_000_000));
+    let expected = [Some(9), None, None, Some(24), Some(24), None];
+    assert_eq!(rtts.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn an_ack_for_three_segments_is_a_stretch_ack() {
     check(
         &opened(

@@ -188,8 +188,11 @@ impl Connection {
             if segment.flags.has(TcpFlags::ACK)
                 && let Some(rtt_ns) = peer.echoes.echoed(ts.echo, segment.at)
             {
-                // For the data of `dir`, the peer's echo is the way to the sender and back.
-                sender.upstream.add(rtt_ns);
+                // For the data of `dir`, the peer's echo is the way to the sender and back; and the
+                // time that it had nothing to send.
+                if !(sender.is_answered() && rtt_ns > sender.upstream.patience_ns()) {
+                    sender.upstream.add(rtt_ns);
+                }
                 sink.timestamp_rtt(dir.reversed(), segment.at, rtt_ns);
             }
         }

@@ -28,12 +28,14 @@ struct Repair {
 }
 
 impl HalfFlow {
+    /// Whether nothing is in flight of what was sent.
+    pub(super) fn is_answered(&self) -> bool {
+        self.sent_data && self.una == Some(self.high)
+    }
+
     /// Data is about to be taken in that passed at `at`.
     pub(super) fn note_pause(&mut self, at: CaptureTime) {
-        let Some(emptied_at) = self
-            .progress_at
-            .filter(|_| self.sent_data && self.una == Some(self.high))
-        else {
+        let Some(emptied_at) = self.progress_at.filter(|_| self.is_answered()) else {
             return;
         };
         if self.limits.full_since.is_some() {

@@ -60,6 +60,26 @@ fn a_pause_with_nothing_in_flight_is_the_applications_but_for_one_trip_to_the_se
 }
 
 #[test]
+fn an_echo_that_comes_after_a_pause_tells_the_pause_too() {
+    // As above, but each request echoes the ACK before it: half a second later, of which the way takes 10 ms.
+    let mut trace = String::from(
+        "0 A>B syn ts 0/0
+         20 B>A syn ack 0 ts 20/0
+         30 A>B ack 0 ts 30/20\n",
+    );
+    for n in 0..10 {
+        let (at, start) = (100 + 530 * n, 1000 * n);
+        let end = start + 1000;
+        let echo = if n == 0 { 20 } else { at - 510 };
+        trace += &format!("{at} A>B data {start}..{end} ts {at}/{echo}\n");
+        let at = at + 20;
+        trace += &format!("{at} B>A ack {end} ts {at}/{}\n", at - 20);
+    }
+    let seen = play(&trace);
+    assert_eq!(seen.state.application_limited_ns, 9 * 500_000_000);
+}
+
+#[test]
 fn a_closed_window_is_the_receivers_time_not_the_applications() {
     // A window of 8 with a scale of 7 is 1024 bytes: room for one segment.
     let seen = play(&opened(

@@ -331,7 +331,7 @@ impl HalfFlow {
         let Some(unwrapper) = self.unwrapper else {
             return;
         };
-        if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.sent_data {
+        if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.has_begun() {
             return;
         }
         // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4).

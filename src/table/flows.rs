@@ -147,7 +147,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "window_scale" "H1" Count |row| row.window_scale().map(u64::from);
     "sack_permitted" "H1" Truth |row| row.agreed(|opening| opening.options.sack_permitted);
     "timestamps" "H1" Truth |row| row.agreed(|opening| opening.timestamps.is_some());
-    "ecn" "H1" Truth |row| row.agreed(|opening| opening.ecn);
+    "ecn" "H1" Truth |row| row.flow.connection.handshake.agreed_on_ecn();
     "ce_marks" "H1" Count |row| Some(row.flow.summary().incidents().ce_marks);
     "ece_echoes" "H1" Count |row| Some(row.flow.summary().incidents().ece_echoes);
     "pm" "P1" Real |row| super::series::pm_mean(&row.flow, row.config);

@@ -159,6 +159,11 @@ impl HalfFlow {
         Some(((self.high - una).max(0) as u64).saturating_sub(reported))
     }
 
+    /// Whether it is known which byte comes next: a SYN or data was seen.
+    pub(super) fn has_begun(&self) -> bool {
+        self.sent_data || self.isn.is_some()
+    }
+
     /// Takes note of a SYN of this direction: its data begins one after `isn`.
     pub(super) fn on_syn(&mut self, isn: Seq) {
         // Once acknowledged, the number stands: a repeat changes nothing, and one with another

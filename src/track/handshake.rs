@@ -18,12 +18,16 @@ pub struct Opening {
     pub payload_len: u16,
     /// Its timestamps option.
     pub timestamps: Option<Timestamps>,
-    /// Copies of it that passed.
-    pub copies: u32,
+    /// Copies of it that passed; saturates.
+    pub copies: u16,
     /// It carried ACK: an answer to the peer's SYN.
     pub answer: bool,
     /// ECE and CWR as an ECN setup needs them (RFC 3168 section 6.1.1).
     pub ecn: bool,
+    /// The snap length cut its header: options that are not there may have been.
+    pub header_cut: bool,
+    /// The copy before it has the same `TSval`, or neither has one: an echo cannot tell them apart.
+    same_clock: bool,
 }
 
 impl Opening {
@@ -32,6 +36,16 @@ impl Opening {
     fn ends_at(&self, number: Seq) -> bool {
         u32::try_from(number.offset_from(self.isn.plus(1)))
             .is_ok_and(|beyond| beyond <= u32::from(self.payload_len))
+    }
+
+    /// Whether its last copy is what a segment answers. Of several the echo tells; without it none counts (Karn),
+    /// nor does an earlier one that is echoed: who had that already echoes it in the answer to the last one, too.
+    fn is_answered_by(&self, answer: &Segment) -> bool {
+        let echoed = match (self.timestamps, answer.timestamps) {
+            (Some(own), Some(answer)) => own.value == answer.echo,
+            _ => false,
+        };
+        self.copies == 1 || echoed && !self.same_clock
     }
 }
 
@@ -116,14 +130,16 @@ impl Handshake {
     }
 
     /// Both sides' window shifts, where both announced one; both 0 where both SYNs were seen and
-    /// one did not.
+    /// one did not. `None` where that may have been cut off.
     pub(super) fn window_scales(&self) -> Option<[u8; 2]> {
         let [Some(forward), Some(reverse)] = &self.openings else {
             return None;
         };
         match (forward.options.window_scale, reverse.options.window_scale) {
             (Some(forward), Some(reverse)) => Some([forward, reverse]),
-            _ => Some([0, 0]),
+            (None, _) if !forward.header_cut => Some([0, 0]),
+            (_, None) if !reverse.header_cut => Some([0, 0]),
+            _ => None,
         }
     }
 
@@ -132,13 +148,26 @@ impl Handshake {
         self.opening(dir).and_then(|opening| opening.options.mss)
     }
 
-    /// Whether both SYNs allow `option`; `None` where one was not seen.
+    /// Whether both SYNs have `option`; `None` where one was not seen, or where it may have been cut off.
     #[must_use]
     pub fn agreed(&self, option: impl Fn(&Opening) -> bool) -> Option<bool> {
         let [Some(forward), Some(reverse)] = &self.openings else {
             return None;
         };
-        Some(option(forward) && option(reverse))
+        let both = [forward, reverse];
+        if both.iter().any(|of| !option(of) && !of.header_cut) {
+            return Some(false);
+        }
+        both.iter().all(|of| option(of)).then_some(true)
+    }
+
+    /// Whether both SYNs set up ECN; `None` where one was not seen.
+    #[must_use]
+    pub fn agreed_on_ecn(&self) -> Option<bool> {
+        let [Some(forward), Some(reverse)] = &self.openings else {
+            return None;
+        };
+        Some(forward.ecn && reverse.ecn)
     }
 
     /// Whether a segment just taken completed a round trip.
@@ -171,16 +200,17 @@ impl Handshake {
 
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {
         let answer = segment.flags.has(TcpFlags::ACK);
-        let ecn = if answer {
-            segment.flags.any(TcpFlags::ECE)
-        } else {
-            segment.flags.has(TcpFlags::ECE.with(TcpFlags::CWR))
-        };
-        let copies = match self.opening(dir) {
-            Some(known) if known.isn == segment.seq => known.copies + 1,
+        let (ece, cwr) = (TcpFlags::ECE, TcpFlags::CWR);
+        let ecn = segment.flags.has(ece) && segment.flags.has(cwr) != answer;
+        let clock = |timestamps: Option<Timestamps>| timestamps.map(|own| own.value);
+        let (copies, same_clock) = match self.opening(dir) {
+            Some(known) if known.isn == segment.seq => (
+                known.copies.saturating_add(1),
+                clock(known.timestamps) == clock(segment.timestamps),
+            ),
             // A late answer of another host, or to another attempt.
             Some(_) if self.confirmed => return,
-            _ => 1,
+            _ => (1, false),
         };
         self.openings[dir.index()] = Some(Opening {
             at: segment.at,
@@ -191,16 +221,16 @@ impl Handshake {
             copies,
             answer,
             ecn,
+            header_cut: segment.header_cut,
+            same_clock,
         });
         if answer
             && self.answer_ns.is_none()
             && let Some(ask) = self.openings[dir.reversed().index()].as_ref()
             && ask.ends_at(segment.ack)
         {
-            // Of several SYNs the echo tells which was answered; without it none counts (Karn).
-            let known = ask.copies == 1
-                || matches!((ask.timestamps, segment.timestamps), (Some(own), Some(answer)) if own.value == answer.echo);
-            self.answer_ns = known
+            self.answer_ns = ask
+                .is_answered_by(segment)
                 .then(|| segment.at.since(ask.at))
                 .filter(|&ns| ns >= 0);
             self.answer_dir = Some(dir);
@@ -218,8 +248,7 @@ impl Handshake {
             return;
         }
         self.confirmed = true;
-        let known = answer.copies == 1
-            || matches!((answer.timestamps, segment.timestamps), (Some(own), Some(ack)) if own.value == ack.echo);
+        let known = answer.is_answered_by(segment);
         // What the client sent first carries its first number; where something higher came before it, that
         // was lost or is late, and when it was sent nobody knows.
         let first = self.opening(dir).is_none_or(|own| own.ends_at(segment.seq));
@@ -228,5 +257,70 @@ impl Handshake {
             self.confirm_ns = Some(ns);
             self.completed_by = Some(dir);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Endpoint;
+
+    /// A SYN of `dir` with a window scale, which the snap length may have cut off.
+    fn syn(dir: Direction, window_scale: Option<u8>, header_cut: bool) -> Segment {
+        let ends = [
+            Endpoint::v4([10, 0, 0, 1], 1),
+            Endpoint::v4([10, 0, 0, 2], 2),
+        ];
+        let mut segment = Segment::empty(ends[dir.index()], ends[dir.reversed().index()]);
+        segment.flags = match dir {
+            Direction::Forward => TcpFlags::SYN,
+            Direction::Reverse => TcpFlags::SYN.with(TcpFlags::ACK),
+        };
+        segment.syn.window_scale = window_scale;
+        segment.header_cut = header_cut;
+        segment
+    }
+
+    #[test]
+    fn an_option_that_was_cut_off_is_unknown_unless_the_other_side_lacks_it() {
+        let scales = |forward: (Option<u8>, bool), reverse: (Option<u8>, bool)| {
+            let mut handshake = Handshake::default();
+            handshake.on_segment(
+                Direction::Forward,
+                &syn(Direction::Forward, forward.0, forward.1),
+            );
+            handshake.on_segment(
+                Direction::Reverse,
+                &syn(Direction::Reverse, reverse.0, reverse.1),
+            );
+            let agreed = handshake.agreed(|of| of.options.window_scale.is_some());
+            (handshake.window_scales(), agreed)
+        };
+        let (seven, none, cut) = ((Some(7), false), (None, false), (None, true));
+        assert_eq!(scales(seven, seven), (Some([7, 7]), Some(true)));
+        assert_eq!(scales(seven, none), (Some([0, 0]), Some(false)));
+        assert_eq!(scales(cut, none), (Some([0, 0]), Some(false)));
+        assert_eq!(scales(seven, cut), (None, None));
+        assert_eq!(scales(cut, cut), (None, None));
+        // Something behind it was cut off.
+        assert_eq!(scales((Some(7), true), seven), (Some([7, 7]), Some(true)));
+    }
+
+    #[test]
+    fn an_answer_with_ece_and_cwr_sets_no_ecn_up() {
+        let ecn = |flags: TcpFlags| {
+            let mut handshake = Handshake::default();
+            let both = TcpFlags::ECE.with(TcpFlags::CWR);
+            let mut ask = syn(Direction::Forward, None, false);
+            ask.flags = ask.flags.with(both);
+            let mut answer = syn(Direction::Reverse, None, false);
+            answer.flags = answer.flags.with(flags);
+            handshake.on_segment(Direction::Forward, &ask);
+            handshake.on_segment(Direction::Reverse, &answer);
+            handshake.agreed_on_ecn()
+        };
+        assert_eq!(ecn(TcpFlags::ECE), Some(true));
+        assert_eq!(ecn(TcpFlags::ECE.with(TcpFlags::CWR)), Some(false));
+        assert_eq!(ecn(TcpFlags::default()), Some(false));
     }
 }

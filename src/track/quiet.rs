@@ -54,7 +54,7 @@ impl HalfFlow {
     #[inline]
     pub(super) fn continues_empty(&self, segment: &Segment) -> bool {
         self.unwrapper
-            .is_none_or(|unwrapper| !self.sent_data || unwrapper.seq(self.high) == segment.seq)
+            .is_none_or(|unwrapper| !self.has_begun() || unwrapper.seq(self.high) == segment.seq)
     }
 
     /// Whether a segment with payload is the next part of the stream.

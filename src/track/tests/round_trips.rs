@@ -218,10 +218,17 @@ fn of_repeated_syns_the_echo_tells_which_was_answered() {
              1020 B>A syn ack 0 ts 7/{echo}
              1030 A>B ack 0 ts 1031/7"
         ));
-        // The first copy's time is not kept: an answer to it gives no time, and surely not that of the second.
+        // Who had the first copy already echoes it in the answer to the second, too: no time, and surely not that
+        // of the second.
         let expected = server_ms.map(|ms| ((ms + 10) * 1_000_000, ms * 1_000_000, 10_000_000));
         assert_eq!(seen.handshake, expected);
     }
+    // Both copies within a tick of A's clock.
+    let alike = "0 A>B syn ts 1/0
+         1 A>B syn ts 1/0
+         20 B>A syn ack 0 ts 7/1
+         30 A>B ack 0 ts 31/7";
+    assert_eq!(play(alike).handshake, None);
 }
 
 #[test]

@@ -80,6 +80,17 @@ fn an_empty_segment_one_below_the_next_byte_is_a_keep_alive() {
 }
 
 #[test]
+fn a_keep_alive_needs_no_data_before_it() {
+    check_signs(
+        &opened(
+            "9000 A>B at -1 ack 0
+             9020 B>A ack 0",
+        ),
+        &["9000 KeepAlive"],
+    );
+}
+
+#[test]
 fn the_last_byte_of_the_window_fills_it() {
     // A window of 8 with a scale of 7 is 1024 bytes.
     check_signs(

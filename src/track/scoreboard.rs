@@ -5,7 +5,7 @@ use crate::decode::{SackBlock, SackBlocks};
 
 /// Disjoint ranges kept for one direction by the SACK scoreboard. A peer that reports more is
 /// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
-const RANGES_MAX: usize = 1024;
+const RANGES_MAX: usize = 4096;
 
 /// The SACK scoreboard of one direction (RFC 6675 section 3), in the room of a pointer: most
 /// directions never need one.

@@ -334,10 +334,14 @@ impl HalfFlow {
         if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.has_begun() {
             return;
         }
+        let offset = unwrapper.offset(segment.seq, self.high);
         // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4).
-        if unwrapper.offset(segment.seq, self.high) == self.high - 1
-            && self.una.is_some_and(|una| una >= self.high)
-        {
+        let probes = offset == self.high - 1 && self.una.is_some_and(|una| una >= self.high);
+        // Else it is the next byte itself (section 3.10.7.4): the sender has sent nothing above.
+        if probes || offset == self.high {
+            self.emissions.forget_unseen();
+        }
+        if probes {
             let probe = self.window == Some(0);
             sink.signal(
                 dir,

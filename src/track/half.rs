@@ -176,6 +176,17 @@ impl HalfFlow {
         self.una = None;
     }
 
+    /// Repeats of the lowest segment that timers can have made within a silence before the one that ends it: each
+    /// waits twice as long as the one before (RFC 6298 section 5), none is quicker than Linux's, and a
+    /// tail loss probe may come first (RFC 8985 section 7).
+    fn timers_within(&self, silence_ns: i64) -> u16 {
+        const LEAST_NS: i64 = 200_000_000;
+        let first_ns = self.round_trip_ns().max(LEAST_NS);
+        let timers = (silence_ns.max(0) / first_ns + 1).ilog2() as u16;
+        // The last of them is what ends it, and the first may be what comes after a probe.
+        if timers > 1 { timers } else { 0 }
+    }
+
     /// Takes note of how a packet's id follows the ones before.
     pub(super) fn on_step(&mut self, step: Step, segment: &Segment) {
         let Some(id) = segment.ip_id else { return };
@@ -193,12 +204,19 @@ impl HalfFlow {
                     .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
                 let repeats = start.is_some_and(|start| start < self.high);
                 let at_edge = repeats && start <= self.una;
-                let soon = segment.at.since(since) < self.round_trip_ns() / 4 * 3;
+                let silence_ns = segment.at.since(since);
+                let soon = silence_ns < self.round_trip_ns() / 4 * 3;
+                let timers = if at_edge {
+                    self.timers_within(silence_ns)
+                } else {
+                    0
+                };
                 self.emissions.on_skipped(&Gap {
                     id,
                     skipped,
                     old: start.map_or(0, |start| {
                         self.packets_since_repeat(start, segment.at, skipped)
+                            .max(timers)
                     }),
                     high: self.high,
                     at: segment.at,

@@ -1,5 +1,7 @@
 //! What held the sender back.
 
+use std::fmt::Write as _;
+
 use super::{opened, play};
 
 #[test]
@@ -71,9 +73,9 @@ fn an_echo_that_comes_after_a_pause_tells_the_pause_too() {
         let (at, start) = (100 + 530 * n, 1000 * n);
         let end = start + 1000;
         let echo = if n == 0 { 20 } else { at - 510 };
-        trace += &format!("{at} A>B data {start}..{end} ts {at}/{echo}\n");
+        writeln!(trace, "{at} A>B data {start}..{end} ts {at}/{echo}").unwrap();
         let at = at + 20;
-        trace += &format!("{at} B>A ack {end} ts {at}/{}\n", at - 20);
+        writeln!(trace, "{at} B>A ack {end} ts {at}/{}", at - 20).unwrap();
     }
     let seen = play(&trace);
     assert_eq!(seen.state.application_limited_ns, 9 * 500_000_000);

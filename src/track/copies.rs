@@ -191,6 +191,20 @@ impl HalfFlow {
         })
     }
 
+    /// Parts what is remembered around `offset`, of which one part may have been answered and not the other.
+    fn part(&mut self, offset: i64) {
+        let Some(below) = self.in_flight.part(offset, self.mss) else {
+            return;
+        };
+        for index in [below, below + 1] {
+            if let Some(sent) = self.in_flight.get_mut(index)
+                && (self.una >= Some(sent.end()) || self.board.covers(sent.start, sent.end()))
+            {
+                sent.marks.set(Marks::SACKED);
+            }
+        }
+    }
+
     /// Enters a copy of `start..end`, all of it below the highest byte seen: what was remembered
     /// becomes sent again, what was not is inserted. How many packets this shows to have been lost
     /// after they passed here: those that no ACK covers, each once.
@@ -204,6 +218,10 @@ impl HalfFlow {
     ) -> u32 {
         let mut lost = 0;
         let mut at = start;
+        if copy != Copy::LateOriginal {
+            self.part(start);
+            self.part(end);
+        }
         let covered = self.in_flight.overlapping(start, end);
         let leaves_rest = self.in_flight.leaves_rest(&covered);
         let mut index = covered.start;
@@ -291,7 +309,9 @@ impl Sent {
         let probe = self.verdict.class == Class::WindowProbe;
         // The loss of a packet counts with its lowest range; a frame that is longer than any
         // packet was several.
-        let above = self.marks.take(Marks::CONTINUES);
+        let framed = self.marks.take(Marks::FRAMED);
+        let above = self.marks.take(Marks::CONTINUES) && !framed;
+        let above = self.marks.take(Marks::PARTED) || above;
         self.marks.take(Marks::REST);
         let counted = self.marks.take(Marks::LOST_DOWNSTREAM)
             && self.start < start

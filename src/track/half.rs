@@ -183,8 +183,12 @@ impl HalfFlow {
         const LEAST_NS: i64 = 200_000_000;
         let first_ns = self.round_trip_ns().max(LEAST_NS);
         let timers = (silence_ns.max(0) / first_ns + 1).ilog2() as u16;
-        // The last of them is what ends it, and the first may be what comes after a probe.
-        if timers > 1 { timers } else { 0 }
+        // The last of them is what ends it, and the first may come after a probe. After one or two duplicate ACKs
+        // what was sent before a first timer may just as well be new (RFC 3042), after three it was a repeat.
+        if timers == 1 && (1..3).contains(&self.dup_run) {
+            return 0;
+        }
+        timers
     }
 
     /// Takes note of how a packet's id follows the ones before.

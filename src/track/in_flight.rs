@@ -79,6 +79,12 @@ impl Marks {
     /// what became of that packet is told with the range below.
     pub(super) const REST: Self = Self(256);
 
+    /// A part of a packet that a repeat has cut: its loss is told with the part below.
+    pub(super) const PARTED: Self = Self(512);
+
+    /// A part of a frame of several packets that a repeat has cut: it was a packet, or some, of its own.
+    pub(super) const FRAMED: Self = Self(1024);
+
     /// Takes a mark off; whether it was there.
     pub(super) fn take(&mut self, mark: Self) -> bool {
         let had = self.has(mark);
@@ -287,6 +293,43 @@ impl InFlight {
             }
         }
         high
+    }
+
+    /// A repeat begins or ends at `offset`: parts the range around it, so that what is repeated is told from what is
+    /// not. What a packet was, both parts are; a frame longer than `mss` was several. The index of the lower part,
+    /// where there are two now.
+    pub(super) fn part(&mut self, offset: i64, mss: Option<u16>) -> Option<usize> {
+        let index = self.first_ending_above(offset);
+        let whole = self.sent.get(index).filter(|sent| sent.start < offset)?;
+        if self.sent.len() >= self.ranges_max as usize {
+            return None;
+        }
+        let mut above = *whole;
+        above.start = offset;
+        above.len = (whole.end() - offset) as u32;
+        above.marks.take(Marks::LOST_UPSTREAM);
+        above.marks.take(Marks::LOST_DOWNSTREAM);
+        above.marks.set(Marks::CONTINUES);
+        let is_frame = mss.is_some_and(|mss| whole.len > u32::from(mss));
+        above.marks.set(if is_frame {
+            Marks::FRAMED
+        } else {
+            Marks::PARTED
+        });
+        if whole.copies > 1 {
+            let first = self.first_copy(whole);
+            self.firsts.set(offset, first);
+        }
+        if let Some(below) = self.sent.get_mut(index) {
+            below.len = (offset - below.start) as u32;
+            below.marks.take(Marks::FIN);
+            below.marks.set(Marks::SAMPLED);
+        }
+        self.sent.insert(index + 1, above);
+        if index < self.acked as usize {
+            self.acked += 1;
+        }
+        Some(index)
     }
 
     /// Whether the latest copy of the range at `index` is one packet with that of the range below.

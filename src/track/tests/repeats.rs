@@ -466,6 +466,45 @@ fn ids_of_a_silence_that_a_timer_ends_were_the_timers_repeats_as_far_as_they_can
 }
 
 #[test]
+fn pieces_of_what_is_repeated_in_parts_are_judged_each_by_itself() {
+    // RFC 2883: three DSACKs, one for each piece; what was lost once counts once, and not at all when nothing was.
+    let trace = |dsacks: &str| {
+        opened(&format!(
+            "100 A>B data 0..900
+             101 A>B data 900..1800
+             400 A>B data 0..300
+             401 A>B data 300..600
+             402 A>B data 600..900
+             420 B>A ack 1800{dsacks}"
+        ))
+    };
+    let pieces = |trace: &str| {
+        let seen = play(trace);
+        let repeats = seen.rows.iter().skip(2);
+        let reasons: Vec<_> = repeats.map(|row| row.verdict.reason).collect();
+        (reasons, seen.lost)
+    };
+    let none = pieces(&trace(""));
+    assert_eq!(none.1, [0, 1], "one packet");
+    assert!(
+        none.0
+            .iter()
+            .all(|&reason| reason != Some(Reason::Unneeded))
+    );
+    let all = " sack 0..300
+             421 B>A ack 1800 sack 300..600
+             422 B>A ack 1800 sack 600..900";
+    assert_eq!(
+        pieces(&trace(all)),
+        (vec![Some(Reason::Unneeded); 3], [0, 0])
+    );
+    let middle = " sack 300..600";
+    let told = pieces(&trace(middle)).0.into_iter();
+    let unneeded = told.map(|reason| reason == Some(Reason::Unneeded));
+    assert_eq!(unneeded.collect::<Vec<_>>(), [false, true, false]);
+}
+
+#[test]
 fn a_segment_without_payload_tells_that_nothing_was_sent_above_its_number() {
     // RFC 9293 section 3.10.7.4: id 3 was no data, or A's number would be higher; a keep-alive's is one below (3.8.4).
     let trace = |told: &str| {

@@ -26,9 +26,12 @@ pub struct Opening {
     pub ecn: bool,
     /// The snap length cut its header: options that are not there may have been.
     pub header_cut: bool,
-    /// The copy before it has the same `TSval`, or neither has one: an echo cannot tell them apart.
+    /// Its sender gave a copy before it the same `TSval`, or none: an echo cannot tell them apart.
     same_clock: bool,
 }
+
+/// Copies that come sooner than this were made by the network or a mirror port: no sender's timer is that quick.
+const NETWORK_COPY_NS: i64 = 100_000_000;
 
 impl Opening {
     /// Whether a number comes right behind it: alone, or with some or all of its payload (RFC 7413 section
@@ -204,10 +207,12 @@ impl Handshake {
         let ecn = segment.flags.has(ece) && segment.flags.has(cwr) != answer;
         let clock = |timestamps: Option<Timestamps>| timestamps.map(|own| own.value);
         let (copies, same_clock) = match self.opening(dir) {
-            Some(known) if known.isn == segment.seq => (
-                known.copies.saturating_add(1),
-                clock(known.timestamps) == clock(segment.timestamps),
-            ),
+            Some(known) if known.isn == segment.seq => {
+                let alike = clock(known.timestamps) == clock(segment.timestamps);
+                let own = segment.at.since(known.at) > NETWORK_COPY_NS;
+                let same_clock = alike && (own || known.same_clock);
+                (known.copies.saturating_add(1), same_clock)
+            }
             // A late answer of another host, or to another attempt.
             Some(_) if self.confirmed => return,
             _ => (1, false),

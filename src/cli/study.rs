@@ -143,6 +143,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     let tables = study_tables(&results);
     outputs::ensure_spared(inputs(&plan, manifest), files_of(&tables, out))?;
     warn_of_labels_that_no_flow_has(&plan, &results, args.quiet);
+    warn_of_a_baseline_that_nothing_is(&plan, &results, args.quiet);
     let charts = charts(&plan, &results, args);
     let mut files = charts.len();
     if let Some(pending) = page {
@@ -189,6 +190,25 @@ fn warn_of_labels_that_no_flow_has(plan: &StudyPlan, results: &StudyResults, qui
             let name = &plan.labels[place].name;
             terminal::say(&format!(
                 "warning: label '{name}': no flow has got one: none is what `values` of its [[runs.flows]] say"
+            ));
+        }
+    }
+}
+
+/// Says what the groups were to be compared with, where no run and no flow is that.
+fn warn_of_a_baseline_that_nothing_is(plan: &StudyPlan, results: &StudyResults, quiet: bool) {
+    if quiet {
+        return;
+    }
+    for (place, value) in &plan.baseline {
+        let of_flows = results.runs.iter().flat_map(|run| &run.flows);
+        let of_flows = of_flows.map(|flow| &flow.labels);
+        let mut labels = results.runs.iter().map(|run| &run.labels).chain(of_flows);
+        if !labels.any(|labels| labels[*place].as_ref() == Some(value)) {
+            let name = &plan.labels[*place].name;
+            terminal::say(&format!(
+                "warning: baseline: nothing has {name} = \"{}\", so change_percent is empty: give it a value that some runs have",
+                value.text()
             ));
         }
     }

@@ -411,4 +411,15 @@ fn a_label_that_no_flow_gets_is_said() {
         let warning = "warning: label 'cca': no flow has got one";
         assert_eq!(run.stderr.contains(warning), said, "{}", run.stderr);
     }
+    // What only flows have is known when they have been looked at.
+    for (baseline, said) in [("reno", true), ("cubic", false)] {
+        let study = format!(
+            "[study]\nbaseline = {{ cca = \"{baseline}\" }}\ngroup_by = [\"cca\"]\n[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap\"\n[[runs.flows]]\nlabel = \"cca\"\nby = \"server\"\nvalues = {{ 5001 = \"cubic\", 5002 = \"reno\" }}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warning = "warning: baseline: nothing has cca = \"reno\"";
+        assert_eq!(run.stderr.contains(warning), said, "{}", run.stderr);
+    }
 }

@@ -196,7 +196,10 @@ fn paths_in_a_manifest_lead_to_captures_and_no_result_out_of_its_folder() {
         );
         fs::write(study.join("study.toml"), manifest).unwrap();
         let run = run(&study, &["study", "study.toml", "--out", "out"]);
-        assert_eq!(run.status, 0, "{files}: {}", run.stderr);
+        // A link that leads nowhere is a run that failed, and not one that is not there.
+        let dangling = run.stderr.contains("dangling_1.pcap: left out: ");
+        assert_eq!(dangling, !labels.is_empty(), "{files}: {}", run.stderr);
+        assert_eq!(run.status, i32::from(dangling), "{files}: {}", run.stderr);
         assert!(study.join("out/groups.parquet").exists() || !names(&study.join("out")).is_empty());
         fs::remove_dir_all(study.join("out")).unwrap();
         fs::remove_file(study.join("study.toml")).unwrap();

@@ -102,6 +102,18 @@ fn a_folder_of_charts_that_holds_something_else_is_refused_before_runs_are_analy
 }
 
 #[test]
+fn a_link_that_leads_nowhere_is_a_run_that_failed() {
+    let folder = folder_with(MANIFEST);
+    let link = folder.path().join("cubic_20m_9.pcap");
+    std::os::unix::fs::symlink("gone.pcap", link).unwrap();
+    let args = ["study", "study.toml", "--out", "s", "--no-charts"];
+    let done = run(folder.path(), &args);
+    assert_eq!(done.status, 1, "{}", done.stderr);
+    let said = "cubic_20m_9.pcap: left out: ";
+    assert!(done.stderr.contains(said), "{}", done.stderr);
+}
+
+#[test]
 fn charts_that_stay_from_an_earlier_run_are_named() {
     let folder = folder_with(MANIFEST);
     let said = |results: &str| {

@@ -437,8 +437,14 @@ impl HalfFlow {
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
+        // A probe repeats the last segment, or the end of it; what begins below that is more than one.
+        let is_last = end >= self.high
+            && self
+                .in_flight
+                .highest_start()
+                .is_none_or(|last| start >= last);
         if !reported_above
-            && end >= self.high
+            && is_last
             && self.probed_at_una != Some(una)
             && silence_ns > self.round_trip_ns()
         {

@@ -455,6 +455,11 @@ impl InFlight {
         self.next_reported = self.next_reported.saturating_sub(before - self.acked);
     }
 
+    /// Start of the highest range remembered.
+    pub(super) fn highest_start(&self) -> Option<i64> {
+        self.sent.back().map(|sent| sent.start)
+    }
+
     /// Start of the lowest range remembered.
     pub(super) fn lowest_start(&self) -> Option<i64> {
         self.sent.front().map(|sent| sent.start)

@@ -2,7 +2,7 @@
 
 use super::repeats::{MISSING, ends_with_new};
 use super::*;
-use crate::event::Class;
+use crate::event::{Class, Reason};
 
 #[test]
 fn a_repair_with_sack_goes_on_above_all_that_arrived() {
@@ -141,4 +141,21 @@ fn after_a_timeout_two_packets_at_once_are_new_though_sack_is_there() {
         classes[4..],
         [Class::Retransmission, Class::New, Class::New]
     );
+}
+
+#[test]
+fn a_repeat_of_more_than_the_last_segment_is_no_probe() {
+    // RFC 8985 section 7.3: a probe is the last segment; two of them in one packet come from a timer.
+    let trace = |repeat: &str| {
+        opened(&format!(
+            "100 A>B data 0..500
+             101 A>B data 500..1000
+             700 A>B data {repeat}
+             720 B>A ack 1000"
+        ))
+    };
+    let reason = |trace: &str| play(trace).rows.last().and_then(|row| row.verdict.reason);
+    assert_eq!(reason(&trace("500..1000")), Some(Reason::TailProbe));
+    assert_eq!(reason(&trace("600..1000")), Some(Reason::TailProbe));
+    assert_eq!(reason(&trace("0..1000")), Some(Reason::Timeout));
 }

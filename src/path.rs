@@ -114,6 +114,14 @@ pub enum PathError {
         /// The next point.
         second: String,
     },
+    /// A point has no packet to look for.
+    #[error("{point}: there is no IP packet in it{}", if *.filtered { " that the filter keeps" } else { "" })]
+    NoPackets {
+        /// The point.
+        point: String,
+        /// A filter left out what there may have been.
+        filtered: bool,
+    },
 }
 
 /// What happened between the points of a path.
@@ -317,10 +325,24 @@ fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe
     } else {
         near
     };
-    best.ok_or_else(|| PathError::NothingInCommon {
+    best.ok_or_else(|| nothing_in_common(points, sight))
+}
+
+/// Why two points have no packet in common.
+fn nothing_in_common(points: [&Point; 2], sight: &Sight) -> PathError {
+    for point in points {
+        let any = feed::prints(point, sight, u64::MAX, 1, |_: &Print| true);
+        if any.is_ok_and(|any| any.is_empty()) {
+            return PathError::NoPackets {
+                point: point.name.clone(),
+                filtered: sight.filter.is_some(),
+            };
+        }
+    }
+    PathError::NothingInCommon {
         first: points[0].name.clone(),
         second: points[1].name.clone(),
-    })
+    }
 }
 
 /// Looks at both points at once.

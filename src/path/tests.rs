@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
+use crate::decode::Filter;
 
 mod clocks;
 
@@ -495,6 +496,16 @@ fn captures_without_a_packet_in_common_are_refused() {
         analyse(&[&first], &PathConfig::default()),
         Err(PathError::TooFewPoints)
     ));
+    // What a filter leaves out is not what the points are blamed for.
+    let config = PathConfig {
+        filter: Some(Filter::parse("ip6").unwrap()),
+        ..PathConfig::default()
+    };
+    let error = analyse(&[&first, &first], &config).unwrap_err().to_string();
+    assert!(
+        error.ends_with("no IP packet in it that the filter keeps"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -159,3 +159,44 @@ fn a_repeat_of_more_than_the_last_segment_is_no_probe() {
     assert_eq!(reason(&trace("600..1000")), Some(Reason::TailProbe));
     assert_eq!(reason(&trace("0..1000")), Some(Reason::Timeout));
 }
+
+#[test]
+fn ids_of_a_silence_that_a_timer_ends_were_the_timers_repeats_as_far_as_they_can_have_been() {
+    // RFC 6298 section 5: the timers of 200, 600, 1400 and 3000 ms repeat the lowest segment that A holds for lost, as B's
+    // ACK did not come, and a probe may have been before them. So nothing was sent above 1000 before the ACK of 3220 came.
+    let trace = |skipped: u16| {
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             122 B>A ack 3000
+             3200 A>B data 1000..2000 id {}
+             3220 B>A ack 3000 sack 1000..2000
+             3240 A>B data 3000..4000 id {}",
+            5 + skipped,
+            6 + skipped
+        ))
+    };
+    assert!(ends_with_new(&trace(3)));
+    // More than that were not repeated by timers.
+    assert!(!ends_with_new(&trace(9)));
+}
+
+#[test]
+fn a_segment_without_payload_tells_that_nothing_was_sent_above_its_number() {
+    // RFC 9293 section 3.10.7.4: id 3 was no data, or A's number would be higher; a keep-alive's is one below (3.8.4).
+    let trace = |told: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             121 B>A ack 1000
+             400 A>B data 1000..2000 id 6
+             420 B>A ack 2000
+             5000 A>B {told} ack 0 id 7
+             9000 A>B data 2000..3000 id 8"
+        ))
+    };
+    assert!(ends_with_new(&trace("at 2000")));
+    assert!(ends_with_new(&trace("at 1999")));
+    assert!(!ends_with_new(&trace("at 1000")));
+}

@@ -5,7 +5,7 @@
 
 use polars::prelude::DataFrame;
 
-use super::filled::Filled;
+use super::filled::{Filled, frame};
 use super::schema::Column;
 
 /// Cells of a block, at most: some megabytes, and rows enough to compress well.
@@ -122,7 +122,7 @@ pub(super) fn of_groups<'a, R: 'a, G: Send + 'a>(
         fill: Box::new(move || Filled::of(&columns(), &rows(group))),
     });
     Blocks {
-        empty: Filled::of(&columns(), &[]).into_frame(),
+        empty: frame(&columns(), &[]),
         blocks: Box::new(blocks),
     }
 }

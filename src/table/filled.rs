@@ -137,9 +137,8 @@ impl From<&PolarsColumn> for Cells {
     fn from(column: &PolarsColumn) -> Self {
         let series = column.as_materialized_series();
         if let Ok(cells) = series.u64() {
-            let mut counts = Numbers::default();
-            counts.extend_some(cells.iter().map(|cell| cell.map(u64::cast_signed)));
-            return Self::Count(counts);
+            let counts = cells.iter().map(|cell| cell.map(u64::cast_signed));
+            return Self::Count(counts.collect());
         }
         if let Ok(cells) = series.i64() {
             return Self::Whole(cells.iter().collect());

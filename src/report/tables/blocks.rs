@@ -156,7 +156,7 @@ fn in_row_groups<W: Write + Send>(
     writer.finish().map(drop)
 }
 
-/// What the file's columns are called in it.
+/// What the file says of each of its columns.
 pub(super) fn leaves<W: Write>(writer: &mut BatchedWriter<W>) -> Vec<Descriptor> {
     let columns = writer.parquet_schema().columns().iter();
     columns.map(|leaf| leaf.descriptor.clone()).collect()

@@ -265,14 +265,13 @@ fn delta(
     let mut out = Vec::with_capacity(values.len() * 4);
     put_levels(&mut out, valid, rows)?;
     put_deltas(&mut out, values);
-    let encoded = Encoded {
-        dictionary: None,
-        data: out,
+    Encoded::values(
+        out,
         rows,
-        encoding: Encoding::DeltaBinaryPacked,
-        statistics: i64::statistics(range(values), rows - values.len(), of),
-    };
-    encoded.pages(of, zstd)
+        Encoding::DeltaBinaryPacked,
+        i64::statistics(range(values), rows - values.len(), of),
+    )
+    .pages(of, zstd)
 }
 
 /// Real numbers, eight bytes each (`PLAIN`).
@@ -301,14 +300,7 @@ fn plain(
         max_value: zeros.map(|(_, max)| max),
         min_value: zeros.map(|(min, _)| min),
     };
-    let encoded = Encoded {
-        dictionary: None,
-        data: out,
-        rows,
-        encoding: Encoding::Plain,
-        statistics: statistics.serialize(),
-    };
-    encoded.pages(of, zstd)
+    Encoded::values(out, rows, Encoding::Plain, statistics.serialize()).pages(of, zstd)
 }
 
 /// Yes or no, eight a byte, the first in its lowest bit (`PLAIN`).
@@ -331,14 +323,7 @@ fn bits(
         max_value: values.iter().copied().max(),
         min_value: values.iter().copied().min(),
     };
-    let encoded = Encoded {
-        dictionary: None,
-        data: out,
-        rows,
-        encoding: Encoding::Plain,
-        statistics: statistics.serialize(),
-    };
-    encoded.pages(of, zstd)
+    Encoded::values(out, rows, Encoding::Plain, statistics.serialize()).pages(of, zstd)
 }
 
 /// Whether small numbers take less room as so many runs than packed into bits.
@@ -465,6 +450,22 @@ struct Encoded {
 }
 
 impl Encoded {
+    /// Cells that need no dictionary.
+    fn values(
+        data: Vec<u8>,
+        rows: usize,
+        encoding: Encoding,
+        statistics: ParquetStatistics,
+    ) -> Self {
+        Self {
+            dictionary: None,
+            data,
+            rows,
+            encoding,
+            statistics,
+        }
+    }
+
     fn pages(
         self,
         of: &Descriptor,

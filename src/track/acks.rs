@@ -354,8 +354,7 @@ impl HalfFlow {
                 .nth_unacked(0)
                 .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
         let edge = self.begin_release(una);
-        // Where the clock was set back, nothing that was released is later any more.
-        self.released_latest = self.released_latest.filter(|&latest| latest <= at);
+        self.released_latest = self.latest_released_by(at);
         let mut latest: Option<CaptureTime> = None;
         while let Some((sent, first)) = self.in_flight.release_next_copies(ack) {
             // A repeat takes the ranges above it along, which were sent before it.

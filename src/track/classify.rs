@@ -19,6 +19,9 @@ const COPY_GAP_NS: i64 = 1_000_000;
 /// No timer is shorter, in ns: two ticks of 1000 a second.
 const PROBE_NS_MIN: i64 = 2_000_000;
 
+/// What no retransmission timer is shorter than: Linux's floor.
+pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
+
 impl HalfFlow {
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost
     /// upstream and nothing sent after them arrived: then only skipped ids tell.
@@ -426,8 +429,7 @@ impl HalfFlow {
     /// What a sender's retransmission timer would be at least, in ns: RFC 6298's with the floor of
     /// 200 ms that is common, since the standard's one second is not.
     pub(super) fn timeout_ns(&self) -> i64 {
-        const FLOOR_NS: i64 = 200_000_000;
-        (self.downstream.patience_ns() + self.upstream.smoothed_ns()).max(FLOOR_NS)
+        (self.downstream.patience_ns() + self.upstream.smoothed_ns()).max(TIMER_NS_MIN)
     }
 
     /// Why the sender repeated `start..end` at `at`.

@@ -313,6 +313,7 @@ impl Sent {
         let above = self.marks.take(Marks::CONTINUES) && !framed;
         let above = self.marks.take(Marks::PARTED) || above;
         self.marks.take(Marks::REST);
+        // Where there was no room to part it.
         let counted = self.marks.take(Marks::LOST_DOWNSTREAM)
             && self.start < start
             && mss.is_none_or(|mss| self.len <= u32::from(mss));

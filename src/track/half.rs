@@ -2,6 +2,7 @@
 
 use thin_vec::ThinVec;
 
+use super::classify::TIMER_NS_MIN;
 use super::copies::{Copy, Superseded, sent_of};
 use super::emissions::{Emissions, Gap};
 use super::ids::{IdCounter, Step};
@@ -164,6 +165,13 @@ impl HalfFlow {
         self.sent_data || self.isn.is_some()
     }
 
+    /// The latest transmission that the cumulative ACK has passed, by the clock at `at`: where that was set back since,
+    /// nothing is later any more.
+    #[inline]
+    pub(super) fn latest_released_by(&self, at: CaptureTime) -> Option<CaptureTime> {
+        self.released_latest.filter(|&latest| latest <= at)
+    }
+
     /// Takes note of a SYN of this direction: its data begins one after `isn`.
     pub(super) fn on_syn(&mut self, isn: Seq) {
         // Once acknowledged, the number stands: a repeat changes nothing, and one with another
@@ -177,11 +185,10 @@ impl HalfFlow {
     }
 
     /// Repeats of the lowest segment that timers can have made within a silence before the one that ends it: each
-    /// waits twice as long as the one before (RFC 6298 section 5), none is quicker than Linux's, and a
-    /// tail loss probe may come first (RFC 8985 section 7).
+    /// waits twice as long as the one before (RFC 6298 section 5), and a tail loss probe may come first
+    /// (RFC 8985 section 7).
     fn timers_within(&self, silence_ns: i64) -> u16 {
-        const LEAST_NS: i64 = 200_000_000;
-        let first_ns = self.round_trip_ns().max(LEAST_NS);
+        let first_ns = self.round_trip_ns().max(TIMER_NS_MIN);
         let timers = (silence_ns.max(0) / first_ns + 1).ilog2() as u16;
         // The last of them is what ends it, and the first may come after a probe. After one or two duplicate ACKs
         // what was sent before a first timer may just as well be new (RFC 3042), after three it was a repeat.

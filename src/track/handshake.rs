@@ -138,12 +138,12 @@ impl Handshake {
         let [Some(forward), Some(reverse)] = &self.openings else {
             return None;
         };
-        match (forward.options.window_scale, reverse.options.window_scale) {
-            (Some(forward), Some(reverse)) => Some([forward, reverse]),
-            (None, _) if !forward.header_cut => Some([0, 0]),
-            (_, None) if !reverse.header_cut => Some([0, 0]),
-            _ => None,
+        let scales = (forward.options.window_scale, reverse.options.window_scale);
+        if let (Some(forward), Some(reverse)) = scales {
+            return Some([forward, reverse]);
         }
+        let agreed = self.agreed(|opening| opening.options.window_scale.is_some());
+        (agreed == Some(false)).then_some([0, 0])
     }
 
     /// The MSS that a direction's SYN announced: an upper bound for what its peer sends.

@@ -183,7 +183,7 @@ impl HalfFlow {
         {
             return false;
         }
-        let mut latest = self.released_latest.filter(|&latest| latest <= at);
+        let mut latest = self.latest_released_by(at);
         let mut covered = 0;
         while let Some(sent) = self
             .in_flight

@@ -68,7 +68,7 @@ impl HalfFlow {
     /// after a timeout do (RFC 5682 section 2.1), since what is repeated is repeated in order.
     pub(super) fn cannot_repeat(&self, step: Step, start: i64) -> bool {
         let leaves_out = self.tail_repair && start > self.high;
-        step == Step::Behind || (leaves_out && step == Step::Ahead(0))
+        matches!(step, Step::Behind(_)) || (leaves_out && step == Step::Ahead(0))
     }
 
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.

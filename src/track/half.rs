@@ -238,11 +238,12 @@ impl HalfFlow {
                     first_repeat: at_edge && soon,
                 });
             }
-            Step::Behind => {
+            Step::Behind(ids) => {
                 if self.emissions.lost() == 0 {
-                    self.lost_early = self.lost_early.saturating_sub(1);
+                    self.lost_early = self.lost_early.saturating_sub(u32::from(ids));
                 }
-                self.emissions.on_late(self.ids.unwrap(id));
+                let first = self.ids.unwrap(id);
+                (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id));
             }
             Step::Early(skipped) if !self.owes_ack && !self.is_at_rest(segment) => {
                 self.lost_early = self.lost_early.saturating_add_signed(i32::from(skipped));

@@ -47,11 +47,11 @@ pub(super) enum Step {
     Unknown,
     /// Above the highest id so far, with so many skipped in between.
     Ahead(u16),
-    /// Too early to know whether ids count: how many were skipped if they do, -1 for one below the
-    /// highest so far.
+    /// Too early to know whether ids count: how many were skipped if they do, or how many are given back
+    /// by one below the highest so far, negative.
     Early(i16),
-    /// Below the highest id so far: overtaken on its way.
-    Behind,
+    /// Below the highest id so far: overtaken on its way. So many ids are its own.
+    Behind(u16),
     /// The same id again.
     Same,
 }
@@ -82,7 +82,7 @@ impl IdCounter {
         match step {
             _ if self.counting => step,
             Step::Ahead(skipped) if self.steps < EARLY_MAX => Step::Early(skipped.cast_signed()),
-            Step::Behind if self.steps < EARLY_MAX => Step::Early(-1),
+            Step::Behind(ids) if self.steps < EARLY_MAX => Step::Early(-ids.cast_signed()),
             _ => Step::Unknown,
         }
     }
@@ -135,9 +135,10 @@ impl IdCounter {
                 } else {
                     // A packet that comes late says nothing of how its sender counts.
                     self.steps -= 1;
-                    self.explain(1);
+                    self.explain(packets);
                 }
-                Step::Behind
+                // No more are skipped at a time.
+                Step::Behind(packets.min(Self::JUMP_MAX.unsigned_abs()))
             }
         }
     }
@@ -224,7 +225,7 @@ mod tests {
                 Step::Ahead(1),
                 Step::Ahead(0),
                 Step::Ahead(2),
-                Step::Behind,
+                Step::Behind(1),
                 Step::Ahead(0)
             ]
         );
@@ -273,5 +274,7 @@ mod tests {
         assert_eq!(counter.observe(14, 3), Step::Ahead(0));
         assert_eq!(counter.observe(17, 1), Step::Ahead(0));
         assert_eq!(counter.observe(19, 1), Step::Ahead(1));
+        assert_eq!(counter.observe(23, 1), Step::Ahead(3));
+        assert_eq!(counter.observe(20, 3), Step::Behind(3));
     }
 }

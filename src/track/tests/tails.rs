@@ -200,3 +200,31 @@ fn a_segment_without_payload_tells_that_nothing_was_sent_above_its_number() {
     assert!(ends_with_new(&trace("at 1999")));
     assert!(!ends_with_new(&trace("at 1000")));
 }
+
+#[test]
+fn a_late_frame_of_several_packets_gives_back_all_their_ids() {
+    // Frames of three packets each, as network cards merge them; the third comes behind the fifth.
+    let trace = opened(
+        "100 A>B data 0..3000 id 2
+         101 A>B data 3000..6000 id 5
+         103 A>B data 9000..12000 id 11
+         104 A>B data 12000..15000 id 14
+         105 A>B data 6000..9000 id 8
+         106 A>B data 15000..18000 id 17
+         126 B>A ack 18000",
+    );
+    assert_eq!(play(&trace).state.skipped_packets, 0);
+    // Where it never comes, and before ids are known to count.
+    let lost = trace.replace("105 A>B data 6000..9000 id 8", "");
+    let lost = lost.replace("ack 18000", "ack 6000");
+    assert_eq!(play(&lost).state.skipped_packets, 3);
+    let early = opened(
+        "100 A>B data 0..3000 id 2
+         103 A>B data 6000..9000 id 8
+         105 A>B data 3000..6000 id 5
+         106 A>B data 9000..12000 id 11
+         107 A>B data 12000..15000 id 14
+         126 B>A ack 15000",
+    );
+    assert_eq!(play(&early).state.skipped_packets, 0);
+}

@@ -186,10 +186,12 @@ impl HalfFlow {
             return Some(Evidence::Tsval);
         }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();
-        // Without a clock, what follows the first repeat so soon may be the original, late.
+        // Without a clock, what follows the first repeat so soon may be the original, late, and what follows a
+        // late original the repeat that its sender was asked for.
+        let is_repeat = earlier.verdict.class == Class::Retransmission;
         let told = segment.timestamps.is_some()
             || earlier.copies > 1
-            || earlier.verdict.class != Class::Retransmission;
+            || !(is_repeat || earlier.marks.has(Marks::ASKED_FOR));
         let close = (told && gap_ns < self.shortest_round_trip_ns() / 8 * 7)
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
         close.then_some(Evidence::Timing)
@@ -294,13 +296,25 @@ impl HalfFlow {
                 let asked = hole
                     .asked_at
                     .is_some_and(|at| segment.at.since(at) >= upstream_ns);
-                if asked || timer_possible {
+                if asked || timer_possible || self.may_have_waited(segment.at, hole) {
                     (Retransmission, Evidence::Sack, Confidence::Medium)
                 } else {
                     (Ambiguous, Evidence::None, Confidence::Low)
                 }
             }
         }
+    }
+
+    /// Whether the sender, told of a hole by SACK, may have waited for as long as packets may be overtaken, a quarter of
+    /// the shortest round trip (RFC 8985 section 6.2), before it sent what passes at `at`: an original would be late by
+    /// more than a round trip.
+    fn may_have_waited(&self, at: CaptureTime, hole: &Hole) -> bool {
+        let Some(upstream_ns) = self.upstream.min_ns().filter(|_| self.sacks) else {
+            return false;
+        };
+        let waited_ns = upstream_ns / 8 * 7 + self.shortest_round_trip_ns() / 4;
+        hole.told_at
+            .is_some_and(|told_at| at.since(told_at) >= waited_ns)
     }
 
     /// The original of `start..end` came after a copy of it: the copy was not needed.

@@ -501,6 +501,9 @@ impl HalfFlow {
             Copy::Again
         };
         let lost_downstream = self.cover(segment, start, end, verdict, copy);
+        if hole.told_at.is_some() {
+            self.mark(start, end, Marks::ASKED_FOR);
+        }
         // Packets repeated in smaller pieces, as where SACK blocks take room, were lost once each: no
         // more than the ids skipped. Without ids, small ones may have been lost, but for the rest of a full one.
         let is_rest = if self.ids.counts() {

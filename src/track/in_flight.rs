@@ -85,6 +85,9 @@ impl Marks {
     /// A part of a frame of several packets that a repeat has cut: it was a packet, or some, of its own.
     pub(super) const FRAMED: Self = Self(1024);
 
+    /// It came late, when the receiver had told that it was missing: a repeat may follow at any time.
+    pub(super) const ASKED_FOR: Self = Self(2048);
+
     /// Takes a mark off; whether it was there.
     pub(super) fn take(&mut self, mark: Self) -> bool {
         let had = self.has(mark);

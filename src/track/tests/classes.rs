@@ -480,6 +480,44 @@ fn an_id_skipped_stands_for_a_packet_not_for_a_frame_of_many() {
 }
 
 #[test]
+fn a_hole_reported_once_is_filled_again_when_packets_can_be_overtaken_no_more() {
+    // RFC 8985 section 6.2: the sender waits for a quarter of the round trip of 30 ms.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 2000..3000
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             138 A>B data 1000..2000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 2000..3000 rtt 20 sack
+         138 retransmission 1000..2000 fast upstream sack",
+    );
+}
+
+#[test]
+fn what_follows_a_late_original_that_was_asked_for_is_its_repeat() {
+    // Neither ids nor clocks: what was reported missing at 121 is repeated at 133, a trip to the sender later.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 2000..3000
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             124 A>B data 1000..2000
+             133 A>B data 1000..2000
+             144 B>A ack 3000
+             153 B>A ack 3000 sack 1000..2000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 2000..3000 rtt 20 sack
+         124 reordered 1000..2000 timing
+         133 retransmission 1000..2000 unneeded dsack",
+    );
+}
+
+#[test]
 fn a_stray_segment_is_listed_with_its_own_number() {
     // ISN 999: the first byte is number 1000. The stray is 2^31 - 10,000 behind it, farther than any window
     // reaches (RFC 7323 section 2.3).

@@ -6,7 +6,7 @@ use super::ids::{IdCounter, Step};
 use super::in_flight::{Marks, Sent};
 use super::ranges::Hole;
 use super::rtt::later;
-use crate::decode::Segment;
+use crate::decode::{Segment, TcpFlags};
 use crate::event::{
     Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
 };
@@ -99,6 +99,15 @@ impl HalfFlow {
             evidence: Evidence::IpId,
             confidence: Confidence::Medium,
         }
+    }
+
+    /// Whether a byte that begins at `start` and was seen before is a message of its own, which its sender repeats since
+    /// no ACK of it came: it is pushed, as the byte of a keep-alive is not, and was sent as one byte.
+    pub(super) fn is_message(&self, segment: &Segment, start: i64) -> bool {
+        let known = self.in_flight.overlapping(start, start + 1);
+        let earlier = self.in_flight.get(known.start);
+        segment.flags.has(TcpFlags::PSH)
+            && earlier.is_some_and(|sent| sent.start == start && sent.len == segment.payload_len)
     }
 
     /// All bytes were seen here before: a copy by the network, a copy by the sender, or the

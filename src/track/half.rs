@@ -463,8 +463,7 @@ impl HalfFlow {
             let class = if self.window == Some(0) {
                 Some(Class::WindowProbe)
             } else {
-                self.una
-                    .is_some_and(|una| una >= self.high)
+                (self.una.is_some_and(|una| una >= self.high) && !self.is_message(segment, start))
                     .then_some(Class::KeepAlive)
             };
             if let Some(class) = class {

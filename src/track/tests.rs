@@ -273,6 +273,7 @@ fn packet(
             }
             "fin" => segment.flags = segment.flags.with(TcpFlags::FIN),
             "rst" => segment.flags = segment.flags.with(TcpFlags::RST),
+            "psh" => segment.flags = segment.flags.with(TcpFlags::PSH),
             _ => panic!("what is '{word}'?"),
         }
     }

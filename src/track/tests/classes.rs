@@ -259,6 +259,24 @@ fn the_byte_before_the_next_on_an_idle_flow_is_a_keep_alive() {
 }
 
 #[test]
+fn a_message_of_one_byte_that_is_repeated_is_no_keep_alive() {
+    // A key that was pressed; its ACK passed here and was lost later. RFC 9293 section 3.9.1: what is sent is pushed,
+    // and the byte of a keep-alive (section 3.8.4) is not sent by anyone.
+    check(
+        &opened(
+            "100 A>B psh data 0..1
+             120 B>A ack 1
+             330 A>B psh data 0..1
+             350 B>A ack 1
+             9000 A>B data 0..1",
+        ),
+        "100 new 0..1 rtt 20 clean
+         330 retransmission 0..1 unneeded seen_before
+         9000 keep_alive 0..1",
+    );
+}
+
+#[test]
 fn a_byte_into_a_closed_window_is_a_probe() {
     check(
         &opened(

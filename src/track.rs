@@ -33,7 +33,7 @@ use half::HalfFlow;
 use ids::Step;
 use quiet::is_plain;
 
-pub use handshake::{Closing, Handshake, Opening};
+pub use handshake::{Closing, EcnSetup, Handshake, Opening};
 pub use succession::{SynPlace, SynSign};
 
 use crate::decode::{Segment, TcpFlags};

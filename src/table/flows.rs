@@ -5,7 +5,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, LinkRates};
 use crate::event::Direction;
 use crate::metric;
 use crate::observe;
-use crate::track::Opening;
+use crate::track::{EcnSetup, Opening};
 
 /// What a row is made of.
 pub(super) struct FlowRow<'a> {
@@ -40,6 +40,16 @@ impl FlowRow<'_> {
 
     fn agreed(&self, option: impl Fn(&Opening) -> bool) -> Option<bool> {
         self.flow.connection.handshake.agreed(option)
+    }
+
+    fn ecn(&self) -> Option<EcnSetup> {
+        self.flow.connection.handshake.ecn()
+    }
+
+    /// Packets of the receiver with ECE, where that is an echo and not a bit of a counter.
+    fn ece_echoes(&self) -> Option<u64> {
+        let echoes = self.flow.summary().incidents().ece_echoes;
+        (self.ecn() != Some(EcnSetup::Accurate)).then_some(echoes)
     }
 
     /// MSS that the receiver announced: what bounds this flow's segments.
@@ -147,9 +157,9 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "window_scale" "H1" Count |row| row.window_scale().map(u64::from);
     "sack_permitted" "H1" Truth |row| row.agreed(|opening| opening.options.sack_permitted);
     "timestamps" "H1" Truth |row| row.agreed(|opening| opening.timestamps.is_some());
-    "ecn" "H1" Truth |row| row.flow.connection.handshake.agreed_on_ecn();
+    "ecn" "H1" Truth |row| row.ecn().map(|ecn| ecn != EcnSetup::None);
     "ce_marks" "H1" Count |row| Some(row.flow.summary().incidents().ce_marks);
-    "ece_echoes" "H1" Count |row| Some(row.flow.summary().incidents().ece_echoes);
+    "ece_echoes" "H1" Count FlowRow::ece_echoes;
     "pm" "P1" Real |row| super::series::pm_mean(&row.flow, row.config);
     "quality" "Q1" Text |row| Some(row.flow.quality().iter().map(|quality| quality.name()).collect::<Vec<_>>().join(","));
     ]

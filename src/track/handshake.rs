@@ -22,12 +22,39 @@ pub struct Opening {
     pub copies: u16,
     /// It carried ACK: an answer to the peer's SYN.
     pub answer: bool,
-    /// ECE and CWR as an ECN setup needs them (RFC 3168 section 6.1.1).
-    pub ecn: bool,
+    /// What its flags ask for, or answer to that.
+    pub ecn: EcnSetup,
     /// The snap length cut its header: options that are not there may have been.
     pub header_cut: bool,
     /// Its sender gave a copy before it the same `TSval`, or none: an echo cannot tell them apart.
     same_clock: bool,
+}
+
+/// How marks of congestion are fed back, as the flags of SYNs set it up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnSetup {
+    /// Not at all.
+    #[default]
+    None,
+    /// ECE until CWR comes (RFC 3168 section 6.1.1).
+    Classic,
+    /// AE, CWR and ECE count marks (RFC 9768 section 3.1).
+    Accurate,
+}
+
+impl EcnSetup {
+    /// By the flags of a SYN, or of its `answer`.
+    fn of(flags: TcpFlags, answer: bool) -> Self {
+        let bits = [TcpFlags::AE, TcpFlags::CWR, TcpFlags::ECE].map(|bit| flags.has(bit));
+        match (answer, bits) {
+            // The answer says how the SYN itself was marked (RFC 9768 table 2).
+            (false, [true, true, true]) | (true, [false, true, _] | [true, _, false]) => {
+                Self::Accurate
+            }
+            (false, [false, true, true]) | (true, [_, false, true]) => Self::Classic,
+            _ => Self::None,
+        }
+    }
 }
 
 /// Copies that come sooner than this were made by the network or a mirror port: no sender's timer is that quick.
@@ -164,13 +191,23 @@ impl Handshake {
         both.iter().all(|of| option(of)).then_some(true)
     }
 
-    /// Whether both SYNs set up ECN; `None` where one was not seen.
+    /// What both SYNs set up; `None` where one was not seen.
     #[must_use]
-    pub fn agreed_on_ecn(&self) -> Option<bool> {
+    pub fn ecn(&self) -> Option<EcnSetup> {
         let [Some(forward), Some(reverse)] = &self.openings else {
             return None;
         };
-        Some(forward.ecn && reverse.ecn)
+        let (ask, answer) = if forward.answer {
+            (reverse.ecn, forward.ecn)
+        } else {
+            (forward.ecn, reverse.ecn)
+        };
+        Some(match (ask, answer) {
+            (EcnSetup::Accurate, EcnSetup::Accurate) => EcnSetup::Accurate,
+            // A server that knows only that answers so.
+            (EcnSetup::Accurate | EcnSetup::Classic, EcnSetup::Classic) => EcnSetup::Classic,
+            _ => EcnSetup::None,
+        })
     }
 
     /// Whether a segment just taken completed a round trip.
@@ -203,8 +240,6 @@ impl Handshake {
 
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {
         let answer = segment.flags.has(TcpFlags::ACK);
-        let (ece, cwr) = (TcpFlags::ECE, TcpFlags::CWR);
-        let ecn = segment.flags.has(ece) && segment.flags.has(cwr) != answer;
         let clock = |timestamps: Option<Timestamps>| timestamps.map(|own| own.value);
         let (copies, same_clock) = match self.opening(dir) {
             Some(known) if known.isn == segment.seq => {
@@ -225,7 +260,7 @@ impl Handshake {
             timestamps: segment.timestamps,
             copies,
             answer,
-            ecn,
+            ecn: EcnSetup::of(segment.flags, answer),
             header_cut: segment.header_cut,
             same_clock,
         });
@@ -312,20 +347,35 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_with_ece_and_cwr_sets_no_ecn_up() {
-        let ecn = |flags: TcpFlags| {
+    fn the_flags_of_both_syns_set_ecn_up() {
+        let ecn = |asked: TcpFlags, answered: TcpFlags| {
             let mut handshake = Handshake::default();
-            let both = TcpFlags::ECE.with(TcpFlags::CWR);
             let mut ask = syn(Direction::Forward, None, false);
-            ask.flags = ask.flags.with(both);
+            ask.flags = ask.flags.with(asked);
             let mut answer = syn(Direction::Reverse, None, false);
-            answer.flags = answer.flags.with(flags);
+            answer.flags = answer.flags.with(answered);
             handshake.on_segment(Direction::Forward, &ask);
             handshake.on_segment(Direction::Reverse, &answer);
-            handshake.agreed_on_ecn()
+            handshake.ecn().unwrap()
         };
-        assert_eq!(ecn(TcpFlags::ECE), Some(true));
-        assert_eq!(ecn(TcpFlags::ECE.with(TcpFlags::CWR)), Some(false));
-        assert_eq!(ecn(TcpFlags::default()), Some(false));
+        let (ae, cwr, ece) = (TcpFlags::AE, TcpFlags::CWR, TcpFlags::ECE);
+        let none = TcpFlags::default();
+        let classic = cwr.with(ece);
+        assert_eq!(ecn(classic, ece), EcnSetup::Classic);
+        // A server that gives back what it does not know (RFC 3168 section 6.1.1).
+        assert_eq!(ecn(classic, classic), EcnSetup::None);
+        assert_eq!(ecn(classic, none), EcnSetup::None);
+        assert_eq!(ecn(none, ece), EcnSetup::None);
+        // RFC 9768 table 2: the SYN came without a mark, as ECT(1), ECT(0) and CE.
+        let accurate = classic.with(ae);
+        for answer in [cwr, cwr.with(ece), ae, ae.with(cwr)] {
+            assert_eq!(ecn(accurate, answer), EcnSetup::Accurate);
+            assert_eq!(ecn(classic, answer), EcnSetup::None);
+        }
+        // An older server, one with the nonce of RFC 3540, one that gives all back, and one without.
+        assert_eq!(ecn(accurate, ece), EcnSetup::Classic);
+        assert_eq!(ecn(accurate, ece.with(ae)), EcnSetup::Classic);
+        assert_eq!(ecn(accurate, accurate), EcnSetup::None);
+        assert_eq!(ecn(accurate, none), EcnSetup::None);
     }
 }

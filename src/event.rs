@@ -275,7 +275,7 @@ pub struct DataArrival {
     pub extent: Option<(u32, i64)>,
 }
 
-/// A judgement changed by what came later: a DSACK, an echoed timestamp, a late original.
+/// A judgement changed by what came later: a DSACK, an echoed timestamp, a late original, ids that turn out to count.
 #[derive(Clone, Copy, Debug)]
 pub struct Amendment {
     /// When the segment had passed.

@@ -202,6 +202,10 @@ impl Connection {
             Some(id) if !segment.flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
                 sender.ids.observe(id, wire_packets)
             }
+            Some(id) if !segment.flags.any(TcpFlags::ACK.with(TcpFlags::RST)) => {
+                sender.ids.begin(id);
+                Step::Unknown
+            }
             _ => Step::Unknown,
         };
         #[cfg(test)]
@@ -277,7 +281,10 @@ impl Connection {
         }
         // Nearly always the next id, and nothing to find out.
         if step != Step::Ahead(0) || !sender.emissions.is_idle() {
-            sender.on_step(step, segment);
+            if sender.emissions.is_early() {
+                sender.settle_early(dir, sink);
+            }
+            sender.on_step(step, segment, peer.sent_data);
         }
 
         peer.owes_ack |= seq_len(

@@ -316,11 +316,21 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if let Some(sequence) = self.sequence(dir) {
             sequence.on_amendment(amendment);
         }
-        if amendment.now.class == Class::New {
+        let (was_new, is_new) = (
+            amendment.was.class == Class::New,
+            amendment.now.class == Class::New,
+        );
+        if was_new != is_new {
             let bin = LiveConnection::data(self, dir).series.at(amendment.sent_at);
-            let bytes = u64::from(amendment.payload_len);
-            bin.retransmitted_bytes = bin.retransmitted_bytes.saturating_sub(bytes);
-            bin.retransmitted_packets = bin.retransmitted_packets.saturating_sub(1);
+            let (bytes, packets) = (&mut bin.retransmitted_bytes, &mut bin.retransmitted_packets);
+            let payload_len = u64::from(amendment.payload_len);
+            if is_new {
+                *bytes = bytes.saturating_sub(payload_len);
+                *packets = packets.saturating_sub(1);
+            } else {
+                *bytes += payload_len;
+                *packets += 1;
+            }
         }
     }
 

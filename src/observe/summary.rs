@@ -196,9 +196,14 @@ impl DirectionSummary {
     pub(super) fn on_amendment(&mut self, amendment: &Amendment) {
         self.count(amendment.was, -1);
         self.count(amendment.now, 1);
+        let (bytes, payload_len) = (
+            &mut self.incidents_mut().retransmitted_bytes,
+            u64::from(amendment.payload_len),
+        );
         if amendment.now.class == Class::New {
-            let bytes = &mut self.incidents_mut().retransmitted_bytes;
-            *bytes = bytes.saturating_sub(u64::from(amendment.payload_len));
+            *bytes = bytes.saturating_sub(payload_len);
+        } else if amendment.was.class == Class::New {
+            *bytes += payload_len;
         }
     }
 

@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 
+use crate::event::Verdict;
 use crate::time::CaptureTime;
 
 /// Skipped ids remembered until they are known to be lost; beyond, the oldest is forgotten and
@@ -44,6 +45,9 @@ pub(super) struct Gap {
     pub(super) recovering: bool,
     /// What was skipped may have been ACKs without payload, which nobody repeats.
     pub(super) may_be_acks: bool,
+    /// Nothing but a SYN came before it, and whether its sender counts on from that is to be seen: packets that it
+    /// leaves out.
+    pub(super) follows_syn: Option<u64>,
     /// It repeats older bytes itself, so of those that wait one waits for it.
     pub(super) repeats: bool,
     /// It repeats the left edge, and the packet before it passed less than a round trip ago: what
@@ -76,10 +80,16 @@ struct Skips {
     unseen_new: VecDeque<(u64, CaptureTime)>,
     /// Packets skipped so far that were no ACKs and did not turn up late.
     lost: u64,
+    /// Those behind a SYN that left no bytes out.
+    lost_with_syn: u64,
     /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
     at_high: (i64, u32),
     /// The highest byte repeated in the repair that is going on (RFC 6675 section 2, `HighRxt`).
     repeated_to: i64,
+    /// Ids were skipped, and it is not known yet whether they count.
+    is_early: bool,
+    /// Packets that repeated bytes if they do, and what they are then.
+    early: Vec<(i64, i64, Verdict)>,
 }
 
 impl Emissions {
@@ -94,12 +104,12 @@ impl Emissions {
         self.0.as_ref().map_or(0, |skips| skips.lost)
     }
 
-    /// Whether what comes next may repeat bytes that were skipped above all that was seen.
+    /// Whether what comes next may repeat bytes that were skipped above all that was seen, or tell whether it may.
     #[inline]
     pub(super) fn may_repeat(&self) -> bool {
         self.0
             .as_ref()
-            .is_some_and(|skips| !skips.unseen_new.is_empty())
+            .is_some_and(|skips| !skips.unseen_new.is_empty() || skips.is_early)
     }
 
     /// A packet passed before which nothing was skipped.
@@ -134,6 +144,53 @@ impl Emissions {
     /// A packet passed before which ids were skipped.
     pub(super) fn on_skipped(&mut self, gap: &Gap) {
         self.0.get_or_insert_default().on_skipped(gap);
+    }
+
+    /// The same while it is not known yet whether ids count.
+    pub(super) fn on_skipped_early(&mut self, gap: &Gap) {
+        let skips = self.0.get_or_insert_default();
+        skips.is_early = true;
+        skips.on_skipped(gap);
+    }
+
+    /// If ids count, the packet `start..end` repeated bytes: what it is then.
+    pub(super) fn note_early(&mut self, start: i64, end: i64, verdict: Verdict) {
+        if let Some(skips) = &mut self.0 {
+            skips.early.push((start, end, verdict));
+        }
+    }
+
+    /// Ids were skipped while it was not known whether they count.
+    #[inline]
+    pub(super) fn is_early(&self) -> bool {
+        self.0.as_ref().is_some_and(|skips| skips.is_early)
+    }
+
+    /// Packets that repeated bytes if ids count.
+    pub(super) fn early(&self) -> usize {
+        self.0.as_ref().map_or(0, |skips| skips.early.len())
+    }
+
+    /// Ids count: the packets that repeated bytes, and what they are.
+    pub(super) fn take_early(&mut self) -> Vec<(i64, i64, Verdict)> {
+        self.0.as_mut().map_or_else(Vec::new, |skips| {
+            skips.is_early = false;
+            if !skips.early.is_empty() {
+                skips.lost += std::mem::take(&mut skips.lost_with_syn);
+            }
+            std::mem::take(&mut skips.early)
+        })
+    }
+
+    /// What was skipped early tells nothing, but for how much it was if ids should count after all.
+    pub(super) fn give_up_early(&mut self) {
+        if let Some(skips) = self.0.as_mut().filter(|skips| skips.is_early) {
+            let lost = skips.lost;
+            **skips = Skips {
+                lost,
+                ..Skips::default()
+            };
+        }
     }
 
     /// A packet turned up late: it was not lost.
@@ -224,6 +281,7 @@ impl Skips {
             && self.waiting.is_empty()
             && self.unseen_new.is_empty()
             && !self.all_lost
+            && !self.is_early
     }
 
     fn on_skipped(&mut self, gap: &Gap) {
@@ -236,6 +294,7 @@ impl Skips {
             since,
             recovering,
             may_be_acks,
+            follows_syn,
             repeats,
             first_repeat,
         } = *gap;
@@ -243,7 +302,11 @@ impl Skips {
         let (reached, before) = self.at_high;
         let before = if reached == high { before } else { 0 };
         self.at_high = (high, before.saturating_add(u32::from(skipped)));
-        if !may_be_acks {
+        if let Some(left_out) = follows_syn {
+            let certain = left_out.min(u64::from(skipped));
+            self.lost += certain;
+            self.lost_with_syn = u64::from(skipped) - certain;
+        } else if !may_be_acks {
             self.lost += u64::from(skipped);
         }
         let first = id - u64::from(skipped);

@@ -94,8 +94,6 @@ pub(super) struct HalfFlow {
     pub(super) largest_payload: u32,
     /// Largest segment that the receiver takes, in bytes, where it announced that.
     pub(super) mss: Option<u16>,
-    /// Data packets lost before the ids were known to count, by the ids skipped until then.
-    pub(super) lost_early: u32,
     /// Segments that the last ACK of new data covered, where no duplicate ACK came before it.
     pub(super) last_cover: u32,
     /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
@@ -138,7 +136,7 @@ impl HalfFlow {
         }
         let packet = u64::from(self.packet_payload());
         let missed = self.unseen_bytes().unwrap_or(0).div_ceil(packet);
-        let lost = self.emissions.lost() + u64::from(self.lost_early);
+        let lost = self.emissions.lost();
         // Where far more were skipped than came, others took them.
         let came = self.unique_bytes.div_ceil(packet);
         if lost > 2 * came {
@@ -198,57 +196,74 @@ impl HalfFlow {
         timers
     }
 
-    /// Takes note of how a packet's id follows the ones before.
-    pub(super) fn on_step(&mut self, step: Step, segment: &Segment) {
+    /// Takes note of how a packet's id follows the ones before; `peer_sent_data`: there may be more to acknowledge
+    /// than a SYN.
+    pub(super) fn on_step(&mut self, step: Step, segment: &Segment, peer_sent_data: bool) {
         let Some(id) = segment.ip_id else { return };
         match step {
-            Step::Ahead(0) => self
+            Step::Ahead(0) | Step::Early(0) => self
                 .emissions
                 .on_next(segment.at, self.recovery_until.is_some()),
             Step::Ahead(skipped) => {
-                let recovering = self.recovery_until.is_some();
-                let id = self.ids.unwrap(id);
-                let since = self.last_packet_at.unwrap_or(segment.at);
-                let start = self
-                    .unwrapper
-                    .filter(|_| segment.payload_len > 0)
-                    .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
-                let repeats = start.is_some_and(|start| start < self.high);
-                let at_edge = repeats && start <= self.una;
-                let silence_ns = segment.at.since(since);
-                let soon = silence_ns < self.round_trip_ns() / 4 * 3;
-                let timers = if at_edge {
-                    self.timers_within(silence_ns)
-                } else {
-                    0
-                };
-                self.emissions.on_skipped(&Gap {
-                    id,
-                    skipped,
-                    old: start.map_or(0, |start| {
-                        self.packets_since_repeat(start, segment.at, skipped)
-                            .max(timers)
-                    }),
-                    high: self.high,
-                    at: segment.at,
-                    since,
-                    recovering,
-                    may_be_acks: self.owes_ack || self.is_at_rest(segment),
-                    repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
-                    first_repeat: at_edge && soon,
-                });
+                let gap = self.gap(id, skipped, segment, peer_sent_data);
+                self.emissions.on_skipped(&gap);
             }
-            Step::Behind(ids) => {
-                if self.emissions.lost() == 0 {
-                    self.lost_early = self.lost_early.saturating_sub(u32::from(ids));
+            Step::Early(skipped @ 1..) => {
+                let gap = self.gap(id, skipped.unsigned_abs(), segment, peer_sent_data);
+                if gap.follows_syn.is_some() {
+                    self.ids.explain_ack();
                 }
-                let first = self.ids.unwrap(id);
-                (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id));
+                self.emissions.on_skipped_early(&gap);
             }
-            Step::Early(skipped) if !self.owes_ack && !self.is_at_rest(segment) => {
-                self.lost_early = self.lost_early.saturating_add_signed(i32::from(skipped));
-            }
-            Step::Early(_) | Step::Same | Step::Unknown => {}
+            Step::Behind(ids) => self.on_late(id, ids),
+            Step::Early(ids) => self.on_late(id, ids.unsigned_abs()),
+            Step::Same | Step::Unknown => {}
+        }
+    }
+
+    /// A packet turned up late that has so many ids.
+    fn on_late(&mut self, id: u16, ids: u16) {
+        let first = self.ids.unwrap(id);
+        (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id));
+    }
+
+    /// What is known of the ids that were skipped before a packet.
+    fn gap(&self, id: u16, skipped: u16, segment: &Segment, peer_sent_data: bool) -> Gap {
+        let since = self.last_packet_at.unwrap_or(segment.at);
+        let start = self
+            .unwrapper
+            .filter(|_| segment.payload_len > 0)
+            .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
+        let repeats = start.is_some_and(|start| start < self.high);
+        let at_edge = repeats && start <= self.una;
+        let silence_ns = segment.at.since(since);
+        let soon = silence_ns < self.round_trip_ns() / 4 * 3;
+        // A SYN asks for one ACK.
+        let follows_syn = (self.owes_ack && !peer_sent_data).then(|| {
+            let left_out = start.map_or(0, |start| (start - self.high).max(0) as u64);
+            left_out.div_ceil(u64::from(self.packet_payload()))
+        });
+        let skipped = skipped - u16::from(follows_syn.is_some());
+        let timers = if at_edge {
+            self.timers_within(silence_ns)
+        } else {
+            0
+        };
+        Gap {
+            id: self.ids.unwrap(id),
+            skipped,
+            old: start.map_or(0, |start| {
+                self.packets_since_repeat(start, segment.at, skipped)
+                    .max(timers)
+            }),
+            high: self.high,
+            at: segment.at,
+            since,
+            recovering: self.recovery_until.is_some(),
+            may_be_acks: (self.owes_ack && follows_syn.is_none()) || self.is_at_rest(segment),
+            follows_syn,
+            repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
+            first_repeat: at_edge && soon,
         }
     }
 
@@ -355,7 +370,12 @@ impl HalfFlow {
         }
         if start > self.high {
             let mss = i64::from(self.packet_payload());
-            self.ids.explain_last((start - self.high + mss - 1) / mss);
+            let left_out = (start - self.high + mss - 1) / mss;
+            self.ids.explain_last(left_out);
+            // What a timer repeated before it had been sent together with them.
+            if self.emissions.is_early() {
+                self.ids.explain_early(left_out);
+            }
             self.open_hole(dir, segment, start, sink);
         }
         // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
@@ -373,6 +393,7 @@ impl HalfFlow {
                 self.emissions = Emissions::default();
             } else {
                 self.emissions.forget_unseen();
+                self.emissions.give_up_early();
             }
             self.tail_repair = false;
             self.take_back_timer(dir, sink);
@@ -385,6 +406,17 @@ impl HalfFlow {
             self.judge_new(segment, start, end)
         };
         let repeats = verdict.class == Class::Retransmission;
+        // It is told when it is known that ids count.
+        let is_early = repeats && self.emissions.is_early();
+        if is_early {
+            if self.tail_repair || self.may_end_timer(segment.at) {
+                self.emissions.note_early(start, end, verdict);
+            } else {
+                self.emissions.give_up_early();
+            }
+        }
+        let verdict = if is_early { Verdict::NEW } else { verdict };
+        let repeats = repeats && !(is_early && self.emissions.is_idle());
         // A repair that SACK steers goes on for what was lost above all that arrived, without a timer.
         let steered = self.sacks && !self.emissions.repeats_all();
         let goes_on = self.tail_repair
@@ -398,7 +430,7 @@ impl HalfFlow {
         self.note_higher(segment, end, repeats);
         self.high = end;
         let mut sent = sent_of(segment, start, len, verdict);
-        if repeats {
+        if verdict.class == Class::Retransmission {
             sent.marks.set(Marks::RESENT);
         }
         self.in_flight.push(sent);

@@ -22,7 +22,8 @@ pub(super) struct IdCounter {
     last: Option<u16>,
     /// The highest id, unwrapped; starts well above 0 so that ids before it have a place.
     unwrapped: u64,
-    /// Packets that the last one will have become on the wire, under segmentation offload.
+    /// Packets that the last one will have become on the wire, under segmentation offload; 0 for a SYN, which may
+    /// be numbered otherwise than what comes after it.
     last_packets: u16,
     /// Ids skipped by the last packet, as far as nothing explains them yet.
     last_skipped: u16,
@@ -61,6 +62,22 @@ impl IdCounter {
     /// packets seen here unless hundreds of packets in a row were lost.
     const JUMP_MAX: i16 = 1024;
 
+    /// Packets of a first flight: what ids may be apart before it is known that they count.
+    const NEAR: i16 = 64;
+
+    /// Takes note of the id of a SYN, or of one more.
+    pub(super) fn begin(&mut self, id: u16) {
+        if self.steps == 0 {
+            self.start_at(id, 0);
+        }
+    }
+
+    fn start_at(&mut self, id: u16, packets: u16) {
+        self.last = Some(id);
+        self.last_packets = packets;
+        self.unwrapped = (1 << 32) + u64::from(id);
+    }
+
     /// Takes note of the id of a packet that stands for `packets` packets on the wire.
     #[inline]
     pub(super) fn observe(&mut self, id: u16, packets: u16) -> Step {
@@ -88,13 +105,19 @@ impl IdCounter {
     }
 
     fn observe_any(&mut self, id: u16, packets: u16) -> Step {
-        let Some(last) = self.last else {
-            self.last = Some(id);
-            self.last_packets = packets;
-            self.unwrapped = (1 << 32) + u64::from(id);
+        let is_first = self.last_packets == 0;
+        let Some(last) = self
+            .last
+            .filter(|&last| !is_first || (1..=Self::NEAR).contains(&Self::distance(id, last)))
+        else {
+            self.start_at(id, packets);
             return Step::Unknown;
         };
         let delta = id.wrapping_sub(last).cast_signed();
+        // What a host answers for a connection that is over for it, in TIME-WAIT say, it does not count.
+        if id == 0 && self.counting && delta.unsigned_abs() > Self::JUMP_MAX.unsigned_abs() {
+            return Step::Unknown;
+        }
         self.steps = self.steps.saturating_add(1);
         self.last_skipped = 0;
         match delta.cmp(&0) {
@@ -105,7 +128,7 @@ impl IdCounter {
             }
             Ordering::Greater => {
                 let skipped = (delta - 1)
-                    .saturating_sub(self.last_packets.cast_signed() - 1)
+                    .saturating_sub(self.last_packets.max(1).cast_signed() - 1)
                     .max(0);
                 if skipped == 0 {
                     self.by_one = self.by_one.saturating_add(1);
@@ -151,6 +174,19 @@ impl IdCounter {
         self.counting = self.counts();
     }
 
+    /// Bytes are missing that take so many packets, of a flow's first: those whose ids were skipped before.
+    pub(super) fn explain_early(&mut self, packets: i64) {
+        self.explain(u16::try_from(packets).unwrap_or(u16::MAX));
+        self.counting = self.counts();
+    }
+
+    /// One of those that the last packet skipped was the ACK of a SYN.
+    pub(super) fn explain_ack(&mut self) {
+        self.explain_last(1);
+        self.by_one += u32::from(self.last_skipped == 0);
+        self.counting = self.counts();
+    }
+
     fn explain(&mut self, ids: u16) {
         if self.unexplained < u16::MAX {
             self.unexplained = self.unexplained.saturating_sub(ids);
@@ -188,15 +224,23 @@ impl IdCounter {
             && !self.shared
     }
 
+    /// Ids skipped for which neither a late packet nor bytes that are missing were seen; saturates.
+    pub(super) fn unexplained(&self) -> u16 {
+        self.unexplained
+    }
+
+    /// Whether it may still turn out that what a flow's first packets skipped counts.
+    pub(super) fn may_count(&self) -> bool {
+        self.steps < EARLY_MAX && self.astray == 0 && !self.shared
+    }
+
     /// Whether ids may count, though too few have been seen to tell, and `id` is a little below
     /// `other`: a repeat has a later one of any counter, and hardly any random number is so near.
     pub(super) fn is_just_before(&self, id: u16, other: u16) -> bool {
-        /// Packets of a first flight.
-        const NEAR: i16 = 64;
         self.steps < STEPS_MIN
             && self.astray == 0
             && !self.shared
-            && (-NEAR..0).contains(&Self::distance(id, other))
+            && (-Self::NEAR..0).contains(&Self::distance(id, other))
     }
 
     /// Signed distance from `earlier` to `later` on the counter.
@@ -256,6 +300,32 @@ mod tests {
     fn zeros_and_random_ids_do_not_count() {
         assert!(!steps(&[0; 20]).1);
         assert!(!steps(&[9, 41_000, 700, 33_333, 12, 60_000, 2_500, 51_000]).1);
+    }
+
+    #[test]
+    fn a_zero_far_from_a_counter_is_none_of_its() {
+        assert!(steps(&[50_010, 50_011, 50_012, 50_013, 0]).1);
+        assert!(!steps(&[50_010, 50_011, 50_012, 50_013, 9]).1);
+        // One that comes round is.
+        assert!(steps(&[65_533, 65_534, 65_535, 65_535, 0, 2]).1);
+    }
+
+    #[test]
+    fn the_id_of_a_syn_is_a_step_where_the_next_is_near() {
+        let counter = |syn: u16, ids: &[u16]| {
+            let mut counter = IdCounter::default();
+            counter.begin(syn);
+            let steps: Vec<Step> = ids.iter().map(|&id| counter.observe(id, 1)).collect();
+            (steps, counter.counts())
+        };
+        let (first, counts) = counter(9, &[10, 11, 12]);
+        assert_eq!((first[0], counts), (Step::Early(0), true));
+        assert_eq!(counter(9, &[14]).0, [Step::Early(4)]);
+        // Another host's, or none.
+        for syn in [0, 9000, 30] {
+            let (first, counts) = counter(syn, &[20_010, 20_011, 20_012, 20_013]);
+            assert_eq!((first[0], counts), (Step::Unknown, true), "{syn}");
+        }
     }
 
     #[test]

@@ -237,7 +237,8 @@ impl HalfFlow {
         let repeats = start.is_some_and(|start| start < self.high);
         let at_edge = repeats && start <= self.una;
         let silence_ns = segment.at.since(since);
-        let soon = silence_ns < self.round_trip_ns() / 4 * 3;
+        let soon = silence_ns < self.round_trip_ns() / 4 * 3
+            || start.is_some_and(|start| self.was_told_lately(start, segment.at));
         // A SYN asks for one ACK.
         let follows_syn = (self.owes_ack && !peer_sent_data).then(|| {
             let left_out = start.map_or(0, |start| (start - self.high).max(0) as u64);
@@ -265,6 +266,15 @@ impl HalfFlow {
             repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
             first_repeat: at_edge && soon,
         }
+    }
+
+    /// Whether the sender cannot have repeated what is missing at `start` and been silent for a round trip by what it
+    /// sent at `at`, since it was told of that.
+    fn was_told_lately(&self, start: i64, at: CaptureTime) -> bool {
+        let trip_ns = self.upstream.min_ns().unwrap_or(0) + self.round_trip_ns() / 4 * 3;
+        let hole = self.holes.first_within(start, start + 1);
+        hole.and_then(|hole| hole.told_at)
+            .is_some_and(|told_at| at.since(told_at) < trip_ns)
     }
 
     /// Whether a segment shows that its sender has sent nothing above what was acknowledged here: an

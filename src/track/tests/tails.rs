@@ -275,3 +275,32 @@ fn a_first_flight_and_the_ack_before_it_are_told_by_the_id_of_the_syn() {
     assert_eq!(told("id 8"), Class::New);
     assert_eq!(told("id 900"), Class::New);
 }
+
+#[test]
+fn a_tail_that_is_lost_with_its_first_repeat_asked_for_a_round_trip_later_was_new() {
+    // 1000..2000, 3000..4000 and the tail 7000..8000, id 9, are lost before they come here. The ACK at 121 is the first to
+    // tell of any; the first repeat comes as soon as it can, so what was skipped before it was no repeat.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 2000..3000 id 4
+         102 A>B data 4000..5000 id 6
+         103 A>B data 5000..6000 id 7
+         104 A>B data 6000..7000 id 8
+         120 B>A ack 1000
+         121 B>A ack 1000 sack 2000..3000
+         122 B>A ack 1000 sack 4000..5000 sack 2000..3000
+         123 B>A ack 1000 sack 4000..6000 sack 2000..3000
+         124 B>A ack 1000 sack 4000..7000 sack 2000..3000
+         134 A>B data 1000..2000 id 10
+         135 A>B data 3000..4000 id 11
+         154 B>A ack 3000 sack 4000..7000
+         155 B>A ack 7000
+         166 A>B data 7000..8000 id 12",
+    );
+    let rows = play(&trace).rows;
+    let last = rows.last().map(|row| (row.verdict.class, row.verdict.lost));
+    assert_eq!(
+        last,
+        Some((Class::Retransmission, Some(LossPlace::Upstream)))
+    );
+}

@@ -348,6 +348,7 @@ impl HalfFlow {
         if probes || offset == self.high {
             self.emissions.forget_unseen();
         }
+        self.note_number(segment);
         if probes {
             let probe = self.window == Some(0);
             sink.signal(

@@ -57,7 +57,7 @@ impl HalfFlow {
             .emissions
             .was_sent_before(above, below, len, mss, segment.at, round_trip_ns)
         {
-            self.lost_tail(start, end, segment)
+            self.lost_tail(start, end, segment, Evidence::IpId)
         } else {
             Verdict::NEW
         }
@@ -94,14 +94,36 @@ impl HalfFlow {
         }
     }
 
-    fn lost_tail(&mut self, start: i64, end: i64, segment: &Segment) -> Verdict {
+    pub(super) fn lost_tail(
+        &mut self,
+        start: i64,
+        end: i64,
+        segment: &Segment,
+        evidence: Evidence,
+    ) -> Verdict {
         Verdict {
             class: Class::Retransmission,
             reason: Some(self.reason(start, end, segment.at)),
             lost: Some(LossPlace::Upstream),
-            evidence: Evidence::IpId,
+            evidence,
             confidence: Confidence::Medium,
         }
+    }
+
+    /// Whether a packet above the highest byte seen that ends at `end` lies below what its sender had sent before it,
+    /// as a segment without payload told: it may be late, but not where its id is later, or after a silence in which
+    /// it would have come.
+    pub(super) fn was_sent(&self, segment: &Segment, end: i64, step: Step) -> bool {
+        self.emissions
+            .sent_to()
+            .is_some_and(|sent_to| end <= sent_to)
+            && match step {
+                Step::Ahead(_) => true,
+                Step::Behind(_) => false,
+                Step::Early(_) | Step::Same | Step::Unknown => {
+                    self.tail_repair || self.is_quiet(segment.at)
+                }
+            }
     }
 
     /// Whether a byte that begins at `start` and was seen before is a message of its own, which its sender repeats since

@@ -45,9 +45,10 @@ pub(super) struct Gap {
     pub(super) recovering: bool,
     /// What was skipped may have been ACKs without payload, which nobody repeats.
     pub(super) may_be_acks: bool,
-    /// Nothing but a SYN came before it, and whether its sender counts on from that is to be seen: packets that it
-    /// leaves out.
-    pub(super) follows_syn: Option<u64>,
+    /// Nothing but a SYN came before it, and whether its sender counts on from that is to be seen.
+    pub(super) follows_syn: bool,
+    /// Packets with payload that its number shows for the first time to have been sent before it.
+    pub(super) left_out: u16,
     /// It repeats older bytes itself, so of those that wait one waits for it.
     pub(super) repeats: bool,
     /// It repeats the left edge, and the packet before it passed less than a round trip ago: what
@@ -86,6 +87,8 @@ struct Skips {
     at_high: (i64, u32),
     /// The highest byte repeated in the repair that is going on (RFC 6675 section 2, `HighRxt`).
     repeated_to: i64,
+    /// Up to where the sender is known to have sent, above the highest byte seen.
+    sent_to: Option<i64>,
     /// Ids were skipped, and it is not known yet whether they count.
     is_early: bool,
     /// Packets that repeated bytes if they do, and what they are then.
@@ -107,9 +110,9 @@ impl Emissions {
     /// Whether what comes next may repeat bytes that were skipped above all that was seen, or tell whether it may.
     #[inline]
     pub(super) fn may_repeat(&self) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|skips| !skips.unseen_new.is_empty() || skips.is_early)
+        self.0.as_ref().is_some_and(|skips| {
+            !skips.unseen_new.is_empty() || skips.is_early || skips.sent_to.is_some()
+        })
     }
 
     /// A packet passed before which nothing was skipped.
@@ -230,7 +233,20 @@ impl Emissions {
     pub(super) fn forget_unseen(&mut self) {
         if let Some(skips) = &mut self.0 {
             skips.unseen_new.clear();
+            skips.sent_to = None;
         }
+    }
+
+    /// The sender has sent all below `offset`, which is above the highest byte seen, as the number of a segment
+    /// without payload tells.
+    pub(super) fn note_sent(&mut self, offset: i64) {
+        let skips = self.0.get_or_insert_default();
+        skips.sent_to = skips.sent_to.max(Some(offset));
+    }
+
+    /// Up to where the sender is known to have sent, if that is above the highest byte seen.
+    pub(super) fn sent_to(&self) -> Option<i64> {
+        self.0.as_ref()?.sent_to
     }
 
     /// A packet that repeats bytes passed.
@@ -240,10 +256,11 @@ impl Emissions {
         }
     }
 
-    /// A packet passed that ends `above` bytes above the highest byte seen until then, and
+    /// A packet passed that ends at `end`, `above` bytes above the highest byte seen until then, and
     /// whether it repeats bytes. Reactions come up to `slack_ns` late.
     pub(super) fn on_higher(
         &mut self,
+        end: i64,
         above: i64,
         mss: u32,
         repeats: bool,
@@ -251,6 +268,7 @@ impl Emissions {
         slack_ns: i64,
     ) {
         if let Some(skips) = &mut self.0 {
+            skips.sent_to = skips.sent_to.filter(|&sent_to| sent_to > end);
             skips.on_higher(above, mss, repeats, at, slack_ns);
         }
     }
@@ -282,6 +300,7 @@ impl Skips {
             && self.unseen_new.is_empty()
             && !self.all_lost
             && !self.is_early
+            && self.sent_to.is_none()
     }
 
     fn on_skipped(&mut self, gap: &Gap) {
@@ -295,6 +314,7 @@ impl Skips {
             recovering,
             may_be_acks,
             follows_syn,
+            left_out,
             repeats,
             first_repeat,
         } = *gap;
@@ -302,12 +322,13 @@ impl Skips {
         let (reached, before) = self.at_high;
         let before = if reached == high { before } else { 0 };
         self.at_high = (high, before.saturating_add(u32::from(skipped)));
-        if let Some(left_out) = follows_syn {
-            let certain = left_out.min(u64::from(skipped));
-            self.lost += certain;
-            self.lost_with_syn = u64::from(skipped) - certain;
-        } else if !may_be_acks {
-            self.lost += u64::from(skipped);
+        let certain = left_out.min(skipped);
+        let data = if may_be_acks { certain } else { skipped };
+        if follows_syn {
+            self.lost += u64::from(certain);
+            self.lost_with_syn = u64::from(skipped - certain);
+        } else {
+            self.lost += u64::from(data);
         }
         let first = id - u64::from(skipped);
         for slot in first..id {
@@ -317,7 +338,10 @@ impl Skips {
             self.skipped.push_back(slot);
             if !first_repeat && self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
-            } else if !self.all_lost && !may_be_acks && slot >= first + u64::from(old) {
+            } else if !self.all_lost
+                && slot < first + u64::from(data)
+                && slot >= first + u64::from(old)
+            {
                 if self.unseen_new.len() == SKIPPED_MAX {
                     self.unseen_new.pop_front();
                 }
@@ -396,7 +420,7 @@ impl Skips {
 
     fn on_higher(&mut self, above: i64, mss: u32, repeats: bool, at: CaptureTime, slack_ns: i64) {
         if repeats {
-            let packets = (above / i64::from(mss.max(1))).max(1) as usize;
+            let packets = (above as u64).div_ceil(u64::from(mss.max(1))) as usize;
             self.unseen_new.drain(..packets.min(self.unseen_new.len()));
             self.on_repeat();
         } else {

@@ -210,7 +210,7 @@ impl HalfFlow {
             }
             Step::Early(skipped @ 1..) => {
                 let gap = self.gap(id, skipped.unsigned_abs(), segment, peer_sent_data);
-                if gap.follows_syn.is_some() {
+                if gap.follows_syn {
                     self.ids.explain_ack();
                 }
                 self.emissions.on_skipped_early(&gap);
@@ -227,6 +227,22 @@ impl HalfFlow {
         (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id));
     }
 
+    /// Where in the stream a segment begins that is no SYN, where its sender may send.
+    fn number(&self, segment: &Segment) -> Option<i64> {
+        let number = self.unwrapper?.offset(segment.seq, self.high);
+        let allowed = self.window_end.is_none_or(|end| number <= end);
+        // A FIN takes a number, too.
+        let number = number.min(self.fin.unwrap_or(i64::MAX));
+        (allowed && number - self.high <= REACH_MAX).then_some(number)
+    }
+
+    /// A segment without payload carries the next number to be sent (RFC 9293 section 3.10.7.4): all below was sent.
+    pub(super) fn note_number(&mut self, segment: &Segment) {
+        if let Some(number) = self.number(segment).filter(|&number| number > self.high) {
+            self.emissions.note_sent(number);
+        }
+    }
+
     /// What is known of the ids that were skipped before a packet.
     fn gap(&self, id: u16, skipped: u16, segment: &Segment, peer_sent_data: bool) -> Gap {
         let since = self.last_packet_at.unwrap_or(segment.at);
@@ -240,11 +256,13 @@ impl HalfFlow {
         let soon = silence_ns < self.round_trip_ns() / 4 * 3
             || start.is_some_and(|start| self.was_told_lately(start, segment.at));
         // A SYN asks for one ACK.
-        let follows_syn = (self.owes_ack && !peer_sent_data).then(|| {
-            let left_out = start.map_or(0, |start| (start - self.high).max(0) as u64);
-            left_out.div_ceil(u64::from(self.packet_payload()))
+        let follows_syn = self.owes_ack && !peer_sent_data;
+        let skipped = skipped - u16::from(follows_syn);
+        let left_out = self.number(segment).map_or(0, |number| {
+            let known = self.emissions.sent_to().unwrap_or(self.high);
+            (number - known.max(self.high)).max(0) as u64
         });
-        let skipped = skipped - u16::from(follows_syn.is_some());
+        let left_out = left_out.div_ceil(u64::from(self.packet_payload()));
         let timers = if at_edge {
             self.timers_within(silence_ns)
         } else {
@@ -261,8 +279,9 @@ impl HalfFlow {
             at: segment.at,
             since,
             recovering: self.recovery_until.is_some(),
-            may_be_acks: (self.owes_ack && follows_syn.is_none()) || self.is_at_rest(segment),
+            may_be_acks: (self.owes_ack && !follows_syn) || self.is_at_rest(segment),
             follows_syn,
+            left_out: u16::try_from(left_out).unwrap_or(u16::MAX),
             repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
             first_repeat: at_edge && soon,
         }
@@ -408,8 +427,11 @@ impl HalfFlow {
             self.tail_repair = false;
             self.take_back_timer(dir, sink);
         }
+        let was_sent = self.was_sent(segment, end, step);
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
+        } else if was_sent {
+            self.lost_tail(start, end, segment, Evidence::Sequence)
         } else if self.cannot_repeat(step, start) {
             Verdict::NEW
         } else {
@@ -417,7 +439,7 @@ impl HalfFlow {
         };
         let repeats = verdict.class == Class::Retransmission;
         // It is told when it is known that ids count.
-        let is_early = repeats && self.emissions.is_early();
+        let is_early = repeats && !was_sent && self.emissions.is_early();
         if is_early {
             if self.tail_repair || self.may_end_timer(segment.at) {
                 self.emissions.note_early(start, end, verdict);
@@ -432,7 +454,7 @@ impl HalfFlow {
         let goes_on = self.tail_repair
             || self.recovery_until.is_some()
             || steered && self.is_repairing_tail(segment.at);
-        let is_timer = repeats && !goes_on;
+        let is_timer = repeats && !goes_on && !was_sent;
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.last_timer = is_timer.then_some(pause);
@@ -468,7 +490,7 @@ impl HalfFlow {
             let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
             let (above, mss) = (end - self.high, self.packet_payload());
             self.emissions
-                .on_higher(above, mss, repeats, segment.at, slack_ns);
+                .on_higher(end, above, mss, repeats, segment.at, slack_ns);
         }
     }
 

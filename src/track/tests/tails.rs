@@ -304,3 +304,68 @@ fn a_tail_that_is_lost_with_its_first_repeat_asked_for_a_round_trip_later_was_ne
         Some((Class::Retransmission, Some(LossPlace::Upstream)))
     );
 }
+
+#[test]
+fn the_number_of_an_ack_tells_what_was_sent_before_it() {
+    // RFC 9293 section 3.10.7.4: without payload, too, a segment carries SND.NXT. Neither ids nor clocks are needed.
+    let trace = "100 A>B data 0..1000
+         120 B>A data 0..500 ack 1000
+         125 A>B at 3000 ack 500
+         340 A>B data 1000..2000 ack 500
+         341 A>B data 2000..3000 ack 500
+         361 B>A ack 3000
+         371 A>B data 3000..4000 ack 500
+         391 B>A ack 4000";
+    check(
+        &opened(trace),
+        "100 new 0..1000 rtt 20 clean
+         340 retransmission 1000..2000 tail_probe upstream
+         341 retransmission 2000..3000 fast upstream
+         371 new 3000..4000 rtt 20 clean",
+    );
+    // What the ACK overtook comes at once.
+    let late = trace
+        .replace("340 A>B", "126 A>B")
+        .replace("341 A>B", "127 A>B");
+    let rows = play(&opened(&late)).rows;
+    assert!(rows.iter().all(|row| row.verdict.class == Class::New));
+    // The number behind a FIN is no byte.
+    let ended = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B fin at 1000 id 3
+         121 B>A fin ack 1001
+         122 A>B at 1001 ack 1 id 4",
+    );
+    assert_eq!(play(&ended).state.skipped_packets, 0);
+}
+
+#[test]
+fn a_probe_of_a_short_last_segment_counts_as_one_packet() {
+    // Ids 6 to 8 were 4000..6600, of which the last is repeated first, above two that are missing; then new data.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         103 A>B data 3000..4000 id 5
+         123 B>A ack 4000
+         190 A>B data 6000..6600 id 9
+         210 B>A ack 4000 sack 6000..6600
+         220 A>B data 4000..5000 id 10
+         240 B>A ack 5000 sack 6000..6600
+         250 A>B data 5000..6000 id 11
+         270 B>A ack 6600
+         280 A>B data 6600..7600 id 12
+         300 B>A ack 7600",
+    );
+    let seen = play(&trace);
+    let repeats = seen
+        .rows
+        .iter()
+        .filter(|row| row.verdict.class == Class::Retransmission);
+    assert_eq!(repeats.count(), 3);
+    assert_eq!(
+        seen.rows.last().map(|row| row.verdict.class),
+        Some(Class::New)
+    );
+    assert_eq!(seen.state.skipped_packets, 3);
+}

@@ -23,6 +23,7 @@ mod quiet;
 mod ranges;
 mod rtt;
 mod scoreboard;
+mod steps;
 mod strays;
 mod succession;
 mod telling;

@@ -391,53 +391,6 @@ impl HalfFlow {
         self.tell_amendment(dir, amendment, row, sink);
     }
 
-    /// Whether a timer may have run out at `at`: that of a probe, in two round trips and a little, or that of a
-    /// retransmission.
-    pub(super) fn may_end_timer(&self, at: CaptureTime) -> bool {
-        /// What timers and queues add to that, in ns.
-        const LATE_NS: i64 = 10_000_000;
-        let round_trip_ns = self.round_trip_ns();
-        let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
-        self.una.is_some()
-            && (silence_ns <= 3 * round_trip_ns + LATE_NS
-                || silence_ns >= (TIMER_NS_MIN + round_trip_ns) / 8 * 7)
-    }
-
-    /// Where it is known now whether ids count: what was taken for new before, and skipped ids show to be repeated.
-    /// Each of these packets explains two that were skipped, its first copy and one more, and a probe is one.
-    #[cold]
-    pub(super) fn settle_early<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
-        let explained = 3 * self.emissions.early() + 2;
-        let known = self.ids.counts() && usize::from(self.ids.unexplained()) <= explained;
-        if !known {
-            if !self.ids.may_count() {
-                self.emissions.give_up_early();
-            }
-            return;
-        }
-        for (start, end, now) in self.emissions.take_early() {
-            let index = self.in_flight.overlapping(start, end).start;
-            let Some(sent) = self.in_flight.get_mut(index).filter(|sent| {
-                sent.start == start && sent.end() == end && sent.verdict == Verdict::NEW
-            }) else {
-                continue;
-            };
-            let was = std::mem::replace(&mut sent.verdict, now);
-            let (row, sent_at, payload_len) = (sent.row, sent.at, sent.len);
-            if now.lost.is_some() {
-                sent.marks.set(Marks::LOST_UPSTREAM);
-                sink.lost(dir, LossPlace::Upstream, 1);
-            }
-            let amendment = Amendment {
-                sent_at,
-                payload_len,
-                was,
-                now,
-            };
-            self.tell_amendment(dir, amendment, row, sink);
-        }
-    }
-
     /// Tells the sink that the judgement on a packet changed, and its row, where rows are wanted.
     pub(super) fn tell_amendment<S: FlowSink>(
         &mut self,

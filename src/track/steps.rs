@@ -1,0 +1,202 @@
+//! What the ids and numbers of one direction's packets tell of those that never came here.
+
+use super::classify::TIMER_NS_MIN;
+use super::emissions::Gap;
+use super::half::{HalfFlow, REACH_MAX};
+use super::ids::Step;
+use super::in_flight::Marks;
+use crate::decode::Segment;
+use crate::event::{Amendment, Direction, FlowSink, LossPlace, Verdict};
+use crate::time::CaptureTime;
+
+impl HalfFlow {
+    /// Data packets lost upstream, by skipped ids: those that the receiver got all the same were
+    /// lost by the capture.
+    pub(super) fn skipped_packets(&self) -> u64 {
+        if !self.ids.counts() {
+            return 0;
+        }
+        let packet = u64::from(self.packet_payload());
+        let missed = self.unseen_bytes().unwrap_or(0).div_ceil(packet);
+        let lost = self.emissions.lost();
+        // Where far more were skipped than came, others took them.
+        let came = self.unique_bytes.div_ceil(packet);
+        if lost > 2 * came {
+            return 0;
+        }
+        lost.saturating_sub(missed)
+    }
+
+    /// Repeats of the lowest segment that timers can have made within a silence before the one that ends it: each
+    /// waits twice as long as the one before (RFC 6298 section 5), and a tail loss probe may come first
+    /// (RFC 8985 section 7).
+    fn timers_within(&self, silence_ns: i64) -> u16 {
+        let first_ns = self.round_trip_ns().max(TIMER_NS_MIN);
+        let timers = (silence_ns.max(0) / first_ns + 1).ilog2() as u16;
+        // The last of them is what ends it, and the first may come after a probe. After one or two duplicate ACKs
+        // what was sent before a first timer may just as well be new (RFC 3042), after three it was a repeat.
+        if timers == 1 && (1..3).contains(&self.dup_run) {
+            return 0;
+        }
+        timers
+    }
+
+    /// Takes note of how a packet's id follows the ones before; `peer_sent_data`: there may be more to acknowledge
+    /// than a SYN.
+    pub(super) fn on_step(&mut self, step: Step, segment: &Segment, peer_sent_data: bool) {
+        let Some(id) = segment.ip_id else { return };
+        match step {
+            Step::Ahead(0) | Step::Early(0) => self
+                .emissions
+                .on_next(segment.at, self.recovery_until.is_some()),
+            Step::Ahead(skipped) => {
+                let gap = self.gap(id, skipped, segment, peer_sent_data);
+                self.emissions.on_skipped(&gap);
+            }
+            Step::Early(skipped @ 1..) => {
+                let gap = self.gap(id, skipped.unsigned_abs(), segment, peer_sent_data);
+                if gap.follows_syn {
+                    self.ids.explain_ack();
+                }
+                self.emissions.on_skipped_early(&gap);
+            }
+            Step::Behind(ids) => self.on_late(id, ids),
+            Step::Early(ids) => self.on_late(id, ids.unsigned_abs()),
+            Step::Same | Step::Unknown => {}
+        }
+    }
+
+    /// A packet turned up late that has so many ids.
+    fn on_late(&mut self, id: u16, ids: u16) {
+        let first = self.ids.unwrap(id);
+        (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id));
+    }
+
+    /// Where in the stream a segment begins that is no SYN, where its sender may send.
+    fn number(&self, segment: &Segment) -> Option<i64> {
+        let number = self.unwrapper?.offset(segment.seq, self.high);
+        let allowed = self.window_end.is_none_or(|end| number <= end);
+        // A FIN takes a number, too.
+        let number = number.min(self.fin.unwrap_or(i64::MAX));
+        (allowed && number - self.high <= REACH_MAX).then_some(number)
+    }
+
+    /// A segment without payload carries the next number to be sent (RFC 9293 section 3.10.7.4): all below was sent.
+    pub(super) fn note_number(&mut self, segment: &Segment) {
+        if let Some(number) = self.number(segment).filter(|&number| number > self.high) {
+            self.emissions.note_sent(number);
+        }
+    }
+
+    /// What is known of the ids that were skipped before a packet.
+    fn gap(&self, id: u16, skipped: u16, segment: &Segment, peer_sent_data: bool) -> Gap {
+        let since = self.last_packet_at.unwrap_or(segment.at);
+        let start = self
+            .unwrapper
+            .filter(|_| segment.payload_len > 0)
+            .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
+        let repeats = start.is_some_and(|start| start < self.high);
+        let at_edge = repeats && start <= self.una;
+        let silence_ns = segment.at.since(since);
+        let soon = silence_ns < self.round_trip_ns() / 4 * 3
+            || start.is_some_and(|start| self.was_told_lately(start, segment.at));
+        // A SYN asks for one ACK.
+        let follows_syn = self.owes_ack && !peer_sent_data;
+        let skipped = skipped - u16::from(follows_syn);
+        let left_out = self.number(segment).map_or(0, |number| {
+            let known = self.emissions.sent_to().unwrap_or(self.high);
+            (number - known.max(self.high)).max(0) as u64
+        });
+        let left_out = left_out.div_ceil(u64::from(self.packet_payload()));
+        let timers = if at_edge {
+            self.timers_within(silence_ns)
+        } else {
+            0
+        };
+        Gap {
+            id: self.ids.unwrap(id),
+            skipped,
+            old: start.map_or(0, |start| {
+                self.packets_since_repeat(start, segment.at, skipped)
+                    .max(timers)
+            }),
+            high: self.high,
+            at: segment.at,
+            since,
+            recovering: self.recovery_until.is_some(),
+            may_be_acks: (self.owes_ack && !follows_syn) || self.is_at_rest(segment),
+            follows_syn,
+            left_out: u16::try_from(left_out).unwrap_or(u16::MAX),
+            repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
+            first_repeat: at_edge && soon,
+        }
+    }
+
+    /// Whether the sender cannot have repeated what is missing at `start` and been silent for a round trip by what it
+    /// sent at `at`, since it was told of that.
+    fn was_told_lately(&self, start: i64, at: CaptureTime) -> bool {
+        let trip_ns = self.upstream.min_ns().unwrap_or(0) + self.round_trip_ns() / 4 * 3;
+        let hole = self.holes.first_within(start, start + 1);
+        hole.and_then(|hole| hole.told_at)
+            .is_some_and(|told_at| at.since(told_at) < trip_ns)
+    }
+
+    /// Whether a segment shows that its sender has sent nothing above what was acknowledged here: an
+    /// ACK, FIN or probe without data carries the next number to be sent, or the one before it
+    /// (RFC 9293 section 3.4). Then what was skipped before it were such segments too.
+    fn is_at_rest(&self, segment: &Segment) -> bool {
+        segment.payload_len <= 1
+            && self.una.is_some_and(|una| una >= self.high)
+            && self.unwrapper.is_some_and(|unwrapper| {
+                let end = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);
+                end <= self.high
+            })
+    }
+
+    /// Whether a timer may have run out at `at`: that of a probe, in two round trips and a little, or that of a
+    /// retransmission.
+    pub(super) fn may_end_timer(&self, at: CaptureTime) -> bool {
+        /// What timers and queues add to that, in ns.
+        const LATE_NS: i64 = 10_000_000;
+        let round_trip_ns = self.round_trip_ns();
+        let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
+        self.una.is_some()
+            && (silence_ns <= 3 * round_trip_ns + LATE_NS
+                || silence_ns >= (TIMER_NS_MIN + round_trip_ns) / 8 * 7)
+    }
+
+    /// Where it is known now whether ids count: what was taken for new before, and skipped ids show to be repeated.
+    /// Each of these packets explains two that were skipped, its first copy and one more, and a probe is one.
+    #[cold]
+    pub(super) fn settle_early<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
+        let explained = 3 * self.emissions.early() + 2;
+        let known = self.ids.counts() && usize::from(self.ids.unexplained()) <= explained;
+        if !known {
+            if !self.ids.may_count() {
+                self.emissions.give_up_early();
+            }
+            return;
+        }
+        for (start, end, now) in self.emissions.take_early() {
+            let index = self.in_flight.overlapping(start, end).start;
+            let Some(sent) = self.in_flight.get_mut(index).filter(|sent| {
+                sent.start == start && sent.end() == end && sent.verdict == Verdict::NEW
+            }) else {
+                continue;
+            };
+            let was = std::mem::replace(&mut sent.verdict, now);
+            let (row, sent_at, payload_len) = (sent.row, sent.at, sent.len);
+            if now.lost.is_some() {
+                sent.marks.set(Marks::LOST_UPSTREAM);
+                sink.lost(dir, LossPlace::Upstream, 1);
+            }
+            let amendment = Amendment {
+                sent_at,
+                payload_len,
+                was,
+                now,
+            };
+            self.tell_amendment(dir, amendment, row, sink);
+        }
+    }
+}

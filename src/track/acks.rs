@@ -31,7 +31,7 @@ impl HalfFlow {
         let window_before = self.window;
         self.note_window(dir, segment, ack, sink);
         self.note_room(segment.at);
-        let sacked_before = self.board.highest_end();
+        let highest_before = self.board.highest_end();
         let news = if segment.sack.as_slice().is_empty() {
             self.sacks &= !segment.header_cut;
             false
@@ -41,7 +41,7 @@ impl HalfFlow {
         };
         if ack > una || una_before.is_none() {
             let acked_before = una_before.map_or(0, |una| self.payload_below(una));
-            self.on_progress(dir, segment, ack, una, acked_before, sacked_before, sink);
+            self.on_progress(dir, segment, ack, una, acked_before, highest_before, sink);
         } else if ack == una {
             self.on_repeat(dir, segment, window_before, news, sink);
         }
@@ -131,6 +131,12 @@ impl HalfFlow {
             }
         });
         let news = first.is_some();
+        // What came last is reported first, in three blocks beside timestamps, else in four (RFC 2018 sections 3, 4):
+        // where all of them are news, there may be more.
+        let most = if segment.timestamps.is_some() { 3 } else { 4 };
+        if blocks.len() >= most && usize::from(news) + others.len() >= blocks.len() {
+            self.board.note_crowded(una, highest_before);
+        }
         if let Some(part) = first {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);
         }
@@ -198,6 +204,7 @@ impl HalfFlow {
             if single
                 && sent.verdict.class == Class::New
                 && highest_before.is_some_and(|high| sent.end() <= high)
+                && !self.board.leaves_out(sent.start, sent.end())
             {
                 sink.signal(dir, segment.at, Signal::ReorderedAtReceiver);
             }
@@ -223,7 +230,7 @@ impl HalfFlow {
         ack: i64,
         una: i64,
         acked_before: u64,
-        sacked_before: Option<i64>,
+        highest_before: Option<i64>,
         sink: &mut S,
     ) {
         let at = segment.at;
@@ -242,7 +249,7 @@ impl HalfFlow {
             );
         }
         let flight = self.in_flight.unacked();
-        self.release(dir, segment, ack, una, sacked_before, sink);
+        self.release(dir, segment, ack, una, highest_before, sink);
         if self.board.holds(ack) {
             self.take_back_sack();
         }
@@ -294,7 +301,13 @@ impl HalfFlow {
     }
 
     /// What an ACK of `ack` is known to cover, and what was known before it.
-    fn cover_by(&self, segment: &Segment, ack: i64, una: i64, sacked_before: Option<i64>) -> Cover {
+    fn cover_by(
+        &self,
+        segment: &Segment,
+        ack: i64,
+        una: i64,
+        highest_before: Option<i64>,
+    ) -> Cover {
         Cover {
             ack,
             una,
@@ -308,7 +321,7 @@ impl HalfFlow {
                         && ack > una + 2 * i64::from(self.largest_payload)
                 })
                 .map(|edge| edge.at),
-            highest_sacked: sacked_before,
+            highest_sacked: highest_before,
             sacks: self.sacks,
             recovering: self.recovery_until.is_some_and(|until| una < until),
             told_of_hole: self.dup_run > 0,
@@ -326,11 +339,11 @@ impl HalfFlow {
         segment: &Segment,
         ack: i64,
         una: i64,
-        sacked_before: Option<i64>,
+        highest_before: Option<i64>,
         sink: &mut S,
     ) {
         let at = segment.at;
-        let cover = self.cover_by(segment, ack, una, sacked_before);
+        let cover = self.cover_by(segment, ack, una, highest_before);
         let proven = self.in_flight.nth_unacked(0).is_some_and(|edge| {
             is_single(edge) && edge.start <= una && cover.echo == Some(edge.tsval)
         });
@@ -367,7 +380,7 @@ impl HalfFlow {
             // What a hole held back is acknowledged with what closed it; what comes later has an ACK of its own.
             let waited = latest > Some(sent.at);
             latest = latest.max(Some(sent.at));
-            if cover.shows_reordering(sent) {
+            if cover.shows_reordering(sent) && !self.board.leaves_out(sent.start, sent.end()) {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
             // The echo is the left edge's own clock, so that one came in its turn, and with no

@@ -23,6 +23,8 @@ struct Board {
     /// By their places in the option, blocks of which all bytes are in `ranges` or have been passed by
     /// the cumulative ACK since. An empty one where there is none.
     last: [SackBlock; SackBlocks::MAX],
+    /// Of this an ACK that had no room for all news may have left something out.
+    untold: Option<StreamRange>,
 }
 
 impl Scoreboard {
@@ -48,6 +50,23 @@ impl Scoreboard {
     #[inline]
     pub(super) fn highest_end(&self) -> Option<i64> {
         self.0.as_ref()?.ranges.last().map(|range| range.end)
+    }
+
+    /// Whether what was not reported of `start..end` may have arrived all the same: an ACK had no room for it.
+    pub(super) fn leaves_out(&self, start: i64, end: i64) -> bool {
+        let untold = self.0.as_ref().and_then(|board| board.untold);
+        untold.is_some_and(|untold| start < untold.end && untold.start < end)
+    }
+
+    /// An ACK has reported as much as it had room for, above what was `highest` before; `una` is acknowledged.
+    pub(super) fn note_crowded(&mut self, una: i64, highest: Option<i64>) {
+        let Some(board) = &mut self.0 else { return };
+        let start = match board.untold {
+            Some(untold) if untold.end > una => untold.start,
+            _ => highest.unwrap_or(una),
+        };
+        let end = board.ranges.last().map_or(start, |range| range.end);
+        board.untold = Some(StreamRange { start, end });
     }
 
     /// Whether all of `start..end` was reported.

@@ -199,6 +199,10 @@ impl HalfFlow {
         if !same_tsval {
             return None;
         }
+        let may_count = self.ids.counts() || self.ids.may_count();
+        if may_count && self.is_part_of(segment, start, earlier) {
+            return Some(Evidence::IpId);
+        }
         if self.ids.counts() {
             // A repeat may be cut otherwise than the range it repeats.
             let same = segment.ip_id == Some(earlier.id) && earlier.copies > 1
@@ -229,6 +233,21 @@ impl HalfFlow {
         let close = (told && gap_ns < self.shortest_round_trip_ns() / 8 * 7)
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
         close.then_some(Evidence::Timing)
+    }
+
+    /// Whether a segment that begins at `start` and the frame `earlier` are the same packets, of which one holds several:
+    /// what a machine forwards is seen before and after its cards merge or cut it.
+    pub(super) fn is_part_of(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
+        let packet = i64::from(self.packet_payload());
+        let within = earlier.start <= start && start < earlier.end();
+        let several = i64::from(segment.payload_len.max(earlier.len)) > packet;
+        let same_tsval = segment
+            .timestamps
+            .is_none_or(|ts| ts.value == earlier.tsval);
+        // To the nearest one: with timestamps packets are a little shorter.
+        let before = (start - earlier.start + packet / 2) / packet;
+        let id = earlier.id.wrapping_add(before as u16);
+        within && several && same_tsval && earlier.copies == 1 && segment.ip_id == Some(id)
     }
 
     /// Whether a copy comes too soon after a repeat to be a second one, where neither ids nor

@@ -60,10 +60,25 @@ impl HalfFlow {
                 }
                 self.emissions.on_skipped_early(&gap);
             }
+            Step::Behind(_) if self.was_part(segment) => {}
             Step::Behind(ids) => self.on_late(id, ids),
             Step::Early(ids) => self.on_late(id, ids.unsigned_abs()),
             Step::Same | Step::Unknown => {}
         }
+    }
+
+    /// Whether a segment passed before as a part of a frame of several.
+    fn was_part(&self, segment: &Segment) -> bool {
+        let Some(start) = self
+            .unwrapper
+            .filter(|_| segment.payload_len > 0)
+            .map(|unwrapper| unwrapper.offset(segment.seq, self.high))
+        else {
+            return false;
+        };
+        let earlier = self.in_flight.overlapping(start, start + 1).start;
+        let earlier = self.in_flight.get(earlier);
+        earlier.is_some_and(|earlier| self.is_part_of(segment, start, earlier))
     }
 
     /// A packet turned up late that has so many ids.

@@ -17,6 +17,7 @@
 //! otherwise.
 
 mod classes;
+mod duplicates;
 mod limits;
 mod quiet;
 mod repeats;

@@ -1,0 +1,104 @@
+//! Copies that the network made, and those that only look alike.
+
+use super::{check, opened, play};
+use crate::event::Class;
+
+#[test]
+fn the_same_clock_within_a_round_trip_is_a_duplicate_without_ids() {
+    // Nothing is repeated within a round trip of 30 ms; a queue has drawn the copies apart.
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 7/3
+             105 A>B data 0..1000 ts 7/3
+             120 B>A ack 1000 ts 4/7",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         105 duplicate 0..1000 timing",
+    );
+}
+
+#[test]
+fn without_ids_and_clocks_what_follows_a_copy_within_a_round_trip_is_a_duplicate() {
+    // IPv6 without timestamps: nothing is repeated within a round trip of 30 ms, nor repeated again.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             105 A>B data 0..1000
+             120 B>A ack 1000
+             130 A>B data 1000..2000
+             160 A>B data 1000..2000
+             163 A>B data 1000..2000
+             180 B>A ack 2000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         105 duplicate 0..1000 timing
+         130 new 1000..2000
+         160 retransmission 1000..2000 fast downstream seen_before
+         163 duplicate 1000..2000 timing",
+    );
+}
+
+#[test]
+fn what_follows_a_late_original_that_was_asked_for_is_its_repeat() {
+    // Neither ids nor clocks: what was reported missing at 121 is repeated at 133, a trip to the sender later.
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 2000..3000
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             124 A>B data 1000..2000
+             133 A>B data 1000..2000
+             144 B>A ack 3000
+             153 B>A ack 3000 sack 1000..2000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 2000..3000 rtt 20 sack
+         124 reordered 1000..2000 timing
+         133 retransmission 1000..2000 unneeded dsack",
+    );
+}
+
+#[test]
+fn a_frame_and_the_packets_it_is_cut_into_are_the_same() {
+    // A router that is captured on all its interfaces: frames of three packets as they come in, and these as they leave.
+    let trace = "100 A>B data 0..3000 id 2 ts 7/3
+         101 A>B data 0..1000 id 2 ts 7/3
+         102 A>B data 1000..2000 id 3 ts 7/3
+         103 A>B data 3000..6000 id 5 ts 7/3
+         104 A>B data 2000..3000 id 4 ts 7/3
+         105 A>B data 3000..4000 id 5 ts 7/3
+         106 A>B data 4000..5000 id 6 ts 7/3
+         107 A>B data 5000..6000 id 7 ts 7/3
+         127 B>A ack 6000 ts 4/7";
+    let expected = "100 new 0..3000 rtt 27 delayed_ack
+         101 duplicate 0..1000 ip_id
+         102 duplicate 1000..2000 ip_id
+         103 new 3000..6000 rtt 24 clean
+         104 duplicate 2000..3000 ip_id
+         105 duplicate 3000..4000 ip_id
+         106 duplicate 4000..5000 ip_id
+         107 duplicate 5000..6000 ip_id";
+    check(&opened(trace), expected);
+    assert_eq!(play(&opened(trace)).state.skipped_packets, 0);
+    // With an id of its own it is a repeat.
+    let repeated = trace.replace(
+        "107 A>B data 5000..6000 id 7",
+        "107 A>B data 5000..6000 id 8",
+    );
+    let rows = play(&opened(&repeated)).rows;
+    let last = rows.last().map(|row| row.verdict.class);
+    assert_eq!(last, Some(Class::Retransmission));
+    // And packets that are merged behind where they were seen first.
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 0..2000 id 2
+             122 B>A ack 2000",
+        ),
+        "100 new 0..1000 rtt 22 delayed_ack
+         101 new 1000..2000 rtt 21 clean
+         102 duplicate 0..2000 ip_id",
+    );
+}

@@ -226,9 +226,10 @@ pub(super) fn episodes(drops: &[Drop], pause_ns: i64) -> Vec<Episode> {
                 end_ns: last.at_ns,
                 drops: group.len() as u64,
                 bytes: group.iter().map(|drop| u64::from(drop.ip_len)).sum(),
-                run_max: group
-                    .iter()
-                    .map(|drop| drop.run_before + 1)
+                // A run may have begun before it.
+                run_max: (1..)
+                    .zip(group)
+                    .map(|(so_far, drop)| (drop.run_before + 1).min(so_far))
                     .max()
                     .unwrap_or(0),
                 found: first.found,
@@ -273,6 +274,22 @@ mod tests {
             passed.add(Amount { packets, bytes: 0 });
         }
         passed
+    }
+
+    #[test]
+    fn a_run_counts_in_an_episode_as_far_as_it_lies_in_it() {
+        // Three in a row, the last a second later.
+        let drop = |at_ns, run_before| Drop {
+            run_before,
+            ..drop(at_ns, 0, 0)
+        };
+        let drops = [drop(0, 0), drop(1_000_000, 1), drop(1_000_000_000, 2)];
+        let runs = |pause_ns| -> Vec<u64> {
+            let episodes = episodes(&drops, pause_ns);
+            episodes.iter().map(|episode| episode.run_max).collect()
+        };
+        assert_eq!(runs(100_000_000), [2, 1]);
+        assert_eq!(runs(2_000_000_000), [3]);
     }
 
     #[test]

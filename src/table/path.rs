@@ -273,7 +273,7 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     "drop_pattern" "B6" Name |row| Some(row.way.pattern()?.name());
     "episodes" "B7" Count |row| Some(row.way.episodes.len() as u64);
     "episodes_shared" "B7" Count |row| Some(row.way.episodes.iter().filter(|episode| episode.flows.len() > 1).count() as u64);
-    "dropped_run_max" "B7" Count |row| row.way.episodes.iter().map(|episode| episode.run_max).max();
+    "dropped_run_max" "B7" Count |row| Some(row.way.drops.iter().map(|drop| drop.run_before + 1).max().unwrap_or(0));
     "delay_ns_min" "B3" Whole |row| row.flows().filter_map(|flow| flow.delay.ns_min()).min();
     "delay_ns_mean" "B3" Real |row| row.delays(|flow| flow.delay.ns_mean());
     "delay_ns_max" "B3" Whole |row| row.flows().filter_map(|flow| flow.delay.ns_max()).max();

@@ -466,3 +466,91 @@ fn the_manifest_of_the_readme_has_no_mistake() {
     assert!(results.runs.iter().all(|run| run.error.is_none()));
     assert_eq!(results.runs.len(), 3);
 }
+
+/// A folder with a capture of two flows as three runs, and a report's table by a manifest.
+fn report_of(manifest: &str, table: &str) -> Vec<csv::StringRecord> {
+    let folder = tempfile::tempdir().unwrap();
+    for run in 1..=3 {
+        let name = format!("mixed_{run}.pcap.zst");
+        fs::copy(
+            capture("two-flows-cubic-bbr.pcap.zst"),
+            folder.path().join(name),
+        )
+        .unwrap();
+    }
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    let run = run(
+        folder.path(),
+        &["study", "study.toml", "--out", "s", "--no-charts"],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let path = folder.path().join("s").join(format!("report-{table}.csv"));
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let header = reader.headers().unwrap().clone();
+    std::iter::once(header)
+        .chain(reader.records().map(Result::unwrap))
+        .collect()
+}
+
+/// The values of a column.
+fn column(rows: &[csv::StringRecord], name: &str) -> Vec<f64> {
+    let place = rows[0].iter().position(|column| column == name).unwrap();
+    rows[1..]
+        .iter()
+        .map(|row| row[place].parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn flows_of_one_variant_in_a_run_are_one_value_of_the_mobility_report() {
+    let rows = report_of(
+        "[study]\ngroup_by = [\"cca\"]\nreport = \"mobility\"\n\n[[runs]]\nfiles = \"{cca}_{run}.pcap.zst\"\n",
+        "mobility",
+    );
+    // METRICS.md Y5: the flows of a run are not independent, and three times the same is no spread.
+    assert_eq!(column(&rows, "runs"), [3.0]);
+    let mean = column(&rows, "goodput_mbps_mean")[0];
+    assert_eq!(column(&rows, "goodput_mbps_ci95_low"), [mean]);
+    // Each flow's mean over its bins of 100 ms.
+    let analysis = Analysis::of(
+        [capture("two-flows-cubic-bbr.pcap.zst")],
+        &Config::default(),
+    );
+    let largest = analysis.captures[0]
+        .flows()
+        .map(|flow| flow.summary().payload_bytes);
+    let largest = largest.max().unwrap();
+    let means: Vec<f64> = analysis.captures[0]
+        .flows()
+        .filter(|flow| flow.counts_beside(largest))
+        .map(|flow| {
+            let bins: Vec<_> = flow.record.series.bins().collect();
+            let all = bins.last().unwrap().index - bins[0].index + 1;
+            let acked: u64 = bins.iter().map(|bin| bin.acked_bytes).sum();
+            8.0 * acked as f64 / (all as f64 * 0.1) / 1e6
+        })
+        .collect();
+    assert_eq!(means.len(), 2);
+    super::support::close(mean, means[0].midpoint(means[1]), 1e-12);
+}
+
+#[test]
+fn a_window_leaves_out_steps_of_which_it_has_a_part() {
+    let manifest = |window: &str| {
+        format!(
+            "[study]\ngroup_by = [\"cca\"]\nreport = \"series\"\n{window}\n[reports.series]\nstep = \"500ms\"\n\n[[runs]]\nfiles = \"{{cca}}_{{run}}.pcap.zst\"\n"
+        )
+    };
+    let all = report_of(&manifest(""), "series");
+    let cut = report_of(&manifest("[analysis]\nwindow = \"0.7s+1.5s\""), "series");
+    let points = |rows: &[csv::StringRecord]| {
+        let times = column(rows, "time_s").into_iter();
+        times.zip(column(rows, "goodput_mbps")).collect::<Vec<_>>()
+    };
+    let within: Vec<(f64, f64)> = points(&all)
+        .into_iter()
+        .filter(|&(time_s, _)| (1.0..2.0).contains(&time_s))
+        .collect();
+    assert_eq!(within.len(), 6);
+    assert_eq!(points(&cut), within);
+}

@@ -95,7 +95,7 @@ struct Step {
 
 impl Run<'_> {
     /// The run in steps of `step_ns`, a multiple of a bin, from the first to the last in which its
-    /// flows did something.
+    /// flows did something; with a window those that lie within it as a whole.
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
         let bins_a_step = (step_ns / self.options.config.bin_ns).max(1);
         let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
@@ -107,6 +107,14 @@ impl Run<'_> {
                 step.rtt_samples += bin.rtt_samples;
                 step.rtt_ns_sum += bin.rtt_ns_sum as f64;
             }
+        }
+        // A step that lies within the window in part has less than a step's bytes.
+        if let Some(window) = self.window {
+            let whole = self.whole_bins(window).map(|(bins, _, _)| bins);
+            steps.retain(|&index, _| {
+                let first = index.saturating_mul(bins_a_step);
+                whole.is_some_and(|(start, end)| start <= first && first + bins_a_step <= end)
+            });
         }
         let (Some((&first, _)), Some((&last, _))) =
             (steps.first_key_value(), steps.last_key_value())

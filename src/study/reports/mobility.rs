@@ -17,7 +17,7 @@ struct Row {
     key: GroupKey,
     variant: Option<LabelValue>,
     samples: u64,
-    /// Means of each run.
+    /// Means of each run, over its flows.
     goodput_mbps: Vec<f64>,
     rtt_ms: Vec<f64>,
     retransmitted: Vec<f64>,
@@ -125,39 +125,29 @@ fn ecdf_table(results: &StudyResults, rows: &[Row], places: &[usize], label: &st
 fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
     let mut rows: BTreeMap<(GroupKey, Option<LabelValue>), Row> = BTreeMap::new();
     for run in &results.runs {
+        // The flows of a run are not independent: those of one variant are one value (METRICS.md Y5).
+        let mut flows: BTreeMap<(GroupKey, Option<LabelValue>), [Vec<f64>; 4]> = BTreeMap::new();
         for flow in &run.flows {
             let samples = &flow.measure.samples;
-            let key = key(&flow.labels, places);
-            let of = flow.labels[variant].clone();
-            let row = rows
-                .entry((key.clone(), of.clone()))
-                .or_insert_with(|| Row {
-                    key,
-                    variant: of,
-                    samples: 0,
-                    goodput_mbps: Vec::new(),
-                    rtt_ms: Vec::new(),
-                    retransmitted: Vec::new(),
-                    pm: Vec::new(),
-                    pm_samples: Vec::new(),
-                });
+            let of = (key(&flow.labels, places), flow.labels[variant].clone());
+            let row = rows.entry(of.clone()).or_insert_with(|| Row::new(&of));
             row.samples += samples.len() as u64;
-            let mean = |of: fn(&Sample) -> Option<f64>| {
-                let (n, sum) = samples
-                    .iter()
-                    .filter_map(of)
-                    .fold((0_u64, 0.0), |(n, sum), value| (n + 1, sum + value));
-                (n > 0).then(|| sum / n as f64)
-            };
-            row.goodput_mbps
-                .extend(mean(|sample| Some(sample.goodput_bps / 1e6)));
-            row.rtt_ms
-                .extend(mean(|sample| Some(sample.rtt_ns_mean? / 1e6)));
-            row.retransmitted
-                .extend(mean(|sample| Some(sample.retransmitted_packets as f64)));
-            row.pm.extend(mean(|sample| sample.pm));
             row.pm_samples
                 .extend(samples.iter().filter_map(|sample| sample.pm));
+            let means = flows.entry(of).or_default();
+            for (means, measure) in means.iter_mut().zip(MEASURES) {
+                means.extend(mean(samples.iter().filter_map(measure)));
+            }
+        }
+        for (of, means) in flows {
+            if let Some(row) = rows.get_mut(&of) {
+                let [goodput_mbps, rtt_ms, retransmitted, pm] =
+                    means.map(|values| mean(values.into_iter()));
+                row.goodput_mbps.extend(goodput_mbps);
+                row.rtt_ms.extend(rtt_ms);
+                row.retransmitted.extend(retransmitted);
+                row.pm.extend(pm);
+            }
         }
     }
     let mut rows: Vec<Row> = rows.into_values().collect();
@@ -165,6 +155,34 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
         row.pm_samples.sort_by(f64::total_cmp);
     }
     rows
+}
+
+/// Goodput, round-trip time, retransmitted packets and balanced metric of a bin, in the units of the table.
+const MEASURES: [fn(&Sample) -> Option<f64>; 4] = [
+    |sample| Some(sample.goodput_bps / 1e6),
+    |sample| Some(sample.rtt_ns_mean? / 1e6),
+    |sample| Some(sample.retransmitted_packets as f64),
+    |sample| sample.pm,
+];
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (n, sum) = values.fold((0_u64, 0.0), |(n, sum), value| (n + 1, sum + value));
+    (n > 0).then(|| sum / n as f64)
+}
+
+impl Row {
+    fn new((key, variant): &(GroupKey, Option<LabelValue>)) -> Self {
+        Self {
+            key: key.clone(),
+            variant: variant.clone(),
+            samples: 0,
+            goodput_mbps: Vec::new(),
+            rtt_ms: Vec::new(),
+            retransmitted: Vec::new(),
+            pm: Vec::new(),
+            pm_samples: Vec::new(),
+        }
+    }
 }
 
 /// The variant with the largest mean, and those that may be as good.

@@ -1,5 +1,7 @@
 //! Harm: what flows lose to those they compete with, against solo runs of the same condition.
 
+use std::collections::BTreeSet;
+
 use super::conditions::Conditions;
 use super::labels::LabelValue;
 use super::metrics::Metric;
@@ -23,11 +25,9 @@ struct Solo {
 
 /// Adds harm to the flows that competed (METRICS.md N4).
 pub(super) fn add(plan: &StudyPlan, runs: &mut [StudyRun]) {
+    let same = plan.same.clone().unwrap_or_else(|| usual(plan, runs));
     let labels_of = |labels: &[Option<LabelValue>]| -> Vec<Option<LabelValue>> {
-        plan.same
-            .iter()
-            .map(|&place| labels[place].clone())
-            .collect()
+        same.iter().map(|&place| labels[place].clone()).collect()
     };
     let solos: Vec<Solo> = runs
         .iter()
@@ -58,4 +58,21 @@ pub(super) fn add(plan: &StudyPlan, runs: &mut [StudyRun]) {
             }
         }
     }
+}
+
+/// The labels that make the groups, but for those that tell solo runs from the others: of which a flow that competed has
+/// a value that no solo run has.
+fn usual(plan: &StudyPlan, runs: &[StudyRun]) -> Vec<usize> {
+    let (solos, others): (Vec<&StudyRun>, Vec<&StudyRun>) =
+        runs.iter().partition(|run| run.flows.len() == 1);
+    let values = |runs: &[&StudyRun], place: usize| -> BTreeSet<Option<LabelValue>> {
+        let flows = runs.iter().flat_map(|run| &run.flows);
+        flows.map(|flow| flow.labels[place].clone()).collect()
+    };
+    let places = plan.group_by.iter().copied();
+    places
+        .filter(|&place| {
+            plan.labels[place].of_flows || values(&others, place).is_subset(&values(&solos, place))
+        })
+        .collect()
 }

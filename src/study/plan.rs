@@ -79,8 +79,8 @@ pub struct StudyPlan {
     pub tests: Vec<usize>,
     /// What changes are relative to.
     pub baseline: Vec<(usize, LabelValue)>,
-    /// Labels that a solo run shares with the flows it is compared with, by place.
-    pub same: Vec<usize>,
+    /// Labels that a solo run shares with the flows it is compared with, by place, where they are named.
+    pub same: Option<Vec<usize>>,
     /// Metrics of groups and tests.
     pub metrics: Vec<Metric>,
     /// What one sample of a group of flows is.
@@ -132,7 +132,7 @@ impl StudyPlan {
         let options = settings.options(&config, min_flow_bytes);
         let (group_by, tests) = settings.grouping(document);
         let baseline = settings.baseline(document);
-        let same = settings.same(&group_by, document);
+        let same = settings.same(document);
         let metrics = settings.metrics(document);
         let samples = settings.samples(document);
         let reports = settings.reports(&config, &metrics, &group_by, document);

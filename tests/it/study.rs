@@ -554,3 +554,34 @@ fn a_window_leaves_out_steps_of_which_it_has_a_part() {
     assert_eq!(within.len(), 6);
     assert_eq!(points(&cut), within);
 }
+
+#[test]
+fn harm_is_told_against_solo_runs_of_the_same_variant() {
+    // METRICS.md N4. `set` tells solo runs from the others, so it cannot be the same.
+    let folder = tempfile::tempdir().unwrap();
+    for (from, to) in [
+        ("drop-one.pcap", "cubic_one_1.pcap"),
+        ("network-duplicate.pcap.zst", "bbr_one_1.pcap"),
+        ("two-flows-cubic-bbr.pcap.zst", "cubic_two_1.pcap"),
+    ] {
+        fs::copy(capture(from), folder.path().join(to)).unwrap();
+    }
+    let manifest =
+        "[study]\ngroup_by = [\"cca\", \"set\"]\n\n[[runs]]\nfiles = \"{cca}_{set}_{run}.pcap\"\n";
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    let results = carried_out(folder.path());
+    let solo = goodput_bps("drop-one.pcap");
+    assert!((solo - goodput_bps("network-duplicate.pcap.zst")).abs() > 1.0);
+    let competed: Vec<_> = results
+        .runs
+        .iter()
+        .filter(|run| run.flows.len() > 1)
+        .collect();
+    assert_eq!(competed.len(), 1);
+    for flow in &competed[0].flows {
+        let values = &flow.measure.values;
+        let (harm, own) = (Metric::HarmGoodput, Metric::GoodputBps);
+        let expected = (solo - values.get(own).unwrap()) / solo;
+        super::support::close(values.get(harm).unwrap(), expected, 1e-12);
+    }
+}

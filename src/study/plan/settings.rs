@@ -122,17 +122,10 @@ impl Settings<'_> {
         known
     }
 
-    /// Labels that a solo run shares with the flows it is compared with; by default those of
-    /// flows that make the groups.
-    pub(super) fn same(&self, group_by: &[usize], document: &mut Document) -> Vec<usize> {
-        match &self.manifest.study.same {
-            Some(names) => self.places(names, document),
-            None => group_by
-                .iter()
-                .copied()
-                .filter(|&place| self.labels[place].of_flows)
-                .collect(),
-        }
+    /// Labels that a solo run shares with the flows it is compared with, where the manifest says so.
+    pub(super) fn same(&self, document: &mut Document) -> Option<Vec<usize>> {
+        let names = self.manifest.study.same.as_ref()?;
+        Some(self.places(names, document))
     }
 
     pub(super) fn metrics(&self, document: &mut Document) -> Vec<Metric> {

@@ -88,7 +88,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     let written = write(&analysis, &config, &plan.metadata, plan.outputs)?;
     let mut shown = true;
     if !quiet {
-        terminal::warn(&analysis);
+        terminal::warn(&analysis, &config);
         shown = terminal::summarise(&analysis, &written);
     }
     let mut captures = analysis.captures.iter();

@@ -159,7 +159,7 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     interrupt::listen(&watch);
     let run = || PathAnalysis::run(&points, &config, &watch);
     let analysis = progress::with_bar(&watch, scope(&points), args.quiet, run)?;
-    terminal::path::warn(&analysis, args.quiet);
+    terminal::path::warn(&analysis, &config, args.quiet);
     let mut facts = analysis.hops.iter().flat_map(|hop| &hop.facts);
     if facts.all(|facts| facts.records == 0 && !facts.errors.is_empty()) {
         terminal::say("nothing was written: no capture could be read");
@@ -205,6 +205,14 @@ fn points(args: &PathArgs) -> anyhow::Result<Vec<Point>> {
         ensure!(
             path.as_path() != Path::new("-"),
             "-: each capture is read more than once, which standard input cannot be; write it to a file first"
+        );
+        let is_stream = path
+            .metadata()
+            .is_ok_and(|is| !is.is_file() && !is.is_dir());
+        ensure!(
+            !is_stream,
+            "{}: each capture is read more than once, which a pipe or a device cannot be; write it to a file first",
+            path.display()
         );
     }
     // Such a file would show an empty queue without drops, or every packet twice.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
-use crate::analyze::{Analysis, CaptureAnalysis, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
 use crate::decode::{Endpoint, Skip};
 pub(super) use crate::study::with_causes;
@@ -194,9 +194,9 @@ fn hint(error: &CaptureError) -> &'static str {
 }
 
 /// Prints what bears on the numbers of each capture, and on which.
-pub fn warn(analysis: &Analysis) {
+pub fn warn(analysis: &Analysis, config: &Config) {
     for capture in &analysis.captures {
-        for warning in warnings(capture) {
+        for warning in warnings(capture, config) {
             say(&format!("warning: {}: {warning}", capture.name));
         }
     }

@@ -378,3 +378,13 @@ fn without_capture(path: &Path) -> Vec<String> {
         .map(|line| line.split_once(',').unwrap().1.to_owned())
         .collect()
 }
+
+#[test]
+fn a_capacity_that_is_too_small_is_said() {
+    let (_folder, run) = results(&[capture("drop-one.pcap")], &["--capacity", "100kbit"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let said = "more than the capacity given, 100 kbit/s";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let (_folder, run) = results(&[capture("drop-one.pcap")], &["--capacity", "1Gbit"]);
+    assert!(!run.stderr.contains("capacity"), "{}", run.stderr);
+}

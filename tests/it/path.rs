@@ -183,6 +183,13 @@ fn the_command_writes_all_tables_of_a_path() {
     // A capture against a copy of itself: all passes at once.
     fs::copy(capture, folder.path().join("copy.pcap.zst")).unwrap();
     let both = ["--before", capture, "--after", "copy.pcap.zst"];
+    let (status, errors) = run(&[&both[..], &["--capacity", "10kbit", "-q"]].concat());
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
+    let (_, errors) = run(&[&both[..], &["--capacity", "10kbit"]].concat());
+    assert!(
+        errors.contains("as much left as the capacity given, 10.0 kbit/s"),
+        "{errors}"
+    );
     let (status, errors) = run(&[&both[..], &["--out", "p.csv", "--packets", "all.csv"]].concat());
     assert_eq!((status, errors.as_str()), (Some(0), ""));
     for table in [

@@ -1,5 +1,7 @@
 use std::path::Path;
 
+mod sequences;
+
 use super::canvas::Stroke;
 use super::canvas::{Align, Shape};
 use super::choice::{NamedFlow, Scene};
@@ -438,62 +440,6 @@ fn shares_add_up_to_what_was_sent() {
             "{low} {middle} {high}"
         );
         assert!((two[two.len() - 1] - middle).abs() < 1e-9);
-    });
-}
-
-#[test]
-fn the_time_sequence_counts_its_marks() {
-    with_scene(
-        download(1, 0, 300, |number| number % 50 == 7),
-        |scene, _| {
-            let canvas = time_sequence::draw(scene).unwrap();
-            let marked = texts(&canvas)
-                .iter()
-                .any(|text| text.starts_with("retransmission") && text.ends_with("(6)"));
-            assert!(marked, "{:?}", texts(&canvas));
-        },
-    );
-}
-
-#[test]
-fn data_before_the_first_ack_is_ahead_of_nothing_acknowledged() {
-    // Taken with the SYNs: what is sent before any ACK of data is in both panels.
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/testdata/captures/drop-one.pcap"
-    );
-    let config = Config {
-        time_sequence: true,
-        ..Config::default()
-    };
-    let analysis = Analysis::of([path], &config);
-    let scenes = Scene::of(&analysis, &ChartOptions::default());
-    let canvas = time_sequence::draw(&scenes[0]).unwrap();
-    let bars = canvas.shapes.iter().filter(|shape| match shape {
-        Shape::Rect { colour, .. } => *colour == time_sequence::DATA,
-        _ => false,
-    });
-    let flow = scenes[0].flows[0].flow.record;
-    let slots = flow.time_sequence.as_ref().unwrap().slots();
-    let with_data = slots.filter(|(_, slot)| slot.data().is_some()).count();
-    // One more is in the legend.
-    assert_eq!(bars.count(), 2 * with_data + 1);
-}
-
-#[test]
-fn the_time_sequence_is_that_of_the_largest_flow() {
-    let packets = [
-        download(1, 0, 100, |_| false),
-        download(2, 0, 150, |_| false),
-        download(3, 0, 120, |_| false),
-    ]
-    .concat();
-    with_scene(packets, |scene, _| {
-        let canvas = time_sequence::draw(scene).unwrap();
-        let named = texts(&canvas)
-            .iter()
-            .any(|text| text.starts_with("10.0.0.2 → 10.0.0.200, the largest flow"));
-        assert!(named, "{:?}", texts(&canvas));
     });
 }
 

@@ -225,19 +225,22 @@ impl Trace {
         let high = data().map(|(_, end)| end).fold(f64::NEG_INFINITY, f64::max);
         let low = data().map(|(start, _)| start).fold(f64::INFINITY, f64::min);
         // The window before and after the data is of no interest.
-        let active: Vec<f64> = points
+        let active = points
             .iter()
             .filter(|point| point.data.is_some() || point.ack.is_some())
             .map(|point| point.at_s)
-            .collect();
-        let (start_s, end_s) = (*active.first()?, *active.last()?);
+            .chain(marks(sequence).map(|mark| seconds(mark.at, origin)));
+        let (start_s, end_s) = active
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(start, end), at| {
+                (start.min(at), end.max(at))
+            });
         // From the first packet on, unless nothing was sent for long.
         let start_s = if start_s < 0.25 * end_s {
             start_s.min(0.0)
         } else {
             start_s
         };
-        (high > low).then(|| Self {
+        (high > low && start_s.is_finite()).then(|| Self {
             origin,
             start_s,
             end_s,

@@ -45,7 +45,7 @@ pub fn of_run(
         .sum();
     let mut sections = vec![
         section("Captures", vec![Block::Table(captures(analysis, config))]),
-        section("Quality of the captures", vec![quality(analysis)]),
+        section("Quality of the captures", vec![quality(analysis, config)]),
     ];
     sections.push(section(
         "Flows",
@@ -142,14 +142,14 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
 }
 
 /// What bears on the numbers of each capture.
-fn quality(analysis: &Analysis) -> Block {
+fn quality(analysis: &Analysis, config: &Config) -> Block {
     let mut notes = Vec::new();
     for capture in &analysis.captures {
         notes.extend(capture.errors.iter().map(|error| with_causes(error)));
         notes.extend(repairs(&capture.files));
         notes.extend(given_up(capture.given_up).map(|text| format!("{}: {text}", capture.name)));
         notes.extend(put_away(capture).map(|text| format!("{}: {text}", capture.name)));
-        let warnings = warnings(capture);
+        let warnings = warnings(capture, config);
         notes.extend(
             warnings
                 .iter()

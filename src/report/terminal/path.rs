@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{
-    FLOWS_SHOWN, end, engineering, flows_table, grouped, millis, not_shown, print, rate, repairs,
-    say, say_capture_error, volume, written_line,
+    FLOWS_SHOWN, counted, end, engineering, flows_table, grouped, millis, not_shown, print, rate,
+    repairs, say, say_capture_error, volume, written_line,
 };
 use crate::path::{
     DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
 };
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
-pub fn warn(analysis: &PathAnalysis, quiet: bool) {
+pub fn warn(analysis: &PathAnalysis, config: &PathConfig, quiet: bool) {
     for hop in &analysis.hops {
         for error in hop.facts.iter().flat_map(|facts| &facts.errors) {
             say_capture_error(error);
@@ -22,7 +22,7 @@ pub fn warn(analysis: &PathAnalysis, quiet: bool) {
             say(&format!("warning: {repair}"));
         }
         if !quiet {
-            for warning in warnings(hop) {
+            for warning in warnings(hop, config) {
                 let [from, to] = &hop.points;
                 say(&format!("warning: {from} to {to}: {warning}"));
             }
@@ -41,7 +41,7 @@ pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBu
     print(&text)
 }
 
-fn warnings(hop: &Hop) -> Vec<String> {
+fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
     let sum = |of: fn(&PathFlow) -> u64| hop.flows.iter().flatten().map(of).sum::<u64>();
     let appeared = sum(|flow| flow.appeared_packets);
     let uncertain = sum(|flow| flow.uncertain_packets);
@@ -79,8 +79,47 @@ fn warnings(hop: &Hop) -> Vec<String> {
     ]
     .into_iter()
     .filter_map(|(holds, text)| holds.then_some(text))
+    .chain(contradicted(hop, config))
     .collect()
 }
+
+/// What was given of the queue and the link, and cannot be.
+fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
+    let mut said = Vec::new();
+    let forward = hop.ways.iter().find(|way| way.heading == Heading::Forward);
+    let Some(way) = forward else { return said };
+    let held = way.max();
+    // Stamps of the two points differ from what the queue sees.
+    let more = |limit: u64| limit.saturating_add(limit / 10);
+    let limit = config.limit.and_then(|limit| match limit {
+        QueueLimit::Packets(packets) if held.packets > more(packets) + 2 => Some((
+            format!("{} packets", grouped(held.packets)),
+            counted(packets, "packet"),
+        )),
+        QueueLimit::Bytes(bytes) if held.bytes > more(bytes) + 2 * PACKET_BYTES => {
+            Some((volume(held.bytes), volume(bytes)))
+        }
+        _ => None,
+    });
+    if let Some((held, limit)) = limit {
+        said.push(format!(
+            "{held} waited, more than the limit given, {limit}: what is told by the limit, such as why packets were dropped, is wrong"
+        ));
+    }
+    let used = config
+        .capacity_bps
+        .and_then(|bps| Some((bps, way.utilisation(bps)?)));
+    if let Some((bps, used)) = used.filter(|&(_, used)| used > 1.01) {
+        said.push(format!(
+            "{used:.2} times as much left as the capacity given, {}, lets through: what is told by the capacity is wrong",
+            rate(bps)
+        ));
+    }
+    said
+}
+
+/// IP bytes of the largest usual packet.
+const PACKET_BYTES: u64 = 1500;
 
 fn summary(hop: &Hop, config: &PathConfig) -> String {
     let mut text = format!("{} to {}\n", hop.points[0], hop.points[1]);

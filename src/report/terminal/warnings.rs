@@ -1,9 +1,9 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
-use crate::analyze::{CaptureAnalysis, CaptureQuality, Flow, GivenUp, Pair};
+use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
 use crate::capture::{FileFacts, TimeResolution};
 
-use super::{counted, grouped, volume};
+use super::{counted, grouped, rate, volume};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -82,13 +82,28 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
 }
 
 /// What bears on the numbers of a capture, in words.
-pub(in crate::report) fn warnings(capture: &CaptureAnalysis) -> Vec<String> {
+pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String> {
     let mut said: Vec<String> = drops(capture).into_iter().collect();
     said.extend(signs(&capture.quality()));
     said.extend(dates(capture));
     said.extend(coarse(capture));
     said.extend(window_behind(capture));
+    said.extend(
+        config
+            .capacity
+            .and_then(|capacity| overfull(capture, capacity.bps)),
+    );
     said
+}
+
+/// Whether more came through than there is said to be room for.
+fn overfull(capture: &CaptureAnalysis, capacity_bps: f64) -> Option<String> {
+    let goodput_bps = capture.goodput_bps().filter(|&bps| bps > capacity_bps)?;
+    Some(format!(
+        "its goodput is {}, more than the capacity given, {}: what is told by the capacity, such as utilisation, is wrong",
+        rate(goodput_bps),
+        rate(capacity_bps)
+    ))
 }
 
 /// What the file itself counted as lost.

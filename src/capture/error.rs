@@ -80,6 +80,11 @@ pub enum CaptureErrorKind {
         "nothing but zeros where a record should begin: the file was never written there (a crash, or a full disk?)"
     )]
     Hole,
+    /// The header of another capture stands where a record should begin.
+    #[error(
+        "another capture begins where a record should: captures are put together by mergecap, not by cat"
+    )]
+    AnotherCapture,
     /// A pcapng block contradicts itself or the blocks before it.
     #[error("pcapng block of type {block_type:#x}: {fault}: the file is damaged from here on")]
     BadBlock {
@@ -188,7 +193,7 @@ impl CaptureErrorKind {
     pub fn is_damage(&self) -> bool {
         matches!(
             self,
-            Self::RecordTooLong { .. } | Self::Hole | Self::BadBlock { .. }
+            Self::RecordTooLong { .. } | Self::Hole | Self::AnotherCapture | Self::BadBlock { .. }
         )
     }
 }

@@ -81,7 +81,14 @@ impl Header {
 
     #[cold]
     fn is_empty_record(self) -> bool {
-        self.captured_len == 0 && !self.is_hole()
+        self.captured_len == 0 && !self.is_hole() && !self.is_file_header()
+    }
+
+    /// Whether this is where another file begins: its magic, version 2.4, and a time zone of 0.
+    fn is_file_header(self) -> bool {
+        MAGICS.contains(&self.seconds)
+            && self.captured_len == 0
+            && [0x0004_0002, 0x0002_0004].contains(&self.fraction)
     }
 }
 
@@ -327,6 +334,7 @@ impl PcapWalker {
         match bytes.get(*at..).and_then(|rest| self.shape.header(rest)) {
             None => Ok(header_bytes),
             Some(header) if header.is_hole() => Err(CaptureErrorKind::Hole),
+            Some(header) if header.is_file_header() => Err(CaptureErrorKind::AnotherCapture),
             Some(header) if header.captured_len > RECORD_BYTES_MAX => {
                 Err(CaptureErrorKind::RecordTooLong {
                     length_bytes: header.captured_len.into(),

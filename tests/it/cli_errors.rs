@@ -423,3 +423,27 @@ fn a_label_that_no_flow_gets_is_said() {
         assert_eq!(run.stderr.contains(warning), said, "{}", run.stderr);
     }
 }
+
+#[test]
+fn captures_put_together_by_cat_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["drop-one.pcap", "keep-alive.pcap"]
+        .map(|name| std::fs::read(super::support::capture(name)).unwrap());
+    std::fs::write(
+        folder.path().join("both.pcap"),
+        [first.clone(), second].concat(),
+    )
+    .unwrap();
+    let all = run(folder.path(), &["both.pcap"]);
+    assert_eq!(all.status, 1, "{}", all.stderr);
+    let said = format!("at byte {}: another capture begins", first.len());
+    assert!(all.stderr.contains(&said), "{}", all.stderr);
+    // capinfos counts 752 and 150 packets in them.
+    assert!(all.stdout.contains("752 packets"), "{}", all.stdout);
+    let repaired = run(folder.path(), &["both.pcap", "--repair"]);
+    assert!(
+        repaired.stdout.contains("902 packets"),
+        "{}",
+        repaired.stdout
+    );
+}

@@ -119,9 +119,13 @@ impl HalfFlow {
             .is_some_and(|sent_to| end <= sent_to)
             && match step {
                 Step::Ahead(_) => true,
-                Step::Behind(_) => false,
+                Step::Behind(_) | Step::Early(..0) => false,
                 Step::Early(_) | Step::Same | Step::Unknown => {
-                    self.tail_repair || self.is_quiet(segment.at)
+                    let newest = self.echoes.newest();
+                    let is_late = segment
+                        .timestamps
+                        .is_some_and(|ts| newest.is_some_and(|newest| later(newest, ts.value)));
+                    !is_late && (self.tail_repair || self.is_quiet(segment.at))
                 }
             }
     }

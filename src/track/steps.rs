@@ -2,12 +2,15 @@
 
 use super::classify::TIMER_NS_MIN;
 use super::emissions::Gap;
-use super::half::{HalfFlow, REACH_MAX};
+use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::Marks;
 use crate::decode::Segment;
 use crate::event::{Amendment, Direction, FlowSink, LossPlace, Verdict};
 use crate::time::CaptureTime;
+
+/// More bytes than this are not lost in a row above all that was seen: a number so far away is damaged.
+const UNSEEN_MAX: i64 = 1 << 24;
 
 impl HalfFlow {
     /// Data packets lost upstream, by skipped ids: those that the receiver got all the same were
@@ -93,7 +96,7 @@ impl HalfFlow {
         let allowed = self.window_end.is_none_or(|end| number <= end);
         // A FIN takes a number, too.
         let number = number.min(self.fin.unwrap_or(i64::MAX));
-        (allowed && number - self.high <= REACH_MAX).then_some(number)
+        (allowed && number - self.high <= UNSEEN_MAX).then_some(number)
     }
 
     /// A segment without payload carries the next number to be sent (RFC 9293 section 3.10.7.4): all below was sent.

@@ -329,6 +329,15 @@ fn the_number_of_an_ack_tells_what_was_sent_before_it() {
         .replace("341 A>B", "127 A>B");
     let rows = play(&opened(&late)).rows;
     assert!(rows.iter().all(|row| row.verdict.class == Class::New));
+    // Nor is what an ACK overtook by long sent again: its clock is older.
+    let old = opened(
+        "100 A>B data 0..1000 ts 10/1
+         120 B>A data 0..500 ack 1000 ts 2/10
+         125 A>B at 2000 ack 500 ts 30/2
+         340 A>B data 1000..2000 ack 500 ts 20/2",
+    );
+    let rows = play(&old).rows;
+    assert!(rows.iter().all(|row| row.verdict.class == Class::New));
     // The number behind a FIN is no byte.
     let ended = opened(
         "100 A>B data 0..1000 id 2

@@ -203,10 +203,6 @@ impl Connection {
             Some(id) if !segment.flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
                 sender.ids.observe(id, wire_packets)
             }
-            Some(id) if !segment.flags.any(TcpFlags::ACK.with(TcpFlags::RST)) => {
-                sender.ids.begin(id);
-                Step::Unknown
-            }
             _ => Step::Unknown,
         };
         #[cfg(test)]
@@ -236,6 +232,11 @@ impl Connection {
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {
         let (sender, peer) = sides(&mut self.halves, dir);
         sender.on_syn(segment.seq);
+        if let Some(id) = segment.ip_id
+            && !segment.flags.any(TcpFlags::ACK.with(TcpFlags::RST))
+        {
+            sender.ids.begin(id);
+        }
         // The shift that each side announced applies to the windows it sends, and only when both
         // announced one (RFC 7323 section 2.2).
         let scales = self.handshake.window_scales();
@@ -349,7 +350,9 @@ impl HalfFlow {
         if probes || offset == self.high {
             self.emissions.forget_unseen();
         }
-        self.note_number(segment);
+        if offset > self.high {
+            self.note_number(segment);
+        }
         if probes {
             let probe = self.window == Some(0);
             sink.signal(

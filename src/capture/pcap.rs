@@ -80,11 +80,13 @@ impl Header {
     }
 
     #[cold]
+    #[inline(never)]
     fn is_empty_record(self) -> bool {
         self.captured_len == 0 && !self.is_hole() && !self.is_file_header()
     }
 
     /// Whether this is where another file begins: its magic, version 2.4, and a time zone of 0.
+    #[cold]
     fn is_file_header(self) -> bool {
         MAGICS.contains(&self.seconds)
             && self.captured_len == 0

@@ -113,6 +113,7 @@ impl HalfFlow {
     /// Whether a packet above the highest byte seen that ends at `end` lies below what its sender had sent before it,
     /// as a segment without payload told: it may be late, but not where its id is later, or after a silence in which
     /// it would have come.
+    #[inline]
     pub(super) fn was_sent(&self, segment: &Segment, end: i64, step: Step) -> bool {
         self.emissions
             .sent_to()

@@ -91,6 +91,8 @@ struct Skips {
     sent_to: Option<i64>,
     /// Ids were skipped, and it is not known yet whether they count.
     is_early: bool,
+    /// One of both: asked for with every packet.
+    is_pending: bool,
     /// Packets that repeated bytes if they do, and what they are then.
     early: Vec<(i64, i64, Verdict)>,
 }
@@ -110,9 +112,9 @@ impl Emissions {
     /// Whether what comes next may repeat bytes that were skipped above all that was seen, or tell whether it may.
     #[inline]
     pub(super) fn may_repeat(&self) -> bool {
-        self.0.as_ref().is_some_and(|skips| {
-            !skips.unseen_new.is_empty() || skips.is_early || skips.sent_to.is_some()
-        })
+        self.0
+            .as_ref()
+            .is_some_and(|skips| !skips.unseen_new.is_empty() || skips.is_pending)
     }
 
     /// A packet passed before which nothing was skipped.
@@ -153,6 +155,7 @@ impl Emissions {
     pub(super) fn on_skipped_early(&mut self, gap: &Gap) {
         let skips = self.0.get_or_insert_default();
         skips.is_early = true;
+        skips.is_pending = true;
         skips.on_skipped(gap);
     }
 
@@ -178,6 +181,7 @@ impl Emissions {
     pub(super) fn take_early(&mut self) -> Vec<(i64, i64, Verdict)> {
         self.0.as_mut().map_or_else(Vec::new, |skips| {
             skips.is_early = false;
+            skips.is_pending = skips.sent_to.is_some();
             if !skips.early.is_empty() {
                 skips.lost += std::mem::take(&mut skips.lost_with_syn);
             }
@@ -188,9 +192,11 @@ impl Emissions {
     /// What was skipped early tells nothing, but for how much it was if ids should count after all.
     pub(super) fn give_up_early(&mut self) {
         if let Some(skips) = self.0.as_mut().filter(|skips| skips.is_early) {
-            let lost = skips.lost;
+            let (lost, sent_to) = (skips.lost, skips.sent_to);
             **skips = Skips {
                 lost,
+                sent_to,
+                is_pending: sent_to.is_some(),
                 ..Skips::default()
             };
         }
@@ -234,6 +240,7 @@ impl Emissions {
         if let Some(skips) = &mut self.0 {
             skips.unseen_new.clear();
             skips.sent_to = None;
+            skips.is_pending = skips.is_early;
         }
     }
 
@@ -242,11 +249,13 @@ impl Emissions {
     pub(super) fn note_sent(&mut self, offset: i64) {
         let skips = self.0.get_or_insert_default();
         skips.sent_to = skips.sent_to.max(Some(offset));
+        skips.is_pending = true;
     }
 
     /// Up to where the sender is known to have sent, if that is above the highest byte seen.
+    #[inline]
     pub(super) fn sent_to(&self) -> Option<i64> {
-        self.0.as_ref()?.sent_to
+        self.0.as_ref().filter(|skips| skips.is_pending)?.sent_to
     }
 
     /// A packet that repeats bytes passed.
@@ -268,7 +277,10 @@ impl Emissions {
         slack_ns: i64,
     ) {
         if let Some(skips) = &mut self.0 {
-            skips.sent_to = skips.sent_to.filter(|&sent_to| sent_to > end);
+            if skips.is_pending {
+                skips.sent_to = skips.sent_to.filter(|&sent_to| sent_to > end);
+                skips.is_pending = skips.is_early || skips.sent_to.is_some();
+            }
             skips.on_higher(above, mss, repeats, at, slack_ns);
         }
     }
@@ -298,9 +310,7 @@ impl Skips {
         self.skipped.is_empty()
             && self.waiting.is_empty()
             && self.unseen_new.is_empty()
-            && !self.all_lost
-            && !self.is_early
-            && self.sent_to.is_none()
+            && !(self.all_lost | self.is_pending)
     }
 
     fn on_skipped(&mut self, gap: &Gap) {

@@ -341,6 +341,7 @@ impl HalfFlow {
     }
 
     /// A packet that ends at `end`, above the highest byte seen, tells what skipped ids were.
+    #[inline]
     pub(super) fn note_higher(&mut self, segment: &Segment, end: i64, repeats: bool) {
         if !self.emissions.is_idle() {
             let slack_ns = self.round_trip_ns() / 2 + 5_000_000;

@@ -1,6 +1,6 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
-use super::cover::{Cover, cover_is_too_early, is_single};
+use super::cover::{Answer, Cover, cover_is_too_early, is_single};
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::IdCounter;
 use super::in_flight::Marks;
@@ -405,7 +405,10 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SAMPLED);
-            if let Some(answer) = answer {
+            // One sample a segment: of its last byte (METRICS.md R1).
+            let is_part =
+                |answer: &Answer| answer.sent_at == sent.at && sent.marks.has(Marks::GOES_ON);
+            if let Some(answer) = answer.filter(|answer| !is_part(answer)) {
                 let exact = sent.exact_ack() == ack && sent.copies == 1 && !overtaken;
                 let row = if answer.sent_at == sent.at {
                     sent.row

@@ -283,6 +283,10 @@ impl HalfFlow {
                 sent.tsval = segment.timestamps.map_or(0, |ts| ts.value);
                 sent.id = segment.ip_id.unwrap_or(0);
                 sent.verdict = verdict;
+                sent.marks.take(Marks::GOES_ON);
+                if at < end {
+                    sent.marks.set(Marks::GOES_ON);
+                }
             }
             sent.copies = sent.copies.saturating_add(1);
             sent.marks.set(Marks::RESENT);

@@ -88,6 +88,9 @@ impl Marks {
     /// It came late, when the receiver had told that it was missing: a repeat may follow at any time.
     pub(super) const ASKED_FOR: Self = Self(2048);
 
+    /// Its latest copy is one packet with that of the range just above, which gives the sample.
+    pub(super) const GOES_ON: Self = Self(4096);
+
     /// Takes a mark off; whether it was there.
     pub(super) fn take(&mut self, mark: Self) -> bool {
         let had = self.has(mark);

@@ -30,7 +30,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::decode::{Endpoint, SackBlock, SynOptions, Timestamps};
-use crate::event::{Acked, ClassifiedSegment, DataArrival, LossPlace, Recovery};
+use crate::event::{Acked, ClassifiedSegment, DataArrival, LossPlace, Recovery, RttSample};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -101,6 +101,8 @@ struct Seen {
     data: Vec<DataArrival>,
     signs: Vec<String>,
     recoveries: Vec<String>,
+    /// R1, in ms.
+    rtts_ms: Vec<i64>,
     /// R4, in ms.
     timestamp_rtts_ms: Vec<i64>,
     /// Packets lost upstream and downstream.
@@ -131,6 +133,12 @@ impl FlowSink for Seen {
         if dir == Direction::Forward {
             self.signs
                 .push(format!("{} {signal:?}", at.as_ns() / 1_000_000));
+        }
+    }
+
+    fn rtt(&mut self, dir: Direction, sample: &RttSample) {
+        if dir == Direction::Forward {
+            self.rtts_ms.push(sample.rtt_ns / 1_000_000);
         }
     }
 

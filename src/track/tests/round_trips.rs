@@ -411,3 +411,22 @@ fn an_ack_for_one_packet_more_than_was_seen_gives_its_samples() {
         "100 new 0..1000 rtt 20 delayed_ack",
     );
 }
+
+#[test]
+fn a_repeat_of_two_segments_in_one_gives_one_sample() {
+    // R1: by the first ACK that covers its last byte; the one at 420 covers half of it.
+    let trace = opened(
+        "100 A>B data 0..1000 ts 7/3
+         101 A>B data 1000..2000 ts 7/3
+         400 A>B data 0..2000 ts 20/3
+         420 B>A ack 1000 ts 4/20
+         425 B>A ack 2000 ts 5/20",
+    );
+    check(
+        &trace,
+        "100 new 0..1000
+         101 new 1000..2000
+         400 retransmission 0..2000 timeout downstream seen_before rtt 25 recovery",
+    );
+    assert_eq!(play(&trace).rtts_ms, [25]);
+}

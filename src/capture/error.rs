@@ -198,29 +198,44 @@ impl CaptureErrorKind {
     }
 }
 
-impl fmt::Display for CaptureError {
+impl CaptureError {
+    /// What is wrong and where, without what became of the records before it.
+    #[must_use]
+    pub fn place(&self) -> impl fmt::Display + '_ {
+        Place(self)
+    }
+}
+
+struct Place<'a>(&'a CaptureError);
+
+impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path == Path::new("-") {
+        let CaptureError {
+            path,
+            record_index,
+            offset_bytes,
+            kind,
+        } = self.0;
+        if path == Path::new("-") {
             f.write_str("standard input")?;
         } else {
-            write!(f, "{}", self.path.display())?;
+            write!(f, "{}", path.display())?;
         }
-        if self.record_index == 0 {
-            return write!(f, ": {}", self.kind);
-        }
-        if matches!(self.kind, CaptureErrorKind::Interrupted) {
-            write!(f, ": {}", self.kind)?;
+        if *record_index == 0 || matches!(kind, CaptureErrorKind::Interrupted) {
+            write!(f, ": {kind}")
         } else {
-            write!(
-                f,
-                ": record {} at byte {}: {}",
-                self.record_index, self.offset_bytes, self.kind
-            )?;
+            write!(f, ": record {record_index} at byte {offset_bytes}: {kind}")
         }
-        match self.record_index - 1 {
-            0 => Ok(()),
-            1 => f.write_str("; the record before it is used"),
-            before => write!(f, "; the {before} records before it are used"),
+    }
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.place())?;
+        match self.record_index.checked_sub(1) {
+            None | Some(0) => Ok(()),
+            Some(1) => f.write_str("; the record before it is used"),
+            Some(before) => write!(f, "; the {before} records before it are used"),
         }
     }
 }

@@ -102,6 +102,8 @@ fn a_run_that_is_damaged_is_left_out_or_repaired_and_kept_apart() {
         let plain = with(&[]);
         assert_eq!(plain.status, 1, "{}", plain.stderr);
         assert!(plain.stderr.contains(&left_out), "{}", plain.stderr);
+        // Nothing of it is.
+        assert!(!plain.stderr.contains("are used"), "{}", plain.stderr);
         assert!(
             plain
                 .stderr

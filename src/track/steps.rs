@@ -90,7 +90,7 @@ impl HalfFlow {
         (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id));
     }
 
-    /// Where in the stream a segment begins that is no SYN, where its sender may send.
+    /// Where in the stream a segment begins that is no SYN; `None` where its sender may not send or nothing is sent.
     fn number(&self, segment: &Segment) -> Option<i64> {
         let number = self.unwrapper?.offset(segment.seq, self.high);
         let allowed = self.window_end.is_none_or(|end| number <= end);
@@ -184,7 +184,8 @@ impl HalfFlow {
     }
 
     /// Where it is known now whether ids count: what was taken for new before, and skipped ids show to be repeated.
-    /// Each of these packets explains two that were skipped, its first copy and one more, and a probe is one.
+    /// Each of these packets explains three that were skipped at most, its first copy and two by timers, and two more
+    /// may have been a probe and an ACK.
     #[cold]
     pub(super) fn settle_early<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
         let explained = 3 * self.emissions.early() + 2;

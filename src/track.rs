@@ -351,7 +351,7 @@ impl HalfFlow {
             self.emissions.forget_unseen();
         }
         if offset > self.high {
-            self.note_number(segment);
+            self.note_number(offset);
         }
         if probes {
             let probe = self.window == Some(0);

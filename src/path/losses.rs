@@ -68,6 +68,17 @@ impl QueueLimit {
         }
     }
 
+    /// Whether so much waited that this is not the limit: a tenth more and two packets, as stamps of the two
+    /// points differ from what the queue sees.
+    #[must_use]
+    pub fn is_contradicted_by(self, held: Amount) -> bool {
+        let more = |limit: u64| limit.saturating_add(limit / 10);
+        match self {
+            Self::Packets(limit) => held.packets > more(limit) + 2,
+            Self::Bytes(limit) => held.bytes > more(limit) + 2 * PACKET_BYTES,
+        }
+    }
+
     /// Part of the limit that `packets` or `bytes` fill; 1 is full.
     #[must_use]
     pub fn share(self, packets: f64, bytes: f64) -> Option<f64> {

@@ -403,15 +403,29 @@ impl HalfFlow {
             sink.lost(dir, LossPlace::Upstream, -1);
         }
         sent.marks.take(Marks::RESENT);
-        let was = std::mem::replace(&mut sent.verdict, Verdict::NEW);
-        let (row, sent_at, payload_len) = (sent.row, sent.at, sent.len);
+        let sent_at = sent.at;
         self.forget_repair(sent_at);
-        let amendment = Amendment {
-            sent_at,
-            payload_len,
-            was,
-            now: Verdict::NEW,
+        self.judge_again(dir, index, Verdict::NEW, sink);
+    }
+
+    /// The latest copy of the range at `index`, a packet of its own, is something else than it was taken for.
+    pub(super) fn judge_again<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        index: usize,
+        now: Verdict,
+        sink: &mut S,
+    ) {
+        let Some(sent) = self.in_flight.get_mut(index) else {
+            return;
         };
+        let amendment = Amendment {
+            sent_at: sent.at,
+            payload_len: sent.len,
+            was: std::mem::replace(&mut sent.verdict, now),
+            now,
+        };
+        let row = sent.row;
         self.tell_amendment(dir, amendment, row, sink);
     }
 

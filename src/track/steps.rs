@@ -6,7 +6,7 @@ use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::Marks;
 use crate::decode::Segment;
-use crate::event::{Amendment, Direction, FlowSink, LossPlace, Verdict};
+use crate::event::{Direction, FlowSink, LossPlace, Verdict};
 use crate::time::CaptureTime;
 
 /// More bytes than this are not lost in a row above all that was seen: a number so far away is damaged.
@@ -90,9 +90,8 @@ impl HalfFlow {
         (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id));
     }
 
-    /// Where in the stream a segment begins that is no SYN; `None` where its sender may not send or nothing is sent.
-    fn number(&self, segment: &Segment) -> Option<i64> {
-        let number = self.unwrapper?.offset(segment.seq, self.high);
+    /// Where a segment's number shows its sender to be in the stream; `None` where it may not send or nothing is sent.
+    fn sent_by(&self, number: i64) -> Option<i64> {
         let allowed = self.window_end.is_none_or(|end| number <= end);
         // A FIN takes a number, too.
         let number = number.min(self.fin.unwrap_or(i64::MAX));
@@ -100,19 +99,19 @@ impl HalfFlow {
     }
 
     /// A segment without payload carries the next number to be sent (RFC 9293 section 3.10.7.4): all below was sent.
-    pub(super) fn note_number(&mut self, segment: &Segment) {
-        if let Some(number) = self.number(segment).filter(|&number| number > self.high) {
-            self.emissions.note_sent(number);
+    pub(super) fn note_number(&mut self, number: i64) {
+        if let Some(sent_to) = self.sent_by(number).filter(|&sent_to| sent_to > self.high) {
+            self.emissions.note_sent(sent_to);
         }
     }
 
     /// What is known of the ids that were skipped before a packet.
     fn gap(&self, id: u16, skipped: u16, segment: &Segment, peer_sent_data: bool) -> Gap {
         let since = self.last_packet_at.unwrap_or(segment.at);
-        let start = self
+        let number = self
             .unwrapper
-            .filter(|_| segment.payload_len > 0)
             .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
+        let start = number.filter(|_| segment.payload_len > 0);
         let repeats = start.is_some_and(|start| start < self.high);
         let at_edge = repeats && start <= self.una;
         let silence_ns = segment.at.since(since);
@@ -121,10 +120,12 @@ impl HalfFlow {
         // A SYN asks for one ACK.
         let follows_syn = self.owes_ack && !peer_sent_data;
         let skipped = skipped - u16::from(follows_syn);
-        let left_out = self.number(segment).map_or(0, |number| {
-            let known = self.emissions.sent_to().unwrap_or(self.high);
-            (number - known.max(self.high)).max(0) as u64
-        });
+        let left_out = number
+            .and_then(|number| self.sent_by(number))
+            .map_or(0, |sent_to| {
+                let known = self.emissions.sent_to().unwrap_or(self.high);
+                (sent_to - known.max(self.high)).max(0) as u64
+            });
         let left_out = left_out.div_ceil(u64::from(self.packet_payload()));
         let timers = if at_edge {
             self.timers_within(silence_ns)
@@ -203,19 +204,11 @@ impl HalfFlow {
             }) else {
                 continue;
             };
-            let was = std::mem::replace(&mut sent.verdict, now);
-            let (row, sent_at, payload_len) = (sent.row, sent.at, sent.len);
             if now.lost.is_some() {
                 sent.marks.set(Marks::LOST_UPSTREAM);
                 sink.lost(dir, LossPlace::Upstream, 1);
             }
-            let amendment = Amendment {
-                sent_at,
-                payload_len,
-                was,
-                now,
-            };
-            self.tell_amendment(dir, amendment, row, sink);
+            self.judge_again(dir, index, now, sink);
         }
     }
 }

@@ -89,18 +89,15 @@ fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
     let forward = hop.ways.iter().find(|way| way.heading == Heading::Forward);
     let Some(way) = forward else { return said };
     let held = way.max();
-    // Stamps of the two points differ from what the queue sees.
-    let more = |limit: u64| limit.saturating_add(limit / 10);
-    let limit = config.limit.and_then(|limit| match limit {
-        QueueLimit::Packets(packets) if held.packets > more(packets) + 2 => Some((
-            format!("{} packets", grouped(held.packets)),
-            counted(packets, "packet"),
-        )),
-        QueueLimit::Bytes(bytes) if held.bytes > more(bytes) + 2 * PACKET_BYTES => {
-            Some((volume(held.bytes), volume(bytes)))
-        }
-        _ => None,
-    });
+    let limit = config
+        .limit
+        .filter(|limit| limit.is_contradicted_by(held))
+        .map(|limit| match limit {
+            QueueLimit::Packets(packets) => {
+                (counted(held.packets, "packet"), counted(packets, "packet"))
+            }
+            QueueLimit::Bytes(bytes) => (volume(held.bytes), volume(bytes)),
+        });
     if let Some((held, limit)) = limit {
         said.push(format!(
             "{held} waited, more than the limit given, {limit}: what is told by the limit, such as why packets were dropped, is wrong"
@@ -117,9 +114,6 @@ fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
     }
     said
 }
-
-/// IP bytes of the largest usual packet.
-const PACKET_BYTES: u64 = 1500;
 
 fn summary(hop: &Hop, config: &PathConfig) -> String {
     let mut text = format!("{} to {}\n", hop.points[0], hop.points[1]);

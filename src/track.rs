@@ -415,9 +415,16 @@ fn on_quiet<S: FlowSink>(
     if segment.payload_len == 0 {
         return sender.emissions.is_idle()
             && sender.continues_empty(segment)
-            && peer.on_next_ack(dir.reversed(), segment, sink);
+            && if segment.sack.as_slice().is_empty() {
+                peer.on_next_ack(dir.reversed(), segment, sink)
+            } else {
+                // The very ACK that came just now says nothing twice.
+                step != Step::Same && peer.on_next_sack(dir.reversed(), segment, sink)
+            };
     }
-    let quiet = sender.continues(segment) && peer.is_acked_as_before(segment);
+    let quiet = segment.sack.as_slice().is_empty()
+        && sender.continues(segment)
+        && peer.is_acked_as_before(segment);
     if quiet {
         peer.on_same_ack(dir.reversed(), segment, sink);
         peer.owes_ack = true;

@@ -147,20 +147,26 @@ impl HalfFlow {
         }
         self.fresh = others;
         self.amend_unneeded(dir, sink);
-        if news
-            && !self.holes.is_empty()
-            && let Some(highest) = self.board.highest_end()
-        {
-            let clear = 2 * i64::from(self.packet_payload());
-            let recovering = self.recovery_until.is_some();
-            self.holes
-                .tell_below(highest, clear, recovering, segment.at);
+        if news {
+            self.tell_holes(segment.at);
         }
         news
     }
 
+    /// The ACK at `at` has reported more by SACK: of which holes that tells the sender.
+    #[inline]
+    pub(super) fn tell_holes(&mut self, at: CaptureTime) {
+        if !self.holes.is_empty()
+            && let Some(highest) = self.board.highest_end()
+        {
+            let clear = 2 * i64::from(self.packet_payload());
+            let recovering = self.recovery_until.is_some();
+            self.holes.tell_below(highest, clear, recovering, at);
+        }
+    }
+
     /// Segments inside `part` have just been reported by SACK.
-    fn on_fresh_sack<S: FlowSink>(
+    pub(super) fn on_fresh_sack<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
@@ -285,7 +291,7 @@ impl HalfFlow {
 
     /// Changes the judgement on what the last ACK showed to be unneeded.
     #[inline]
-    fn amend_unneeded<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
+    pub(super) fn amend_unneeded<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
         if !self.unneeded.is_empty() {
             self.amend_all_unneeded(dir, sink);
         }
@@ -534,7 +540,7 @@ impl HalfFlow {
 
 /// The second block where the first may lie inside it: nearly always it is told at once that it does not.
 #[inline]
-fn maybe_around_first(blocks: &[SackBlock]) -> Option<SackBlock> {
+pub(super) fn maybe_around_first(blocks: &[SackBlock]) -> Option<SackBlock> {
     let [first, second, ..] = blocks else {
         return None;
     };

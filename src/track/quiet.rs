@@ -5,8 +5,9 @@
 //! same state and tells the same events. The tests play random traces both ways and compare. When
 //! in doubt, a check fails and the general path takes the segment.
 
+use super::acks::maybe_around_first;
 use super::copies::sent_of;
-use super::half::HalfFlow;
+use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::in_flight::Marks;
 use crate::decode::{Segment, TcpFlags};
@@ -16,7 +17,6 @@ use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Sig
 #[inline]
 pub(super) fn is_plain(segment: &Segment, wire_packets: u16, step: Step) -> bool {
     segment.flags.0 & !TcpFlags::PSH.0 == TcpFlags::ACK.0
-        && segment.sack.as_slice().is_empty()
         && segment.window > 0
         && !segment.header_cut
         && wire_packets == 1
@@ -153,6 +153,51 @@ impl HalfFlow {
         self.tail_repair = false;
         self.last_repeat = 0;
         self.note_room(segment.at);
+    }
+
+    /// An ACK that stays where it is and reports more at the end of a range, as nearly all do while a hole is open.
+    /// `false`, and nothing changed, when that is not all there is to it.
+    #[inline]
+    pub(super) fn on_next_sack<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        sink: &mut S,
+    ) -> bool {
+        let (Some(unwrapper), Some(una)) = (self.unwrapper, self.una) else {
+            return false;
+        };
+        let blocks = segment.sack.as_slice();
+        let Some(first) = blocks.first() else {
+            return false;
+        };
+        let start = unwrapper.offset(first.start, una);
+        let end = unwrapper.offset(first.end, una);
+        let sane = una <= start && start < end && end - start <= REACH_MAX && end <= self.high;
+        if unwrapper.seq(una) != segment.ack
+            || !sane
+            || maybe_around_first(blocks).is_some()
+            || !self.strays.is_settled()
+        {
+            return false;
+        }
+        let highest_before = self.board.highest_end();
+        let Some(part) = self.board.grow_first(blocks, start, end) else {
+            return false;
+        };
+        let window_before = self.window;
+        self.take_window(dir, segment, una, sink);
+        self.sacks = true;
+        sink.signal(dir, segment.at, Signal::SackBlocks(blocks.len() as u8));
+        self.on_fresh_sack(dir, segment, part, highest_before, sink);
+        self.amend_unneeded(dir, sink);
+        self.tell_holes(segment.at);
+        // What is reported is outstanding.
+        if window_before == Some(segment.window) {
+            sink.signal(dir, segment.at, Signal::DupAck);
+        }
+        self.dup_run += 1;
+        true
     }
 
     /// An ACK without payload moves over segments that passed once and in order, while all is

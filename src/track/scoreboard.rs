@@ -108,6 +108,31 @@ impl Scoreboard {
         }
     }
 
+    /// Enters the blocks of an ACK where all but the first, `start..end`, are as they were, and that only lets a range
+    /// grow at its upper end: the part that was not reported before. Else `None`, and nothing changes.
+    #[inline]
+    pub(super) fn grow_first(
+        &mut self,
+        blocks: &[SackBlock],
+        start: i64,
+        end: i64,
+    ) -> Option<StreamRange> {
+        let board = self.0.as_mut()?;
+        let ([first, others @ ..], [_, last @ ..]) = (blocks, &board.last) else {
+            return None;
+        };
+        if last.get(..others.len()) != Some(others) {
+            return None;
+        }
+        let index = board.first_ending_at_or_above(start);
+        let mut part = None;
+        board.grow(index, start, end, &mut |grown| part = Some(grown));
+        if part.is_some() {
+            board.last[0] = *first;
+        }
+        part
+    }
+
     /// Forgets all.
     pub(super) fn clear(&mut self) {
         self.0 = None;

@@ -99,6 +99,8 @@ enum Act {
     Stray(i64, bool),
     /// B repeats its last ACK, with a SACK block of what came after it.
     Sack(i64, i64),
+    /// B repeats its last ACK, with the SACK block of before, grown, and one that it may have told of.
+    Grow(i64, u8),
     /// B sends data of its own.
     Answer(i64),
     /// A sends its last ACK again, or a probe one below.
@@ -115,6 +117,7 @@ fn act() -> impl Strategy<Value = Act> {
         8 => (prop_oneof![3 => Just(0_i64), 2 => Just(900_i64), 1 => 0_i64..5000], prop_oneof![9 => Just(500_u16), 1 => 0_u16..40])
             .prop_map(|(short, window)| Act::Ack(short, window)),
         1 => (0_i64..3000, 1_i64..3000).prop_map(|(above, len)| Act::Sack(above, len)),
+        6 => (prop_oneof![2 => Just(900_i64), 1 => 0_i64..2500], 0_u8..8).prop_map(|(by, others)| Act::Grow(by, others)),
         1 => (1_i64..1200).prop_map(Act::Answer),
         1 => any::<bool>().prop_map(Act::Empty),
         1 => (1_u16..4).prop_map(Act::Lose),
@@ -155,6 +158,7 @@ fn write(style: Style, acts: &[(Act, i64)]) -> String {
     // Highest byte and last ACK of both sides.
     let (mut high, mut acked, mut now) = ([0_i64; 2], [0_i64; 2], 40_i64);
     let mut ids = [1_u16, 500];
+    let mut told: Vec<[i64; 2]> = Vec::new();
     for &(act, step) in acts {
         now += step;
         let (own, words) = match act {
@@ -188,7 +192,23 @@ fn write(style: Style, acts: &[(Act, i64)]) -> String {
             }
             Act::Sack(above, len) => {
                 let start = acked[1] + 1 + above;
+                told.insert(0, [start, start + len]);
                 (1, format!("ack {} sack {start}..{}", acked[1], start + len))
+            }
+            Act::Grow(by, others) => {
+                let mut words = format!("ack {}", acked[1]);
+                if let Some([_, end]) = told.first_mut() {
+                    // Mostly as far as something was sent.
+                    *end += if others < 6 {
+                        by.min((high[0] - *end).max(0))
+                    } else {
+                        by
+                    };
+                }
+                for [start, end] in told.iter().take(1 + usize::from(others % 4)) {
+                    let _ = write!(words, " sack {start}..{end}");
+                }
+                (1, words)
             }
             Act::Answer(len) => {
                 let start = high[1];
@@ -249,4 +269,29 @@ fn a_smooth_transfer_is_quiet() {
     let (quiet, loud) = (run(&trace, true), run(&trace, false));
     assert_eq!(quiet.0, loud.0);
     assert!(quiet.2 >= 80 && loud.2 == 0, "{} of 93", quiet.2);
+}
+
+/// While a hole is open, so do data and ACKs that report more and more above it.
+#[test]
+fn a_transfer_with_a_hole_is_quiet() {
+    let style = Style {
+        opened: true,
+        timestamps: true,
+        ids: Some(1),
+    };
+    let smooth = [Act::Data(900, 0), Act::Data(900, 0), Act::Ack(0, 500)];
+    let hole = [Act::Data(900, 900), Act::Sack(899, 900)];
+    let more = [Act::Data(900, 0), Act::Grow(900, 0)];
+    let acts: Vec<(Act, i64)> = smooth
+        .into_iter()
+        .cycle()
+        .take(30)
+        .chain(hole)
+        .chain(more.into_iter().cycle().take(60))
+        .map(|act| (act, 3))
+        .collect();
+    let trace = write(style, &acts);
+    let (quiet, loud) = (run(&trace, true), run(&trace, false));
+    assert_eq!(quiet.0, loud.0);
+    assert!(quiet.2 >= 80 && loud.2 == 0, "{} of 95", quiet.2);
 }

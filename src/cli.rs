@@ -89,7 +89,7 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     let mut shown = true;
     if !quiet {
         terminal::warn(&analysis, &config);
-        shown = terminal::summarise(&analysis, &written);
+        shown = terminal::summarise(&analysis, &config, &written);
     }
     let mut captures = analysis.captures.iter();
     let damaged = captures.any(|capture| !capture.errors.is_empty() || capture.is_repaired());

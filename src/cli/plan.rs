@@ -95,7 +95,7 @@ impl Plan {
         let captures = if args.concat { 1 } else { args.captures.len() };
         args.limits.apply(&mut config);
         config.memory_bytes = args.reading.memory_bytes_each(captures);
-        if args.out.is_none() && args.report.is_none() {
+        if args.out.is_none() && args.report.is_none() && args.quiet {
             // Nobody will see the pairs.
             config.pairs.top = config.pairs.top.min(1);
         }
@@ -174,7 +174,7 @@ fn warn_of_options_without_effect(args: &Args) {
         ("--svg", args.charts.svg),
         ("--chart-size", args.charts.chart_size != Size::default()),
         ("--chart-theme", args.charts.chart_theme != Theme::default()),
-        ("--fness-window", args.fness_window.is_some()),
+        ("--bin", args.bin != Config::default().bin_ns),
     ];
     for (option, is_given) in options {
         if is_given {

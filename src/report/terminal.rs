@@ -1,5 +1,6 @@
 //! The summary on the terminal; the only place that prints.
 
+mod pairs;
 pub mod path;
 mod warnings;
 
@@ -10,10 +11,12 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
+use terminal_size::{Width, terminal_size_of};
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Delivered, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
 use crate::decode::{Endpoint, Skip};
+use crate::metric;
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
@@ -127,13 +130,14 @@ pub fn complain(error: &anyhow::Error) {
 }
 
 /// Prints a line a capture, what went wrong, and the largest flows; whether that could be done.
-pub fn summarise(analysis: &Analysis, written: &[PathBuf]) -> bool {
+pub fn summarise(analysis: &Analysis, config: &Config, written: &[PathBuf]) -> bool {
     let mut text = String::new();
     for capture in &analysis.captures {
-        text.push_str(&capture_line(capture));
+        text.push_str(&capture_line(capture, config));
         text.push('\n');
     }
     text.push_str(&flow_table(analysis));
+    text.push_str(&pairs::pair_table(analysis));
     text.push_str(&written_line(written));
     print(&text)
 }
@@ -202,7 +206,7 @@ pub fn warn(analysis: &Analysis, config: &Config) {
     }
 }
 
-fn capture_line(capture: &CaptureAnalysis) -> String {
+fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
     let mut line = format!(
         "{}: {}, {} TCP",
         capture.name,
@@ -227,9 +231,12 @@ fn capture_line(capture: &CaptureAnalysis) -> String {
         let seconds = span.length_ns() as f64 / 1e9;
         let _ = write!(line, "; {seconds:.3} s");
         let bytes: u64 = capture.flows().map(|flow| flow.summary().ip_bytes).sum();
-        if let Some(bps) = crate::metric::rate_bps(bytes, span.length_ns()) {
+        if let Some(bps) = metric::rate_bps(bytes, span.length_ns()) {
             let _ = write!(line, ", {}", rate(bps));
         }
+    }
+    if let Some(share) = utilisation(capture, config) {
+        let _ = write!(line, ", utilisation {}", percent(share));
     }
     let flows = capture.flows().count();
     let _ = write!(
@@ -238,6 +245,9 @@ fn capture_line(capture: &CaptureAnalysis) -> String {
         counted(capture.connections_total, "connection"),
         counted(flows as u64, "flow")
     );
+    if let Some(jain) = capture.pairs.jain {
+        let _ = write!(line, "; Jain's index {jain:.3}");
+    }
     if capture.pairs.left_out > 0 && capture.pairs.paired.len() > 1 {
         let _ = write!(
             line,
@@ -247,6 +257,13 @@ fn capture_line(capture: &CaptureAnalysis) -> String {
         );
     }
     line
+}
+
+/// What all flows together delivered, of the link's capacity (METRICS.md N5), where that is known.
+fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<f64> {
+    let capacity_bps = config.capacity.as_ref()?.bps;
+    let goodput_bps = capture.delivered().and_then(Delivered::goodput_bps)?;
+    metric::utilisation(goodput_bps, capacity_bps)
 }
 
 /// What to say where no flow was found, as far as the packets tell why.
@@ -306,14 +323,17 @@ fn flow_table(analysis: &Analysis) -> String {
     }
     let texts = if several { 2 } else { 1 };
     let columns = header.len();
-    let rows = flows.into_iter().map(|(index, flow)| {
-        let mut cells = flow_cells(&flow);
-        if several {
-            cells.insert(0, (index + 1).to_string());
-        }
-        cells
-    });
-    flows_table(&header, rows.collect(), texts..columns - 1) + &not_shown(all)
+    let rows: Vec<Vec<String>> = flows
+        .into_iter()
+        .map(|(index, flow)| {
+            let mut cells = flow_cells(&flow);
+            if several {
+                cells.insert(0, (index + 1).to_string());
+            }
+            cells
+        })
+        .collect();
+    flows_table(&header, &rows, texts..columns - 1) + &not_shown(all)
 }
 
 /// That the table above has not all flows, where it has not.
@@ -332,25 +352,102 @@ pub(super) fn end(end: Endpoint) -> String {
     SocketAddr::new(end.ip(), end.port()).to_string()
 }
 
-/// Rows under a header; the `numbers` columns stand to the right.
-fn flows_table(header: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
+/// What a table can do without, in that order.
+const SPARED: [&str; 11] = [
+    "overhead",
+    "reord",
+    "share",
+    "data",
+    "packets",
+    "episodes (shared)",
+    "of the queue",
+    "time",
+    "over",
+    "rtx",
+    "quality",
+];
+
+/// Rows under a header; the `numbers` columns stand to the right. Where that is wider than the terminal, ends of flows
+/// stand below each other, and columns are left out.
+fn flows_table(header: &[&str], rows: &[Vec<String>], numbers: std::ops::Range<usize>) -> String {
+    let columns = header.iter().enumerate().map(|(index, &name)| {
+        let cells = rows.iter().map(|row| row[index].clone());
+        TableColumn {
+            name: name.to_owned(),
+            is_number: numbers.contains(&index),
+            cells: cells.collect(),
+        }
+    });
+    let whole: Vec<TableColumn> = columns.collect();
+    match width() {
+        Some(width) => fit(whole, width.into()),
+        None => draw(&whole),
+    }
+}
+
+/// The table in lines of no more than so many characters, as far as that can be had.
+fn fit(mut columns: Vec<TableColumn>, width: usize) -> String {
+    let fits = |text: &str| text.lines().all(|line| line.chars().count() <= width);
+    let mut text = draw(&columns);
+    if fits(&text) {
+        return text;
+    }
+    columns.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
+    for cell in columns.iter_mut().flat_map(|column| &mut column.cells) {
+        if !cell.contains('\n') {
+            *cell = cell.replace(" > ", " >\n");
+        }
+    }
+    text = draw(&columns);
+    let mut left_out = Vec::new();
+    for name in SPARED {
+        if fits(&text) {
+            break;
+        }
+        if let Some(place) = columns.iter().position(|column| column.name == name) {
+            columns.remove(place);
+            left_out.push(name);
+            text = draw(&columns);
+        }
+    }
+    if !left_out.is_empty() {
+        let _ = writeln!(text, "A wider terminal shows: {}.", left_out.join(", "));
+    }
+    text
+}
+
+struct TableColumn {
+    name: String,
+    is_number: bool,
+    cells: Vec<String>,
+}
+
+fn draw(columns: &[TableColumn]) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    if let Some(width) = std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok())
-    {
-        table.set_width(width);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(columns.iter().map(|column| &column.name));
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    for row in 0..rows {
+        table.add_row(columns.iter().map(|column| &column.cells[row]));
     }
-    table.set_header(header);
-    table.add_rows(rows);
-    for column in numbers {
-        if let Some(column) = table.column_mut(column) {
+    for (index, _) in columns
+        .iter()
+        .enumerate()
+        .filter(|(_, column)| column.is_number)
+    {
+        if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
     format!("{table}\n")
+}
+
+/// Characters in a line of the terminal, where there is one or `COLUMNS` tells.
+fn width() -> Option<u16> {
+    let told = std::env::var("COLUMNS").ok();
+    let told = told.and_then(|columns| columns.parse().ok());
+    told.or_else(|| terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns))
 }
 
 fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
@@ -362,14 +459,7 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
         summary.rtt.ns_mean(),
         summary.rtt.ns_max(),
     ) {
-        (Some(min), Some(mean), Some(max)) => {
-            format!(
-                "{}/{}/{} ms",
-                millis(min as f64),
-                millis(mean),
-                millis(max as f64)
-            )
-        }
+        (Some(min), Some(mean), Some(max)) => delays([min as f64, mean, max as f64]),
         _ => dash(),
     };
     vec![
@@ -435,13 +525,32 @@ fn engineering(mut value: f64, units: &[&str]) -> String {
 }
 
 pub(super) fn millis(ns: f64) -> String {
-    let ms = ns / 1e6;
-    let digits = if ms < 9.995 {
-        2
-    } else {
-        usize::from(ms < 99.95)
+    digits(ns / 1e6)
+}
+
+/// Three digits, with three behind the point at most; 0 only for nothing at all.
+fn digits(number: f64) -> String {
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = match number {
+        ..0.0995 => 3,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
     };
-    format!("{ms:.digits$}")
+    format!("{number:.digits$}")
+}
+
+/// Delays in ns, from the smallest to the largest, in the unit that suits the longest.
+pub(super) fn delays(ns: [f64; 3]) -> String {
+    let (unit, unit_ns) = if ns[2].max(-ns[0]) < 999_500.0 {
+        ("µs", 1e3)
+    } else {
+        ("ms", 1e6)
+    };
+    let [min, mean, max] = ns.map(|ns| digits(ns / unit_ns));
+    format!("{min}/{mean}/{max} {unit}")
 }
 
 /// `1 flow`, `2 flows`.
@@ -474,6 +583,18 @@ mod tests {
             (1_234_567, "1,234,567"),
         ] {
             assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn delays_have_the_unit_that_suits_the_largest() {
+        for (ns, text) in [
+            ([0.0, 400.0, 1000.0], "0/0.40/1.00 µs"),
+            ([12_345.0, 300_000.0, 999_000.0], "12.3/300/999 µs"),
+            ([3000.0, 80_000.0, 1_450_000.0], "0.003/0.080/1.45 ms"),
+            ([2.04e6, 12.34e6, 1234e6], "2.04/12.3/1234 ms"),
+        ] {
+            assert_eq!(delays(ns), text);
         }
     }
 

@@ -316,6 +316,29 @@ fn ports_are_kept_apart_from_ipv6_addresses() {
 }
 
 #[test]
+fn tables_fit_a_narrow_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    for (columns, more) in [(66, true), (80, true), (120, false)] {
+        let output = command(folder.path())
+            .env("COLUMNS", columns.to_string())
+            .arg(capture("two-flows-cubic-bbr.pcap.zst"))
+            .output();
+        let run = ended(output.unwrap());
+        let lines = run.stdout.lines().skip(1);
+        let widest = lines.map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= columns, "{}", run.stdout);
+        // Whole words, and what was left out.
+        assert!(
+            run.stdout.contains("[fd77::200:1]:47126 >"),
+            "{}",
+            run.stdout
+        );
+        let says_more = run.stdout.contains("A wider terminal shows: ");
+        assert_eq!(says_more, more, "{}", run.stdout);
+    }
+}
+
+#[test]
 fn quiet_prints_nothing() {
     let (_, run) = results(&[capture("drop-one.pcap")], &["--quiet"]);
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));

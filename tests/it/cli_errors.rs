@@ -260,10 +260,7 @@ fn what_is_done_for_nothing_is_said() {
             "is given twice, and so are its results",
         ),
         (&["--svg"], "--svg: has no effect without --out or --report"),
-        (
-            &["--fness-window", "1s+1s"],
-            "--fness-window: has no effect",
-        ),
+        (&["--bin", "1s"], "--bin: has no effect"),
     ] {
         let run = run(folder.path(), &[&[good.as_str()], more].concat());
         assert_eq!(run.status, 0, "{}", run.stderr);

@@ -50,6 +50,22 @@ fn the_first_example_prints_what_it_says() {
 }
 
 #[test]
+fn the_example_of_two_flows_prints_what_it_says() {
+    let text = readme();
+    let command = "$ ccanalyze testdata/captures/two-flows-cubic-bbr.pcap.zst --capacity 20Mbit\n";
+    let output = text.split(command).nth(1).unwrap();
+    let args = [
+        "testdata/captures/two-flows-cubic-bbr.pcap.zst",
+        "--capacity",
+        "20Mbit",
+    ];
+    let run = run(root(), &args);
+    assert_eq!(run.status, 0);
+    let said = run.stderr + &run.stdout;
+    assert_eq!(said, output.split("```").next().unwrap());
+}
+
+#[test]
 fn what_is_said_of_tables_of_points_and_lines_is_so() {
     let text = readme();
     let points = r#"goodput_bps = { column = "sum {cca}", unit = "Mbit" }"#;

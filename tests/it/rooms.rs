@@ -59,6 +59,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("base64", &["report/html"]),
     ("ab_glyph", &["report/chart"]),
     ("comfy_table", &["report/terminal"]),
+    ("terminal_size", &["report/terminal"]),
     ("clap", &["cli", "main"]),
     ("anyhow", &["cli", "report/terminal"]),
     ("ctrlc", &["cli"]),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{
-    FLOWS_SHOWN, counted, end, engineering, flows_table, grouped, millis, not_shown, print, rate,
+    FLOWS_SHOWN, counted, delays, end, engineering, flows_table, grouped, not_shown, print, rate,
     repairs, say, say_capture_error, volume, written_line,
 };
 use crate::path::{
@@ -285,8 +285,8 @@ fn table(hop: &Hop) -> String {
         "of the queue",
         "episodes (shared)",
     ];
-    let rows = flows.iter().map(|flow| cells(hop, flow)).collect();
-    flows_table(&header, rows, 2..header.len()) + &not_shown(all)
+    let rows: Vec<Vec<String>> = flows.iter().map(|flow| cells(hop, flow)).collect();
+    flows_table(&header, &rows, 2..header.len()) + &not_shown(all)
 }
 
 fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
@@ -297,12 +297,7 @@ fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
         flow.delay.ns_mean(),
         flow.delay.ns_max(),
     ) {
-        (Some(min), Some(mean), Some(max)) => format!(
-            "{}/{}/{} ms",
-            millis(min as f64),
-            millis(mean),
-            millis(max as f64)
-        ),
+        (Some(min), Some(mean), Some(max)) => delays([min as f64, mean, max as f64]),
         _ => dash(),
     };
     let way = &hop.ways[flow.heading as usize];

@@ -1,0 +1,76 @@
+//! Flows that compete, two by two, on the terminal.
+
+use super::{end, flows_table, percent, rate};
+use crate::analyze::{Analysis, CaptureAnalysis, Flow, Pair};
+use crate::metric;
+
+/// Pairs shown, those of six flows; more are a matrix, and a chart shows that better.
+const PAIRS_SHOWN: usize = 15;
+
+/// The pairs of flows that compete (METRICS.md N1), where they are not too many.
+pub(super) fn pair_table(analysis: &Analysis) -> String {
+    let several = analysis.captures.len() > 1;
+    let mut rows = Vec::new();
+    for (index, capture) in analysis.captures.iter().enumerate() {
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
+        let largest = largest_paired(capture, &flows);
+        let rivals = capture.pairs.pairs.iter().filter(|pair| {
+            [pair.a, pair.b]
+                .iter()
+                .all(|&place| flows[place].counts_beside(largest))
+                && flows[pair.a].connection_id != flows[pair.b].connection_id
+        });
+        for pair in rivals {
+            if rows.len() == PAIRS_SHOWN {
+                return String::new();
+            }
+            let mut cells = cells(&flows, pair);
+            if several {
+                cells.insert(0, (index + 1).to_string());
+            }
+            rows.push(cells);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut header = vec!["flows together", "rate", "share", "fness", "over"];
+    if several {
+        header.insert(0, "#");
+    }
+    let texts = if several { 2 } else { 1 };
+    flows_table(&header, &rows, texts..header.len())
+}
+
+/// Payload bytes of the largest flow that is compared.
+fn largest_paired(capture: &CaptureAnalysis, flows: &[Flow<'_>]) -> u64 {
+    let paired = capture.pairs.paired.iter();
+    let bytes = paired.map(|&place| flows[place].summary().payload_bytes);
+    bytes.max().unwrap_or(0)
+}
+
+fn cells(flows: &[Flow<'_>], pair: &Pair) -> Vec<String> {
+    let name = |place: usize| {
+        let (src, dst) = flows[place].ends();
+        format!("{} > {}", end(src), end(dst))
+    };
+    let span_ns = pair.end.since(pair.start);
+    let rate = |bytes| metric::rate_bps(bytes, span_ns).map_or_else(|| "-".to_owned(), rate);
+    let share = |bytes: u64| {
+        let all = pair.bytes_a + pair.bytes_b;
+        if all == 0 {
+            "-".to_owned()
+        } else {
+            percent(bytes as f64 / all as f64)
+        }
+    };
+    let both = |a: String, b: String| format!("{a}\n{b}");
+    vec![
+        both(name(pair.a), name(pair.b)),
+        both(rate(pair.bytes_a), rate(pair.bytes_b)),
+        both(share(pair.bytes_a), share(pair.bytes_b)),
+        pair.fness
+            .map_or_else(|| "-".to_owned(), |fness| format!("{fness:+.3}")),
+        format!("{:.3} s", span_ns as f64 / 1e9),
+    ]
+}

@@ -73,14 +73,18 @@ impl Dispersion<'_> {
 
     /// Logarithms of the rates in bit/s.
     fn logs(&self, steps: &[Step]) -> Vec<f64> {
-        let log = |step: &Step| {
+        let told_ns = TICKS_MIN.saturating_mul(tick_ns(steps)).max(1);
+        let log = |(index, step): (usize, &Step)| {
+            // Quicker than all others, by nobody knows how much: no two agree.
+            if step.ns < told_ns {
+                return UNTOLD + index as f64;
+            }
             let bytes = f64::from(step.bytes);
             let packets = (bytes / self.packet_bytes).max(1.0);
             let bits = 8e9 * (bytes + packets * self.header_bytes);
-            // Stamps may be too coarse to tell two apart.
-            (bits / f64::from(step.ns.max(1))).ln()
+            (bits / f64::from(step.ns)).ln()
         };
-        steps.iter().map(log).collect()
+        steps.iter().enumerate().map(log).collect()
     }
 
     /// Logarithm of what the flow was delivered for a second, in bits of IP packets.
@@ -100,6 +104,17 @@ impl Dispersion<'_> {
         let paces = Rates::new(paces.collect(), ACKS_HALF_WIDTH);
         paces.share() > OWN_PACE * acks.share()
     }
+}
+
+/// The tick of a clock that stamped two packets alike, as the power of ten that all steps are multiples of; 0 where no
+/// two are alike.
+fn tick_ns(steps: &[Step]) -> u32 {
+    if steps.iter().all(|step| step.ns > 0) {
+        return 0;
+    }
+    let ticks = (0..=9).rev().map(|digits| 10_u32.pow(digits));
+    let mut ticks = ticks.filter(|&tick| steps.iter().all(|step| step.ns.is_multiple_of(tick)));
+    ticks.next().unwrap_or(1)
 }
 
 /// Logarithms of rates, and where many of them agree.
@@ -243,6 +258,10 @@ pub fn is_interleaved(bps: f64, link_bps: f64) -> bool {
     (1.5..TIMES_MAX).contains(&times) && (times - times.round()).abs() < SAME * times
 }
 
+/// Ticks of the clock from which on a step tells a rate.
+const TICKS_MIN: u32 = 4;
+/// Logarithm above that of any rate.
+const UNTOLD: f64 = 1000.0;
 /// Steps from which on they are believed, those of data and those of ACKs each by themselves.
 pub const STEPS_MIN: usize = 32;
 /// Half the width of a mode of data packets, as a difference of logarithms: 3 %.
@@ -327,6 +346,27 @@ mod tests {
                 .map(|&log| rates.within(log, half_width));
             assert_eq!(rates.near_each(half_width), within.collect::<Vec<_>>());
         }
+    }
+
+    /// Packets of 1.2 ms, stamped by a clock that is read in steps of so many ns.
+    fn stamped(tick_ns: u32) -> Vec<Step> {
+        let stamp = |packet: u32| packet * PACKET.ns / tick_ns * tick_ns;
+        let steps = (0..200).map(|packet| Step {
+            ns: stamp(packet + 1) - stamp(packet),
+            ..PACKET
+        });
+        steps.collect()
+    }
+
+    #[test]
+    fn clocks_that_stamp_packets_alike_tell_no_rate_by_their_ticks() {
+        let steps = stamped(10_000_000);
+        assert!(steps.iter().any(|step| step.ns == 0));
+        assert_eq!(shown(&steps, &steps).link_bps(), None);
+        // Fine enough, though some packets come at once.
+        let mut steps = stamped(100_000);
+        steps.extend([Step { ns: 0, ..PACKET }; 10]);
+        assert!(is_10_mbit(shown(&steps, &steps).link_bps()));
     }
 
     #[test]

@@ -158,7 +158,12 @@ const BYTES: &[(&str, f64)] = &[
 pub(super) enum Scale {
     Linear,
     Log,
+    /// A log scale beside a place of its own for 0, which such a scale has not.
+    ZeroAndLog,
 }
+
+/// The part of an axis between 0 and where a log scale begins.
+const ZERO: f64 = 0.08;
 
 /// One axis, in the base unit of its quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -296,11 +301,38 @@ impl Axis {
         }
     }
 
+    /// [`for_delays`](Self::for_delays), of values of which some are 0; `least` is the smallest of the others.
+    pub(super) fn for_delays_and_zero(
+        quantity: Quantity,
+        least: f64,
+        max: f64,
+        ticks_max: usize,
+    ) -> Self {
+        if max / least <= 50.0 {
+            return Self::linear(quantity, 0.0, max, ticks_max);
+        }
+        let mut axis = Self::log(quantity, least, max);
+        axis.scale = Scale::ZeroAndLog;
+        axis.ticks.insert(0, (0.0, "0".to_owned()));
+        axis
+    }
+
+    pub(super) fn is_log(&self) -> bool {
+        self.scale != Scale::Linear
+    }
+
+    /// How far up a log scale a value lies, from 0 to 1.
+    fn decades(&self, value: f64) -> f64 {
+        (value.max(self.min) / self.min).log10() / (self.max / self.min).log10()
+    }
+
     /// Where a value lies between the axis' ends, from 0 to 1; clamped.
     pub(super) fn share(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.min) / (self.max - self.min),
-            Scale::Log => (value.max(self.min) / self.min).log10() / (self.max / self.min).log10(),
+            Scale::Log => self.decades(value),
+            Scale::ZeroAndLog if value > 0.0 => ZERO + (1.0 - ZERO) * self.decades(value),
+            Scale::ZeroAndLog => 0.0,
         };
         share.clamp(0.0, 1.0)
     }
@@ -465,6 +497,18 @@ mod tests {
             Axis::tight(Quantity::TIME, 0.0, 3600.0, 8).title,
             "Time since the first packet (s)"
         );
+    }
+
+    #[test]
+    fn nothing_has_a_place_of_its_own_beside_a_log_scale() {
+        let axis = Axis::for_delays_and_zero(Quantity::RTT, 1e-3, 1.0, 8);
+        assert!(axis.share(0.0) < 1e-9);
+        assert_eq!(axis.ticks[0], (0.0, "0".to_owned()));
+        assert!((axis.share(1e-3) - ZERO).abs() < 1e-9);
+        assert!((axis.share(1.0) - 1.0).abs() < 1e-9);
+        // Whole seconds: 0 and 1.
+        let near = Axis::for_delays_and_zero(Quantity::RTT, 1.0, 1.0, 8);
+        assert_eq!((near.scale, near.min), (Scale::Linear, 0.0));
     }
 
     #[test]

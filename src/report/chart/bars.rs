@@ -8,6 +8,7 @@ use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
 use super::label::{count, shorten};
 use super::palette::{Colour, Marker};
+use super::plot::joined;
 use super::style::Style;
 
 /// Bars in one chart.
@@ -65,6 +66,8 @@ impl Rows {
             }
         }
         found.sort_by_key(|&(payload, scene, rank, _)| (std::cmp::Reverse(payload), scene, rank));
+        let all: usize = scenes.iter().map(|scene| scene.flows.len()).sum();
+        let without = all - found.len();
         let large = found.len().saturating_sub(BARS_MAX);
         found.truncate(BARS_MAX);
         let n = found.len();
@@ -87,7 +90,7 @@ impl Rows {
         let small = scenes.iter().map(|scene| scene.small.len()).sum();
         Self {
             groups: groups.into_iter().map(|(_, group)| group).collect(),
-            note: left_out(large, small),
+            note: joined(&[left_out(large, small), without_any(without)]),
             n,
         }
     }
@@ -109,6 +112,15 @@ impl Rows {
         } else {
             format!("{n} · {}", self.note)
         }
+    }
+}
+
+/// That some flows have no such value, as one that is never acknowledged has no goodput.
+fn without_any(flows: usize) -> String {
+    match flows {
+        0 => String::new(),
+        1 => "1 flow has none".to_owned(),
+        flows => format!("{flows} flows have none"),
     }
 }
 
@@ -180,13 +192,22 @@ pub(super) fn rtt(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
         };
         Bar {
             name: flow.name.to_string(),
-            range: (min.max(1e-9), max),
+            range: (min, max),
             mean: Some(mean),
             text,
         }
     });
     let (min, max) = rows.extent()?;
-    let x = Axis::for_delays(Quantity::RTT, min, max, ticks(style));
+    let x = if min > 0.0 {
+        Axis::for_delays(Quantity::RTT, min, max, ticks(style))
+    } else {
+        let ends = rows
+            .bars()
+            .flat_map(|bar| [bar.range.0, bar.mean.unwrap_or(0.0), bar.range.1]);
+        let least = ends.filter(|&value| value > 0.0).reduce(f64::min);
+        let (least, max) = (least.unwrap_or(1e-9), max.max(1e-9));
+        Axis::for_delays_and_zero(Quantity::RTT, least, max, ticks(style))
+    };
     let legend = [
         (Swatch::Bar(RANGE), "smallest to largest".to_owned()),
         (

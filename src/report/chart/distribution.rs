@@ -146,9 +146,8 @@ impl Distributions {
             Axis::log(self.quantity, min, max)
         } else if min > 0.0 {
             Axis::for_delays(self.quantity, min, max, ticks)
-        } else if max / min.max(1e-9) > 50.0 && self.quantity.is_delay() {
-            // A delay of nothing stands at the left rim, at a nanosecond.
-            Axis::for_delays(self.quantity, 1e-9_f64.max(self.smallest()?), max, ticks)
+        } else if min == 0.0 && max > 0.0 && self.quantity.is_delay() {
+            Axis::for_delays_and_zero(self.quantity, self.least_above_0()?, max, ticks)
         } else {
             Axis::tight(self.quantity, min, max, ticks)
         };
@@ -163,7 +162,7 @@ impl Distributions {
     }
 
     /// The smallest value above 0.
-    fn smallest(&self) -> Option<f64> {
+    fn least_above_0(&self) -> Option<f64> {
         let all = self.panels.iter().flat_map(|(_, panel)| panel);
         let steps = all.flat_map(|of| &of.steps);
         steps

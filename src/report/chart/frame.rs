@@ -1,6 +1,6 @@
 //! What surrounds the data: title, legend, axes.
 
-use super::axis::{Axis, Scale};
+use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Type};
 use super::font::text_width;
 use super::label::{shorten, wrap};
@@ -295,7 +295,7 @@ impl Axis {
         let decades: Vec<(f64, &str)> = all
             .iter()
             .copied()
-            .filter(|&(_, text)| self.scale == Scale::Log && decade(text))
+            .filter(|&(_, text)| self.is_log() && (decade(text) || text == "0"))
             .collect();
         let source = if decades.len() > 1 { &decades } else { all };
         (1..=source.len().max(1))

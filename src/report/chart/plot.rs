@@ -219,6 +219,16 @@ impl Plot {
         ))
     }
 
+    /// The smallest of all values and ends of ranges that are above 0.
+    fn least_above_0(&self) -> Option<f64> {
+        let samples = self.lines.iter().flat_map(|line| &line.samples);
+        let values = samples.flat_map(|sample| {
+            let (low, high) = sample.range.unwrap_or((sample.value, sample.value));
+            [low, sample.value, high]
+        });
+        values.filter(|&value| value > 0.0).reduce(f64::min)
+    }
+
     fn axis(&self, ticks_max: usize) -> Axis {
         let (min, max) = self.extent;
         match self.scale {
@@ -226,10 +236,13 @@ impl Plot {
                 let reference = self.reference.as_ref().map_or(0.0, |&(value, _)| value);
                 Axis::linear(quantity, min.min(0.0), max.max(reference), ticks_max)
             }
-            // Nothing is quicker than a nanosecond, and a log scale has no 0.
-            PlotScale::Delays(quantity) => {
-                Axis::for_delays(quantity, min.max(1e-9), max, ticks_max)
+            // Clocks that disagree make delays below 0.
+            PlotScale::Delays(quantity) if min < 0.0 => Axis::linear(quantity, min, max, ticks_max),
+            PlotScale::Delays(quantity) if min == 0.0 => {
+                let least = self.least_above_0().unwrap_or(max);
+                Axis::for_delays_and_zero(quantity, least, max, ticks_max)
             }
+            PlotScale::Delays(quantity) => Axis::for_delays(quantity, min, max, ticks_max),
             PlotScale::Full(quantity) => Axis::linear(quantity, min, max, ticks_max),
         }
     }

@@ -244,6 +244,10 @@ impl HalfFlow {
         let first_ack = self.una.is_none();
         self.una = Some(ack);
         self.strays.forget_ack();
+        if self.last_timer.is_some() {
+            let tsval = segment.timestamps.map(|ts| ts.value);
+            self.emissions.note_answer(tsval);
+        }
         if newly > 0 || first_ack {
             sink.acked(
                 dir,

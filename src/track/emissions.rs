@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 
+use super::rtt::later;
 use crate::event::Verdict;
 use crate::time::CaptureTime;
 
@@ -93,6 +94,8 @@ struct Skips {
     is_early: bool,
     /// One of both: asked for with every packet.
     is_pending: bool,
+    /// `TSecr` of the last packet that was taken for a timer's, and `TSval` of the first ACK after it that made progress.
+    timer: Option<(u32, Option<u32>)>,
     /// Packets that repeated bytes if they do, and what they are then.
     early: Vec<(i64, i64, Verdict)>,
 }
@@ -296,6 +299,37 @@ impl Emissions {
         self.0.get_or_insert_default().on_timeout();
     }
 
+    /// There was no timeout.
+    pub(super) fn forget_timeout(&mut self) {
+        if let Some(skips) = &mut self.0 {
+            skips.all_lost = false;
+        }
+    }
+
+    /// A packet passed that was taken for a timer's, with this `TSecr`.
+    pub(super) fn note_timer(&mut self, echo: Option<u32>) {
+        if let Some(skips) = &mut self.0 {
+            skips.timer = echo.map(|echo| (echo, None));
+        }
+    }
+
+    /// An ACK with this `TSval` made progress.
+    pub(super) fn note_answer(&mut self, tsval: Option<u32>) {
+        if let Some(skips) = &mut self.0
+            && let Some((_, answer @ None)) = &mut skips.timer
+        {
+            *answer = tsval;
+        }
+    }
+
+    /// Whether a packet with this `TSecr` was sent before its sender had got any ACK since the timer's.
+    pub(super) fn is_unheard(&self, echo: Option<u32>) -> bool {
+        let timer = self.0.as_ref().and_then(|skips| skips.timer);
+        timer.is_some_and(|(before, answer)| {
+            echo == Some(before) && answer.is_some_and(|answer| later(answer, before))
+        })
+    }
+
     /// An ACK passed; `all_acked` when it covers all that was seen.
     pub(super) fn on_ack(&mut self, all_acked: bool) {
         if let Some(skips) = &mut self.0 {
@@ -454,7 +488,9 @@ impl Skips {
 
     fn on_ack(&mut self, all_acked: bool) {
         if all_acked && self.unseen_new.is_empty() {
+            // Nothing is left of what a timeout gave up, either.
             self.waiting.clear();
+            self.all_lost = false;
         }
     }
 }

@@ -1,5 +1,7 @@
 //! One direction of a connection, as its data's sender.
 
+use std::num::NonZeroI64;
+
 use thin_vec::ThinVec;
 
 use super::copies::{Copy, Superseded, sent_of};
@@ -43,6 +45,8 @@ pub(super) struct HalfFlow {
     pub(super) fresh: ThinVec<StreamRange>,
     /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
+    /// A packet that repeats bytes was seen.
+    pub(super) has_repeated: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
     pub(super) una: Option<i64>,
     /// Offset of the FIN: just after the last payload byte.
@@ -56,6 +60,8 @@ pub(super) struct HalfFlow {
     pub(super) packets: u64,
     pub(super) last_packet_at: Option<CaptureTime>,
     pub(super) last_data_at: Option<CaptureTime>,
+    /// When the peer's last packet before the data that is judged passed.
+    pub(super) heard_at: Option<CaptureTime>,
     /// When the cumulative ACK last moved.
     pub(super) progress_at: Option<CaptureTime>,
     /// Latest transmission among all bytes that the cumulative ACK has passed: what was sent
@@ -78,8 +84,8 @@ pub(super) struct HalfFlow {
     pub(super) recovery_until: Option<i64>,
     /// Repair after a timeout goes on until this offset is acknowledged.
     pub(super) timeout_until: Option<i64>,
-    /// The cumulative ACK when the last tail probe was seen.
-    pub(super) probed_at_una: Option<i64>,
+    /// The cumulative ACK when the last tail probe was seen, and one: in the room of a number.
+    pub(super) probed_at_una: Option<NonZeroI64>,
     /// What skipped ids tell of packets that never came here.
     pub(super) emissions: Emissions,
     /// The peer has sent something since this sender's last packet: an ACK may be under way.
@@ -213,6 +219,7 @@ impl HalfFlow {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
             Class::Retransmission => {
+                self.has_repeated = true;
                 if taken.unique_len > 0 && start < self.high {
                     self.emissions.on_repeat();
                 }
@@ -253,6 +260,9 @@ impl HalfFlow {
         if start == self.high && skips && self.recovery_until.is_none() && !self.owes_ack {
             self.ids.doubt();
         }
+        if start == self.high {
+            self.doubt_timeout(dir, segment.at, sink);
+        }
         if start > self.high {
             let mss = i64::from(self.packet_payload());
             let left_out = (start - self.high + mss - 1) / mss;
@@ -267,7 +277,9 @@ impl HalfFlow {
         // second one before any ACK and any further timer shows that there was none. Ids skipped in the
         // pause were taken by others then, and older ones by repeats that were lost. While none are open
         // there is nothing to tell apart.
-        let no_ack_since = self.una.is_some() && self.progress_at < self.last_data_at;
+        let echo = segment.timestamps.map(|ts| ts.echo);
+        let no_ack_since = self.una.is_some() && self.progress_at < self.last_data_at
+            || self.emissions.is_unheard(echo);
         if let Some(skipped) = self
             .last_timer
             .filter(|_| no_ack_since && start == self.high && !self.emissions.is_idle())
@@ -314,6 +326,9 @@ impl HalfFlow {
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.last_timer = is_timer.then_some(pause);
+        if is_timer {
+            self.emissions.note_timer(echo);
+        }
         self.tail_repair = repeats;
         self.note_higher(segment, end, repeats);
         self.high = end;

@@ -89,6 +89,18 @@ impl HalfFlow {
         }
     }
 
+    /// The repeat that passed at `at` was no timer's.
+    pub(super) fn forget_timeout_of(&mut self, at: CaptureTime) {
+        if let Some(repair) = self
+            .limits
+            .repair
+            .as_mut()
+            .filter(|repair| repair.start == at)
+        {
+            repair.timeout = false;
+        }
+    }
+
     /// What passed at `at` was no retransmission: a repair that began with it is none.
     pub(super) fn forget_repair(&mut self, at: CaptureTime) {
         if self.limits.repair.is_some_and(|repair| repair.start == at) {

@@ -64,6 +64,7 @@ impl HalfFlow {
         segment.payload_len > 1
             && self.steady
             && self.window != Some(0)
+            && self.timeout_until.is_none()
             && (self.emissions.is_idle()
                 || self.last_timer.is_none() && !self.emissions.may_repeat())
             && self

@@ -16,7 +16,9 @@ impl HalfFlow {
     /// Data packets lost upstream, by skipped ids: those that the receiver got all the same were
     /// lost by the capture.
     pub(super) fn skipped_packets(&self) -> u64 {
-        if !self.ids.counts() {
+        // A sender repeats what was lost: where it never did, others took the ids.
+        let is_whole = !self.has_repeated && self.holes.first_within(0, self.high.max(1)).is_none();
+        if !self.ids.counts() || is_whole {
             return 0;
         }
         let packet = u64::from(self.packet_payload());

@@ -77,7 +77,9 @@ impl HalfFlow {
             rtt: None,
             in_flight_bytes: arrival.in_flight_bytes,
         });
-        if verdict.class != Class::Duplicate {
+        // A probe of a byte that was sent is no copy that could be judged again.
+        let probes = matches!(verdict.class, Class::KeepAlive | Class::WindowProbe);
+        if verdict.class != Class::Duplicate && !(probes && arrival.unique_len == 0) {
             let end = offset + i64::from(segment.payload_len);
             for index in self.in_flight.overlapping(offset, end) {
                 if let Some(sent) = self.in_flight.get_mut(index)

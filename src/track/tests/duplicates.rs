@@ -102,3 +102,20 @@ fn a_frame_and_the_packets_it_is_cut_into_are_the_same() {
          102 duplicate 0..2000 ip_id",
     );
 }
+
+#[test]
+fn nothing_holds_a_copy_up_for_as_long_as_a_timer_takes() {
+    // A round trip of half a second, and senders whose timers are shorter.
+    let class = |at: u32| {
+        let trace = format!(
+            "0 A>B syn
+             480 B>A syn ack 0
+             490 A>B ack 0
+             500 A>B data 0..1000
+             {at} A>B data 0..1000"
+        );
+        play(&trace).rows[1].verdict.class
+    };
+    assert_eq!(class(600), Class::Duplicate);
+    assert_eq!(class(800), Class::Retransmission);
+}

@@ -74,11 +74,10 @@ fn run(trace: &str, quiet: bool) -> (Vec<String>, String, u64) {
     connection.finish(&mut log);
     let taken = connection.quiet;
     (connection.quiet, connection.loud) = (0, false);
-    // Found out only when it is asked for.
-    connection
-        .halves
-        .iter_mut()
-        .for_each(|half| half.calm = false);
+    // Found out only when it is asked for, and said only where it is of interest.
+    for half in &mut connection.halves {
+        (half.calm, half.heard_at) = (false, None);
+    }
     (log.0, format!("{connection:?}"), taken)
 }
 

@@ -585,3 +585,61 @@ fn what_a_receiver_took_back_is_needed_again() {
         .collect();
     assert_eq!(in_flight[3..], [Some(1000), Some(2000), Some(1000)]);
 }
+
+/// A repeat that comes so late that a timer may have run out.
+const LATE: &str = "100 A>B data 0..1000
+     101 A>B data 1000..2000
+     102 A>B data 2000..3000
+     121 B>A ack 0 sack 1000..2000
+     122 B>A ack 0 sack 1000..3000
+     380 A>B data 0..1000";
+
+#[test]
+fn new_data_in_one_burst_with_a_repeat_shows_that_no_timer_ran_out() {
+    let reason = |behind: &str| {
+        let rows = play(&opened(&format!("{LATE}\n{behind}"))).rows;
+        rows[3].verdict.reason
+    };
+    // RFC 5681 section 3.1: a timer leaves a window of one packet.
+    assert_eq!(reason("380 A>B data 3000..4000"), Some(Reason::Fast));
+    assert_eq!(reason("410 A>B data 3000..4000"), Some(Reason::Timeout));
+    // An ACK may have opened the window again.
+    let asked = "380 B>A ack 0 sack 1000..3000\n380 A>B data 3000..4000";
+    assert_eq!(reason(asked), Some(Reason::Timeout));
+}
+
+#[test]
+fn nobody_asked_for_what_is_repeated_once_more_without_an_ack() {
+    // An old timer repeats two packets at once; the SACK block is older than their last copies.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         122 B>A ack 0 sack 2000..3000
+         132 A>B data 0..1000
+         132 A>B data 1000..2000
+         632 A>B data 0..1000
+         632 A>B data 1000..2000
+         1632 A>B data 0..1000
+         1632 A>B data 1000..2000",
+    );
+    let rows = play(&trace).rows;
+    let reasons = rows[7..].iter().map(|row| row.verdict.reason);
+    assert!(reasons.eq([Some(Reason::Timeout); 2]), "{rows:#?}");
+}
+
+#[test]
+fn what_shows_a_repeat_to_be_unneeded_does_not_change_the_keep_alive_behind_it() {
+    let trace = opened(
+        "80 A>B data 0..1000
+         100 B>A ack 1000 id 5
+         110 A>B data 1000..2000
+         400 A>B data 1000..2000
+         416 B>A ack 2000 id 6
+         5000 A>B data 1999..2000
+         5020 B>A ack 2000 id 7",
+    );
+    let rows = play(&trace).rows;
+    assert_eq!(rows[2].verdict.reason, Some(Reason::Unneeded));
+    assert_eq!(rows[3].verdict.class, Class::KeepAlive);
+}

@@ -139,8 +139,8 @@ fn where_sack_was_agreed_a_copy_of_an_ack_shows_no_hole() {
     assert_eq!(samples, 3);
 }
 
-/// Eight packets came with ids that count by one, then ids are skipped. As many as this sender may
-/// have lost count as lost (METRICS.md X3); more than twice what came were taken by others.
+/// Ten packets came with ids that count by one, of which one was lost and repeated after more ids were skipped. As many
+/// as this sender may have lost count as lost (METRICS.md X3); more than twice what came were taken by others.
 #[test]
 fn ids_skipped_by_far_more_than_what_came_are_no_losses() {
     let after = |id: u32| {
@@ -150,15 +150,37 @@ fn ids_skipped_by_far_more_than_what_came_are_no_losses() {
         });
         let rest = [
             "120 B>A ack 8000".to_owned(),
-            format!("140 A>B data 8000..9000 id {id}"),
-            "160 B>A ack 9000".to_owned(),
+            "140 A>B data 9000..10000 id 11".to_owned(),
+            "160 B>A ack 8000 sack 9000..10000".to_owned(),
+            format!("170 A>B data 8000..9000 id {id}"),
+            "190 B>A ack 10000".to_owned(),
         ];
         let trace: Vec<String> = first.chain(rest).collect();
         play(&opened(&trace.join("\n"))).state.skipped_packets
     };
-    assert_eq!(after(10), 0);
-    assert_eq!(after(10 + 18), 18);
-    assert_eq!(after(10 + 19), 0);
+    assert_eq!(after(12), 1);
+    assert_eq!(after(12 + 19), 20);
+    assert_eq!(after(12 + 20), 0);
+}
+
+#[test]
+fn ids_skipped_where_nothing_was_repeated_are_no_losses() {
+    // All arrived, and what is lost is repeated: others took ids 6 to 8.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         103 A>B data 3000..4000 id 5
+         123 B>A ack 4000
+         140 A>B data 4000..5000 id 9
+         160 B>A ack 5000",
+    );
+    assert_eq!(play(&trace).state.skipped_packets, 0);
+    // Here the repeat may still come.
+    let missing = trace
+        .replace("4000..5000", "5000..6000")
+        .replace("ack 5000", "ack 4000");
+    assert_eq!(play(&missing).state.skipped_packets, 3);
 }
 
 #[test]

@@ -378,3 +378,27 @@ fn a_probe_of_a_short_last_segment_counts_as_one_packet() {
     );
     assert_eq!(seen.state.skipped_packets, 3);
 }
+
+#[test]
+fn what_is_sent_before_any_ack_of_a_timers_packet_is_new_by_what_it_echoes() {
+    // Others took ids 6 to 9 in a pause. What was sent next echoes what came before the ACK at 260.
+    let next = |echo: u32, at: u32| {
+        format!(
+            "100 A>B data 0..1000 id 2 ts 100/30
+             101 A>B data 1000..2000 id 3 ts 101/30
+             102 A>B data 2000..3000 id 4 ts 102/30
+             122 B>A ack 3000 ts 122/102
+             140 A>B data 3000..4000 id 5 ts 140/122
+             160 B>A ack 4000 ts 160/140
+             240 A>B data 4000..5000 id 10 ts 240/160
+             260 B>A ack 5000 ts 260/240
+             {at} A>B data 5000..6000 id 11 ts {at}/{echo}"
+        )
+    };
+    let classes = |trace: &str| {
+        let rows = play(&opened(trace)).rows;
+        [rows[4].verdict.class, rows[5].verdict.class]
+    };
+    assert_eq!(classes(&next(160, 262)), [Class::New; 2]);
+    assert_eq!(classes(&next(260, 271)), [Class::Retransmission; 2]);
+}

@@ -295,6 +295,7 @@ impl Connection {
             flags.has(TcpFlags::FIN),
         ) > 0;
         if segment.payload_len > 0 {
+            sender.heard_at = peer.last_packet_at;
             if !sender.continues(segment) {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender.upstream.lower(peer.downstream.min_ns());

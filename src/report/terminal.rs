@@ -13,7 +13,7 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use terminal_size::{Width, terminal_size_of};
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Delivered, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
 use crate::decode::{Endpoint, Skip};
 use crate::metric;
@@ -262,8 +262,7 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
 /// What all flows together delivered, of the link's capacity (METRICS.md N5), where that is known.
 fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<f64> {
     let capacity_bps = config.capacity.as_ref()?.bps;
-    let goodput_bps = capture.delivered().and_then(Delivered::goodput_bps)?;
-    metric::utilisation(goodput_bps, capacity_bps)
+    metric::utilisation(capture.goodput_bps()?, capacity_bps)
 }
 
 /// What to say where no flow was found, as far as the packets tell why.

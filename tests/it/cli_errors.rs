@@ -261,6 +261,10 @@ fn what_is_done_for_nothing_is_said() {
         ),
         (&["--svg"], "--svg: has no effect without --out or --report"),
         (&["--bin", "1s"], "--bin: has no effect"),
+        (
+            &["--bin", "1s", "--out", "r.csv"],
+            "lasts 522 ms, less than two bins: charts over time show more with --bin 10ms",
+        ),
     ] {
         let run = run(folder.path(), &[&[good.as_str()], more].concat());
         assert_eq!(run.status, 0, "{}", run.stderr);

@@ -3,7 +3,7 @@
 use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
 use crate::capture::{FileFacts, TimeResolution};
 
-use super::{counted, grouped, rate, volume};
+use super::{counted, grouped, millis, rate, volume};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -87,6 +87,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(signs(&capture.quality()));
     said.extend(dates(capture));
     said.extend(coarse(capture));
+    said.extend(short(capture, config));
     said.extend(window_behind(capture));
     said.extend(
         config
@@ -128,7 +129,7 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
         (
             quality.unseen_bytes,
             format!(
-                "receivers acknowledged {} that the capture never saw: it missed packets, so counts of packets, bytes and losses are too low, goodput is right",
+                "receivers acknowledged {} that the capture never saw: it missed packets, so counts of packets, bytes and losses are too low; goodput counts what was acknowledged, from the first data seen on",
                 volume(quality.unseen_bytes)
             ),
         ),
@@ -195,6 +196,27 @@ fn coarse(capture: &CaptureAnalysis) -> Option<String> {
             grouped(shortest_ns as u64)
         )
     })
+}
+
+/// Whether a capture is too short for charts over time.
+fn short(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
+    let span_ns = capture.span?.length_ns();
+    let is_short = config.time_sequence && span_ns > 0 && span_ns < 2 * config.bin_ns;
+    if !is_short || capture.flows().next().is_none() {
+        return None;
+    }
+    // Fifty of them or a few more.
+    let bin_ns = [1, 2, 5, 10].map(|factor| factor * 10_i64.pow((span_ns / 50).max(1).ilog10()));
+    let bin_ns = bin_ns.into_iter().rev().find(|bin| bin * 50 <= span_ns);
+    let bin = match bin_ns.unwrap_or(1) {
+        ns if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
+        ns if ns % 1000 == 0 => format!("{}us", ns / 1000),
+        ns => format!("{ns}ns"),
+    };
+    Some(format!(
+        "lasts {} ms, less than two bins: charts over time show more with --bin {bin}",
+        millis(span_ns as f64)
+    ))
 }
 
 /// Whether flows were to be compared when both of them had ended: only `--fness-window` can ask

@@ -63,6 +63,18 @@ pub(super) struct Gap {
 #[derive(Debug, Default)]
 pub(super) struct Emissions(Option<Box<Skips>>);
 
+/// A packet that was taken for a timer's repeat of a lost tail.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timer {
+    /// Its `TSecr`.
+    pub(super) echo: Option<u32>,
+    /// `TSval` of the first ACK after it that made progress.
+    pub(super) answer: Option<u32>,
+    /// More ids were skipped before it than timers can have taken: others were lost with the first copy, and are repeated
+    /// as soon as it is acknowledged.
+    pub(super) surplus: bool,
+}
+
 #[derive(Debug, Default)]
 struct Skips {
     /// Skipped ids that the sender did not yet know to be lost, lowest first.
@@ -94,8 +106,8 @@ struct Skips {
     is_early: bool,
     /// One of both: asked for with every packet.
     is_pending: bool,
-    /// `TSecr` of the last packet that was taken for a timer's, and `TSval` of the first ACK after it that made progress.
-    timer: Option<(u32, Option<u32>)>,
+    /// The last packet that was taken for a timer's.
+    timer: Timer,
     /// Packets that repeated bytes if they do, and what they are then.
     early: Vec<(i64, i64, Verdict)>,
 }
@@ -306,28 +318,38 @@ impl Emissions {
         }
     }
 
-    /// A packet passed that was taken for a timer's, with this `TSecr`.
-    pub(super) fn note_timer(&mut self, echo: Option<u32>) {
+    /// A packet passed that was taken for a timer's.
+    pub(super) fn note_timer(&mut self, timer: Timer) {
         if let Some(skips) = &mut self.0 {
-            skips.timer = echo.map(|echo| (echo, None));
+            skips.timer = timer;
         }
     }
 
     /// An ACK with this `TSval` made progress.
     pub(super) fn note_answer(&mut self, tsval: Option<u32>) {
         if let Some(skips) = &mut self.0
-            && let Some((_, answer @ None)) = &mut skips.timer
+            && skips.timer.answer.is_none()
         {
-            *answer = tsval;
+            skips.timer.answer = tsval;
         }
     }
 
     /// Whether a packet with this `TSecr` was sent before its sender had got any ACK since the timer's.
     pub(super) fn is_unheard(&self, echo: Option<u32>) -> bool {
-        let timer = self.0.as_ref().and_then(|skips| skips.timer);
-        timer.is_some_and(|(before, answer)| {
-            echo == Some(before) && answer.is_some_and(|answer| later(answer, before))
+        self.0.as_ref().is_some_and(|skips| {
+            let Timer {
+                echo: before,
+                answer,
+                ..
+            } = skips.timer;
+            let unheard = |(before, answer)| later(answer, before);
+            echo == before && before.zip(answer).is_some_and(unheard)
         })
+    }
+
+    /// Whether more ids were skipped before the timer's packet than timers can have taken.
+    pub(super) fn has_surplus(&self) -> bool {
+        self.0.as_ref().is_some_and(|skips| skips.timer.surplus)
     }
 
     /// An ACK passed; `all_acked` when it covers all that was seen.

@@ -5,7 +5,7 @@ use std::num::NonZeroI64;
 use thin_vec::ThinVec;
 
 use super::copies::{Copy, Superseded, sent_of};
-use super::emissions::Emissions;
+use super::emissions::{Emissions, Timer};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks, Rows};
 use super::limits::Limits;
@@ -295,6 +295,21 @@ impl HalfFlow {
             self.tail_repair = false;
             self.take_back_timer(dir, sink);
         }
+        // What was lost with it would have been repeated when it was acknowledged, a round trip later here.
+        let late_ns = 2 * self.round_trip_ns();
+        if self.last_timer.is_some()
+            && self.emissions.has_surplus()
+            && start == self.high
+            && self.progress_at > self.last_data_at
+            && self
+                .progress_at
+                .is_some_and(|progress| segment.at.since(progress) > late_ns)
+        {
+            self.ids.doubt();
+            self.emissions = Emissions::default();
+            self.tail_repair = false;
+            self.take_back_timer(dir, sink);
+        }
         let was_sent = self.was_sent(segment, end, step);
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
@@ -327,7 +342,15 @@ impl HalfFlow {
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.last_timer = is_timer.then_some(pause);
         if is_timer {
-            self.emissions.note_timer(echo);
+            let skipped = match step {
+                Step::Ahead(skipped) => skipped,
+                _ => 0,
+            };
+            self.emissions.note_timer(Timer {
+                echo,
+                answer: None,
+                surplus: skipped > self.timers_before(segment.at) + 1,
+            });
         }
         self.tail_repair = repeats;
         self.note_higher(segment, end, repeats);

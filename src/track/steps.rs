@@ -46,6 +46,12 @@ impl HalfFlow {
         timers
     }
 
+    /// The same before a packet that passes at `at`.
+    pub(super) fn timers_before(&self, at: CaptureTime) -> u16 {
+        let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
+        self.timers_within(silence_ns)
+    }
+
     /// Takes note of how a packet's id follows the ones before; `peer_sent_data`: there may be more to acknowledge
     /// than a SYN.
     pub(super) fn on_step(&mut self, step: Step, segment: &Segment, peer_sent_data: bool) {

@@ -402,3 +402,25 @@ fn what_is_sent_before_any_ack_of_a_timers_packet_is_new_by_what_it_echoes() {
     assert_eq!(classes(&next(160, 262)), [Class::New; 2]);
     assert_eq!(classes(&next(260, 271)), [Class::Retransmission; 2]);
 }
+
+#[test]
+fn what_was_lost_with_a_tail_is_repeated_when_its_first_packet_is_acknowledged() {
+    // Requests with pauses between them, in which ids 5 to 10 are skipped: more than timers can have taken.
+    let next = |at: u32, id: u32| {
+        format!(
+            "100 A>B data 0..1000 id 2
+             120 B>A ack 1000
+             200 A>B data 1000..2000 id 3
+             220 B>A ack 2000
+             300 A>B data 2000..3000 id 4
+             320 B>A ack 3000
+             900 A>B data 3000..4000 id 11
+             920 B>A ack 4000
+             {at} A>B data 4000..5000 id {id}"
+        )
+    };
+    let class = |trace: &str| play(&opened(trace)).rows[3].verdict.class;
+    assert_eq!(class(&next(1500, 12)), Class::New);
+    // The rest of a flight that was lost follows.
+    assert_eq!(class(&next(930, 12)), Class::Retransmission);
+}

@@ -220,8 +220,9 @@ pub(super) fn sending_ns(bytes: u32, rate_bps: f64) -> f64 {
 /// What the link was seen to do: how long it took for packets that had waited.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
-    /// Picoseconds a byte, of large packets.
+    /// Picoseconds a byte, of large packets, and of others.
     samples: Samples<u64>,
+    small: Samples<u64>,
     bytes: u64,
     ns: i64,
 }
@@ -232,10 +233,21 @@ impl Served {
     pub(super) fn add(&mut self, bytes: u32, ns: i64) {
         self.bytes += u64::from(bytes);
         self.ns = self.ns.saturating_add(ns);
+        let picoseconds = (ns.max(0) as u64).saturating_mul(1000) / u64::from(bytes.max(1));
         if bytes >= LARGE_MIN {
-            let picoseconds = (ns.max(0) as u64).saturating_mul(1000);
-            self.samples.add(picoseconds / u64::from(bytes));
+            self.samples.add(picoseconds);
+        } else {
+            self.small.add(picoseconds);
         }
+    }
+
+    /// Whether small packets alone show a link: it takes the same for a byte of each. Where they only came with some
+    /// jitter, one that was late seems to have kept those behind it waiting, for any time.
+    fn is_shown_by_small(&self) -> bool {
+        let part = |part| self.small.part(part, |&picoseconds| picoseconds);
+        part(0.25)
+            .zip(part(0.75))
+            .is_some_and(|(low, high)| high <= low.saturating_mul(2))
     }
 
     /// What the link took for a byte when it was quick, in ns: for a tenth of large packets it took
@@ -247,9 +259,11 @@ impl Served {
 
     /// Rate of the link in IP bits per second. The middle one of all large packets, so that
     /// neither a pause nor late stamps decide; over all packets where there are few, or where
-    /// stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`.
+    /// stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`, or where there
+    /// are none but small ones that do not agree.
     pub(super) fn rate_bps(&self, duration_ns: i64) -> Option<f64> {
-        if self.ns <= duration_ns / 100 {
+        let idle = self.ns <= duration_ns / 100;
+        if idle || self.samples.seen == 0 && !self.is_shown_by_small() {
             return None;
         }
         let over_all = self.bytes as f64 * 8e9 / self.ns as f64;
@@ -312,6 +326,20 @@ mod tests {
         idle.add(60, 68_000);
         idle.add(1500, 820_000);
         assert_eq!(idle.link(Some(10e6), 0).transit_ns, 20_000);
+    }
+
+    #[test]
+    fn acks_show_a_link_that_takes_the_same_for_each() {
+        let served = |ns: &dyn Fn(i64) -> i64| {
+            let mut served = Served::default();
+            (0..100).for_each(|packet| served.add(52, ns(packet)));
+            served.rate_bps(1_000_000)
+        };
+        // 52 bytes in 416 us, or in up to a tenth more.
+        let steady = served(&|packet| 416_000 + packet % 10 * 4000);
+        assert!(steady.is_some_and(|bps| (bps - 0.96e6).abs() < 0.01e6));
+        // Some microseconds to a millisecond: they came late by chance.
+        assert_eq!(served(&|packet| 10_000 * (packet + 1)), None);
     }
 
     #[test]

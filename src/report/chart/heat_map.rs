@@ -52,6 +52,10 @@ pub struct HeatMaps {
     pub maps: Vec<HeatMap>,
 }
 
+/// A change to twice as much: nothing falls by more than all, and colours that went on would leave little of them for
+/// the usual.
+const TWICE: f64 = 1.0;
+
 /// Above a map: its name and the name of its rows.
 const NAME_HEIGHT: f64 = 72.0;
 /// Below it: labels and the first line of the name of its columns.
@@ -79,7 +83,8 @@ impl HeatMaps {
         Some(match scale {
             HeatScale::Amount if min >= 0.0 => (0.0, end),
             HeatScale::Amount => (min, max),
-            HeatScale::Difference | HeatScale::Change => (-end, end),
+            HeatScale::Difference => (-end, end),
+            HeatScale::Change => (-end.min(TWICE), end.min(TWICE)),
         })
     }
 
@@ -164,6 +169,9 @@ impl HeatMaps {
             let left = MARGIN + place as f64 * (width + GAP);
             let axis = Axis::tight_in(self.quantity, self.end(), min, max, 6);
             let title = match scale {
+                HeatScale::Change if self.values(scale).any(|value| value > TWICE) => {
+                    format!("{}, one colour from 100 % on", axis.title)
+                }
                 HeatScale::Amount | HeatScale::Change => axis.title.clone(),
                 // 20 % less 10 % is not 10 %.
                 HeatScale::Difference => axis

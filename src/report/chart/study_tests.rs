@@ -91,6 +91,28 @@ fn rects(canvas: &Canvas, wanted: Colour) -> Vec<((f64, f64), (f64, f64))> {
 }
 
 #[test]
+fn one_large_change_leaves_the_others_their_colours() {
+    let drawn = |large: f64| {
+        let mut figure = maps(2, 1, 1, 1.0);
+        figure.quantity = Quantity::SHARE.called("Change");
+        figure.maps[0].scale = HeatScale::Change;
+        figure.maps[0].cells = vec![vec![Some(-0.43), Some(large)]];
+        figure.draw(Style::default()).unwrap()
+    };
+    let (even, uneven) = (drawn(1.0), drawn(8.67));
+    let cell = |canvas: &Canvas| {
+        let colours = canvas.shapes.iter().filter_map(|shape| match shape {
+            Shape::Rect { colour, .. } => Some(*colour),
+            _ => None,
+        });
+        colours.rev().nth(1)
+    };
+    assert_eq!(cell(&even), cell(&uneven));
+    let said = "Change (%), one colour from 100 % on";
+    assert!(texts(&uneven).contains(&said) && !texts(&even).contains(&said));
+}
+
+#[test]
 fn numbers_above_bars_are_in_the_unit_of_the_axis() {
     // The axis ends at 1000 Mbit/s, which is a Gbit/s, and is still one of Mbit/s.
     let bar = |value| ("cubic".to_owned(), Some(estimate(value)));

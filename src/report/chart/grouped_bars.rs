@@ -34,6 +34,8 @@ const NUMBERED: f64 = 50.0;
 const ROWS_MAX: usize = 4;
 /// Between two numbers.
 const GAP: f64 = 8.0;
+/// Intervals that reach so far above a bar go on above its number, in units of layout.
+const LONG: f64 = 48.0;
 const BAR_MAX: f64 = 74.0;
 
 /// A row whose highest bar is less than this share of the highest of all has a scale of its own.
@@ -215,9 +217,17 @@ impl GroupedBars {
                 let of = (estimate.value, interval);
                 tip = tip.min(scale.reach.whisker(canvas, panel, centre, of, shape));
             }
-            if let Some(font) = font.filter(|_| tip - 10.0 > panel.top) {
+            // At the end of a long interval it would look like a value there.
+            let is_long = high - tip > LONG;
+            let foot = if is_long { high } else { tip };
+            if let Some(font) = font.filter(|_| foot - 10.0 > panel.top) {
                 let number = number_of(estimate.value, &panel.y);
-                canvas.text((centre, tip - 8.0), &number, font, Align::Centre);
+                if is_long {
+                    let half = text_width(&number, font) / 2.0 + 3.0;
+                    let (top, bottom) = (high - 11.0 - 0.75 * font.px, high - 5.0);
+                    canvas.rect((centre - half, top), (centre + half, bottom), Colour::WHITE);
+                }
+                canvas.text((centre, foot - 8.0), &number, font, Align::Centre);
             }
         }
     }

@@ -91,6 +91,26 @@ fn rects(canvas: &Canvas, wanted: Colour) -> Vec<((f64, f64), (f64, f64))> {
 }
 
 #[test]
+fn numbers_stand_at_their_bars_not_at_the_ends_of_long_intervals() {
+    let long = Estimate {
+        interval: Some((0.0, 80e6)),
+        ..estimate(11e6)
+    };
+    let bar = |estimate| ("cubic".to_owned(), Some(estimate));
+    let figure = GroupedBars {
+        groups: vec![("all".to_owned(), vec![bar(long), bar(estimate(40e6))])],
+        ..bars(0, 0, "runs", 1.0)
+    };
+    let canvas = figure.draw(Style::default()).unwrap();
+    let (from, _) = rects(&canvas, variant("cubic").colour)[1];
+    let number = canvas.shapes.iter().find_map(|shape| match shape {
+        Shape::Text { at, text, .. } if text == "11.0" => Some(at.1),
+        _ => None,
+    });
+    assert!(number.is_some_and(|y| (0.0..10.0).contains(&(from.1 - y))));
+}
+
+#[test]
 fn one_large_change_leaves_the_others_their_colours() {
     let drawn = |large: f64| {
         let mut figure = maps(2, 1, 1, 1.0);

@@ -167,7 +167,7 @@ pub(super) fn lines(study: &Study<'_>, charts: &mut StudyCharts) {
             [Some(loss), Some(delay)] if place == delay => Some(loss),
             _ => None,
         };
-        let together = together.filter(|_| few);
+        let together = together.filter(|&label| few && is_whole_grid(study, place, label));
         let canvases = lines_over(study, place, together);
         charts.add(TOPIC, &format!("lines-{}", safe(study, place)), canvases);
     }
@@ -240,6 +240,30 @@ fn points_over(
     }
     found.retain(|_, lines| lines.values().any(|points| points.len() >= POINTS_MIN));
     found
+}
+
+/// Whether each variant has runs of the same values of the label `together` at all its values of the one at `place`: else
+/// their mean over one would change with the other, too.
+fn is_whole_grid(study: &Study<'_>, place: usize, together: usize) -> bool {
+    let settings = study.settings(&[Some(place), Some(together)]);
+    let mut found: BTreeMap<(Setting, Variant), BTreeMap<LabelValue, BTreeSet<LabelValue>>> =
+        BTreeMap::new();
+    for run in study.runs() {
+        for part in study.parts(run) {
+            let [at, with] = [place, together].map(|label| part.labels[label].clone());
+            if let (Some(at), Some(with)) = (at, with) {
+                let line = (settings.setting(part.labels), part.variant);
+                let line = found.entry(line).or_default();
+                line.entry(at).or_default().insert(with);
+            }
+        }
+    }
+    let is_even = |line: &BTreeMap<LabelValue, BTreeSet<LabelValue>>| {
+        let mut sets = line.values();
+        let first = sets.next();
+        sets.all(|set| Some(set) == first)
+    };
+    found.values().all(is_even)
 }
 
 /// What the numbers of a label are drawn as, and one of them in the base unit of that.

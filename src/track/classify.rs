@@ -594,7 +594,7 @@ impl HalfFlow {
     fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
         let asked = self.dup_run > 0 || self.board.highest_end().is_some();
         let burst_ns = BURST_NS.min(self.round_trip_ns() / 8);
-        let Some(edge) = self.in_flight.nth_unacked(0).filter(|edge| {
+        let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             asked
                 && edge.verdict.reason == Some(Reason::Timeout)
                 && self.last_data_at == Some(edge.at)
@@ -603,17 +603,26 @@ impl HalfFlow {
         }) else {
             return;
         };
-        let (sent_at, start) = (edge.at, edge.start);
         let now = Verdict {
             reason: Some(Reason::Fast),
             ..edge.verdict
         };
         self.timeout_until = None;
         self.emissions.forget_timeout();
-        self.forget_timeout_of(sent_at);
-        let index = self.in_flight.overlapping(start, start + 1).start;
+        self.forget_timeout_of(edge.at);
+        // One packet, whatever it repeats, is told of once.
+        let index = self.in_flight.overlapping(edge.start, edge.start + 1).start;
         for part in self.in_flight.one_packet(index) {
-            self.judge_again(dir, part, now, sink);
+            if let Some(sent) = self.in_flight.get_mut(part) {
+                sent.verdict = now;
+            }
         }
+        let amendment = Amendment {
+            sent_at: edge.at,
+            payload_len: edge.len,
+            was: edge.verdict,
+            now,
+        };
+        self.tell_amendment(dir, amendment, edge.row, sink);
     }
 }

@@ -30,7 +30,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::decode::{Endpoint, SackBlock, SynOptions, Timestamps};
-use crate::event::{Acked, ClassifiedSegment, DataArrival, LossPlace, Recovery, RttSample};
+use crate::event::{Acked, Amendment, ClassifiedSegment, DataArrival, LossPlace, Recovery, RttSample};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -107,6 +107,8 @@ struct Seen {
     timestamp_rtts_ms: Vec<i64>,
     /// Packets lost upstream and downstream.
     lost: [i64; 2],
+    /// Judgements that were changed.
+    amendments: usize,
     /// Payload newly acknowledged by any ACK, in bytes.
     acked: u64,
     handshake: Option<(i64, i64, i64)>,
@@ -152,6 +154,10 @@ impl FlowSink for Seen {
         if dir == Direction::Forward {
             self.lost[usize::from(place == LossPlace::Downstream)] += i64::from(packets);
         }
+    }
+
+    fn amended(&mut self, dir: Direction, _amendment: &Amendment) {
+        self.amendments += usize::from(dir == Direction::Forward);
     }
 
     fn acked(&mut self, dir: Direction, acked: &Acked) {

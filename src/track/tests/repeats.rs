@@ -609,6 +609,17 @@ fn new_data_in_one_burst_with_a_repeat_shows_that_no_timer_ran_out() {
 }
 
 #[test]
+fn a_repeat_of_two_segments_in_one_packet_is_judged_again_once() {
+    let trace = format!("{LATE}\n380 A>B data 3000..4000")
+        .replace("sack 1000..2000", "sack 2000..2500")
+        .replace("sack 1000..3000", "sack 2000..3000")
+        .replace("380 A>B data 0..1000", "380 A>B data 0..2000");
+    let seen = play(&opened(&trace));
+    assert_eq!(seen.rows[3].verdict.reason, Some(Reason::Fast));
+    assert_eq!(seen.amendments, 1);
+}
+
+#[test]
 fn nobody_asked_for_what_is_repeated_once_more_without_an_ack() {
     // An old timer repeats two packets at once; the SACK block is older than their last copies.
     let trace = opened(

@@ -21,6 +21,7 @@ mod limits;
 mod old_copies;
 mod quiet;
 mod ranges;
+mod reasons;
 mod rtt;
 mod scoreboard;
 mod steps;

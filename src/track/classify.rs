@@ -1,7 +1,5 @@
 //! The evidence ladder of METRICS.md section 2: what a data segment is.
 
-use std::num::NonZeroI64;
-
 use super::copies::Copy;
 use super::half::HalfFlow;
 use super::ids::{IdCounter, Step};
@@ -20,9 +18,6 @@ const COPY_GAP_NS: i64 = 1_000_000;
 
 /// No timer is shorter, in ns: two ticks of 1000 a second.
 const PROBE_NS_MIN: i64 = 2_000_000;
-
-/// Packets that a sender sends at once come so close together, in ns.
-const BURST_NS: i64 = 1_000_000;
 
 /// What no retransmission timer is shorter than: Linux's floor.
 pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
@@ -523,106 +518,5 @@ impl HalfFlow {
     /// 200 ms that is common, since the standard's one second is not.
     pub(super) fn timeout_ns(&self) -> i64 {
         (self.downstream.patience_ns() + self.upstream.smoothed_ns()).max(TIMER_NS_MIN)
-    }
-
-    /// Why the sender repeated `start..end` at `at`.
-    pub(super) fn reason(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
-        let una = self.una.unwrap_or(i64::MIN);
-        let probed_here = NonZeroI64::new(una.saturating_add(1)).or(Some(NonZeroI64::MIN));
-        let quiet_since = self.last_data_at.max(self.progress_at);
-        let silence_ns = quiet_since.map_or(0, |since| at.since(since));
-        let reported_above =
-            self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
-        // A probe repeats the last segment, or the end of it; what begins below that is more than one.
-        let is_last = end >= self.high
-            && self
-                .in_flight
-                .highest_start()
-                .is_none_or(|last| start >= last);
-        if !reported_above
-            && is_last
-            && self.probed_at_una != probed_here
-            && silence_ns > self.round_trip_ns()
-        {
-            self.probed_at_una = probed_here;
-            return Reason::TailProbe;
-        }
-        // The timer runs from the last progress and may have been set a little before it passed
-        // here, hence the tolerance of an eighth.
-        if silence_ns > self.timeout_ns() - self.timeout_ns() / 8 || self.is_unasked(start) {
-            self.timeout_until = Some(self.high);
-            self.emissions.on_timeout();
-            return Reason::Timeout;
-        }
-        if self.timeout_until.is_some()
-            && self.board.highest_end().is_none_or(|high| high <= end)
-            && start >= una
-        {
-            return Reason::Timeout;
-        }
-        Reason::Fast
-    }
-
-    /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat at `start`.
-    fn is_unasked(&self, start: i64) -> bool {
-        let index = self.in_flight.overlapping(start, start + 1).start;
-        let earlier = self.in_flight.get(index);
-        let earlier = earlier.filter(|sent| sent.start <= start && start < sent.end());
-        let (Some(earlier), Some(heard_at), Some(_)) =
-            (earlier, self.heard_at, self.upstream.min_ns())
-        else {
-            return false;
-        };
-        earlier.at.since(heard_at) > self.upstream.patience_ns()
-    }
-
-    /// New data passes at `at` in one burst with the repeat of the left edge, which was taken for a timer's: a timer
-    /// leaves a window of one packet (RFC 5681 section 3.1), so an ACK had asked for it.
-    #[inline]
-    pub(super) fn doubt_timeout<S: FlowSink>(
-        &mut self,
-        dir: Direction,
-        at: CaptureTime,
-        sink: &mut S,
-    ) {
-        if self.timeout_until.is_some() {
-            self.take_back_timeout(dir, at, sink);
-        }
-    }
-
-    #[cold]
-    fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
-        let asked = self.dup_run > 0 || self.board.highest_end().is_some();
-        let burst_ns = BURST_NS.min(self.round_trip_ns() / 8);
-        let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
-            asked
-                && edge.verdict.reason == Some(Reason::Timeout)
-                && self.last_data_at == Some(edge.at)
-                && self.heard_at < Some(edge.at)
-                && at.since(edge.at) <= burst_ns
-        }) else {
-            return;
-        };
-        let now = Verdict {
-            reason: Some(Reason::Fast),
-            ..edge.verdict
-        };
-        self.timeout_until = None;
-        self.emissions.forget_timeout();
-        self.forget_timeout_of(edge.at);
-        // One packet, whatever it repeats, is told of once.
-        let index = self.in_flight.overlapping(edge.start, edge.start + 1).start;
-        for part in self.in_flight.one_packet(index) {
-            if let Some(sent) = self.in_flight.get_mut(part) {
-                sent.verdict = now;
-            }
-        }
-        let amendment = Amendment {
-            sent_at: edge.at,
-            payload_len: edge.len,
-            was: edge.verdict,
-            now,
-        };
-        self.tell_amendment(dir, amendment, edge.row, sink);
     }
 }

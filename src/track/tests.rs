@@ -20,6 +20,7 @@ mod classes;
 mod duplicates;
 mod limits;
 mod quiet;
+mod reasons;
 mod repeats;
 mod round_trips;
 mod signs;
@@ -30,7 +31,9 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::decode::{Endpoint, SackBlock, SynOptions, Timestamps};
-use crate::event::{Acked, Amendment, ClassifiedSegment, DataArrival, LossPlace, Recovery, RttSample};
+use crate::event::{
+    Acked, Amendment, ClassifiedSegment, DataArrival, LossPlace, Recovery, RttSample,
+};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 

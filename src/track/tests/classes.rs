@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{check, opened, play};
+use crate::event::{Class, Reason};
 
 #[test]
 fn a_later_id_in_a_hole_is_a_second_emission() {
@@ -499,4 +500,20 @@ fn a_stray_segment_is_listed_with_its_own_number() {
         [(1000, "new"), (2_147_474_648, "ambiguous"), (2000, "new")]
     );
     assert_eq!(seen.state.strays, 1);
+}
+
+#[test]
+fn what_shows_a_repeat_to_be_unneeded_does_not_change_the_keep_alive_behind_it() {
+    let trace = opened(
+        "80 A>B data 0..1000
+         100 B>A ack 1000 id 5
+         110 A>B data 1000..2000
+         400 A>B data 1000..2000
+         416 B>A ack 2000 id 6
+         5000 A>B data 1999..2000
+         5020 B>A ack 2000 id 7",
+    );
+    let rows = play(&trace).rows;
+    assert_eq!(rows[2].verdict.reason, Some(Reason::Unneeded));
+    assert_eq!(rows[3].verdict.class, Class::KeepAlive);
 }

@@ -1,0 +1,57 @@
+//! Repeats that timers made, and those that ACKs asked for (METRICS.md X2).
+
+use super::{opened, play};
+use crate::event::Reason;
+
+/// A repeat that comes so late that a timer may have run out.
+const LATE: &str = "100 A>B data 0..1000
+     101 A>B data 1000..2000
+     102 A>B data 2000..3000
+     121 B>A ack 0 sack 1000..2000
+     122 B>A ack 0 sack 1000..3000
+     380 A>B data 0..1000";
+
+#[test]
+fn new_data_in_one_burst_with_a_repeat_shows_that_no_timer_ran_out() {
+    let reason = |behind: &str| {
+        let rows = play(&opened(&format!("{LATE}\n{behind}"))).rows;
+        rows[3].verdict.reason
+    };
+    // RFC 5681 section 3.1: a timer leaves a window of one packet.
+    assert_eq!(reason("380 A>B data 3000..4000"), Some(Reason::Fast));
+    assert_eq!(reason("410 A>B data 3000..4000"), Some(Reason::Timeout));
+    // An ACK may have opened the window again.
+    let asked = "380 B>A ack 0 sack 1000..3000\n380 A>B data 3000..4000";
+    assert_eq!(reason(asked), Some(Reason::Timeout));
+}
+
+#[test]
+fn a_repeat_of_two_segments_in_one_packet_is_judged_again_once() {
+    let trace = format!("{LATE}\n380 A>B data 3000..4000")
+        .replace("sack 1000..2000", "sack 2000..2500")
+        .replace("sack 1000..3000", "sack 2000..3000")
+        .replace("380 A>B data 0..1000", "380 A>B data 0..2000");
+    let seen = play(&opened(&trace));
+    assert_eq!(seen.rows[3].verdict.reason, Some(Reason::Fast));
+    assert_eq!(seen.amendments, 1);
+}
+
+#[test]
+fn nobody_asked_for_what_is_repeated_once_more_without_an_ack() {
+    // An old timer repeats two packets at once; the SACK block is older than their last copies.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         122 B>A ack 0 sack 2000..3000
+         132 A>B data 0..1000
+         132 A>B data 1000..2000
+         632 A>B data 0..1000
+         632 A>B data 1000..2000
+         1632 A>B data 0..1000
+         1632 A>B data 1000..2000",
+    );
+    let rows = play(&trace).rows;
+    let reasons = rows[7..].iter().map(|row| row.verdict.reason);
+    assert!(reasons.eq([Some(Reason::Timeout); 2]), "{rows:#?}");
+}

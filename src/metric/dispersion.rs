@@ -73,7 +73,7 @@ impl Dispersion<'_> {
 
     /// Logarithms of the rates in bit/s.
     fn logs(&self, steps: &[Step]) -> Vec<f64> {
-        let told_ns = TICKS_MIN.saturating_mul(tick_ns(steps)).max(1);
+        let told_ns = TICKS_MIN.saturating_mul(tick_ns(steps));
         let log = |(index, step): (usize, &Step)| {
             // Quicker than all others, by nobody knows how much: no two agree.
             if step.ns < told_ns {
@@ -112,9 +112,9 @@ fn tick_ns(steps: &[Step]) -> u32 {
     if steps.iter().all(|step| step.ns > 0) {
         return 0;
     }
-    let ticks = (0..=9).rev().map(|digits| 10_u32.pow(digits));
-    let mut ticks = ticks.filter(|&tick| steps.iter().all(|step| step.ns.is_multiple_of(tick)));
-    ticks.next().unwrap_or(1)
+    let is_tick = |&tick: &u32| steps.iter().all(|step| step.ns.is_multiple_of(tick));
+    let mut ticks = (0..=9).rev().map(|digits| 10_u32.pow(digits));
+    ticks.find(is_tick).unwrap_or(1)
 }
 
 /// Logarithms of rates, and where many of them agree.

@@ -2,16 +2,13 @@
 
 mod pairs;
 pub mod path;
+mod tables;
 mod warnings;
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
-use terminal_size::{Width, terminal_size_of};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
@@ -20,6 +17,7 @@ use crate::metric;
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
+use tables::flows_table;
 use warnings::damaged;
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
 
@@ -349,104 +347,6 @@ fn not_shown(all: usize) -> String {
 /// An address with its port, which an IPv6 address must be kept apart from.
 pub(super) fn end(end: Endpoint) -> String {
     SocketAddr::new(end.ip(), end.port()).to_string()
-}
-
-/// What a table can do without, in that order.
-const SPARED: [&str; 11] = [
-    "overhead",
-    "reord",
-    "share",
-    "data",
-    "packets",
-    "episodes (shared)",
-    "of the queue",
-    "time",
-    "over",
-    "rtx",
-    "quality",
-];
-
-/// Rows under a header; the `numbers` columns stand to the right. Where that is wider than the terminal, ends of flows
-/// stand below each other, and columns are left out.
-fn flows_table(header: &[&str], rows: &[Vec<String>], numbers: std::ops::Range<usize>) -> String {
-    let columns = header.iter().enumerate().map(|(index, &name)| {
-        let cells = rows.iter().map(|row| row[index].clone());
-        TableColumn {
-            name: name.to_owned(),
-            is_number: numbers.contains(&index),
-            cells: cells.collect(),
-        }
-    });
-    let whole: Vec<TableColumn> = columns.collect();
-    match width() {
-        Some(width) => fit(whole, width.into()),
-        None => draw(&whole),
-    }
-}
-
-/// The table in lines of no more than so many characters, as far as that can be had.
-fn fit(mut columns: Vec<TableColumn>, width: usize) -> String {
-    let fits = |text: &str| text.lines().all(|line| line.chars().count() <= width);
-    let mut text = draw(&columns);
-    if fits(&text) {
-        return text;
-    }
-    columns.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
-    for cell in columns.iter_mut().flat_map(|column| &mut column.cells) {
-        if !cell.contains('\n') {
-            *cell = cell.replace(" > ", " >\n");
-        }
-    }
-    text = draw(&columns);
-    let mut left_out = Vec::new();
-    for name in SPARED {
-        if fits(&text) {
-            break;
-        }
-        if let Some(place) = columns.iter().position(|column| column.name == name) {
-            columns.remove(place);
-            left_out.push(name);
-            text = draw(&columns);
-        }
-    }
-    if !left_out.is_empty() {
-        let _ = writeln!(text, "A wider terminal shows: {}.", left_out.join(", "));
-    }
-    text
-}
-
-struct TableColumn {
-    name: String,
-    is_number: bool,
-    cells: Vec<String>,
-}
-
-fn draw(columns: &[TableColumn]) -> String {
-    let mut table = Table::new();
-    table.load_style(UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(columns.iter().map(|column| &column.name));
-    let rows = columns.first().map_or(0, |column| column.cells.len());
-    for row in 0..rows {
-        table.add_row(columns.iter().map(|column| &column.cells[row]));
-    }
-    for (index, _) in columns
-        .iter()
-        .enumerate()
-        .filter(|(_, column)| column.is_number)
-    {
-        if let Some(column) = table.column_mut(index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    format!("{table}\n")
-}
-
-/// Characters in a line of the terminal, where there is one or `COLUMNS` tells.
-fn width() -> Option<u16> {
-    let told = std::env::var("COLUMNS").ok();
-    let told = told.and_then(|columns| columns.parse().ok());
-    told.or_else(|| terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns))
 }
 
 fn flow_cells(flow: &Flow<'_>) -> Vec<String> {

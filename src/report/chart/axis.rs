@@ -162,6 +162,9 @@ pub(super) enum Scale {
     ZeroAndLog,
 }
 
+/// Delays that spread over more than this have a log scale: the largest over the smallest.
+const SPREAD: f64 = 50.0;
+
 /// The part of an axis between 0 and where a log scale begins.
 const ZERO: f64 = 0.08;
 
@@ -288,10 +291,10 @@ impl Axis {
         }
     }
 
-    /// Log scale where the largest is more than fifty times the smallest; linear from 0 otherwise,
+    /// Log scale where the largest is more than [`SPREAD`] times the smallest; linear from 0 otherwise,
     /// or from near the smallest where all are close together, as jitter is on a long path.
     pub(super) fn for_delays(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
-        if min > 0.0 && max / min > 50.0 {
+        if min > 0.0 && max / min > SPREAD {
             Self::log(quantity, min, max)
         } else if min > 0.7 * max {
             let margin = (max - min).max(max * 0.01) * 0.3;
@@ -301,20 +304,30 @@ impl Axis {
         }
     }
 
-    /// [`for_delays`](Self::for_delays), of values of which some are 0; `least` is the smallest of the others.
-    pub(super) fn for_delays_and_zero(
+    /// [`for_delays`](Self::for_delays), where some may be 0, as clocks are that are coarse, or less, as those are that
+    /// disagree; `values` tells which is the smallest above 0.
+    pub(super) fn for_any_delays(
         quantity: Quantity,
-        least: f64,
-        max: f64,
+        (min, max): (f64, f64),
+        values: impl Iterator<Item = f64>,
         ticks_max: usize,
     ) -> Self {
-        if max / least <= 50.0 {
-            return Self::linear(quantity, 0.0, max, ticks_max);
+        if min > 0.0 {
+            return Self::for_delays(quantity, min, max, ticks_max);
         }
-        let mut axis = Self::log(quantity, least, max);
-        axis.scale = Scale::ZeroAndLog;
-        axis.ticks.insert(0, (0.0, "0".to_owned()));
-        axis
+        // One without a length would have no scale.
+        let max = max.max(1e-9);
+        let least = values.filter(|&value| value > 0.0).reduce(f64::min);
+        let spreads = least.is_some_and(|least| max / least > SPREAD);
+        match least {
+            Some(least) if spreads && min == 0.0 => {
+                let mut axis = Self::log(quantity, least, max);
+                axis.scale = Scale::ZeroAndLog;
+                axis.ticks.insert(0, (0.0, "0".to_owned()));
+                axis
+            }
+            _ => Self::linear(quantity, min, max, ticks_max),
+        }
     }
 
     pub(super) fn is_log(&self) -> bool {
@@ -501,14 +514,21 @@ mod tests {
 
     #[test]
     fn nothing_has_a_place_of_its_own_beside_a_log_scale() {
-        let axis = Axis::for_delays_and_zero(Quantity::RTT, 1e-3, 1.0, 8);
+        let axis_of = |values: &[f64]| {
+            let max = values.iter().copied().fold(0.0, f64::max);
+            Axis::for_any_delays(Quantity::RTT, (0.0, max), values.iter().copied(), 8)
+        };
+        let axis = axis_of(&[0.0, 1e-3, 1.0]);
         assert!(axis.share(0.0) < 1e-9);
         assert_eq!(axis.ticks[0], (0.0, "0".to_owned()));
         assert!((axis.share(1e-3) - ZERO).abs() < 1e-9);
         assert!((axis.share(1.0) - 1.0).abs() < 1e-9);
         // Whole seconds: 0 and 1.
-        let near = Axis::for_delays_and_zero(Quantity::RTT, 1.0, 1.0, 8);
+        let near = axis_of(&[0.0, 1.0]);
         assert_eq!((near.scale, near.min), (Scale::Linear, 0.0));
+        // Nothing but 0, as between a capture and its copy.
+        let none = axis_of(&[0.0]);
+        assert!(none.scale == Scale::Linear && none.share(0.0) < 1e-9 && none.max > 0.0);
     }
 
     #[test]

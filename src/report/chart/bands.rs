@@ -5,8 +5,9 @@ use super::canvas::{Canvas, Stroke};
 use super::frame::{Panel, Swatch, header};
 use super::grouped_bars::n_words;
 use super::interval::{Estimate, Reach};
+use super::label::joined;
 use super::palette::{Colour, variant};
-use super::plot::{joined, marked, outline};
+use super::plot::{marked, outline};
 use super::style::Style;
 use super::thin;
 

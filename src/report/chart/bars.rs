@@ -6,9 +6,8 @@ use super::canvas::{Align, Canvas, Stroke};
 use super::choice::{NamedFlow, Scene, left_out};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
-use super::label::{count, shorten};
+use super::label::{count, joined, shorten};
 use super::palette::{Colour, Marker};
-use super::plot::joined;
 use super::style::Style;
 
 /// Bars in one chart.
@@ -198,16 +197,10 @@ pub(super) fn rtt(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
         }
     });
     let (min, max) = rows.extent()?;
-    let x = if min > 0.0 {
-        Axis::for_delays(Quantity::RTT, min, max, ticks(style))
-    } else {
-        let ends = rows
-            .bars()
-            .flat_map(|bar| [bar.range.0, bar.mean.unwrap_or(0.0), bar.range.1]);
-        let least = ends.filter(|&value| value > 0.0).reduce(f64::min);
-        let (least, max) = (least.unwrap_or(1e-9), max.max(1e-9));
-        Axis::for_delays_and_zero(Quantity::RTT, least, max, ticks(style))
-    };
+    let values = rows
+        .bars()
+        .flat_map(|bar| [bar.range.0, bar.mean.unwrap_or(0.0), bar.range.1]);
+    let x = Axis::for_any_delays(Quantity::RTT, (min, max), values, ticks(style));
     let legend = [
         (Swatch::Bar(RANGE), "smallest to largest".to_owned()),
         (

@@ -8,8 +8,8 @@ use super::font::text_width;
 use super::frame::{LABEL, Panel, Swatch, header};
 use super::grouped_bars::{below, columns_max, draw_name, n_words};
 use super::interval::half_whisker;
+use super::label::joined;
 use super::palette::{Colour, Marker, variant};
-use super::plot::joined;
 use super::style::Style;
 use super::tiles::Tiles;
 

@@ -79,7 +79,7 @@ fn draw<'a>(
     ];
     Distributions {
         title: format!("{what} – {}", scene.title),
-        note: super::plot::joined(&notes),
+        note: super::label::joined(&notes),
         quantity,
         panels: vec![(String::new(), found)],
         histogram: true,

@@ -7,8 +7,8 @@ use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Point, Stroke};
 use super::frame::{Panel, Swatch, header};
 use super::grouped_bars::{below, draw_name, n_words};
+use super::label::joined;
 use super::palette::{Colour, Marker};
-use super::plot::joined;
 use super::style::Style;
 use super::tiles::Tiles;
 

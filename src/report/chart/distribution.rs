@@ -147,7 +147,9 @@ impl Distributions {
         } else if min > 0.0 {
             Axis::for_delays(self.quantity, min, max, ticks)
         } else if min == 0.0 && max > 0.0 && self.quantity.is_delay() {
-            Axis::for_delays_and_zero(self.quantity, self.least_above_0()?, max, ticks)
+            let steps = all().flat_map(|of| &of.steps);
+            let values = steps.flat_map(|&(low, high, _)| [low, high]);
+            Axis::for_any_delays(self.quantity, (min, max), values, ticks)
         } else {
             Axis::tight(self.quantity, min, max, ticks)
         };
@@ -159,16 +161,6 @@ impl Distributions {
             self.draw_panels(&mut canvas, top, &x, columns);
         }
         Some(canvas)
-    }
-
-    /// The smallest value above 0.
-    fn least_above_0(&self) -> Option<f64> {
-        let all = self.panels.iter().flat_map(|(_, panel)| panel);
-        let steps = all.flat_map(|of| &of.steps);
-        steps
-            .map(|&(low, high, _)| if low > 0.0 { low } else { high })
-            .filter(|&value| value > 0.0)
-            .reduce(f64::min)
     }
 
     fn columns(&self, style: Style) -> usize {

@@ -5,9 +5,8 @@ use super::canvas::{Align, Canvas, Stroke, Type};
 use super::font::text_width;
 use super::frame::{LABEL, Swatch, header};
 use super::interval::{Estimate, Reach, farther};
-use super::label::wrap;
+use super::label::{joined, wrap};
 use super::palette::{Colour, variant};
-use super::plot::joined;
 use super::style::{Size, Style};
 use super::tiles::Tiles;
 

@@ -102,6 +102,16 @@ pub(super) struct FlowName {
 /// Groups of an IPv6 address.
 const GROUPS: usize = 8;
 
+/// Notes in one text, without those that say nothing.
+pub(super) fn joined(notes: &[String]) -> String {
+    let notes: Vec<&str> = notes
+        .iter()
+        .map(String::as_str)
+        .filter(|note| !note.is_empty())
+        .collect();
+    notes.join(" · ")
+}
+
 #[cfg(test)]
 impl FlowName {
     /// The longest there is.

@@ -263,7 +263,7 @@ fn lines(scene: &Scene<'_>, samples: impl Fn(&NamedFlow<'_>) -> Vec<Sample>) -> 
 
 fn undrawn(scene: &Scene<'_>, drawn: usize) -> String {
     let left_out = left_out(scene.flows.len() - drawn, scene.small.len());
-    super::plot::joined(&[left_out, cut(scene)])
+    super::label::joined(&[left_out, cut(scene)])
 }
 
 /// What is said where bins are missing.

@@ -4,6 +4,7 @@ use super::axis::{Axis, Quantity, nice_step};
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::choice::Scene;
 use super::frame::{MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
+use super::label::joined;
 use super::palette::{Colour, LineStyle};
 use super::style::{Size, Style};
 use super::thin;
@@ -24,6 +25,16 @@ pub(super) struct Line {
     pub(super) name: String,
     pub(super) style: LineStyle,
     pub(super) samples: Vec<Sample>,
+}
+
+impl Line {
+    /// Its values, and the ends of their ranges.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        self.samples.iter().flat_map(|sample| {
+            let (low, high) = sample.range.unwrap_or((sample.value, sample.value));
+            [low, sample.value, high]
+        })
+    }
 }
 
 /// What a figure is called, and how it looks.
@@ -207,26 +218,8 @@ const REFERENCE: Stroke = Stroke::dashed(Colour::INK, 2.5);
 impl Plot {
     /// Smallest and largest value or range of some lines; `None` without any.
     pub(super) fn extent_of(lines: &[Line]) -> Option<(f64, f64)> {
-        let values = || {
-            lines.iter().flat_map(|line| &line.samples).map(|sample| {
-                let (low, high) = sample.range.unwrap_or((sample.value, sample.value));
-                (low.min(sample.value), high.max(sample.value))
-            })
-        };
-        Some((
-            values().map(|(low, _)| low).reduce(f64::min)?,
-            values().map(|(_, high)| high).reduce(f64::max)?,
-        ))
-    }
-
-    /// The smallest of all values and ends of ranges that are above 0.
-    fn least_above_0(&self) -> Option<f64> {
-        let samples = self.lines.iter().flat_map(|line| &line.samples);
-        let values = samples.flat_map(|sample| {
-            let (low, high) = sample.range.unwrap_or((sample.value, sample.value));
-            [low, sample.value, high]
-        });
-        values.filter(|&value| value > 0.0).reduce(f64::min)
+        let values = || lines.iter().flat_map(Line::values);
+        Some((values().reduce(f64::min)?, values().reduce(f64::max)?))
     }
 
     fn axis(&self, ticks_max: usize) -> Axis {
@@ -236,13 +229,10 @@ impl Plot {
                 let reference = self.reference.as_ref().map_or(0.0, |&(value, _)| value);
                 Axis::linear(quantity, min.min(0.0), max.max(reference), ticks_max)
             }
-            // Clocks that disagree make delays below 0.
-            PlotScale::Delays(quantity) if min < 0.0 => Axis::linear(quantity, min, max, ticks_max),
-            PlotScale::Delays(quantity) if min == 0.0 => {
-                let least = self.least_above_0().unwrap_or(max);
-                Axis::for_delays_and_zero(quantity, least, max, ticks_max)
+            PlotScale::Delays(quantity) => {
+                let values = self.lines.iter().flat_map(Line::values);
+                Axis::for_any_delays(quantity, self.extent, values, ticks_max)
             }
-            PlotScale::Delays(quantity) => Axis::for_delays(quantity, min, max, ticks_max),
             PlotScale::Full(quantity) => Axis::linear(quantity, min, max, ticks_max),
         }
     }
@@ -300,16 +290,6 @@ impl Plot {
         }
         draw_lines(canvas, panel, &self.lines, bins);
     }
-}
-
-/// Notes in one text, without those that say nothing.
-pub(super) fn joined(notes: &[String]) -> String {
-    let notes: Vec<&str> = notes
-        .iter()
-        .map(String::as_str)
-        .filter(|note| !note.is_empty())
-        .collect();
-    notes.join(" · ")
 }
 
 /// One panel of several: a plot, or what is said in its place.

@@ -7,9 +7,8 @@ use super::canvas::{Align, Canvas, Point, Stroke};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, HALF_DIGIT, LABEL, MARGIN, SUBTITLE, Swatch, header};
 use super::grouped_bars::n_words;
-use super::label::shorten;
+use super::label::{joined, shorten};
 use super::palette::{Colour, variant};
-use super::plot::joined;
 use super::style::{Size, Style};
 
 /// One variant in one setting.

@@ -1,6 +1,7 @@
 //! Flows that compete, two by two, on the terminal.
 
-use super::{end, flows_table, percent, rate};
+use super::tables::flows_table;
+use super::{end, percent, rate};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, Pair};
 use crate::metric;
 

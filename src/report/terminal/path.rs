@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use super::tables::flows_table;
 use super::{
-    FLOWS_SHOWN, counted, delays, end, engineering, flows_table, grouped, not_shown, print, rate,
-    repairs, say, say_capture_error, volume, written_line,
+    FLOWS_SHOWN, counted, delays, end, engineering, grouped, not_shown, print, rate, repairs, say,
+    say_capture_error, volume, written_line,
 };
 use crate::path::{
     DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,

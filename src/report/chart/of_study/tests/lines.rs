@@ -1,0 +1,48 @@
+//! Lines over labels with numbers.
+
+use super::*;
+
+#[test]
+fn lines_run_over_labels_with_three_numbers_and_more() {
+    let charts = grid().charts(&grid_report());
+    let canvas = named(&charts, "lines-delay");
+    assert!(has(canvas, "OWD (ms)") && has(canvas, "n = 2"));
+    assert!(has(
+        canvas,
+        "of every loss, with their smallest and largest"
+    ));
+    // Two losses are no line.
+    assert!(charts.iter().all(|chart| chart.stem != "lines-loss"));
+}
+
+#[test]
+fn lines_over_delay_are_of_one_loss_where_delays_have_different_ones() {
+    let mut draft = grid();
+    // The longest delay with the higher loss alone: a line over all would fall by that, too.
+    let slow = [(Metric::GoodputBps, 1e6)];
+    draft.run(&["1", "80"], &slow, &[goodput("cubic", 1e6)]);
+    let charts = draft.charts(&grid_report());
+    let lines: Vec<&StudyChart> = charts
+        .iter()
+        .filter(|chart| chart.stem.starts_with("lines-delay"))
+        .collect();
+    assert_eq!(lines.len(), 2);
+    let together = |chart: &&StudyChart| has(&chart.canvas, "of every loss");
+    assert!(!lines.iter().any(together));
+}
+
+#[test]
+fn a_chart_over_a_label_has_its_name_if_that_makes_a_file_name() {
+    for (label, stem) in [("rate", "lines-rate"), ("../rate", "lines-label-2")] {
+        let mut draft = Draft::new(&[(label, Some("Mbit"))]);
+        for rate in ["10", "20", "50"] {
+            draft.run(
+                &[rate],
+                &[],
+                &[FlowOf("bbr", (0, 9), &[(Metric::GoodputBps, 9e6)])],
+            );
+        }
+        let charts = draft.charts(&[]);
+        named(&charts, stem);
+    }
+}

@@ -31,6 +31,7 @@
 mod ahead;
 mod clock;
 mod compression;
+mod cost;
 mod error;
 mod facts;
 mod interface;
@@ -101,7 +102,7 @@ pub struct ReadOptions {
 /// Only regular files without compression can be mapped: everything else is read, whatever is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
-    /// Files large enough to be worth it are mapped.
+    /// Large files are mapped where that is faster than reading them, which is measured once, on the first.
     #[default]
     Auto,
     /// All files are mapped that can be.

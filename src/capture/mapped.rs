@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use super::cost::mapping_pays;
 use super::mapping::{ALIGNMENT_BYTES, Mapping};
 
 /// Bytes mapped at a time. What is behind is unmapped, so that no more than two of these are
@@ -45,6 +46,11 @@ impl View {
 impl MappedFile {
     pub(super) fn new(file: Arc<File>) -> Self {
         Self { file, part: None }
+    }
+
+    /// Whether that is faster than reading it, on this machine.
+    pub(super) fn pays(&self) -> bool {
+        mapping_pays(&self.file)
     }
 
     /// The `wanted` bytes from `offset` on, or as many as there are: none at the end of the file.

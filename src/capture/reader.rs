@@ -24,8 +24,9 @@ const FIRST_BYTES: usize = 64 << 10;
 /// Bytes looked at to recognise the format and its variant.
 const PEEK_BYTES: usize = 16 << 10;
 
-/// Smaller files are read where nothing else is asked for: they are not worth a mapping.
-const MAPPED_BYTES_MIN: u64 = 256 << 10;
+/// Smaller files are read where nothing else is asked for: to find out whether a mapping would be better takes too
+/// much of the time they take.
+const MAPPED_BYTES_MIN: u64 = 4 << 20;
 
 /// Of larger records a window of a mapped file has more bytes: of each no more than its headers are looked
 /// at, and what is done at a time is to be enough for several threads.
@@ -129,7 +130,7 @@ impl FileReader {
         carry.drain(..header_bytes);
         let mapped = match way.io {
             _ if read_failure.is_some() || way.repair => None,
-            Io::Auto => stream.mapped(MAPPED_BYTES_MIN),
+            Io::Auto => stream.mapped(MAPPED_BYTES_MIN).filter(MappedFile::pays),
             Io::Mapped => stream.mapped(0),
             Io::Read => None,
         };

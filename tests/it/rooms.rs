@@ -94,7 +94,7 @@ const OUTSIDE_WORLD: &[(&str, &[&str])] = &[
         ],
     ),
     ("std::env", &["report/terminal", "cli"]),
-    ("std::time", &["cli", "study/cache"]),
+    ("std::time", &["capture/cost", "cli", "study/cache"]),
     ("println!", &["report/terminal"]),
 ];
 

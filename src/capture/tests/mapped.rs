@@ -113,6 +113,17 @@ fn windows_of_any_size_give_the_same_mapped_and_read() {
 }
 
 #[test]
+fn large_files_give_the_same_whichever_way_is_found_to_be_faster() {
+    let bytes = noisy(100_000);
+    assert!(bytes.len() > 4 << 20);
+    let expected = read(&bytes);
+    let file = OnDisk::new(&bytes);
+    for io in [Io::Auto, Io::Mapped, Io::Read] {
+        assert_same(&expected, &file.read(WINDOW_BYTES, io));
+    }
+}
+
+#[test]
 fn windows_of_large_records_have_more_bytes_and_no_more_than_eight_times_as_many() {
     for (captured_bytes, times) in [(40, 1), (496, 4), (3_000, 8)] {
         let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);

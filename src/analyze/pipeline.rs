@@ -22,6 +22,11 @@ use crate::time::CaptureTime;
 /// keeps several threads busy.
 const CHUNK_RECORDS: usize = 2048;
 
+/// Bytes of records in a window, for each of two to four threads: enough that they wait for each other seldom, and that
+/// the state of a connection is fetched for many of its packets at once; beyond that, what is taken from one step
+/// to the next only leaves the cache on the way.
+const WINDOW_BYTES_PER_THREAD: usize = 512 << 10;
+
 /// Lets other threads see how far a run is, and stop it.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -411,10 +416,10 @@ pub(super) fn analyze(
         return CaptureAnalysis::unread(name, error);
     }
     let options = ReadOptions {
+        window_bytes: WINDOW_BYTES_PER_THREAD * rayon::current_num_threads().clamp(2, 4),
         io: config.io,
         repair: config.repair,
         decompressors,
-        ..ReadOptions::default()
     };
     let analysis = match CaptureReader::open(sources, &options) {
         Err(error) => CaptureAnalysis::unread(name, error),

@@ -148,6 +148,7 @@ impl HalfFlow {
         self.fresh = others;
         self.amend_unneeded(dir, sink);
         if news {
+            self.note_told(segment.at);
             self.tell_holes(segment.at);
         }
         news
@@ -495,6 +496,7 @@ impl HalfFlow {
         }
         if same_window || news {
             self.dup_run += 1;
+            self.note_told(segment.at);
             if !news && let Some(una) = self.una {
                 self.holes.tell_at(una, false, segment.at);
             }

@@ -217,6 +217,13 @@ impl Emissions {
         }
     }
 
+    /// So many of the ids that were skipped were no lost packet's.
+    pub(super) fn on_skipped_by_others(&mut self, ids: u16) {
+        if let Some(skips) = &mut self.0 {
+            skips.lost = skips.lost.saturating_sub(ids.into());
+        }
+    }
+
     /// A packet turned up late: it was not lost.
     pub(super) fn on_late(&mut self, id: u64) {
         if let Some(skips) = &mut self.0 {

@@ -69,6 +69,8 @@ pub(super) struct HalfFlow {
     pub(super) released_latest: Option<CaptureTime>,
     /// ACKs in a row that did not move and told of data above.
     pub(super) dup_run: u32,
+    /// When such an ACK passed last, in units of 2^20 ns, about a millisecond.
+    pub(super) told_unit: u32,
     pub(super) echoes: Echoes,
     /// Vantage point - receiver - vantage point.
     pub(super) downstream: Estimate,
@@ -338,6 +340,9 @@ impl HalfFlow {
             || self.recovery_until.is_some()
             || steered && self.is_repairing_tail(segment.at);
         let is_timer = repeats && !goes_on && !was_sent;
+        if start == self.high && verdict == Verdict::NEW {
+            self.note_elsewhere(step, segment.at);
+        }
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.last_timer = is_timer.then_some(pause);

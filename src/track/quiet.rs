@@ -198,6 +198,7 @@ impl HalfFlow {
             sink.signal(dir, segment.at, Signal::DupAck);
         }
         self.dup_run += 1;
+        self.note_told(segment.at);
         true
     }
 

@@ -12,6 +12,14 @@ use crate::time::CaptureTime;
 /// More bytes than this are not lost in a row above all that was seen: a number so far away is damaged.
 const UNSEEN_MAX: i64 = 1 << 24;
 
+/// Bits of a time in ns below [`unit_of`] it.
+const UNIT_BITS: u32 = 20;
+
+/// A time in units of about a millisecond, which come again after 52 days.
+fn unit_of(at: CaptureTime) -> u32 {
+    (at.as_ns() >> UNIT_BITS) as u32
+}
+
 impl HalfFlow {
     /// Data packets lost upstream, by skipped ids: those that the receiver got all the same were
     /// lost by the capture.
@@ -76,6 +84,42 @@ impl HalfFlow {
             Step::Early(ids) => self.on_late(id, ids.unsigned_abs()),
             Step::Same | Step::Unknown => {}
         }
+    }
+
+    /// The receiver told of data above what it acknowledges.
+    #[inline]
+    pub(super) fn note_told(&mut self, at: CaptureTime) {
+        self.told_unit = unit_of(at);
+    }
+
+    /// New data passed at `at`, just above the highest byte seen. Of ids that it skipped none was lost data, since no byte
+    /// is missing, and where there was no reason to repeat any none was a repeat: they went elsewhere.
+    pub(super) fn note_elsewhere(&mut self, step: Step, at: CaptureTime) {
+        let skipped = match step {
+            Step::Ahead(skipped) => skipped,
+            Step::Early(skipped) => skipped.max(0).unsigned_abs(),
+            Step::Unknown | Step::Behind(_) | Step::Same => 0,
+        };
+        if skipped > 0 && self.had_nothing_to_repeat(at) {
+            self.emissions.on_skipped_by_others(skipped);
+        }
+    }
+
+    /// Whether the sender of new data that passes at `at`, just above the highest byte seen, had no reason to repeat
+    /// any before: it was neither told of a loss lately, nor can a timer have run out.
+    fn had_nothing_to_repeat(&self, at: CaptureTime) -> bool {
+        let round_trip_ns = self.round_trip_ns();
+        let within =
+            |since: Option<CaptureTime>, ns| since.is_some_and(|since| at.since(since) < ns);
+        let told = self.told_unit != 0
+            && i64::from(unit_of(at).wrapping_sub(self.told_unit)) << UNIT_BITS
+                <= 2 * round_trip_ns;
+        !(told || self.owes_ack || self.tail_repair || self.dup_run > 0)
+            && self.recovery_until.is_none()
+            && self.timeout_until.is_none()
+            && self.board.highest_end().is_none()
+            && within(self.last_packet_at, round_trip_ns)
+            && within(self.progress_at, round_trip_ns.max(TIMER_NS_MIN))
     }
 
     /// Whether a segment passed before as a part of a frame of several.

@@ -24,6 +24,16 @@ impl LinkRates {
 }
 
 impl CaptureAnalysis {
+    /// What the clock of the capture counts in, in ns, as far as distances between packets and ACKs of its flows tell
+    /// ([`tick_ns`](metric::tick_ns)). `None` where there are fewer than [`STEPS_MIN`](metric::STEPS_MIN) of them, or none is 0.
+    #[must_use]
+    pub fn shown_tick_ns(&self) -> Option<u32> {
+        let spacings = || self.flows().map(|flow| &flow.record.spacing);
+        let steps = || spacings().flat_map(|spacing| spacing.data().iter().chain(spacing.acks()));
+        let is_enough = steps().nth(metric::STEPS_MIN - 1).is_some();
+        is_enough.then(|| metric::tick_ns(steps())).flatten()
+    }
+
     /// Rates of links; `bin_ns` is that of the series.
     ///
     /// A flow whose packets always had others in between shows half or a third of what another

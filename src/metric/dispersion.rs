@@ -73,7 +73,7 @@ impl Dispersion<'_> {
 
     /// Logarithms of the rates in bit/s.
     fn logs(&self, steps: &[Step]) -> Vec<f64> {
-        let told_ns = TICKS_MIN.saturating_mul(tick_ns(steps));
+        let told_ns = TICKS_MIN.saturating_mul(tick_ns(steps.iter()).unwrap_or(0));
         let log = |(index, step): (usize, &Step)| {
             // Quicker than all others, by nobody knows how much: no two agree.
             if step.ns < told_ns {
@@ -106,15 +106,23 @@ impl Dispersion<'_> {
     }
 }
 
-/// The tick of a clock that stamped two packets alike, as the power of ten that all steps are multiples of; 0 where no
-/// two are alike.
-fn tick_ns(steps: &[Step]) -> u32 {
-    if steps.iter().all(|step| step.ns > 0) {
-        return 0;
-    }
-    let is_tick = |&tick: &u32| steps.iter().all(|step| step.ns.is_multiple_of(tick));
+/// The tick of a clock that stamped two packets alike, in ns: the highest power of ten that all steps are multiples of, a
+/// second at most. `None` where no two are alike, as where all packets of a simulated link are equally far apart.
+#[must_use]
+pub fn tick_ns<'a>(steps: impl Iterator<Item = &'a Step>) -> Option<u32> {
+    let (common, alike) = steps.fold((0, false), |(common, alike), step| {
+        (gcd(common, step.ns), alike || step.ns == 0)
+    });
     let mut ticks = (0..=9).rev().map(|digits| 10_u32.pow(digits));
-    ticks.find(is_tick).unwrap_or(1)
+    ticks.find(|&tick| alike && common.is_multiple_of(tick))
+}
+
+/// The greatest common divisor.
+fn gcd(mut one: u32, mut other: u32) -> u32 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 /// Logarithms of rates, and where many of them agree.
@@ -356,6 +364,23 @@ mod tests {
             ..PACKET
         });
         steps.collect()
+    }
+
+    #[test]
+    fn what_all_steps_are_multiples_of_is_the_tick_where_some_are_none() {
+        let tick = |ns: &[u32]| {
+            let steps: Vec<Step> = ns.iter().map(|&ns| Step { ns, ..PACKET }).collect();
+            tick_ns(steps.iter())
+        };
+        assert_eq!(tick(&[]), None);
+        assert_eq!(tick(&[3_000_000, 40_000_000]), None);
+        assert_eq!(tick(&[0, 3_000_000, 40_000_000]), Some(1_000_000));
+        assert_eq!(tick(&[3_000_000, 0, 2_500_000]), Some(100_000));
+        assert_eq!(
+            tick(&[2_000_000_000, 0, 1_000_000_000]),
+            Some(1_000_000_000)
+        );
+        assert_eq!(tick(&[7, 0]), Some(1));
     }
 
     #[test]

@@ -276,6 +276,54 @@ fn what_is_done_for_nothing_is_said() {
     assert!(run.stderr.contains(said), "{}", run.stderr);
 }
 
+/// The same capture by a clock that counts in so many nanoseconds.
+fn coarsened(mut pcap: Vec<u8>, tick_ns: u32) -> Vec<u8> {
+    let word = |pcap: &[u8], at: usize| u32::from_le_bytes(pcap[at..at + 4].try_into().unwrap());
+    assert_eq!(word(&pcap, 0), 0xa1b2_3c4d, "nanoseconds, little-endian");
+    let mut at = 24;
+    while at < pcap.len() {
+        let ns = word(&pcap, at + 4) / tick_ns * tick_ns;
+        pcap[at + 4..at + 8].copy_from_slice(&ns.to_le_bytes());
+        at += 16 + word(&pcap, at + 8) as usize;
+    }
+    pcap
+}
+
+#[test]
+fn a_clock_that_is_coarser_than_the_file_could_be_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let pcap = fs::read(capture("drop-one.pcap")).unwrap();
+    for (tick_ns, said) in [
+        (1, None),
+        (
+            1_000_000,
+            Some("in steps of 1,000,000 ns, coarse for the shortest"),
+        ),
+        (
+            100_000_000,
+            Some("in steps of 100,000,000 ns: round-trip times are as coarse"),
+        ),
+    ] {
+        fs::write(
+            folder.path().join("x.pcap"),
+            coarsened(pcap.clone(), tick_ns),
+        )
+        .unwrap();
+        let run = run(folder.path(), &["x.pcap"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let shown = run
+            .stderr
+            .lines()
+            .find(|line| line.contains("timestamps come"));
+        assert_eq!(shown.is_some(), said.is_some(), "{}", run.stderr);
+        assert!(
+            said.is_none_or(|said| run.stderr.contains(said)),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
 #[test]
 fn a_capture_is_no_path_with_itself() {
     let folder = tempfile::tempdir().unwrap();

@@ -179,20 +179,29 @@ fn dates(capture: &CaptureAnalysis) -> Option<String> {
 
 /// Whether timestamps are fine enough for the round-trip times.
 fn coarse(capture: &CaptureAnalysis) -> Option<String> {
-    let tick_ns = capture
+    let told_ns = capture
         .files
         .iter()
         .filter_map(|file| file.resolution)
-        .map(TimeResolution::step_ns);
-    let tick_ns = tick_ns.fold(0.0, f64::max);
+        .map(TimeResolution::step_ns)
+        .fold(0.0, f64::max);
+    // Files say what they can hold, not how fine the clock was.
+    let tick_ns = capture
+        .shown_tick_ns()
+        .map_or(told_ns, |ns| told_ns.max(ns.into()));
     let shortest_ns = capture
         .flows()
         .filter_map(|flow| flow.summary().rtt.ns_min())
         .min()?;
+    let step = grouped(tick_ns as u64);
+    if shortest_ns == 0 && tick_ns > told_ns {
+        return Some(format!(
+            "timestamps come in steps of {step} ns: round-trip times are as coarse, and shorter ones are 0"
+        ));
+    }
     (shortest_ns > 0 && tick_ns * 10.0 > shortest_ns as f64).then(|| {
         format!(
-            "timestamps come in steps of {} ns, coarse for the shortest round-trip time, {} ns",
-            grouped(tick_ns as u64),
+            "timestamps come in steps of {step} ns, coarse for the shortest round-trip time, {} ns",
             grouped(shortest_ns as u64)
         )
     })

@@ -202,6 +202,7 @@ impl Hop {
             .clock_estimate
             .as_ref()
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
+        let rate_varies = self.ways.iter().any(|way| way.rate_varies(self.bin_ns));
         [
             (self.clock_is_fixed(), "clocks_corrected"),
             (self.clock_is_set(), "clock_set"),
@@ -218,6 +219,7 @@ impl Hop {
                 count(|flow| flow.uncertain_packets) > 0,
                 "uncertain_matches",
             ),
+            (rate_varies, "rate_varies"),
             (
                 self.given_up > 0 || any(|facts| u64::from(facts.flows_left_out)),
                 "limit_hit",

@@ -101,6 +101,39 @@ impl Way {
         Some(bytes as f64 * 8e9 / self.duration_ns()? as f64 / rate_bps)
     }
 
+    /// Whether the link's rate cannot have been this one all the time: a second saw far more leave than that lets
+    /// through, or something waited for far longer than what left takes at that rate. What is told of small packets by it
+    /// is too little, as a link sends headers of its own with each: then only the former counts.
+    #[must_use]
+    pub fn contradicts(&self, rate_bps: f64, bin_ns: i64) -> bool {
+        let sum = |of: fn(&Amount) -> u64| self.bins.iter().map(|bin| of(&bin.left)).sum::<u64>();
+        let large = sum(|left| left.bytes) >= LARGE_BYTES * sum(|left| left.packets);
+        let most_bps = self.delivered_bps_max(bin_ns);
+        let used = self.utilisation(rate_bps).filter(|_| large);
+        most_bps.is_some_and(|most_bps| most_bps > (1.0 + VARIES) * rate_bps)
+            || self
+                .busy_share()
+                .zip(used)
+                .is_some_and(|(busy, used)| busy > used + VARIES)
+    }
+
+    /// Whether the link's rate cannot have been the one found all the time.
+    #[must_use]
+    pub fn rate_varies(&self, bin_ns: i64) -> bool {
+        self.rate_bps
+            .is_some_and(|rate_bps| self.contradicts(rate_bps, bin_ns))
+    }
+
+    /// What utilisation is told by: the capacity `given`, which is that of the way forward, or else the rate found, if it
+    /// was that all the time.
+    #[must_use]
+    pub fn link_bps(&self, given_bps: Option<f64>, bin_ns: i64) -> Option<f64> {
+        let found_bps = || self.rate_bps.filter(|_| !self.rate_varies(bin_ns));
+        given_bps
+            .filter(|_| self.heading == Heading::Forward)
+            .or_else(found_bps)
+    }
+
     /// The highest rate that was sustained for a second, in IP bits per second: of any second (as
     /// many bins as make one) the bytes that left, and of all seconds the most. `None` where the
     /// way is no second long.
@@ -252,6 +285,12 @@ impl WayMaker {
 /// For so long a rate is sustained.
 const SECOND_NS: i64 = 1_000_000_000;
 
+/// Part by which what leaves, or waits, disagrees with a constant rate: on links of one it is a hundredth.
+const VARIES: f64 = 0.05;
+
+/// Mean size of packets from which on a link's own headers hardly count, in IP bytes.
+const LARGE_BYTES: u64 = 1000;
+
 /// An episode of drops ends when there is none for so long: the usual round-trip time, after
 /// which senders have reacted.
 pub const EPISODE_PAUSE_NS: i64 = 100_000_000;
@@ -276,5 +315,36 @@ mod tests {
         way.span = Some((0, 1_500_000_000));
         // Bins 4 to 13 hold 10 MB; bins 0 to 9 hold 3.
         assert_eq!(way.delivered_bps_max(100_000_000), Some(80e6));
+    }
+
+    #[test]
+    fn a_rate_that_is_exceeded_or_does_not_explain_what_waits_is_not_constant() {
+        let mut way = WayMaker::new(Heading::Forward, Link::default(), &PathConfig::default(), 0)
+            .finish(None, &mut []);
+        // Ten bins of 100 ms with 1 MB each, in packets of 1250 bytes, are 80 Mbit/s.
+        let bin = |index, busy_ns| QueueBin {
+            index,
+            busy_ns,
+            left: Amount {
+                packets: 800,
+                bytes: 1_000_000,
+            },
+            ..QueueBin::default()
+        };
+        way.span = Some((0, 1_000_000_000));
+        let mut varies = |rate_bps: Option<f64>, busy_ns| {
+            way.rate_bps = rate_bps;
+            way.bins = (0..10).map(|index| bin(index, busy_ns)).collect();
+            let varies = way.rate_varies(100_000_000);
+            assert_eq!(way.link_bps(Some(100e6), 100_000_000), Some(100e6));
+            let found = way.link_bps(None, 100_000_000);
+            assert_eq!(found, rate_bps.filter(|_| !varies));
+            varies
+        };
+        assert!(!varies(None, 100_000_000));
+        assert!(!varies(Some(100e6), 80_000_000));
+        assert!(varies(Some(100e6), 90_000_000));
+        assert!(!varies(Some(78e6), 100_000_000));
+        assert!(varies(Some(75e6), 100_000_000));
     }
 }

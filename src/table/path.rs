@@ -39,12 +39,7 @@ impl<'a> PathTables<'a> {
         let config = self.config;
         self.hops().flat_map(move |(number, hop)| {
             let ways = hop.ways.iter().filter(|way| way.span.is_some());
-            ways.map(move |way| WayRow {
-                number,
-                hop,
-                way,
-                config,
-            })
+            ways.map(move |way| WayRow::of(number, hop, way, config))
         })
     }
 
@@ -180,9 +175,21 @@ struct WayRow<'a> {
     hop: &'a Hop,
     way: &'a Way,
     config: &'a PathConfig,
+    /// What utilisation is told by.
+    link_bps: Option<f64>,
 }
 
-impl WayRow<'_> {
+impl<'a> WayRow<'a> {
+    fn of(number: u64, hop: &'a Hop, way: &'a Way, config: &'a PathConfig) -> Self {
+        Self {
+            number,
+            hop,
+            way,
+            config,
+            link_bps: way.link_bps(config.capacity_bps, config.bin_ns),
+        }
+    }
+
     /// Where packets come in, and where they leave.
     fn points(&self) -> [&str; 2] {
         let [first, second] = &self.hop.points;
@@ -225,14 +232,6 @@ impl WayRow<'_> {
     fn occupancy_max(&self) -> Option<f64> {
         let max = self.way.max();
         self.way.limit?.share(max.packets as f64, max.bytes as f64)
-    }
-
-    /// The capacity given, or the rate found.
-    fn rate_bps(&self) -> Option<f64> {
-        let given = self.config.capacity_bps;
-        given
-            .filter(|_| self.way.heading == Heading::Forward)
-            .or(self.way.rate_bps)
     }
 
     fn limit(&self, of: fn(QueueLimit) -> Option<u64>) -> Option<u64> {
@@ -293,7 +292,7 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     "busy_share" "B4" Real |row| row.way.busy_share();
     "rate_estimated_bps" "B5" Real |row| row.way.rate_bps;
     "delivered_bps_max" "B5" Real |row| row.way.delivered_bps_max(row.config.bin_ns);
-    "utilisation" "B5" Real |row| row.way.utilisation(row.rate_bps()?);
+    "utilisation" "B5" Real |row| row.way.utilisation(row.link_bps?);
     "tap_place" "B5" Name |row| Some(row.way.link.tap.name());
     "transit_ns" "B5" Whole |row| Some(row.way.link.transit_ns);
     "clock_offset_ns" "B2" Real |row| Some(row.hop.clock_estimate.as_ref()?.clock.offset_ns);
@@ -329,7 +328,7 @@ impl BinRow<'_> {
 
     fn utilisation(&self) -> Option<f64> {
         let sent = self.bin.left.bytes as f64 * 8e9 / self.of.config.bin_ns as f64;
-        Some(sent / self.of.rate_bps()?)
+        Some(sent / self.of.link_bps?)
     }
 }
 

@@ -47,6 +47,10 @@ fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
     let appeared = sum(|flow| flow.appeared_packets);
     let uncertain = sum(|flow| flow.uncertain_packets);
     let merged: u64 = hop.facts.iter().map(|facts| facts.super_segments).sum();
+    let mut ways = hop.ways.iter();
+    let varies = ways.any(|way| {
+        way.rate_varies(hop.bin_ns) && way.link_bps(config.capacity_bps, hop.bin_ns).is_none()
+    });
     let one_way = hop.clock_is_fixed()
         && hop
             .clock_estimate
@@ -68,6 +72,10 @@ fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
         (
             one_way,
             "the clocks disagree, and packets went one way only: delays are those above the smallest".to_owned(),
+        ),
+        (
+            varies,
+            "what left and what waited do not go with one rate of the link: the estimate is the middle one, and there is no utilisation unless --capacity is given".to_owned(),
         ),
         (
             hop.given_up > 0,
@@ -104,16 +112,37 @@ fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
             "{held} waited, more than the limit given, {limit}: what is told by the limit, such as why packets were dropped, is wrong"
         ));
     }
-    let used = config
-        .capacity_bps
-        .and_then(|bps| Some((bps, way.utilisation(bps)?)));
-    if let Some((bps, used)) = used.filter(|&(_, used)| used > 1.01) {
-        said.push(format!(
-            "{used:.2} times as much left as the capacity given, {}, lets through: what is told by the capacity is wrong",
-            rate(bps)
+    said.extend(
+        config
+            .capacity_bps
+            .and_then(|bps| contradicted_capacity(hop, way, bps)),
+    );
+    said
+}
+
+fn contradicted_capacity(hop: &Hop, way: &Way, given_bps: f64) -> Option<String> {
+    let given = rate(given_bps);
+    let used = way.utilisation(given_bps)?;
+    if used > 1.01 {
+        return Some(format!(
+            "{used:.2} times as much left as the capacity given, {given}, lets through: what is told by the capacity is wrong"
         ));
     }
-    said
+    if !way.contradicts(given_bps, hop.bin_ns) {
+        return None;
+    }
+    let most_bps = way.delivered_bps_max(hop.bin_ns);
+    Some(match most_bps.filter(|&most_bps| most_bps > given_bps) {
+        Some(most_bps) => format!(
+            "as much as {} left for a second, more than the capacity given, {given}: the link's rate is another one, or not constant",
+            rate(most_bps)
+        ),
+        None => format!(
+            "something waited {:.1} % of the time, but what left is {:.1} % of the capacity given, {given}: the link was slower, at least for a while",
+            100.0 * way.busy_share()?,
+            100.0 * used
+        ),
+    })
 }
 
 fn summary(hop: &Hop, config: &PathConfig) -> String {
@@ -172,13 +201,12 @@ fn way_lines(text: &mut String, hop: &Hop, way: &Way, config: &PathConfig) {
         } else {
             "estimated"
         };
-        let used = way.utilisation(bps).unwrap_or(0.0);
-        let _ = writeln!(
-            text,
-            "    link: {} ({basis}), {:.1} % used",
-            rate(bps),
-            100.0 * used
-        );
+        let _ = write!(text, "    link: {} ({basis})", rate(bps));
+        let constant = way.link_bps(given, hop.bin_ns);
+        if let Some(used) = constant.and_then(|bps| way.utilisation(bps)) {
+            let _ = write!(text, ", {:.1} % used", 100.0 * used);
+        }
+        text.push('\n');
     }
 }
 

@@ -230,7 +230,7 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
         let _ = write!(line, "; {seconds:.3} s");
         let bytes: u64 = capture.flows().map(|flow| flow.summary().ip_bytes).sum();
         if let Some(bps) = metric::rate_bps(bytes, span.length_ns()) {
-            let _ = write!(line, ", {}", rate(bps));
+            let _ = write!(line, ", throughput {}", rate(bps));
         }
     }
     if let Some(share) = utilisation(capture, config) {

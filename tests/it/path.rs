@@ -105,6 +105,60 @@ fn rate_and_limit_of_a_bottleneck_are_found() {
     assert!(way.drops.iter().all(|drop| drop.cause.name() == "full"));
 }
 
+/// What the command warns of, given two captures of a lab scenario and more; `None` where there is no lab.
+fn warned(scenario: &str, [before, after]: [&str; 2], more: &[&str]) -> Option<String> {
+    let lab = shared(&format!("lab/{scenario}"))?;
+    let output = Command::new(env!("CARGO_BIN_EXE_ccanalyze"))
+        .args(["path", "--before", before, "--after", after, "--no-charts"])
+        .args(more)
+        .current_dir(lab)
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    Some(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The link's rate was set to 20, 4, 30 and 8 Mbit/s in turn; that of the others is constant.
+#[test]
+fn a_rate_that_changes_and_captures_given_in_the_wrong_order_are_said() {
+    let (right, wrong) = (
+        ["ingress.pcap.zst", "egress.pcap.zst"],
+        ["egress.pcap.zst", "ingress.pcap.zst"],
+    );
+    let (steps, even) = ("s7-rate-steps", "s3-two-bbr-bbr-0.5bdp");
+    for (scenario, order, more, said) in [
+        (even, right, &[][..], None),
+        (even, wrong, &[], Some("nearly all goes the way back")),
+        (even, right, &["-c", "10Mbit"], None),
+        (
+            even,
+            right,
+            &["-c", "100Mbit"],
+            Some("% of the capacity given, 100 Mbit/s: the link was slower"),
+        ),
+        (
+            steps,
+            right,
+            &[],
+            Some("do not go with one rate of the link"),
+        ),
+        (
+            steps,
+            right,
+            &["-c", "20Mbit"],
+            Some("left for a second, more than the capacity given, 20.0 Mbit/s"),
+        ),
+    ] {
+        let Some(warned) = warned(scenario, order, more) else {
+            return;
+        };
+        match said {
+            Some(said) => assert!(warned.contains(said), "{scenario} {more:?}: {warned}"),
+            None => assert!(!warned.contains("warning"), "{scenario} {more:?}: {warned}"),
+        }
+    }
+}
+
 /// A testbed that others tapped before (s1) and after (s3) its bottleneck of 10 Mbit/s. Their
 /// tables, made from these captures: throughput at s3 in bins of 200 ms counts 9.90 Mbit/s of
 /// Ethernet frames of 1500 bytes and less (`throughput.csv`, fourth pair of columns), no packet lost

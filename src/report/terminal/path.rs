@@ -88,9 +88,22 @@ fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
     ]
     .into_iter()
     .filter_map(|(holds, text)| holds.then_some(text))
+    .chain(turned_round(hop))
     .chain(contradicted(hop, config))
     .collect()
 }
+
+/// Whether nearly all goes the way back and waits there, as when the captures are given the wrong way round.
+fn turned_round(hop: &Hop) -> Option<String> {
+    let [forward, back] = &hop.ways;
+    let is_back = back.arrived().bytes > MOSTLY * forward.arrived().bytes && has_queue(back);
+    (is_back && !has_queue(forward)).then(|| {
+        "nearly all goes the way back, and waits there: if the second capture is from before the queue, give it first (--limit and --capacity are of the way forward)".to_owned()
+    })
+}
+
+/// How many times the other way's bytes are nearly all.
+const MOSTLY: u64 = 4;
 
 /// What was given of the queue and the link, and cannot be.
 fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
@@ -172,8 +185,7 @@ fn way_lines(text: &mut String, hop: &Hop, way: &Way, config: &PathConfig) {
         let _ = write!(text, " ({share:.2} %): {}", causes(way));
     }
     text.push('\n');
-    // Where hardly anything ever waited there is no queue to speak of.
-    if drops == 0 && way.busy_share().is_none_or(|share| share < 0.01) {
+    if !has_queue(way) {
         return;
     }
     if let (Some(mean), Some(bytes), Some(busy)) =
@@ -208,6 +220,11 @@ fn way_lines(text: &mut String, hop: &Hop, way: &Way, config: &PathConfig) {
         }
         text.push('\n');
     }
+}
+
+/// Where hardly anything ever waited there is no queue to speak of.
+fn has_queue(way: &Way) -> bool {
+    !way.drops.is_empty() || way.busy_share().is_some_and(|share| share >= 0.01)
 }
 
 fn causes(way: &Way) -> String {
@@ -308,7 +325,7 @@ fn table(hop: &Hop) -> String {
         "flow",
         "way",
         "packets",
-        "data",
+        "IP bytes",
         "dropped",
         "delay min/mean/max",
         "of the queue",
@@ -331,7 +348,7 @@ fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
     };
     let way = &hop.ways[flow.heading as usize];
     let waited: u128 = way.bins.iter().map(|bin| bin.bytes_ns).sum();
-    let share = if waited > 0 {
+    let share = if waited > 0 && has_queue(way) {
         format!(
             "{:.1} %",
             100.0 * flow.waited_byte_ns as f64 / waited as f64

@@ -34,6 +34,29 @@ fn a_repair_with_sack_goes_on_above_all_that_arrived() {
     );
 }
 
+#[test]
+fn a_handshake_that_a_timer_ended_says_nothing_of_how_long_repeats_take() {
+    // The first SYN-ACK was lost before it came here, and the second echoes the first SYN. Id 6 was 3600..4500.
+    let trace = |waited: &str| {
+        format!(
+            "0 B>A syn ts 100/0
+             {waited} A>B syn ack 0 ts 7/100
+             1210 B>A ack 0 ts 1310/7
+             1220 A>B data 0..900 ack 0 ts 17/1310 id 2
+             1221 A>B data 900..1800 ack 0 ts 17/1310 id 3
+             1222 A>B data 1800..2700 ack 0 ts 17/1310 id 4
+             1223 A>B data 2700..3600 ack 0 ts 17/1310 id 5
+             1243 B>A ack 3600 ts 1343/17
+             1700 A>B data 3600..4500 ack 0 ts 490/1343 id 7
+             1720 B>A ack 4500 ts 1820/490"
+        )
+    };
+    assert!(!ends_with_new(&trace("1200")));
+    assert!(!ends_with_new(&trace("1000 B>A syn ts 1100/0\n1200")));
+    // A path may take as long as that.
+    assert!(ends_with_new(&trace("900")));
+}
+
 /// Round trips of 400 ms, which the smoothed one shows for long.
 const SLOW: &str = "100 A>B data 0..1000 id 2
      500 B>A ack 1000

@@ -268,6 +268,7 @@ impl HalfFlow {
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
         self.progress_at = Some(at);
+        self.count_pause();
         self.note_repaired(dir, at, false, sink);
         self.dup_run = 0;
         if !self.holes.is_empty() && self.recovery_until.is_some_and(|until| ack < until) {

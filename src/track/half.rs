@@ -183,8 +183,8 @@ impl HalfFlow {
         sink: &mut S,
     ) {
         let len = segment.payload_len;
-        self.note_pause(segment.at);
         let end = start + i64::from(len);
+        self.note_pause(segment.at, end);
         // Data above a FIN shows that it was none of this stream.
         self.fin = self.fin.filter(|&fin| end <= fin);
         if !self.sent_data {

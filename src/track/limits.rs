@@ -16,15 +16,29 @@ pub(super) struct Limits {
     full_since: Option<CaptureTime>,
     /// When there was room again, the last time.
     opened_at: Option<CaptureTime>,
-    repair: Option<Repair>,
+    /// When the repair that is going on began.
+    repair_start: Option<CaptureTime>,
+    /// Offset after all that had been sent when it began (RFC 6582, `recover`).
+    repair_until: i64,
+    /// The pause before the data in flight, which counts when that is acknowledged.
+    pause: Pause,
+    repair_timeout: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Repair {
-    start: CaptureTime,
-    /// Offset after all that had been sent when it began (RFC 6582, `recover`).
-    until: i64,
-    timeout: bool,
+/// A time of up to 78 hours in six bytes, in ns: more make no room for a connection's state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pause([u16; 3]);
+
+impl Pause {
+    fn of_ns(ns: i64) -> Self {
+        let ns = ns.clamp(0, (1 << 48) - 1);
+        Self([ns as u16, (ns >> 16) as u16, (ns >> 32) as u16])
+    }
+
+    fn ns(self) -> i64 {
+        let [low, middle, high] = self.0.map(i64::from);
+        low | middle << 16 | high << 32
+    }
 }
 
 impl HalfFlow {
@@ -33,9 +47,10 @@ impl HalfFlow {
         self.sent_data && self.una == Some(self.high)
     }
 
-    /// Data is about to be taken in that passed at `at`.
-    pub(super) fn note_pause(&mut self, at: CaptureTime) {
-        let Some(emptied_at) = self.progress_at.filter(|_| self.is_answered()) else {
+    /// Data that ends at `end` is about to be taken in, which passed at `at`.
+    pub(super) fn note_pause(&mut self, at: CaptureTime, end: i64) {
+        let is_new = end > self.high;
+        let Some(emptied_at) = self.progress_at.filter(|_| is_new && self.is_answered()) else {
             return;
         };
         if self.limits.full_since.is_some() {
@@ -46,13 +61,22 @@ impl HalfFlow {
             .opened_at
             .map_or(emptied_at, |opened_at| opened_at.max(emptied_at));
         let pause_ns = at.since(since).saturating_sub(self.upstream.smoothed_ns());
-        // A clock that jumps makes no pause longer than the flow.
-        self.limits.application_ns = self.limits.application_ns.saturating_add(pause_ns.max(0));
+        self.limits.pause = Pause::of_ns(pause_ns);
+    }
+
+    /// The cumulative ACK has moved: time counts up to here.
+    #[inline]
+    pub(super) fn count_pause(&mut self) {
+        // Nearly always there was none.
+        if self.limits.pause != Pause::default() {
+            let pause_ns = std::mem::take(&mut self.limits.pause).ns();
+            self.limits.application_ns = self.limits.application_ns.saturating_add(pause_ns);
+        }
     }
 
     /// Whether a loss is being repaired.
     pub(super) fn is_repairing(&self) -> bool {
-        self.limits.repair.is_some()
+        self.limits.repair_start.is_some()
     }
 
     /// Data or a window has passed at `at`: whether there is room for more.
@@ -78,33 +102,27 @@ impl HalfFlow {
 
     /// A retransmission passed at `at`.
     pub(super) fn note_repair(&mut self, at: CaptureTime, timeout: bool) {
-        if let Some(repair) = &mut self.limits.repair {
-            repair.timeout |= timeout;
+        let limits = &mut self.limits;
+        if limits.repair_start.is_some() {
+            limits.repair_timeout |= timeout;
         } else if self.una.is_none_or(|una| una < self.high) {
-            self.limits.repair = Some(Repair {
-                start: at,
-                until: self.high,
-                timeout,
-            });
+            limits.repair_start = Some(at);
+            limits.repair_until = self.high;
+            limits.repair_timeout = timeout;
         }
     }
 
     /// The repeat that passed at `at` was no timer's.
     pub(super) fn forget_timeout_of(&mut self, at: CaptureTime) {
-        if let Some(repair) = self
-            .limits
-            .repair
-            .as_mut()
-            .filter(|repair| repair.start == at)
-        {
-            repair.timeout = false;
+        if self.limits.repair_start == Some(at) {
+            self.limits.repair_timeout = false;
         }
     }
 
     /// What passed at `at` was no retransmission: a repair that began with it is none.
     pub(super) fn forget_repair(&mut self, at: CaptureTime) {
-        if self.limits.repair.is_some_and(|repair| repair.start == at) {
-            self.limits.repair = None;
+        if self.limits.repair_start == Some(at) {
+            self.limits.repair_start = None;
             self.recovery_until = None;
             self.timeout_until = None;
         }
@@ -118,20 +136,35 @@ impl HalfFlow {
         over: bool,
         sink: &mut S,
     ) {
-        let Some(repair) = self.limits.repair else {
+        let Some(start) = self.limits.repair_start else {
             return;
         };
-        if over || self.una.is_some_and(|una| una >= repair.until) {
-            self.limits.repair = None;
-            let Repair { start, timeout, .. } = repair;
+        let until = self.limits.repair_until;
+        if over || self.una.is_some_and(|una| una >= until) {
+            self.limits.repair_start = None;
             sink.recovery(
                 dir,
                 &Recovery {
                     start,
                     end: at.max(start),
-                    timeout,
+                    timeout: self.limits.repair_timeout,
                 },
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_of_up_to_78_hours_are_kept_to_the_nanosecond() {
+        let kept = |ns| Pause::of_ns(ns).ns();
+        for ns in [0, 1, 65_535, 65_536, 1_234_567_890_123, (1 << 48) - 1] {
+            assert_eq!(kept(ns), ns);
+        }
+        assert_eq!(kept(-1), 0);
+        assert_eq!(kept(1 << 48), 78 * 3_600_000_000_000 + 674_976_710_655);
     }
 }

@@ -115,9 +115,9 @@ impl HalfFlow {
         step: Step,
         sink: &mut S,
     ) {
-        self.note_pause(segment.at);
         let (start, len) = (self.high, segment.payload_len);
         let end = start + i64::from(len);
+        self.note_pause(segment.at, end);
         if !self.emissions.is_idle() {
             let recovering = self.recovery_until.is_some();
             if matches!(step, Step::Ahead(_)) {
@@ -271,6 +271,7 @@ impl HalfFlow {
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
         self.progress_at = Some(at);
+        self.count_pause();
         true
     }
 }

@@ -82,6 +82,29 @@ fn an_echo_that_comes_after_a_pause_tells_the_pause_too() {
 }
 
 #[test]
+fn a_pause_counts_once_and_only_when_what_ends_it_is_acknowledged() {
+    let paused_ms = |rest: &str| {
+        let trace = format!(
+            "40 A>B data 0..1000
+             60 B>A ack 1000
+             {rest}"
+        );
+        play(&opened(&trace)).state.application_limited_ns / 1_000_000
+    };
+    // The way to A and back takes 10 ms of it.
+    let asked = "5060 A>B data 1000..2000\n";
+    assert_eq!(paused_ms(asked), 0);
+    assert_eq!(paused_ms(&format!("{asked}5080 B>A ack 2000")), 4990);
+    // A repeat of old data, or a keep-alive, begins nothing new.
+    for repeat in ["0..1000", "999..1000"] {
+        let repeat = format!("2060 A>B data {repeat}\n2080 B>A ack 1000\n");
+        assert_eq!(paused_ms(&repeat), 0);
+        let both = format!("{repeat}{asked}5080 B>A ack 2000");
+        assert_eq!(paused_ms(&both), 4990);
+    }
+}
+
+#[test]
 fn a_closed_window_is_the_receivers_time_not_the_applications() {
     // A window of 8 with a scale of 7 is 1024 bytes: room for one segment.
     let seen = play(&opened(

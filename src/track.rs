@@ -377,8 +377,11 @@ impl HalfFlow {
             return;
         };
         let offset = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);
-        // A FIN comes behind all data.
-        if offset < self.high || offset - self.high > half::REACH_MAX {
+        // A FIN comes behind all data, and one that was acknowledged stands.
+        let stands = self
+            .fin
+            .is_some_and(|fin| self.una > Some(fin) && offset > fin);
+        if offset < self.high || offset - self.high > half::REACH_MAX || stands {
             return;
         }
         self.fin = Some(offset);

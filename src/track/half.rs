@@ -228,7 +228,7 @@ impl HalfFlow {
                 let timeout = verdict.reason == Some(Reason::Timeout);
                 let begins = self.recovery_until.is_none() || (timeout && Some(start) <= self.una);
                 self.emissions.note_repeat(end, begins);
-                self.note_repair(segment.at, timeout);
+                self.note_repair(segment.at, end, timeout);
                 let until = self.recovery_until.unwrap_or(i64::MIN);
                 self.recovery_until = Some(until.max(self.high));
             }

@@ -400,6 +400,23 @@ fn an_older_clock_shows_a_duplicate_however_late_it_comes() {
     );
 }
 
+#[test]
+fn the_first_fin_that_is_acknowledged_ends_the_stream() {
+    let state = play(&opened(
+        "100 A>B data 0..1000
+         120 B>A ack 1000
+         130 A>B at 1000 fin
+         150 B>A ack 1001
+         160 A>B at 1001 fin
+         180 B>A ack 1002",
+    ))
+    .state;
+    assert_eq!(
+        (state.acked_bytes, state.unseen_bytes),
+        (Some(1000), Some(0))
+    );
+}
+
 /// A FIN takes the number after the last byte: what is below has been sent, and comes again.
 #[test]
 fn what_a_fin_passed_without_is_repeated_when_it_comes() {

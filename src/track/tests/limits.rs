@@ -42,6 +42,15 @@ fn a_repeat_of_what_was_acknowledged_begins_no_recovery() {
          400 A>B data 0..1000 id 3",
     ));
     assert!(seen.recoveries.is_empty());
+    // Nor while more is in flight.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 id 2
+         120 B>A ack 1000
+         390 A>B data 1000..2000 id 3
+         400 A>B data 0..1000 id 4
+         410 B>A ack 2000",
+    ));
+    assert!(seen.recoveries.is_empty());
 }
 
 #[test]

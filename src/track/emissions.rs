@@ -224,6 +224,11 @@ impl Emissions {
         }
     }
 
+    /// So many packets with payload were lost, or are late, before the first one whose id is known.
+    pub(super) fn on_unnumbered(&mut self, packets: u64) {
+        self.0.get_or_insert_default().lost += packets;
+    }
+
     /// A packet turned up late: it was not lost.
     pub(super) fn on_late(&mut self, id: u64) {
         if let Some(skips) = &mut self.0 {

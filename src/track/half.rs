@@ -378,6 +378,9 @@ impl HalfFlow {
     ) {
         let (at, start) = (segment.at, self.high);
         sink.hole(dir, &StreamPart { at, start, end });
+        if self.ids.is_first() {
+            self.note_unnumbered(end - start);
+        }
         let mut hole = Hole::new(start, end, segment, self.packets);
         hole.missing = self.emissions.skipped_at(start);
         self.holes.open(hole);

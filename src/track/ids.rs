@@ -229,6 +229,11 @@ impl IdCounter {
         self.unexplained
     }
 
+    /// Whether the last packet's id was the first one seen: what was sent before it skipped none.
+    pub(super) fn is_first(&self) -> bool {
+        self.last.is_some() && self.steps == 0
+    }
+
     /// Whether it may still turn out that what a flow's first packets skipped counts.
     pub(super) fn may_count(&self) -> bool {
         self.steps < EARLY_MAX && self.astray == 0 && !self.shared

@@ -5,7 +5,7 @@ use super::emissions::Gap;
 use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::Marks;
-use crate::decode::Segment;
+use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, LossPlace, Verdict};
 use crate::time::CaptureTime;
 
@@ -83,6 +83,15 @@ impl HalfFlow {
             Step::Behind(ids) => self.on_late(id, ids),
             Step::Early(ids) => self.on_late(id, ids.unsigned_abs()),
             Step::Same | Step::Unknown => {}
+        }
+    }
+
+    /// So many bytes were sent before the first packet whose id is known, and were lost or are late.
+    pub(super) fn note_unnumbered(&mut self, bytes: i64) {
+        let known = self.mss.is_some() || self.largest_payload > 0;
+        if known && bytes <= UNSEEN_MAX {
+            let packets = (bytes as u64).div_ceil(self.packet_payload().into());
+            self.emissions.on_unnumbered(packets);
         }
     }
 
@@ -179,6 +188,10 @@ impl HalfFlow {
                 (sent_to - known.max(self.high)).max(0) as u64
             });
         let left_out = left_out.div_ceil(u64::from(self.packet_payload()));
+        // A probe repeats what was sent last (RFC 8985 section 7.3), and that was this FIN.
+        let was_probed = segment.payload_len == 0
+            && segment.flags.has(TcpFlags::FIN)
+            && u64::from(skipped) <= left_out + 1;
         let timers = if at_edge {
             self.timers_within(silence_ns)
         } else {
@@ -195,7 +208,7 @@ impl HalfFlow {
             at: segment.at,
             since,
             recovering: self.recovery_until.is_some(),
-            may_be_acks: (self.owes_ack && !follows_syn) || self.is_at_rest(segment),
+            may_be_acks: (self.owes_ack && !follows_syn) || self.is_at_rest(segment) || was_probed,
             follows_syn,
             left_out: u16::try_from(left_out).unwrap_or(u16::MAX),
             repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),

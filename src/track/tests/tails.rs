@@ -447,3 +447,42 @@ fn what_was_lost_with_a_tail_is_repeated_when_its_first_packet_is_acknowledged()
     // The rest of a flight that was lost follows.
     assert_eq!(class(&next(930, 12)), Class::Retransmission);
 }
+
+#[test]
+fn what_was_lost_before_the_first_id_counts_beside_what_was_skipped_later() {
+    // 0..3000 was lost before here, and id 11, a repeat of 1000..2000, too.
+    let state = play(
+        "0 B>A syn
+         10 A>B syn ack 0
+         20 B>A ack 0
+         100 A>B data 3000..4000 id 9
+         120 B>A ack 0 sack 3000..4000
+         140 A>B data 0..1000 id 10
+         141 A>B data 2000..3000 id 12
+         160 B>A ack 1000 sack 3000..4000
+         161 B>A ack 1000 sack 2000..4000
+         400 A>B data 1000..2000 id 13
+         420 B>A ack 4000",
+    )
+    .state;
+    assert_eq!(state.skipped_packets, 4);
+}
+
+#[test]
+fn one_id_more_than_what_a_fin_leaves_out_was_that_of_its_first_copy() {
+    let skipped = |fin_id: u32| {
+        let trace = format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             122 B>A ack 3000
+             300 A>B at 4000 fin id {fin_id}
+             320 B>A ack 3000 sack 4000..4001
+             330 A>B data 3000..4000 id {}
+             350 B>A ack 4001",
+            fin_id + 1
+        );
+        play(&opened(&trace)).state.skipped_packets
+    };
+    assert_eq!([6, 7, 8].map(skipped), [1, 1, 3]);
+}

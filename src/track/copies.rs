@@ -143,14 +143,19 @@ impl HalfFlow {
         let from = if self.recovery_until.is_none() {
             self.una
         } else {
-            self.emissions
-                .repeated_to()
-                .filter(|_| self.last_repeat > 0)
+            // Until the first id is skipped nobody takes note of more than the last repeat.
+            let last = || self.high - i64::from(self.last_repeat - 1);
+            (self.last_repeat > 0).then(|| self.emissions.repeated_to().unwrap_or_else(last))
         };
         let known = at.plus_ns(-self.upstream.min_ns().unwrap_or(0));
         let packet = self.packet_payload();
+        // What passed here and was lost behind is missing as well.
         from.map_or(0, |from| {
-            self.holes.packets_missing(from, start, known, packet, most)
+            let never_seen = self.holes.packets_missing(from, start, known, packet, most);
+            never_seen
+                + self
+                    .in_flight
+                    .unreported_within(from, start, most - never_seen)
         })
     }
 

@@ -382,6 +382,14 @@ impl InFlight {
         self.sent.get_mut(index)
     }
 
+    /// How many of the ranges of `start..end` passed once and were not reported by SACK; more than `most` do not matter.
+    pub(super) fn unreported_within(&self, start: i64, end: i64, most: u16) -> u16 {
+        let first = self.first_ending_above(start);
+        let unreported = |sent: &&Sent| sent.copies == 1 && !sent.marks.has(Marks::SACKED);
+        let within = self.sent.range(first..).take_while(|sent| sent.start < end);
+        within.filter(unreported).take(usize::from(most)).count() as u16
+    }
+
     /// The first copy of a range that is remembered.
     pub(super) fn first_copy(&self, sent: &Sent) -> FirstCopy {
         let kept = (sent.copies > 1).then(|| self.firsts.get(sent.start));

@@ -486,3 +486,39 @@ fn one_id_more_than_what_a_fin_leaves_out_was_that_of_its_first_copy() {
     };
     assert_eq!([6, 7, 8].map(skipped), [1, 1, 3]);
 }
+
+#[test]
+fn an_id_skipped_between_repeats_was_a_repeat_of_what_is_lost_behind_here() {
+    // 1000..4000 passed and was lost. Of the repeats id 11 never came: A sends new data, and repeats once more.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         100 A>B data 1000..2000 id 3
+         100 A>B data 2000..3000 id 4
+         100 A>B data 3000..4000 id 5
+         101 A>B data 4000..5000 id 6
+         101 A>B data 5000..6000 id 7
+         101 A>B data 6000..7000 id 8
+         101 A>B data 7000..8000 id 9
+         120 B>A ack 1000
+         121 B>A ack 1000 sack 4000..5000
+         121 B>A ack 1000 sack 4000..6000
+         121 B>A ack 1000 sack 4000..7000
+         121 B>A ack 1000 sack 4000..8000
+         131 A>B data 1000..2000 id 10
+         132 A>B data 3000..4000 id 12
+         151 B>A ack 2000 sack 4000..8000
+         152 B>A ack 2000 sack 3000..8000
+         161 A>B data 8000..9000 id 13
+         162 A>B data 2000..3000 id 14
+         181 B>A ack 2000 sack 3000..9000
+         182 B>A ack 9000",
+    );
+    let rows = play(&trace).rows;
+    let classes: Vec<Class> = rows
+        .iter()
+        .rev()
+        .take(2)
+        .map(|row| row.verdict.class)
+        .collect();
+    assert_eq!(classes, [Class::Retransmission, Class::New]);
+}

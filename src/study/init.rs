@@ -276,7 +276,7 @@ fn shown(values: &[String]) -> String {
         .cloned()
         .collect::<Vec<_>>()
         .join(", ")
-        .replace(['\n', '\r'], " ");
+        .replace(char::is_control, " ");
     if values.len() > SHOWN {
         let _ = write!(text, ", and {} more", values.len() - SHOWN);
     }
@@ -304,6 +304,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::study::StudyPlan;
 
@@ -362,6 +364,37 @@ mod tests {
         );
         assert_eq!(single.conditions.capacity_bps(), Some(50e6));
         assert_eq!(single.conditions.base_rtt_ns, Some(68_000_000));
+    }
+
+    #[test]
+    fn names_may_be_of_any_letters() {
+        let names = [
+            "größe_50m_1.pcap.zst",
+            "größe_50m_2.pcap.zst",
+            "é_1.pcap.zst",
+            "日本_1.pcap",
+            "abc–def_1.pcap",
+            "İ_7.PCAP",
+        ];
+        let folder = folder_of(&names);
+        let text = draft(folder.path(), None).unwrap();
+        assert_eq!(plan(folder.path(), &text).runs.len(), names.len(), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_names_make_a_draft_that_is_toml(
+            names in proptest::collection::btree_set("(\\PC|[-_/.a1é\t\u{1}]){1,12}(\\.pcap(\\.zst)?)?", 1..8),
+        ) {
+            let names: Vec<String> = names.into_iter().collect();
+            let shapes = guess::shapes(&names);
+            let rest: Vec<&String> = names.iter().collect();
+            let text = written(Path::new("größe"), &shapes, &rest, &[]);
+            prop_assert!(toml::de::DeTable::parse(&text).is_ok(), "{text}");
+            for shape in shapes {
+                prop_assert_eq!(names.iter().filter(|name| shape.fits(name)).count(), shape.files);
+            }
+        }
     }
 
     #[test]

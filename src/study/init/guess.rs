@@ -171,14 +171,14 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
 /// A name without the endings of captures, tables and compression, and those.
 fn stem_of(name: &str) -> (&str, &str) {
     let start = name.rfind('/').map_or(0, |slash| slash + 1);
-    let lower = name.to_lowercase();
+    // Other letters may take another number of bytes in lower case.
+    let lower = name.to_ascii_lowercase();
     let ending = CAPTURE_ENDINGS
         .iter()
         .chain(&TABLE_ENDINGS)
         .filter_map(|ending| lower.rfind(ending))
         .filter(|&at| at >= start)
         .max()
-        .filter(|&at| name.is_char_boundary(at))
         .unwrap_or(name.len());
     name.split_at(ending)
 }
@@ -219,11 +219,12 @@ fn made_at(stem: &str) -> Option<usize> {
                 of => letter == of,
             })
     };
-    (0..stem.len()).find(|&at| {
+    let separators = stem.match_indices(SEPARATORS);
+    let mut behind = separators.map(|(at, separator)| at + separator.len());
+    behind.find(|&at| {
+        let made = stem.get(at..at + MADE.len());
         let rest = stem.get(at + MADE.len()..);
-        let behind = at > 0 && stem[..at].ends_with(SEPARATORS);
-        behind
-            && stem.get(at..at + MADE.len()).is_some_and(is_made)
+        made.is_some_and(is_made)
             && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') && rest.len() > 1)
     })
 }

@@ -31,7 +31,9 @@ pub use conditions::{
 };
 pub use groups::{Group, GroupKey, SampleKind};
 pub use init::{DraftError, draft};
-pub use labels::{FlowCase, FlowEnds, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
+pub use labels::{
+    FlowCase, FlowEnds, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED, UNLABELLED,
+};
 pub use manifest::{ManifestError, Mistake};
 #[cfg(feature = "cli")]
 pub(crate) use measure::with_causes;

@@ -142,7 +142,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     let metadata = metadata(&results, args);
     let tables = study_tables(&results);
     outputs::ensure_spared(inputs(&plan, manifest), files_of(&tables, out))?;
-    warn_of_labels_that_no_flow_has(&plan, &results, args.quiet);
+    warn_of_flows_without_a_label(&plan, &results, args.quiet);
     warn_of_a_baseline_that_nothing_is(&plan, &results, args.quiet);
     let charts = charts(&plan, &results, args);
     let mut files = charts.len();
@@ -177,21 +177,18 @@ fn inputs<'a>(plan: &'a StudyPlan, manifest: &'a Path) -> impl Iterator<Item = &
     std::iter::once(manifest).chain(plan.runs.iter().flat_map(of_run))
 }
 
-/// Says which labels were to be given to flows, of which none has got one.
-fn warn_of_labels_that_no_flow_has(plan: &StudyPlan, results: &StudyResults, quiet: bool) {
+/// Says which flows were to get a label and got none, and what would give them one.
+fn warn_of_flows_without_a_label(plan: &StudyPlan, results: &StudyResults, quiet: bool) {
     if quiet {
         return;
     }
     let rules = plan.runs.iter().flat_map(|run| &run.flow_rules);
     let places: BTreeSet<usize> = rules.map(|rule| rule.label).collect();
-    for place in places {
-        let flows = || results.runs.iter().flat_map(|run| &run.flows);
-        if flows().next().is_some() && flows().all(|flow| flow.labels[place].is_none()) {
-            let name = &plan.labels[place].name;
-            terminal::say(&format!(
-                "warning: label '{name}': no flow has got one: none is what `values` of its [[runs.flows]] say"
-            ));
-        }
+    let warnings = places
+        .into_iter()
+        .filter_map(|place| terminal::unlabelled(plan, results, place));
+    for warning in warnings {
+        terminal::say(&format!("warning: {warning}"));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod pairs;
 pub mod path;
+mod studies;
 mod tables;
 mod warnings;
 
@@ -17,6 +18,7 @@ use crate::metric;
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
+pub use studies::unlabelled;
 use tables::flows_table;
 use warnings::damaged;
 pub(super) use warnings::{given_up, put_away, repairs, warnings};

@@ -1,6 +1,7 @@
 //! What runs and flows are called by: typed labels, their values and their order.
 
 use std::cmp::Ordering;
+use std::net::SocketAddr;
 
 use super::units::Unit;
 use crate::decode::{Endpoint, Filter};
@@ -9,6 +10,9 @@ use crate::event::Direction;
 /// Names of labels that only number repetitions.
 pub(super) const REPETITIONS: [&str; 6] =
     ["run", "rep", "repetition", "iteration", "trial", "seed"];
+
+/// What stands for the value that flows do not have, where others of their run have one.
+pub const UNLABELLED: &str = "unlabelled";
 
 /// Columns of the study's tables besides labels and metrics: no label can be called so.
 pub const RESERVED: &[&str] = &[
@@ -177,23 +181,25 @@ impl LabelValue {
     }
 
     /// What a run is called by whose flows have several values: those, joined by `+`, in order.
+    /// Flows without one are a part of it too: its numbers are not those of the others alone.
     #[must_use]
     pub fn joined(values: &[Option<Self>]) -> Option<Self> {
         let mut distinct: Vec<&Self> = values.iter().flatten().collect();
         distinct.sort();
         distinct.dedup();
+        let lacking = values.iter().any(Option::is_none);
         match distinct[..] {
             [] => None,
-            [one] => Some(one.clone()),
-            [first, ..] => Some(Self {
-                text: distinct
-                    .iter()
-                    .map(|value| value.text())
-                    .collect::<Vec<_>>()
-                    .join("+"),
-                number: None,
-                rank: first.rank,
-            }),
+            [one] if !lacking => Some(one.clone()),
+            [first, ..] => {
+                let mut texts: Vec<&str> = distinct.iter().map(|value| value.text()).collect();
+                texts.extend(lacking.then_some(UNLABELLED));
+                Some(Self {
+                    text: texts.join("+"),
+                    number: None,
+                    rank: first.rank,
+                })
+            }
         }
     }
 }
@@ -281,6 +287,33 @@ impl FlowRule {
             .or(self.other.as_ref())
             .cloned()
     }
+
+    /// What it looks at in a flow, in words, and what would stand for that in `values`; none of a
+    /// flow whose ends are not known.
+    #[must_use]
+    pub fn looked_at(&self, flow: Option<&FlowEnds>, start: usize) -> Option<(String, String)> {
+        let word = match self.key {
+            FlowKey::Start => {
+                return Some((
+                    format!("number {start} to start"),
+                    format!("number {start}"),
+                ));
+            }
+            FlowKey::Server => "server",
+            FlowKey::Client => "client",
+            FlowKey::Sender => "sender",
+            FlowKey::Receiver => "receiver",
+            FlowKey::Either => "ends",
+        };
+        let ends: Vec<Endpoint> = flow?.at(self.key).into_iter().flatten().collect();
+        let shown = ends
+            .iter()
+            .map(|end| SocketAddr::new(end.ip(), end.port()).to_string());
+        let shown: Vec<String> = shown.collect();
+        // Of two ends the receiver's is the one that is known beforehand, as a rule.
+        let port = ends.last()?.port();
+        Some((format!("{word} {}", shown.join(" and ")), port.to_string()))
+    }
 }
 
 /// Who sends a flow's payload, who receives it, and which of them opened the connection.
@@ -359,7 +392,10 @@ mod tests {
             joined(&[value("cubic"), value("bbr"), value("cubic")]).as_deref(),
             Some("bbr+cubic")
         );
-        assert_eq!(joined(&[value("cubic"), None]).as_deref(), Some("cubic"));
+        assert_eq!(
+            joined(&[value("cubic"), None, value("cubic")]).as_deref(),
+            Some("cubic+unlabelled")
+        );
         assert_eq!(joined(&[None]), None);
     }
 }

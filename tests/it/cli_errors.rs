@@ -474,6 +474,40 @@ fn a_label_that_no_flow_gets_is_said() {
 }
 
 #[test]
+fn flows_that_match_no_value_of_a_label_are_said_and_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let pair = capture("two-flows-cubic-bbr.pcap.zst");
+    fs::copy(pair, folder.path().join("50m_1.pcap.zst")).unwrap();
+    for (rule, said) in [
+        (
+            "by = \"start\"\nvalues = [\"cubic\"]",
+            "label 'cca': 1 flow of 1 run got none, and stand in groups of their own: no `values` of its [[runs.flows]] fits; the first is number 2 to start of 50m_1.pcap.zst: name number 2 there, or",
+        ),
+        (
+            "by = \"server\"\nvalues = { 5001 = \"cubic\" }",
+            ":5002 of 50m_1.pcap.zst: name 5002 there, or give all that are left a value by `other`",
+        ),
+        ("by = \"start\"\nvalues = [\"cubic\"]\nother = \"bbr\"", ""),
+    ] {
+        let study = format!(
+            "[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap.zst\"\n[[runs.flows]]\nlabel = \"cca\"\n{rule}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(run.stderr.contains("label 'cca'"), !said.is_empty());
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        let runs = fs::read_to_string(folder.path().join("s/runs.csv")).unwrap();
+        let called = if said.is_empty() {
+            ",bbr+cubic,"
+        } else {
+            ",cubic+unlabelled,"
+        };
+        assert!(runs.contains(called), "{runs}");
+    }
+}
+
+#[test]
 fn captures_put_together_by_cat_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let [first, second] = ["drop-one.pcap", "keep-alive.pcap"]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::study::units::Dimension;
-use crate::study::{Label, LabelKind, LabelValue, StudyResults, Values};
+use crate::study::{Label, LabelKind, LabelValue, StudyResults, UNLABELLED, Values};
 
 use super::super::label::count;
 
@@ -349,5 +349,5 @@ pub(super) fn axis_name(label: &Label) -> (String, String) {
 
 /// A variant in words.
 pub(super) fn name_of(value: Option<&LabelValue>) -> String {
-    value.map_or_else(|| "unlabelled".to_owned(), |value| value.text().to_owned())
+    value.map_or_else(|| UNLABELLED.to_owned(), |value| value.text().to_owned())
 }

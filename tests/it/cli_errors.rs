@@ -508,6 +508,39 @@ fn flows_that_match_no_value_of_a_label_are_said_and_called_so() {
 }
 
 #[test]
+fn a_capacity_that_a_run_exceeds_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for to in ["100k_1.pcap", "100k_2.pcap", "20m_1.pcap"] {
+        fs::copy(capture("drop-one.pcap"), folder.path().join(to)).unwrap();
+    }
+    let said = ": its goodput is ";
+    let more = "more than the capacity given, 100 kbit/s: what is told by the capacity, such as utilisation, is wrong";
+    for (files, others) in [
+        ("{rate}_{run}.pcap", Some("; so it is of 1 other run\n")),
+        ("{rate}_2.pcap", Some("\n")),
+        ("20m_{rate}.pcap", None),
+    ] {
+        let capacity = if others.is_some() { "{rate}" } else { "20Mbit" };
+        let study = format!(
+            "[[runs]]\nfiles = \"{files}\"\n[runs.conditions]\ncapacity = \"{capacity}\"\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--report", "s.html"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(run.stderr.contains(said), others.is_some());
+        let page = fs::read_to_string(folder.path().join("s.html")).unwrap();
+        assert_eq!(page.contains(more), others.is_some());
+        if let Some(others) = others {
+            let line = format!("{more}{others}");
+            assert!(run.stderr.contains(&line), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
 fn captures_put_together_by_cat_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let [first, second] = ["drop-one.pcap", "keep-alive.pcap"]

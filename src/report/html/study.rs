@@ -8,7 +8,7 @@ use crate::table::cells::{Cell as TableCell, cells};
 
 use super::super::chart::{StudyChart, Theme};
 use super::super::study::rounded;
-use super::super::terminal::{counted, grouped, lacks};
+use super::super::terminal::{counted, grouped, lacks, too_much_for_capacity};
 use super::{Block, Cell, Page, PageTable, Section};
 
 /// Rows of a table; a page with more takes a browser too long.
@@ -131,6 +131,7 @@ fn quality(results: &StudyResults) -> Vec<String> {
         notes.push(format!("too small to count: {}", counted(small, "flow")));
     }
     notes.extend(results.runs.iter().flat_map(lacks));
+    notes.extend(too_much_for_capacity(results));
     notes
 }
 

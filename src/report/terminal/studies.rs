@@ -1,8 +1,42 @@
 //! What of a study is not as its manifest means it, in words.
 
-use crate::study::{FlowRule, StudyFlow, StudyPlan, StudyResults};
+use crate::study::{FlowRule, Metric, PathCapacity, StudyFlow, StudyPlan, StudyResults, StudyRun};
 
 use super::counted;
+use super::warnings::overfull;
+
+/// Runs through which more came than their capacity lets through; one is said of all, as it is one
+/// line of the manifest that is wrong.
+#[must_use]
+pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
+    let found = results.runs.iter();
+    let found = found.filter_map(|run| Some((run, overfull(rates(run)?)?)));
+    let found: Vec<_> = found.collect();
+    let (run, said) = found.first()?;
+    Some(match found.len() - 1 {
+        0 => format!("{}: {said}", run.name),
+        more => format!(
+            "{}: {said}; so it is of {}",
+            run.name,
+            counted(more as u64, "other run")
+        ),
+    })
+}
+
+/// Goodput, and what the capacity let through in its time.
+fn rates(run: &StudyRun) -> Option<(f64, f64)> {
+    let goodput_bps = run.values.get(Metric::GoodputBps)?;
+    let capacity_bps = match run.conditions.capacity.as_ref()? {
+        PathCapacity::Constant(bps) => *bps,
+        PathCapacity::Trace(_) => goodput_bps / run.values.get(Metric::Utilisation)?,
+    };
+    // An ACK in a window may be of what came before it.
+    let passed_bps = match run.window_ns {
+        Some(_) => goodput_bps.min(run.values.get(Metric::ThroughputBps)?),
+        None => goodput_bps,
+    };
+    Some((passed_bps, capacity_bps))
+}
 
 /// Flows that rules were to give a label and that have none: how many, of which the first is which.
 #[must_use]

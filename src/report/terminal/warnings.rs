@@ -89,18 +89,16 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(coarse(capture));
     said.extend(short(capture, config));
     said.extend(window_behind(capture));
-    said.extend(
-        config
-            .capacity
-            .and_then(|capacity| overfull(capture, capacity.bps)),
-    );
+    let goodput_bps = capture.goodput_bps();
+    let capacity_bps = config.capacity.map(|capacity| capacity.bps);
+    said.extend(goodput_bps.zip(capacity_bps).and_then(overfull));
     said
 }
 
 /// Whether more came through than there is said to be room for.
-fn overfull(capture: &CaptureAnalysis, capacity_bps: f64) -> Option<String> {
-    let goodput_bps = capture.goodput_bps().filter(|&bps| bps > capacity_bps)?;
-    Some(format!(
+pub(super) fn overfull((goodput_bps, capacity_bps): (f64, f64)) -> Option<String> {
+    let is_more = goodput_bps > capacity_bps;
+    is_more.then(|| format!(
         "its goodput is {}, more than the capacity given, {}: what is told by the capacity, such as utilisation, is wrong",
         rate(goodput_bps),
         rate(capacity_bps)

@@ -123,7 +123,7 @@ impl RunMeasure {
         let span = capture.span.ok_or("it holds no packet")?;
         let (flows, flows_left_out) = counted(capture, options.min_flow_bytes);
         if flows.is_empty() {
-            return Err("it holds no TCP flow with payload".to_owned());
+            return Err(none_counts(capture, options.min_flow_bytes));
         }
         let spans: Vec<Span> = flows.iter().filter_map(Flow::data_span).collect();
         let window = options.window.within(&spans);
@@ -174,13 +174,25 @@ fn behind_all(start: CaptureTime, spans: &[Span]) -> Option<String> {
     })
 }
 
+/// Why no flow counts.
+fn none_counts(capture: &CaptureAnalysis, min_flow_bytes: Option<u64>) -> String {
+    match (largest_bytes(capture), min_flow_bytes) {
+        (Some(largest), Some(least)) => format!(
+            "no flow has as much payload as `min_flow` asks for, {least} bytes: the largest has {largest}"
+        ),
+        _ => "it holds no TCP flow with payload".to_owned(),
+    }
+}
+
+/// Payload of the largest flow.
+fn largest_bytes(capture: &CaptureAnalysis) -> Option<u64> {
+    let flows = capture.flows();
+    flows.map(|flow| flow.summary().payload_bytes).max()
+}
+
 /// The flows that count, in the order of their first payload, and how many do not.
 fn counted(capture: &CaptureAnalysis, min_flow_bytes: Option<u64>) -> (Vec<Flow<'_>>, u64) {
-    let largest = capture
-        .flows()
-        .map(|flow| flow.summary().payload_bytes)
-        .max()
-        .unwrap_or(0);
+    let largest = largest_bytes(capture).unwrap_or(0);
     let counts = |flow: &Flow<'_>| {
         let bytes = flow.summary().payload_bytes;
         min_flow_bytes.map_or(bytes * 100 >= largest, |least| bytes >= least)

@@ -29,6 +29,7 @@ mod studies;
 mod study;
 mod study_queue;
 mod study_truth;
+mod study_warnings;
 mod support;
 mod synth;
 mod truth;

@@ -1,0 +1,128 @@
+//! What `ccanalyze study` says of runs that are not as their manifest means them.
+
+use std::fs;
+
+use ccanalyze::Analysis;
+use ccanalyze::analyze::Config;
+
+use super::cli::run;
+use super::support::capture;
+
+#[test]
+fn a_label_that_no_flow_gets_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();
+    // The server's port is 5001.
+    for (port, said) in [("5099", true), ("5001", false)] {
+        let study = format!(
+            "[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap\"\n[[runs.flows]]\nlabel = \"cca\"\nby = \"server\"\nvalues = {{ {port} = \"cubic\" }}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warning = "warning: label 'cca': no flow has got one";
+        assert_eq!(run.stderr.contains(warning), said, "{}", run.stderr);
+    }
+    // What only flows have is known when they have been looked at.
+    for (baseline, said) in [("reno", true), ("cubic", false)] {
+        let study = format!(
+            "[study]\nbaseline = {{ cca = \"{baseline}\" }}\ngroup_by = [\"cca\"]\n[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap\"\n[[runs.flows]]\nlabel = \"cca\"\nby = \"server\"\nvalues = {{ 5001 = \"cubic\", 5002 = \"reno\" }}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warning = "warning: baseline: nothing has cca = \"reno\"";
+        assert_eq!(run.stderr.contains(warning), said, "{}", run.stderr);
+    }
+}
+
+#[test]
+fn flows_that_match_no_value_of_a_label_are_said_and_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let pair = capture("two-flows-cubic-bbr.pcap.zst");
+    fs::copy(pair, folder.path().join("50m_1.pcap.zst")).unwrap();
+    for (rule, said) in [
+        (
+            "by = \"start\"\nvalues = [\"cubic\"]",
+            "label 'cca': 1 flow of 1 run got none, and stand in groups of their own: no `values` of its [[runs.flows]] fits; the first is number 2 to start of 50m_1.pcap.zst: name number 2 there, or",
+        ),
+        (
+            "by = \"server\"\nvalues = { 5001 = \"cubic\" }",
+            ":5002 of 50m_1.pcap.zst: name 5002 there, or give all that are left a value by `other`",
+        ),
+        ("by = \"start\"\nvalues = [\"cubic\"]\nother = \"bbr\"", ""),
+    ] {
+        let study = format!(
+            "[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap.zst\"\n[[runs.flows]]\nlabel = \"cca\"\n{rule}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(run.stderr.contains("label 'cca'"), !said.is_empty());
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        let runs = fs::read_to_string(folder.path().join("s/runs.csv")).unwrap();
+        let called = if said.is_empty() {
+            ",bbr+cubic,"
+        } else {
+            ",cubic+unlabelled,"
+        };
+        assert!(runs.contains(called), "{runs}");
+    }
+}
+
+#[test]
+fn a_capacity_that_a_run_exceeds_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for to in ["100k_1.pcap", "100k_2.pcap", "20m_1.pcap"] {
+        fs::copy(capture("drop-one.pcap"), folder.path().join(to)).unwrap();
+    }
+    let said = ": its goodput is ";
+    let more = "more than the capacity given, 100 kbit/s: what is told by the capacity, such as utilisation, is wrong";
+    for (files, others) in [
+        ("{rate}_{run}.pcap", Some("; so it is of 1 other run\n")),
+        ("{rate}_2.pcap", Some("\n")),
+        ("20m_{rate}.pcap", None),
+    ] {
+        let capacity = if others.is_some() { "{rate}" } else { "20Mbit" };
+        let study = format!(
+            "[[runs]]\nfiles = \"{files}\"\n[runs.conditions]\ncapacity = \"{capacity}\"\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--report", "s.html"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(run.stderr.contains(said), others.is_some());
+        let page = fs::read_to_string(folder.path().join("s.html")).unwrap();
+        assert_eq!(page.contains(more), others.is_some());
+        if let Some(others) = others {
+            let line = format!("{more}{others}");
+            assert!(run.stderr.contains(&line), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_flows_are_all_too_small_says_how_large_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("cubic_1.pcap")).unwrap();
+    let analysis = Analysis::of([capture("drop-one.pcap")], &Config::default());
+    let flows = analysis.captures[0].flows();
+    let largest = flows
+        .map(|flow| flow.summary().payload_bytes)
+        .max()
+        .unwrap();
+    for (min_flow, status) in [(largest + 1, 2), (largest, 0)] {
+        let study = format!(
+            "[analysis]\nmin_flow = \"{min_flow}B\"\n[[runs]]\nfiles = \"{{cca}}_{{run}}.pcap\"\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, status, "{}", run.stderr);
+        let said = format!(
+            "error: cubic_1.pcap: left out: no flow has as much payload as `min_flow` asks for, {min_flow} bytes: the largest has {largest}\n"
+        );
+        assert_eq!(run.stderr.contains(&said), status == 2, "{}", run.stderr);
+    }
+}

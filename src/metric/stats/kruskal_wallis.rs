@@ -25,7 +25,8 @@ pub struct KruskalWallis {
 
 impl KruskalWallis {
     /// Compares samples; `None` for fewer than two, where one has no values or a value that is not
-    /// finite, or where all values are equal.
+    /// finite, where all values are equal, or where no sample has two: then ranks lie between samples
+    /// alone, and H is its df whatever the values are.
     #[must_use]
     pub fn of<S: AsRef<[f64]>>(samples: &[S]) -> Option<Self> {
         let samples: Vec<&[f64]> = samples.iter().map(AsRef::as_ref).collect();
@@ -33,6 +34,9 @@ impl KruskalWallis {
             return None;
         }
         let all = samples.concat();
+        if all.len() == samples.len() {
+            return None;
+        }
         let Ranks { ranks, ties } = Ranks::of(&all);
         let n = all.len() as f64;
         let mut rest = ranks.as_slice();

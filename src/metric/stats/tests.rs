@@ -155,6 +155,15 @@ fn kruskal_wallis_is_undefined_where_all_values_are_equal() {
 }
 
 #[test]
+fn kruskal_wallis_is_undefined_where_no_group_has_two_values() {
+    // As an analysis of variance: H would be 2 and epsilon squared 1 for any three values.
+    assert_eq!(KruskalWallis::of(&[[1.0], [7.0], [3.0]]), None);
+    assert_eq!(Anova::of_samples(&[[1.0], [7.0], [3.0]]), None);
+    let one_has_two: [&[f64]; 3] = [&[1.0], &[7.0, 8.0], &[3.0]];
+    assert!(KruskalWallis::of(&one_has_two).is_some());
+}
+
+#[test]
 fn welch_agrees_with_r() {
     // R: t.test(extra ~ group, sleep): t -1.8608, df 17.776, P 0.07939, -3.3654832 to 0.2054832.
     let pairs = compare_pairs(&SLEEP, PairTest::WelchT).unwrap();

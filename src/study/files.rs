@@ -13,7 +13,8 @@ const DEPTH_MAX: usize = 32;
 pub(super) const CAPTURE_ENDINGS: [&str; 4] = [".pcap", ".pcapng", ".cap", ".ntar"];
 /// Endings of tables and archives that were measured elsewhere.
 pub(super) const TABLE_ENDINGS: [&str; 3] = [".flent", ".csv", ".parquet"];
-const COMPRESSION_ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".xz", ".lz4"];
+/// What may follow these: nothing, or the ending of a compression.
+pub(super) const COMPRESSION_ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".xz", ".lz4"];
 
 /// Files below a folder by their path from it, with `/` between the parts, sorted.
 ///

@@ -101,7 +101,7 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
                 template: text.to_owned(),
                 message: fault.message,
             })?;
-            let shape = Shape::given(&parsed, &names);
+            let shape = Shape::of(vec![parsed], &names);
             if shape.files == 0 {
                 return Err(DraftError::NothingFits {
                     template: text.to_owned(),
@@ -147,7 +147,7 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
         for guess in &shape.labels {
             let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
         }
-        let _ = writeln!(text, "files = {}", quoted(&shape.template));
+        let _ = writeln!(text, "files = {}", files_of(shape));
         conditions(&mut text, shape);
         flows(&mut text, shape);
     }
@@ -244,6 +244,15 @@ fn conditions(text: &mut String, shape: &Shape) {
         }
     }
     let _ = writeln!(text, "# buffer = \"100 packets\"\n# qdisc = \"droptail\"");
+}
+
+/// The templates of a shape in TOML.
+fn files_of(shape: &Shape) -> String {
+    let quoted: Vec<String> = shape.texts().map(quoted).collect();
+    match quoted.as_slice() {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
 }
 
 /// Whether a number, with a unit or without, is 0.
@@ -364,6 +373,33 @@ mod tests {
         );
         assert_eq!(single.conditions.capacity_bps(), Some(50e6));
         assert_eq!(single.conditions.base_rtt_ns, Some(68_000_000));
+    }
+
+    #[test]
+    fn compression_does_not_part_files_that_are_named_alike() {
+        let names = [
+            "bbr_1.pcap",
+            "bbr_2.pcap.zst",
+            "cubic_1.pcap.zst",
+            "cubic_2.PCAP.gz",
+            "reno_1.pcapng",
+        ];
+        let folder = folder_of(&names);
+        let text = draft(folder.path(), None).unwrap();
+        let plan = plan(folder.path(), &text);
+        assert_eq!(plan.runs.len(), names.len(), "{text}");
+        let cca = plan.labels.iter().position(|label| label.name == "cca");
+        let ccas = plan.runs.iter().map(|run| {
+            let value = run.labels[cca.unwrap()].as_ref();
+            value.map(|value| value.text().to_owned())
+        });
+        let ccas: Vec<Option<String>> = ccas.collect();
+        let [bbr, cubic] = ["bbr", "cubic"].map(|cca| Some(cca.to_owned()));
+        assert_eq!(
+            ccas,
+            [bbr.clone(), bbr, cubic.clone(), cubic, None],
+            "{text}"
+        );
     }
 
     #[test]

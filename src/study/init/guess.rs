@@ -1,9 +1,9 @@
 //! What the parts of file names may mean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::study::files::{CAPTURE_ENDINGS, TABLE_ENDINGS};
+use crate::study::files::{CAPTURE_ENDINGS, COMPRESSION_ENDINGS, TABLE_ENDINGS};
 use crate::study::template::{Template, is_name};
 use crate::study::units::{Dimension, parse};
 
@@ -74,25 +74,25 @@ impl Guess {
 /// Files with names of one shape.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
-    pub(super) template: String,
     pub(super) files: usize,
     pub(super) labels: Vec<Guess>,
-    parsed: Template,
+    /// Alike but for the endings of compression.
+    templates: Vec<Template>,
 }
 
 impl Shape {
-    /// The shape of a template that was given.
-    pub(super) fn given(template: &Template, names: &[String]) -> Self {
+    /// The shape of templates that give the same labels.
+    pub(super) fn of(templates: Vec<Template>, names: &[String]) -> Self {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut files = 0;
-        for found in names.iter().filter_map(|name| template.take_apart(name)) {
+        for found in names.iter().filter_map(|name| take_apart(&templates, name)) {
             files += 1;
             for (label, value) in found {
                 values.entry(label).or_default().push(value);
             }
         }
-        let labels = template
-            .labels()
+        let labels = templates.first().map_or_else(Vec::new, Template::labels);
+        let labels = labels
             .into_iter()
             .map(|name| {
                 let values = distinct(values.remove(name).unwrap_or_default());
@@ -105,42 +105,60 @@ impl Shape {
             })
             .collect();
         Self {
-            template: template.text().to_owned(),
             files,
             labels,
-            parsed: template.clone(),
+            templates,
         }
     }
 
     pub(super) fn fits(&self, name: &str) -> bool {
-        self.parsed.take_apart(name).is_some()
+        take_apart(&self.templates, name).is_some()
     }
+
+    /// Its templates as they are written.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.templates.iter().map(Template::text)
+    }
+}
+
+/// What the first template that fits says of a name.
+fn take_apart(templates: &[Template], name: &str) -> Option<Vec<(String, String)>> {
+    let mut templates = templates.iter();
+    templates.find_map(|template| template.take_apart(name))
+}
+
+/// What files of one kind have in common: the folder at the top, what separates the parts, and the
+/// ending without that of compression.
+type Class = (String, String, String);
+
+fn class_of(name: &str) -> Class {
+    let (stem, ending) = stem_of(name);
+    let folder = name.split_once('/').map_or("", |(folder, _)| folder);
+    // Files in folders of one kind belong together; what is apart at the top stays apart.
+    let top = if folder.contains(SEPARATORS) {
+        ""
+    } else {
+        folder
+    };
+    let ending = ending.to_ascii_lowercase();
+    let mut compressions = COMPRESSION_ENDINGS.iter().filter(|end| !end.is_empty());
+    let plain = compressions.find_map(|end| ending.strip_suffix(end));
+    let (_, separators) = parts_of(stem);
+    (
+        top.to_owned(),
+        separators.into_iter().collect(),
+        plain.unwrap_or(&ending).to_owned(),
+    )
 }
 
 /// The shapes of names, each of more than one file that no shape before it fits.
 pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
-    let mut classes: BTreeMap<(String, String, String), Vec<&String>> = BTreeMap::new();
+    let mut classes: BTreeMap<Class, Vec<&String>> = BTreeMap::new();
     for name in names {
-        let (stem, ending) = stem_of(name);
-        let folder = name.split_once('/').map_or("", |(folder, _)| folder);
-        // Files in folders of one kind belong together; what is apart at the top stays apart.
-        let top = if folder.contains(SEPARATORS) {
-            ""
-        } else {
-            folder
-        };
-        let (_, separators) = parts_of(stem);
-        classes
-            .entry((
-                top.to_owned(),
-                separators.into_iter().collect(),
-                ending.to_owned(),
-            ))
-            .or_default()
-            .push(name);
+        classes.entry(class_of(name)).or_default().push(name);
     }
     let mut shapes: Vec<Shape> = Vec::new();
-    for ((_, _, ending), members) in classes {
+    for members in classes.into_values() {
         if members.len() < 2
             || members
                 .iter()
@@ -148,24 +166,34 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
         {
             continue;
         }
-        let template = template_of(&members, &ending);
-        let Ok(parsed) = Template::parse(&template) else {
+        let Some(templates) = templates_of(&members) else {
             continue;
         };
         // A shape must not take what belongs to another.
         let taken = names
             .iter()
-            .filter(|name| parsed.take_apart(name).is_some());
+            .filter(|name| take_apart(&templates, name).is_some());
         if taken.count() == members.len()
             && !shapes
                 .iter()
                 .any(|shape| members.iter().any(|name| shape.fits(name)))
         {
             let members: Vec<String> = members.into_iter().cloned().collect();
-            shapes.push(Shape::given(&parsed, &members));
+            shapes.push(Shape::of(templates, &members));
         }
     }
     shapes
+}
+
+/// A template for each ending of these names; none where one would be too long.
+fn templates_of(names: &[&String]) -> Option<Vec<Template>> {
+    let stem = template_of(names);
+    let endings = names.iter().map(|name| stem_of(name).1);
+    let templates = endings
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .map(|ending| Template::parse(&format!("{stem}{ending}")).ok());
+    templates.collect()
 }
 
 /// A name without the endings of captures, tables and compression, and those.
@@ -229,7 +257,8 @@ fn made_at(stem: &str) -> Option<usize> {
     })
 }
 
-fn template_of(names: &[&String], ending: &str) -> String {
+/// What these names have in common, but for their endings.
+fn template_of(names: &[&String]) -> String {
     let parts: Vec<Vec<&str>> = names
         .iter()
         .map(|name| parts_of(stem_of(name).0).0)
@@ -267,7 +296,7 @@ fn template_of(names: &[&String], ending: &str) -> String {
         }
         template.extend(separators.get(column));
     }
-    template + ending
+    template
 }
 
 /// What comes before the values of a part, and what they may be.

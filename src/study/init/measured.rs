@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::guess::{self, Guess};
-use super::{counted, quoted, shown};
+use super::{counted, files_of, quoted, shown};
 use crate::study::import::{MeasuredColumn, MeasuredFormat, MeasuredTable, MeasuredValues};
 use crate::study::labels::{REPETITIONS, RESERVED};
 use crate::study::metrics::Metric;
@@ -48,13 +48,13 @@ pub(super) fn sections(folder: &Path, tables: &[String]) -> Vec<Section> {
     let mut kinds: Vec<Kind<'_>> = Vec::new();
     for shape in &shapes {
         kinds.push(Kind {
-            files: shape.template.clone(),
+            files: files_of(shape),
             names: tables.iter().filter(|name| shape.fits(name)).collect(),
             labels: shape.labels.clone(),
         });
     }
     kinds.extend(alone.map(|name| Kind {
-        files: name.clone(),
+        files: quoted(name),
         names: vec![name],
         labels: Vec::new(),
     }));
@@ -64,7 +64,7 @@ pub(super) fn sections(folder: &Path, tables: &[String]) -> Vec<Section> {
 
 /// Tables with names of one kind.
 struct Kind<'n> {
-    /// Their names, or the template of them.
+    /// Their name, or the templates of them, in TOML.
     files: String,
     names: Vec<&'n String>,
     /// What their names say.
@@ -144,7 +144,7 @@ fn section_text(
     {
         let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
     }
-    let _ = writeln!(text, "files = {}", quoted(&kind.files));
+    let _ = writeln!(text, "files = {}", kind.files);
     if let Some(time) = time {
         let (column, unit) = (quoted(&time.name), unit_of_time(&time.name));
         let _ = writeln!(text, "rows = \"points\"");

@@ -403,6 +403,26 @@ mod tests {
     }
 
     #[test]
+    fn values_are_listed_in_the_order_of_their_numbers() {
+        let folder = folder_of(&[
+            "bbr-1Gbit-rtt100-12up-0.5bdp-1.pcap",
+            "bbr-50m-rtt20-1up-10bdp-10.pcap",
+            "bbr-200m-rtt40-2up-2bdp-9.pcap",
+            "bbr-200m-rtt40-nup-2bdp-9.pcap",
+        ]);
+        let text = draft(folder.path(), None).unwrap();
+        for line in [
+            "# rate: 50m, 200m, 1Gbit\n",
+            "# rtt: 20, 40, 100\n",
+            "# label1: nup, 1up, 2up, 12up\n",
+            "# buffer: 0.5bdp, 2bdp, 10bdp\n",
+            "# run: 1, 9, 10\n",
+        ] {
+            assert!(text.contains(line), "{line} {text}");
+        }
+    }
+
+    #[test]
     fn names_may_be_of_any_letters() {
         let names = [
             "größe_50m_1.pcap.zst",

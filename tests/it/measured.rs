@@ -398,6 +398,34 @@ capacity = "10Mbit"
 }
 
 #[test]
+fn paths_that_profit_from_a_split_are_in_the_order_of_their_numbers() {
+    let manifest = r#"
+[study]
+report = "utilisation-grid"
+[labels.loss]
+unit = "%"
+[labels.delay]
+unit = "ms"
+[[measured]]
+files = "settings.csv"
+columns = { cca = "cca", loss = "loss", delay = "delay_ms" }
+metrics = { goodput_bps = "goodput_mbps" }
+[measured.conditions]
+capacity = "10Mbit"
+"#;
+    let settings = "cca,loss,delay_ms,goodput_mbps\nbbr,0,100,9\nbbr,1,120,1\nbbr,1,140,1\nbbr,1,20,9\nbbr,1,40,9\n";
+    let folder = folder_with(&[("settings.csv", settings)], manifest);
+    let results = carried_out(folder.path());
+    let splits = report(&results, "splits");
+    let [first, second] = ["first_delay_ms", "second_delay_ms"].map(|name| {
+        let delays = numbers(splits, name).into_iter();
+        delays.flatten().collect::<Vec<f64>>()
+    });
+    assert_eq!(first, [20.0, 40.0, 100.0, 100.0]);
+    assert_eq!(second, [100.0, 100.0, 20.0, 40.0]);
+}
+
+#[test]
 fn sections_may_take_other_columns_of_the_same_rows_under_other_labels() {
     let section = |cca: &str, column: &str| {
         format!(

@@ -392,21 +392,42 @@ fn have_unit(values: &[String], dimension: Dimension) -> bool {
     !values.is_empty() && values.iter().all(has)
 }
 
+/// The dimensions that values may be written in, and the unit that each is held in.
+const UNITS: [(Dimension, &str); 5] = [
+    (Dimension::Time, "ms"),
+    (Dimension::Bdp, "BDP"),
+    (Dimension::Packets, "packets"),
+    (Dimension::Rate, "Mbit"),
+    (Dimension::Percent, "%"),
+];
+
 /// The unit that values of rates and times are held in.
 fn unit_of(values: &[String]) -> Option<&'static str> {
-    [
-        (Dimension::Time, "ms"),
-        (Dimension::Bdp, "BDP"),
-        (Dimension::Packets, "packets"),
-        (Dimension::Rate, "Mbit"),
-        (Dimension::Percent, "%"),
-    ]
-    .into_iter()
-    .find_map(|(dimension, unit)| have_unit(values, dimension).then_some(unit))
+    let mut units = UNITS.into_iter();
+    units.find_map(|(dimension, unit)| have_unit(values, dimension).then_some(unit))
 }
 
-fn distinct(mut values: Vec<String>) -> Vec<String> {
-    values.sort();
-    values.dedup();
-    values
+/// Values in their order, each once: those without a number first, numbers by size, by text then.
+pub(super) fn distinct(values: Vec<String>) -> Vec<String> {
+    let dimension = UNITS
+        .into_iter()
+        .map(|(dimension, _)| dimension)
+        .find(|&dimension| have_unit(&values, dimension));
+    let number = |value: &str| match dimension {
+        Some(dimension) => parse(value, dimension).ok(),
+        None => leading_number(value),
+    };
+    let mut numbered: Vec<(f64, String)> = values
+        .into_iter()
+        .map(|value| (number(&value).unwrap_or(f64::NEG_INFINITY), value))
+        .collect();
+    numbered.sort_by(|(a, one), (b, other)| a.total_cmp(b).then_with(|| one.cmp(other)));
+    numbered.dedup();
+    numbered.into_iter().map(|(_, value)| value).collect()
+}
+
+/// The number that a text begins with.
+fn leading_number(text: &str) -> Option<f64> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+    text.get(..end.unwrap_or(text.len()))?.parse().ok()
 }

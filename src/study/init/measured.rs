@@ -320,7 +320,7 @@ fn label(column: &MeasuredColumn) -> Option<Guess> {
     let usable = is_name(&name) && !RESERVED.contains(&name.as_str());
     ((few || is_repetition) && !distinct.is_empty() && usable).then(|| Guess {
         name,
-        values: distinct.into_iter().collect(),
+        values: guess::distinct(distinct.into_iter().collect()),
         unit: unit.map(Unit::name),
     })
 }

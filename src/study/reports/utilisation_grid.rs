@@ -1,5 +1,6 @@
 //! The connection-splitting study: utilisation over loss and delay, and what a split would gain.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::{Builder, ReportTable, key};
@@ -187,15 +188,28 @@ fn splits(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<R
         .iter()
         .flat_map(|splits| {
             let of = (splits.key.clone(), splits.variant.clone());
-            splits
-                .scenarios
-                .iter()
-                .map(move |path| (of.0.clone(), of.1.clone(), *path))
+            let mut paths = splits.scenarios.clone();
+            paths.sort_by(in_order);
+            paths
+                .into_iter()
+                .map(move |path| (of.0.clone(), of.1.clone(), path))
         })
         .collect();
     let name = results.labels[labels.variant].column();
     let of_paths = paths_table(results, paths, places, &name);
     vec![counts_table(results, splits, places, &name), of_paths]
+}
+
+/// Paths by the numbers of their first and then of their second segment, as the columns have them.
+fn in_order(one: &SplitScenario, other: &SplitScenario) -> Ordering {
+    let numbers = |path: &SplitScenario| {
+        let of = |model: PathModel| [model.delay_ns, model.rate_bps, model.loss];
+        [of(path.first), of(path.second)]
+    };
+    let (one, other) = (numbers(one), numbers(other));
+    let mut pairs = one.iter().flatten().zip(other.iter().flatten());
+    let first = pairs.find_map(|(a, b)| Some(a.total_cmp(b)).filter(|order| order.is_ne()));
+    first.unwrap_or(Ordering::Equal)
 }
 
 fn text(value: Option<&LabelValue>) -> Option<String> {

@@ -143,8 +143,14 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     let tables = study_tables(&results);
     outputs::ensure_spared(inputs(&plan, manifest), files_of(&tables, out))?;
     warn_of_flows_without_a_label(&plan, &results, args.quiet);
-    if let Some(warning) = terminal::too_much_for_capacity(&results).filter(|_| !args.quiet) {
-        terminal::say(&format!("warning: {warning}"));
+    if !args.quiet {
+        let warnings = [
+            terminal::too_much_for_capacity(&results),
+            terminal::no_repetitions(&results),
+        ];
+        for warning in warnings.into_iter().flatten() {
+            terminal::say(&format!("warning: {warning}"));
+        }
     }
     warn_of_a_baseline_that_nothing_is(&plan, &results, args.quiet);
     let charts = charts(&plan, &results, args);

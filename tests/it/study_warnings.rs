@@ -126,3 +126,39 @@ fn a_run_whose_flows_are_all_too_small_says_how_large_they_are() {
         assert_eq!(run.stderr.contains(&said), status == 2, "{}", run.stderr);
     }
 }
+
+#[test]
+fn runs_of_one_group_that_hold_the_same_connection_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for (from, to) in [
+        ("drop-one.pcap", "cubic_1.pcap"),
+        ("drop-one.pcap", "cubic_2.pcap"),
+        ("drop-one.pcap", "cubic_3.pcap"),
+        ("keep-alive.pcap", "cubic_4.pcap"),
+        ("drop-one.pcap", "bbr_1.pcap"),
+    ] {
+        fs::copy(capture(from), folder.path().join(to)).unwrap();
+    }
+    let study = |files: &str| {
+        let study = format!("[study]\ngroup_by = [\"cca\"]\n[[runs]]\nfiles = {files}\n");
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--report", "s.html"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let page = fs::read_to_string(folder.path().join("s.html")).unwrap();
+        assert_eq!(
+            run.stderr.contains("hold the same connection"),
+            page.contains("hold the same connection")
+        );
+        run.stderr
+    };
+    let said = study("\"{cca}_{run}.pcap\"");
+    let line = "warning: cubic_1.pcap and cubic_2.pcap hold the same connection, ";
+    assert!(said.contains(line), "{said}");
+    assert!(said.contains("; so do 2 other pairs\n"), "{said}");
+    // One in each group, and two of one group that are not the same.
+    let said = study("[\"cubic_3.pcap\", \"cubic_4.pcap\", \"{cca}_1.pcap\"]");
+    assert!(!said.contains("hold the same connection"), "{said}");
+}

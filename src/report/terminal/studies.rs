@@ -1,9 +1,12 @@
 //! What of a study is not as its manifest means it, in words.
 
+use std::collections::BTreeSet;
+
+use crate::decode::Endpoint;
 use crate::study::{FlowRule, Metric, PathCapacity, StudyFlow, StudyPlan, StudyResults, StudyRun};
 
-use super::counted;
 use super::warnings::overfull;
+use super::{counted, end};
 
 /// Runs through which more came than their capacity lets through; one is said of all, as it is one
 /// line of the manifest that is wrong.
@@ -38,6 +41,88 @@ fn rates(run: &StudyRun) -> Option<(f64, f64)> {
     Some((passed_bps, capacity_bps))
 }
 
+/// Before 1980 no clock of a capture is right: it is that of a simulator, which begins at 0 in every
+/// run, with the same addresses and ports.
+const DATED_NS: i64 = 10 * 365 * 86_400 * 1_000_000_000;
+
+/// A flow of a run: when it was, by the ends that it was between.
+struct Found<'a> {
+    ends: [Endpoint; 2],
+    start_ns: i64,
+    end_ns: i64,
+    /// Place of its run.
+    run: usize,
+    flow: &'a StudyFlow,
+}
+
+impl Found<'_> {
+    /// Whether another one, between the same ends and later or at the same time, is of the same
+    /// connection.
+    fn is_same(&self, later: &Self) -> bool {
+        let bytes = |found: &Self| found.flow.measure.values.get(Metric::IpBytes);
+        let alike = (self.start_ns, self.end_ns) == (later.start_ns, later.end_ns)
+            && bytes(self) == bytes(later);
+        later.start_ns <= self.end_ns && (later.start_ns >= DATED_NS || alike)
+    }
+}
+
+/// Runs of one group that hold the same connection, as copies of a capture do and captures of one
+/// run at two points: they repeat nothing.
+#[must_use]
+pub fn no_repetitions(results: &StudyResults) -> Option<String> {
+    let mut found = flows_of_captures(results);
+    let key = |end: Endpoint| (end.octets(), end.port());
+    found.sort_by_key(|found| (found.ends.map(key), found.start_ns, found.run));
+    let group = |run: usize| {
+        let labels = &results.runs[run].labels;
+        results.group_by.iter().map(move |&place| &labels[place])
+    };
+    let mut pairs: BTreeSet<[usize; 2]> = BTreeSet::new();
+    let mut first = None;
+    for flows in found.chunk_by(|one, other| one.ends == other.ends) {
+        for (place, one) in flows.iter().enumerate() {
+            let later = flows[place + 1..].iter();
+            for other in later.take_while(|other| other.start_ns <= one.end_ns) {
+                let differ = one.run != other.run && one.is_same(other);
+                if differ && group(one.run).eq(group(other.run)) {
+                    pairs.insert([one.run.min(other.run), one.run.max(other.run)]);
+                    first.get_or_insert((one, other));
+                }
+            }
+        }
+    }
+    let (one, other) = first?;
+    let [sender, receiver] = one.ends.map(end);
+    let name = |found: &Found<'_>| &results.runs[found.run].name;
+    let more = match pairs.len() - 1 {
+        0 => String::new(),
+        more => format!("; so do {}", counted(more as u64, "other pair")),
+    };
+    Some(format!(
+        "{} and {} hold the same connection, {sender} to {receiver}, and are in one group: they count as two repetitions there and are one (a label that tells them apart, or `except`, helps){more}",
+        name(one),
+        name(other)
+    ))
+}
+
+fn flows_of_captures(results: &StudyResults) -> Vec<Found<'_>> {
+    let runs = results.runs.iter().enumerate();
+    let flows = runs.flat_map(|(run, of)| of.flows.iter().map(move |flow| (run, flow)));
+    flows
+        .filter_map(|(run, flow)| {
+            let ends = flow.measure.ends?;
+            let (start_ns, end_ns) = flow.measure.span_ns?;
+            Some(Found {
+                ends: [ends.sender, ends.receiver],
+                start_ns,
+                end_ns,
+                run,
+                flow,
+            })
+        })
+        .collect()
+}
+
 /// Flows that rules were to give a label and that have none: how many, of which the first is which.
 #[must_use]
 pub fn unlabelled(plan: &StudyPlan, results: &StudyResults, place: usize) -> Option<String> {
@@ -70,4 +155,57 @@ pub fn unlabelled(plan: &StudyPlan, results: &StudyResults, place: usize) -> Opt
     Some(format!(
         "label '{name}': {which}: no `values` of its [[runs.flows]] fits; the first is {example}: {remedy} give all that are left a value by `other`"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::{FlowMeasure, Values};
+
+    /// A flow between the same ends that took 10 s from then on.
+    fn flow(ip_bytes: f64) -> StudyFlow {
+        let mut values = Values::default();
+        values.set(Metric::IpBytes, Some(ip_bytes));
+        StudyFlow {
+            labels: Vec::new(),
+            start: 1,
+            measure: FlowMeasure {
+                connection_id: None,
+                ends: None,
+                span_ns: None,
+                values,
+                quality: String::new(),
+                samples: Vec::new(),
+            },
+        }
+    }
+
+    #[test]
+    fn simulated_runs_begin_at_the_same_time_and_are_not_the_same() {
+        const SECOND_NS: i64 = 1_000_000_000;
+        let now_ns = 1_700_000_000 * SECOND_NS;
+        let flows = [flow(1e6), flow(2e6)];
+        let end = Endpoint::v4([10, 0, 0, 1], 5001);
+        let found = |flow, start_ns| Found {
+            ends: [end, end],
+            start_ns,
+            end_ns: start_ns + 10 * SECOND_NS,
+            run: 0,
+            flow,
+        };
+        let [one, other] = &flows;
+        for (first, second, same) in [
+            (found(one, now_ns), found(other, now_ns + SECOND_NS), true),
+            (
+                found(one, now_ns),
+                found(one, now_ns + 11 * SECOND_NS),
+                false,
+            ),
+            (found(one, 0), found(one, 0), true),
+            (found(one, 0), found(other, 0), false),
+            (found(one, 0), found(one, SECOND_NS), false),
+        ] {
+            assert_eq!(first.is_same(&second), same, "{}", second.start_ns);
+        }
+    }
 }

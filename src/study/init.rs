@@ -2,6 +2,7 @@
 
 mod guess;
 mod measured;
+mod sets;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,6 +13,7 @@ use super::labels::REPETITIONS;
 use super::template::Template;
 use guess::{Guess, Shape};
 use measured::Section;
+use sets::{Kind, set_of};
 
 /// Files listed one by one where no template fits them.
 const LISTED_MAX: usize = 1000;
@@ -133,6 +135,15 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
         // What is written in two ways in two places is a text.
         known.take_in(guess);
     }
+    let kinds: Vec<Kind<'_>> = if has_captures {
+        shapes.iter().map(Kind::of_shape).collect()
+    } else {
+        measured.iter().map(Kind::of_section).collect()
+    };
+    let set = set_of(&kinds, &labels);
+    if let Some((guess, _)) = &set {
+        labels.insert(&guess.name, guess.clone());
+    }
     let mut text = head(folder, &labels);
     for (name, guess) in &labels {
         if let Some(unit) = guess.unit {
@@ -141,13 +152,22 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
             let _ = writeln!(text, "\n[labels.{name}]\norder = [\"shallow\", \"deep\"]");
         }
     }
-    for shape in shapes {
+    let set_line = |place: usize| match &set {
+        Some((guess, values)) => format!(
+            "labels = {{ {} = {} }}  # what tells these runs from others with the same labels\n",
+            guess.name,
+            quoted(&values[place])
+        ),
+        None => String::new(),
+    };
+    for (place, shape) in shapes.iter().enumerate() {
         let _ = writeln!(text, "\n[[runs]]");
         let _ = writeln!(text, "# {}", counted(shape.files));
         for guess in &shape.labels {
             let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
         }
         let _ = writeln!(text, "files = {}", files_of(shape));
+        text.push_str(&set_line(place));
         conditions(&mut text, shape);
         flows(&mut text, shape);
     }
@@ -155,15 +175,23 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
     if has_captures && !measured.is_empty() {
         text.push_str("\n# Measured already: runs of their own, or results of these captures?\n");
     }
-    for section in measured {
+    for (place, section) in measured.iter().enumerate() {
         if has_captures {
-            let lines = section.text.trim_start().lines();
+            let whole = format!("{}{}", section.head, section.rest);
+            let lines = whole.trim_start().lines();
             text.extend(lines.map(|line| format!("# {line}\n")));
         } else {
-            text.push_str(&section.text);
+            text.push_str(&section.head);
+            text.push_str(&set_line(place));
+            text.push_str(&section.rest);
         }
     }
     text
+}
+
+/// Labels that make groups: those that do not only number repetitions.
+fn of_groups<'a>(names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    names.filter(|name| !REPETITIONS.contains(name))
 }
 
 /// What the study is called, where its files are, and which labels make its groups.
@@ -183,9 +211,8 @@ fn head(folder: &Path, labels: &BTreeMap<&str, Guess>) -> String {
         "# Where the files are; a relative path counts from this manifest."
     );
     let _ = writeln!(text, "folder = {}", quoted(&whole.to_string_lossy()));
-    let names = labels.keys();
-    let grouped = names.filter(|name| !REPETITIONS.contains(name));
-    let grouped: Vec<String> = grouped.map(|name| quoted(name)).collect();
+    let grouped = of_groups(labels.keys().copied());
+    let grouped: Vec<String> = grouped.map(quoted).collect();
     let _ = writeln!(text, "group_by = [{}]", grouped.join(", "));
     if let Some(guess) = labels.get("cca")
         && let Some(value) = guess.values.first()
@@ -400,6 +427,26 @@ mod tests {
             [bbr.clone(), bbr, cubic.clone(), cubic, None],
             "{text}"
         );
+    }
+
+    #[test]
+    fn experiments_that_only_fixed_words_tell_apart_are_no_repetitions_of_each_other() {
+        let folder = folder_of(&[
+            "lab_rrul_bbr.pcap",
+            "lab_rrul_cubic.pcap",
+            "lab_rtt_fair_bbr.pcap",
+            "lab_rtt_fair_cubic.pcap",
+        ]);
+        let text = draft(folder.path(), None).unwrap();
+        assert!(text.contains("group_by = [\"cca\", \"set\"]"), "{text}");
+        let plan = plan(folder.path(), &text);
+        let set = plan.labels.iter().position(|label| label.name == "set");
+        let sets = plan.runs.iter().map(|run| {
+            let value = run.labels[set.unwrap()].as_ref();
+            value.unwrap().text().to_owned()
+        });
+        let sets: Vec<String> = sets.collect();
+        assert_eq!(sets, ["rrul", "rrul", "rtt-fair", "rtt-fair"], "{text}");
     }
 
     #[test]

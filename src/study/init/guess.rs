@@ -8,7 +8,7 @@ use crate::study::template::{Template, is_name};
 use crate::study::units::{Dimension, parse};
 
 /// Characters that separate the parts of names.
-const SEPARATORS: [char; 3] = ['/', '_', '-'];
+pub(super) const SEPARATORS: [char; 3] = ['/', '_', '-'];
 
 /// Names of congestion control algorithms.
 const CCAS: [&str; 26] = [
@@ -197,7 +197,7 @@ fn templates_of(names: &[&String]) -> Option<Vec<Template>> {
 }
 
 /// A name without the endings of captures, tables and compression, and those.
-fn stem_of(name: &str) -> (&str, &str) {
+pub(super) fn stem_of(name: &str) -> (&str, &str) {
     let start = name.rfind('/').map_or(0, |slash| slash + 1);
     // Other letters may take another number of bytes in lower case.
     let lower = name.to_ascii_lowercase();
@@ -346,7 +346,7 @@ fn named(values: &[String], ccas: usize, used: &[String]) -> (String, String) {
 }
 
 /// A name that is not used yet: with a number behind it, if need be.
-fn unused(name: String, used: &[String]) -> String {
+pub(super) fn unused(name: String, used: &[String]) -> String {
     let stem = name
         .trim_end_matches(|c: char| c.is_ascii_digit())
         .to_owned();

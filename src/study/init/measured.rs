@@ -32,8 +32,12 @@ const FLENT_GOODPUT: [&[&str]; 3] = [
 
 /// A section for tables whose metrics are known by their names.
 pub(super) struct Section {
-    /// Lines of the manifest.
-    pub(super) text: String,
+    /// A template of its files.
+    pub(super) template: String,
+    /// Lines of the manifest, up to those that say which files it is about.
+    pub(super) head: String,
+    /// Those behind.
+    pub(super) rest: String,
     /// The labels that it gives.
     pub(super) labels: Vec<Guess>,
 }
@@ -49,12 +53,14 @@ pub(super) fn sections(folder: &Path, tables: &[String]) -> Vec<Section> {
     for shape in &shapes {
         kinds.push(Kind {
             files: files_of(shape),
+            template: shape.texts().next().unwrap_or_default().to_owned(),
             names: tables.iter().filter(|name| shape.fits(name)).collect(),
             labels: shape.labels.clone(),
         });
     }
     kinds.extend(alone.map(|name| Kind {
         files: quoted(name),
+        template: name.clone(),
         names: vec![name],
         labels: Vec::new(),
     }));
@@ -66,6 +72,8 @@ pub(super) fn sections(folder: &Path, tables: &[String]) -> Vec<Section> {
 struct Kind<'n> {
     /// Their name, or the templates of them, in TOML.
     files: String,
+    /// The first of these.
+    template: String,
     names: Vec<&'n String>,
     /// What their names say.
     labels: Vec<Guess>,
@@ -123,18 +131,19 @@ fn section(folder: &Path, kind: Kind<'_>) -> Option<Section> {
     } else {
         labels(table, &metrics, &kind.labels)
     };
-    let text = section_text(&kind, time, &of_columns, &metrics);
+    let head = section_head(&kind, &of_columns);
+    let rest = section_rest(time, &of_columns, &metrics);
     let labels = of_columns.into_iter().map(|(guess, _)| guess);
     let labels = kind.labels.into_iter().chain(labels).collect();
-    Some(Section { text, labels })
+    Some(Section {
+        template: kind.template,
+        head,
+        rest,
+        labels,
+    })
 }
 
-fn section_text(
-    kind: &Kind<'_>,
-    time: Option<&MeasuredColumn>,
-    of_columns: &[(Guess, &str)],
-    metrics: &[MetricOf],
-) -> String {
+fn section_head(kind: &Kind<'_>, of_columns: &[(Guess, &str)]) -> String {
     let mut text = String::from("\n[[measured]]\n");
     let _ = writeln!(text, "# {}", counted(kind.names.len()));
     for guess in kind
@@ -145,6 +154,15 @@ fn section_text(
         let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
     }
     let _ = writeln!(text, "files = {}", kind.files);
+    text
+}
+
+fn section_rest(
+    time: Option<&MeasuredColumn>,
+    of_columns: &[(Guess, &str)],
+    metrics: &[MetricOf],
+) -> String {
+    let mut text = String::new();
     if let Some(time) = time {
         let (column, unit) = (quoted(&time.name), unit_of_time(&time.name));
         let _ = writeln!(text, "rows = \"points\"");

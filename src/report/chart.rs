@@ -29,6 +29,7 @@ mod grouped_bars;
 mod heat_map;
 mod interval;
 mod label;
+mod looks;
 mod of_study;
 mod over_time;
 mod palette;
@@ -66,6 +67,7 @@ pub use heat_map::{HeatMap, HeatMaps, HeatScale};
 pub use interval::Estimate;
 #[cfg(feature = "cli")]
 pub(super) use label::visible;
+pub use looks::Looks;
 pub use of_study::{CHARTS_MAX, StudyChart, StudyCharts, of_study};
 pub use palette::{Colour, LineStyle, Marker, variant};
 pub use spider::{SpiderShape, Spiders};

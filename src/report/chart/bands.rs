@@ -6,7 +6,8 @@ use super::frame::{Panel, Swatch, header};
 use super::grouped_bars::n_words;
 use super::interval::{Estimate, Reach};
 use super::label::joined;
-use super::palette::{Colour, variant};
+use super::looks::Looks;
+use super::palette::{Colour, LineStyle};
 use super::plot::{marked, outline};
 use super::style::Style;
 use super::thin;
@@ -43,6 +44,13 @@ impl BandLines {
     /// The figure; none without points.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
+        let names = self.lines.iter().map(|(name, _)| name.as_str());
+        self.draw_as(style, &Looks::of(names))
+    }
+
+    /// The figure, of variants that look as those of other figures; none without points.
+    #[must_use]
+    pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
         let least = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::min);
         let most = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
         let (low, high) = Reach::of(self.estimates()).range(self.estimates())?;
@@ -54,7 +62,7 @@ impl BandLines {
             ..x
         };
         let y = Axis::linear(self.y, low.min(0.0), high, 7);
-        let lines = self.in_order();
+        let lines = self.in_order(looks);
         let mut canvas = Canvas::new(style, style.size.height());
         // A band that ended below the rim would not look cut.
         let reach = Reach {
@@ -72,11 +80,10 @@ impl BandLines {
         canvas.height = height.max((top + 0.55 * height).ceil());
         let panel = Panel::between(&canvas, top, canvas.height - 16.0, x, y);
         panel.draw_back(&mut canvas);
-        for (name, points) in &lines {
-            draw_intervals(&mut canvas, &panel, reach, name, points);
+        for (_, style, points) in &lines {
+            draw_intervals(&mut canvas, &panel, reach, style.colour, points);
         }
-        for (rank, (name, points)) in lines.iter().enumerate().rev() {
-            let style = variant(name);
+        for (rank, (_, style, points)) in lines.iter().enumerate().rev() {
             let at: Vec<(f64, f64)> = points
                 .iter()
                 .map(|&(x, of)| panel.at(x, of.value))
@@ -99,13 +106,13 @@ impl BandLines {
     }
 
     /// The lines with their points from left to right.
-    fn in_order(&self) -> Vec<(&str, Points)> {
+    fn in_order(&self, looks: &Looks) -> Vec<(&str, LineStyle, Points)> {
         let lines = self.lines.iter();
         lines
             .map(|(name, points)| {
                 let mut points = points.clone();
                 points.sort_by(|one, two| one.0.total_cmp(&two.0));
-                (name.as_str(), points)
+                (name.as_str(), looks.style(name), points)
             })
             .collect()
     }
@@ -122,12 +129,12 @@ fn stretches(points: &[(f64, Estimate)]) -> impl Iterator<Item = &[(f64, Estimat
 }
 
 /// The lines, and what their intervals are drawn as.
-fn legend(lines: &[(&str, Points)]) -> Vec<(Swatch, String)> {
+fn legend(lines: &[(&str, LineStyle, Points)]) -> Vec<(Swatch, String)> {
     let mut legend: Vec<(Swatch, String)> = lines
         .iter()
-        .map(|(name, _)| (Swatch::Line(variant(name)), (*name).to_owned()))
+        .map(|(name, style, _)| (Swatch::Line(*style), (*name).to_owned()))
         .collect();
-    let mut stretches = lines.iter().flat_map(|(_, points)| stretches(points));
+    let mut stretches = lines.iter().flat_map(|(_, _, points)| stretches(points));
     let swatch = stretches.next().map(|first| {
         if first.len() > 1 || stretches.any(|stretch| stretch.len() > 1) {
             Swatch::Band(Colour::INK)
@@ -145,10 +152,9 @@ fn draw_intervals(
     canvas: &mut Canvas,
     panel: &Panel,
     reach: Reach,
-    name: &str,
+    colour: Colour,
     points: &[(f64, Estimate)],
 ) {
-    let colour = variant(name).colour;
     for stretch in stretches(points) {
         let slices = stretch.iter().filter_map(|&(x, of)| {
             let (low, high) = of.interval?;

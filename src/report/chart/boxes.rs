@@ -9,7 +9,8 @@ use super::frame::{LABEL, Panel, Swatch, header};
 use super::grouped_bars::{below, columns_max, draw_name, n_words};
 use super::interval::half_whisker;
 use super::label::joined;
-use super::palette::{Colour, Marker, variant};
+use super::looks::Looks;
+use super::palette::{Colour, Marker};
 use super::style::Style;
 use super::tiles::Tiles;
 
@@ -50,6 +51,12 @@ impl Boxes {
     /// The figure; none without values.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
+        self.draw_as(style, &Looks::default())
+    }
+
+    /// The figure, of variants that look as those of other figures; none without values.
+    #[must_use]
+    pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
         let panels: Vec<Vec<(&str, Vec<f64>)>> = self
             .panels
             .iter()
@@ -99,7 +106,7 @@ impl Boxes {
         };
         let tiles = tiles.with(room, below);
         for (index, row) in rows.iter().enumerate() {
-            draw_row(&mut canvas, &tiles, index, row);
+            draw_row(&mut canvas, &tiles, (index, row), looks);
         }
         canvas.height = tiles.height(rows.len());
         Some(canvas)
@@ -170,7 +177,7 @@ fn y_axis(quantity: Quantity, samples: &[(&str, Vec<f64>)]) -> Axis {
     }
 }
 
-fn draw_row(canvas: &mut Canvas, tiles: &Tiles, index: usize, row: &Row<'_>) {
+fn draw_row(canvas: &mut Canvas, tiles: &Tiles, (index, row): (usize, &Row<'_>), looks: &Looks) {
     let samples = row.samples;
     let mut x = Axis::tight(Quantity::FNESS, 0.0, samples.len().max(1) as f64, 1);
     x.ticks.clear();
@@ -185,7 +192,7 @@ fn draw_row(canvas: &mut Canvas, tiles: &Tiles, index: usize, row: &Row<'_>) {
             canvas,
             &panel,
             (middle, pitch),
-            variant(name).colour,
+            looks.style(name).colour,
             values,
         );
     }

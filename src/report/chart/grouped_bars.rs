@@ -6,7 +6,8 @@ use super::font::text_width;
 use super::frame::{LABEL, Swatch, header};
 use super::interval::{Estimate, Reach, farther};
 use super::label::{joined, wrap};
-use super::palette::{Colour, variant};
+use super::looks::Looks;
+use super::palette::Colour;
 use super::style::{Size, Style};
 use super::tiles::Tiles;
 
@@ -126,6 +127,13 @@ impl GroupedBars {
     /// The figure; none without any bar.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
+        let bars = self.groups.iter().flat_map(|(_, bars)| bars);
+        self.draw_as(style, &Looks::of(bars.map(|(name, _)| name.as_str())))
+    }
+
+    /// The figure, of variants that look as those of other figures; none without any bar.
+    #[must_use]
+    pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
         let whole = RowScale::of(&self.groups, self.quantity)?;
         let bars_most = self.groups.iter().map(|(_, bars)| bars.len()).max()?;
         let labels = whole.y.ticks.iter();
@@ -142,7 +150,12 @@ impl GroupedBars {
         if scales.iter().any(|scale| scale.y.max < whole.y.max) {
             notes.push("each row has a scale of its own".to_owned());
         }
-        let top = header(&mut canvas, &self.title, &joined(&notes), &self.legend());
+        let top = header(
+            &mut canvas,
+            &self.title,
+            &joined(&notes),
+            &self.legend(looks),
+        );
         let names = self.groups.iter().map(|(name, _)| name.as_str());
         let below = below(names, width / in_row as f64 - NAME_GAP, NAME_LINES);
         let height = style.size.height();
@@ -163,7 +176,8 @@ impl GroupedBars {
                 let at = (middle, panel.bottom);
                 draw_name(&mut canvas, name, at, pitch - NAME_GAP, NAME_LINES);
                 let room = (middle, pitch, bars_most);
-                self.draw_group(&mut canvas, &panel, scale, room, bars);
+                let of = (scale, looks);
+                self.draw_group(&mut canvas, &panel, of, room, bars);
             }
             // The zero line lies above the bars.
             let (_, zero) = panel.at(0.0, 0.0);
@@ -176,10 +190,10 @@ impl GroupedBars {
         Some(canvas)
     }
 
-    fn legend(&self) -> Vec<(Swatch, String)> {
+    fn legend(&self, looks: &Looks) -> Vec<(Swatch, String)> {
         let mut legend: Vec<(Swatch, String)> = Vec::new();
         for (name, _) in self.groups.iter().flat_map(|(_, bars)| bars) {
-            let entry = (Swatch::Bar(variant(name).colour), name.clone());
+            let entry = (Swatch::Bar(looks.style(name).colour), name.clone());
             if !legend.contains(&entry) {
                 legend.push(entry);
             }
@@ -191,7 +205,7 @@ impl GroupedBars {
         &self,
         canvas: &mut Canvas,
         panel: &super::frame::Panel,
-        scale: &RowScale,
+        (scale, looks): (&RowScale, &Looks),
         (middle, pitch, bars_most): (f64, f64, usize),
         bars: &[Bar],
     ) {
@@ -209,7 +223,7 @@ impl GroupedBars {
             };
             let (_, height) = panel.at(0.0, estimate.value);
             let (high, low) = seen(height, zero);
-            canvas.rect((from, high), (to, low), variant(name).colour);
+            canvas.rect((from, high), (to, low), looks.style(name).colour);
             let mut tip = high;
             if let Some(interval) = estimate.interval {
                 let shape = ((width * 0.22).min(10.0), Colour::INK);

@@ -16,10 +16,13 @@ mod splits;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use crate::study::{Conditions, LOSSES, Metric, PathCapacity, ReportPlan, StudyResults, VARIANTS};
 
 use super::axis::Quantity;
 use super::canvas::Canvas;
+use super::looks::Looks;
 use super::style::Style;
 use settings::Settings;
 
@@ -52,9 +55,11 @@ pub struct StudyCharts {
 /// The charts of a study. `reports` tell which labels are what.
 #[must_use]
 pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) -> StudyCharts {
+    let roles = Roles::of(reports, results);
     let study = Study {
         results,
-        roles: Roles::of(reports, results),
+        roles,
+        looks: looks(reports, results, roles),
         style,
     };
     let mut charts = StudyCharts::default();
@@ -151,10 +156,28 @@ impl Roles {
     }
 }
 
+/// How all variants look that any chart may show: those of flows, those of runs with all that ran in them.
+fn looks(reports: &[ReportPlan], results: &StudyResults, roles: Roles) -> Looks {
+    let mut places: BTreeSet<usize> = roles.variant.into_iter().collect();
+    places.extend(reports.iter().filter_map(|report| match report {
+        ReportPlan::Series(report) => Some(report.variant),
+        _ => None,
+    }));
+    let labels = results.runs.iter().flat_map(|run| {
+        let flows = run.flows.iter().map(|flow| &flow.labels);
+        flows.chain([&run.labels])
+    });
+    let values = labels.flat_map(|labels| places.iter().map(|&place| labels[place].as_ref()));
+    let names: BTreeSet<String> = values.map(settings::name_of).collect();
+    Looks::of(names.iter().map(String::as_str))
+}
+
 /// A study as its charts see it.
 struct Study<'a> {
     results: &'a StudyResults,
     roles: Roles,
+    /// Of all variants: the same in all its charts.
+    looks: Looks,
     style: Style,
 }
 

@@ -198,7 +198,7 @@ const VARIANTS: [(&[&str], LineStyle); 10] = [
         style(Colour::Data(0x33, 0x22, 0x88), Marker::Square),
     ),
     (
-        &["htcp", "h-tcp"],
+        &["htcp"],
         style(Colour::Data(0x99, 0x99, 0x33), Marker::Cross),
     ),
 ];
@@ -215,34 +215,95 @@ const OTHER_NAMES: [LineStyle; 7] = [
     style(Colour::Data(0x5b, 0x6b, 0x7b), Marker::Square),
 ];
 
-/// How a variant looks: the same in all charts, whatever else is in them. Case and blanks do not
-/// matter, and what follows a known name after anything but a letter or digit (`cubic, n = 6`,
-/// `bbr-deep`) does not either. Other names get one of seven more styles by a fixed hash.
+/// How a variant looks by itself: the same in all charts, whatever else is in them. Case, blanks and the
+/// signs in `bbr-v3` or `bbr_v3` do not matter, and what follows a known name after anything but a letter or digit
+/// (`cubic, n = 6`, `bbr-deep`) does not either; `bbr+cubic` is none of the two. Other names get one of seven more
+/// styles by a fixed hash. Names of one study may clash: [`Looks`](super::Looks) tells these apart.
 #[must_use]
 pub fn variant(name: &str) -> LineStyle {
+    claim(name).style
+}
+
+/// What a name asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    /// Whose is better: lower is. Names in full, names with something behind them, others, mixes.
+    pub(super) rank: usize,
+    pub(super) style: LineStyle,
+}
+
+pub(super) fn claim(name: &str) -> Claim {
     let name: String = name
         .chars()
         .filter(|letter| !letter.is_whitespace())
         .flat_map(char::to_lowercase)
         .collect();
-    let known = |wanted: &str| {
-        VARIANTS
-            .iter()
-            .find(|(names, _)| names.contains(&wanted))
-            .map(|&(_, style)| style)
+    if let Some((rank, style)) = known(&name) {
+        return Claim { rank, style };
+    }
+    // What more than one name long is: the longest beginning that is known.
+    let ends = name.rmatch_indices(|letter: char| !letter.is_alphanumeric());
+    let stems = ends.filter(|(_, sign)| *sign != "+");
+    let mut stems = stems.filter(|(end, _)| !name[..*end].contains('+'));
+    let stem = stems.find_map(|(end, _)| known(&name[..end]));
+    let is_mix = name.contains('+');
+    if let Some((_, style)) = stem {
+        let rank = KNOWN_MAX;
+        return Claim { rank, style };
+    }
+    // FNV-1a.
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Claim {
+        rank: KNOWN_MAX + 1 + usize::from(is_mix),
+        style: OTHER_NAMES[(hash % OTHER_NAMES.len() as u64) as usize],
+    }
+}
+
+/// More than a variant has names.
+const KNOWN_MAX: usize = 8;
+
+/// The place of a name among those of its variant, and how that looks.
+fn known(name: &str) -> Option<(usize, LineStyle)> {
+    let plain: String = name
+        .chars()
+        .filter(|letter| !['-', '_', '.'].contains(letter))
+        .collect();
+    VARIANTS.iter().find_map(|&(names, style)| {
+        let place = names.iter().position(|&known| known == plain)?;
+        Some((place, style))
+    })
+}
+
+/// Styles for names that clash, no two of a colour while these last: first those that no variant has, the ones least
+/// like the first colours before others; then each colour with every other marker.
+pub(super) fn spare() -> impl Iterator<Item = LineStyle> {
+    const ORDER: [usize; 7] = [1, 5, 6, 3, 4, 2, 0];
+    const MARKERS: [Marker; 8] = [
+        Marker::Disc,
+        Marker::Square,
+        Marker::Up,
+        Marker::Diamond,
+        Marker::Down,
+        Marker::Plus,
+        Marker::Cross,
+        Marker::Ring,
+    ];
+    let all = || {
+        let others = ORDER.into_iter().map(|place| OTHER_NAMES[place]);
+        others.chain(VARIANTS.iter().rev().map(|&(_, style)| style))
     };
-    let stem_end = name
-        .find(|letter: char| !letter.is_alphanumeric())
-        .unwrap_or(name.len());
-    known(&name)
-        .or_else(|| known(&name[..stem_end]))
-        .unwrap_or_else(|| {
-            // FNV-1a.
-            let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
-            OTHER_NAMES[(hash % OTHER_NAMES.len() as u64) as usize]
+    let place = |marker| MARKERS.iter().position(|&of| of == marker).unwrap_or(0);
+    let turned = (1..MARKERS.len()).flat_map(move |turn| {
+        all().map(move |of| {
+            style(
+                of.colour,
+                MARKERS[(place(of.marker) + turn) % MARKERS.len()],
+            )
         })
+    });
+    all().chain(turned)
 }
 
 #[cfg(test)]
@@ -253,7 +314,17 @@ mod tests {
     fn a_variant_looks_the_same_by_every_name() {
         for names in [
             &["cubic", "CUBIC", "Cubic (6 flows)"][..],
-            &["bbr", "BBRv1", "bbr1", "bbr-deep"],
+            &[
+                "bbr",
+                "BBRv1",
+                "bbr1",
+                "bbr-deep",
+                "bbr-v1",
+                "bbr_v1, n = 6",
+            ],
+            &["bbr3", "bbr-v3", "BBR v3", "bbr-v3-deep"],
+            &["bbr2", "bbr_v2"],
+            &["htcp", "H-TCP"],
             &["reno", "NewReno"],
             &["westwood", "Westwood+"],
         ] {
@@ -263,9 +334,26 @@ mod tests {
         }
         assert_ne!(variant("bbr"), variant("bbr2"));
         assert_ne!(variant("bbr2"), variant("bbr3"));
+        // Both together are neither.
+        for mix in ["bbr+cubic", "bbr + cubic, deep"] {
+            let style = variant(mix);
+            assert!(VARIANTS.iter().all(|&(_, known)| known != style), "{mix}");
+        }
         // Whatever runs, a name keeps what it had: figures of two papers can be compared.
         assert_eq!(variant("copa"), variant(" Copa "));
         assert!(VARIANTS.iter().all(|&(_, known)| known != variant("copa")));
+    }
+
+    #[test]
+    fn spare_styles_are_all_different_and_begin_with_all_colours() {
+        let all: Vec<LineStyle> = spare().collect();
+        assert_eq!(all.len(), 8 * (VARIANTS.len() + OTHER_NAMES.len()));
+        for (place, one) in all.iter().enumerate() {
+            let before = &all[..place];
+            assert!(!before.contains(one), "{one:?}");
+            let is_new = before.iter().all(|of| of.colour != one.colour);
+            assert_eq!(is_new, place < 17, "{one:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@ use super::font::text_width;
 use super::frame::{AXIS_TITLE, HALF_DIGIT, LABEL, MARGIN, SUBTITLE, Swatch, header};
 use super::grouped_bars::n_words;
 use super::label::{joined, shorten};
-use super::palette::{Colour, variant};
+use super::looks::Looks;
+use super::palette::{Colour, LineStyle};
 use super::style::{Size, Style};
 
 /// One variant in one setting.
@@ -79,6 +80,14 @@ impl Spiders {
     /// The figure; none with fewer than three axes, or without a complete shape.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
+        let shapes = self.panels.iter().flat_map(|(_, shapes)| shapes);
+        self.draw_as(style, &Looks::of(shapes.map(|shape| shape.name.as_str())))
+    }
+
+    /// The figure, of variants that look as those of other figures; none with fewer than three axes, or
+    /// without a complete shape.
+    #[must_use]
+    pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
         let shapes = || {
             let all = self.panels.iter().flat_map(|(_, shapes)| shapes);
             all.filter(|shape| self.complete(shape))
@@ -92,7 +101,12 @@ impl Spiders {
             n_words(shapes().map(|shape| shape.n)),
             "all axes begin with 0 in the middle".to_owned(),
         ];
-        let top = header(&mut canvas, &self.title, &joined(&notes), &legend(shapes()));
+        let top = header(
+            &mut canvas,
+            &self.title,
+            &joined(&notes),
+            &legend(shapes(), looks),
+        );
         let rims = self.rims();
         let room = (canvas.width - 2.0 * MARGIN, canvas.height - top - 10.0);
         let layout = match style.size {
@@ -126,7 +140,7 @@ impl Spiders {
                 canvas.text(middle, "no values", SUBTITLE, Align::Centre);
             }
             for shape in shapes.iter().filter(|shape| self.complete(shape)) {
-                web.draw_shape(&mut canvas, shape);
+                web.draw_shape(&mut canvas, shape, looks.style(&shape.name));
             }
         }
         canvas.height = (top + rows as f64 * row_height + 10.0).ceil();
@@ -144,10 +158,13 @@ impl Spiders {
 }
 
 /// Each variant once.
-fn legend<'s>(shapes: impl Iterator<Item = &'s SpiderShape>) -> Vec<(Swatch, String)> {
+fn legend<'s>(
+    shapes: impl Iterator<Item = &'s SpiderShape>,
+    looks: &Looks,
+) -> Vec<(Swatch, String)> {
     let mut legend: Vec<(Swatch, String)> = Vec::new();
     for shape in shapes {
-        let entry = (Swatch::Line(variant(&shape.name)), shape.name.clone());
+        let entry = (Swatch::Line(looks.style(&shape.name)), shape.name.clone());
         if !legend.contains(&entry) {
             legend.push(entry);
         }
@@ -327,8 +344,7 @@ impl Web<'_> {
         }
     }
 
-    fn draw_shape(&self, canvas: &mut Canvas, shape: &SpiderShape) {
-        let style = variant(&shape.name);
+    fn draw_shape(&self, canvas: &mut Canvas, shape: &SpiderShape, style: LineStyle) {
         let values = shape.values.iter().flatten().zip(self.rims);
         let mut points: Vec<Point> = values
             .map(|(value, rim)| self.at(rim, rim.share(*value)))

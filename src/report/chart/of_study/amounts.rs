@@ -153,7 +153,7 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
         let settings = study.settings(&[]);
         let mut pages = settings.pages(several, SETTINGS_MAX, |_| 1);
         pages.extend(settings.pages(one, SETTINGS_MAX, |_| 1));
-        let canvas = |page| grouped_bars(study, quantity, page).draw(study.style);
+        let canvas = |page| grouped_bars(study, quantity, page).draw_as(study.style, &study.looks);
         let kind = match metric {
             Metric::GoodputBps => "bars-goodput",
             Metric::RttNsMean => "bars-latency",
@@ -345,5 +345,5 @@ fn draw_boxes(
         note,
         panels,
     };
-    boxes.draw(study.style)
+    boxes.draw_as(study.style, &study.looks)
 }

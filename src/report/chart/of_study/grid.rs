@@ -330,7 +330,7 @@ fn lines_over(
             y: drawn(Metric::GoodputBps).0,
             lines,
         };
-        lines.draw(study.style)
+        lines.draw_as(study.style, &study.looks)
     };
     pages.into_iter().map(canvas).collect()
 }

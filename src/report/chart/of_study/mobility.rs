@@ -7,7 +7,6 @@ use crate::study::{LabelValue, Metric, StudyRun};
 
 use super::super::axis::Quantity;
 use super::super::distribution::{Distribution, Distributions};
-use super::super::palette::variant;
 use super::super::spider::{SpiderShape, Spiders};
 use super::super::style::Size;
 use super::settings::{Page, Setting, name_of};
@@ -71,7 +70,7 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
                 .map(|(name, shapes)| (name, shapes.into_values().collect()))
                 .collect(),
         };
-        spiders.draw(study.style)
+        spiders.draw_as(study.style, &study.looks)
     };
     let room = match study.style.size {
         Size::Slide => PANELS_MAX_SLIDE,
@@ -106,7 +105,7 @@ pub(super) fn ecdfs(study: &Study<'_>, charts: &mut StudyCharts) {
         let panel = |(name, values): (String, Values)| {
             let distributions = values.into_iter().map(|(of, values)| {
                 let of = name_of(of.as_ref());
-                let style = variant(&of);
+                let style = study.looks.style(&of);
                 Distribution::of_values(of, style, &values)
             });
             (name, distributions.collect())

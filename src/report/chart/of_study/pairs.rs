@@ -231,7 +231,7 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
                 panel(1, "short", "Completion time of the long flow"),
             ],
         };
-        boxes.draw(study.style)
+        boxes.draw_as(study.style, &study.looks)
     };
     let pages = study
         .settings(&[])

@@ -101,7 +101,7 @@ fn draw_boxes(
             .filter(|panel| panel.samples.iter().any(|(_, values)| !values.is_empty()))
             .collect(),
     };
-    boxes.draw(study.style)
+    boxes.draw_as(study.style, &study.looks)
 }
 
 /// A kind of values over the time since the first of each run, runs of a variant together.
@@ -141,7 +141,7 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
         y: quantity,
         lines,
     };
-    lines.draw(study.style)
+    lines.draw_as(study.style, &study.looks)
 }
 
 /// The usual time from one point of a run to the next: the median.

@@ -1,6 +1,7 @@
 //! Which charts a study gets, what is drawn where, and that nothing is cut or covered.
 
 mod lines;
+mod looks;
 
 use super::super::canvas::Shape;
 use super::super::style::{Size, Theme};

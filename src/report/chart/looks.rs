@@ -1,0 +1,118 @@
+//! How the variants of one study look: each as always, and no two alike.
+
+use std::collections::BTreeMap;
+
+use super::palette::{LineStyle, claim, spare, variant};
+
+/// The looks of the names that charts have in common. Whoever has the better claim keeps what
+/// [`variant`] says, and every clash gets the next style that is free; the order of names decides, never chance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Looks(BTreeMap<String, LineStyle>);
+
+impl Looks {
+    /// Of these names, in any order.
+    #[must_use]
+    pub fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut names: Vec<(usize, &str)> = names
+            .into_iter()
+            .map(|name| (claim(name).rank, name))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut looks: BTreeMap<String, LineStyle> = BTreeMap::new();
+        let mut late = Vec::new();
+        for (_, name) in names {
+            let style = variant(name);
+            if looks.values().any(|of| of.colour == style.colour) {
+                late.push(name);
+            } else {
+                looks.insert(name.to_owned(), style);
+            }
+        }
+        // Names that have their own keep it, so those that clash come last.
+        for name in late {
+            let no = |alike: &dyn Fn(&LineStyle) -> bool| !looks.values().any(alike);
+            let colour_is_free = |style: &LineStyle| no(&|of| of.colour == style.colour);
+            let marker_is_free = |style: &LineStyle| no(&|of| of.marker == style.marker);
+            let free = spare()
+                .find(|style| colour_is_free(style) && marker_is_free(style))
+                .or_else(|| spare().find(colour_is_free))
+                .or_else(|| spare().find(|style| no(&|of| of == style)));
+            looks.insert(name.to_owned(), free.unwrap_or(variant(name)));
+        }
+        Self(looks)
+    }
+
+    /// Of a name, or of the longest one that it begins with (`bbr beside long cubic`); of others as always.
+    #[must_use]
+    pub fn style(&self, name: &str) -> LineStyle {
+        let begins = |known: &&String| {
+            let rest = name.strip_prefix(known.as_str());
+            let next = rest.map(|rest| rest.chars().next());
+            next.is_some_and(|next| next.is_none_or(|next| next == ',' || next.is_whitespace()))
+        };
+        let known = self.0.keys().filter(begins).max_by_key(|known| known.len());
+        let known = known.and_then(|known| self.0.get(known));
+        known.copied().unwrap_or_else(|| variant(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_names_look_alike() {
+        let names = [
+            "bbr",
+            "bbr-lt",
+            "bbr1",
+            "bbr-v3",
+            "bbr+cubic",
+            "cubic",
+            "cubic-hs",
+            "cubic_x",
+            "reno",
+            "newreno",
+            "copa",
+            "ours",
+            "pcc",
+            "tcp-proxy",
+            "prague",
+            "vegas",
+        ];
+        let looks = Looks::of(names);
+        let mut turned = names;
+        turned.reverse();
+        assert_eq!(looks, Looks::of(turned));
+        for (place, one) in names.iter().enumerate() {
+            for other in &names[..place] {
+                let [a, b] = [looks.style(one), looks.style(other)];
+                assert!(a.colour != b.colour, "{one} and {other}");
+            }
+        }
+        // Who is called just so keeps what the name always has.
+        for name in ["bbr", "bbr-v3", "cubic", "reno", "vegas"] {
+            assert_eq!(looks.style(name), variant(name), "{name}");
+        }
+        assert_eq!(
+            looks.style("bbr-lt beside long cubic"),
+            looks.style("bbr-lt")
+        );
+        assert_eq!(looks.style("bbr, deep"), looks.style("bbr"));
+    }
+
+    #[test]
+    fn more_names_than_colours_differ_by_their_markers() {
+        let names: Vec<String> = (0..120).map(|of| format!("ours-{of}")).collect();
+        let looks = Looks::of(names.iter().map(String::as_str));
+        for (place, one) in names.iter().enumerate() {
+            for other in &names[..place] {
+                assert_ne!(looks.style(one), looks.style(other), "{one} and {other}");
+            }
+        }
+        // And when all are taken there is still one.
+        let names: Vec<String> = (0..200).map(|of| format!("ours-{of}")).collect();
+        let _ = Looks::of(names.iter().map(String::as_str)).style("ours-199");
+    }
+}

@@ -168,7 +168,8 @@ fn write(
         ..report::chart::ChartOptions::default()
     };
     if let Some(folder) = &outputs.charts {
-        report::chart::draw_all(analysis, folder.filling(), &options)?;
+        let drawn = report::chart::draw_all(analysis, folder.filling(), &options)?;
+        outputs::warn_of_letters(&drawn.lacking, outputs.quiet);
     }
     let page = outputs.report.map(|mut pending| {
         let options = outputs.report_charts.then_some(&options);

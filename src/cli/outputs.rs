@@ -39,6 +39,19 @@ pub(super) fn begin_charts(
     Ok(None)
 }
 
+/// Says once which letters charts show question marks for.
+pub(super) fn warn_of_letters(lacking: &BTreeSet<char>, quiet: bool) {
+    const SHOWN: usize = 12;
+    if quiet || lacking.is_empty() {
+        return;
+    }
+    let shown: String = lacking.iter().take(SHOWN).collect();
+    let more = if lacking.len() > SHOWN { "…" } else { "" };
+    terminal::say(&format!(
+        "warning: charts show a question mark for each letter that the font of PNGs lacks: {shown}{more}; --svg draws them with the fonts of whoever looks at them"
+    ));
+}
+
 /// The folder of charts beside the tables of `--out`.
 pub(super) fn charts_beside(out: &Path) -> PathBuf {
     out.with_extension("charts")

@@ -40,6 +40,8 @@ pub(super) struct Outputs {
     pub(super) report_charts: bool,
     pub(super) svg: bool,
     pub(super) style: Style,
+    /// Whether nothing is said of what is written.
+    pub(super) quiet: bool,
 }
 
 /// The tables of `--out`.
@@ -208,6 +210,7 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
     let mut begun = Outputs {
         svg: args.charts.svg,
         style: args.charts.style(),
+        quiet: args.quiet,
         ..Outputs::default()
     };
     let (out, segments) = (args.out.as_ref(), args.segments.as_ref());

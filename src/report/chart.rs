@@ -48,6 +48,7 @@ mod tiles;
 mod time_sequence;
 mod vector;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -107,8 +108,23 @@ impl Default for ChartOptions {
     }
 }
 
-/// Draws all charts of a run into `folder`, which exists, and returns the names of the files
-/// written, in a fixed order.
+/// What was drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Names of the files, in a fixed order.
+    pub names: Vec<PathBuf>,
+    /// Letters that PNGs show a question mark for, since the font lacks them; an SVG has them.
+    pub lacking: BTreeSet<char>,
+}
+
+impl Drawn {
+    fn add(&mut self, other: Self) {
+        self.names.extend(other.names);
+        self.lacking.extend(other.lacking);
+    }
+}
+
+/// Draws all charts of a run into `folder`, which exists.
 ///
 /// # Errors
 ///
@@ -117,26 +133,26 @@ pub fn draw_all(
     analysis: &Analysis,
     folder: &Path,
     options: &ChartOptions,
-) -> Result<Vec<PathBuf>, ChartError> {
+) -> Result<Drawn, ChartError> {
     /// Charts that wait to be drawn together: enough for every core, few enough to be held.
     const BATCH: usize = 64;
     let artists = Artists::new(options.threads);
-    let save = |(stem, canvas): &(String, Canvas)| canvas.save(folder, stem, options.svg);
-    let mut written = Vec::new();
+    let save = |(stem, canvas): &(String, Canvas)| save(canvas, folder, stem, options.svg);
+    let mut drawn = Drawn::default();
     let mut waiting = Vec::new();
     for_each_chart(analysis, options, |_, stem, canvas| {
         waiting.push((stem.to_string(), canvas));
         if waiting.len() == BATCH {
-            written.append(&mut artists.each(&waiting, save)?);
+            drawn.add(artists.each(&waiting, save)?);
             waiting.clear();
         }
         Ok(())
     })?;
-    written.append(&mut artists.each(&waiting, save)?);
-    Ok(written)
+    drawn.add(artists.each(&waiting, save)?);
+    Ok(drawn)
 }
 
-/// Writes charts of a study into `folder`, which exists, and returns the names of the files.
+/// Writes charts of a study into `folder`, which exists.
 ///
 /// # Errors
 ///
@@ -146,9 +162,21 @@ pub fn save_study(
     folder: &Path,
     svg: bool,
     threads: Option<usize>,
-) -> Result<Vec<PathBuf>, ChartError> {
-    let save = |chart: &StudyChart| chart.canvas.save(folder, &chart.stem, svg);
+) -> Result<Drawn, ChartError> {
+    let save = |chart: &StudyChart| save(&chart.canvas, folder, &chart.stem, svg);
     Artists::new(threads).each(charts, save)
+}
+
+/// Writes one chart.
+fn save(canvas: &Canvas, folder: &Path, stem: &str, svg: bool) -> Result<Drawn, ChartError> {
+    Ok(Drawn {
+        names: vec![canvas.save(folder, stem, svg)?],
+        lacking: if svg {
+            BTreeSet::new()
+        } else {
+            canvas.lacking()
+        },
+    })
 }
 
 /// What the file of a chart says of itself, so that a later run knows what it may put another in the place of:
@@ -183,12 +211,15 @@ impl Artists {
     fn each<T: Sync>(
         &self,
         charts: &[T],
-        save: impl Fn(&T) -> Result<PathBuf, ChartError> + Send + Sync,
-    ) -> Result<Vec<PathBuf>, ChartError> {
-        match &self.0 {
+        save: impl Fn(&T) -> Result<Drawn, ChartError> + Send + Sync,
+    ) -> Result<Drawn, ChartError> {
+        let each: Result<Vec<Drawn>, ChartError> = match &self.0 {
             Some(pool) => pool.install(|| charts.par_iter().map(save).collect()),
             None => charts.iter().map(save).collect(),
-        }
+        };
+        let mut drawn = Drawn::default();
+        each?.into_iter().for_each(|one| drawn.add(one));
+        Ok(drawn)
     }
 }
 

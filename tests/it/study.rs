@@ -131,6 +131,19 @@ fn charts_that_stay_from_an_earlier_run_are_named() {
 }
 
 #[test]
+fn letters_that_pngs_lack_are_named_once() {
+    let manifest = MANIFEST.replacen("[study]", "[study]\nname = \"日本, 日 Ü\"", 1);
+    let folder = folder_with(&manifest);
+    let said = |more| {
+        let args = ["study", "study.toml", "--out", "s", more];
+        run(folder.path(), &args).stderr
+    };
+    let study = said("--afresh");
+    assert_eq!(study.matches("lacks: 日本; --svg").count(), 1, "{study}");
+    assert!(["--svg", "-q"].iter().all(|of| !said(of).contains("lacks")));
+}
+
+#[test]
 fn a_group_has_the_statistics_of_its_runs_and_its_change_against_the_baseline() {
     let folder = folder_with(MANIFEST);
     let results = carried_out(folder.path());

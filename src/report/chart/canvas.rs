@@ -1,7 +1,9 @@
 //! What a chart consists of, as data, and its way into PNG and SVG.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::font::has;
 use super::label::visible;
 use super::palette::{Colour, Marker};
 use super::raster;
@@ -179,6 +181,17 @@ impl Canvas {
             bytes.and_then(|bytes| std::fs::write(&path, bytes).map_err(|error| error.to_string()));
         saved.map_err(|reason| ChartError { path, reason })?;
         Ok(name)
+    }
+
+    /// Letters that a PNG shows a question mark for, since the font lacks them; not those that none would show.
+    pub(super) fn lacking(&self) -> BTreeSet<char> {
+        let texts = self.shapes.iter().filter_map(|shape| match shape {
+            Shape::Text { text, font, .. } => Some((text, *font)),
+            _ => None,
+        });
+        let letters = texts.flat_map(|(text, font)| text.chars().map(move |letter| (letter, font)));
+        let lacking = letters.filter(|&(letter, font)| letter != '\u{fffd}' && !has(letter, font));
+        lacking.map(|(letter, _)| letter).collect()
     }
 
     /// The chart as a PNG with a mark of what made it.

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
+use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
 
 use super::canvas::{Point, Type};
 
@@ -46,7 +46,7 @@ pub(super) fn text_width(text: &str, font: Type) -> f64 {
         return 0.0;
     };
     let scaled = face.as_scaled(px);
-    let advance = |letter| scaled.h_advance(face.glyph_id(blank(letter)));
+    let advance = |letter| scaled.h_advance(glyph_of(face, letter));
     f64::from(text.chars().map(advance).sum::<f32>())
 }
 
@@ -68,7 +68,7 @@ pub(super) fn cover(
     let baseline = start.1.round() as i32;
     let mut x = start.0 as f32;
     for letter in text.chars() {
-        let mut glyph = scaled.scaled_glyph(blank(letter));
+        let mut glyph = glyph_of(face, letter).with_scale(px);
         let place = (x * PLACES).round() / PLACES;
         x += scaled.h_advance(glyph.id);
         glyph.position = point(place - place.floor(), 0.0);
@@ -91,6 +91,19 @@ pub(super) fn cover(
     }
 }
 
+/// Whether the font has a letter.
+pub(super) fn has(letter: char, font: Type) -> bool {
+    face(font).is_none_or(|face| face.glyph_id(blank(letter)) != GlyphId::default())
+}
+
+/// How a letter is drawn: a question mark where the font lacks it, whose own sign for that is empty.
+fn glyph_of(face: &FontRef<'_>, letter: char) -> GlyphId {
+    match face.glyph_id(blank(letter)) {
+        GlyphId(0) => face.glyph_id('?'),
+        glyph => glyph,
+    }
+}
+
 /// A blank at which no line is broken looks like any other.
 const fn blank(letter: char) -> char {
     if letter == '\u{a0}' { ' ' } else { letter }
@@ -99,4 +112,29 @@ const fn blank(letter: char) -> char {
 /// A font size of one pixel is three quarters of a point: 72 points and 96 pixels an inch.
 fn scale_of(face: &FontRef<'_>, font: Type, scale: f64) -> Option<PxScale> {
     face.pt_to_px_scale((0.75 * font.px * scale) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::{LABEL, TITLE};
+    use super::*;
+
+    #[test]
+    fn a_letter_that_the_font_lacks_is_seen() {
+        let pixels = |text: &str| {
+            let mut found = Vec::new();
+            cover(text, LABEL, 1.0, (0.0, 30.0), |x, y, share| {
+                found.push((x, y, share));
+            });
+            found
+        };
+        for letter in ["日", "К", "\u{fffd}"] {
+            assert_eq!(pixels(letter), pixels("?"), "{letter}");
+            assert!((text_width(letter, LABEL) - text_width("?", LABEL)).abs() < 1e-9);
+        }
+        assert!(pixels(" \u{a0}").is_empty());
+        for font in [LABEL, TITLE] {
+            assert!(has('é', font) && has('µ', font) && has('\u{a0}', font) && !has('日', font));
+        }
+    }
 }

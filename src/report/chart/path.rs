@@ -1,7 +1,7 @@
 //! What happened between two points, over time: what waited, delay by flow, drops by flow.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::path::{Heading, Hop, PathAnalysis, PathFlow, QueueLimit, Way};
 
@@ -11,9 +11,9 @@ use super::label::{capture_names, names_of_few};
 use super::palette::{LINES, LINES_MAX};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 use super::style::Style;
+use super::{Drawn, save};
 
-/// Draws the charts of a path into `folder`, which exists, and returns the names of the files
-/// written: for each hop, and each way of it on which packets waited or were dropped, the queue,
+/// Draws the charts of a path into `folder`, which exists: for each hop, and each way of it on which packets waited or were dropped, the queue,
 /// the delay of the largest flows and their drops above each other.
 ///
 /// # Errors
@@ -23,8 +23,8 @@ pub fn draw_all(
     folder: &Path,
     style: Style,
     svg: bool,
-) -> Result<Vec<PathBuf>, ChartError> {
-    let mut written = Vec::new();
+) -> Result<Drawn, ChartError> {
+    let mut drawn = Drawn::default();
     for (number, hop) in (1..).zip(&analysis.hops) {
         let [before, after] = &hop.points;
         let names = capture_names(&[before.as_str(), after.as_str()], 2);
@@ -39,11 +39,11 @@ pub fn draw_all(
             };
             if let Some(canvas) = over_time(hop, way, &caption) {
                 let stem = format!("hop-{number}-{}", way.heading.name());
-                written.push(canvas.save(folder, &stem, svg)?);
+                drawn.add(save(&canvas, folder, &stem, svg)?);
             }
         }
     }
-    Ok(written)
+    Ok(drawn)
 }
 
 /// Queue, delay and drops of one way. `None` where hardly anything waited and nothing was dropped.

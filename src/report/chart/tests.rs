@@ -215,7 +215,7 @@ fn all_charts_of_a_run_are_written_in_full_size() {
         },
         ..ChartOptions::default()
     };
-    let names = draw_all(&analysis, folder.path(), &options).unwrap();
+    let names = draw_all(&analysis, folder.path(), &options).unwrap().names;
     let expected = [
         "01-generated-over-time.png",
         "01-generated-goodput.png",
@@ -252,7 +252,7 @@ fn an_svg_is_as_large_as_the_png_and_holds_its_text() {
         conditions: vec!["bbr, 50 Mbit/s".to_owned()],
         ..ChartOptions::default()
     };
-    let names = draw_all(&analysis, folder.path(), &options).unwrap();
+    let names = draw_all(&analysis, folder.path(), &options).unwrap().names;
     // One flow has nobody to share with.
     assert!(!names.contains(&"pairs-fness.svg".into()), "{names:?}");
     let svg = std::fs::read_to_string(folder.path().join("01-generated-goodput.svg")).unwrap();
@@ -268,7 +268,8 @@ fn an_svg_is_as_large_as_the_png_and_holds_its_text() {
 fn a_run_without_flows_has_no_charts() {
     let folder = tempfile::tempdir().unwrap();
     let analysis = analyze(folder.path(), Vec::new());
-    let names = draw_all(&analysis, folder.path(), &ChartOptions::default()).unwrap();
+    let options = ChartOptions::default();
+    let names = draw_all(&analysis, folder.path(), &options).unwrap().names;
     assert!(names.is_empty(), "{names:?}");
 }
 

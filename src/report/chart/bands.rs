@@ -51,12 +51,9 @@ impl BandLines {
     /// The figure, of variants that look as those of other figures; none without points.
     #[must_use]
     pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
-        let least = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::min);
-        let most = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
         let (low, high) = Reach::of(self.estimates()).range(self.estimates())?;
-        let start = least(&mut self.points().map(|&(x, _)| x))?;
-        let end = most(&mut self.points().map(|&(x, _)| x))?;
-        let x = Axis::tight(self.x, start, end, style.size.ticks_across(1.0));
+        let at: Vec<f64> = self.points().map(|&(x, _)| x).collect();
+        let x = Axis::for_chosen(self.x, &at, style.size.ticks_across(1.0))?;
         let x = Axis {
             title: x.title.replacen(self.x.name, &self.x_name, 1),
             ..x

@@ -121,16 +121,18 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
 
 /// What is not drawn, in words; empty when all is.
 pub(super) fn left_out(large: usize, small: usize) -> String {
+    others(large, small, "not drawn")
+}
+
+/// What is done with the flows that are not among the largest, so many of them large themselves; empty without any.
+pub(super) fn others(large: usize, small: usize, what: &str) -> String {
     match (large, small) {
         (0, 0) => String::new(),
-        (0, small) => format!(
-            "{} under 1 % of the largest not drawn",
-            count(small, "flow")
-        ),
-        (large, 0) => format!("{} not drawn", count(large, "smaller flow")),
+        (0, small) => format!("{} under 1 % of the largest {what}", count(small, "flow")),
+        (large, 0) => format!("{} {what}", count(large, "smaller flow")),
         (large, small) => {
             format!(
-                "{} not drawn, {small} of them under 1 % of the largest",
+                "{} {what}, {small} of them under 1 % of the largest",
                 count(large + small, "smaller flow")
             )
         }

@@ -6,7 +6,7 @@ use super::canvas::{Align, Canvas, Point, Stroke};
 use super::frame::{
     AXIS_TITLE, MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
 };
-use super::label::wrap;
+use super::label::{joined, wrap};
 use super::palette::LineStyle;
 use super::plot::marked;
 use super::style::{Size, Style};
@@ -17,6 +17,9 @@ const COLUMNS: usize = 90;
 
 /// Nine tenths of the values in less than this share of an axis are crowded.
 const CROWDED: f64 = 0.1;
+
+/// The share of the values of a line on either side that an axis may leave out.
+const OUTER: f64 = 0.05;
 
 /// Values of one flow, variant or setting, in the base unit of their quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,6 +133,59 @@ impl Distributions {
         max > 5.0 * min && high - low < CROWDED * max
     }
 
+    /// What an axis is cut to: the values of every line but its outermost, where all would leave these less than half of it,
+    /// and some room about them. Delays have a log scale for that.
+    fn central(&self, min: f64, max: f64) -> Option<(f64, f64)> {
+        let all = || self.panels.iter().flat_map(|(_, panel)| panel);
+        let low = all().filter_map(|of| of.quantile(OUTER)).reduce(f64::min)?;
+        let high = all().filter_map(|of| of.quantile(1.0 - OUTER));
+        let high = high.reduce(f64::max)?;
+        let is_cut = low < high && high - low < 0.5 * (max - min) && !self.quantity.is_delay();
+        let room = 0.15 * (high - low);
+        is_cut.then_some((min.max(low - room), max.min(high + room)))
+    }
+
+    fn axis(&self, (min, max): (f64, f64), ticks: usize) -> Axis {
+        if let Some((min, max)) = self.central(min, max) {
+            return self.even(min, max, ticks);
+        }
+        if min > 0.0 && self.quantity.is_delay() && self.is_crowded(min, max) {
+            Axis::log(self.quantity, min, max)
+        } else if min > 0.0 {
+            Axis::for_delays(self.quantity, min, max, ticks)
+        } else if min == 0.0 && max > 0.0 && self.quantity.is_delay() {
+            let all = self.panels.iter().flat_map(|(_, panel)| panel);
+            let steps = all.flat_map(|of| &of.steps);
+            let values = steps.flat_map(|&(low, high, _)| [low, high]);
+            Axis::for_any_delays(self.quantity, (min, max), values, ticks)
+        } else {
+            self.even(min, max, ticks)
+        }
+    }
+
+    /// With three ticks at least: two tell a scale, but not at a glance.
+    fn even(&self, min: f64, max: f64, ticks: usize) -> Axis {
+        let axis = |ticks| Axis::tight(self.quantity, min, max, ticks);
+        let mut axes = (ticks..=2 * ticks).map(axis);
+        let found = axes.find(|axis| axis.ticks.len() > 2);
+        found.unwrap_or_else(|| axis(ticks))
+    }
+
+    /// How many values lie beyond the axis, in words; empty where none do.
+    fn beyond(&self, min: f64, max: f64) -> String {
+        let all = self.panels.iter().flat_map(|(_, panel)| panel);
+        let steps = all.flat_map(|of| &of.steps);
+        let (mut beyond, mut n) = (0, 0);
+        for &(low, high, count) in steps {
+            n += count;
+            beyond += if low < min || high > max { count } else { 0 };
+        }
+        if beyond == 0 {
+            return String::new();
+        }
+        format!("{} of {} lie beyond the axis", grouped(beyond), grouped(n))
+    }
+
     /// The figure; none without values.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
@@ -142,19 +198,10 @@ impl Distributions {
             .reduce(f64::max)?;
         let columns = self.columns(style);
         let ticks = style.size.ticks_across(1.0 / columns as f64);
-        let x = if min > 0.0 && self.quantity.is_delay() && self.is_crowded(min, max) {
-            Axis::log(self.quantity, min, max)
-        } else if min > 0.0 {
-            Axis::for_delays(self.quantity, min, max, ticks)
-        } else if min == 0.0 && max > 0.0 && self.quantity.is_delay() {
-            let steps = all().flat_map(|of| &of.steps);
-            let values = steps.flat_map(|&(low, high, _)| [low, high]);
-            Axis::for_any_delays(self.quantity, (min, max), values, ticks)
-        } else {
-            Axis::tight(self.quantity, min, max, ticks)
-        };
+        let x = self.axis((min, max), ticks);
         let mut canvas = Canvas::new(style, style.size.height());
-        let top = header(&mut canvas, &self.title, &self.note, &self.legend());
+        let notes = joined(&[self.note.clone(), self.beyond(x.min, x.max)]);
+        let top = header(&mut canvas, &self.title, &notes, &self.legend());
         if self.histogram && self.panels.len() == 1 {
             self.draw_both(&mut canvas, top, &x);
         } else {
@@ -295,13 +342,35 @@ fn ecdf_axis() -> Axis {
 
 fn draw_ecdfs(canvas: &mut Canvas, panel: &Panel, of: &[Distribution]) {
     for (rank, each) in of.iter().enumerate().rev() {
-        let corners = each.ecdf();
+        let corners = within(&each.ecdf(), (panel.x.min, panel.x.max));
         let line = thin::line(corners.iter().map(|&(value, share)| panel.at(value, share)));
         canvas.line(&line, Stroke::solid(each.style.colour, 3.0));
         for point in marked(&line, rank, of.len()) {
             canvas.marker(point, 7.0, each.style.marker, each.style.colour);
         }
     }
+}
+
+/// The corners of an ECDF between two values, from one to the other.
+fn within(corners: &[(f64, f64)], (min, max): (f64, f64)) -> Vec<(f64, f64)> {
+    let before = corners
+        .iter()
+        .take_while(|&&(value, _)| value < min)
+        .count();
+    let until = corners
+        .iter()
+        .take_while(|&&(value, _)| value <= max)
+        .count();
+    let mut found = Vec::with_capacity(until - before + 2);
+    if before > 0 {
+        found.push((min, corners[before - 1].1));
+    }
+    found.extend(&corners[before..until]);
+    if until < corners.len() {
+        let share = until.checked_sub(1).map_or(0.0, |last| corners[last].1);
+        found.push((max, share));
+    }
+    found
 }
 
 /// The outline of a histogram whose columns divide the panel evenly.
@@ -384,6 +453,42 @@ mod tests {
         let spread: Vec<f64> = (1..=20).map(|index| 2.5e-3 * f64::from(index)).collect();
         assert!(!title(&spread));
         assert!(!title(&near[..99]));
+    }
+
+    #[test]
+    fn few_values_far_away_do_not_press_the_others_together() {
+        let figure = |far: f64| {
+            let mut values: Vec<f64> = (0..1000).map(|of| f64::from(of) / 1000.0).collect();
+            values.extend([-far, far, far]);
+            let figure = Distributions {
+                title: "Pm".to_owned(),
+                note: "of all bins".to_owned(),
+                quantity: Quantity::PM,
+                panels: vec![(String::new(), vec![distribution(&values)])],
+                histogram: false,
+            };
+            let shapes = figure.draw(Style::default()).unwrap().shapes;
+            let texts = shapes.into_iter().filter_map(|shape| match shape {
+                super::super::canvas::Shape::Text { text, .. } => Some(text),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>()
+        };
+        let far = figure(30.0);
+        let said = "of all bins · 3 of 1003 lie beyond the axis";
+        assert!(far.iter().any(|text| text == said), "{far:?}");
+        assert!(far.iter().any(|text| text == "0.5"), "{far:?}");
+        let near = figure(0.8);
+        assert!(near.iter().any(|text| text == "of all bins"), "{near:?}");
+    }
+
+    #[test]
+    fn an_ecdf_is_cut_at_both_ends_of_an_axis() {
+        let corners = distribution(&[0.0, 1.0, 2.0, 3.0]).ecdf();
+        let cut = within(&corners, (0.5, 2.5));
+        let (first, last) = (cut[0], cut[cut.len() - 1]);
+        assert_eq!((first, last), ((0.5, 0.25), (2.5, 0.75)));
+        assert_eq!(within(&corners, (0.0, 3.0)), corners);
     }
 
     #[test]

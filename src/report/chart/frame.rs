@@ -207,6 +207,10 @@ impl Panel {
                 Align::Right,
             );
         }
+        if let Some(share) = self.y.broken_at() {
+            let middle = self.bottom - share * (self.bottom - self.top);
+            draw_break(canvas, (self.left, middle), (1.0, -0.5), (0.0, 1.0));
+        }
         let title = shorten(&self.y.title, AXIS_TITLE, self.right - self.rim);
         let at = (self.rim, self.top - 20.0);
         canvas.text(at, &title, AXIS_TITLE, Align::Left);
@@ -216,8 +220,13 @@ impl Panel {
         let ink = Stroke::solid(Colour::INK, 2.0);
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], ink);
         for (value, _) in &self.x.ticks {
-            let (x, y) = self.at(*value, self.y.min);
+            let (x, _) = self.at(*value, self.y.min);
+            let y = self.bottom;
             canvas.line(&[(x, y), (x, y + 8.0)], ink);
+        }
+        if let Some(share) = self.x.broken_at() {
+            let middle = self.left + share * (self.right - self.left);
+            draw_break(canvas, (middle, self.bottom), (-0.5, 1.0), (1.0, 0.0));
         }
     }
 
@@ -305,6 +314,22 @@ impl Axis {
     }
 }
 
+/// Two short strokes `across` an axis, one after the other `along` it: it is broken there.
+fn draw_break(canvas: &mut Canvas, at: Point, across: Point, along: Point) {
+    const HALF: f64 = 9.0;
+    const APART: f64 = 3.0;
+    let stroke = |side: f64| {
+        let middle = (at.0 + side * along.0, at.1 + side * along.1);
+        let end = |side: f64| (middle.0 + side * across.0, middle.1 + side * across.1);
+        [end(-HALF), end(HALF)]
+    };
+    let ([a, b], [c, d]) = (stroke(-APART), stroke(APART));
+    canvas.area(vec![a, b, d, c], Colour::Paper, 1.0);
+    for ends in [[a, b], [c, d]] {
+        canvas.line(&ends, Stroke::solid(Colour::INK, 2.0));
+    }
+}
+
 /// The baseline that centres text on the height `y`.
 pub(super) fn baseline(y: f64, font: Type) -> f64 {
     y + HALF_DIGIT * font.px
@@ -314,6 +339,8 @@ pub(super) fn baseline(y: f64, font: Type) -> f64 {
 mod tests {
     use super::*;
     use crate::report::chart::axis::Quantity;
+    use crate::report::chart::canvas::Shape;
+    use crate::report::chart::style::Style;
 
     #[test]
     fn a_low_panel_has_as_many_labels_as_fit_one_above_the_other() {
@@ -344,5 +371,39 @@ mod tests {
             texts(&panel(130.0, nine)),
             ["1 ns", "100 ns", "10 µs", "1 ms", "100 ms"]
         );
+    }
+
+    #[test]
+    fn ticks_stand_at_the_bottom_of_a_broken_axis_too() {
+        let values = [0.0, 1e-5, 1e-3, 0.5];
+        let y = Axis::for_any_delays(Quantity::RTT, (0.0, 0.5), values.into_iter(), 8);
+        let whole = Axis::log(Quantity::RTT, 1e-5, 0.5);
+        let lines_of = |y: Axis| -> Vec<Vec<Point>> {
+            let mut canvas = Canvas::new(Style::default(), 900.0);
+            let x = Axis::linear(Quantity::TIME, 0.0, 1.0, 5);
+            let panel = Panel::between(&canvas, 0.0, 900.0, x, y);
+            panel.draw_back(&mut canvas);
+            let bottom = panel.bottom;
+            let shapes = canvas.shapes.into_iter().filter_map(|shape| match shape {
+                Shape::Line { points, .. } => Some(points),
+                _ => None,
+            });
+            let below = move |points: &Vec<Point>| points.iter().all(|at| at.1 >= bottom - 40.0);
+            shapes.filter(below).collect()
+        };
+        let upright = |line: &&Vec<Point>| (line[0].0 - line[1].0).abs() < 1e-9;
+        let (broken, whole) = (lines_of(y), lines_of(whole));
+        let ticks = |lines: &[Vec<Point>]| -> Vec<Vec<Point>> {
+            lines.iter().filter(upright).cloned().collect()
+        };
+        let height = |lines: &[Vec<Point>]| ticks(lines)[0][0].1;
+        assert_eq!(ticks(&broken).len(), 6);
+        assert!((height(&broken) - height(&whole)).abs() < 1e-9);
+        // Two strokes say that it is broken.
+        let slanted = |lines: &[Vec<Point>]| {
+            let slanted = |line: &&Vec<Point>| line[0].0 < line[1].0 && line[0].1 > line[1].1;
+            lines.iter().filter(slanted).count()
+        };
+        assert_eq!((slanted(&broken), slanted(&whole)), (2, 0));
     }
 }

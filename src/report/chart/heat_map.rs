@@ -1,6 +1,6 @@
 //! Heat maps with the number in each cell: one value for each pair of conditions.
 
-use super::axis::{Axis, Quantity};
+use super::axis::{Axis, Quantity, number, significant};
 use super::canvas::{Align, Canvas, Type};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, baseline, header};
@@ -127,7 +127,7 @@ impl HeatMaps {
             width: pitch - GAP,
             cell,
             columns,
-            number_px: self.number_px(cell.0),
+            number: self.number_style(cell.0),
         };
         for (index, map) in self.maps.iter().enumerate() {
             let corner = (
@@ -295,8 +295,8 @@ impl HeatMaps {
             return;
         };
         canvas.rect(from, to, colour);
-        let text = self.number(value);
-        let font = number_font(grid.number_px, colour.text_on());
+        let text = self.number(value, grid.number.fine);
+        let font = number_font(grid.number.px, colour.text_on());
         if text_width(&text, font) <= grid.cell.0 - 6.0 {
             canvas.text(
                 (middle.0, baseline(middle.1, font)),
@@ -307,18 +307,26 @@ impl HeatMaps {
         }
     }
 
-    /// The largest font in which every number fits its cell: of one size, they can be compared.
-    fn number_px(&self, width: f64) -> f64 {
+    /// How the numbers are written: of one size and all with as many digits as there is room for, they can be compared.
+    fn number_style(&self, width: f64) -> NumberStyle {
         const SIZES: [f64; 6] = [23.0, 21.0, 19.0, 17.0, 15.0, 13.0];
-        let maps = self.maps.iter();
-        let values = maps.flat_map(|map| map.cells.iter().flatten()).flatten();
-        let texts: Vec<String> = values.map(|&value| self.number(value)).collect();
-        let fits = |px: &f64| {
-            let font = number_font(*px, Colour::INK);
-            let mut texts = texts.iter();
-            texts.all(|text| text_width(text, font) <= width - 6.0)
+        // Three digits each are worth smaller ones, but not the smallest.
+        let fine = SIZES[..4].iter().map(|&px| NumberStyle { px, fine: true });
+        let coarse = SIZES.iter().map(|&px| NumberStyle { px, fine: false });
+        let smallest = NumberStyle {
+            px: SIZES[5],
+            fine: false,
         };
-        SIZES.into_iter().find(fits).unwrap_or(SIZES[5])
+        let values = || {
+            let maps = self.maps.iter();
+            maps.flat_map(|map| map.cells.iter().flatten()).flatten()
+        };
+        let fits = |style: &NumberStyle| {
+            let font = number_font(style.px, Colour::INK);
+            let mut texts = values().map(|&value| self.number(value, style.fine));
+            texts.all(|text| text_width(&text, font) <= width - 6.0)
+        };
+        fine.chain(coarse).find(fits).unwrap_or(smallest)
     }
 
     /// The largest value on any scale: all have its unit.
@@ -330,10 +338,13 @@ impl HeatMaps {
             .fold(0.0, f64::max)
     }
 
-    /// The number in a cell, in the unit of the scale.
-    fn number(&self, value: f64) -> String {
+    /// The number in a cell, in the unit of the scale: `fine` with three digits of its own, or with those of the largest.
+    fn number(&self, value: f64, fine: bool) -> String {
         let end = self.end();
         let (_, size) = self.quantity.unit(end);
+        if fine {
+            return significant(value / size);
+        }
         let digits = if end / size >= 99.5 {
             0
         } else if end / size >= 9.95 {
@@ -341,7 +352,7 @@ impl HeatMaps {
         } else {
             2
         };
-        super::axis::number(value / size, digits)
+        number(value / size, digits)
     }
 }
 
@@ -355,8 +366,16 @@ struct Grid {
     cell: (f64, f64),
     /// The name of the columns, in lines.
     columns: Vec<String>,
-    /// Size of the numbers.
-    number_px: f64,
+    /// How the numbers are written.
+    number: NumberStyle,
+}
+
+/// How the numbers of a figure are written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct NumberStyle {
+    px: f64,
+    /// With three digits each.
+    fine: bool,
 }
 
 const fn number_font(px: f64, colour: Colour) -> Type {
@@ -371,5 +390,42 @@ const fn ramp(scale: HeatScale) -> Ramp {
     match scale {
         HeatScale::Amount => Ramp::Amount,
         HeatScale::Difference | HeatScale::Change => Ramp::Difference,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::canvas::Shape;
+
+    #[test]
+    fn numbers_have_three_digits_where_there_is_room() {
+        let numbers = |columns: usize| -> Vec<String> {
+            // 10.4 and 9.27 Mbit/s differ by a tenth; 957 Mbit/s has the largest number.
+            let row: Vec<Option<f64>> = [10.4e6, 9.27e6, 957e6].map(Some).to_vec();
+            let row: Vec<Option<f64>> = row.into_iter().cycle().take(columns).collect();
+            let figure = HeatMaps {
+                title: String::new(),
+                note: String::new(),
+                quantity: Quantity::GOODPUT,
+                columns: (String::new(), vec!["x".to_owned(); columns]),
+                rows: (String::new(), vec!["y".to_owned()]),
+                maps: vec![HeatMap {
+                    name: String::new(),
+                    scale: HeatScale::Amount,
+                    cells: vec![row],
+                }],
+            };
+            let shapes = figure.draw(Style::default()).unwrap().shapes;
+            let texts = shapes.into_iter().filter_map(|shape| match shape {
+                Shape::Text { text, font, .. } if matches!(font.colour, Colour::Exact(..)) => {
+                    Some(text)
+                }
+                _ => None,
+            });
+            texts.take(3).collect()
+        };
+        assert_eq!(numbers(3), ["10.4", "9.27", "957"]);
+        assert_eq!(numbers(42), ["10", "9", "957"]);
     }
 }

@@ -3,8 +3,8 @@
 use super::ChartOptions;
 use super::axis::{Quantity, grouped};
 use super::canvas::Canvas;
-use super::choice::{NamedFlow, Scene, left_out};
-use super::label::count;
+use super::choice::{NamedFlow, Scene, left_out, others};
+use super::label::{count, joined};
 use super::palette::{LINES, LINES_MAX, LineStyle, OTHER};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 
@@ -233,13 +233,22 @@ pub(super) fn four(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> 
             "none",
         ),
     ];
-    let drawn = scene.flows.len().min(LINES_MAX);
+    // Goodputs add up: where large flows are too many, all the others are one line there.
+    let (rest, small) = (
+        scene.flows.len().saturating_sub(LINES_MAX),
+        scene.small.len(),
+    );
+    let beside = if rest > 0 {
+        others(rest, small, "in the panel of goodput alone, as one line")
+    } else {
+        left_out(0, small)
+    };
     let notes = [
         format!(
             "{}: mean RTT, largest number of bytes in flight, number of retransmitted packets",
             bins.words()
         ),
-        undrawn(scene, drawn),
+        joined(&[beside, cut(scene)]),
     ];
     Some(stacked(
         "Flows over time",
@@ -263,7 +272,7 @@ fn lines(scene: &Scene<'_>, samples: impl Fn(&NamedFlow<'_>) -> Vec<Sample>) -> 
 
 fn undrawn(scene: &Scene<'_>, drawn: usize) -> String {
     let left_out = left_out(scene.flows.len() - drawn, scene.small.len());
-    super::label::joined(&[left_out, cut(scene)])
+    joined(&[left_out, cut(scene)])
 }
 
 /// What is said where bins are missing.

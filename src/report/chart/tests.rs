@@ -1,5 +1,6 @@
 use std::path::Path;
 
+mod many;
 mod sequences;
 
 use super::canvas::Stroke;

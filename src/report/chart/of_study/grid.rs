@@ -266,16 +266,19 @@ fn is_whole_grid(study: &Study<'_>, place: usize, together: usize) -> bool {
     found.values().all(is_even)
 }
 
-/// What the numbers of a label are drawn as, and one of them in the base unit of that.
+/// What the numbers of a label are drawn as, in the unit that it has in all charts, and one of them in the base unit of that.
 fn drawn_label(label: &Label) -> (Quantity, f64) {
     match label.kind {
-        LabelKind::Number(Some(unit)) => match unit.dimension {
-            Dimension::Rate => (Quantity::GOODPUT, unit.factor),
-            Dimension::Time => (Quantity::DELAY, unit.factor / 1e9),
-            Dimension::Percent => (Quantity::LOSS, 0.01),
-            Dimension::Size => (Quantity::IN_FLIGHT, unit.factor),
-            Dimension::Packets | Dimension::Bdp => (Quantity::PLAIN, 1.0),
-        },
+        LabelKind::Number(Some(unit)) => {
+            let (quantity, size) = match unit.dimension {
+                Dimension::Rate => (Quantity::GOODPUT, unit.factor),
+                Dimension::Time => (Quantity::DELAY, unit.factor / 1e9),
+                Dimension::Percent => (Quantity::LOSS, 0.01),
+                Dimension::Size => (Quantity::IN_FLIGHT, unit.factor),
+                Dimension::Packets | Dimension::Bdp => return (Quantity::PLAIN, 1.0),
+            };
+            (quantity.in_unit_of(size), size)
+        }
         _ => (Quantity::PLAIN, 1.0),
     }
 }

@@ -391,7 +391,9 @@ fn the_heat_map_of_the_report_shows_means_and_their_change() {
     // A map for each variant, by name: 6, 12, 3, 6 and 4, 8, 2, 4.
     assert_eq!(
         numbers(means),
-        ["6.0", "12.0", "3.0", "6.0", "4.0", "8.0", "2.0", "4.0"]
+        [
+            "6.00", "12.0", "3.00", "6.00", "4.00", "8.00", "2.00", "4.00"
+        ]
     );
     for wanted in [
         "Goodput (Mbit/s)",
@@ -477,9 +479,9 @@ fn measured_and_predicted_splits_stand_beside_their_difference() {
     assert_eq!(
         numbers(canvas),
         [
-            ["8.0", "9.0", "24.0", "25.0"],
-            ["8.0", "10.0", "24.0", "26.0"],
-            ["0.0", "1.0", "0.0", "1.0"]
+            ["8.00", "9.00", "24.0", "25.0"],
+            ["8.00", "10.0", "24.0", "26.0"],
+            ["0", "1.00", "0", "1.00"]
         ]
         .concat()
     );

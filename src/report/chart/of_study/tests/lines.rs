@@ -46,3 +46,21 @@ fn a_chart_over_a_label_has_its_name_if_that_makes_a_file_name() {
         named(&charts, stem);
     }
 }
+
+#[test]
+fn numbers_of_a_label_have_its_unit_and_room_for_each() {
+    let mut draft = Draft::new(&[("rate", Some("Mbit"))]);
+    for rate in ["10", "100", "500", "1000"] {
+        draft.run(&[rate], &[], &[goodput("cubic", 9e6)]);
+    }
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "lines-rate");
+    assert!(
+        has(canvas, "Rate (Mbit/s, log scale)"),
+        "{:?}",
+        texts(canvas)
+    );
+    for tick in ["10", "100", "500", "1000"] {
+        assert!(texts(canvas).contains(&tick), "{:?}", texts(canvas));
+    }
+}

@@ -1,0 +1,186 @@
+//! Where ticks go, and what is written there.
+
+use super::*;
+
+fn labels(axis: &Axis) -> Vec<&str> {
+    axis.ticks.iter().map(|(_, text)| text.as_str()).collect()
+}
+
+#[test]
+fn ticks_are_steps_of_one_two_or_five_in_the_unit_that_fits() {
+    for (quantity, max, title, ticks) in [
+        (
+            Quantity::GOODPUT,
+            47.3e6,
+            "Goodput (Mbit/s)",
+            vec!["0", "10", "20", "30", "40", "50"],
+        ),
+        (
+            Quantity::GOODPUT,
+            1e9,
+            "Goodput (Gbit/s)",
+            vec!["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"],
+        ),
+        (
+            Quantity::GOODPUT,
+            900.0,
+            "Goodput (bit/s)",
+            vec!["0", "200", "400", "600", "800", "1000"],
+        ),
+        (
+            Quantity::RTT,
+            0.0031,
+            "RTT (ms)",
+            vec!["0", "1", "2", "3", "4"],
+        ),
+        (
+            Quantity::OVERHEAD,
+            0.031,
+            "Overhead (%)",
+            vec!["0", "1", "2", "3", "4"],
+        ),
+        (
+            Quantity::IN_FLIGHT,
+            1.2e5,
+            "Bytes in flight (kB)",
+            vec!["0", "20", "40", "60", "80", "100", "120"],
+        ),
+        (
+            Quantity::RETRANSMISSIONS,
+            1.0,
+            "Retransmissions (packets)",
+            vec!["0", "1"],
+        ),
+        (
+            Quantity::GOODPUT,
+            10e9,
+            "Goodput (Gbit/s)",
+            vec!["0", "2", "4", "6", "8", "10"],
+        ),
+    ] {
+        let axis = Axis::linear(quantity, 0.0, max, 6);
+        assert_eq!(
+            (axis.title.as_str(), labels(&axis)),
+            (title, ticks),
+            "{max}"
+        );
+        assert!(axis.max >= max);
+    }
+}
+
+#[test]
+fn a_tight_axis_ends_where_the_data_does() {
+    let axis = Axis::tight(Quantity::TIME, 0.0, 6.4, 7);
+    assert_eq!(
+        (axis.max, labels(&axis)),
+        (6.4, vec!["0", "1", "2", "3", "4", "5", "6"])
+    );
+    assert_eq!(
+        Axis::tight(Quantity::TIME, 0.0, 7300.0, 8).title,
+        "Time since the first packet (min)"
+    );
+    assert_eq!(
+        Axis::tight(Quantity::TIME, 0.0, 3600.0, 8).title,
+        "Time since the first packet (s)"
+    );
+}
+
+#[test]
+fn nothing_has_a_place_of_its_own_beside_a_log_scale() {
+    let axis_of = |values: &[f64]| {
+        let max = values.iter().copied().fold(0.0, f64::max);
+        Axis::for_any_delays(Quantity::RTT, (0.0, max), values.iter().copied(), 8)
+    };
+    let axis = axis_of(&[0.0, 1e-3, 1.0]);
+    assert!(axis.share(0.0) < 1e-9);
+    assert_eq!(axis.ticks[0], (0.0, "0".to_owned()));
+    assert!((axis.share(1e-3) - ZERO).abs() < 1e-9);
+    assert!((axis.share(1.0) - 1.0).abs() < 1e-9);
+    // Whole seconds: 0 and 1.
+    let near = axis_of(&[0.0, 1.0]);
+    assert_eq!((near.scale, near.min), (Scale::Linear, 0.0));
+    // Nothing but 0, as between a capture and its copy.
+    let none = axis_of(&[0.0]);
+    assert!(none.scale == Scale::Linear && none.share(0.0) < 1e-9 && none.max > 0.0);
+}
+
+#[test]
+fn delays_that_spread_over_decades_get_a_log_scale() {
+    let axis = Axis::for_delays(Quantity::RTT, 0.002, 0.4, 8);
+    assert_eq!(
+        (axis.scale, axis.title.as_str()),
+        (Scale::Log, "RTT (ms, log scale)")
+    );
+    assert_eq!(
+        labels(&axis),
+        ["2", "5", "10", "20", "50", "100", "200", "500"]
+    );
+    assert!((axis.share(0.01) - (5.0_f64).ln() / (250.0_f64).ln()).abs() < 1e-9);
+    let wide = Axis::for_delays(Quantity::RTT, 5e-6, 0.09, 8);
+    assert_eq!(wide.title, "RTT (log scale)");
+    assert_eq!(
+        labels(&wide),
+        ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms"]
+    );
+    assert_eq!(
+        Axis::for_delays(Quantity::RTT, 0.01, 0.4, 8).scale,
+        Scale::Linear
+    );
+    let close = Axis::for_delays(Quantity::RTT, 0.0500, 0.0502, 8);
+    assert!(close.min > 0.049 && close.max < 0.051, "{close:?}");
+}
+
+#[test]
+fn no_range_at_all_still_makes_an_axis() {
+    for axis in [
+        Axis::linear(Quantity::GOODPUT, 0.0, 0.0, 8),
+        Axis::tight(Quantity::TIME, 0.0, 0.0, 8),
+        Axis::log(Quantity::RTT, 0.02, 0.02),
+    ] {
+        assert!(
+            axis.max > axis.min && axis.share(axis.min) < 1e-9 && axis.share(axis.max) > 1.0 - 1e-9,
+            "{axis:?}"
+        );
+        assert!((2..=20).contains(&axis.ticks.len()), "{axis:?}");
+    }
+}
+
+#[test]
+fn numbers_have_proper_signs_and_thin_spaces() {
+    for (value, digits, text) in [
+        (-1.5, 1, "−1.5"),
+        (-0.01, 1, "0.0"),
+        (1234.0, 0, "1234"),
+        (1_234_567.0, 0, "1\u{2009}234\u{2009}567"),
+    ] {
+        assert_eq!(number(value, digits), text);
+    }
+    assert_eq!(
+        ["12.3", "1235", "0"],
+        [12.345, 1234.6, 0.0]
+            .map(significant)
+            .each_ref()
+            .map(String::as_str)
+    );
+    assert_eq!(Quantity::GOODPUT.format(9.57e6), "9.57 Mbit/s");
+    assert_eq!(
+        [0.02, 0.0125, 0.2, 0.0].map(|delay| Quantity::DELAY.format_set(delay)),
+        ["20 ms", "12.5 ms", "200 ms", "0 ns"]
+    );
+}
+
+#[test]
+fn numbers_that_were_chosen_are_ticks_in_the_unit_they_were_chosen_in() {
+    let rates = Quantity::GOODPUT.in_unit_of(1e6);
+    let axis = Axis::for_chosen(rates, &[1e9, 10e6, 100e6, 10e6, 500e6], 8).unwrap();
+    assert_eq!(axis.title, "Goodput (Mbit/s, log scale)");
+    assert_eq!(labels(&axis), ["10", "100", "500", "1000"]);
+    assert!((axis.share(100e6) - 0.5).abs() < 1e-9);
+    // Within a decade, with a 0, or over time: even.
+    let scale = |quantity, values: &[f64]| Axis::for_chosen(quantity, values, 8).unwrap().scale;
+    assert_eq!(scale(rates, &[10e6, 100e6]), Scale::Linear);
+    assert_eq!(scale(Quantity::LOSS, &[0.0, 0.01, 0.5]), Scale::Linear);
+    assert_eq!(scale(Quantity::TIME, &[0.2, 20.0]), Scale::Linear);
+    assert_eq!(Quantity::GOODPUT.in_unit_of(3.0), Quantity::GOODPUT);
+    assert_eq!(Axis::for_chosen(rates, &[], 8), None);
+}

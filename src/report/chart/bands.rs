@@ -3,7 +3,7 @@
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Stroke};
 use super::frame::{Panel, Swatch, header};
-use super::grouped_bars::n_words;
+use super::grouped_bars::n_of;
 use super::interval::{Estimate, Reach};
 use super::label::joined;
 use super::looks::Looks;
@@ -71,7 +71,7 @@ impl BandLines {
             let end = self.y.format(end);
             format!("intervals go on beyond the axis, to {end} at most")
         }));
-        notes.push(n_words(self.estimates().map(|of| of.n)));
+        notes.push(n_of(|| self.estimates()));
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend(&lines));
         let height = style.size.height();
         canvas.height = height.max((top + 0.55 * height).ceil());

@@ -7,6 +7,7 @@ use super::frame::{
     AXIS_TITLE, MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
 };
 use super::label::{joined, wrap};
+use super::looks::Looks;
 use super::palette::LineStyle;
 use super::plot::marked;
 use super::style::{Size, Style};
@@ -189,6 +190,12 @@ impl Distributions {
     /// The figure; none without values.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
+        self.draw_as(style, &Looks::default())
+    }
+
+    /// The figure, with names in the order of other figures; none without values.
+    #[must_use]
+    pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
         let all = || self.panels.iter().flat_map(|(_, panel)| panel);
         let min = all()
             .filter_map(|of| Some(of.extent()?.0))
@@ -201,7 +208,7 @@ impl Distributions {
         let x = self.axis((min, max), ticks);
         let mut canvas = Canvas::new(style, style.size.height());
         let notes = joined(&[self.note.clone(), self.beyond(x.min, x.max)]);
-        let top = header(&mut canvas, &self.title, &notes, &self.legend());
+        let top = header(&mut canvas, &self.title, &notes, &self.legend(looks));
         if self.histogram && self.panels.len() == 1 {
             self.draw_both(&mut canvas, top, &x);
         } else {
@@ -216,19 +223,20 @@ impl Distributions {
     }
 
     /// Each name once; with the number of values where there is one panel.
-    fn legend(&self) -> Vec<(Swatch, String)> {
+    fn legend(&self, looks: &Looks) -> Vec<(Swatch, String)> {
+        let panels = self.panels.iter().flat_map(|(_, panel)| panel);
+        let mut all: Vec<&Distribution> = panels.collect();
+        all.sort_by_key(|of| looks.place(&of.name));
         let mut legend: Vec<(Swatch, String)> = Vec::new();
-        for (_, panel) in &self.panels {
-            for of in panel {
-                let name = if self.panels.len() == 1 {
-                    format!("{} (n = {})", of.name, grouped(of.n()))
-                } else {
-                    of.name.clone()
-                };
-                let entry = (Swatch::Line(of.style), name);
-                if !legend.contains(&entry) {
-                    legend.push(entry);
-                }
+        for of in all {
+            let name = if self.panels.len() == 1 {
+                format!("{} (n = {})", of.name, grouped(of.n()))
+            } else {
+                of.name.clone()
+            };
+            let entry = (Swatch::Line(of.style), name);
+            if !legend.contains(&entry) {
+                legend.push(entry);
             }
         }
         legend

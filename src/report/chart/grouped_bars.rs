@@ -146,7 +146,7 @@ impl GroupedBars {
         let rows = scales.len();
         let mut notes = vec![self.note.clone()];
         notes.extend(self.arrow_note(&scales, in_row));
-        notes.push(n_words(estimates(&self.groups).map(|of| of.n)));
+        notes.push(n_of(|| estimates(&self.groups)));
         if scales.iter().any(|scale| scale.y.max < whole.y.max) {
             notes.push("each row has a scale of its own".to_owned());
         }
@@ -191,14 +191,16 @@ impl GroupedBars {
     }
 
     fn legend(&self, looks: &Looks) -> Vec<(Swatch, String)> {
-        let mut legend: Vec<(Swatch, String)> = Vec::new();
+        let mut names: Vec<&String> = Vec::new();
         for (name, _) in self.groups.iter().flat_map(|(_, bars)| bars) {
-            let entry = (Swatch::Bar(looks.style(name).colour), name.clone());
-            if !legend.contains(&entry) {
-                legend.push(entry);
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
-        legend
+        // The order of the bars in each group, also where the first groups lack some.
+        names.sort_by_key(|name| looks.place(name));
+        let entry = |name: &String| (Swatch::Bar(looks.style(name).colour), name.clone());
+        names.into_iter().map(entry).collect()
     }
 
     fn draw_group(
@@ -316,6 +318,19 @@ pub(super) fn n_words(n: impl Iterator<Item = u64>) -> String {
         (u64::MAX, _) => String::new(),
         (least, most) if least == most => format!("n = {}", grouped(most)),
         (least, most) => format!("n = {} to {}", grouped(least), grouped(most)),
+    }
+}
+
+/// Values that estimates are the mean of; where some have no interval, as one alone has none, it is said.
+pub(super) fn n_of<'e, I: Iterator<Item = &'e Estimate>>(estimates: impl Fn() -> I) -> String {
+    let n = n_words(estimates().map(|of| of.n));
+    let has = |of: &&Estimate| of.interval.is_some();
+    let mut without = estimates().filter(|of| !has(of)).peekable();
+    let mixed = without.peek().is_some() && estimates().any(|of| has(&of));
+    if mixed && without.all(|of| of.n == 1) {
+        format!("{n} (1 where there is no interval)")
+    } else {
+        n
     }
 }
 

@@ -7,16 +7,19 @@ use super::palette::{LineStyle, claim, spare, variant};
 /// The looks of the names that charts have in common. Whoever has the better claim keeps what
 /// [`variant`] says, and every clash gets the next style that is free; the order of names decides, never chance.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Looks(BTreeMap<String, LineStyle>);
+pub struct Looks {
+    styles: BTreeMap<String, LineStyle>,
+    /// The names as legends have them.
+    order: Vec<String>,
+}
 
 impl Looks {
-    /// Of these names, in any order.
+    /// Of these names, in the order that legends have; how they look does not depend on it.
     #[must_use]
     pub fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
-        let mut names: Vec<(usize, &str)> = names
-            .into_iter()
-            .map(|name| (claim(name).rank, name))
-            .collect();
+        let order: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        let ranked = order.iter().map(|name| (claim(name).rank, name.as_str()));
+        let mut names: Vec<(usize, &str)> = ranked.collect();
         names.sort_unstable();
         names.dedup();
         let mut looks: BTreeMap<String, LineStyle> = BTreeMap::new();
@@ -40,7 +43,17 @@ impl Looks {
                 .or_else(|| spare().find(|style| no(&|of| of == style)));
             looks.insert(name.to_owned(), free.unwrap_or(variant(name)));
         }
-        Self(looks)
+        Self {
+            styles: looks,
+            order,
+        }
+    }
+
+    /// The place of a name in legends; of those that are not known behind all others.
+    #[must_use]
+    pub fn place(&self, name: &str) -> usize {
+        let place = self.order.iter().position(|known| known == name);
+        place.unwrap_or(self.order.len())
     }
 
     /// Of a name, or of the longest one that it begins with (`bbr beside long cubic`); of others as always.
@@ -51,8 +64,12 @@ impl Looks {
             let next = rest.map(|rest| rest.chars().next());
             next.is_some_and(|next| next.is_none_or(|next| next == ',' || next.is_whitespace()))
         };
-        let known = self.0.keys().filter(begins).max_by_key(|known| known.len());
-        let known = known.and_then(|known| self.0.get(known));
+        let known = self
+            .styles
+            .keys()
+            .filter(begins)
+            .max_by_key(|known| known.len());
+        let known = known.and_then(|known| self.styles.get(known));
         known.copied().unwrap_or_else(|| variant(name))
     }
 }
@@ -84,7 +101,11 @@ mod tests {
         let looks = Looks::of(names);
         let mut turned = names;
         turned.reverse();
-        assert_eq!(looks, Looks::of(turned));
+        assert_eq!(looks.styles, Looks::of(turned).styles);
+        assert_eq!(
+            (looks.place("bbr-lt"), looks.place("bbr3")),
+            (1, names.len())
+        );
         for (place, one) in names.iter().enumerate() {
             for other in &names[..place] {
                 let [a, b] = [looks.style(one), looks.style(other)];

@@ -18,7 +18,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use crate::study::{Conditions, LOSSES, Metric, PathCapacity, ReportPlan, StudyResults, VARIANTS};
+use crate::study::{
+    Conditions, LOSSES, LabelValue, Metric, PathCapacity, ReportPlan, StudyResults, VARIANTS,
+};
 
 use super::axis::Quantity;
 use super::canvas::Canvas;
@@ -168,7 +170,9 @@ fn looks(reports: &[ReportPlan], results: &StudyResults, roles: Roles) -> Looks 
         flows.chain([&run.labels])
     });
     let values = labels.flat_map(|labels| places.iter().map(|&place| labels[place].as_ref()));
-    let names: BTreeSet<String> = values.map(settings::name_of).collect();
+    // In the order that the study has, which bars and rows of tables have, too.
+    let values: BTreeSet<Option<&LabelValue>> = values.collect();
+    let names: Vec<String> = values.into_iter().map(settings::name_of).collect();
     Looks::of(names.iter().map(String::as_str))
 }
 

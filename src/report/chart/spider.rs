@@ -157,7 +157,7 @@ impl Spiders {
     }
 }
 
-/// Each variant once.
+/// Each variant once, in the order of other figures.
 fn legend<'s>(
     shapes: impl Iterator<Item = &'s SpiderShape>,
     looks: &Looks,
@@ -169,6 +169,7 @@ fn legend<'s>(
             legend.push(entry);
         }
     }
+    legend.sort_by_key(|(_, name)| looks.place(name));
     legend
 }
 

@@ -117,7 +117,7 @@ pub(super) fn ecdfs(study: &Study<'_>, charts: &mut StudyCharts) {
             panels: page.entries.into_iter().map(panel).collect(),
             histogram: false,
         };
-        distributions.draw(study.style)
+        distributions.draw_as(study.style, &study.looks)
     };
     let pages = settings.pages(found, PANELS_MAX, |_| 1);
     charts.add(TOPIC, "pm-ecdf", pages.into_iter().map(canvas));

@@ -33,3 +33,19 @@ fn variants_of_a_study_have_colours_of_their_own_in_all_its_charts() {
     assert_eq!(bars.len(), names.len());
     assert_eq!(bars, boxes);
 }
+
+#[test]
+fn legends_have_the_order_of_bars() {
+    let mut draft = Draft::new(&[("buffer", None)]);
+    // The first group has no bbr, and cubic has two runs there.
+    for (buffer, name) in [("a", "cubic"), ("a", "cubic"), ("a", "reno"), ("b", "bbr")] {
+        draft.run(&[buffer], &[], &[goodput(name, 4e6)]);
+    }
+    let charts = draft.charts(&[]);
+    let bars = named(&charts, "bars-goodput");
+    let names = ["bbr", "cubic", "reno"];
+    let found = texts(bars).into_iter().filter(|text| names.contains(text));
+    assert_eq!(found.collect::<Vec<_>>(), names);
+    let said = "n = 1 to 2 (1 where there is no interval)";
+    assert!(has(bars, said), "{:?}", texts(bars));
+}

@@ -1,7 +1,7 @@
 //! The narrowest link that flows passed, as their packets show it (METRICS.md R8).
 
 use super::merge::{CaptureAnalysis, Flow};
-use crate::metric::{self, Dispersion};
+use crate::metric::{self, Dispersion, Link};
 use crate::observe;
 
 /// What the flows of a capture show of the links that they passed, as estimates.
@@ -75,6 +75,12 @@ impl CaptureAnalysis {
 impl Flow<'_> {
     /// The link's rate as this flow alone shows it.
     fn link_bps(&self, bin_ns: i64) -> Option<f64> {
+        self.link(bin_ns).map(|link| link.bps)
+    }
+
+    /// The narrowest link as this flow alone shows it (METRICS.md R8); `bin_ns` is that of the series.
+    #[must_use]
+    pub fn link(&self, bin_ns: i64) -> Option<Link> {
         let summary = self.summary();
         if summary.data_packets == 0 {
             return None;
@@ -96,6 +102,6 @@ impl Flow<'_> {
             packet_bytes: mss.map_or(mean, |mss| mean.min(f64::from(mss))).max(1.0),
             delivered_bps: observe::delivery_bps_max([self.record.series.bins()], bin_ns),
         }
-        .link_bps()
+        .link()
     }
 }

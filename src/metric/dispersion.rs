@@ -32,6 +32,15 @@ pub struct Dispersion<'a> {
     pub delivered_bps: Option<f64>,
 }
 
+/// The narrowest link that a flow passed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// Its rate, in bits of IP packets a second.
+    pub bps: f64,
+    /// Whether data packets came at that rate: they had passed it before they were captured.
+    pub is_upstream: bool,
+}
+
 impl Dispersion<'_> {
     /// Rate of the link in bits of IP packets a second; `None` where the steps do not show it, or
     /// show several.
@@ -40,6 +49,12 @@ impl Dispersion<'_> {
     /// told from those behind it as they come in bursts quicker than ACKs ever do.
     #[must_use]
     pub fn link_bps(&self) -> Option<f64> {
+        self.link().map(|link| link.bps)
+    }
+
+    /// The link, and on which side of it the capture was taken.
+    #[must_use]
+    pub fn link(&self) -> Option<Link> {
         let data = Rates::new(self.logs(self.data), DATA_HALF_WIDTH);
         let acks = Rates::new(self.logs(self.acks), ACKS_HALF_WIDTH);
         let by_data = data
@@ -49,10 +64,18 @@ impl Dispersion<'_> {
             .edge(ACKS_PART, ACKS_ABOVE)
             .or_else(|| acks.strongest_near(self.delivered_ip_log()?))
             .filter(|&rate| self.is_possible(rate) && !self.acks_have_own_pace(&acks));
+        let behind = |log: f64| Link {
+            bps: log.exp(),
+            is_upstream: true,
+        };
+        let by_acks_alone = |log: f64| Link {
+            bps: log.exp(),
+            is_upstream: false,
+        };
         let (data, few) = match (by_data, by_acks) {
-            (None, acks) => return acks.map(f64::exp),
+            (None, acks) => return acks.map(by_acks_alone),
             (Some(data), None) => (data, FEW_ALONE),
-            (Some(data), Some(acks)) if data < acks + SAME => return Some(data.exp()),
+            (Some(data), Some(acks)) if data < acks + SAME => return Some(behind(data)),
             (Some(data), Some(acks)) => {
                 let times = (data - acks).exp();
                 // ACKs for several packets are seldom all of neighbours; but a quicker link before
@@ -61,14 +84,14 @@ impl Dispersion<'_> {
                     && (times - times.round()).abs() < EXACTLY * times
                     && times.round() > 1.0;
                 if !is_multiple {
-                    return Some(acks.exp());
+                    return Some(by_acks_alone(acks));
                 }
                 (data, FEW)
             }
         };
         let agree = acks.within(data, SAME);
         let enough = few.max((acks.sorted.len() as f64 * AGREE_PART) as usize);
-        (agree >= enough).then(|| data.exp())
+        (agree >= enough).then(|| behind(data))
     }
 
     /// Logarithms of the rates in bit/s.
@@ -400,6 +423,8 @@ mod tests {
         assert!(is_10_mbit(shown(&data, &acks).link_bps()));
         // A packet at a time is acknowledged by some receivers.
         assert!(is_10_mbit(shown(&data, &data).link_bps()));
+        let link = shown(&data, &acks).link();
+        assert!(link.is_some_and(|link| link.is_upstream));
     }
 
     #[test]
@@ -415,6 +440,8 @@ mod tests {
         assert!(is_10_mbit(shown(&data, &[PAIR; 40]).link_bps()));
         // In bursts of many nearly all data are as quick as the sender's link.
         assert!(is_10_mbit(shown(&[burst; 80], &[PAIR; 40]).link_bps()));
+        let link = shown(&data, &[PAIR; 40]).link();
+        assert!(link.is_some_and(|link| !link.is_upstream));
     }
 
     #[test]

@@ -138,6 +138,7 @@ impl RunMeasure {
             options,
             flows: &flows,
             window,
+            is_behind_link: is_behind_link(&flows, options),
         };
         let measures: Vec<FlowMeasure> = flows.iter().map(|flow| run.flow(flow)).collect();
         let mut shortfall = Shortfall {
@@ -215,6 +216,26 @@ struct Run<'a> {
     options: &'a MeasureOptions<'a>,
     flows: &'a [Flow<'a>],
     window: Option<(CaptureTime, CaptureTime)>,
+    /// Whether packets were captured when they had passed the link.
+    is_behind_link: bool,
+}
+
+/// Whether most payload came at the pace of the link that the study names (METRICS.md R8): its round-trip times lack the
+/// queue.
+fn is_behind_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
+    /// How much more than the capacity a link may show: packets have headers.
+    const ABOVE: f64 = 1.2;
+    let Some(capacity_bps) = options.conditions.capacity_bps() else {
+        return false;
+    };
+    let payload = |flow: &Flow<'_>| flow.summary().payload_bytes;
+    let is_behind = |flow: &&Flow<'_>| {
+        let link = flow.link(options.config.bin_ns);
+        link.is_some_and(|link| link.is_upstream && link.bps <= ABOVE * capacity_bps)
+    };
+    let all: u64 = flows.iter().map(payload).sum();
+    let behind: u64 = flows.iter().filter(is_behind).map(payload).sum();
+    2 * behind > all
 }
 
 impl Run<'_> {
@@ -342,8 +363,11 @@ impl Run<'_> {
         )
     }
 
-    /// Queueing delay over the delay of a full buffer (METRICS.md Y2).
+    /// Queueing delay over the delay of a full buffer (METRICS.md Y2); `None` behind the queue, where it does not show.
     fn queue_share(&self, queue_delay_ns: Option<f64>) -> Option<f64> {
+        if self.is_behind_link {
+            return None;
+        }
         let conditions = self.options.conditions;
         let full_ns = 8e9 * conditions.buffer_bytes()? / conditions.capacity_bps()?;
         Some(queue_delay_ns? / full_ns).filter(|share| share.is_finite())

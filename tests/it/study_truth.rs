@@ -159,6 +159,23 @@ fn the_testbed_study_agrees_with_its_log() {
 }
 
 #[test]
+fn captures_from_before_the_queue_tell_how_full_it_is() {
+    if shared("lab").is_none_or(|lab| !lab.starts_with(root())) {
+        return;
+    }
+    let results = study("pairs.toml", |name| name.starts_with("s3-two"));
+    assert!(results.runs.len() >= 10, "{}", results.runs.len());
+    for run in &results.runs {
+        let share = run.values.get(Metric::QueueShare);
+        assert!(
+            share.is_some_and(|share| share > 0.0),
+            "{}: {share:?}",
+            run.name
+        );
+    }
+}
+
+#[test]
 fn the_simulators_pairs_have_the_fness_that_it_counted() {
     let Some(ns3) = shared("ns3").filter(|ns3| ns3.starts_with(root())) else {
         return;
@@ -169,6 +186,8 @@ fn the_simulators_pairs_have_the_fness_that_it_counted() {
         let truth = json(&ns3.join(scenario).join("truth.json"));
         // The log's window ends with the last new ACK, ours with the last data of the shorter flow.
         let expected = truth["pair"]["egress"]["fness_data"].as_f64().unwrap();
+        // Behind the link nothing shows of how long packets waited before it.
+        assert_eq!(run.values.get(Metric::QueueShare), None, "{}", run.name);
         let found = run.values.get(Metric::Fness).unwrap();
         assert!(
             (found - expected).abs() < 0.01,

@@ -1,4 +1,4 @@
-//! Two flows against each other: fairness, who fills the queue, short flows beside long ones.
+//! Two flows against each other: fairness, how full the queue is, short flows beside long ones.
 
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ fn named(name: &str, setting: &str) -> String {
     }
 }
 
-/// How far each pair fills the queue.
+/// How long packets of each pair wait, of what they would in a full buffer; runs captured behind the queue have none.
 pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
     type Shares = BTreeMap<(Variant, Variant), Vec<f64>>;
     let mut found: BTreeMap<Setting, Shares> = BTreeMap::new();
@@ -147,8 +147,13 @@ pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
             }
         };
         let maps = HeatMaps {
-            title: study.title("Share of the queue", &page.common),
-            note: format!("mean of runs of the mean of both flows, {n}"),
+            title: study.title(
+                "Mean queueing delay over that of a full buffer",
+                &page.common,
+            ),
+            note: format!(
+                "both flows together, mean of runs, {n}; of captures from before the queue"
+            ),
             quantity: drawn(Metric::QueueShare).0,
             columns: ("First flow".to_owned(), texts.clone()),
             rows: ("Second flow".to_owned(), texts.clone()),

@@ -38,6 +38,9 @@ const GAP: f64 = 8.0;
 const LONG: f64 = 48.0;
 const BAR_MAX: f64 = 74.0;
 
+/// The height of a row on a slide, at least, as a share of its own.
+const LOW: f64 = 0.15;
+
 /// A row whose highest bar is less than this share of the highest of all has a scale of its own.
 const SEEN: f64 = 0.15;
 
@@ -161,6 +164,10 @@ impl GroupedBars {
         let height = style.size.height();
         let room = if rows == 1 {
             (height - top - 44.0 - below - 16.0).max(0.35 * height)
+        } else if style.size == Size::Slide {
+            // A slide has a height: lower bars rather than a part of a slide.
+            let row = (height - top - 16.0) / rows as f64;
+            (row - 44.0 - below - 6.0).clamp(LOW * height, 0.3 * height)
         } else {
             0.3 * height
         };

@@ -25,7 +25,7 @@ use crate::study::{
 use super::axis::Quantity;
 use super::canvas::Canvas;
 use super::looks::Looks;
-use super::style::Style;
+use super::style::{Size, Style};
 use settings::Settings;
 
 /// Charts of one kind; a study that has more is better looked at by its tables.
@@ -195,6 +195,32 @@ impl<'a> Study<'a> {
     fn settings_without(&self, without: &[usize]) -> Settings<'a> {
         let without: Vec<Option<usize>> = without.iter().copied().map(Some).collect();
         Settings::of(self.results, &without)
+    }
+
+    /// Whether a chart is higher than the slide that it is for.
+    fn is_too_high(&self, canvas: &Canvas) -> bool {
+        let size = self.style.size;
+        size == Size::Slide && canvas.height > size.height()
+    }
+
+    /// Charts with room for `capacity` on each; for slides, which have a height, half as much until all fit, unless
+    /// that makes more charts than are drawn.
+    fn fitting(
+        &self,
+        capacity: usize,
+        draw: impl Fn(usize) -> Vec<Option<Canvas>>,
+    ) -> Vec<Option<Canvas>> {
+        let is_too_high = |canvas: &Canvas| self.is_too_high(canvas);
+        let (mut capacity, mut drawn) = (capacity, draw(capacity));
+        while capacity > 1 && drawn.iter().flatten().any(is_too_high) {
+            capacity /= 2;
+            let next = draw(capacity);
+            if next.len() > CHARTS_MAX.max(drawn.len()) {
+                break;
+            }
+            drawn = next;
+        }
+        drawn
     }
 
     /// `what – study: condition`.

@@ -151,9 +151,12 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
         let (several, one): (BTreeMap<_, _>, BTreeMap<_, _>) =
             found.partition(|(_, (_, variants))| few || variants.len() > 1);
         let settings = study.settings(&[]);
-        let mut pages = settings.pages(several, SETTINGS_MAX, |_| 1);
-        pages.extend(settings.pages(one, SETTINGS_MAX, |_| 1));
         let canvas = |page| grouped_bars(study, quantity, page).draw_as(study.style, &study.looks);
+        let draw = |capacity: usize| {
+            let mut pages = settings.pages(several.clone(), capacity, |_| 1);
+            pages.extend(settings.pages(one.clone(), capacity, |_| 1));
+            pages.into_iter().map(canvas).collect()
+        };
         let kind = match metric {
             Metric::GoodputBps => "bars-goodput",
             Metric::RttNsMean => "bars-latency",
@@ -163,7 +166,7 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
         charts.add(
             "Variant beside variant",
             kind,
-            pages.into_iter().map(canvas),
+            study.fitting(SETTINGS_MAX, draw),
         );
     }
 }
@@ -276,14 +279,16 @@ pub(super) fn boxes(study: &Study<'_>, charts: &mut StudyCharts) {
         .map(|(setting, samples)| (setting, (1, samples)));
     let mut pages = settings.pages(alone.collect(), 1, |_| 1);
     pages.extend(broad.pages(together, 1, |_| 1));
-    let canvas = |page: Page<(usize, Samples)>| {
-        let (_, (together, samples)) = page.entries.into_iter().next()?;
-        draw_boxes(study, &page.common, together, samples)
+    let canvases = |page: Page<(usize, Samples)>| {
+        let of = page.entries.into_iter().next();
+        of.map_or_else(Vec::new, |(_, (together, samples))| {
+            draw_boxes(study, &page.common, together, samples)
+        })
     };
     charts.add(
         "Variant beside variant",
         "boxes",
-        pages.into_iter().map(canvas),
+        pages.into_iter().flat_map(canvases),
     );
 }
 
@@ -318,13 +323,13 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
     found
 }
 
-/// The boxes of so many settings `together`.
+/// The boxes of so many settings `together`: of all quantities on one chart, unless that is too high for a slide.
 fn draw_boxes(
     study: &Study<'_>,
     common: &str,
     together: usize,
     samples: Samples,
-) -> Option<Canvas> {
+) -> Vec<Option<Canvas>> {
     let values = if samples.ping.is_empty() {
         "values of flows"
     } else {
@@ -335,15 +340,26 @@ fn draw_boxes(
     } else {
         values.to_owned()
     };
+    let draw = |panels: Vec<BoxPanel>| {
+        let what = match panels.as_slice() {
+            [one] => format!("{} by variant", one.quantity.name),
+            _ => "Goodput and delay by variant".to_owned(),
+        };
+        let boxes = Boxes {
+            title: study.title(&what, common),
+            note: note.clone(),
+            panels,
+        };
+        boxes.draw_as(study.style, &study.looks)
+    };
     let panels = samples.panels();
-    let what = match panels.as_slice() {
-        [one] => format!("{} by variant", one.quantity.name),
-        _ => "Goodput and delay by variant".to_owned(),
-    };
-    let boxes = Boxes {
-        title: study.title(&what, common),
-        note,
-        panels,
-    };
-    boxes.draw_as(study.style, &study.looks)
+    let whole = draw(panels.clone());
+    if whole
+        .as_ref()
+        .is_some_and(|canvas| study.is_too_high(canvas))
+    {
+        panels.into_iter().map(|panel| draw(vec![panel])).collect()
+    } else {
+        vec![whole]
+    }
 }

@@ -1,4 +1,4 @@
-//! How variants of a study look.
+//! How variants of a study look, and that charts fit slides.
 
 use super::super::super::palette::Colour;
 use super::*;
@@ -48,4 +48,38 @@ fn legends_have_the_order_of_bars() {
     assert_eq!(found.collect::<Vec<_>>(), names);
     let said = "n = 1 to 2 (1 where there is no interval)";
     assert!(has(bars, said), "{:?}", texts(bars));
+}
+
+#[test]
+fn bars_and_boxes_fit_a_slide() {
+    let mut draft = Draft::new(&[("buffer", None)]);
+    let buffers: Vec<String> = (0..16).map(|of| format!("buffer of {of}")).collect();
+    // The first one has values enough for boxes.
+    for buffer in buffers.iter().chain([&buffers[0]; 3]) {
+        for name in ["bbr", "cubic", "reno", "vegas", "illinois", "westwood"] {
+            let numbers = [
+                (Metric::GoodputBps, 4e6),
+                (Metric::RttNsMean, 5e7),
+                (Metric::CompletionNs, 3e9),
+            ];
+            draft.run(&[buffer], &[], &[FlowOf(name, (0, 10), &numbers)]);
+        }
+    }
+    let style = Style {
+        size: Size::Slide,
+        theme: Theme::Light,
+    };
+    let charts = of_study(&[], &draft.0, style).charts;
+    for (kind, least) in [("bars-goodput", 2), ("boxes", 3)] {
+        let of_kind = charts.iter().filter(|chart| chart.stem.starts_with(kind));
+        let heights: Vec<u32> = of_kind.map(|chart| chart.canvas.pixels().1).collect();
+        assert!(
+            (least..=CHARTS_MAX).contains(&heights.len()),
+            "{kind}: {heights:?}"
+        );
+        assert!(
+            heights.iter().all(|&height| height <= 1080),
+            "{kind}: {heights:?}"
+        );
+    }
 }

@@ -81,7 +81,7 @@ const WINDOW_BYTES_MAX: usize = 128 << 20;
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// Bytes of the capture file that a window aims at; it holds more when one record alone needs
-    /// more, and up to eight times as much of a mapped file whose records are large. Which records come out does
+    /// more, and where records are large twice as much, of a mapped file up to eight times. Which records come out does
     /// not depend on it. Clamped to 1 byte ..= 128 MiB.
     pub window_bytes: usize,
     /// How files are taken in; [`Io::Read`] unless asked otherwise, since who maps files has to call

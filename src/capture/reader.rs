@@ -35,6 +35,9 @@ const RECORD_BYTES: usize = 128;
 /// How many times as many at most.
 const STRETCH_MAX: usize = 8;
 
+/// The same of a file that is read, payload and all: more would leave the cache before it is decoded.
+const READ_STRETCH_MAX: usize = 2;
+
 /// One file of a capture, being read.
 pub(super) struct FileReader {
     path: PathBuf,
@@ -287,8 +290,7 @@ impl FileReader {
             let (left, at_end) = (bytes.len() - at, view.at_end);
             let records = window.entries.len();
             window.view = Some(view);
-            let record_bytes = at.checked_div(records).unwrap_or(0);
-            self.stretch = (record_bytes / RECORD_BYTES).clamp(1, STRETCH_MAX);
+            self.note_sizes(at, records);
             self.base += at as u64;
             self.stream.count(at as i64);
             match walked {
@@ -314,6 +316,7 @@ impl FileReader {
 
     /// Reads and walks by turns until the window has its bytes, or the file its end.
     fn fill(&mut self, window: &mut Window, target: usize) {
+        let target = target * self.stretch.min(READ_STRETCH_MAX);
         let Window { bytes, entries, .. } = window;
         let mut filled = self.carry.len();
         grow(bytes, FIRST_BYTES.min(target).max(filled));
@@ -374,6 +377,14 @@ impl FileReader {
         }
         self.carry.extend_from_slice(&bytes[at..filled]);
         self.base += at as u64;
+        let records = entries.len();
+        self.note_sizes(at, records);
+    }
+
+    /// So many records took so many bytes.
+    fn note_sizes(&mut self, bytes: usize, records: usize) {
+        let record_bytes = bytes.checked_div(records).unwrap_or(0);
+        self.stretch = (record_bytes / RECORD_BYTES).clamp(1, STRETCH_MAX);
     }
 
     fn read(&mut self, buf: &mut [u8]) -> Result<usize, CaptureErrorKind> {

@@ -192,7 +192,8 @@ impl Connection {
             {
                 // For the data of `dir`, the peer's echo is the way to the sender and back; and the
                 // time that it had nothing to send.
-                let is_late = segment.flags.has(TcpFlags::SYN) && may_be_timers(rtt_ns)
+                let is_late = segment.flags.has(TcpFlags::SYN)
+                    && self.handshake.may_be_timers(rtt_ns)
                     || sender.is_answered() && rtt_ns > sender.upstream.patience_ns();
                 if !is_late {
                     sender.upstream.add(rtt_ns);
@@ -314,7 +315,7 @@ impl Connection {
             // Without timestamps the handshake is the only look at the path towards the sender.
             for dir in [Direction::Forward, Direction::Reverse] {
                 let half_ns = self.handshake.half_ns(dir.reversed());
-                if let Some(ns) = half_ns.filter(|&ns| !may_be_timers(ns)) {
+                if let Some(ns) = half_ns.filter(|&ns| !self.handshake.may_be_timers(ns)) {
                     self.halves[dir.reversed().index()].upstream.add(ns);
                     self.halves[dir.index()].downstream.add(ns);
                 }
@@ -439,12 +440,6 @@ fn on_quiet<S: FlowSink>(
         sender.on_next_data(dir, segment, step, sink);
     }
     quiet
-}
-
-/// Whether a part of a handshake that took so long may have been lost and repeated by a timer, whose first one waits a
-/// second (RFC 6298 section 2.1): then it says nothing of the path.
-fn may_be_timers(ns: i64) -> bool {
-    ns >= 1_000_000_000
 }
 
 /// How many packets a frame is on the wire: several, when segmentation is left to the network card.

@@ -130,6 +130,12 @@ impl Handshake {
         Some((server + client, server, client))
     }
 
+    /// Whether a part of it that took so long was ended by a timer's repeat, whose first one waits a second (RFC 6298 section
+    /// 2.1), and says nothing of the path: it did if something was repeated, else the path may be as long.
+    pub(super) fn may_be_timers(&self, ns: i64) -> bool {
+        ns >= 1_000_000_000 && self.openings.iter().flatten().any(|own| own.copies > 1)
+    }
+
     /// SYN to SYN-ACK, in ns: vantage point - server - vantage point.
     #[must_use]
     pub fn towards_server_ns(&self) -> Option<i64> {

@@ -51,10 +51,9 @@ fn a_handshake_that_a_timer_ended_says_nothing_of_how_long_repeats_take() {
              1720 B>A ack 4500 ts 1820/490"
         )
     };
-    assert!(!ends_with_new(&trace("1200")));
     assert!(!ends_with_new(&trace("1000 B>A syn ts 1100/0\n1200")));
-    // A path may take as long as that.
-    assert!(ends_with_new(&trace("900")));
+    // Where nothing was repeated the path may take as long as that.
+    assert!(ends_with_new(&trace("1200")));
 }
 
 /// Round trips of 400 ms, which the smoothed one shows for long.

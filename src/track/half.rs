@@ -258,7 +258,7 @@ impl HalfFlow {
         sink: &mut S,
     ) -> Taken {
         let len = segment.payload_len;
-        let skips = matches!(step, Step::Ahead(skipped) if skipped > 0);
+        let skips = step.skipped() > 0;
         if start == self.high && skips && self.recovery_until.is_none() && !self.owes_ack {
             self.ids.doubt();
         }
@@ -347,14 +347,10 @@ impl HalfFlow {
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.last_timer = is_timer.then_some(pause);
         if is_timer {
-            let skipped = match step {
-                Step::Ahead(skipped) => skipped,
-                _ => 0,
-            };
             self.emissions.note_timer(Timer {
                 echo,
                 answer: None,
-                surplus: skipped > self.timers_before(segment.at) + 1,
+                surplus: step.skipped() > self.timers_before(segment.at) + 1,
             });
         }
         self.tail_repair = repeats;

@@ -57,6 +57,9 @@ impl EcnSetup {
     }
 }
 
+/// What the first timer of a handshake waits, in ns (RFC 6298 section 2.1).
+const TIMER_NS: i64 = 1_000_000_000;
+
 /// Copies that come sooner than this were made by the network or a mirror port: no sender's timer is that quick.
 const NETWORK_COPY_NS: i64 = 100_000_000;
 
@@ -130,10 +133,9 @@ impl Handshake {
         Some((server + client, server, client))
     }
 
-    /// Whether a part of it that took so long was ended by a timer's repeat, whose first one waits a second (RFC 6298 section
-    /// 2.1), and says nothing of the path: it did if something was repeated, else the path may be as long.
+    /// Whether a part of it that took so long was ended by a timer's repeat, and says nothing of the path: it did if something was repeated, else the path may be as long.
     pub(super) fn may_be_timers(&self, ns: i64) -> bool {
-        ns >= 1_000_000_000 && self.openings.iter().flatten().any(|own| own.copies > 1)
+        ns >= TIMER_NS && self.openings.iter().flatten().any(|own| own.copies > 1)
     }
 
     /// SYN to SYN-ACK, in ns: vantage point - server - vantage point.

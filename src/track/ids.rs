@@ -57,6 +57,16 @@ pub(super) enum Step {
     Same,
 }
 
+impl Step {
+    /// Ids skipped just before the packet, by a counter that is known to count.
+    pub(super) fn skipped(self) -> u16 {
+        match self {
+            Self::Ahead(skipped) => skipped,
+            Self::Unknown | Self::Early(_) | Self::Behind(_) | Self::Same => 0,
+        }
+    }
+}
+
 impl IdCounter {
     /// Steps that can be told from noise: a counter of this flow cannot jump further between two
     /// packets seen here unless hundreds of packets in a row were lost.

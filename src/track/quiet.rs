@@ -29,15 +29,21 @@ impl HalfFlow {
     fn is_calm(&self) -> bool {
         self.sent_data
             && self.una.is_some_and(|una| self.holes.are_below(una))
-            && self.recovery_until.is_none()
-            && self.timeout_until.is_none()
-            && self.dup_run == 0
+            && self.knows_of_no_loss()
             && self.unneeded.is_empty()
             && self.old_copies.is_empty()
-            && self.board.highest_end().is_none()
             && self.emissions.is_idle()
             && !self.is_repairing()
             && self.strays.is_settled()
+    }
+
+    /// Whether no ACK tells of a loss and none is being repaired.
+    #[inline]
+    pub(super) fn knows_of_no_loss(&self) -> bool {
+        self.recovery_until.is_none()
+            && self.timeout_until.is_none()
+            && self.dup_run == 0
+            && self.board.highest_end().is_none()
     }
 
     /// Whether a segment of the peer tells this direction nothing but a window.

@@ -105,9 +105,8 @@ impl HalfFlow {
     /// is missing, and where there was no reason to repeat any none was a repeat: they went elsewhere.
     pub(super) fn note_elsewhere(&mut self, step: Step, at: CaptureTime) {
         let skipped = match step {
-            Step::Ahead(skipped) => skipped,
             Step::Early(skipped) => skipped.max(0).unsigned_abs(),
-            Step::Unknown | Step::Behind(_) | Step::Same => 0,
+            known => known.skipped(),
         };
         if skipped > 0 && self.had_nothing_to_repeat(at) {
             self.emissions.on_skipped_by_others(skipped);
@@ -123,10 +122,8 @@ impl HalfFlow {
         let told = self.told_unit != 0
             && i64::from(unit_of(at).wrapping_sub(self.told_unit)) << UNIT_BITS
                 <= 2 * round_trip_ns;
-        !(told || self.owes_ack || self.tail_repair || self.dup_run > 0)
-            && self.recovery_until.is_none()
-            && self.timeout_until.is_none()
-            && self.board.highest_end().is_none()
+        !(told || self.owes_ack || self.tail_repair)
+            && self.knows_of_no_loss()
             && within(self.last_packet_at, round_trip_ns)
             && within(self.progress_at, round_trip_ns.max(TIMER_NS_MIN))
     }

@@ -221,11 +221,13 @@ struct Run<'a> {
 }
 
 /// Whether most payload came at the pace of the link that the study names (METRICS.md R8): its round-trip times lack the
-/// queue.
+/// queue. Where no buffer is known nobody asks.
 fn is_behind_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
     /// How much more than the capacity a link may show: packets have headers.
     const ABOVE: f64 = 1.2;
-    let Some(capacity_bps) = options.conditions.capacity_bps() else {
+    let conditions = options.conditions;
+    let (Some(capacity_bps), Some(_)) = (conditions.capacity_bps(), conditions.buffer_bytes())
+    else {
         return false;
     };
     let payload = |flow: &Flow<'_>| flow.summary().payload_bytes;

@@ -28,8 +28,8 @@ const PEEK_BYTES: usize = 16 << 10;
 /// much of the time they take.
 const MAPPED_BYTES_MIN: u64 = 4 << 20;
 
-/// Of larger records a window of a mapped file has more bytes: of each no more than its headers are looked
-/// at, and what is done at a time is to be enough for several threads.
+/// Of larger records a window has more bytes: what is done at a time is to be enough for several threads, and of each
+/// record of a mapped file no more than its headers are looked at.
 const RECORD_BYTES: usize = 128;
 
 /// How many times as many at most.

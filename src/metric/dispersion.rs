@@ -64,18 +64,14 @@ impl Dispersion<'_> {
             .edge(ACKS_PART, ACKS_ABOVE)
             .or_else(|| acks.strongest_near(self.delivered_ip_log()?))
             .filter(|&rate| self.is_possible(rate) && !self.acks_have_own_pace(&acks));
-        let behind = |log: f64| Link {
+        let link = |log: f64, is_upstream| Link {
             bps: log.exp(),
-            is_upstream: true,
-        };
-        let by_acks_alone = |log: f64| Link {
-            bps: log.exp(),
-            is_upstream: false,
+            is_upstream,
         };
         let (data, few) = match (by_data, by_acks) {
-            (None, acks) => return acks.map(by_acks_alone),
+            (None, acks) => return acks.map(|acks| link(acks, false)),
             (Some(data), None) => (data, FEW_ALONE),
-            (Some(data), Some(acks)) if data < acks + SAME => return Some(behind(data)),
+            (Some(data), Some(acks)) if data < acks + SAME => return Some(link(data, true)),
             (Some(data), Some(acks)) => {
                 let times = (data - acks).exp();
                 // ACKs for several packets are seldom all of neighbours; but a quicker link before
@@ -84,14 +80,14 @@ impl Dispersion<'_> {
                     && (times - times.round()).abs() < EXACTLY * times
                     && times.round() > 1.0;
                 if !is_multiple {
-                    return Some(by_acks_alone(acks));
+                    return Some(link(acks, false));
                 }
                 (data, FEW)
             }
         };
         let agree = acks.within(data, SAME);
         let enough = few.max((acks.sorted.len() as f64 * AGREE_PART) as usize);
-        (agree >= enough).then(|| behind(data))
+        (agree >= enough).then(|| link(data, true))
     }
 
     /// Logarithms of the rates in bit/s.

@@ -2,6 +2,7 @@
 
 mod batch;
 mod half_open;
+mod index;
 mod kept;
 mod key;
 mod pieces;

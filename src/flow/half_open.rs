@@ -4,8 +4,7 @@
 
 use std::num::NonZeroU32;
 
-use hashbrown::HashTable;
-
+use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use super::pieces::Pieces;
@@ -18,7 +17,7 @@ use crate::time::CaptureTime;
 pub(super) struct HalfOpen {
     hasher: EndsHasher,
     /// Places in `begun`, by the hash of the ends.
-    index: HashTable<u32>,
+    index: Index,
     begun: Pieces<Begun>,
     answers: Answers,
     /// How many of them have payload.
@@ -106,7 +105,7 @@ impl HalfOpen {
     pub(super) fn new(hasher: EndsHasher) -> Self {
         Self {
             hasher,
-            index: HashTable::new(),
+            index: Index::default(),
             begun: Pieces::default(),
             answers: Answers::default(),
             with_payload: 0,
@@ -117,7 +116,7 @@ impl HalfOpen {
 
     /// Memory that they take, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        let entries = 2 * self.begun.len() * size_of::<u32>();
+        let entries = self.begun.len() * Index::ENTRY_BYTES;
         let free = self.answers.free.capacity() * size_of::<Place>();
         self.begun.memory_bytes() + self.answers.packets.memory_bytes() + entries + free
     }
@@ -165,17 +164,13 @@ impl HalfOpen {
         };
         self.with_payload += usize::from(segment.payload_len > 0);
         self.silent_since = self.silent_since.min(start.at);
-        let place = self.begun.len() as u32;
+        self.index.insert(hash, self.begun.len());
         self.begun.push(Begun {
             src: segment.src,
             dst: segment.dst,
             answer: None,
             start,
             packet,
-        });
-        let (begun, hasher) = (&self.begun, &self.hasher);
-        self.index.insert_unique(hash, place, |&place| {
-            hash_of(hasher, &begun[place as usize])
         });
         true
     }
@@ -306,25 +301,22 @@ impl HalfOpen {
     }
 
     fn find(&self, hash: u64, segment: &Segment) -> Option<usize> {
-        let place = self.index.find(hash, |&place| {
-            self.begun[place as usize].is_between(segment)
-        })?;
-        Some(*place as usize)
+        self.index
+            .find(hash, |place| self.begun[place].is_between(segment))
+    }
+
+    /// Begins to fetch what it takes to find the connection of a segment.
+    #[inline]
+    pub(super) fn expect(&self, hash: u64) {
+        self.index.expect(hash);
     }
 
     fn remove(&mut self, place: usize) -> Option<Vec<Segment>> {
         let begun = self.begun.swap_remove(place)?;
-        let hash = hash_of(&self.hasher, &begun);
-        let (last, place) = (self.begun.len() as u32, place as u32);
-        if let Ok(entry) = self.index.find_entry(hash, |&entry| entry == place) {
-            entry.remove();
-        }
-        if let Some(moved) = self.begun.get(place as usize)
-            && let Some(entry) = self
-                .index
-                .find_mut(hash_of(&self.hasher, moved), |&entry| entry == last)
-        {
-            *entry = place;
+        self.index.remove(hash_of(&self.hasher, &begun), place);
+        if let Some(moved) = self.begun.get(place) {
+            let hash = hash_of(&self.hasher, moved);
+            self.index.renumber(hash, self.begun.len(), place);
         }
         self.with_payload -= usize::from(begun.packet.payload_len() > 0);
         let segments = begun.segments(&self.answers);

@@ -7,12 +7,12 @@ mod queue;
 mod sweep;
 mod young;
 
-use hashbrown::HashTable;
 use thin_vec::ThinVec;
 
 use packets::{PacketStore, Young};
 
 use super::half_open::HalfOpen;
+use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use crate::decode::{Endpoint, Segment, TcpFlags};
@@ -213,7 +213,7 @@ pub struct FlowTable<O: Observer> {
     limits: FlowLimits,
     hasher: EndsHasher,
     /// Places in `heads` and `flows`, by the hash of the ends.
-    index: HashTable<Place>,
+    index: Index,
     heads: Vec<Head>,
     /// One for each of `heads`. Each on its own: a vector of the states themselves would be copied
     /// to twice the memory again and again as it grows, hundreds of megabytes that the system has
@@ -230,23 +230,6 @@ pub struct FlowTable<O: Observer> {
     facts: TableFacts,
 }
 
-/// Where a connection is, with as much of its hash as tells it from nearly all others: a probe that
-/// fails does not touch the connection.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    tag: u32,
-    index: u32,
-}
-
-impl Place {
-    fn new(hash: u64, index: usize) -> Self {
-        Self {
-            tag: (hash >> 32) as u32,
-            index: index as u32,
-        }
-    }
-}
-
 /// A silence of 30 days is none, in ns: the capture's clock was set, and the connection goes on.
 const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
 
@@ -260,7 +243,7 @@ impl<O: Observer> FlowTable<O> {
             limits,
             half_open: HalfOpen::new(hasher.clone()),
             hasher,
-            index: HashTable::new(),
+            index: Index::default(),
             heads: Vec::new(),
             flows: Vec::new(),
             young: PacketStore::default(),
@@ -290,17 +273,12 @@ impl<O: Observer> FlowTable<O> {
         hash: u64,
         direction: impl Fn(&Head) -> Option<Direction>,
     ) -> Option<(usize, Direction)> {
-        let tag = Place::new(hash, 0).tag;
         let mut dir = None;
-        let place = self.index.find(hash, |place| {
-            if place.tag == tag
-                && let Some(head) = self.heads.get(place.index as usize)
-            {
-                dir = direction(head);
-            }
+        let index = self.index.find(hash, |index| {
+            dir = self.heads.get(index).and_then(&direction);
             dir.is_some()
         })?;
-        Some((place.index as usize, dir?))
+        Some((index, dir?))
     }
 
     /// Gives a segment to the connection at `index`, or to a new one when it begins one.
@@ -444,11 +422,7 @@ impl<O: Observer> FlowTable<O> {
             young: Young::default(),
         });
         self.flows.push(None);
-        let heads = &self.heads;
-        self.index
-            .insert_unique(hash, Place::new(hash, index), |place| {
-                heads[place.index as usize].hash
-            });
+        self.index.insert(hash, index);
         index
     }
 
@@ -461,17 +435,9 @@ impl<O: Observer> FlowTable<O> {
             Flow::of::<O>(&mut head, store, sink, self.limits.track, facts)
         });
         self.held_bytes -= head.held_bytes;
-        let (last, place) = (self.heads.len() as u32, index as u32);
-        if let Ok(entry) = self
-            .index
-            .find_entry(head.hash, |entry| entry.index == place)
-        {
-            entry.remove();
-        }
-        if let Some(moved) = self.heads.get(index)
-            && let Some(entry) = self.index.find_mut(moved.hash, |entry| entry.index == last)
-        {
-            entry.index = place;
+        self.index.remove(head.hash, index);
+        if let Some(moved) = self.heads.get(index) {
+            self.index.renumber(moved.hash, self.heads.len(), index);
         }
         flow.connection.finish(&mut flow.sink);
         self.facts.cut_by_limit += u64::from(cut_by_limit);

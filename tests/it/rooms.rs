@@ -33,7 +33,6 @@ const HOMES: &[(&str, &[&str])] = &[
             "table/packed",
         ],
     ),
-    ("hashbrown", &["flow"]),
     ("statrs", &["metric/stats/distribution"]),
     (
         "thin_vec",

@@ -1,11 +1,9 @@
 //! How much memory a table's connections take, and connections put away to have some of it back.
 
-use super::{Flow, FlowTable, Head, Observer, Place, TableFacts};
+use super::{Flow, FlowTable, Head, Observer, TableFacts};
 use crate::decode::Segment;
+use crate::flow::index::Index;
 use crate::time::CaptureTime;
-
-/// What an entry of the index takes, with the room that a hash table leaves free.
-const INDEX_ENTRY_BYTES: usize = 2 * size_of::<Place>();
 
 impl<O: Observer> FlowTable<O> {
     /// Memory that the connections alive take, in bytes.
@@ -14,7 +12,7 @@ impl<O: Observer> FlowTable<O> {
     /// through a million of them would wait for memory as often as tracking does.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        let place = size_of::<Head>() + size_of::<usize>() + INDEX_ENTRY_BYTES;
+        let place = size_of::<Head>() + size_of::<usize>() + Index::ENTRY_BYTES;
         self.flows.capacity() * place + self.half_open.memory_bytes() + self.held_bytes
     }
 

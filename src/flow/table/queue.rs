@@ -1,17 +1,40 @@
 //! Segments that wait for others of their connection, so that its state is fetched once for all of them.
 
-use super::{FlowTable, Head, Observer, Place};
+use super::{FlowTable, Head, Observer};
 use crate::decode::UsualRoom;
 use crate::event::{Direction, FlowSink};
 use crate::flow::batch::{BatchPart, Packed, V4Ends};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
-/// Connections from which on they are not all in the cache.
-const MANY: usize = 512;
+/// Connections from which on they are not all in the cache; few in tests, so that these go both ways.
+const MANY: usize = if cfg!(test) { 2 } else { 512 };
 
 /// Segments whose connections are looked for together.
 const TOGETHER: usize = 16;
+
+/// Segments that come next, and in what order is asked for what they need.
+#[derive(Default)]
+struct Ahead<'a> {
+    /// They themselves are on their way.
+    coming: Option<BatchPart<'a>>,
+    /// Their places in the index are.
+    hashed: Option<Hashed<'a>>,
+    /// Their connections are.
+    found: Option<Hashed<'a>>,
+}
+
+impl Ahead<'_> {
+    fn is_empty(&self) -> bool {
+        self.coming.is_none() && self.hashed.is_none() && self.found.is_none()
+    }
+}
+
+/// At most so many segments as are looked for together, and the hashes of their ends.
+struct Hashed<'a> {
+    part: BatchPart<'a>,
+    hashes: [u64; TOGETHER],
+}
 
 /// A segment that waits for the others of its connection.
 struct Queued<'a> {
@@ -51,52 +74,22 @@ impl<O: Observer> FlowTable<O> {
             flows: Vec::new(),
         };
         let mut recent: Option<Recent> = None;
-        let mut chunks = parts.flat_map(|part| part.chunks(TOGETHER)).peekable();
-        while let Some(part) = chunks.next() {
-            if let Some(next) = chunks.peek() {
-                next.expect();
+        let mut chunks = parts.flat_map(|part| part.chunks(TOGETHER));
+        if self.flows.len() < MANY {
+            let mut chunks = chunks.peekable();
+            while let Some(part) = chunks.next() {
+                if let Some(next) = chunks.peek() {
+                    next.expect();
+                }
+                for packed in part.packed() {
+                    self.sort(&mut queue, &mut recent, packed, None);
+                }
             }
-            if self.flows.len() >= MANY {
-                self.expect(part);
-            }
-            for packed in part.packed() {
-                let at = packed.at();
-                if self.turns_clock(at) {
-                    self.work_off(&mut queue);
-                    self.keep_house(at);
-                    recent = None;
-                }
-                let plain = !packed.is_syn();
-                if plain
-                    && let Some(Recent { index, ends }) = recent
-                    && let Some(dir) = packed.direction(&self.heads[index].identity, || ends)
-                    && self.is_plain(index, at)
-                {
-                    self.enqueue(&mut queue, index, dir, packed);
-                    continue;
-                }
-                recent = None;
-                let hash = packed.hash(&self.hasher);
-                let direction = |head: &Head| {
-                    let identity = &head.identity;
-                    packed.direction(identity, || V4Ends::of(identity))
-                };
-                let mut found = self.find(hash, direction);
-                if found.is_none() {
-                    if self.flows.len() >= self.limits.flows_max {
-                        self.work_off(&mut queue);
-                    }
-                    found = self.begin(hash, &packed.segment());
-                }
-                let Some((index, dir)) = found else {
-                    continue;
-                };
-                if plain && self.is_plain(index, at) {
-                    self.enqueue(&mut queue, index, dir, packed);
-                    let ends = V4Ends::of(&self.heads[index].identity);
-                    recent = Some(Recent { index, ends });
-                } else {
-                    self.take_at_once(&mut queue, hash, (index, dir), packed);
+        } else {
+            let mut ahead = Ahead::default();
+            while let Some(Hashed { part, hashes }) = self.advance(&mut ahead, || chunks.next()) {
+                for (packed, hash) in part.packed().zip(hashes) {
+                    self.sort(&mut queue, &mut recent, packed, Some(hash));
                 }
             }
         }
@@ -104,6 +97,57 @@ impl<O: Observer> FlowTable<O> {
         // What is free is counted nowhere, so it plays no part when it is given back.
         if self.young.is_sparse() {
             self.shrink_young();
+        }
+    }
+
+    /// Puts a segment, of whose ends the hash may be known, into the queue of its connection.
+    // Two loops take it, and a segment takes less than the call.
+    #[expect(clippy::inline_always, reason = "see above")]
+    #[inline(always)]
+    fn sort<'a>(
+        &mut self,
+        queue: &mut Queue<'a>,
+        recent: &mut Option<Recent>,
+        packed: Packed<'a>,
+        hash: Option<u64>,
+    ) {
+        let at = packed.at();
+        if self.turns_clock(at) {
+            self.work_off(queue);
+            self.keep_house(at);
+            *recent = None;
+        }
+        let plain = !packed.is_syn();
+        if plain
+            && let Some(Recent { index, ends }) = *recent
+            && let Some(dir) = packed.direction(&self.heads[index].identity, || ends)
+            && self.is_plain(index, at)
+        {
+            self.enqueue(queue, index, dir, packed);
+            return;
+        }
+        *recent = None;
+        let hash = hash.unwrap_or_else(|| packed.hash(&self.hasher));
+        let direction = |head: &Head| {
+            let identity = &head.identity;
+            packed.direction(identity, || V4Ends::of(identity))
+        };
+        let mut found = self.find(hash, direction);
+        if found.is_none() {
+            if self.flows.len() >= self.limits.flows_max {
+                self.work_off(queue);
+            }
+            found = self.begin(hash, &packed.segment());
+        }
+        let Some((index, dir)) = found else {
+            return;
+        };
+        if plain && self.is_plain(index, at) {
+            self.enqueue(queue, index, dir, packed);
+            let ends = V4Ends::of(&self.heads[index].identity);
+            *recent = Some(Recent { index, ends });
+        } else {
+            self.take_at_once(queue, hash, (index, dir), packed);
         }
     }
 
@@ -125,18 +169,55 @@ impl<O: Observer> FlowTable<O> {
         self.take(hash, index, dir, &segment);
     }
 
-    /// Begins to fetch what it takes to find the connections of segments. Those of several are waited
-    /// for together.
-    #[inline(never)]
-    fn expect(&self, part: BatchPart<'_>) {
-        for packed in part.packed() {
-            let hash = packed.hash(&self.hasher);
-            let tag = Place::new(hash, 0).tag;
-            if let Some(place) = self.index.find(hash, |place| place.tag == tag)
-                && let Some(head) = self.heads.get(place.index as usize)
+    /// The segments whose turn it is; `None` after the last. Of those that come after them, begins to
+    /// fetch what it takes to find their connections, one step of it at a time: what the step before asked
+    /// for has come.
+    #[inline]
+    fn advance<'a>(
+        &self,
+        ahead: &mut Ahead<'a>,
+        mut next: impl FnMut() -> Option<BatchPart<'a>>,
+    ) -> Option<Hashed<'a>> {
+        loop {
+            let now = ahead.found.take();
+            ahead.found = ahead.hashed.take();
+            if let Some(hashed) = &ahead.found {
+                self.expect_connections(hashed);
+            }
+            ahead.hashed = ahead.coming.take().map(|part| self.hashed(part));
+            ahead.coming = next();
+            if let Some(part) = ahead.coming {
+                part.expect();
+            }
+            if now.is_some() || ahead.is_empty() {
+                return now;
+            }
+        }
+    }
+
+    /// Segments whose places in the index are on their way.
+    #[inline]
+    fn hashed<'a>(&self, part: BatchPart<'a>) -> Hashed<'a> {
+        let mut hashes = [0; TOGETHER];
+        for (hash, packed) in hashes.iter_mut().zip(part.packed()) {
+            *hash = packed.hash(&self.hasher);
+            self.index.expect(*hash);
+        }
+        Hashed { part, hashes }
+    }
+
+    /// Begins to fetch the connections of segments.
+    #[inline]
+    fn expect_connections(&self, Hashed { part, hashes }: &Hashed<'_>) {
+        for &hash in &hashes[..part.len()] {
+            // The first whose tag is the same: nearly always the one.
+            if let Some(index) = self.index.find(hash, |_| true)
+                && let Some(head) = self.heads.get(index)
             {
                 prefetch(head);
-                prefetch(&self.flows[place.index as usize]);
+                prefetch(&self.flows[index]);
+            } else {
+                self.half_open.expect(hash);
             }
         }
     }

@@ -17,6 +17,7 @@ mod held;
 mod link;
 mod losses;
 mod matcher;
+mod offload;
 mod probe;
 mod queue;
 mod sighting;
@@ -45,6 +46,7 @@ use crate::analyze::Watch;
 use crate::capture::CaptureError;
 use crate::decode::{DecodeOptions, Filter};
 use feed::Sight;
+use offload::packet_lens;
 use probe::Probe;
 use sighting::{Print, Rules};
 use walk::{Start, Walked};
@@ -264,7 +266,7 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
         decode: config.decode,
         filter: config.filter.clone(),
         rules: Rules::STRICTEST,
-        pieces: HashMap::new(),
+        packet_lens: HashMap::new(),
         repair: config.repair,
     };
     let probe = look(points, &sight, config)?;
@@ -372,16 +374,16 @@ fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
         start.headings.insert(flow, heading);
         changed = true;
     }
-    if sight.pieces.is_empty() {
-        sight.pieces = pieces(&walked.payloads);
-        changed |= !sight.pieces.is_empty();
+    if sight.packet_lens.is_empty() {
+        sight.packet_lens = packet_lens(&walked.sizes);
+        changed |= !sight.packet_lens.is_empty();
     }
     if sight.rules.options == Identity::Full && was_cut(walked) {
         sight.rules = sight.rules.without_sack();
         changed = true;
     }
     start.clock = walked.accounted.calibration.clock.clone();
-    // What headings and pieces of offload change tells other clocks.
+    // What headings and offload change tells other clocks.
     start.calibration = walked.otherwise.clone().filter(|_| !changed);
     changed || start.calibration.is_some()
 }
@@ -392,18 +394,6 @@ fn was_cut(walked: &Walked) -> bool {
     let mut flows = walked.accounted.flows.iter().flatten();
     walked.facts.iter().any(|facts| facts.headers_cut > 0)
         && flows.any(|flow| flow.appeared_packets > 0)
-}
-
-/// Flows whose frames are larger at one point than at the other: offload merged packets there.
-/// What one packet holds is the largest payload at the other.
-fn pieces(payloads: &HashMap<FlowKey, [u32; 2]>) -> HashMap<FlowKey, u32> {
-    payloads
-        .iter()
-        .filter_map(|(&flow, &[one, other])| {
-            let (small, large) = (one.min(other), one.max(other));
-            (small > 0 && large > small && large > PACKET_PAYLOAD).then_some((flow, small))
-        })
-        .collect()
 }
 
 /// Walks at most: one with what a look told; one more where offload, the headings of flows or what a
@@ -417,5 +407,3 @@ const LOOK_MATCHES: usize = 16;
 const SAMPLE_ONE_IN: u64 = 64;
 /// Packets compared at most.
 const SAMPLE_MAX: usize = 1 << 20;
-/// TCP payload above which a frame holds several packets, where the other point's are smaller.
-const PACKET_PAYLOAD: u32 = 1460;

@@ -7,6 +7,7 @@ use std::thread;
 
 use foldhash::fast::FixedState;
 
+use super::offload::Sizes;
 use super::sighting::{FlowKey, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
 use crate::capture::{
@@ -72,8 +73,8 @@ pub(super) struct Sight {
     pub(super) decode: DecodeOptions,
     pub(super) filter: Option<Filter>,
     pub(super) rules: Rules,
-    /// Payload of one packet of a flow whose frames hold several, in bytes.
-    pub(super) pieces: HashMap<FlowKey, u32>,
+    /// IP length of the largest packets of a flow whose frames hold several.
+    pub(super) packet_lens: HashMap<FlowKey, u32>,
     /// Go on behind damage in a file.
     pub(super) repair: bool,
 }
@@ -96,8 +97,8 @@ impl Batch {
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) facts: PointFacts,
-    /// Largest TCP payload of each flow, by the point's number.
-    pub(super) payloads: Vec<u32>,
+    /// How large the segments of each flow are, by the point's number.
+    pub(super) sizes: Vec<Sizes>,
 }
 
 /// Reads a point from its start to its end.
@@ -122,10 +123,9 @@ struct Flows {
 
 /// What is known of a flow.
 struct PointFlow {
-    /// Largest TCP payload, in bytes.
-    payload_max: u32,
-    /// Payload of one packet where frames hold several, or 0.
-    piece: u32,
+    sizes: Sizes,
+    /// IP length of the largest packets where frames hold several, or 0.
+    packet_len: u32,
 }
 
 impl Default for Flows {
@@ -168,8 +168,8 @@ impl Flows {
         *self.numbers.entry(key).or_insert_with(|| {
             new_flows.push(key);
             self.known.push(PointFlow {
-                payload_max: 0,
-                piece: sight.pieces.get(&key).copied().unwrap_or(0),
+                sizes: Sizes::default(),
+                packet_len: sight.packet_lens.get(&key).copied().unwrap_or(0),
             });
             number
         })
@@ -208,12 +208,7 @@ impl<'a> Feed<'a> {
         self.facts.files = self.reader.files().to_vec();
         Read {
             facts: self.facts,
-            payloads: self
-                .flows
-                .known
-                .iter()
-                .map(|flow| flow.payload_max)
-                .collect(),
+            sizes: self.flows.known.iter().map(|flow| flow.sizes).collect(),
         }
     }
 
@@ -300,11 +295,11 @@ impl<'a> Feed<'a> {
         let key = FlowKey::of(segment);
         let flow = self.flows.number(&key, self.sight, &mut batch.new_flows);
         let known = &mut self.flows.known[flow as usize];
-        if known.piece != 0 {
+        if known.packet_len != 0 {
             self.add(&Print::of_usual(segment, checksum), batch, fresh);
             return;
         }
-        known.payload_max = known.payload_max.max(segment.payload_len);
+        known.sizes.see(segment);
         fresh.see(segment.at.as_ns(), segment.header_cut);
         fresh.packets += 1;
         let sighting = Sighting::of_usual(segment, checksum, &key, flow, self.sight.rules);
@@ -316,10 +311,12 @@ impl<'a> Feed<'a> {
             .flows
             .number(&print.flow, self.sight, &mut batch.new_flows);
         let known = &mut self.flows.known[flow as usize];
-        known.payload_max = known.payload_max.max(print.payload_len());
+        if let Some(segment) = print.segment() {
+            known.sizes.see(segment);
+        }
         fresh.see(print.at, print.header_cut());
         let before = batch.sightings.len();
-        let parts = print.split(known.piece);
+        let parts = print.split(known.packet_len);
         batch
             .sightings
             .extend(parts.map(|part| Sighting::of(&part, flow, self.sight.rules)));

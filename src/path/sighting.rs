@@ -1,6 +1,7 @@
 //! One packet as one point saw it, and what makes it the same packet at another.
 
 use std::hash::{BuildHasher, Hasher};
+use std::net::IpAddr;
 
 use foldhash::quality::FixedState;
 
@@ -198,7 +199,10 @@ impl Print {
         };
         // Of a host that has no address yet nobody can tell on which side it is: all hosts look alike.
         let is_nobody = flow.src.ip().is_unspecified();
-        if is_nobody || filter.is_some_and(|filter| !filter.keeps(&flow.src, &flow.dst)) {
+        if is_nobody
+            || stays_on_link(&packet)
+            || filter.is_some_and(|filter| !filter.keeps(&flow.src, &flow.dst))
+        {
             return None;
         }
         Some(Self {
@@ -241,9 +245,9 @@ impl Print {
         self.segment.is_some_and(|segment| segment.header_cut)
     }
 
-    /// TCP payload in bytes; 0 of anything else.
-    pub(super) fn payload_len(&self) -> u32 {
-        self.segment.map_or(0, |segment| segment.payload_len)
+    /// The TCP segment, where it is one.
+    pub(super) fn segment(&self) -> Option<&Segment> {
+        self.segment.as_ref()
     }
 
     /// What this packet is told from others by, at points where these rules hold.
@@ -256,9 +260,12 @@ impl Print {
         hasher.finish()
     }
 
-    /// The packets that a frame of segmentation or receive offload holds: `piece` payload bytes
-    /// each but the last. A frame that holds one packet gives itself.
-    pub(super) fn split(&self, piece: u32) -> impl Iterator<Item = Self> + '_ {
+    /// The packets that a frame of segmentation or receive offload holds: of `packet_len` bytes of IP
+    /// each but the last, with the headers of the frame. A frame that holds one packet gives itself.
+    pub(super) fn split(&self, packet_len: u32) -> impl Iterator<Item = Self> + '_ {
+        let piece = self.segment.map_or(0, |segment| {
+            packet_len.saturating_sub(segment.ip_len.saturating_sub(segment.payload_len))
+        });
         let parts = match self.segment {
             Some(segment) if piece > 0 => segment.payload_len.div_ceil(piece).clamp(1, PARTS_MAX),
             _ => 1,
@@ -297,6 +304,27 @@ impl Print {
         // The checksum was of the whole.
         whole.checksum = 0;
         whole
+    }
+}
+
+/// Whether no router passes a packet on: it is for those on its own link, and neither comes into a queue
+/// nor is lost in it. Neighbour discovery (RFC 4861 section 7.1: what a router passed on is not accepted), as
+/// ARP is for IPv4, and multicast to the link alone (RFC 4291 section 2.7, RFC 5771 section 4).
+fn stays_on_link(packet: &IpPacket) -> bool {
+    const ROUTER_SOLICITATION: u8 = 133;
+    const REDIRECT: u8 = 137;
+    if packet.protocol == ICMPV6 && packet.fragment_offset == 0 && packet.head_len > 0 {
+        let kind = packet.head[0];
+        if (ROUTER_SOLICITATION..=REDIRECT).contains(&kind) {
+            return true;
+        }
+    }
+    match packet.dst.ip() {
+        IpAddr::V4(dst) => matches!(dst.octets(), [224, 0, 0, _]),
+        // Scopes: 1 is the interface, 2 the link.
+        IpAddr::V6(dst) => {
+            matches!(dst.octets(), [0xff, flags_scope, ..] if flags_scope & 0xf <= 2)
+        }
     }
 }
 
@@ -460,5 +488,57 @@ const USUAL_CHECKSUM: usize = 14 + 20 + 16;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const ICMPV6: u8 = 58;
 const SCTP: u8 = 132;
 const UDP_LITE: u8 = 136;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(dst: Endpoint, protocol: u8, kind: u8) -> IpPacket {
+        let mut head = [0; HEAD_LEN];
+        head[0] = kind;
+        IpPacket {
+            src: dst,
+            dst,
+            protocol,
+            len: 72,
+            id: None,
+            ecn: Ecn::NotEct,
+            fragment_offset: 0,
+            head,
+            head_len: 8,
+        }
+    }
+
+    #[test]
+    fn what_no_router_passes_on_is_told_from_what_one_does() {
+        let v6 = |upper: u16, lower: u8| {
+            let mut octets = [0; 16];
+            octets[..2].copy_from_slice(&upper.to_be_bytes());
+            octets[15] = lower;
+            Endpoint::v6(octets, 0)
+        };
+        let (global, link_local) = (v6(0x2001, 1), v6(0xfe80, 1));
+        let stays = |dst, protocol, kind| stays_on_link(&packet(dst, protocol, kind));
+        // Neighbour solicitation and advertisement, whomever they are for; a router's.
+        for dst in [global, link_local, v6(0xff02, 1)] {
+            assert!(
+                [133, 134, 135, 136, 137]
+                    .iter()
+                    .all(|&kind| stays(dst, 58, kind))
+            );
+        }
+        // A report of groups, a name asked for by multicast DNS, the same over IPv4.
+        assert!(stays(v6(0xff02, 0x16), 58, 143));
+        assert!(stays(v6(0xff02, 0xfb), 17, 0));
+        assert!(stays(Endpoint::v4([224, 0, 0, 251], 0), 17, 0));
+        // An echo request, multicast to a site and to all, TCP beside a bridge, a port that looks alike.
+        assert!(!stays(global, 58, 128));
+        assert!(!stays(v6(0xff05, 1), 17, 0) && !stays(v6(0xff0e, 1), 17, 0));
+        assert!(!stays(link_local, 6, 135) && !stays(global, 17, 135));
+        assert!(!stays(Endpoint::v4([224, 0, 1, 1], 0), 17, 0));
+        assert!(!stays(Endpoint::v4([10, 0, 0, 1], 0), 1, 135));
+    }
+}

@@ -13,6 +13,7 @@ use super::clock::{Clock, ClockChoice, Heading};
 use super::envelope::Envelopes;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
 use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen, Side};
+use super::offload::Sizes;
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
@@ -92,8 +93,8 @@ pub(super) struct Walked {
     pub(super) given_up: u64,
     /// Clocks and links as they show themselves now, if the results rest on others.
     pub(super) otherwise: Option<Calibration>,
-    /// Largest TCP payload of each flow at each point.
-    pub(super) payloads: HashMap<FlowKey, [u32; 2]>,
+    /// How large the segments of each flow are at each point.
+    pub(super) sizes: HashMap<FlowKey, [Sizes; 2]>,
 }
 
 /// Walks both points from start to end.
@@ -469,11 +470,11 @@ impl<'a> Walk<'a> {
             }
         };
         let [first, second] = read;
-        let mut payloads: HashMap<FlowKey, [u32; 2]> = HashMap::new();
-        for (side, largest) in [&first.payloads, &second.payloads].into_iter().enumerate() {
-            for (&flow, &payload) in self.trails[side].flows.iter().zip(largest) {
+        let mut sizes: HashMap<FlowKey, [Sizes; 2]> = HashMap::new();
+        for (side, of_flows) in [&first.sizes, &second.sizes].into_iter().enumerate() {
+            for (&flow, &of_flow) in self.trails[side].flows.iter().zip(of_flows) {
                 let key = self.known.keys[flow as usize];
-                payloads.entry(key).or_default()[side] = payload;
+                sizes.entry(key).or_default()[side] = of_flow;
             }
         }
         Walked {
@@ -481,7 +482,7 @@ impl<'a> Walk<'a> {
             accounted: account.finish(&self.known),
             given_up: self.matcher.given_up,
             otherwise,
-            payloads,
+            sizes,
         }
     }
 }

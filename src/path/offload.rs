@@ -1,0 +1,94 @@
+//! Frames that hold several packets, as segmentation and receive offload make them: how large these are.
+
+use std::collections::HashMap;
+
+use super::sighting::FlowKey;
+use crate::decode::{Segment, TcpFlags};
+
+/// IP length above which a frame holds several packets, where the other point's are smaller.
+const PACKET_LEN: u32 = 1500;
+
+/// Bytes of the headers of IP and TCP without options, which no MSS counts (RFC 6691).
+const HEADERS_LEN: [u32; 2] = [40, 60];
+
+/// What a point's segments of a flow say of how large they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sizes {
+    /// IP length of the largest with payload, in bytes; 0 without any.
+    pub(super) len_max: u32,
+    /// Largest segment that their sender takes itself, in bytes, as its SYN says.
+    pub(super) mss: Option<u16>,
+}
+
+impl Sizes {
+    #[inline]
+    pub(super) fn see(&mut self, segment: &Segment) {
+        if segment.payload_len > 0 {
+            self.len_max = self.len_max.max(segment.ip_len);
+        }
+        if segment.flags.has(TcpFlags::SYN) {
+            self.mss = segment.syn.mss.or(self.mss);
+        }
+    }
+}
+
+/// IP length of the largest packets of the flows whose frames are larger at one point than at the other,
+/// where offload merged packets: the largest at the other point or, where that merged, too, what the
+/// receiver's MSS allows. A sender counts the options of each segment, such as SACK blocks, in
+/// (RFC 6691), so lengths with headers are what its segments have in common.
+pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, u32> {
+    let packet_len = |(&flow, of_flow): (&FlowKey, &[Sizes; 2])| {
+        let [one, other] = of_flow.map(|sizes| sizes.len_max);
+        let (small, large) = (one.min(other), one.max(other));
+        let is_merged = small > 0 && large > small && large > PACKET_LEN;
+        let taken = sizes.get(&flow.reversed()).into_iter().flatten();
+        let mss = taken.filter_map(|sizes| sizes.mss).min();
+        let headers_len = HEADERS_LEN[usize::from(flow.src.v4_address().is_none())];
+        let allowed = mss.map_or(u32::MAX, |mss| u32::from(mss) + headers_len);
+        is_merged.then_some((flow, small.min(allowed)))
+    };
+    sizes.iter().filter_map(packet_len).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Endpoint;
+
+    /// The largest at each point, and the length of the packets that frames are taken apart into.
+    fn packet_len(len_max: [u32; 2], receivers_mss: Option<u16>) -> Option<u32> {
+        let flow = FlowKey {
+            src: Endpoint::v4([10, 0, 0, 1], 443),
+            dst: Endpoint::v4([10, 0, 0, 2], 5001),
+            protocol: 6,
+        };
+        let of = |len_max, mss| Sizes { len_max, mss };
+        let data = len_max.map(|len_max| of(len_max, Some(9000)));
+        let acks = [of(0, receivers_mss), of(0, None)];
+        let sizes = HashMap::from([(flow, data), (flow.reversed(), acks)]);
+        packet_lens(&sizes).get(&flow).copied()
+    }
+
+    #[test]
+    fn packets_are_as_large_as_at_the_other_point() {
+        assert_eq!(packet_len([14_532, 1500], None), Some(1500));
+        assert_eq!(packet_len([1500, 2948], Some(1460)), Some(1500));
+        // A way that takes less than the receiver would.
+        assert_eq!(packet_len([14_532, 1400], Some(1460)), Some(1400));
+    }
+
+    #[test]
+    fn where_both_points_merge_packets_are_as_the_receiver_takes_them() {
+        assert_eq!(packet_len([15_980, 14_532], Some(1460)), Some(1500));
+        assert_eq!(packet_len([15_980, 14_532], Some(536)), Some(576));
+        assert_eq!(packet_len([15_980, 14_532], None), Some(14_532));
+    }
+
+    #[test]
+    fn frames_that_are_alike_are_not_taken_apart() {
+        assert_eq!(packet_len([14_532, 14_532], Some(1460)), None);
+        assert_eq!(packet_len([1500, 1500], Some(1460)), None);
+        assert_eq!(packet_len([1200, 600], Some(1460)), None);
+        assert_eq!(packet_len([2948, 0], Some(1460)), None);
+    }
+}

@@ -22,7 +22,7 @@ pub struct Opening {
     pub copies: u16,
     /// It carried ACK: an answer to the peer's SYN.
     pub answer: bool,
-    /// What its flags ask for, or answer to that.
+    /// What the flags of any copy ask for, or those of the last one answer to that.
     pub ecn: EcnSetup,
     /// The snap length cut its header: options that are not there may have been.
     pub header_cut: bool,
@@ -31,7 +31,7 @@ pub struct Opening {
 }
 
 /// How marks of congestion are fed back, as the flags of SYNs set it up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EcnSetup {
     /// Not at all.
     #[default]
@@ -249,16 +249,20 @@ impl Handshake {
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {
         let answer = segment.flags.has(TcpFlags::ACK);
         let clock = |timestamps: Option<Timestamps>| timestamps.map(|own| own.value);
-        let (copies, same_clock) = match self.opening(dir) {
+        let ecn = EcnSetup::of(segment.flags, answer);
+        let (copies, same_clock, ecn) = match self.opening(dir) {
             Some(known) if known.isn == segment.seq => {
+                // Who gets no answer repeats its SYN without the flags (RFC 3168 section 6.1.1.1), and goes by
+                // the answer all the same: that of the first copy may just have been late.
+                let ecn = if answer { ecn } else { ecn.max(known.ecn) };
                 let alike = clock(known.timestamps) == clock(segment.timestamps);
                 let own = segment.at.since(known.at) > NETWORK_COPY_NS;
                 let same_clock = alike && (own || known.same_clock);
-                (known.copies.saturating_add(1), same_clock)
+                (known.copies.saturating_add(1), same_clock, ecn)
             }
             // A late answer of another host, or to another attempt.
             Some(_) if self.confirmed => return,
-            _ => (1, false),
+            _ => (1, false, ecn),
         };
         self.openings[dir.index()] = Some(Opening {
             at: segment.at,
@@ -268,7 +272,7 @@ impl Handshake {
             timestamps: segment.timestamps,
             copies,
             answer,
-            ecn: EcnSetup::of(segment.flags, answer),
+            ecn,
             header_cut: segment.header_cut,
             same_clock,
         });
@@ -385,5 +389,27 @@ mod tests {
         assert_eq!(ecn(accurate, ece.with(ae)), EcnSetup::Classic);
         assert_eq!(ecn(accurate, accurate), EcnSetup::None);
         assert_eq!(ecn(accurate, none), EcnSetup::None);
+    }
+
+    #[test]
+    fn a_syn_repeated_without_ecn_leaves_it_to_the_answer() {
+        let classic = TcpFlags::CWR.with(TcpFlags::ECE);
+        let none = TcpFlags::default();
+        for (answered, agreed) in [
+            // What the first copy asked for: it had arrived.
+            (TcpFlags::ECE, EcnSetup::Classic),
+            (none, EcnSetup::None),
+        ] {
+            let mut handshake = Handshake::default();
+            for asked in [classic, none] {
+                let mut ask = syn(Direction::Forward, None, false);
+                ask.flags = ask.flags.with(asked);
+                handshake.on_segment(Direction::Forward, &ask);
+            }
+            let mut answer = syn(Direction::Reverse, None, false);
+            answer.flags = answer.flags.with(answered);
+            handshake.on_segment(Direction::Reverse, &answer);
+            assert_eq!(handshake.ecn(), Some(agreed));
+        }
     }
 }

@@ -56,11 +56,13 @@ impl Connection {
         if known {
             return SynPlace::Here;
         }
-        let over = self.handshake.closing().is_over();
+        let closing = self.handshake.closing();
+        let over = closing.is_over();
         if !segment.flags.has(TcpFlags::ACK) {
-            // A second SYN with another number is a new attempt, unless it turns out otherwise.
+            // A second SYN with another number is a new attempt, unless it turns out otherwise. What a
+            // reset made useless may still be under way, and comes between the SYN and its answer.
             let begun = half.isn.is_some() || half.sent_data || peer.sent_data;
-            return match (begun, over) {
+            return match (begun, over && !closing.reset) {
                 (false, _) => SynPlace::Here,
                 (true, true) => SynPlace::Next,
                 (true, false) => SynPlace::Open,
@@ -113,6 +115,9 @@ impl Connection {
                 SynSign::None
             } else if half.is_nearer_to(first, segment.seq) {
                 SynSign::Next
+            } else if self.handshake.closing().reset {
+                // Nobody goes on with a connection that was reset.
+                SynSign::None
             } else {
                 SynSign::Stray
             }

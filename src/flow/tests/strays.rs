@@ -277,6 +277,49 @@ fn an_answer_whose_syn_was_not_captured_begins_a_connection_when_it_is_acknowled
     );
 }
 
+/// A gives up a download and begins the next on the same ports at once: what B had sent by then comes between
+/// the SYN and its answer, and A resets it.
+#[test]
+fn what_a_reset_made_useless_stays_with_its_connection() {
+    let late = "A RST 1101
+        A SYN 90000
+        A RST 1101
+        B ACK 5101 1101 100
+        A RST 1101
+        B ACK 5201 1101 100
+        A RST 1101";
+    let answer = "B SYN,ACK 800000 90001
+        A ACK 90001 800001
+        A ACK 90001 800001 100";
+    check(
+        &[OPEN, late, answer],
+        &[&[0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11], &[6, 12, 13, 14]],
+    );
+    // The answer was not captured; or A's side alone was.
+    check(
+        &[OPEN, late, "B ACK 800001 90001 100"],
+        &[&[0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11], &[6, 12]],
+    );
+    check(
+        &[OPEN, late, "A ACK 90001 800001\nA ACK 90001 800001 100"],
+        &[&[0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11], &[6, 12, 13]],
+    );
+    // Nothing answers: an attempt.
+    check(&[OPEN, late], &[&[0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11], &[6]]);
+    // B reset it, and what A had sent comes late, behind its SYN.
+    check(
+        &[
+            OPEN,
+            "B RST 5101
+            A SYN 90000
+            A ACK 1101 5101 100
+            B RST 5101",
+            answer,
+        ],
+        &[&[0, 1, 2, 3, 4, 5, 7, 8], &[6, 9, 10, 11]],
+    );
+}
+
 #[test]
 fn a_reboot_that_the_other_side_has_to_be_told_of() {
     // RFC 9293 figure 10: B still has the connection and acknowledges what it has; A answers with a reset, which

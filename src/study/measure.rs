@@ -7,7 +7,9 @@ use super::conditions::Conditions;
 use super::labels::FlowEnds;
 use super::metrics::{Metric, Values};
 use super::window::Window;
-use crate::analyze::{CaptureAnalysis, Config, Flow, GivenUp, Ping, Quality, Sharing};
+use crate::analyze::{
+    CaptureAnalysis, Config, Flow, GivenUp, Ping, Quality, Sharing, goes_the_main_way,
+};
 use crate::capture::{CaptureError, FileFacts};
 use crate::metric;
 use crate::observe::{Bin, Span};
@@ -416,7 +418,8 @@ impl Run<'_> {
             self.set_sums(flows, &mut values);
         }
         values.set(Metric::Flows, Some(flows.len() as f64));
-        if let [first, second] = self.flows {
+        // What goes the other way takes nothing from it.
+        if let ([first, second], [true, true]) = (self.flows, &goes_the_main_way(self.flows)[..]) {
             values.set(Metric::Fness, self.fness(first, second));
         }
         let within = self.window.map(|(start, end)| Span {
@@ -479,11 +482,11 @@ impl Run<'_> {
         }
         let share = self.queue_share(values.get(Metric::QueueDelayNsMean));
         values.set(Metric::QueueShare, share);
-        self.set_rates(values);
+        self.set_rates(flows, values);
     }
 
     /// Goodput, throughput and utilisation of all flows together, and how long they took.
-    fn set_rates(&self, values: &mut Values) {
+    fn set_rates(&self, flows: &[FlowMeasure], values: &mut Values) {
         let spans = || self.flows.iter().filter_map(Flow::data_span);
         let first = spans().map(|span| span.first).min();
         let last = spans().map(|span| span.last).max();
@@ -507,10 +510,28 @@ impl Run<'_> {
         let (goodput_bps, throughput_bps) = (rate(Metric::AckedBytes), rate(Metric::IpBytes));
         values.set(Metric::GoodputBps, goodput_bps);
         values.set(Metric::ThroughputBps, throughput_bps);
-        let utilisation = goodput_bps
-            .zip(self.capacity_bps(start, end))
-            .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
-        values.set(Metric::Utilisation, utilisation);
+        values.set(Metric::Utilisation, self.utilisation(flows, (start, end)));
+    }
+
+    /// What the flows of the way that most goes delivered of the capacity: the other way has a capacity of its own.
+    fn utilisation(
+        &self,
+        flows: &[FlowMeasure],
+        (start, end): (CaptureTime, CaptureTime),
+    ) -> Option<f64> {
+        let goes = goes_the_main_way(self.flows);
+        let main_way = || goes.iter().zip(self.flows.iter().zip(flows));
+        let main_way = || main_way().filter_map(|(&goes, both)| goes.then_some(both));
+        let bytes = main_way().map(|(_, measure)| measure.values.get(Metric::AckedBytes));
+        let bytes = bytes.sum::<Option<f64>>()? as u64;
+        let spans = main_way().filter_map(|(flow, _)| flow.data_span());
+        let last = main_way().filter_map(|(flow, _)| flow.last_new_ack_at());
+        let (start, end) = match self.window {
+            Some(_) => (start, end),
+            None => (spans.map(|span| span.first).min()?, last.max()?),
+        };
+        let goodput_bps = metric::rate_bps(bytes, end.since(start)).filter(|_| bytes > 0)?;
+        metric::utilisation(goodput_bps, self.capacity_bps(start, end)?)
     }
 
     /// Mean of a metric over the flows, each as often as it has RTT samples.

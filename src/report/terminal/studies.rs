@@ -28,9 +28,14 @@ pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
 
 /// Goodput, and what the capacity let through in its time.
 fn rates(run: &StudyRun) -> Option<(f64, f64)> {
-    let goodput_bps = run.values.get(Metric::GoodputBps)?;
+    let mut goodput_bps = run.values.get(Metric::GoodputBps)?;
     let capacity_bps = match run.conditions.capacity.as_ref()? {
-        PathCapacity::Constant(bps) => *bps,
+        PathCapacity::Constant(bps) => {
+            // Of one direction of the link.
+            let used = run.values.get(Metric::Utilisation);
+            goodput_bps = used.map_or(goodput_bps, |used| used * bps);
+            *bps
+        }
         PathCapacity::Trace(_) => goodput_bps / run.values.get(Metric::Utilisation)?,
     };
     // An ACK in a window may be of what came before it.

@@ -1,6 +1,6 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
-use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
+use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Delivered, Flow, GivenUp, Pair};
 use crate::capture::{FileFacts, TimeResolution};
 
 use super::{counted, grouped, millis, rate, volume};
@@ -89,9 +89,10 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(coarse(capture));
     said.extend(short(capture, config));
     said.extend(window_behind(capture));
-    let goodput_bps = capture.goodput_bps();
-    let capacity_bps = config.capacity.map(|capacity| capacity.bps);
-    said.extend(goodput_bps.zip(capacity_bps).and_then(overfull));
+    said.extend(config.capacity.and_then(|capacity| {
+        let delivered = Delivered::of(capture.main_way())?;
+        overfull((delivered.goodput_bps()?, capacity.bps))
+    }));
     said
 }
 

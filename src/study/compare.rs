@@ -242,5 +242,8 @@ fn comparable(kind: SampleKind, levels: Levels) -> Vec<Levels> {
         }
         kinds.into_values().collect()
     };
-    kinds.into_iter().filter(|levels| levels.len() > 1).collect()
+    kinds
+        .into_iter()
+        .filter(|levels| levels.len() > 1)
+        .collect()
 }

@@ -153,7 +153,9 @@ mod tests {
         ];
         assert_eq!(compared, expected);
         let tested = results.tests.iter().map(|test| (test.kind, test.n));
-        let flows: Vec<_> = tested.filter(|(kind, _)| *kind == SampleKind::Flow).collect();
+        let flows: Vec<_> = tested
+            .filter(|(kind, _)| *kind == SampleKind::Flow)
+            .collect();
         assert_eq!(flows, [(SampleKind::Flow, 4); 2]);
     }
 

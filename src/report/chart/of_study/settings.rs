@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::study::units::Dimension;
 use crate::study::{Composition, Label, LabelKind, LabelValue, StudyResults, UNLABELLED, Values};
 
-
 /// Settings are dealt out to charts by the values of a label with at most so many of them.
 const PARTS_MAX: usize = 12;
 

@@ -10,8 +10,8 @@ use super::*;
 use crate::metric::stats::Describe;
 use crate::study::units::Unit;
 use crate::study::{
-    Composition, FlowMeasure, GridLabels, Group, HeatMapReport, Label, LabelKind, Sample, SampleKind,
-    SeriesKind, SeriesPoint, SeriesReport, Shortfall, StudyFlow, StudyRun, Values,
+    Composition, FlowMeasure, GridLabels, Group, HeatMapReport, Label, LabelKind, Sample,
+    SampleKind, SeriesKind, SeriesPoint, SeriesReport, Shortfall, StudyFlow, StudyRun, Values,
 };
 
 fn label(name: &str, unit: Option<&str>) -> Label {

@@ -63,6 +63,20 @@ pub(super) struct Guess {
 }
 
 impl Guess {
+    /// The unit that numbers without one usually have under such a name.
+    pub(super) fn usual_unit(&self) -> Option<&'static str> {
+        let unit = match self.name.as_str() {
+            "loss" | "plr" => "%",
+            "delay" | "owd" | "latency" | "rtt" => "ms",
+            _ => return None,
+        };
+        let are_numbers = self.values.iter().all(|value| {
+            let number = value.parse::<f64>();
+            number.is_ok_and(|number| number.is_finite() && number >= 0.0)
+        });
+        (are_numbers && !self.values.is_empty()).then_some(unit)
+    }
+
     /// The same label with the values of another place.
     pub(super) fn take_in(&mut self, other: &Self) {
         self.values.extend(other.values.iter().cloned());

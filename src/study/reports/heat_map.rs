@@ -67,6 +67,9 @@ fn others(results: &StudyResults, report: HeatMapReport) -> Vec<usize> {
     results.group_by.iter().copied().filter(is_other).collect()
 }
 
+/// The other labels of a line, its runs' flows where these matter, and its own value.
+type Place = (GroupKey, Option<Composition>, LabelValue);
+
 fn lines(
     results: &StudyResults,
     report: HeatMapReport,
@@ -80,7 +83,6 @@ fn lines(
     let (Some(row), Some(column)) = (index_of(report.rows), index_of(report.columns)) else {
         return Vec::new();
     };
-    type Place = (GroupKey, Option<Composition>, LabelValue);
     let apart = results.tells_compositions_apart(SampleKind::Run, report.metric);
     let mut lines: BTreeMap<Place, BTreeMap<LabelValue, f64>> = BTreeMap::new();
     for group in &results.groups {

@@ -181,7 +181,7 @@ impl Panel {
     /// This panel and another one beside it, in two halves of the chart's width: for slides, which are wide.
     pub(super) fn beside(self, other: Self, canvas: &Canvas) -> [Self; 2] {
         let labels = self.left.max(other.left) - MARGIN;
-        let pitch = (canvas.width - 2.0 * MARGIN + COLUMN_GAP) / 2.0;
+        let pitch = f64::midpoint(canvas.width - 2.0 * MARGIN, COLUMN_GAP);
         let place = |rim: f64, panel: Self| Self {
             rim,
             left: rim + labels,

@@ -36,11 +36,11 @@ impl Setting {
         flows.is_some_and(Composition::has_several_of_a_kind)
     }
 
-    /// Its first label alone.
+    /// Its first label alone, of runs of the same flows: what a flow gets alone and beside others are two things.
     pub(super) fn first(&self) -> Self {
         Self {
             labels: self.labels.iter().take(1).cloned().collect(),
-            flows: None,
+            flows: self.flows.clone(),
         }
     }
 

@@ -83,3 +83,25 @@ fn bars_and_boxes_fit_a_slide() {
         );
     }
 }
+
+#[test]
+fn boxes_of_several_settings_are_of_runs_of_the_same_flows() {
+    let mut draft = Draft::new(&[("rate", None), ("buffer", None)]);
+    // Alone each variant has four runs at a rate, two in each buffer; beside the other two.
+    for buffer in ["deep", "shallow"] {
+        for repetition in 0..2 {
+            for variant in ["bbr", "cubic"] {
+                draft.run(&["10m", buffer], &[], &[goodput(variant, 9e6)]);
+            }
+            if repetition == 0 {
+                let both = [goodput("bbr", 1e6), goodput("cubic", 2e6)];
+                draft.run(&["10m", buffer], &[], &both);
+            }
+        }
+    }
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "boxes");
+    for wanted in ["2 settings together", "n = 4"] {
+        assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
+    }
+}

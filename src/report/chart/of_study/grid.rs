@@ -328,6 +328,10 @@ fn lines_over(
         let lines = BandLines {
             title: study.title(&format!("Goodput over {}", written(label)), &page.common),
             note,
+            interval: match together {
+                Some(_) => "smallest to largest",
+                None => "95 % confidence interval",
+            },
             x,
             x_name: x_name.clone(),
             y: drawn(Metric::GoodputBps).0,

@@ -18,7 +18,7 @@ use crate::metric;
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
-pub use studies::{no_repetitions, too_much_for_capacity, unlabelled};
+pub use studies::{no_repetitions, taken_together, too_much_for_capacity, unlabelled};
 use tables::flows_table;
 use warnings::damaged;
 pub(super) use warnings::{given_up, put_away, repairs, warnings};

@@ -1,6 +1,7 @@
 //! A manifest drafted from the files that are there.
 
 mod guess;
+mod kinds;
 mod measured;
 mod sets;
 

@@ -130,6 +130,53 @@ fn numbers_without_a_unit_get_the_usual_one_as_a_guess() {
 }
 
 #[test]
+fn names_of_one_form_whose_parts_mean_different_things_are_sections_of_their_own() {
+    let folder = folder_of(&[
+        "s1-single-50m-bbr-deep/ingress.pcap",
+        "s1-single-100m-cubic-shallow/ingress.pcap",
+        "s3-two-bbr-cubic-2bdp/ingress.pcap",
+        "s3-two-cubic-bbr-codel/ingress.pcap",
+        "s5-loss0-d100-bbr-bn/ingress.pcap",
+        "s5-loss1-d1-cubic-wan/ingress.pcap",
+    ]);
+    let text = draft(folder.path(), None).unwrap();
+    for files in [
+        "s1-single-{rate}-{cca}-{buffer}/ingress.pcap",
+        "s3-two-{first}-{second}-{label1}/ingress.pcap",
+        "s5-loss{loss}-d{d}-{cca}-{label1}/ingress.pcap",
+    ] {
+        assert!(
+            text.contains(&format!("files = \"{files}\"")),
+            "{files} {text}"
+        );
+    }
+    assert_eq!(plan(folder.path(), &text).runs.len(), 6);
+    // Scenarios that only words tell apart are one list, and so are algorithms that nobody knows.
+    for names in [
+        &[
+            "s7-drop1-wan.pcap",
+            "s7-drop4-acc.pcap",
+            "s7-tail3-wan.pcap",
+            "s7-tail1-acc.pcap",
+        ][..],
+        &[
+            "orca-50m.pcap",
+            "orca-10m.pcap",
+            "bbr-50m.pcap",
+            "bbr-10m.pcap",
+        ],
+        &[
+            "mix/bbr3-cubic3.pcap",
+            "mix/cubic3-reno3.pcap",
+            "mix/cubic3-bbr3.pcap",
+        ],
+    ] {
+        let text = draft(folder_of(names).path(), None).unwrap();
+        assert_eq!(text.matches("[[runs]]").count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn a_draft_of_pairs_says_which_groups_go_with_labels_of_flows() {
     let folder = folder_of(&["bbr-cubic-2bdp.pcap", "cubic-bbr-0.5bdp.pcap"]);
     let text = draft(folder.path(), None).unwrap();

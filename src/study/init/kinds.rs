@@ -51,7 +51,8 @@ pub(super) fn told_apart<'n>(names: &[&'n String]) -> Vec<Vec<&'n String>> {
         .collect();
     let columns = kinds.iter().map(Vec::len).min().unwrap_or(0);
     for column in 0..columns {
-        let at = |row: usize| kinds[row][column];
+        let parts: Vec<Part> = kinds.iter().map(|kinds| kinds[column]).collect();
+        let at = |row: usize| parts[row];
         let mut found: Vec<(Part, Vec<&String>)> = Vec::new();
         for (row, name) in names
             .iter()

@@ -86,6 +86,7 @@ impl Composition {
 mod tests {
     use super::super::groups::SampleKind;
     use super::super::plan::StudyPlan;
+    use super::super::reports::Cells;
     use super::super::results::StudyResults;
     use super::*;
     use crate::analyze::Watch;
@@ -100,7 +101,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("flows.csv"), FLOWS).unwrap();
         let manifest = format!(
-            "[study]\nbaseline = {{ cca = \"cubic\" }}\nmetrics = [\"goodput_bps\"]\n{section}\n[[measured]]\nfiles = \"flows.csv\"\nrows = \"flows\"\nrun = [\"rep\"]\ncolumns = {{ rep = \"rep\", cca = \"cca\", set = \"set\" }}\n[measured.metrics]\ngoodput_bps = \"goodput_bps\"\n"
+            "[study]\nbaseline = {{ cca = \"cubic\" }}\nmetrics = [\"goodput_bps\", \"acked_bytes\"]\n{section}\n[[measured]]\nfiles = \"flows.csv\"\nrows = \"flows\"\nrun = [\"rep\"]\ncolumns = {{ rep = \"rep\", cca = \"cca\", set = \"set\" }}\nlabels = {{ net = \"home\" }}\n[measured.metrics]\ngoodput_bps = \"goodput_bps\"\nacked_bytes = {{ column = \"goodput_bps\", unit = \"B\" }}\n"
         );
         std::fs::write(folder.path().join("study.toml"), manifest).unwrap();
         let plan = StudyPlan::read(&folder.path().join("study.toml")).unwrap();
@@ -110,8 +111,8 @@ mod tests {
     /// Label, composition, n, mean and mean of the baseline of the groups of flows.
     fn groups(results: &StudyResults) -> Vec<(String, String, usize, f64, Option<f64>)> {
         let groups = results.groups.iter();
-        let groups = groups.filter(|group| group.kind == SampleKind::Flow);
         groups
+            .filter(|group| group.kind == SampleKind::Flow && group.metric == Metric::GoodputBps)
             .map(|group| {
                 let words = group.composition.as_ref().map(Composition::words);
                 (
@@ -143,7 +144,8 @@ mod tests {
         );
         // What is compared is alike but for the label: alone with alone, mixed with mixed.
         let flows = results.comparisons.iter();
-        let flows = flows.filter(|of| of.kind == SampleKind::Flow);
+        let flows =
+            flows.filter(|of| of.kind == SampleKind::Flow && of.metric == Metric::GoodputBps);
         let compared: Vec<_> = flows
             .map(|of| (of.composition_a.clone().unwrap().words(), of.mean_a))
             .collect();
@@ -152,7 +154,9 @@ mod tests {
             ("1 bbr + 1 cubic".to_owned(), Some(78.0)),
         ];
         assert_eq!(compared, expected);
-        let tested = results.tests.iter().map(|test| (test.kind, test.n));
+        let tested = results.tests.iter();
+        let tested = tested.filter(|test| test.metric == Metric::GoodputBps);
+        let tested = tested.map(|test| (test.kind, test.n));
         let flows: Vec<_> = tested
             .filter(|(kind, _)| *kind == SampleKind::Flow)
             .collect();
@@ -162,12 +166,35 @@ mod tests {
     #[test]
     fn a_label_that_tells_compositions_is_compared_over_them() {
         // `set` is how many flows there are.
-        let results = study("group_by = [\"set\"]").comparisons;
+        let mut results = study("group_by = [\"set\"]").comparisons;
+        results.retain(|of| of.kind == SampleKind::Flow && of.metric == Metric::GoodputBps);
         assert_eq!(results.len(), 1);
         let words = [&results[0].composition_a, &results[0].composition_b];
         let words = words.map(|of| of.as_ref().unwrap().words());
         assert_eq!(words, ["1 flow", "2 flows"]);
         assert_eq!((results[0].n_a, results[0].n_b), (4, 4));
+    }
+
+    #[test]
+    fn a_heat_map_has_lines_of_their_own_for_runs_of_different_flows() {
+        let lines = |compositions: &str| {
+            let section = format!(
+                "group_by = [\"net\", \"cca\"]\nreport = \"heat-map\"\n{compositions}\n[reports.heat-map]\nmetric = \"acked_bytes\"\nrows = \"net\"\ncolumns = \"cca\"\n"
+            );
+            let mut results = study(&section);
+            let columns = results.reports.remove(0).columns;
+            let texts = |name: &str| {
+                let column = columns.iter().find(|column| column.name == name)?;
+                let Cells::Text(cells) = &column.cells else {
+                    return None;
+                };
+                Some(cells.iter().flatten().cloned().collect::<Vec<_>>())
+            };
+            (texts("composition"), texts("net").unwrap().len())
+        };
+        let words = ["1 flow", "2 flows", "1 bbr + 1 cubic"].map(str::to_owned);
+        assert_eq!(lines(""), (Some(words.to_vec()), 3));
+        assert_eq!(lines("compositions = \"together\""), (None, 1));
     }
 
     #[test]

@@ -105,3 +105,31 @@ fn boxes_of_several_settings_are_of_runs_of_the_same_flows() {
         assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
     }
 }
+
+#[test]
+fn a_heat_map_is_of_runs_of_the_same_flows() {
+    let mut draft = Draft::new(&[("rtt", Some("ms")), ("rate", Some("Mbit"))]);
+    for flows in [1, 2] {
+        draft.group(
+            &["cubic", "10", "5"],
+            Metric::GoodputBps,
+            1e6 * flows as f64,
+            None,
+        );
+        draft.0.groups.last_mut().unwrap().composition = Some(Composition::Same(flows));
+    }
+    let report = HeatMapReport {
+        metric: Metric::GoodputBps,
+        rows: 1,
+        columns: 2,
+    };
+    let charts = draft.charts(&[ReportPlan::HeatMap(report)]);
+    let canvas = named(&charts, "heat-map");
+    for wanted in ["1 flow", "2 flows", "1.00", "2.00"] {
+        assert!(
+            texts(canvas).contains(&wanted),
+            "{wanted}: {:?}",
+            texts(canvas)
+        );
+    }
+}

@@ -192,7 +192,8 @@ pub(super) fn shown_limit(drops: &[Drop], passed: &FoundByPassed) -> Option<Queu
     // packets are not.
     let bytes = usual(at_limit.iter().map(|drop| drop.found.bytes))?;
     let spread = |of: &dyn Fn(&Drop) -> u64| at_limit.iter().map(|drop| of(drop)).sum::<u64>();
-    let of_packets = spread(&|drop| drop.found.packets.abs_diff(packets) * PACKET_BYTES);
+    // A packet more or less is as many bytes as those that waited have, which may be ACKs.
+    let of_packets = spread(&|drop| drop.found.packets.abs_diff(packets)) * (bytes / packets);
     let of_bytes = spread(&|drop| drop.found.bytes.abs_diff(bytes));
     if of_bytes * 2 < of_packets {
         // At least what was there; what would not fit is less than a packet more.
@@ -344,6 +345,19 @@ mod tests {
         let limit = judged(&mut drops, &passed(&[20; 50]));
         assert_eq!(limit, Some(QueueLimit::Bytes(30_060)));
         assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
+    }
+
+    #[test]
+    fn a_limit_of_packets_that_acks_reach_is_none_of_bytes() {
+        let mut drops: Vec<Drop> = (0..10).map(|at| drop(at, 0, 30)).collect();
+        for (place, drop) in drops.iter_mut().enumerate() {
+            // Stamps of the two points differ from what the queue sees.
+            drop.found.packets -= u64::from(place % 3 == 2);
+            drop.found.bytes = drop.found.packets * 52;
+            drop.ip_len = 52;
+        }
+        let limit = judged(&mut drops, &passed(&[29; 50]));
+        assert_eq!(limit, Some(QueueLimit::Packets(30)));
     }
 
     #[test]

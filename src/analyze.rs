@@ -4,6 +4,7 @@
 //! that have packets already push them into an [`Engine`].
 
 mod config;
+mod directions;
 mod engine;
 mod link;
 mod memory;
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
+pub use directions::goes_the_main_way;
 pub use engine::Engine;
 pub use link::LinkRates;
 pub use memory::GivenUp;

@@ -6,6 +6,7 @@
 
 mod cache;
 mod compare;
+mod composition;
 mod conditions;
 mod files;
 mod groups;
@@ -26,6 +27,7 @@ pub mod units;
 mod window;
 
 pub use compare::{Comparison, Test};
+pub use composition::Composition;
 pub use conditions::{
     Buffer, CapacityTrace, Conditions, PACKET_BYTES, PathCapacity, TraceColumns, TraceOrigin,
 };
@@ -42,7 +44,7 @@ pub use measure::{
 };
 pub use measured::MeasuredRun;
 pub use metrics::{Metric, Values};
-pub use plan::{PlannedRun, Samples, StudyPlan};
+pub use plan::{Compositions, PlannedRun, Samples, StudyPlan};
 pub use queue::QueuePoints;
 pub use reports::{
     Cells, GridLabels, HeatMapReport, ReportColumn, ReportPlan, ReportTable, SeriesReport,

@@ -15,7 +15,8 @@ use std::path::PathBuf;
 
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{Capacity, Config};
-use ccanalyze::report::chart::{Canvas, ChartOptions, Size, Style, Theme, for_each_chart};
+use ccanalyze::path::{PathAnalysis, PathConfig, Point};
+use ccanalyze::report::chart::{Canvas, ChartOptions, Size, Style, Theme, for_each_chart, path};
 
 /// What is drawn, of what, and where to.
 struct Gallery {
@@ -114,7 +115,26 @@ impl Gallery {
                 "pairs-fness",
             ],
         )?;
-        self.of_capture(drops, 20e6, "four packets dropped", &["time-sequence"])
+        self.of_capture(drops, 20e6, "four packets dropped", &["time-sequence"])?;
+        self.of_path("lab/s2-six-mixed")
+    }
+
+    /// The chart of the queue between two captures of a scenario.
+    fn of_path(&self, scenario: &str) -> Result<(), Failure> {
+        if !self.wants("path") {
+            return Ok(());
+        }
+        let point = |name: &str| {
+            let capture = format!("{scenario}/{name}.pcap.zst");
+            Point::file(self.captures.join(capture))
+        };
+        let points = [point("ingress"), point("egress")];
+        let analysis = PathAnalysis::of(&points, &PathConfig::default())?;
+        path::draw_all(&analysis, &self.out, self.style, false)?;
+        let drawn = self.out.join("hop-1-forward.png");
+        std::fs::rename(drawn, self.out.join("path.png"))?;
+        println!("path.png");
+        Ok(())
     }
 
     fn of_capture(

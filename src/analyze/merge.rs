@@ -1,6 +1,7 @@
 //! Shard results in one order: that of each connection's first record, whatever ran where.
 
 use super::config::Config;
+use super::directions::goes_the_main_way;
 use super::memory::GivenUp;
 use super::pairs::Pairs;
 use super::pings::Ping;
@@ -197,17 +198,18 @@ impl CaptureAnalysis {
     /// where there is no data, or no new ACK.
     #[must_use]
     pub fn delivered(&self) -> Option<Delivered> {
-        let (mut acked_bytes, mut first, mut last) = (0, None, None);
-        for flow in self.flows() {
-            acked_bytes += flow.record.state.acked_bytes.unwrap_or(0);
-            if let Some(span) = flow.data_span() {
-                first = Some(first.map_or(span.first, |first| span.first.min(first)));
-            }
-            last = last.max(flow.last_new_ack_at());
-        }
-        let (first, last) = (first?, last?);
-        let span = Span { first, last };
-        Some(Delivered { acked_bytes, span })
+        Delivered::of(self.flows())
+    }
+
+    /// The flows that go the way that most payload goes (METRICS.md N0): those that a link's capacity is for.
+    #[must_use]
+    pub fn main_way(&self) -> Vec<Flow<'_>> {
+        let flows: Vec<Flow<'_>> = self.flows().collect();
+        let goes = goes_the_main_way(&flows);
+        let flows = flows.into_iter().zip(goes);
+        flows
+            .filter_map(|(flow, goes)| goes.then_some(flow))
+            .collect()
     }
 
     /// What bears on the capture's numbers, summed over its flows.
@@ -255,6 +257,22 @@ pub struct Delivered {
 }
 
 impl Delivered {
+    /// What these flows delivered together; `None` where there is no data, or no new ACK.
+    #[must_use]
+    pub fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Option<Self> {
+        let (mut acked_bytes, mut first, mut last) = (0, None, None);
+        for flow in flows {
+            acked_bytes += flow.record.state.acked_bytes.unwrap_or(0);
+            if let Some(span) = flow.data_span() {
+                first = Some(first.map_or(span.first, |first| span.first.min(first)));
+            }
+            last = last.max(flow.last_new_ack_at());
+        }
+        let (first, last) = (first?, last?);
+        let span = Span { first, last };
+        Some(Self { acked_bytes, span })
+    }
+
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(self) -> Option<f64> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::{FnessWindow, PairConfig};
+use super::directions::goes_the_main_way;
 use super::merge::{CaptureAnalysis, Flow};
 use crate::metric;
 use crate::observe::Span;
@@ -46,7 +47,7 @@ pub struct PairBin {
 /// The pairs of a capture, and how all its paired flows share.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    /// One entry a pair whose spans overlap.
+    /// One entry a pair that goes the same way and whose spans overlap.
     pub pairs: Vec<Pair>,
     /// Flows that were compared: places among the capture's flows.
     pub paired: Vec<usize>,
@@ -83,10 +84,15 @@ impl Pairs {
             candidates.truncate(config.top);
         }
         candidates.sort_unstable();
+        let compared: Vec<Flow<'_>> = candidates.iter().map(|&index| flows[index]).collect();
+        let ways = goes_the_main_way(&compared);
         let mut pairs = Vec::new();
         for (rank, &first) in candidates.iter().enumerate() {
-            for &second in &candidates[rank + 1..] {
-                pairs.extend(compare(&flows, first, second, config.window));
+            for (further, &second) in candidates[rank + 1..].iter().enumerate() {
+                // What goes the other way takes nothing from it.
+                if ways[rank] == ways[rank + 1 + further] {
+                    pairs.extend(compare(&flows, first, second, config.window));
+                }
             }
         }
         let sharing = Sharing::of(&rivals(&flows, &candidates), None);
@@ -186,10 +192,15 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// How these flows share; undefined for fewer than two. Jain's index is taken over `within`
-    /// where that is given, else over their common span.
+    /// How those of these flows share that go the way that most of them goes; undefined for fewer than two. Jain's index
+    /// is taken over `within` where that is given, else over their common span.
     #[must_use]
-    pub fn of(rivals: &[Flow<'_>], within: Option<Span>) -> Self {
+    pub fn of(flows: &[Flow<'_>], within: Option<Span>) -> Self {
+        let goes = flows.iter().zip(goes_the_main_way(flows));
+        let rivals: Vec<Flow<'_>> = goes
+            .filter(|(_, goes)| *goes)
+            .map(|(flow, _)| *flow)
+            .collect();
         if rivals.len() < 2 {
             return Self::default();
         }

@@ -148,7 +148,8 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             terminal::too_much_for_capacity(&results),
             terminal::no_repetitions(&results),
         ];
-        for warning in warnings.into_iter().flatten() {
+        let together = terminal::taken_together(&plan, &results);
+        for warning in warnings.into_iter().flatten().chain(together) {
             terminal::say(&format!("warning: {warning}"));
         }
     }

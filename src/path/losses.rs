@@ -79,6 +79,17 @@ impl QueueLimit {
         }
     }
 
+    /// Whether it is above what waited at the most, by more than that: of a queue whose drops show that it was full then,
+    /// it is not the limit.
+    #[must_use]
+    pub fn is_out_of_reach_of(self, held: Amount) -> bool {
+        let more = |held: u64| held.saturating_add(held / 10);
+        match self {
+            Self::Packets(limit) => limit > more(held.packets) + 2,
+            Self::Bytes(limit) => limit > more(held.bytes) + 2 * PACKET_BYTES,
+        }
+    }
+
     /// Part of the limit that `packets` or `bytes` fill; 1 is full.
     #[must_use]
     pub fn share(self, packets: f64, bytes: f64) -> Option<f64> {
@@ -154,13 +165,8 @@ impl FoundByPassed {
     }
 }
 
-/// Tells causes of all drops of one way. Gives the limit that they show, where none is `known`.
-pub(super) fn judge(
-    drops: &mut [Drop],
-    passed: &FoundByPassed,
-    known: Option<QueueLimit>,
-) -> Option<QueueLimit> {
-    let limit = known.or_else(|| shown_limit(drops, passed));
+/// Tells causes of all drops of one way.
+pub(super) fn judge(drops: &mut [Drop], limit: Option<QueueLimit>) {
     for drop in drops {
         drop.cause = match limit {
             Some(limit) if limit.is_reached(drop.found, drop.ip_len) => DropCause::Full,
@@ -168,11 +174,10 @@ pub(super) fn judge(
             _ => DropCause::Early,
         };
     }
-    limit
 }
 
-/// What most drops found waiting is the limit, when hardly any packet passed that found more.
-fn shown_limit(drops: &[Drop], passed: &FoundByPassed) -> Option<QueueLimit> {
+/// What most drops found waiting is the limit that they show, when hardly any packet passed that found more.
+pub(super) fn shown_limit(drops: &[Drop], passed: &FoundByPassed) -> Option<QueueLimit> {
     let packets = usual(drops.iter().map(|drop| drop.found.packets))?;
     let near = |drop: &&Drop| drop.found.packets.abs_diff(packets) <= 1;
     let at_limit: Vec<&Drop> = drops.iter().filter(near).collect();
@@ -187,7 +192,8 @@ fn shown_limit(drops: &[Drop], passed: &FoundByPassed) -> Option<QueueLimit> {
     // packets are not.
     let bytes = usual(at_limit.iter().map(|drop| drop.found.bytes))?;
     let spread = |of: &dyn Fn(&Drop) -> u64| at_limit.iter().map(|drop| of(drop)).sum::<u64>();
-    let of_packets = spread(&|drop| drop.found.packets.abs_diff(packets) * PACKET_BYTES);
+    // A packet more or less is as many bytes as those that waited have, which may be ACKs.
+    let of_packets = spread(&|drop| drop.found.packets.abs_diff(packets)) * (bytes / packets);
     let of_bytes = spread(&|drop| drop.found.bytes.abs_diff(bytes));
     if of_bytes * 2 < of_packets {
         // At least what was there; what would not fit is less than a packet more.
@@ -279,6 +285,13 @@ mod tests {
         }
     }
 
+    /// Causes by the limit that the drops show.
+    fn judged(drops: &mut [Drop], passed: &FoundByPassed) -> Option<QueueLimit> {
+        let shown = shown_limit(drops, passed);
+        judge(drops, shown);
+        shown
+    }
+
     fn passed(found: &[u64]) -> FoundByPassed {
         let mut passed = FoundByPassed::default();
         for &packets in found {
@@ -306,7 +319,7 @@ mod tests {
     #[test]
     fn what_most_drops_found_is_the_limit() {
         let mut drops = [drop(1, 0, 10), drop(2, 0, 10), drop(3, 0, 9), drop(9, 0, 4)];
-        let limit = judge(&mut drops, &passed(&[9, 9, 8, 10]), None);
+        let limit = judged(&mut drops, &passed(&[9, 9, 8, 10]));
         assert_eq!(limit, Some(QueueLimit::Packets(10)));
         let causes = drops.map(|drop| drop.cause);
         assert_eq!(causes[..3], [DropCause::Full; 3]);
@@ -317,7 +330,7 @@ mod tests {
     #[test]
     fn what_other_packets_passed_with_is_no_limit() {
         let mut drops = [drop(1, 0, 10), drop(2, 0, 10), drop(3, 0, 10)];
-        assert_eq!(judge(&mut drops, &passed(&[10, 11, 12, 13]), None), None);
+        assert_eq!(judged(&mut drops, &passed(&[10, 11, 12, 13])), None);
         assert_eq!(pattern(&drops), Some(DropPattern::Early));
     }
 
@@ -329,15 +342,28 @@ mod tests {
             drop.found.packets += 1;
             drop.found.bytes += 60;
         }
-        let limit = judge(&mut drops, &passed(&[20; 50]), None);
+        let limit = judged(&mut drops, &passed(&[20; 50]));
         assert_eq!(limit, Some(QueueLimit::Bytes(30_060)));
         assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
     }
 
     #[test]
+    fn a_limit_of_packets_that_acks_reach_is_none_of_bytes() {
+        let mut drops: Vec<Drop> = (0..10).map(|at| drop(at, 0, 30)).collect();
+        for (place, drop) in drops.iter_mut().enumerate() {
+            // Stamps of the two points differ from what the queue sees.
+            drop.found.packets -= u64::from(place % 3 == 2);
+            drop.found.bytes = drop.found.packets * 52;
+            drop.ip_len = 52;
+        }
+        let limit = judged(&mut drops, &passed(&[29; 50]));
+        assert_eq!(limit, Some(QueueLimit::Packets(30)));
+    }
+
+    #[test]
     fn drops_anywhere_are_early_and_those_at_an_empty_queue_idle() {
         let mut drops = [drop(1, 0, 2), drop(2, 0, 5), drop(3, 0, 0), drop(9, 0, 1)];
-        assert_eq!(judge(&mut drops, &passed(&[5, 6, 7]), None), None);
+        assert_eq!(judged(&mut drops, &passed(&[5, 6, 7])), None);
         assert_eq!(drops[2].cause, DropCause::Idle);
         assert_eq!(pattern(&drops), Some(DropPattern::Early));
     }

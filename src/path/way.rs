@@ -25,6 +25,8 @@ pub struct Way {
     pub limit: Option<QueueLimit>,
     /// Whether the limit is one that the drops show.
     pub limit_is_estimated: bool,
+    /// The limit that the drops show, also where one was given; `None` where they show none.
+    pub limit_shown: Option<QueueLimit>,
     /// Drops in the order they came in.
     pub drops: Vec<Drop>,
     /// Drops in groups.
@@ -252,7 +254,10 @@ impl WayMaker {
             .map_or(0, |(first, last)| last.saturating_sub(first));
         let rate_bps = self.served.rate_bps(duration_ns);
         let mut drops = self.drops;
-        let shown = losses::judge(&mut drops, &self.found_by_passed, limit);
+        let shown = losses::shown_limit(&drops, &self.found_by_passed);
+        let limit_is_estimated = limit.is_none();
+        let limit = limit.or(shown);
+        losses::judge(&mut drops, limit);
         let episodes = losses::episodes(&drops, EPISODE_PAUSE_NS);
         for drop in &drops {
             if let Some(Some(flow)) = flows.get_mut(drop.flow as usize) {
@@ -273,8 +278,9 @@ impl WayMaker {
             rate_bps,
             span: self.span,
             bins,
-            limit: shown,
-            limit_is_estimated: limit.is_none(),
+            limit,
+            limit_is_estimated,
+            limit_shown: shown,
             drops,
             episodes,
             drops_at_head: self.drops_at_head,

@@ -24,10 +24,15 @@ pub fn abandon() {
 /// Makes something beside `path` under a name that nobody uses, whatever other processes or an
 /// earlier one that was killed left there.
 fn begin<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
+    let mut folder = path.parent();
     loop {
         let temporary = beside(path);
         match make(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match folder.take() {
+                Some(folder) => fs::create_dir_all(folder)?,
+                None => return Err(error),
+            },
             Err(error) => return Err(error),
             Ok(made) => {
                 if let Ok(mut begun) = BEGUN.lock() {
@@ -58,10 +63,10 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Begins to write `path`.
+    /// Begins to write `path`; the folder that it is in is made where it is not there.
     ///
     /// # Errors
-    /// [`ReportError::Write`] when the folder does not exist or may not be written to.
+    /// [`ReportError::Write`] when the folder cannot be made or may not be written to.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
         if path.is_dir() {
             let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
@@ -201,10 +206,10 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Begins to fill `path` with charts.
+    /// Begins to fill `path` with charts; the folder around it is made where it is not there.
     ///
     /// # Errors
-    /// [`ReportError::Write`] when the folder around it does not exist or may not be written to, or
+    /// [`ReportError::Write`] when the folder around it cannot be made or may not be written to, or
     /// a file has its name; [`ReportError::Occupied`] when an older one holds what is no chart.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
         // A link is replaced itself: what it leads to stays.

@@ -11,14 +11,14 @@ use std::io::{self, IsTerminal, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Delivered, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
 use crate::decode::{Endpoint, Skip};
 use crate::metric;
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
-pub use studies::{no_repetitions, too_much_for_capacity, unlabelled};
+pub use studies::{no_repetitions, taken_together, too_much_for_capacity, unlabelled};
 use tables::flows_table;
 use warnings::damaged;
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
@@ -259,10 +259,11 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
     line
 }
 
-/// What all flows together delivered, of the link's capacity (METRICS.md N5), where that is known.
+/// What the flows of the way that most goes delivered together, of the link's capacity (METRICS.md N5), where that is known.
 fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<f64> {
     let capacity_bps = config.capacity.as_ref()?.bps;
-    metric::utilisation(capture.goodput_bps()?, capacity_bps)
+    let delivered = Delivered::of(capture.main_way())?;
+    metric::utilisation(delivered.goodput_bps()?, capacity_bps)
 }
 
 /// What to say where no flow was found, as far as the packets tell why.

@@ -113,8 +113,15 @@ impl Cache {
         let file = self.file(key);
         let part = file.with_extension(format!("{}.part", std::process::id()));
         let _ = fs::remove_file(&part);
-        fs::File::create_new(&part)?.write_all(&serde_json::to_vec(&entry)?)?;
-        fs::rename(&part, &file)
+        let text = serde_json::to_vec(&entry)?;
+        let kept = fs::File::create_new(&part)
+            .and_then(|mut made| made.write_all(&text))
+            .and_then(|()| fs::rename(&part, &file));
+        if kept.is_err() {
+            // As on a disk that is full: a part of an entry helps nobody.
+            let _ = fs::remove_file(&part);
+        }
+        kept
     }
 
     fn file(&self, key: &CacheKey) -> PathBuf {

@@ -1,7 +1,8 @@
 //! Whether groups differ: analysis of variance, a rank test beside it, and pairs of groups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::composition::Composition;
 use super::groups::{GroupKey, SampleKind, Samplings};
 use super::labels::LabelValue;
 use super::metrics::Metric;
@@ -24,6 +25,8 @@ pub struct Test {
     pub within: GroupKey,
     /// The samples are taken together whatever their other labels are.
     pub overall: bool,
+    /// The flows of the runs that all samples are from; `None` where these differ by the label, or do not matter.
+    pub composition: Option<Composition>,
     /// Values of the label that are compared.
     pub levels: usize,
     /// Samples in all.
@@ -51,6 +54,10 @@ pub struct Comparison {
     pub a: Option<LabelValue>,
     /// The label's value in the second.
     pub b: Option<LabelValue>,
+    /// The flows of the runs of the first; `None` where they do not matter.
+    pub composition_a: Option<Composition>,
+    /// Those of the second.
+    pub composition_b: Option<Composition>,
     /// Samples of the first.
     pub n_a: usize,
     /// Samples of the second.
@@ -67,6 +74,12 @@ pub struct Comparison {
     pub ranks: Option<PairComparison>,
 }
 
+/// A value of the label that is compared, and the flows of the runs that have it.
+type Level = (Option<LabelValue>, Option<Composition>);
+
+/// Samples by what is compared.
+type Levels = BTreeMap<Level, Vec<f64>>;
+
 /// Samples that are compared: by the values of one label, all else equal.
 struct Stratum {
     kind: SampleKind,
@@ -74,8 +87,17 @@ struct Stratum {
     label: usize,
     within: GroupKey,
     overall: bool,
-    levels: Vec<Option<LabelValue>>,
+    levels: Vec<Level>,
     samples: Vec<Vec<f64>>,
+}
+
+impl Stratum {
+    /// The flows of the runs that all its samples are from.
+    fn composition(&self) -> Option<&Composition> {
+        let (_, first) = self.levels.first()?;
+        let common = self.levels.iter().all(|(_, of)| of == first);
+        first.as_ref().filter(|_| common)
+    }
 }
 
 /// Tests every label for an effect on every metric.
@@ -85,6 +107,7 @@ pub(super) fn tests(plan: &StudyPlan, samplings: &Samplings) -> Vec<Test> {
             kind: stratum.kind,
             metric: stratum.metric,
             label: stratum.label,
+            composition: stratum.composition().cloned(),
             levels: stratum.levels.len(),
             n: stratum.samples.iter().map(Vec::len).sum(),
             anova: Anova::of_samples(&stratum.samples),
@@ -111,8 +134,10 @@ pub(super) fn comparisons(plan: &StudyPlan, samplings: &Samplings) -> Vec<Compar
                 label: stratum.label,
                 within: stratum.within.clone(),
                 overall: stratum.overall,
-                a: stratum.levels[welch.a].clone(),
-                b: stratum.levels[welch.b].clone(),
+                a: stratum.levels[welch.a].0.clone(),
+                b: stratum.levels[welch.b].0.clone(),
+                composition_a: stratum.levels[welch.a].1.clone(),
+                composition_b: stratum.levels[welch.b].1.clone(),
                 n_a: a.len(),
                 n_b: b.len(),
                 mean_a,
@@ -151,17 +176,16 @@ fn strata_of(
     label: usize,
     index: usize,
 ) -> Vec<Stratum> {
-    type Levels = BTreeMap<Option<LabelValue>, Vec<f64>>;
     let mut within: BTreeMap<GroupKey, Levels> = BTreeMap::new();
     let mut overall = Levels::new();
-    for (key, samples) in samplings.of_metric(kind, metric) {
+    for ((key, composition), samples) in samplings.of_metric(kind, metric) {
         // Samples without the label say nothing about it.
         let Some(level) = key[index].clone() else {
             continue;
         };
         let mut others = key.clone();
         others[index] = None;
-        let level = Some(level);
+        let level = (Some(level), composition.clone());
         overall
             .entry(level.clone())
             .or_default()
@@ -181,7 +205,10 @@ fn strata_of(
         .filter(|_| several)
         .map(|(key, levels)| (key, levels, false));
     all.chain(each)
-        .filter(|(_, levels, _)| levels.len() > 1)
+        .flat_map(|(within, levels, overall)| {
+            let apart = comparable(kind, levels).into_iter();
+            apart.map(move |levels| (within.clone(), levels, overall))
+        })
         .map(|(within, levels, overall)| {
             let (levels, samples) = levels.into_iter().unzip();
             Stratum {
@@ -194,5 +221,29 @@ fn strata_of(
                 samples,
             }
         })
+        .collect()
+}
+
+/// What is compared with each other of these: where the flows of the runs go by the label all of it, as it is the label
+/// that tells them; else, of flows, what is from runs of the same flows, of whole runs from runs of as many.
+fn comparable(kind: SampleKind, levels: Levels) -> Vec<Levels> {
+    let values: BTreeSet<&Option<LabelValue>> = levels.keys().map(|(value, _)| value).collect();
+    let kinds = if values.len() == levels.len() {
+        vec![levels]
+    } else {
+        type Kind = (Option<usize>, Option<Composition>);
+        let mut kinds: BTreeMap<Kind, Levels> = BTreeMap::new();
+        for (level, samples) in levels {
+            let of = match kind {
+                SampleKind::Run => (level.1.as_ref().map(Composition::flows), None),
+                SampleKind::Flow => (None, level.1.clone()),
+            };
+            kinds.entry(of).or_default().insert(level, samples);
+        }
+        kinds.into_values().collect()
+    };
+    kinds
+        .into_iter()
+        .filter(|levels| levels.len() > 1)
         .collect()
 }

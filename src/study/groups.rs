@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::composition::Composition;
 use super::labels::LabelValue;
 use super::metrics::{Metric, Values};
-use super::plan::{Samples, StudyPlan};
+use super::plan::{Compositions, Samples, StudyPlan};
 use super::results::StudyRun;
 use crate::metric::stats::{Describe, change_percent};
 
@@ -41,9 +42,11 @@ pub struct Group {
     pub kind: SampleKind,
     /// Its values of the labels in [`StudyResults::group_by`](super::StudyResults::group_by).
     pub key: GroupKey,
+    /// The flows of its runs; `None` where runs are taken together whatever that is.
+    pub composition: Option<Composition>,
     /// The metric.
     pub metric: Metric,
-    /// Runs of the group that failed and are left out, as far as their labels tell.
+    /// Runs of these labels that failed and are left out, as far as their labels tell.
     pub runs_failed: usize,
     /// Statistics of the samples.
     pub statistics: Describe,
@@ -53,19 +56,26 @@ pub struct Group {
     pub change_percent: Option<f64>,
 }
 
+/// What runs and flows of a group have in common: labels, and the flows of the run.
+type Kin = (GroupKey, Option<Composition>);
+
 /// Samples of all groups.
 #[derive(Debug)]
 pub(super) struct Samplings {
-    groups: BTreeMap<(SampleKind, GroupKey), Vec<Values>>,
+    groups: BTreeMap<(SampleKind, Kin), Vec<Values>>,
 }
 
 impl Samplings {
     pub(super) fn of(plan: &StudyPlan, runs: &[StudyRun]) -> Self {
-        let mut groups: BTreeMap<(SampleKind, GroupKey), Vec<Values>> = BTreeMap::new();
+        let mut groups: BTreeMap<(SampleKind, Kin), Vec<Values>> = BTreeMap::new();
         for run in runs.iter().filter(|run| run.error.is_none()) {
+            let composition = match plan.compositions {
+                Compositions::Apart => Some(Composition::of_run(run, &plan.group_by)),
+                Compositions::Together => None,
+            };
             let key = key_of(plan, &run.labels);
             groups
-                .entry((SampleKind::Run, key))
+                .entry((SampleKind::Run, (key, composition.clone())))
                 .or_default()
                 .push(run.values.clone());
             let mut of_run: BTreeMap<GroupKey, Vec<&Values>> = BTreeMap::new();
@@ -74,7 +84,8 @@ impl Samplings {
                 of_run.entry(key).or_default().push(&flow.measure.values);
             }
             for (key, values) in of_run {
-                let samples = groups.entry((SampleKind::Flow, key)).or_default();
+                let kin = (key, composition.clone());
+                let samples = groups.entry((SampleKind::Flow, kin)).or_default();
                 match plan.samples {
                     Samples::Flows => samples.extend(values.into_iter().cloned()),
                     Samples::Runs => samples.push(mean_of(&values)),
@@ -89,13 +100,13 @@ impl Samplings {
         &self,
         kind: SampleKind,
         metric: Metric,
-    ) -> impl Iterator<Item = (&GroupKey, Vec<f64>)> {
+    ) -> impl Iterator<Item = (&Kin, Vec<f64>)> {
         self.groups
             .iter()
             .filter(move |((of, _), _)| *of == kind)
-            .map(move |((_, key), values)| {
+            .map(move |((_, kin), values)| {
                 let samples = values.iter().filter_map(|values| values.get(metric));
-                (key, samples.collect::<Vec<f64>>())
+                (kin, samples.collect::<Vec<f64>>())
             })
             .filter(|(_, samples)| !samples.is_empty())
     }
@@ -127,17 +138,19 @@ pub(super) fn all(plan: &StudyPlan, runs: &[StudyRun], samplings: &Samplings) ->
     let mut groups = Vec::new();
     for kind in SampleKind::ALL {
         for &metric in &plan.metrics {
-            let described: BTreeMap<&GroupKey, Describe> = samplings
+            let described: BTreeMap<&Kin, Describe> = samplings
                 .of_metric(kind, metric)
-                .filter_map(|(key, samples)| Some((key, Describe::of(&samples)?)))
+                .filter_map(|(kin, samples)| Some((kin, Describe::of(&samples)?)))
                 .collect();
-            for (&key, &statistics) in &described {
+            for (&kin, &statistics) in &described {
+                let (key, composition) = kin;
                 let baseline_mean = baseline_key(plan, key)
-                    .and_then(|baseline| described.get(&baseline))
+                    .and_then(|baseline| peer(&described, kind, &baseline, kin))
                     .map(|baseline| baseline.mean);
                 groups.push(Group {
                     kind,
                     key: key.clone(),
+                    composition: composition.clone(),
                     metric,
                     runs_failed: failed(plan, runs, key),
                     statistics,
@@ -149,8 +162,37 @@ pub(super) fn all(plan: &StudyPlan, runs: &[StudyRun], samplings: &Samplings) ->
         }
     }
     // By group, then by metric: what is read together stands together.
-    groups.sort_by(|a, b| (a.kind, &a.key, a.metric).cmp(&(b.kind, &b.key, b.metric)));
+    groups.sort_by_cached_key(|of| (of.kind, of.key.clone(), of.composition.clone(), of.metric));
     groups
+}
+
+/// Of the groups with the baseline's labels the one that `kin` is compared with: of runs of the same flows; where labels
+/// tell the flows of runs (one composition each), the one there is; of whole runs else the one of as many flows.
+fn peer<'a>(
+    described: &'a BTreeMap<&Kin, Describe>,
+    kind: SampleKind,
+    baseline: &GroupKey,
+    kin: &Kin,
+) -> Option<&'a Describe> {
+    let with = |key: &GroupKey| {
+        let groups = described.iter().filter(|((of, _), _)| of == key);
+        groups.collect::<Vec<_>>()
+    };
+    let candidates = with(baseline);
+    let same = candidates.iter().find(|((_, of), _)| *of == kin.1);
+    let only = || match candidates[..] {
+        [only] if with(&kin.0).len() == 1 => Some(only),
+        _ => None,
+    };
+    let as_many = || {
+        let flows = |of: &Option<Composition>| of.as_ref().map(Composition::flows);
+        let mut found = candidates
+            .iter()
+            .filter(|((_, of), _)| kind == SampleKind::Run && flows(of) == flows(&kin.1));
+        found.next().filter(|_| found.next().is_none())
+    };
+    let found = same.copied().or_else(only).or_else(|| as_many().copied());
+    found.map(|(_, describe)| describe)
 }
 
 /// The group that `key` is compared with; `None` where it is that itself.

@@ -1,6 +1,7 @@
 //! A manifest drafted from the files that are there.
 
 mod guess;
+mod kinds;
 mod measured;
 mod sets;
 
@@ -148,6 +149,12 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
     for (name, guess) in &labels {
         if let Some(unit) = guess.unit {
             let _ = writeln!(text, "\n[labels.{name}]\nunit = {}", quoted(unit));
+        } else if let Some(unit) = guess.usual_unit() {
+            let _ = writeln!(
+                text,
+                "\n[labels.{name}]\nunit = {}  # a guess: the names have numbers alone",
+                quoted(unit)
+            );
         } else if guess.values == ["deep", "shallow"] {
             let _ = writeln!(text, "\n[labels.{name}]\norder = [\"shallow\", \"deep\"]");
         }
@@ -214,6 +221,17 @@ fn head(folder: &Path, labels: &BTreeMap<&str, Guess>) -> String {
     let grouped = of_groups(labels.keys().copied());
     let grouped: Vec<String> = grouped.map(quoted).collect();
     let _ = writeln!(text, "group_by = [{}]", grouped.join(", "));
+    if ["first", "second"].map(|name| labels.contains_key(name)) == [true; 2] {
+        let ordered = ["first", "second"].map(quoted);
+        let mut others: Vec<String> = grouped;
+        others.retain(|name| !ordered.contains(name) && *name != quoted("cca"));
+        others.push(quoted("cca"));
+        let _ = writeln!(
+            text,
+            "# where flows get their algorithms by [[runs.flows]], see below:\n# group_by = [{}]",
+            others.join(", ")
+        );
+    }
     if let Some(guess) = labels.get("cca")
         && let Some(value) = guess.values.first()
     {
@@ -294,7 +312,7 @@ fn flows(text: &mut String, shape: &Shape) {
     let has = |name: &str| shape.labels.iter().any(|guess| guess.name == name);
     if has("first") && has("second") {
         text.push_str(
-            "# If the flows of a run began in this order, each gets its own algorithm by this; group_by\n# then needs \"cca\":\n# [[runs.flows]]\n# label = \"cca\"\n# by = \"start\"\n# values = [\"{first}\", \"{second}\"]\n",
+            "# If the flows of a run began in this order, each gets its own algorithm by this (group_by\n# above goes with it):\n# [[runs.flows]]\n# label = \"cca\"\n# by = \"start\"\n# values = [\"{first}\", \"{second}\"]\n",
         );
     }
 }
@@ -339,222 +357,4 @@ fn quoted(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::study::StudyPlan;
-
-    fn folder_of(names: &[&str]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for name in names {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
-        }
-        folder
-    }
-
-    fn plan(folder: &Path, text: &str) -> StudyPlan {
-        let path = folder.join("study.toml");
-        std::fs::write(&path, text).unwrap();
-        StudyPlan::read(&path).unwrap_or_else(|error| panic!("{error}\n{text}"))
-    }
-
-    #[test]
-    fn a_draft_is_a_manifest_without_mistakes_that_finds_every_capture_once() {
-        let names = [
-            "single/cubic-10m-rtt18-deep/egress.pcap.zst",
-            "single/bbr-50m-rtt68-shallow/egress.pcap.zst",
-            "single/bbr-50m-rtt68-shallow/truth.json",
-            "pairs/bbr-cubic-0.5bdp/egress.pcap.zst",
-            "pairs/cubic-cubic-2bdp/egress.pcap.zst",
-            "loss/bbr-loss0-owd20-seed1.pcap.gz",
-            "loss/cubic-loss4-owd100-seed2.pcap.gz",
-            "s7-clean/client.pcap",
-            "s7-clean/sender.pcap",
-            "s7-drop1-acc/client.pcap",
-            "odd name.pcapng",
-        ];
-        let folder = folder_of(&names);
-        let text = draft(folder.path(), None).unwrap();
-        let plan = plan(folder.path(), &text);
-        assert_eq!(plan.runs.len(), names.len() - 1, "{text}");
-        let single = plan
-            .runs
-            .iter()
-            .find(|run| run.name.contains("50m"))
-            .unwrap();
-        let value = |name: &str| {
-            let place = plan
-                .labels
-                .iter()
-                .position(|label| label.name == name)
-                .unwrap();
-            single.labels[place].as_ref().unwrap().text().to_owned()
-        };
-        assert_eq!(
-            ["cca", "rate", "rtt", "buffer"].map(value),
-            ["bbr", "50", "68", "shallow"],
-            "{text}"
-        );
-        assert_eq!(single.conditions.capacity_bps(), Some(50e6));
-        assert_eq!(single.conditions.base_rtt_ns, Some(68_000_000));
-    }
-
-    #[test]
-    fn compression_does_not_part_files_that_are_named_alike() {
-        let names = [
-            "bbr_1.pcap",
-            "bbr_2.pcap.zst",
-            "cubic_1.pcap.zst",
-            "cubic_2.PCAP.gz",
-            "reno_1.pcapng",
-        ];
-        let folder = folder_of(&names);
-        let text = draft(folder.path(), None).unwrap();
-        let plan = plan(folder.path(), &text);
-        assert_eq!(plan.runs.len(), names.len(), "{text}");
-        let cca = plan.labels.iter().position(|label| label.name == "cca");
-        let ccas = plan.runs.iter().map(|run| {
-            let value = run.labels[cca.unwrap()].as_ref();
-            value.map(|value| value.text().to_owned())
-        });
-        let ccas: Vec<Option<String>> = ccas.collect();
-        let [bbr, cubic] = ["bbr", "cubic"].map(|cca| Some(cca.to_owned()));
-        assert_eq!(
-            ccas,
-            [bbr.clone(), bbr, cubic.clone(), cubic, None],
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn experiments_that_only_fixed_words_tell_apart_are_no_repetitions_of_each_other() {
-        let folder = folder_of(&[
-            "lab_rrul_bbr.pcap",
-            "lab_rrul_cubic.pcap",
-            "lab_rtt_fair_bbr.pcap",
-            "lab_rtt_fair_cubic.pcap",
-        ]);
-        let text = draft(folder.path(), None).unwrap();
-        assert!(text.contains("group_by = [\"cca\", \"set\"]"), "{text}");
-        let plan = plan(folder.path(), &text);
-        let set = plan.labels.iter().position(|label| label.name == "set");
-        let sets = plan.runs.iter().map(|run| {
-            let value = run.labels[set.unwrap()].as_ref();
-            value.unwrap().text().to_owned()
-        });
-        let sets: Vec<String> = sets.collect();
-        assert_eq!(sets, ["rrul", "rrul", "rtt-fair", "rtt-fair"], "{text}");
-    }
-
-    #[test]
-    fn values_are_listed_in_the_order_of_their_numbers() {
-        let folder = folder_of(&[
-            "bbr-1Gbit-rtt100-12up-0.5bdp-1.pcap",
-            "bbr-50m-rtt20-1up-10bdp-10.pcap",
-            "bbr-200m-rtt40-2up-2bdp-9.pcap",
-            "bbr-200m-rtt40-nup-2bdp-9.pcap",
-        ]);
-        let text = draft(folder.path(), None).unwrap();
-        for line in [
-            "# rate: 50m, 200m, 1Gbit\n",
-            "# rtt: 20, 40, 100\n",
-            "# label1: nup, 1up, 2up, 12up\n",
-            "# buffer: 0.5bdp, 2bdp, 10bdp\n",
-            "# run: 1, 9, 10\n",
-        ] {
-            assert!(text.contains(line), "{line} {text}");
-        }
-    }
-
-    #[test]
-    fn names_may_be_of_any_letters() {
-        let names = [
-            "größe_50m_1.pcap.zst",
-            "größe_50m_2.pcap.zst",
-            "é_1.pcap.zst",
-            "日本_1.pcap",
-            "abc–def_1.pcap",
-            "İ_7.PCAP",
-        ];
-        let folder = folder_of(&names);
-        let text = draft(folder.path(), None).unwrap();
-        assert_eq!(plan(folder.path(), &text).runs.len(), names.len(), "{text}");
-    }
-
-    proptest! {
-        #[test]
-        fn any_names_make_a_draft_that_is_toml(
-            names in proptest::collection::btree_set("(\\PC|[-_/.a1é\t\u{1}]){1,12}(\\.pcap(\\.zst)?)?", 1..8),
-        ) {
-            let names: Vec<String> = names.into_iter().collect();
-            let shapes = guess::shapes(&names);
-            let rest: Vec<&String> = names.iter().collect();
-            let text = written(Path::new("größe"), &shapes, &rest, &[]);
-            prop_assert!(toml::de::DeTable::parse(&text).is_ok(), "{text}");
-            for shape in shapes {
-                prop_assert_eq!(names.iter().filter(|name| shape.fits(name)).count(), shape.files);
-            }
-        }
-    }
-
-    #[test]
-    fn what_only_comments_say_is_a_manifest_too_once_it_is_none() {
-        let folder = folder_of(&[
-            "bbr-cubic-rtt0-10m.pcap",
-            "cubic-bbr-rtt20-10m.pcap",
-            "cubic-reno-rtt20-50m.pcap",
-        ]);
-        let text = draft(folder.path(), None).unwrap();
-        // A base round-trip time of 0 would be a mistake.
-        assert!(text.contains("# base_rtt = \"{rtt}\""), "{text}");
-        assert!(plan(folder.path(), &text).runs[0].flow_rules.is_empty());
-        let mut text = text;
-        for line in ["[[runs.flows]]", "label = ", "by = ", "values = "] {
-            assert!(text.contains(&format!("# {line}")), "{text}");
-            text = text.replace(&format!("# {line}"), line);
-        }
-        assert_eq!(plan(folder.path(), &text).runs[0].flow_rules.len(), 1);
-    }
-
-    #[test]
-    fn a_template_that_is_given_is_used() {
-        let folder = folder_of(&[
-            "home_100M_deep_cubic_6_1.pcap",
-            "home_100M_deep_bbr_6_1.pcap",
-        ]);
-        let template = "{network}_{rate}_{buffer}_{cca}_{connections}_{run}.pcap";
-        let text = draft(folder.path(), Some(template)).unwrap();
-        let plan = plan(folder.path(), &text);
-        let names: Vec<&str> = plan
-            .labels
-            .iter()
-            .map(|label| label.name.as_str())
-            .collect();
-        assert_eq!(plan.runs.len(), 2);
-        for name in ["network", "rate", "buffer", "cca", "connections", "run"] {
-            assert!(names.contains(&name), "{name} in {names:?}");
-        }
-        let error = draft(folder.path(), Some("{a}.cap")).unwrap_err();
-        assert!(error.to_string().contains("fits none of the 2 captures"));
-    }
-
-    #[test]
-    fn a_folder_without_captures_is_said_to_have_none() {
-        let folder = folder_of(&["readme.txt"]);
-        assert!(matches!(
-            draft(folder.path(), None),
-            Err(DraftError::NoCaptures { .. })
-        ));
-        let folder = folder_of(&["readme.txt", "cubic_1.flent.gz"]);
-        let error = draft(folder.path(), None).unwrap_err().to_string();
-        assert!(error.contains("such as cubic_1.flent.gz") && error.contains("[[measured]]"));
-        let missing = folder.path().join("nowhere");
-        assert!(matches!(
-            draft(&missing, None),
-            Err(DraftError::Folder { .. })
-        ));
-    }
-}
+mod tests;

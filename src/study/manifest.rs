@@ -64,6 +64,8 @@ pub(super) struct StudySection {
     pub metrics: Option<Vec<Located<String>>>,
     /// What one sample of a group of flows is.
     pub samples: Option<Located<String>>,
+    /// Whether runs of different flows stand in one group.
+    pub compositions: Option<Located<String>>,
     /// Labels that a solo run shares with the flows it is compared with for harm.
     pub same: Option<Vec<Located<String>>>,
 }
@@ -356,6 +358,7 @@ fn study(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> S
         "baseline",
         "metrics",
         "samples",
+        "compositions",
         "same",
     ];
     let section = Section::new(document, "[study]", table, span, &keys);
@@ -369,6 +372,7 @@ fn study(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> S
         baseline: section.pairs(document, "baseline").unwrap_or_default(),
         metrics: section.texts(document, "metrics"),
         samples: section.text(document, "samples"),
+        compositions: section.text(document, "compositions"),
         same: section.texts(document, "same"),
     }
 }

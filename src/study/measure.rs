@@ -1,5 +1,6 @@
 //! One run reduced: from all that was found in a capture to a row for it and a row a flow.
 
+mod rates;
 mod series;
 mod windowed;
 
@@ -7,7 +8,9 @@ use super::conditions::Conditions;
 use super::labels::FlowEnds;
 use super::metrics::{Metric, Values};
 use super::window::Window;
-use crate::analyze::{CaptureAnalysis, Config, Flow, GivenUp, Ping, Quality, Sharing};
+use crate::analyze::{
+    CaptureAnalysis, Config, Flow, GivenUp, Ping, Quality, Sharing, goes_the_main_way,
+};
 use crate::capture::{CaptureError, FileFacts};
 use crate::metric;
 use crate::observe::{Bin, Span};
@@ -416,7 +419,8 @@ impl Run<'_> {
             self.set_sums(flows, &mut values);
         }
         values.set(Metric::Flows, Some(flows.len() as f64));
-        if let [first, second] = self.flows {
+        // What goes the other way takes nothing from it.
+        if let ([first, second], [true, true]) = (self.flows, &goes_the_main_way(self.flows)[..]) {
             values.set(Metric::Fness, self.fness(first, second));
         }
         let within = self.window.map(|(start, end)| Span {
@@ -479,38 +483,7 @@ impl Run<'_> {
         }
         let share = self.queue_share(values.get(Metric::QueueDelayNsMean));
         values.set(Metric::QueueShare, share);
-        self.set_rates(values);
-    }
-
-    /// Goodput, throughput and utilisation of all flows together, and how long they took.
-    fn set_rates(&self, values: &mut Values) {
-        let spans = || self.flows.iter().filter_map(Flow::data_span);
-        let first = spans().map(|span| span.first).min();
-        let last = spans().map(|span| span.last).max();
-        let interval = match self.window {
-            Some(window) => self.whole_bins(window).map(|(_, start, end)| (start, end)),
-            None => first.zip(self.flows.iter().filter_map(Flow::last_new_ack_at).max()),
-        };
-        if self.window.is_none() {
-            let completion = first
-                .zip(last)
-                .map(|(first, last)| last.since(first) as f64);
-            values.set(Metric::CompletionNs, completion);
-        }
-        let Some((start, end)) = interval else {
-            return;
-        };
-        let rate = |metric| {
-            let bytes = values.get(metric)? as u64;
-            metric::rate_bps(bytes, end.since(start)).filter(|_| bytes > 0)
-        };
-        let (goodput_bps, throughput_bps) = (rate(Metric::AckedBytes), rate(Metric::IpBytes));
-        values.set(Metric::GoodputBps, goodput_bps);
-        values.set(Metric::ThroughputBps, throughput_bps);
-        let utilisation = goodput_bps
-            .zip(self.capacity_bps(start, end))
-            .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
-        values.set(Metric::Utilisation, utilisation);
+        self.set_rates(flows, values);
     }
 
     /// Mean of a metric over the flows, each as often as it has RTT samples.

@@ -56,6 +56,16 @@ pub enum Samples {
     Flows,
 }
 
+/// Whether runs in which different numbers of flows, or flows of different kinds, share the link are in one group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compositions {
+    /// Each is a group of its own.
+    #[default]
+    Apart,
+    /// They are taken together.
+    Together,
+}
+
 /// A study, ready to be carried out.
 #[derive(Debug)]
 pub struct StudyPlan {
@@ -85,6 +95,8 @@ pub struct StudyPlan {
     pub metrics: Vec<Metric>,
     /// What one sample of a group of flows is.
     pub samples: Samples,
+    /// Whether runs of different flows are in one group.
+    pub compositions: Compositions,
     /// Built-in reports.
     pub reports: Vec<ReportPlan>,
 }
@@ -135,6 +147,7 @@ impl StudyPlan {
         let same = settings.same(document);
         let metrics = settings.metrics(document);
         let samples = settings.samples(document);
+        let compositions = settings.compositions(document);
         let reports = settings.reports(&config, &metrics, &group_by, document);
         Self {
             name: manifest
@@ -153,6 +166,7 @@ impl StudyPlan {
             same,
             metrics,
             samples,
+            compositions,
             reports,
             labels,
         }

@@ -5,12 +5,12 @@ use std::path::Path;
 use super::cache::{Cache, CacheKey};
 use super::compare::{self, Comparison, Test};
 use super::conditions::Conditions;
-use super::groups::{self, Group};
+use super::groups::{self, Group, GroupKey, SampleKind};
 use super::harm;
 use super::labels::{Label, LabelValue};
 use super::measure::{FlowMeasure, MeasureOptions, RunMeasure, SeriesPoint, Shortfall};
 use super::measured;
-use super::metrics::Values;
+use super::metrics::{Metric, Values};
 use super::plan::{PlannedRun, StudyPlan};
 use super::queue::{self, QueuePoints};
 use super::reports::{ReportPlan, ReportTable};
@@ -39,6 +39,18 @@ pub struct StudyResults {
     pub reports: Vec<ReportTable>,
     /// Runs that were not analysed again.
     pub cached: usize,
+}
+
+impl StudyResults {
+    /// Whether labels do not tell the groups of this kind and metric: some have the same ones, and differ by the flows of
+    /// their runs.
+    #[must_use]
+    pub fn tells_compositions_apart(&self, kind: SampleKind, metric: Metric) -> bool {
+        let groups = self.groups.iter();
+        let groups = groups.filter(|group| (group.kind, group.metric) == (kind, metric));
+        let keys: Vec<&GroupKey> = groups.map(|group| &group.key).collect();
+        keys.windows(2).any(|two| two[0] == two[1])
+    }
 }
 
 /// One run with its labels and numbers.

@@ -314,3 +314,43 @@ fn too_many_connections_for_the_limit_are_told_and_marked() {
     assert_eq!(none.status, 2);
     assert!(none.stderr.contains("--max-flows"), "{}", none.stderr);
 }
+
+#[test]
+fn a_run_that_cannot_be_kept_leaves_no_part_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("a.pcap")).unwrap();
+    fs::write(
+        folder.path().join("study.toml"),
+        "[[runs]]\nfiles = \"{name}.pcap\"\n",
+    )
+    .unwrap();
+    let args = ["study", "study.toml", "--out", "out", "--no-charts"];
+    assert_eq!(run(folder.path(), &args).status, 0);
+    // What cannot be replaced, as nothing can be written on a disk that is full.
+    let cache = folder.path().join("out/cache");
+    for name in names(&cache) {
+        fs::remove_file(cache.join(&name)).unwrap();
+        fs::create_dir(cache.join(&name)).unwrap();
+    }
+    let kept = names(&cache);
+    assert_eq!(run(folder.path(), &args).status, 0);
+    assert_eq!(names(&cache), kept);
+}
+
+#[test]
+fn the_folder_of_results_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = capture("drop-one.pcap");
+    let args = [
+        capture.as_os_str(),
+        "--out".as_ref(),
+        "new/deeper/r.csv".as_ref(),
+        "--report".as_ref(),
+        "pages/r.html".as_ref(),
+    ];
+    let run = run(folder.path(), &args);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(folder.path().join("new/deeper/r.csv").is_file());
+    assert!(folder.path().join("new/deeper/r.charts").is_dir());
+    assert!(folder.path().join("pages/r.html").is_file());
+}

@@ -150,12 +150,8 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
             &["drop-one.pcap: is given twice"],
         ),
         (
-            &[good, "--out", "no/such/folder/r.csv"],
-            &[
-                "no/such/folder/r.csv",
-                "cannot be written",
-                "make the folder first",
-            ],
+            &[good, "--out", "/dev/null/r.csv"],
+            &["/dev/null/r.csv", "cannot be written"],
         ),
         (&[good, "--out", "r.xlsx"], &["r.xlsx", "ending must be"]),
         (&[good, "--out", "r"], &["ending must be"]),
@@ -270,6 +266,20 @@ fn what_is_done_for_nothing_is_said() {
         assert_eq!(run.status, 0, "{}", run.stderr);
         assert!(run.stderr.contains(said), "{more:?}: {}", run.stderr);
     }
+    // The same an hour later, as a part of it: charts would show the hour.
+    let mut later = fs::read(&good).unwrap();
+    let mut at = 24;
+    while at < later.len() {
+        let word = |at: usize| u32::from_le_bytes(later[at..at + 4].try_into().unwrap());
+        let (second, length) = (word(at) + 3600, word(at + 8));
+        later[at..at + 4].copy_from_slice(&second.to_le_bytes());
+        at += 16 + length as usize;
+    }
+    fs::write(folder.path().join("later.pcap"), later).unwrap();
+    let args = ["--concat", &good, "later.pcap", "--out", "r.csv"];
+    let apart = run(folder.path(), &args);
+    let said = "for 3,599 of 3,600 s no flow sent anything, and charts over time show hardly more than that: without --concat";
+    assert!(apart.stderr.contains(said), "{}", apart.stderr);
     fs::write(folder.path().join("study.toml"), "[[runs]]\n").unwrap();
     let run = run(folder.path(), &["study.toml"]);
     let said = "is for `ccanalyze study MANIFEST --out FOLDER`";

@@ -11,6 +11,7 @@ mod cli_errors;
 mod corpus;
 mod damage;
 mod dependencies;
+mod directions;
 mod formats;
 mod hostile;
 mod manifests;

@@ -120,13 +120,28 @@ fn warned(scenario: &str, [before, after]: [&str; 2], more: &[&str]) -> Option<S
 
 /// The link's rate was set to 20, 4, 30 and 8 Mbit/s in turn; that of the others is constant.
 #[test]
-fn a_rate_that_changes_and_captures_given_in_the_wrong_order_are_said() {
+fn what_cannot_be_of_rate_limit_and_order_is_said() {
     let (right, wrong) = (
         ["ingress.pcap.zst", "egress.pcap.zst"],
         ["egress.pcap.zst", "ingress.pcap.zst"],
     );
     let (steps, even) = ("s7-rate-steps", "s3-two-bbr-bbr-0.5bdp");
+    let shallow = "s1-single-50m-cubic-shallow";
     for (scenario, order, more, said) in [
+        (shallow, right, &["--limit", "10p"][..], None),
+        (shallow, right, &["--limit", "15kB"], None),
+        (
+            shallow,
+            right,
+            &["--limit", "1000p"],
+            Some("far below the limit given, 1,000 packets"),
+        ),
+        (
+            shallow,
+            right,
+            &["--limit", "1.5MB"],
+            Some("far below the limit given, 1.50 MB"),
+        ),
         (even, right, &[][..], None),
         (even, wrong, &[], Some("nearly all goes the way back")),
         (even, right, &["-c", "10Mbit"], None),
@@ -285,4 +300,50 @@ fn the_command_writes_all_tables_of_a_path() {
     let (status, errors) = run(&["--before", capture, "--after", other.to_str().unwrap()]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("none of its packets"), "{errors}");
+}
+
+/// The colour of the line in front of a name in the legend of a chart.
+fn colour_of<'s>(svg: &'s str, name: &str) -> &'s str {
+    let at = svg.find(name).unwrap_or_else(|| panic!("no {name}"));
+    let stroke = svg[..at].rfind("stroke=\"#").unwrap();
+    &svg[stroke + 8..stroke + 15]
+}
+
+#[test]
+fn a_flow_has_one_colour_in_the_charts_of_captures_and_of_a_path() {
+    let Some(lab) = shared("lab") else { return };
+    // Cubic comes first, and BBR sends more.
+    let run = lab.join("s3-two-cubic-bbr-2bdp");
+    let point = |name: &str| run.join(format!("{name}.pcap.zst"));
+    let folder = tempfile::tempdir().unwrap();
+    let [before, after] = ["ingress", "egress"].map(point);
+    let run = |args: &[&std::ffi::OsStr]| {
+        let mut command = super::cli::command(folder.path());
+        assert!(
+            command
+                .args(args)
+                .arg("--svg")
+                .output()
+                .unwrap()
+                .status
+                .success()
+        );
+    };
+    run(&[before.as_os_str(), "--out".as_ref(), "one.csv".as_ref()]);
+    run(&[
+        "path".as_ref(),
+        "--before".as_ref(),
+        before.as_os_str(),
+        "--after".as_ref(),
+        after.as_os_str(),
+        "--out".as_ref(),
+        "both.csv".as_ref(),
+    ]);
+    let read = |path: &str| fs::read_to_string(folder.path().join(path)).unwrap();
+    let one = read("one.charts/01-ingress-goodput.svg");
+    let both = read("both.charts/hop-1-forward.svg");
+    let names = ["10.77.0.1", "10.77.0.2"];
+    let colours = names.map(|name| colour_of(&one, name).to_owned());
+    assert_ne!(colours[0], colours[1]);
+    assert_eq!(names.map(|name| colour_of(&both, name).to_owned()), colours);
 }

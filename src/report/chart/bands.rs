@@ -22,6 +22,8 @@ pub struct BandLines {
     pub title: String,
     /// What the bands are (`95 % confidence interval of the mean`), and what else is to be said.
     pub note: String,
+    /// What the intervals are, for the legend (`95 % confidence interval`).
+    pub interval: &'static str,
     /// What changes from left to right: its units.
     pub x: Quantity,
     /// What it is called.
@@ -72,7 +74,12 @@ impl BandLines {
             format!("intervals go on beyond the axis, to {end} at most")
         }));
         notes.push(n_of(|| self.estimates()));
-        let top = header(&mut canvas, &self.title, &joined(&notes), &legend(&lines));
+        let top = header(
+            &mut canvas,
+            &self.title,
+            &joined(&notes),
+            &legend(&lines, self.interval),
+        );
         let height = style.size.height();
         canvas.height = height.max((top + 0.55 * height).ceil());
         let panel = Panel::between(&canvas, top, canvas.height - 16.0, x, y);
@@ -126,7 +133,7 @@ fn stretches(points: &[(f64, Estimate)]) -> impl Iterator<Item = &[(f64, Estimat
 }
 
 /// The lines, and what their intervals are drawn as.
-fn legend(lines: &[(&str, LineStyle, Points)]) -> Vec<(Swatch, String)> {
+fn legend(lines: &[(&str, LineStyle, Points)], interval: &str) -> Vec<(Swatch, String)> {
     let mut legend: Vec<(Swatch, String)> = lines
         .iter()
         .map(|(name, style, _)| (Swatch::Line(*style), (*name).to_owned()))
@@ -139,7 +146,7 @@ fn legend(lines: &[(&str, LineStyle, Points)]) -> Vec<(Swatch, String)> {
             Swatch::Tick(Colour::INK, 3.0)
         }
     });
-    legend.extend(swatch.map(|swatch| (swatch, "interval".to_owned())));
+    legend.extend(swatch.map(|swatch| (swatch, interval.to_owned())));
     legend
 }
 
@@ -190,6 +197,7 @@ mod tests {
         let lines = BandLines {
             title: String::new(),
             note: String::new(),
+            interval: "95 % confidence interval",
             x: Quantity::PLAIN,
             x_name: "Loss".to_owned(),
             y: Quantity::GOODPUT,
@@ -198,10 +206,9 @@ mod tests {
         let canvas = lines.draw(Style::default()).unwrap();
         let shapes = canvas.shapes.iter();
         let areas = shapes.filter(|shape| matches!(shape, Shape::Area { .. }));
-        let told = canvas
-            .shapes
-            .iter()
-            .any(|shape| matches!(shape, Shape::Text { text, .. } if text == "interval"));
+        let told = canvas.shapes.iter().any(
+            |shape| matches!(shape, Shape::Text { text, .. } if text == "95 % confidence interval"),
+        );
         (areas.count(), told)
     }
 
@@ -229,6 +236,7 @@ mod tests {
             let lines = BandLines {
                 title: String::new(),
                 note: String::new(),
+                interval: "95 % confidence interval",
                 x: Quantity::PLAIN,
                 x_name: "Loss".to_owned(),
                 y: Quantity::GOODPUT,

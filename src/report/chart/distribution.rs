@@ -4,7 +4,7 @@
 use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::frame::{
-    AXIS_TITLE, MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
+    AXIS_TITLE, MARGIN, Panel, ROOM_MIN, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
 };
 use super::label::{joined, wrap};
 use super::looks::Looks;
@@ -244,7 +244,8 @@ impl Distributions {
 
     fn draw_both(&self, canvas: &mut Canvas, top: f64, x: &Axis) {
         let height = canvas.style.size.height();
-        let room = 0.26 * height;
+        // A slide has a height, and room for panels beside each other.
+        let is_wide = canvas.style.size == Size::Slide;
         let shares: Vec<Vec<f64>> = self.panels[0]
             .1
             .iter()
@@ -253,25 +254,29 @@ impl Distributions {
         let peak = shares.iter().flatten().copied().fold(0.0, f64::max);
         let count = Quantity::SHARE.called("Share of values in a column");
         let y = Axis::linear(count, 0.0, peak.max(1e-4), 4);
-        let above = Panel::between(
-            canvas,
-            top,
-            top + Y_TITLE_HEIGHT + room + X_AXIS_HEIGHT,
-            x.clone(),
-            y,
-        );
-        let next = above.bottom + 30.0;
-        let below = Panel::between(
-            canvas,
-            next,
-            next + Y_TITLE_HEIGHT + room * 1.3 + X_AXIS_HEIGHT,
-            x.clone(),
-            ecdf_axis(),
-        );
+        let room = if is_wide {
+            (height - 16.0 - top - Y_TITLE_HEIGHT - X_AXIS_HEIGHT).max(ROOM_MIN)
+        } else {
+            0.26 * height
+        };
+        let between = |top: f64, room: f64, y: Axis| {
+            let end = top + Y_TITLE_HEIGHT + room + X_AXIS_HEIGHT;
+            Panel::between(canvas, top, end, x.clone(), y)
+        };
+        let above = between(top, room, y);
+        let [above, below] = if is_wide {
+            above.beside(between(top, room, ecdf_axis()), canvas)
+        } else {
+            let below = between(above.bottom + 30.0, room * 1.3, ecdf_axis());
+            let left = above.left.max(below.left);
+            [above, below].map(|panel| Panel { left, ..panel })
+        };
         canvas.height = (below.bottom + X_AXIS_HEIGHT + 16.0).ceil();
-        let left = above.left.max(below.left);
-        let (above, below) = (Panel { left, ..above }, Panel { left, ..below });
-        above.draw_back_above(canvas);
+        if is_wide {
+            above.draw_back(canvas);
+        } else {
+            above.draw_back_above(canvas);
+        }
         for (of, shares) in self.panels[0].1.iter().zip(&shares).rev() {
             let outline = steps(&above, shares);
             canvas.line(&outline, Stroke::solid(of.style.colour, 2.5));

@@ -13,7 +13,7 @@ use super::canvas::{Point, Type};
 /// with what comes closest.
 pub(super) const FAMILY: &str = "Inter, Helvetica Neue, Arial, Liberation Sans, sans-serif";
 
-/// The files: OpenType, with the letters of European languages.
+/// The files: OpenType, with the Latin, Greek and Cyrillic letters of European languages.
 pub(in crate::report) const REGULAR: &[u8] =
     include_bytes!("../../../assets/fonts/Inter-Regular.subset.otf");
 pub(in crate::report) const BOLD: &[u8] =
@@ -47,7 +47,7 @@ pub(super) fn text_width(text: &str, font: Type) -> f64 {
     };
     let scaled = face.as_scaled(px);
     let advance = |letter| scaled.h_advance(glyph_of(face, letter));
-    f64::from(text.chars().map(advance).sum::<f32>())
+    f64::from(letters(text).map(advance).sum::<f32>())
 }
 
 /// Calls `pixel` with place and coverage (in parts of 256) of each pixel that a text covers which
@@ -67,7 +67,7 @@ pub(super) fn cover(
     // Letters that stand on the rim of a pixel are sharp; across, a word would look uneven.
     let baseline = start.1.round() as i32;
     let mut x = start.0 as f32;
-    for letter in text.chars() {
+    for letter in letters(text) {
         let mut glyph = glyph_of(face, letter).with_scale(px);
         let place = (x * PLACES).round() / PLACES;
         x += scaled.h_advance(glyph.id);
@@ -91,9 +91,20 @@ pub(super) fn cover(
     }
 }
 
-/// Whether the font has a letter.
+/// The letters that are drawn: accents that follow their letter, as in names of files on macOS, are left out.
+fn letters(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().filter(|&letter| !is_accent(letter))
+}
+
+/// A combining mark (Unicode block 0300).
+fn is_accent(letter: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&letter)
+}
+
+/// Whether the font has a letter, or leaves out no more than an accent.
 pub(super) fn has(letter: char, font: Type) -> bool {
-    face(font).is_none_or(|face| face.glyph_id(blank(letter)) != GlyphId::default())
+    is_accent(letter)
+        || face(font).is_none_or(|face| face.glyph_id(blank(letter)) != GlyphId::default())
 }
 
 /// How a letter is drawn: a question mark where the font lacks it, whose own sign for that is empty.
@@ -128,13 +139,17 @@ mod tests {
             });
             found
         };
-        for letter in ["日", "К", "\u{fffd}"] {
+        for letter in ["日", "ש", "\u{fffd}"] {
             assert_eq!(pixels(letter), pixels("?"), "{letter}");
             assert!((text_width(letter, LABEL) - text_width("?", LABEL)).abs() < 1e-9);
         }
         assert!(pixels(" \u{a0}").is_empty());
+        assert_eq!(pixels("o\u{30b}"), pixels("o"));
         for font in [LABEL, TITLE] {
             assert!(has('é', font) && has('µ', font) && has('\u{a0}', font) && !has('日', font));
+            for letter in "őŁžșțİğ ΩάЖж".chars() {
+                assert!(has(letter, font), "{letter}");
+            }
         }
     }
 }

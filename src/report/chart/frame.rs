@@ -148,6 +148,12 @@ pub(super) struct Panel {
 /// Below a panel: ticks and title of the horizontal axis, in pixels.
 pub(super) const X_AXIS_HEIGHT: f64 = 78.0;
 
+/// The height of a panel at least, however long a legend is, in pixels.
+pub(super) const ROOM_MIN: f64 = 100.0;
+
+/// Between panels beside each other, in pixels.
+pub(super) const COLUMN_GAP: f64 = 40.0;
+
 /// Above a panel: title of the vertical axis, in pixels.
 pub(super) const Y_TITLE_HEIGHT: f64 = 44.0;
 
@@ -170,6 +176,19 @@ impl Panel {
             x,
             y,
         }
+    }
+
+    /// This panel and another one beside it, in two halves of the chart's width: for slides, which are wide.
+    pub(super) fn beside(self, other: Self, canvas: &Canvas) -> [Self; 2] {
+        let labels = self.left.max(other.left) - MARGIN;
+        let pitch = f64::midpoint(canvas.width - 2.0 * MARGIN, COLUMN_GAP);
+        let place = |rim: f64, panel: Self| Self {
+            rim,
+            left: rim + labels,
+            right: rim + pitch - COLUMN_GAP - 10.0,
+            ..panel
+        };
+        [place(MARGIN, self), place(MARGIN + pitch, other)]
     }
 
     /// Where a pair of values lies.

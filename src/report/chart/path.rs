@@ -1,14 +1,15 @@
 //! What happened between two points, over time: what waited, delay by flow, drops by flow.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::path::{Heading, Hop, PathAnalysis, PathFlow, QueueLimit, Way};
+use crate::path::{Amount, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way};
 
 use super::axis::{Quantity, grouped};
 use super::canvas::{Canvas, ChartError};
 use super::label::{capture_names, names_of_few};
-use super::palette::{LINES, LINES_MAX};
+use super::palette::{LINES, LINES_MAX, LineStyle};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 use super::style::Style;
 use super::{Drawn, save};
@@ -57,11 +58,7 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
         first: way.bins.first()?.index,
         last: way.bins.last()?.index,
     };
-    let mut flows: Vec<&PathFlow> = hop.flows_in_order();
-    flows.retain(|flow| flow.heading == way.heading);
-    flows.sort_by_key(|flow| (Reverse(flow.ip_bytes), flow.first_ns, flow.key));
-    let all = flows.len();
-    flows.truncate(LINES_MAX);
+    let (flows, all) = drawn_flows(hop, way.heading);
     let left_out = if all > flows.len() {
         format!(
             "{} smaller flows are not drawn",
@@ -76,7 +73,7 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
             &flows,
             delay_samples,
             "Delay",
-            PlotScale::Delays(Quantity::DELAY),
+            PlotScale::Linear(Quantity::DELAY),
             true,
         ),
         by_flow(
@@ -101,8 +98,71 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
     Some(stacked("Queue", &notes, &parts, caption, &bins))
 }
 
-/// Packets waiting: mean of each bin, and least to most.
+/// The largest flows of a way, each in the look that its connection has in the charts of the captures, and how many
+/// flows there are: looks go by the order of first packets there, among the largest of both ways.
+fn drawn_flows(hop: &Hop, heading: Heading) -> (Vec<(&PathFlow, LineStyle)>, usize) {
+    let mut flows: Vec<&PathFlow> = hop.flows_in_order();
+    flows.sort_by_key(|flow| (flow.first_ns, flow.key));
+    // As there, the side that sent more of a connection is the flow, and the other one its ACKs.
+    let ends = |flow: &PathFlow| {
+        let (one, other) = (flow.key.src, flow.key.dst);
+        (one.min(other), one.max(other), flow.key.protocol)
+    };
+    let mut bytes: BTreeMap<_, u64> = BTreeMap::new();
+    for flow in &flows {
+        let most = bytes.entry(ends(flow)).or_default();
+        *most = flow.ip_bytes.max(*most);
+    }
+    let largest = bytes.values().copied().max().unwrap_or(0);
+    let mut own: Vec<&PathFlow> = flows.clone();
+    own.retain(|flow| flow.heading == heading);
+    let all = own.len();
+    own.retain(|flow| bytes[&ends(flow)].saturating_mul(100) >= largest);
+    own.sort_by_key(|flow| (Reverse(bytes[&ends(flow)]), flow.first_ns, flow.key));
+    own.truncate(LINES_MAX);
+    let mut connections: Vec<_> = Vec::new();
+    for flow in &flows {
+        if !connections.contains(&ends(flow)) && own.iter().any(|of| ends(of) == ends(flow)) {
+            connections.push(ends(flow));
+        }
+    }
+    let styled = connections.iter().zip(LINES).filter_map(|(wanted, style)| {
+        let found = own.iter().find(|flow| ends(flow) == *wanted)?;
+        Some((*found, style))
+    });
+    (styled.collect(), all)
+}
+
+/// What waits is counted in: as its limit is.
+struct Unit {
+    name: &'static str,
+    quantity: Quantity,
+    of: fn(&Amount) -> u64,
+    integral: fn(&QueueBin) -> u128,
+}
+
+impl Unit {
+    fn of(limit: Option<QueueLimit>) -> Self {
+        match limit {
+            Some(QueueLimit::Bytes(_)) => Self {
+                name: "bytes waiting",
+                quantity: Quantity::IN_FLIGHT.called("Bytes waiting"),
+                of: |amount| amount.bytes,
+                integral: |bin| bin.bytes_ns,
+            },
+            _ => Self {
+                name: "packets waiting",
+                quantity: Quantity::RETRANSMISSIONS.called("Packets waiting"),
+                of: |amount| amount.packets,
+                integral: |bin| bin.packets_ns,
+            },
+        }
+    }
+}
+
+/// Packets waiting, or bytes where the queue is limited by these: mean of each bin, and least to most.
 fn queue(way: &Way, bin_ns: i64) -> Option<Plot> {
+    let unit = Unit::of(way.limit);
     let mut samples: Vec<Sample> = Vec::new();
     for bin in &way.bins {
         // Bins in which nothing happened: nothing waited.
@@ -115,33 +175,36 @@ fn queue(way: &Way, bin_ns: i64) -> Option<Plot> {
         samples.extend(idle);
         samples.push(Sample {
             bin: bin.index,
-            value: bin.packets_ns as f64 / bin_ns as f64,
-            range: Some((bin.min.packets as f64, bin.max.packets as f64)),
+            value: (unit.integral)(bin) as f64 / bin_ns as f64,
+            range: Some(((unit.of)(&bin.min) as f64, (unit.of)(&bin.max) as f64)),
         });
     }
     let lines = vec![Line {
-        name: "packets waiting".to_owned(),
+        name: unit.name.to_owned(),
         style: LINES[6],
         samples,
     }];
     let extent = Plot::extent_of(&lines)?;
-    let reference = match way.limit {
-        Some(QueueLimit::Packets(packets)) => {
-            let basis = if way.limit_is_estimated {
-                "as the drops show"
-            } else {
-                "given"
-            };
-            let name = format!("limit, {} packets ({basis})", grouped(packets));
-            Some((packets as f64, name))
-        }
-        _ => None,
+    let basis = if way.limit_is_estimated {
+        "as the drops show"
+    } else {
+        "given"
     };
+    let reference = way.limit.map(|limit| match limit {
+        QueueLimit::Packets(packets) => {
+            let name = format!("limit, {} packets ({basis})", grouped(packets));
+            (packets as f64, name)
+        }
+        QueueLimit::Bytes(bytes) => {
+            let size = unit.quantity.format(bytes as f64);
+            (bytes as f64, format!("limit, {size} ({basis})"))
+        }
+    });
     Some(Plot {
         what: "Queue",
         lines,
         extent,
-        scale: PlotScale::Linear(Quantity::RETRANSMISSIONS.called("Packets waiting")),
+        scale: PlotScale::Linear(unit.quantity),
         reference,
         bands: true,
         notes: Vec::new(),
@@ -149,7 +212,7 @@ fn queue(way: &Way, bin_ns: i64) -> Option<Plot> {
 }
 
 fn by_flow(
-    flows: &[&PathFlow],
+    flows: &[(&PathFlow, LineStyle)],
     samples: fn(&PathFlow) -> Vec<Sample>,
     what: &'static str,
     scale: PlotScale,
@@ -157,13 +220,12 @@ fn by_flow(
 ) -> Option<Plot> {
     let ends: Vec<_> = flows
         .iter()
-        .map(|flow| (flow.key.src, flow.key.dst))
+        .map(|(flow, _)| (flow.key.src, flow.key.dst))
         .collect();
     let lines: Vec<Line> = flows
         .iter()
         .zip(names_of_few(&ends))
-        .zip(LINES)
-        .map(|((flow, name), style)| Line {
+        .map(|(&(flow, style), name)| Line {
             name: name.to_string(),
             style,
             samples: samples(flow),
@@ -217,7 +279,7 @@ const IDLE_MAX: usize = 100_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::{Amount, Link, QueueBin};
+    use crate::path::Link;
 
     fn way(bins: Vec<QueueBin>) -> Way {
         Way {
@@ -228,10 +290,37 @@ mod tests {
             bins,
             limit: Some(QueueLimit::Packets(10)),
             limit_is_estimated: true,
+            limit_shown: None,
             drops: Vec::new(),
             episodes: Vec::new(),
             drops_at_head: false,
         }
+    }
+
+    #[test]
+    fn a_limit_of_bytes_is_drawn_beside_the_bytes_that_waited() {
+        let bin = QueueBin {
+            bytes_ns: 60_000 * 100_000_000,
+            max: Amount {
+                packets: 50,
+                bytes: 75_000,
+            },
+            ..QueueBin::default()
+        };
+        let mut way = way(vec![bin]);
+        way.limit = Some(QueueLimit::Bytes(125_000));
+        way.limit_is_estimated = false;
+        let plot = queue(&way, 100_000_000).unwrap();
+        let sample = plot.lines[0].samples[0];
+        assert_eq!(
+            (sample.value, sample.range),
+            (60_000.0, Some((0.0, 75_000.0)))
+        );
+        assert_eq!(plot.lines[0].name, "bytes waiting");
+        assert_eq!(
+            plot.reference,
+            Some((125_000.0, "limit, 125 kB (given)".to_owned()))
+        );
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use super::axis::{Axis, Quantity, nice_step};
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::choice::Scene;
-use super::frame::{MARGIN, Panel, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
+use super::frame::{
+    COLUMN_GAP, MARGIN, Panel, ROOM_MIN, SUBTITLE, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
+};
 use super::label::joined;
 use super::palette::{Colour, LineStyle};
 use super::style::{Size, Style};
@@ -299,9 +301,8 @@ pub(super) enum Part {
     Nothing(String, &'static str),
 }
 
-/// Between panels below and beside each other, in pixels.
+/// Between panels below each other, in pixels.
 const ROW_GAP: f64 = 30.0;
-const COLUMN_GAP: f64 = 40.0;
 
 impl Part {
     fn axis(&self) -> Axis {
@@ -358,8 +359,8 @@ pub(super) fn stacked(
     let mut canvas = Canvas::new(caption.style, height);
     let title = format!("{what} – {}", caption.title);
     let top = header(&mut canvas, &title, &joined(notes), &legend_of(parts));
-    // A slide is as wide as it is high twice over: four panels in two columns.
-    let is_wide = caption.style.size == Size::Slide && parts.len() > 2;
+    // A slide is as wide as it is high twice over, and no higher: panels in two columns.
+    let is_wide = caption.style.size == Size::Slide && parts.len() > 1;
     let columns = if is_wide { 2 } else { 1 };
     let rows = parts.len().div_ceil(columns);
     let between = (rows - 1) as f64 * ROW_GAP;
@@ -369,7 +370,7 @@ pub(super) fn stacked(
     } else {
         (0.9 / rows as f64).clamp(0.24, 0.4) * height
     };
-    let room = room.max(120.0);
+    let room = room.max(ROOM_MIN);
     let x = bins.axis(caption.style);
     let axes: Vec<Axis> = parts.iter().map(Part::axis).collect();
     let labels = axes

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analyze::{PairBin, Pairs};
+use crate::analyze::{Flow, PairBin, Pairs, goes_the_main_way};
 use crate::metric;
 
 use super::ChartOptions;
@@ -74,7 +74,10 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
         .iter()
         .map(|layer| (Swatch::Bar(layer.colour), layer.name.clone()))
         .collect();
-    let (what, note) = whole_in_words(options);
+    let (what, mut note) = whole_in_words(options);
+    if let Some(others) = other_way(scene) {
+        note = format!("{note} · {others}");
+    }
     let height = scene.style.size.height();
     let mut canvas = Canvas::new(scene.style, height);
     let top = header(
@@ -111,11 +114,11 @@ fn whole_in_words(options: &ChartOptions) -> (&'static str, String) {
     }
 }
 
-/// The larger direction of each connection: of the largest a layer each, then the others together.
+/// The flows that go the main way: of the largest a layer each, then the others together.
 fn layers(scene: &Scene<'_>, joined: i64) -> Vec<Layer> {
     let (shown, rest) = scene.largest(LINES_MAX);
-    let larger = larger_directions(scene);
-    let takes_part = |flow: &&NamedFlow<'_>| larger.contains(&flow.place);
+    let main_way = main_way(scene);
+    let takes_part = |flow: &&NamedFlow<'_>| main_way.contains(&flow.place);
     let mut layers: Vec<Layer> = shown
         .into_iter()
         .filter(takes_part)
@@ -195,11 +198,12 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
             notes: Vec::new(),
         }));
     }
-    let notes = [format!(
+    let mut notes = vec![format!(
         "payload in {}, n = {}; only bins within each flow’s first and last data",
         bins.words(),
         count(rivals.len(), "flow")
     )];
+    notes.extend(other_way(scene));
     Some(stacked(
         "Fairness over time",
         &notes,
@@ -211,21 +215,29 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
 
 /// Flows that compete, without those under one hundredth of the largest.
 fn rivals<'a, 's>(scene: &'s Scene<'a>) -> Vec<&'s NamedFlow<'a>> {
-    let larger = larger_directions(scene);
+    let main_way = main_way(scene);
     let flows = scene.flows.iter();
-    flows.filter(|flow| larger.contains(&flow.place)).collect()
+    flows
+        .filter(|flow| main_way.contains(&flow.place))
+        .collect()
 }
 
-/// Places of the larger direction of each connection: the other one, with its ACKs and requests,
-/// runs the other way and takes nothing from them.
-fn larger_directions(scene: &Scene<'_>) -> BTreeSet<usize> {
-    let mut seen = BTreeSet::new();
-    // The largest come first.
-    let flows = scene.flows.iter().chain(&scene.small);
-    flows
-        .filter(|flow| seen.insert(flow.flow.connection_id))
-        .map(|flow| flow.place)
+/// Places of the flows that share the link with the largest: those that go the other way, as requests do and uploads
+/// beside downloads, take nothing from them.
+fn main_way(scene: &Scene<'_>) -> BTreeSet<usize> {
+    let flows: Vec<&NamedFlow<'_>> = scene.flows.iter().chain(&scene.small).collect();
+    let plain: Vec<Flow<'_>> = flows.iter().map(|flow| flow.flow).collect();
+    let goes = flows.into_iter().zip(goes_the_main_way(&plain));
+    goes.filter_map(|(flow, goes)| goes.then_some(flow.place))
         .collect()
+}
+
+/// What to say of flows of some size that go the other way, where there are any.
+fn other_way(scene: &Scene<'_>) -> Option<String> {
+    let main_way = main_way(scene);
+    let flows = scene.flows.iter();
+    let others = flows.filter(|flow| !main_way.contains(&flow.place)).count();
+    (others > 0).then(|| format!("{} the other way not shown", count(others, "flow")))
 }
 
 /// Joined bins between a flow's first and last with data, without these two, by number.

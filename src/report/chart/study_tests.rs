@@ -420,6 +420,7 @@ fn nothing_measured_is_nothing_drawn() {
     let lines = BandLines {
         title: String::new(),
         note: String::new(),
+        interval: "95 % confidence interval",
         x: Quantity::LOSS,
         x_name: "Loss".to_owned(),
         y: Quantity::GOODPUT,

@@ -176,9 +176,10 @@ fn each_column_of_panels_has_a_time_axis_at_its_end() {
         first: 0,
         last: 50,
     };
-    // A slide has two columns where there are more than two panels, paper has one.
+    // A slide has two columns, paper has one.
     for (size, panels, axes) in [
-        (Size::Slide, 2, 1),
+        (Size::Slide, 1, 1),
+        (Size::Slide, 2, 2),
         (Size::Slide, 3, 2),
         (Size::Slide, 4, 2),
         (Size::TwoColumns, 3, 1),
@@ -474,6 +475,40 @@ fn no_text_is_cut_or_covered_whatever_is_drawn() {
             drawn.iter().for_each(assert_legible);
             let pairs = if flows > 1 { 2 } else { 0 };
             assert_eq!(drawn.len(), 13 + pairs, "{}", count(flows.into(), "flow"));
+        }
+    }
+}
+
+#[test]
+fn charts_of_a_run_are_no_higher_than_the_slide_that_they_are_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for flows in [1_u8, 2, 6] {
+        let packets = (1..=flows)
+            .map(|host| download(host, u32::from(host) * 3, 60, |n| n % 9 == 4))
+            .collect::<Vec<_>>();
+        let analysis = analyze(folder.path(), packets.concat());
+        let options = ChartOptions {
+            capacity_bps: Some(10e6),
+            style: Style {
+                size: Size::Slide,
+                theme: Theme::Light,
+            },
+            ..ChartOptions::default()
+        };
+        let scenes = Scene::of(&analysis, &options);
+        let mut drawn = all(&scenes, &options);
+        if flows == 6 {
+            // Fifteen pairs take a row each.
+            drawn.pop();
+        }
+        for canvas in drawn {
+            assert_legible(&canvas);
+            let title = texts(&canvas).remove(0);
+            assert!(
+                canvas.height <= Size::Slide.height(),
+                "{title}: {}",
+                canvas.height
+            );
         }
     }
 }

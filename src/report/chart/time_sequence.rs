@@ -7,7 +7,7 @@ use crate::time::CaptureTime;
 use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
-use super::frame::{Panel, Swatch, header};
+use super::frame::{Panel, ROOM_MIN, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
 use super::palette::{Colour, Marker};
 use super::style::Size;
 
@@ -71,15 +71,18 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     );
     let x = trace.time_axis(scene.style.size);
     // A long legend takes nothing from the panels.
-    let height = height.max((top + 0.9 * scene.style.size.height()).ceil());
-    canvas.height = height;
     let has_acks = trace.points.iter().any(|point| point.ack.is_some());
-    if !has_acks {
-        // Nothing to be ahead of.
-        canvas.height = scene.style.size.height();
-    }
+    // A slide has a height, and room for panels beside each other.
+    let is_wide = scene.style.size == Size::Slide;
+    canvas.height = if has_acks && !is_wide {
+        height.max((top + 0.9 * scene.style.size.height()).ceil())
+    } else {
+        // Nothing to be ahead of, or that beside it.
+        let least = top + Y_TITLE_HEIGHT + ROOM_MIN + X_AXIS_HEIGHT + 16.0;
+        scene.style.size.height().max(least)
+    };
     let height = canvas.height;
-    let half = if has_acks {
+    let half = if has_acks && !is_wide {
         top + (height - top) * 0.52
     } else {
         height - 16.0
@@ -98,12 +101,15 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     }
     let (low, high) = trace.ahead_range(sequence);
     let y = Axis::linear(Quantity::AHEAD, low, high, ticks_max);
-    let ahead = Panel::between(&canvas, half + 10.0, height - 16.0, x, y);
-    let left = whole.left.max(ahead.left);
-    for (panel, relative) in [
-        (Panel { left, ..whole }, false),
-        (Panel { left, ..ahead }, true),
-    ] {
+    let panels = if is_wide {
+        let ahead = Panel::between(&canvas, top, half, x, y);
+        whole.beside(ahead, &canvas)
+    } else {
+        let ahead = Panel::between(&canvas, half + 10.0, height - 16.0, x, y);
+        let left = whole.left.max(ahead.left);
+        [whole, ahead].map(|panel| Panel { left, ..panel })
+    };
+    for (panel, relative) in panels.into_iter().zip([false, true]) {
         panel.draw_back(&mut canvas);
         trace.draw(&mut canvas, &panel, sequence, relative);
     }

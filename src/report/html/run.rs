@@ -1,6 +1,6 @@
 //! The page of a run: its captures and flows.
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Delivered, Flow};
 
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::terminal::{
@@ -105,7 +105,10 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
     let row = |(index, capture): (usize, &CaptureAnalysis)| {
         let goodput = capture.goodput_bps();
         let capacity = config.capacity.map(|capacity| capacity.bps);
-        let utilisation = goodput.zip(capacity).map(|(bps, all)| bps / all);
+        let utilisation = capacity.and_then(|all| {
+            let delivered = Delivered::of(capture.main_way())?;
+            Some(delivered.goodput_bps()? / all)
+        });
         vec![
             Cell::count(index as u64 + 1),
             Cell::text(&capture.name),

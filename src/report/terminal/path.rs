@@ -110,27 +110,41 @@ fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
     let mut said = Vec::new();
     let forward = hop.ways.iter().find(|way| way.heading == Heading::Forward);
     let Some(way) = forward else { return said };
-    let held = way.max();
-    let limit = config
-        .limit
-        .filter(|limit| limit.is_contradicted_by(held))
-        .map(|limit| match limit {
-            QueueLimit::Packets(packets) => {
-                (counted(held.packets, "packet"), counted(packets, "packet"))
-            }
-            QueueLimit::Bytes(bytes) => (volume(held.bytes), volume(bytes)),
-        });
-    if let Some((held, limit)) = limit {
-        said.push(format!(
-            "{held} waited, more than the limit given, {limit}: what is told by the limit, such as why packets were dropped, is wrong"
-        ));
-    }
+    said.extend(
+        config
+            .limit
+            .and_then(|limit| contradicted_limit(way, limit)),
+    );
     said.extend(
         config
             .capacity_bps
             .and_then(|bps| contradicted_capacity(hop, way, bps)),
     );
     said
+}
+
+fn contradicted_limit(way: &Way, given: QueueLimit) -> Option<String> {
+    let held = way.max();
+    let (waited, limit) = match given {
+        QueueLimit::Packets(packets) => {
+            (counted(held.packets, "packet"), counted(packets, "packet"))
+        }
+        QueueLimit::Bytes(bytes) => (volume(held.bytes), volume(bytes)),
+    };
+    if given.is_contradicted_by(held) {
+        return Some(format!(
+            "{waited} waited, more than the limit given, {limit}: what is told by the limit, such as why packets were dropped, is wrong"
+        ));
+    }
+    let shown = match way.limit_shown? {
+        QueueLimit::Packets(packets) => counted(packets, "packet"),
+        QueueLimit::Bytes(bytes) => volume(bytes),
+    };
+    given.is_out_of_reach_of(held).then(|| {
+        format!(
+            "no more than {waited} waited, and most drops found the queue full at {shown}, far below the limit given, {limit}: what is told by the limit, such as how full the queue was and why packets were dropped, is wrong"
+        )
+    })
 }
 
 fn contradicted_capacity(hop: &Hop, way: &Way, given_bps: f64) -> Option<String> {

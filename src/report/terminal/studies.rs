@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::decode::Endpoint;
-use crate::study::{FlowRule, Metric, PathCapacity, StudyFlow, StudyPlan, StudyResults, StudyRun};
+use crate::study::{
+    Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, SampleKind, StudyFlow,
+    StudyPlan, StudyResults, StudyRun,
+};
 
 use super::warnings::overfull;
 use super::{counted, end};
@@ -28,9 +31,14 @@ pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
 
 /// Goodput, and what the capacity let through in its time.
 fn rates(run: &StudyRun) -> Option<(f64, f64)> {
-    let goodput_bps = run.values.get(Metric::GoodputBps)?;
+    let mut goodput_bps = run.values.get(Metric::GoodputBps)?;
     let capacity_bps = match run.conditions.capacity.as_ref()? {
-        PathCapacity::Constant(bps) => *bps,
+        PathCapacity::Constant(bps) => {
+            // Of one direction of the link.
+            let used = run.values.get(Metric::Utilisation);
+            goodput_bps = used.map_or(goodput_bps, |used| used * bps);
+            *bps
+        }
         PathCapacity::Trace(_) => goodput_bps / run.values.get(Metric::Utilisation)?,
     };
     // An ACK in a window may be of what came before it.
@@ -121,6 +129,38 @@ fn flows_of_captures(results: &StudyResults) -> Vec<Found<'_>> {
             })
         })
         .collect()
+}
+
+/// Runs that a report takes together though different flows share the link in them, which groups and tests keep apart;
+/// one of them for each report.
+#[must_use]
+pub fn taken_together(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+    let reports = plan.reports.iter().filter_map(|report| match report {
+        ReportPlan::Mobility { .. } => Some(("mobility", SampleKind::Flow)),
+        ReportPlan::Series(_) => Some(("series", SampleKind::Run)),
+        _ => None,
+    });
+    let said = |(name, kind): (&str, SampleKind)| {
+        let groups = results.groups.windows(2);
+        let alike = |two: &&[Group]| {
+            let is_of_kind = (two[0].kind, two[1].kind) == (kind, kind);
+            is_of_kind && two[0].key == two[1].key && two[0].composition != two[1].composition
+        };
+        let two = groups.into_iter().find(alike)?;
+        let labels = results.group_by.iter().zip(&two[0].key);
+        let labels = labels.filter_map(|(&place, value)| {
+            let name = &results.labels[place].name;
+            Some(format!("{name} = {}", value.as_ref()?.text()))
+        });
+        let flows = |of: &Group| of.composition.as_ref().map(Composition::words);
+        Some(format!(
+            "report '{name}' takes runs of {} and of {} together, which have the same labels ({}): one more in group_by that tells them apart keeps them apart, such as labels = {{ set = \"alone\" }} in [[runs]]",
+            flows(&two[0])?,
+            flows(&two[1])?,
+            labels.collect::<Vec<_>>().join(", ")
+        ))
+    };
+    reports.filter_map(said).collect()
 }
 
 /// Flows that rules were to give a label and that have none: how many, of which the first is which.

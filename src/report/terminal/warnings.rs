@@ -1,7 +1,8 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
-use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
+use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Delivered, Flow, GivenUp, Pair};
 use crate::capture::{FileFacts, TimeResolution};
+use crate::observe::Span;
 
 use super::{counted, grouped, millis, rate, volume};
 
@@ -88,10 +89,12 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(dates(capture));
     said.extend(coarse(capture));
     said.extend(short(capture, config));
+    said.extend(apart(capture, config));
     said.extend(window_behind(capture));
-    let goodput_bps = capture.goodput_bps();
-    let capacity_bps = config.capacity.map(|capacity| capacity.bps);
-    said.extend(goodput_bps.zip(capacity_bps).and_then(overfull));
+    said.extend(config.capacity.and_then(|capacity| {
+        let delivered = Delivered::of(capture.main_way())?;
+        overfull((delivered.goodput_bps()?, capacity.bps))
+    }));
     said
 }
 
@@ -223,6 +226,37 @@ fn short(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
     Some(format!(
         "lasts {} ms, less than two bins: charts over time show more with --bin {bin}",
         millis(span_ns as f64)
+    ))
+}
+
+/// Whether nearly all of a capture's time lies between flows, as where its parts are of different days: charts over time
+/// show it all.
+fn apart(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
+    const PAUSE_MIN_NS: i64 = 60_000_000_000;
+    let mut spans: Vec<Span> = capture
+        .flows()
+        .filter_map(|flow| flow.data_span())
+        .collect();
+    spans.sort_by_key(|span| span.first);
+    let (mut end, mut pause_ns) = (spans.first()?.last, 0);
+    for span in &spans {
+        pause_ns = pause_ns.max(span.first.since(end));
+        end = end.max(span.last);
+    }
+    let all_ns = end.since(spans[0].first);
+    let is_apart = pause_ns >= PAUSE_MIN_NS && pause_ns / 9 >= all_ns - pause_ns;
+    if !config.time_sequence || !is_apart {
+        return None;
+    }
+    let remedy = if capture.files.len() > 1 {
+        "without --concat each file is a capture with charts of its own"
+    } else {
+        "cut it in two, such as with editcap -A and -B"
+    };
+    Some(format!(
+        "for {} of {} s no flow sent anything, and charts over time show hardly more than that: {remedy}",
+        grouped(pause_ns.unsigned_abs() / 1_000_000_000),
+        grouped(all_ns.unsigned_abs() / 1_000_000_000)
     ))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use super::kinds::told_apart;
 use crate::study::files::{CAPTURE_ENDINGS, COMPRESSION_ENDINGS, TABLE_ENDINGS};
 use crate::study::template::{Template, is_name};
 use crate::study::units::{Dimension, parse};
@@ -63,6 +64,20 @@ pub(super) struct Guess {
 }
 
 impl Guess {
+    /// The unit that numbers without one usually have under such a name.
+    pub(super) fn usual_unit(&self) -> Option<&'static str> {
+        let unit = match self.name.as_str() {
+            "loss" | "plr" => "%",
+            "delay" | "owd" | "latency" | "rtt" => "ms",
+            _ => return None,
+        };
+        let are_numbers = self.values.iter().all(|value| {
+            let number = value.parse::<f64>();
+            number.is_ok_and(|number| number.is_finite() && number >= 0.0)
+        });
+        (are_numbers && !self.values.is_empty()).then_some(unit)
+    }
+
     /// The same label with the values of another place.
     pub(super) fn take_in(&mut self, other: &Self) {
         self.values.extend(other.values.iter().cloned());
@@ -158,7 +173,10 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
         classes.entry(class_of(name)).or_default().push(name);
     }
     let mut shapes: Vec<Shape> = Vec::new();
-    for members in classes.into_values() {
+    for members in classes
+        .into_values()
+        .flat_map(|members| forms(members, names))
+    {
         if members.len() < 2
             || members
                 .iter()
@@ -183,6 +201,24 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
         }
     }
     shapes
+}
+
+/// The names of a class by what their parts mean, where a template for each takes none of another's.
+fn forms<'n>(members: Vec<&'n String>, names: &[String]) -> Vec<Vec<&'n String>> {
+    let forms = told_apart(&members);
+    let is_sound = |form: &Vec<&String>| {
+        templates_of(form).is_some_and(|templates| {
+            let taken = names
+                .iter()
+                .filter(|name| take_apart(&templates, name).is_some());
+            taken.count() == form.len()
+        })
+    };
+    if forms.len() > 1 && forms.iter().all(is_sound) {
+        forms
+    } else {
+        vec![members]
+    }
 }
 
 /// A template for each ending of these names; none where one would be too long.
@@ -217,7 +253,7 @@ const MADE: &str = "0000-00-00T000000.000000";
 const MADE_TEMPLATE: &str = "????-??-??T??????.??????";
 
 /// The parts of a name without its ending, and what separates them.
-fn parts_of(stem: &str) -> (Vec<&str>, Vec<char>) {
+pub(super) fn parts_of(stem: &str) -> (Vec<&str>, Vec<char>) {
     let (rest, title) = match made_at(stem) {
         Some(at) => (&stem[..at], Some(&stem[at + MADE.len()..])),
         None => (stem, None),
@@ -359,7 +395,7 @@ pub(super) fn unused(name: String, used: &[String]) -> String {
     free
 }
 
-fn is_cca(values: &[String]) -> bool {
+pub(super) fn is_cca(values: &[String]) -> bool {
     values
         .iter()
         .all(|value| CCAS.contains(&value.to_lowercase().replace('-', "").as_str()))
@@ -384,7 +420,7 @@ fn common_letters(values: &[String]) -> &str {
 }
 
 /// Whether all values are written with a unit of a dimension.
-fn have_unit(values: &[String], dimension: Dimension) -> bool {
+pub(super) fn have_unit(values: &[String], dimension: Dimension) -> bool {
     let has = |value: &String| {
         value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
             && parse(value, dimension).is_ok()
@@ -393,7 +429,7 @@ fn have_unit(values: &[String], dimension: Dimension) -> bool {
 }
 
 /// The dimensions that values may be written in, and the unit that each is held in.
-const UNITS: [(Dimension, &str); 5] = [
+pub(super) const UNITS: [(Dimension, &str); 5] = [
     (Dimension::Time, "ms"),
     (Dimension::Bdp, "BDP"),
     (Dimension::Packets, "packets"),

@@ -1,6 +1,6 @@
 //! What is asked for besides files and labels: grouping, tests, baseline, options.
 
-use super::Samples;
+use super::{Compositions, Samples};
 use crate::analyze::Config;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::metric::BalanceWeights;
@@ -151,18 +151,18 @@ impl Settings<'_> {
     }
 
     pub(super) fn samples(&self, document: &mut Document) -> Samples {
-        match &self.manifest.study.samples {
-            None => Samples::Runs,
-            Some(text) => match text.value.as_str() {
-                "runs" => Samples::Runs,
-                "flows" => Samples::Flows,
-                other => {
-                    let hint = suggestion(other, &["runs", "flows"]);
-                    document.mistake(text.line, format!("samples cannot be '{other}'{hint}"));
-                    Samples::Runs
-                }
-            },
-        }
+        let text = self.manifest.study.samples.as_ref();
+        let known = [("runs", Samples::Runs), ("flows", Samples::Flows)];
+        chosen("samples", text, &known, document)
+    }
+
+    pub(super) fn compositions(&self, document: &mut Document) -> Compositions {
+        let text = self.manifest.study.compositions.as_ref();
+        let known = [
+            ("apart", Compositions::Apart),
+            ("together", Compositions::Together),
+        ];
+        chosen("compositions", text, &known, document)
     }
 
     pub(super) fn window(&self, own: Option<&Located<String>>, document: &mut Document) -> Window {
@@ -288,4 +288,24 @@ pub(super) fn meant<T>(
     parse(&text.value)
         .map_err(|message| document.mistake(text.line, message))
         .ok()
+}
+
+/// One of these words of `[study]`, or what stands for none.
+fn chosen<T: Copy + Default>(
+    key: &str,
+    text: Option<&Located<String>>,
+    known: &[(&str, T)],
+    document: &mut Document,
+) -> T {
+    let Some(text) = text else {
+        return T::default();
+    };
+    let found = known.iter().find(|(name, _)| *name == text.value);
+    if found.is_none() {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let hint = suggestion(&text.value, &names);
+        let message = format!("{key} cannot be '{}'{hint}", text.value);
+        document.mistake(text.line, message);
+    }
+    found.map_or_else(T::default, |&(_, value)| value)
 }

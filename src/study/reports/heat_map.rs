@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Builder, ReportTable};
+use crate::study::composition::Composition;
 use crate::study::groups::{Group, GroupKey, SampleKind};
 use crate::study::labels::LabelValue;
 use crate::study::metrics::Metric;
@@ -35,6 +36,7 @@ fn shown(metric: Metric) -> (String, f64) {
 /// A line: the other labels, its own, and the cells by their column.
 struct Line {
     key: GroupKey,
+    composition: Option<Composition>,
     row: LabelValue,
     cells: BTreeMap<LabelValue, f64>,
 }
@@ -65,6 +67,9 @@ fn others(results: &StudyResults, report: HeatMapReport) -> Vec<usize> {
     results.group_by.iter().copied().filter(is_other).collect()
 }
 
+/// The other labels of a line, its runs' flows where these matter, and its own value.
+type Place = (GroupKey, Option<Composition>, LabelValue);
+
 fn lines(
     results: &StudyResults,
     report: HeatMapReport,
@@ -78,7 +83,8 @@ fn lines(
     let (Some(row), Some(column)) = (index_of(report.rows), index_of(report.columns)) else {
         return Vec::new();
     };
-    let mut lines: BTreeMap<(GroupKey, LabelValue), BTreeMap<LabelValue, f64>> = BTreeMap::new();
+    let apart = results.tells_compositions_apart(SampleKind::Run, report.metric);
+    let mut lines: BTreeMap<Place, BTreeMap<LabelValue, f64>> = BTreeMap::new();
     for group in &results.groups {
         if group.kind != SampleKind::Run || group.metric != report.metric {
             continue;
@@ -87,13 +93,20 @@ fn lines(
             (&group.key[row], &group.key[column], cell_of(group))
         {
             let key = others.iter().map(|&index| group.key[index].clone());
-            let cells = lines.entry((key.collect(), row.clone())).or_default();
+            let composition = group.composition.clone().filter(|_| apart);
+            let place = (key.collect(), composition, row.clone());
+            let cells = lines.entry(place).or_default();
             cells.insert(column.clone(), cell);
         }
     }
     lines
         .into_iter()
-        .map(|((key, row), cells)| Line { key, row, cells })
+        .map(|((key, composition, row), cells)| Line {
+            key,
+            composition,
+            row,
+            cells,
+        })
         .collect()
 }
 
@@ -110,8 +123,15 @@ fn table(
     columns.sort();
     columns.dedup();
     let label = &results.labels[report.columns];
-    let mut builder = Builder::new(lines)
-        .labels(results, &others(results, report), |line| &line.key)
+    let apart = lines.iter().any(|line| line.composition.is_some());
+    let mut builder =
+        Builder::new(lines).labels(results, &others(results, report), |line| &line.key);
+    if apart {
+        builder = builder.text("composition", |line| {
+            line.composition.as_ref().map(Composition::words)
+        });
+    }
+    builder = builder
         .text("measure", |_| Some(measure.to_owned()))
         .text(results.labels[report.rows].column(), |line| {
             Some(line.row.text().to_owned())

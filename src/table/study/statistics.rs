@@ -3,7 +3,7 @@
 use polars::prelude::DataFrame;
 
 use super::with_labels;
-use crate::study::{Comparison, Group, LabelValue, StudyResults, Test};
+use crate::study::{Comparison, Composition, Group, LabelValue, StudyResults, Test};
 use crate::table::filled::frame;
 use crate::table::schema::{Column, column_list};
 
@@ -76,6 +76,7 @@ pub(super) fn tables(results: &StudyResults) -> [(&'static str, &'static str, Da
 pub(in crate::table) fn group_columns<'a>() -> Vec<Column<&'a Group>> {
     column_list![
     "sample" "Y5" Text |group| Some(group.kind.name().to_owned());
+    "composition" "Y9" Text |group| group.composition.as_ref().map(Composition::words);
     "metric" "-" Text |group| Some(group.metric.name().to_owned());
     "runs_failed" "Y5" Count |group| Some(group.runs_failed as u64);
     "n" "S1" Count |group| Some(group.statistics.n as u64);
@@ -109,6 +110,8 @@ pub(in crate::table) fn comparison_columns<'a>() -> Vec<Column<Named<'a, Compari
     "scope" "Y5" Text |row| Some(scope(row.of.overall));
     "a" "S8" Text |row| text(row.of.a.as_ref());
     "b" "S8" Text |row| text(row.of.b.as_ref());
+    "composition_a" "Y9" Text |row| row.of.composition_a.as_ref().map(Composition::words);
+    "composition_b" "Y9" Text |row| row.of.composition_b.as_ref().map(Composition::words);
     "n_a" "S8" Count |row| Some(row.of.n_a as u64);
     "n_b" "S8" Count |row| Some(row.of.n_b as u64);
     "mean_a" "S1" Real |row| row.of.mean_a;
@@ -135,6 +138,7 @@ pub(in crate::table) fn test_columns<'a>() -> Vec<Column<Named<'a, Test>>> {
     "metric" "-" Text |row| Some(row.of.metric.name().to_owned());
     "label" "Y5" Text |row| Some(row.label.to_owned());
     "scope" "Y5" Text |row| Some(scope(row.of.overall));
+    "composition" "Y9" Text |row| row.of.composition.as_ref().map(Composition::words);
     "levels" "Y5" Count |row| Some(row.of.levels as u64);
     "n" "Y5" Count |row| Some(row.of.n as u64);
     "ss_between" "S6" Real |row| Some(row.of.anova.as_ref()?.between.ss);

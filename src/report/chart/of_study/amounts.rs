@@ -11,7 +11,7 @@ use super::super::canvas::Canvas;
 use super::super::grouped_bars::{Bar, GroupedBars};
 use super::super::interval::Estimate;
 use super::super::label::count;
-use super::settings::{Company, Page, Part, Setting, name_of};
+use super::settings::{Page, Part, Setting, composition, name_of};
 use super::{Study, StudyCharts, drawn};
 
 /// Settings on one chart of bars.
@@ -87,7 +87,7 @@ impl Study<'_> {
         let mut found: BTreeMap<Setting, ByVariant> = BTreeMap::new();
         for run in self.runs().filter(|run| of(run)) {
             let parts = self.parts(run);
-            let company = Company::of(&parts);
+            let company = composition(&parts);
             for part in parts {
                 let values: Vec<f64> = part
                     .values
@@ -298,7 +298,7 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
     let mut found: BTreeMap<Setting, Samples> = BTreeMap::new();
     for run in study.runs() {
         let parts = study.parts(run);
-        let company = Company::of(&parts);
+        let company = composition(&parts);
         let several = parts.len() > 1;
         for part in parts {
             let setting = settings.setting(part.labels).with(company.clone());

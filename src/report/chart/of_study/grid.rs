@@ -219,7 +219,7 @@ fn points_over(
     let belongs = |run: &&StudyRun| together.is_none_or(|label| run.labels[label].is_some());
     for run in study.runs().filter(belongs) {
         let parts = study.parts(run);
-        let company = super::settings::Company::of(&parts);
+        let company = super::settings::composition(&parts);
         for part in parts {
             let x = part.labels[place].clone();
             let Some(x) = x.filter(|x| x.number().is_some()) else {
@@ -328,6 +328,10 @@ fn lines_over(
         let lines = BandLines {
             title: study.title(&format!("Goodput over {}", written(label)), &page.common),
             note,
+            interval: match together {
+                Some(_) => "smallest to largest",
+                None => "95 % confidence interval",
+            },
             x,
             x_name: x_name.clone(),
             y: drawn(Metric::GoodputBps).0,

@@ -78,6 +78,7 @@ fn figures(
 ) -> Vec<Option<super::Canvas>> {
     let results = study.results;
     let settings = study.settings_without(&[report.rows, report.columns]);
+    let apart = results.tells_compositions_apart(SampleKind::Run, report.metric);
     let mut found: BTreeMap<Setting, Cells> = BTreeMap::new();
     for group in &results.groups {
         if group.kind != SampleKind::Run || group.metric != report.metric {
@@ -91,7 +92,9 @@ fn figures(
             .clone()
             .zip(labels[report.columns].clone());
         if let (Some(at), Some(value)) = (at, (measure.of)(group)) {
-            let cells = found.entry(settings.setting(&labels)).or_default();
+            let composition = group.composition.clone().filter(|_| apart);
+            let setting = settings.setting(&labels).among(composition);
+            let cells = found.entry(setting).or_default();
             cells.insert(at, (value, group.statistics.n));
         }
     }

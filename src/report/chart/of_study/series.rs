@@ -136,6 +136,7 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
             "steps of {}; {note}",
             Quantity::TIME.format(step_ns as f64 / 1e9)
         ),
+        interval: "95 % confidence interval",
         x: Quantity::TIME,
         x_name: "Time since the first step".to_owned(),
         y: quantity,

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::study::units::Dimension;
-use crate::study::{Label, LabelKind, LabelValue, StudyResults, UNLABELLED, Values};
-
-use super::super::label::count;
+use crate::study::{Composition, Label, LabelKind, LabelValue, StudyResults, UNLABELLED, Values};
 
 /// Settings are dealt out to charts by the values of a label with at most so many of them.
 const PARTS_MAX: usize = 12;
@@ -18,32 +16,31 @@ const SHORT: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Setting {
     labels: Vec<Option<LabelValue>>,
-    flows: Option<Company>,
+    flows: Option<Composition>,
 }
 
 impl Setting {
     /// The same setting, with the flows of its run.
-    pub(super) fn with(self, flows: Company) -> Self {
-        Self {
-            flows: Some(flows),
-            ..self
-        }
+    pub(super) fn with(self, flows: Composition) -> Self {
+        self.among(Some(flows))
+    }
+
+    /// The same setting, with the flows of its runs, where these matter.
+    pub(super) fn among(self, flows: Option<Composition>) -> Self {
+        Self { flows, ..self }
     }
 
     /// Whether a variant has several flows in a run.
     pub(super) fn has_several_of_a_variant(&self) -> bool {
-        match &self.flows {
-            None => false,
-            Some(Company::Same(flows)) => *flows > 1,
-            Some(Company::Mixed(parts)) => parts.iter().any(|(flows, _)| *flows > 1),
-        }
+        let flows = self.flows.as_ref();
+        flows.is_some_and(Composition::has_several_of_a_kind)
     }
 
-    /// Its first label alone.
+    /// Its first label alone, of runs of the same flows: what a flow gets alone and beside others are two things.
     pub(super) fn first(&self) -> Self {
         Self {
             labels: self.labels.iter().take(1).cloned().collect(),
-            flows: None,
+            flows: self.flows.clone(),
         }
     }
 
@@ -53,41 +50,18 @@ impl Setting {
         let mut parts: Vec<Option<String>> = labels
             .map(|(value, &place)| Some(words(&settings.results.labels[place], value.as_ref()?)))
             .collect();
-        parts.push(self.flows.as_ref().map(Company::words));
+        parts.push(self.flows.as_ref().map(Composition::words));
         parts
     }
 }
 
 /// The flows of a run, by variant.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Company {
-    /// So many of one variant.
-    Same(usize),
-    /// Several variants: how many of each.
-    Mixed(Vec<(usize, String)>),
-}
-
-impl Company {
-    pub(super) fn of(parts: &[Part<'_>]) -> Self {
-        if let [one] = parts {
-            return Self::Same(one.flows());
-        }
-        let each = parts.iter();
-        Self::Mixed(
-            each.map(|part| (part.flows(), name_of(part.variant.as_ref())))
-                .collect(),
-        )
-    }
-
-    fn words(&self) -> String {
-        match self {
-            Self::Same(n) => count(*n, "flow"),
-            Self::Mixed(parts) => {
-                let parts = parts.iter().map(|(n, name)| format!("{n} {name}"));
-                parts.collect::<Vec<_>>().join(" + ")
-            }
-        }
-    }
+pub(super) fn composition(parts: &[Part<'_>]) -> Composition {
+    let each = parts.iter();
+    Composition::of(
+        each.map(|part| (part.flows(), name_of(part.variant.as_ref())))
+            .collect(),
+    )
 }
 
 /// What one variant has in a run: all its flows; of a run that was measured elsewhere without them,
@@ -181,7 +155,7 @@ impl<'a> Settings<'a> {
             let mut others = settings.iter().enumerate();
             let told_apart =
                 others.any(|(other, (of, _, _))| other != index && of.labels == setting.labels);
-            let alone = matches!(setting.flows, Some(Company::Same(0 | 1)));
+            let alone = matches!(setting.flows, Some(Composition::Same(0 | 1)));
             if alone && !told_apart {
                 parts[index].pop();
                 parts[index].push(None);

@@ -10,8 +10,8 @@ use super::*;
 use crate::metric::stats::Describe;
 use crate::study::units::Unit;
 use crate::study::{
-    FlowMeasure, GridLabels, Group, HeatMapReport, Label, LabelKind, Sample, SampleKind,
-    SeriesKind, SeriesPoint, SeriesReport, Shortfall, StudyFlow, StudyRun, Values,
+    Composition, FlowMeasure, GridLabels, Group, HeatMapReport, Label, LabelKind, Sample,
+    SampleKind, SeriesKind, SeriesPoint, SeriesReport, Shortfall, StudyFlow, StudyRun, Values,
 };
 
 fn label(name: &str, unit: Option<&str>) -> Label {
@@ -108,6 +108,7 @@ impl Draft {
         self.0.groups.push(Group {
             kind: SampleKind::Run,
             key: named.map(|(label, text)| label.value(text).ok()).collect(),
+            composition: Some(Composition::Same(1)),
             metric,
             runs_failed: 0,
             statistics: Describe::of(&[mean; 3]).unwrap(),

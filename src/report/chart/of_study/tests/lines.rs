@@ -7,6 +7,8 @@ fn lines_run_over_labels_with_three_numbers_and_more() {
     let charts = grid().charts(&grid_report());
     let canvas = named(&charts, "lines-delay");
     assert!(has(canvas, "OWD (ms)") && has(canvas, "n = 2"));
+    // The legend says what the bands are.
+    assert!(texts(canvas).contains(&"smallest to largest"));
     assert!(has(
         canvas,
         "of every loss, with their smallest and largest"

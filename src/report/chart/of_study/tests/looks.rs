@@ -83,3 +83,53 @@ fn bars_and_boxes_fit_a_slide() {
         );
     }
 }
+
+#[test]
+fn boxes_of_several_settings_are_of_runs_of_the_same_flows() {
+    let mut draft = Draft::new(&[("rate", None), ("buffer", None)]);
+    // Alone each variant has four runs at a rate, two in each buffer; beside the other two.
+    for buffer in ["deep", "shallow"] {
+        for repetition in 0..2 {
+            for variant in ["bbr", "cubic"] {
+                draft.run(&["10m", buffer], &[], &[goodput(variant, 9e6)]);
+            }
+            if repetition == 0 {
+                let both = [goodput("bbr", 1e6), goodput("cubic", 2e6)];
+                draft.run(&["10m", buffer], &[], &both);
+            }
+        }
+    }
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "boxes");
+    for wanted in ["2 settings together", "n = 4"] {
+        assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
+    }
+}
+
+#[test]
+fn a_heat_map_is_of_runs_of_the_same_flows() {
+    let mut draft = Draft::new(&[("rtt", Some("ms")), ("rate", Some("Mbit"))]);
+    for flows in [1, 2] {
+        draft.group(
+            &["cubic", "10", "5"],
+            Metric::GoodputBps,
+            1e6 * flows as f64,
+            None,
+        );
+        draft.0.groups.last_mut().unwrap().composition = Some(Composition::Same(flows));
+    }
+    let report = HeatMapReport {
+        metric: Metric::GoodputBps,
+        rows: 1,
+        columns: 2,
+    };
+    let charts = draft.charts(&[ReportPlan::HeatMap(report)]);
+    let canvas = named(&charts, "heat-map");
+    for wanted in ["1 flow", "2 flows", "1.00", "2.00"] {
+        assert!(
+            texts(canvas).contains(&wanted),
+            "{wanted}: {:?}",
+            texts(canvas)
+        );
+    }
+}

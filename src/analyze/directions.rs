@@ -1,0 +1,149 @@
+//! Which flows go the same way: a link has a capacity of its own for each of its directions.
+
+use std::collections::HashMap;
+
+use super::merge::Flow;
+
+/// Hosts that exchange packets, as a forest: who leads to whom, and whether that one is on the other side of the link.
+#[derive(Default)]
+struct Hosts {
+    places: HashMap<[u8; 16], usize>,
+    /// The next host towards the root, and whether it is on the other side; the root itself.
+    parents: Vec<(usize, bool)>,
+    /// Of roots: hosts would have to be on both sides.
+    contradict: Vec<bool>,
+}
+
+impl Hosts {
+    fn place(&mut self, address: [u8; 16]) -> usize {
+        let next = self.parents.len();
+        let place = *self.places.entry(address).or_insert(next);
+        if place == next {
+            self.parents.push((next, false));
+            self.contradict.push(false);
+        }
+        place
+    }
+
+    /// The root of a host, and whether the host is on its other side.
+    fn root(&mut self, mut host: usize) -> (usize, bool) {
+        let mut is_across = false;
+        loop {
+            let (parent, across) = self.parents[host];
+            if parent == host {
+                return (host, is_across);
+            }
+            // Halved on the way, so that the next one is quick; a root is not across itself.
+            let (above, further) = self.parents[parent];
+            self.parents[host] = (above, across ^ further);
+            is_across ^= across ^ further;
+            host = above;
+        }
+    }
+
+    /// Two hosts of one connection are on both sides of the link.
+    fn separate(&mut self, one: [u8; 16], other: [u8; 16]) {
+        let (one, other) = (self.place(one), self.place(other));
+        let ((one, one_across), (other, other_across)) = (self.root(one), self.root(other));
+        if one == other {
+            self.contradict[one] |= one_across == other_across;
+        } else {
+            self.parents[other] = (one, one_across == other_across);
+            self.contradict[one] |= self.contradict[other];
+        }
+    }
+}
+
+/// Whether each of these flows goes the way that most payload goes (METRICS.md N0): hosts of one connection are on both
+/// sides of the link, and so are those that are reached over others. Of hosts that have none in common, and where hosts
+/// would have to be on both sides, the way that most of their payload goes counts as the same.
+#[must_use]
+pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
+    let mut hosts = Hosts::default();
+    for flow in flows {
+        let (sender, receiver) = flow.ends();
+        hosts.separate(sender.octets(), receiver.octets());
+    }
+    let ways: Vec<(usize, bool)> = flows
+        .iter()
+        .map(|flow| {
+            let host = hosts.place(flow.ends().0.octets());
+            hosts.root(host)
+        })
+        .collect();
+    let mut sent = vec![[0_u64; 2]; hosts.parents.len()];
+    let mut of_connections: HashMap<u64, [u64; 2]> = HashMap::default();
+    for (flow, &(root, across)) in flows.iter().zip(&ways) {
+        let bytes = flow.summary().payload_bytes;
+        if hosts.contradict[root] {
+            let both = of_connections.entry(flow.connection_id).or_default();
+            both[flow.dir() as usize] += bytes;
+        } else {
+            sent[root][usize::from(across)] += bytes;
+        }
+    }
+    let is_larger = |both: [u64; 2], way: usize| {
+        let (own, other) = (both[way], both[1 - way]);
+        own > other || own == other && way == 0
+    };
+    flows
+        .iter()
+        .zip(ways)
+        .map(|(flow, (root, across))| {
+            if hosts.contradict[root] {
+                is_larger(of_connections[&flow.connection_id], flow.dir() as usize)
+            } else {
+                is_larger(sent[root], usize::from(across))
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(number: u8) -> [u8; 16] {
+        [number; 16]
+    }
+
+    #[test]
+    fn hosts_are_on_the_side_that_their_connections_tell() {
+        let mut hosts = Hosts::default();
+        // 1, 2 and 5 on one side, 3, 4 and 6 on the other; what joins them comes late.
+        for (one, other) in [(1, 3), (2, 4), (5, 6), (4, 1), (3, 5)] {
+            hosts.separate(host(one), host(other));
+        }
+        let mut side = |number| {
+            let place = hosts.place(host(number));
+            hosts.root(place)
+        };
+        let (root, first) = side(1);
+        for (number, is_first) in [
+            (1, true),
+            (2, true),
+            (5, true),
+            (3, false),
+            (4, false),
+            (6, false),
+        ] {
+            assert_eq!(side(number), (root, first == is_first), "{number}");
+        }
+        assert!(!hosts.contradict[root]);
+    }
+
+    #[test]
+    fn hosts_that_would_be_on_both_sides_are_known() {
+        let mut hosts = Hosts::default();
+        for (one, other) in [(1, 2), (2, 3), (4, 5), (3, 1), (6, 6)] {
+            hosts.separate(host(one), host(other));
+        }
+        let mut contradicts = |number| {
+            let place = hosts.place(host(number));
+            let (root, _) = hosts.root(place);
+            hosts.contradict[root]
+        };
+        let found = [1, 2, 3, 4, 5, 6].map(&mut contradicts);
+        assert_eq!(found, [true, true, true, false, false, true]);
+    }
+}

@@ -1,0 +1,58 @@
+//! What the flows of a run got together: goodput, throughput, utilisation, and the time it took.
+
+use super::{FlowMeasure, Run};
+use crate::analyze::{Flow, goes_the_main_way};
+use crate::metric;
+use crate::study::metrics::{Metric, Values};
+use crate::time::CaptureTime;
+
+impl Run<'_> {
+    /// Goodput, throughput and utilisation of all flows together, and how long they took.
+    pub(super) fn set_rates(&self, flows: &[FlowMeasure], values: &mut Values) {
+        let spans = || self.flows.iter().filter_map(Flow::data_span);
+        let first = spans().map(|span| span.first).min();
+        let last = spans().map(|span| span.last).max();
+        let interval = match self.window {
+            Some(window) => self.whole_bins(window).map(|(_, start, end)| (start, end)),
+            None => first.zip(self.flows.iter().filter_map(Flow::last_new_ack_at).max()),
+        };
+        if self.window.is_none() {
+            let completion = first
+                .zip(last)
+                .map(|(first, last)| last.since(first) as f64);
+            values.set(Metric::CompletionNs, completion);
+        }
+        let Some((start, end)) = interval else {
+            return;
+        };
+        let rate = |metric| {
+            let bytes = values.get(metric)? as u64;
+            metric::rate_bps(bytes, end.since(start)).filter(|_| bytes > 0)
+        };
+        let (goodput_bps, throughput_bps) = (rate(Metric::AckedBytes), rate(Metric::IpBytes));
+        values.set(Metric::GoodputBps, goodput_bps);
+        values.set(Metric::ThroughputBps, throughput_bps);
+        values.set(Metric::Utilisation, self.utilisation(flows, (start, end)));
+    }
+
+    /// What the flows of the way that most goes delivered of the capacity: the other way has a capacity of its own.
+    fn utilisation(
+        &self,
+        flows: &[FlowMeasure],
+        (start, end): (CaptureTime, CaptureTime),
+    ) -> Option<f64> {
+        let goes = goes_the_main_way(self.flows);
+        let main_way = || goes.iter().zip(self.flows.iter().zip(flows));
+        let main_way = || main_way().filter_map(|(&goes, both)| goes.then_some(both));
+        let bytes = main_way().map(|(_, measure)| measure.values.get(Metric::AckedBytes));
+        let bytes = bytes.sum::<Option<f64>>()? as u64;
+        let spans = main_way().filter_map(|(flow, _)| flow.data_span());
+        let last = main_way().filter_map(|(flow, _)| flow.last_new_ack_at());
+        let (start, end) = match self.window {
+            Some(_) => (start, end),
+            None => (spans.map(|span| span.first).min()?, last.max()?),
+        };
+        let goodput_bps = metric::rate_bps(bytes, end.since(start)).filter(|_| bytes > 0)?;
+        metric::utilisation(goodput_bps, self.capacity_bps(start, end)?)
+    }
+}

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
-pub use directions::goes_the_main_way;
+pub use directions::{counts_towards_capacity, goes_the_main_way};
 pub use engine::Engine;
 pub use link::LinkRates;
 pub use memory::GivenUp;

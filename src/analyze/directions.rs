@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use foldhash::quality::RandomState;
+
 use super::merge::Flow;
 
 /// Hosts that exchange packets, as a forest: who leads to whom, and whether that one is on the other side of the link.
 #[derive(Default)]
 struct Hosts {
-    places: HashMap<[u8; 16], usize>,
+    places: HashMap<[u8; 16], usize, RandomState>,
     /// The next host towards the root, and whether it is on the other side; the root itself.
     parents: Vec<(usize, bool)>,
     /// Of roots: hosts would have to be on both sides.
@@ -72,7 +74,7 @@ pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
         })
         .collect();
     let mut sent = vec![[0_u64; 2]; hosts.parents.len()];
-    let mut of_connections: HashMap<u64, [u64; 2]> = HashMap::default();
+    let mut of_connections: HashMap<u64, [u64; 2], RandomState> = HashMap::default();
     for (flow, &(root, across)) in flows.iter().zip(&ways) {
         let bytes = flow.summary().payload_bytes;
         if hosts.contradict[root] {
@@ -97,6 +99,24 @@ pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
             }
         })
         .collect()
+}
+
+/// Requests and the like are less than this part of the payload.
+const LITTLE: u64 = 100;
+
+/// Whether each of these flows counts towards what a link's capacity is for (METRICS.md N5): those that go the main way
+/// or, where less than a hundredth of the payload goes the other way, all.
+#[must_use]
+pub fn counts_towards_capacity(flows: &[Flow<'_>]) -> Vec<bool> {
+    let mut counts = goes_the_main_way(flows);
+    let payload = |flow: &Flow<'_>| flow.summary().payload_bytes;
+    let all: u64 = flows.iter().map(payload).sum();
+    let others = flows.iter().zip(&counts).filter(|&(_, &goes)| !goes);
+    let others: u64 = others.map(|(flow, _)| payload(flow)).sum();
+    if others.saturating_mul(LITTLE) < all {
+        counts.fill(true);
+    }
+    counts
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Shard results in one order: that of each connection's first record, whatever ran where.
 
 use super::config::Config;
-use super::directions::goes_the_main_way;
+use super::directions::counts_towards_capacity;
 use super::memory::GivenUp;
 use super::pairs::Pairs;
 use super::pings::Ping;
@@ -201,14 +201,15 @@ impl CaptureAnalysis {
         Delivered::of(self.flows())
     }
 
-    /// The flows that go the way that most payload goes (METRICS.md N0): those that a link's capacity is for.
+    /// The flows that a link's capacity is for (METRICS.md N5): those of one of its directions or, where next to nothing
+    /// goes the other way, all.
     #[must_use]
-    pub fn main_way(&self) -> Vec<Flow<'_>> {
+    pub fn towards_capacity(&self) -> Vec<Flow<'_>> {
         let flows: Vec<Flow<'_>> = self.flows().collect();
-        let goes = goes_the_main_way(&flows);
-        let flows = flows.into_iter().zip(goes);
+        let counts = counts_towards_capacity(&flows);
+        let flows = flows.into_iter().zip(counts);
         flows
-            .filter_map(|(flow, goes)| goes.then_some(flow))
+            .filter_map(|(flow, counts)| counts.then_some(flow))
             .collect()
     }
 

@@ -259,10 +259,10 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
     line
 }
 
-/// What the flows of the way that most goes delivered together, of the link's capacity (METRICS.md N5), where that is known.
+/// What was delivered of the link's capacity, where that is known (METRICS.md N5).
 fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<f64> {
     let capacity_bps = config.capacity.as_ref()?.bps;
-    let delivered = Delivered::of(capture.main_way())?;
+    let delivered = Delivered::of(capture.towards_capacity())?;
     metric::utilisation(delivered.goodput_bps()?, capacity_bps)
 }
 

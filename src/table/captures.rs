@@ -14,8 +14,8 @@ pub(super) struct CaptureRow<'a> {
     config: &'a Config,
     quality: CaptureQuality,
     goodput_bps: Option<f64>,
-    /// Goodput of the flows that go the way that most goes.
-    main_way_bps: Option<f64>,
+    /// Goodput of the flows that the capacity of the link is for.
+    counted_bps: Option<f64>,
     /// The time that it is of.
     goodput_ns: Option<i64>,
     /// The highest rate that these flows together were delivered for a second.
@@ -32,17 +32,17 @@ pub(super) fn rows<'a>(
     let captures = analysis.captures.iter().zip(links);
     captures.map(move |(capture, links)| {
         // Estimates are of one direction of the link, too.
-        let main_way = capture.main_way();
-        let delivered = Delivered::of(main_way.iter().copied());
+        let counted = capture.towards_capacity();
+        let delivered = Delivered::of(counted.iter().copied());
         CaptureRow {
             capture,
             config,
             quality: capture.quality(),
             goodput_bps: capture.goodput_bps(),
-            main_way_bps: delivered.and_then(Delivered::goodput_bps),
+            counted_bps: delivered.and_then(Delivered::goodput_bps),
             goodput_ns: delivered.map(|delivered| delivered.span.length_ns()),
             capacity_estimated_bps: observe::delivery_bps_max(
-                main_way.iter().map(|flow| flow.record.series.bins()),
+                counted.iter().map(|flow| flow.record.series.bins()),
                 config.bin_ns,
             ),
             link_bps_estimated: links.shared_bps(),
@@ -64,7 +64,7 @@ impl CaptureRow<'_> {
     fn utilisation_estimated(&self) -> Option<f64> {
         let long_enough = self.goodput_ns? >= SECOND_NS;
         let capacity_bps = self.capacity_estimated_bps.filter(|_| long_enough)?;
-        metric::utilisation(self.main_way_bps?, capacity_bps)
+        metric::utilisation(self.counted_bps?, capacity_bps)
     }
 }
 
@@ -97,11 +97,11 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "connections" "-" Count |row| Some(row.capture.connections_total);
     "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
     "goodput_bps" "G1" Real |row| row.goodput_bps;
-    "utilisation" "N5" Real |row| metric::utilisation(row.main_way_bps?, row.config.capacity?.bps);
+    "utilisation" "N5" Real |row| metric::utilisation(row.counted_bps?, row.config.capacity?.bps);
     "capacity_estimated_bps" "R7" Real |row| row.capacity_estimated_bps;
     "utilisation_estimated" "R7" Real CaptureRow::utilisation_estimated;
     "link_bps_estimated" "R8" Real |row| row.link_bps_estimated;
-    "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.main_way_bps?, row.link_bps_estimated?);
+    "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.counted_bps?, row.link_bps_estimated?);
     "jain" "N2" Real |row| row.capture.pairs.jain;
     "sharing_ratio" "N3" Real |row| row.capture.pairs.sharing_ratio;
     "sharing_bound" "N3" Real |row| row.capture.pairs.sharing_bound;

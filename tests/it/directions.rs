@@ -73,7 +73,7 @@ fn flows_in_opposite_directions_do_not_compete() {
         let senders = [pair.a, pair.b].map(|place| flows[place].ends().0.ip());
         assert_eq!(senders[0], senders[1]);
     }
-    assert_eq!(opposite.main_way().len(), 2);
+    assert_eq!(opposite.towards_capacity().len(), 2);
 }
 
 #[test]

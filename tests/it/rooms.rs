@@ -26,6 +26,7 @@ const HOMES: &[(&str, &[&str])] = &[
     (
         "foldhash",
         &[
+            "analyze/directions",
             "flow",
             "path",
             "report/chart/bitmap",

@@ -106,7 +106,7 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
         let goodput = capture.goodput_bps();
         let capacity = config.capacity.map(|capacity| capacity.bps);
         let utilisation = capacity.and_then(|all| {
-            let delivered = Delivered::of(capture.main_way())?;
+            let delivered = Delivered::of(capture.towards_capacity())?;
             Some(delivered.goodput_bps()? / all)
         });
         vec![

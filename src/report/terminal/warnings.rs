@@ -92,7 +92,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(apart(capture, config));
     said.extend(window_behind(capture));
     said.extend(config.capacity.and_then(|capacity| {
-        let delivered = Delivered::of(capture.main_way())?;
+        let delivered = Delivered::of(capture.towards_capacity())?;
         overfull((delivered.goodput_bps()?, capacity.bps))
     }));
     said

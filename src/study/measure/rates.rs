@@ -1,7 +1,7 @@
 //! What the flows of a run got together: goodput, throughput, utilisation, and the time it took.
 
 use super::{FlowMeasure, Run};
-use crate::analyze::{Flow, goes_the_main_way};
+use crate::analyze::{Flow, counts_towards_capacity};
 use crate::metric;
 use crate::study::metrics::{Metric, Values};
 use crate::time::CaptureTime;
@@ -35,19 +35,19 @@ impl Run<'_> {
         values.set(Metric::Utilisation, self.utilisation(flows, (start, end)));
     }
 
-    /// What the flows of the way that most goes delivered of the capacity: the other way has a capacity of its own.
+    /// What was delivered of the capacity by the flows that it is for: each direction of a link has its own.
     fn utilisation(
         &self,
         flows: &[FlowMeasure],
         (start, end): (CaptureTime, CaptureTime),
     ) -> Option<f64> {
-        let goes = goes_the_main_way(self.flows);
-        let main_way = || goes.iter().zip(self.flows.iter().zip(flows));
-        let main_way = || main_way().filter_map(|(&goes, both)| goes.then_some(both));
-        let bytes = main_way().map(|(_, measure)| measure.values.get(Metric::AckedBytes));
+        let counts = counts_towards_capacity(self.flows);
+        let counted = || counts.iter().zip(self.flows.iter().zip(flows));
+        let counted = || counted().filter_map(|(&counts, both)| counts.then_some(both));
+        let bytes = counted().map(|(_, measure)| measure.values.get(Metric::AckedBytes));
         let bytes = bytes.sum::<Option<f64>>()? as u64;
-        let spans = main_way().filter_map(|(flow, _)| flow.data_span());
-        let last = main_way().filter_map(|(flow, _)| flow.last_new_ack_at());
+        let spans = counted().filter_map(|(flow, _)| flow.data_span());
+        let last = counted().filter_map(|(flow, _)| flow.last_new_ack_at());
         let (start, end) = match self.window {
             Some(_) => (start, end),
             None => (spans.map(|span| span.first).min()?, last.max()?),

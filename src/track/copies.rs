@@ -119,27 +119,29 @@ impl HalfFlow {
 
     /// A sender repeats in the order of the stream, without SACK all and with it what is missing: how many
     /// packets it repeats after the last one that was seen before it goes on at `start`; more than `most`
-    /// do not matter.
-    pub(super) fn packets_since_repeat(&self, start: i64, at: CaptureTime, most: u16) -> u16 {
+    /// do not matter. And up to where it has repeated so, where that is known.
+    pub(super) fn packets_since_repeat(
+        &self,
+        start: i64,
+        at: CaptureTime,
+        most: u16,
+    ) -> (u16, Option<i64>) {
         if self.sacks {
             return self.missing_since_repeat(start, at, most);
         }
         if self.last_repeat == 0 {
-            return 0;
+            return (0, None);
         }
         let end = self.high - i64::from(self.last_repeat - 1);
         let between = (start.min(self.high) - end).max(0) as u64;
         let packets = between.div_ceil(u64::from(self.packet_payload()));
-        u16::try_from(packets).unwrap_or(u16::MAX)
+        (u16::try_from(packets).unwrap_or(u16::MAX), None)
     }
 
     /// The same of a repeat with SACK that passes at `at`: what the sender knew to be missing below it, from
     /// the cumulative ACK where a repair begins, or else from the highest byte repeated in it on (RFC 6675
     /// section 2, `HighRxt`). After new data nobody knows.
-    fn missing_since_repeat(&self, start: i64, at: CaptureTime, most: u16) -> u16 {
-        if start >= self.high {
-            return 0;
-        }
+    fn missing_since_repeat(&self, start: i64, at: CaptureTime, most: u16) -> (u16, Option<i64>) {
         let from = if self.recovery_until.is_none() {
             self.una
         } else {
@@ -147,16 +149,29 @@ impl HalfFlow {
             let last = || self.high - i64::from(self.last_repeat - 1);
             (self.last_repeat > 0).then(|| self.emissions.repeated_to().unwrap_or_else(last))
         };
+        let Some(from) = from else {
+            return (0, None);
+        };
         let known = at.plus_ns(-self.upstream.min_ns().unwrap_or(0));
         let packet = self.packet_payload();
+        // What goes back to what was repeated before, or on to new bytes, comes when all above has been
+        // repeated, too (RFC 6675 section 5, `NextSeg`).
+        if start < from || start >= self.sent_to() {
+            let (never_seen, to) = self
+                .holes
+                .packets_missing(from, self.high, known, packet, most);
+            return (never_seen, Some(to));
+        }
+        let (never_seen, _) = self.holes.packets_missing(from, start, known, packet, most);
+        // What its sender has sent above all that was seen is missing, too.
+        let beyond = (start - from.max(self.high)).max(0) as u64;
+        let beyond = u16::try_from(beyond.div_ceil(packet.into())).unwrap_or(u16::MAX);
+        let never_seen = never_seen.saturating_add(beyond).min(most);
         // What passed here and was lost behind is missing as well.
-        from.map_or(0, |from| {
-            let never_seen = self.holes.packets_missing(from, start, known, packet, most);
-            never_seen
-                + self
-                    .in_flight
-                    .unreported_within(from, start, most - never_seen)
-        })
+        let within = self
+            .in_flight
+            .unreported_within(from, start, most - never_seen);
+        (never_seen + within, None)
     }
 
     /// Whether what is repeated from `start` on at `at` was asked for a timeout before: its sender repeated it

@@ -36,6 +36,10 @@ pub(super) struct Gap {
     /// How many packets fit between the repeat before it and itself, where what was skipped lay
     /// there.
     pub(super) old: u16,
+    /// So many of these were due to be repeated by then, as SACK had told.
+    pub(super) due: u16,
+    /// Up to where that is, where it is known.
+    pub(super) repeated_to: Option<i64>,
     /// The highest byte seen before it.
     pub(super) high: i64,
     /// When it passed.
@@ -275,6 +279,8 @@ impl Emissions {
     /// without payload tells.
     pub(super) fn note_sent(&mut self, offset: i64) {
         let skips = self.0.get_or_insert_default();
+        // All that was skipped before it lies below.
+        skips.unseen_new.clear();
         skips.sent_to = skips.sent_to.max(Some(offset));
         skips.is_pending = true;
     }
@@ -304,7 +310,13 @@ impl Emissions {
         slack_ns: i64,
     ) {
         if let Some(skips) = &mut self.0 {
+            let mut above = above;
             if skips.is_pending {
+                // What is known to have been sent by its number is none of what ids tell of.
+                let beyond = skips.sent_to.map_or(above, |sent_to| end - sent_to);
+                if repeats {
+                    above = above.min(beyond.max(0));
+                }
                 skips.sent_to = skips.sent_to.filter(|&sent_to| sent_to > end);
                 skips.is_pending = skips.is_early || skips.sent_to.is_some();
             }
@@ -386,6 +398,8 @@ impl Skips {
             id,
             skipped,
             old,
+            due,
+            repeated_to,
             high,
             at,
             since,
@@ -397,10 +411,11 @@ impl Skips {
             first_repeat,
         } = *gap;
         self.learn(at, recovering);
+        self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
         let (reached, before) = self.at_high;
         let before = if reached == high { before } else { 0 };
         self.at_high = (high, before.saturating_add(u32::from(skipped)));
-        let certain = left_out.min(skipped);
+        let certain = left_out.saturating_add(due).min(skipped);
         let data = if may_be_acks { certain } else { skipped };
         if follows_syn {
             self.lost += u64::from(certain);

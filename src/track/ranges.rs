@@ -183,7 +183,7 @@ impl Holes {
     }
 
     /// How many packets of `packet` bytes are missing in `start..end` as ACKs told that passed until
-    /// `known`; more than `most` do not matter.
+    /// `known`, and where the last of them ends; more than `most` do not matter.
     pub(super) fn packets_missing(
         &self,
         start: i64,
@@ -191,18 +191,21 @@ impl Holes {
         known: CaptureTime,
         packet: u32,
         most: u16,
-    ) -> u16 {
+    ) -> (u16, i64) {
         let first = self.list.partition_point(|hole| hole.end <= start);
-        let mut packets = 0;
+        let (packet, most) = (u64::from(packet.max(1)), u64::from(most));
+        let (mut packets, mut to) = (0, start);
         for hole in &self.list[first..] {
             let is_known = hole.told_at.is_some_and(|told_at| told_at <= known);
-            if hole.start >= end || packets >= u64::from(most) || !is_known {
+            if hole.start >= end || packets >= most || !is_known {
                 break;
             }
-            let missing = hole.end.min(end) - hole.start.max(start);
-            packets += (missing as u64).div_ceil(u64::from(packet.max(1)));
+            let (from, last) = (hole.start.max(start), hole.end.min(end));
+            let missing = ((last - from) as u64).div_ceil(packet).min(most - packets);
+            packets += missing;
+            to = last.min(from + (missing * packet) as i64);
         }
-        packets.min(u64::from(most)) as u16
+        (packets as u16, to)
     }
 
     /// Takes `start..end` out of the holes and returns how many bytes that filled.

@@ -159,8 +159,16 @@ impl HalfFlow {
     /// A segment without payload carries the next number to be sent (RFC 9293 section 3.10.7.4): all below was sent.
     pub(super) fn note_number(&mut self, number: i64) {
         if let Some(sent_to) = self.sent_by(number).filter(|&sent_to| sent_to > self.high) {
+            if self.ids.is_first() {
+                self.note_unnumbered(sent_to - self.sent_to());
+            }
             self.emissions.note_sent(sent_to);
         }
+    }
+
+    /// Up to where the sender is known to have sent.
+    pub(super) fn sent_to(&self) -> i64 {
+        self.emissions.sent_to().unwrap_or(self.high).max(self.high)
     }
 
     /// What is known of the ids that were skipped before a packet.
@@ -170,7 +178,7 @@ impl HalfFlow {
             .unwrapper
             .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
         let start = number.filter(|_| segment.payload_len > 0);
-        let repeats = start.is_some_and(|start| start < self.high);
+        let repeats = start.is_some_and(|start| start < self.sent_to());
         let at_edge = repeats && start <= self.una;
         let silence_ns = segment.at.since(since);
         let soon = silence_ns < self.round_trip_ns() / 4 * 3
@@ -180,10 +188,7 @@ impl HalfFlow {
         let skipped = skipped - u16::from(follows_syn);
         let left_out = number
             .and_then(|number| self.sent_by(number))
-            .map_or(0, |sent_to| {
-                let known = self.emissions.sent_to().unwrap_or(self.high);
-                (sent_to - known.max(self.high)).max(0) as u64
-            });
+            .map_or(0, |sent_to| (sent_to - self.sent_to()).max(0) as u64);
         let left_out = left_out.div_ceil(u64::from(self.packet_payload()));
         // A probe repeats what was sent last (RFC 8985 section 7.3), and that was this FIN.
         let was_probed = segment.payload_len == 0
@@ -194,13 +199,15 @@ impl HalfFlow {
         } else {
             0
         };
+        let (old, repeated_to) = start.map_or((0, None), |start| {
+            self.packets_since_repeat(start, segment.at, skipped)
+        });
         Gap {
             id: self.ids.unwrap(id),
             skipped,
-            old: start.map_or(0, |start| {
-                self.packets_since_repeat(start, segment.at, skipped)
-                    .max(timers)
-            }),
+            old: old.max(timers),
+            due: if self.sacks { old } else { 0 },
+            repeated_to,
             high: self.high,
             at: segment.at,
             since,

@@ -21,6 +21,7 @@ mod duplicates;
 mod limits;
 mod quiet;
 mod reasons;
+mod repairs;
 mod repeats;
 mod round_trips;
 mod signs;

@@ -1,0 +1,118 @@
+//! What was lost upstream while older losses were being repaired.
+
+use super::*;
+use crate::event::Class;
+
+#[test]
+fn an_id_skipped_while_an_ack_is_owed_was_a_repeats_where_one_was_due() {
+    // 1000..4000 was lost. A repeats in order, so id 11 repeated 2000..3000, whatever B had sent meanwhile.
+    let trace = "100 A>B data 0..1000 id 2
+         100 A>B data 4000..5000 id 6
+         101 A>B data 5000..6000 id 7
+         102 A>B data 6000..7000 id 8
+         103 A>B data 7000..8000 id 9
+         120 B>A data 0..500 ack 1000
+         121 B>A data 500..1000 ack 1000 sack 4000..6000
+         122 B>A data 1000..1500 ack 1000 sack 4000..7000
+         123 B>A data 1500..2000 ack 1000 sack 4000..8000
+         133 A>B data 1000..2000 ack 2000 id 10
+         135 B>A data 2000..2500 ack 1000 sack 4000..8000
+         145 A>B data 3000..4000 ack 2500 id 12
+         165 B>A ack 2000 sack 3000..8000
+         175 A>B data 2000..3000 ack 2500 id 13
+         195 B>A ack 8000";
+    let skipped = |trace: &str| play(&opened(trace)).state.skipped_packets;
+    assert_eq!(skipped(trace), 4);
+    // Where the repeat came, what was skipped behind it was an ACK.
+    let came = trace
+        .replace("135 B>A", "134 A>B data 2000..3000 ack 2000 id 11\n135 B>A")
+        .replace("id 12", "id 13")
+        .replace("165 B>A ack 2000", "165 B>A ack 4000")
+        .replace(
+            "175 A>B data 2000..3000 ack 2500 id 13",
+            "175 A>B data 8000..9000 ack 2500 id 14",
+        )
+        .replace("ack 8000", "ack 9000");
+    assert_eq!(skipped(&came), 3);
+}
+
+#[test]
+fn a_repeat_that_goes_back_comes_when_all_above_has_been_repeated() {
+    // 0..4000 was lost before the first id. Of the repeats id 12 was lost, which the SACK at 153 tells, and 14 and 15.
+    let rows = play(
+        "0 A>B syn
+         20 B>A syn ack 0
+         30 A>B ack 0
+         100 A>B data 4000..5000 id 9
+         101 A>B data 5000..6000 id 10
+         102 A>B data 6000..7000 id 11
+         120 B>A ack 0 sack 4000..5000
+         121 B>A ack 0 sack 4000..6000
+         122 B>A ack 0 sack 4000..7000
+         133 A>B data 1000..2000 id 13
+         153 B>A ack 0 sack 1000..2000 sack 4000..7000
+         163 A>B data 0..1000 id 16
+         183 B>A ack 2000 sack 4000..7000
+         193 A>B data 2000..3000 id 17
+         194 A>B data 3000..4000 id 18
+         195 A>B data 7000..8000 id 19
+         215 B>A ack 8000",
+    )
+    .rows;
+    // So nothing above 7000 was lost.
+    let last = rows.last().map(|row| row.verdict.class);
+    assert_eq!(last, Some(Class::New));
+}
+
+#[test]
+fn what_an_acks_number_tells_to_be_lost_counts_though_its_id_is_the_first() {
+    // 0..3000 was lost, and id 11, a first repeat of 0..1000.
+    let state = play(
+        "0 A>B syn
+         20 B>A syn ack 0
+         30 A>B ack 0
+         120 B>A data 0..500 ack 0
+         125 A>B at 3000 ack 500 id 10
+         600 A>B data 0..1000 ack 500 id 12
+         620 B>A ack 1000
+         630 A>B data 1000..2000 ack 500 id 13
+         631 A>B data 2000..3000 ack 500 id 14
+         651 B>A ack 3000
+         661 A>B data 3000..4000 ack 500 id 15
+         681 B>A ack 4000",
+    )
+    .state;
+    assert_eq!(state.skipped_packets, 4);
+}
+
+#[test]
+fn what_is_repeated_below_an_acks_number_is_none_of_what_ids_were_skipped_for_above() {
+    // The ACK at 125 tells that 0..4000 was sent. After the timer at 340 two new packets test whether that
+    // was needed (RFC 5682 section 2.1), ids 9 and 10, both lost: 4000..6000 is repeated when all below has been.
+    check(
+        "0 A>B syn
+         20 B>A syn ack 0
+         30 A>B ack 0
+         120 B>A data 0..500 ack 0
+         125 A>B at 4000 ack 500 id 7
+         340 A>B data 0..1000 ack 500 id 8
+         360 B>A ack 1000
+         371 A>B data 1000..2000 ack 500 id 11
+         391 B>A ack 2000
+         401 A>B data 2000..3000 ack 500 id 12
+         402 A>B data 3000..4000 ack 500 id 13
+         422 B>A ack 4000
+         432 A>B data 4000..5000 ack 500 id 14
+         433 A>B data 5000..6000 ack 500 id 15
+         453 B>A ack 6000
+         463 A>B data 6000..7000 ack 500 id 16
+         483 B>A ack 7000",
+        "340 retransmission 0..1000 tail_probe upstream
+         371 retransmission 1000..2000 fast upstream
+         401 retransmission 2000..3000 fast upstream
+         402 retransmission 3000..4000 fast upstream
+         432 retransmission 4000..5000 fast upstream ip_id
+         433 retransmission 5000..6000 fast upstream ip_id
+         463 new 6000..7000 rtt 20 clean",
+    );
+}

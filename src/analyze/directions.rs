@@ -43,9 +43,10 @@ impl Hosts {
         }
     }
 
-    /// Two hosts of one connection are on both sides of the link.
-    fn separate(&mut self, one: [u8; 16], other: [u8; 16]) {
-        let (one, other) = (self.place(one), self.place(other));
+    /// Two hosts of one connection are on both sides of the link. Their places.
+    fn separate(&mut self, one: [u8; 16], other: [u8; 16]) -> [usize; 2] {
+        let places = [self.place(one), self.place(other)];
+        let [one, other] = places;
         let ((one, one_across), (other, other_across)) = (self.root(one), self.root(other));
         if one == other {
             self.contradict[one] |= one_across == other_across;
@@ -53,6 +54,7 @@ impl Hosts {
             self.parents[other] = (one, one_across == other_across);
             self.contradict[one] |= self.contradict[other];
         }
+        places
     }
 }
 
@@ -62,17 +64,21 @@ impl Hosts {
 #[must_use]
 pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
     let mut hosts = Hosts::default();
+    let mut senders = Vec::with_capacity(flows.len());
+    // The flows of a connection follow each other: its hosts are looked up once.
+    let mut last: Option<(u64, [usize; 2])> = None;
     for flow in flows {
-        let (sender, receiver) = flow.ends();
-        hosts.separate(sender.octets(), receiver.octets());
+        let ends = match last {
+            Some((connection_id, ends)) if connection_id == flow.connection_id => ends,
+            _ => {
+                let identity = &flow.connection.identity;
+                hosts.separate(identity.opener.octets(), identity.peer.octets())
+            }
+        };
+        last = Some((flow.connection_id, ends));
+        senders.push(ends[flow.dir() as usize]);
     }
-    let ways: Vec<(usize, bool)> = flows
-        .iter()
-        .map(|flow| {
-            let host = hosts.place(flow.ends().0.octets());
-            hosts.root(host)
-        })
-        .collect();
+    let ways: Vec<(usize, bool)> = senders.into_iter().map(|host| hosts.root(host)).collect();
     let mut sent = vec![[0_u64; 2]; hosts.parents.len()];
     let mut of_connections: HashMap<u64, [u64; 2], RandomState> = HashMap::default();
     for (flow, &(root, across)) in flows.iter().zip(&ways) {

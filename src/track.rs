@@ -30,6 +30,7 @@ mod succession;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod ticks;
 
 use half::HalfFlow;
 use ids::Step;

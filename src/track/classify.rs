@@ -334,6 +334,9 @@ impl HalfFlow {
             if later(ts.value, opener) {
                 return (Retransmission, Evidence::Tsval, Confidence::High);
             }
+            if self.ticks_before_repeat(hole, opener) {
+                return (Reordered, Evidence::Tsval, Confidence::Medium);
+            }
         }
         if let (Some(id), Some(opener)) = (segment.ip_id, hole.opener_id)
             && self.ids.is_just_before(id, opener)
@@ -510,7 +513,7 @@ impl HalfFlow {
     }
 
     /// Shortest round-trip time of the whole path, as far as both halves are known, in ns.
-    fn shortest_round_trip_ns(&self) -> i64 {
+    pub(super) fn shortest_round_trip_ns(&self) -> i64 {
         self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0)
     }
 

@@ -55,6 +55,16 @@ impl Echoes {
         self.seen.then_some(self.newest)
     }
 
+    /// When a `TSval` later than `tsval` passed for the first time; or some time after that, as those are forgotten
+    /// that were echoed.
+    pub(super) fn passed_after(&self, tsval: u32) -> Option<CaptureTime> {
+        let first = self
+            .waiting
+            .partition_point(|&(other, _)| !later(other, tsval));
+        let &(_, at) = self.waiting.get(first)?;
+        (at != CaptureTime::MAX).then_some(at)
+    }
+
     /// Takes note of a `TSecr` that came back; the delay in nanoseconds, where it is a first echo.
     #[inline]
     pub(super) fn echoed(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {

@@ -27,6 +27,7 @@ mod round_trips;
 mod signs;
 mod strays;
 mod tails;
+mod ticks;
 
 use std::fmt::Write as _;
 

@@ -1,0 +1,34 @@
+//! How finely a sender's timestamp clock ticks, as far as a judgement asks for it.
+
+use super::half::HalfFlow;
+use super::ranges::Hole;
+use super::rtt::later;
+
+impl HalfFlow {
+    /// Whether the sender's clock ticks between the packet that opened `hole`, with the `TSval` `opener`, and the
+    /// soonest repeat of what is missing: then what carries the same `TSval` is no repeat, unless a timer ran out in
+    /// the very tick in which that packet was sent.
+    ///
+    /// Nothing else asks for a repeat sooner than a round trip after it. A quarter of the shortest one is believed: a
+    /// queue that has stood since the flow began may have drained. A clock may tick as slowly as once a second (RFC
+    /// 7323 section 5.4), so equal numbers tell nothing by themselves: either a later one passed so soon after that
+    /// packet, or the clock went so fast before it.
+    pub(super) fn ticks_before_repeat(&self, hole: &Hole, opener: u32) -> bool {
+        let soonest_ns = self.shortest_round_trip_ns() / 4;
+        let within = |ns: i64| 0 < soonest_ns && ns <= soonest_ns;
+        let ticked = self.echoes.passed_after(opener);
+        ticked.is_some_and(|at| within(at.since(hole.opened_at)))
+            || self.tick_ns(hole, opener).is_some_and(within)
+    }
+
+    /// The longest that a tick of the sender's clock takes, by what passed between the oldest packet remembered and the
+    /// one that opened `hole`, with the `TSval` `opener`; `None` where that is less than two round trips: delays change.
+    fn tick_ns(&self, hole: &Hole, opener: u32) -> Option<i64> {
+        let oldest = self.in_flight.get(0)?;
+        let elapsed_ns = hole.opened_at.since(oldest.at);
+        let ticks = opener.wrapping_sub(oldest.tsval);
+        let long = elapsed_ns >= 2 * self.shortest_round_trip_ns() && later(opener, oldest.tsval);
+        // The first and the last may have been cut short.
+        (long && ticks > 1).then(|| elapsed_ns / i64::from(ticks - 1))
+    }
+}

@@ -40,10 +40,12 @@ impl HalfFlow {
             self.emissions.on_timeout();
             return Reason::Timeout;
         }
-        if self.timeout_until.is_some()
-            && self.board.highest_end().is_none_or(|high| high <= end)
-            && start >= una
-        {
+        // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of it
+        // is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
+        // What was sent since may have been asked for by what is reported above.
+        let repairs =
+            |until| start < until || self.board.highest_end().is_none_or(|high| high <= end);
+        if start >= una && self.timeout_until.is_some_and(repairs) {
             return Reason::Timeout;
         }
         Reason::Fast

@@ -55,3 +55,37 @@ fn nobody_asked_for_what_is_repeated_once_more_without_an_ack() {
     let reasons = rows[7..].iter().map(|row| row.verdict.reason);
     assert!(reasons.eq([Some(Reason::Timeout); 2]), "{rows:#?}");
 }
+
+#[test]
+fn what_was_outstanding_at_a_timeout_is_repeated_for_that_whatever_sack_reports() {
+    // All but the last segment were lost, and so was the ACK that reported it. RFC 6675 section 5.1: no fast recovery
+    // before all that was outstanding is acknowledged; 5000..6000 was not.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         104 A>B data 4000..5000
+         400 A>B data 0..1000
+         420 B>A ack 1000 sack 4000..5000
+         430 A>B data 1000..2000
+         430 A>B data 2000..3000
+         450 B>A ack 2000 sack 4000..5000
+         460 A>B data 3000..4000
+         460 A>B data 5000..6000
+         460 A>B data 6000..7000
+         460 A>B data 7000..8000
+         460 A>B data 8000..9000
+         480 B>A ack 2000 sack 3000..5000
+         480 B>A ack 2000 sack 6000..7000 sack 3000..5000
+         480 B>A ack 2000 sack 6000..8000 sack 3000..5000
+         480 B>A ack 2000 sack 6000..9000 sack 3000..5000
+         490 A>B data 2000..3000
+         490 A>B data 5000..6000
+         510 B>A ack 9000",
+    );
+    let rows = play(&trace).rows;
+    let reasons: Vec<_> = rows.iter().filter_map(|row| row.verdict.reason).collect();
+    let timeouts = [Reason::Timeout; 5];
+    assert_eq!(reasons, [&timeouts[..], &[Reason::Fast]].concat());
+}

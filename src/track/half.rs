@@ -209,7 +209,11 @@ impl HalfFlow {
         let verdict = taken.verdict;
         self.unique_bytes += u64::from(taken.unique_len);
         self.largest_payload = self.largest_payload.max(len);
-        if self.window_end == Some(end) && verdict.class == Class::New {
+        let fills = !matches!(
+            verdict.class,
+            Class::Duplicate | Class::KeepAlive | Class::WindowProbe
+        );
+        if fills && self.window_end == Some(end) {
             sink.signal(dir, segment.at, Signal::WindowFull);
         }
         if verdict.class == Class::Retransmission {

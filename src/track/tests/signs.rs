@@ -106,6 +106,23 @@ fn the_last_byte_of_the_window_fills_it() {
 }
 
 #[test]
+fn a_repeat_of_the_last_byte_of_the_window_fills_it_again() {
+    // X7 counts data segments, whether their bytes are new or not, but not what the network doubles.
+    check_signs(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             120 B>A ack 1000 win 8
+             130 A>B data 1000..1024 id 3
+             131 A>B data 1024..2024 id 4
+             132 A>B data 1024..2024 id 4
+             431 A>B data 1024..2024 id 5
+             451 B>A ack 2024 win 8",
+        ),
+        &["131 WindowFull", "431 WindowFull"],
+    );
+}
+
+#[test]
 fn a_fin_that_is_reported_takes_no_byte_out_of_flight() {
     // The FIN takes a sequence number and is not payload (RFC 9293 section 3.4).
     check_in_flight(

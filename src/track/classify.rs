@@ -78,9 +78,19 @@ impl HalfFlow {
         self.recovery_until.is_some() || self.tail_repair || lately
     }
 
+    /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here shortly
+    /// before had not yet come to it.
+    pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
+        let trip_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;
+        let heard = self
+            .progress_at
+            .filter(|&progress| at.since(progress) >= trip_ns);
+        self.last_data_at.max(heard)
+    }
+
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
-        let since = self.last_data_at.max(self.progress_at);
+        let since = self.quiet_since(at);
         since.is_none_or(|since| at.since(since) >= self.round_trip_ns().max(PROBE_NS_MIN))
     }
 

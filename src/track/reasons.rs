@@ -15,7 +15,7 @@ impl HalfFlow {
         let una = self.una.unwrap_or(i64::MIN);
         // One below the first byte, which makes 0, stands for itself as what nothing else is.
         let probed_here = NonZeroI64::new(una.saturating_add(1)).or(Some(NonZeroI64::MIN));
-        let quiet_since = self.last_data_at.max(self.progress_at);
+        let quiet_since = self.quiet_since(at);
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;

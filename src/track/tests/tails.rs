@@ -521,3 +521,24 @@ fn an_id_skipped_between_repeats_was_a_repeat_of_what_is_lost_behind_here() {
         .collect();
     assert_eq!(classes, [Class::Retransmission, Class::New]);
 }
+
+#[test]
+fn an_ack_that_cannot_have_come_to_the_sender_ends_no_silence() {
+    // Ten ms to the sender and back: at 166 A has not heard of the delayed ACK at 160, so it is silent since 102, for as
+    // long as a probe takes (RFC 8985 section 7.2). At 175 it may send something new.
+    let rows = |at: &str| {
+        play(&opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             120 B>A ack 1000
+             121 B>A ack 2000
+             160 B>A ack 3000
+             {at} A>B data 3000..4000 id 6
+             196 B>A ack 4000"
+        )))
+        .rows
+    };
+    assert_eq!(rows("166")[3].verdict.reason, Some(Reason::TailProbe));
+    assert_eq!(rows("175")[3].verdict.class, Class::New);
+}

@@ -47,7 +47,8 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     // A share is a mean over a stretch of time: no more of these than can be seen.
     let room = scene.style.size.width() / 2.5;
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(room as i64);
-    let layers = layers(scene, joined);
+    let main_way = main_way(scene);
+    let layers = layers(scene, &main_way, joined);
     let total = |bin: i64| -> u64 {
         layers
             .iter()
@@ -75,7 +76,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
         .map(|layer| (Swatch::Bar(layer.colour), layer.name.clone()))
         .collect();
     let (what, mut note) = whole_in_words(options);
-    if let Some(others) = other_way(scene) {
+    if let Some(others) = other_way(scene, &main_way) {
         note = format!("{note} · {others}");
     }
     let height = scene.style.size.height();
@@ -115,9 +116,8 @@ fn whole_in_words(options: &ChartOptions) -> (&'static str, String) {
 }
 
 /// The flows that go the main way: of the largest a layer each, then the others together.
-fn layers(scene: &Scene<'_>, joined: i64) -> Vec<Layer> {
+fn layers(scene: &Scene<'_>, main_way: &BTreeSet<usize>, joined: i64) -> Vec<Layer> {
     let (shown, rest) = scene.largest(LINES_MAX);
-    let main_way = main_way(scene);
     let takes_part = |flow: &&NamedFlow<'_>| main_way.contains(&flow.place);
     let mut layers: Vec<Layer> = shown
         .into_iter()
@@ -170,7 +170,8 @@ fn draw_layers(
 pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
     // Bytes are compared over a stretch of time: no more of these than can be seen.
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(BINS_MAX);
-    let rivals = rivals(scene);
+    let main_way = main_way(scene);
+    let rivals = rivals(scene, &main_way);
     let jain = jain_line(&rivals, joined);
     if jain.samples.is_empty() {
         return None;
@@ -203,7 +204,7 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
         bins.words(),
         count(rivals.len(), "flow")
     )];
-    notes.extend(other_way(scene));
+    notes.extend(other_way(scene, &main_way));
     Some(stacked(
         "Fairness over time",
         &notes,
@@ -214,8 +215,7 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
 }
 
 /// Flows that compete, without those under one hundredth of the largest.
-fn rivals<'a, 's>(scene: &'s Scene<'a>) -> Vec<&'s NamedFlow<'a>> {
-    let main_way = main_way(scene);
+fn rivals<'a, 's>(scene: &'s Scene<'a>, main_way: &BTreeSet<usize>) -> Vec<&'s NamedFlow<'a>> {
     let flows = scene.flows.iter();
     flows
         .filter(|flow| main_way.contains(&flow.place))
@@ -233,8 +233,7 @@ fn main_way(scene: &Scene<'_>) -> BTreeSet<usize> {
 }
 
 /// What to say of flows of some size that go the other way, where there are any.
-fn other_way(scene: &Scene<'_>) -> Option<String> {
-    let main_way = main_way(scene);
+fn other_way(scene: &Scene<'_>, main_way: &BTreeSet<usize>) -> Option<String> {
     let flows = scene.flows.iter();
     let others = flows.filter(|flow| !main_way.contains(&flow.place)).count();
     (others > 0).then(|| format!("{} the other way not shown", count(others, "flow")))

@@ -11,14 +11,14 @@ use crate::study::results::{StudyFlow, StudyResults, StudyRun};
 
 /// How many flows of each variant a run has: of the reference, of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Composition {
+enum Connections {
     /// So many flows of one variant.
     Same(usize),
     /// So many of the reference, and so many of the other, against each other.
     Mixed(usize, usize),
 }
 
-impl Composition {
+impl Connections {
     fn described(self) -> String {
         match self {
             Self::Same(1) => "1 connection".to_owned(),
@@ -35,7 +35,7 @@ type Side = Vec<Values>;
 struct Row {
     key: GroupKey,
     other: LabelValue,
-    composition: Composition,
+    connections: Connections,
     sides: [Side; 2],
 }
 
@@ -70,7 +70,7 @@ pub(super) fn tables(
         .labels(results, &places, |row| &row.key)
         .text("reference", |_| Some(reference.text().to_owned()))
         .text("other", |row| Some(row.other.text().to_owned()))
-        .text("connections", |row| Some(row.composition.described()))
+        .text("connections", |row| Some(row.connections.described()))
         .count("reference_runs", |row| Some(row.sides[0].len() as u64))
         .count("other_runs", |row| Some(row.sides[1].len() as u64));
     for (name, metric, factor) in COLUMNS {
@@ -98,7 +98,7 @@ fn rows(
 ) -> Vec<Row> {
     // Runs of one variant alone, and runs in which the reference meets one other.
     let mut same: BTreeMap<(GroupKey, usize), BTreeMap<LabelValue, Side>> = BTreeMap::new();
-    let mut mixed: BTreeMap<(GroupKey, LabelValue, Composition), [Side; 2]> = BTreeMap::new();
+    let mut mixed: BTreeMap<(GroupKey, LabelValue, Connections), [Side; 2]> = BTreeMap::new();
     for run in results.runs.iter().filter(|run| run.error.is_none()) {
         let Some(by_variant) = by_variant(run, variant) else {
             continue;
@@ -116,8 +116,8 @@ fn rows(
                 } else {
                     ((b, of_b), (a, of_a))
                 };
-                let composition = Composition::Mixed(ours.len(), theirs.len());
-                let sides = mixed.entry((key, other.clone(), composition)).or_default();
+                let connections = Connections::Mixed(ours.len(), theirs.len());
+                let sides = mixed.entry((key, other.clone(), connections)).or_default();
                 sides[0].push(mean_of(ours));
                 sides[1].push(mean_of(theirs));
             }
@@ -126,10 +126,10 @@ fn rows(
     }
     let mut rows: Vec<Row> = mixed
         .into_iter()
-        .map(|((key, other, composition), sides)| Row {
+        .map(|((key, other, connections), sides)| Row {
             key,
             other,
-            composition,
+            connections,
             sides,
         })
         .collect();
@@ -141,12 +141,12 @@ fn rows(
             rows.push(Row {
                 key: key.clone(),
                 other: other.clone(),
-                composition: Composition::Same(n),
+                connections: Connections::Same(n),
                 sides: [ours.clone(), theirs.clone()],
             });
         }
     }
-    rows.sort_by(|a, b| (&a.key, &a.other, a.composition).cmp(&(&b.key, &b.other, b.composition)));
+    rows.sort_by(|a, b| (&a.key, &a.other, a.connections).cmp(&(&b.key, &b.other, b.connections)));
     rows
 }
 

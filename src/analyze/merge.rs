@@ -213,6 +213,12 @@ impl CaptureAnalysis {
             .collect()
     }
 
+    /// What these flows delivered together: what utilisation is made of.
+    #[must_use]
+    pub fn delivered_towards_capacity(&self) -> Option<Delivered> {
+        Delivered::of(self.towards_capacity())
+    }
+
     /// What bears on the capture's numbers, summed over its flows.
     #[must_use]
     pub fn quality(&self) -> CaptureQuality {

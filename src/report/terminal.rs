@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Delivered, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
 use crate::decode::{Endpoint, Skip};
 use crate::metric;
@@ -260,9 +260,9 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
 }
 
 /// What was delivered of the link's capacity, where that is known (METRICS.md N5).
-fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<f64> {
+pub(super) fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<f64> {
     let capacity_bps = config.capacity.as_ref()?.bps;
-    let delivered = Delivered::of(capture.towards_capacity())?;
+    let delivered = capture.delivered_towards_capacity()?;
     metric::utilisation(delivered.goodput_bps()?, capacity_bps)
 }
 

@@ -1,11 +1,11 @@
 //! The page of a run: its captures and flows.
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Delivered, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::terminal::{
-    counted, end, given_up, grouped, millis, percent, put_away, rate, repairs, volume, warnings,
-    with_causes,
+    counted, end, given_up, grouped, millis, percent, put_away, rate, repairs, utilisation, volume,
+    warnings, with_causes,
 };
 use super::{Block, Cell, Page, PageTable, Section};
 
@@ -104,11 +104,7 @@ fn three(value: f64) -> String {
 fn captures(analysis: &Analysis, config: &Config) -> PageTable {
     let row = |(index, capture): (usize, &CaptureAnalysis)| {
         let goodput = capture.goodput_bps();
-        let capacity = config.capacity.map(|capacity| capacity.bps);
-        let utilisation = capacity.and_then(|all| {
-            let delivered = Delivered::of(capture.towards_capacity())?;
-            Some(delivered.goodput_bps()? / all)
-        });
+        let utilisation = utilisation(capture, config);
         vec![
             Cell::count(index as u64 + 1),
             Cell::text(&capture.name),

@@ -1,6 +1,6 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
-use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Delivered, Flow, GivenUp, Pair};
+use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
 use crate::capture::{FileFacts, TimeResolution};
 use crate::observe::Span;
 
@@ -92,7 +92,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(apart(capture, config));
     said.extend(window_behind(capture));
     said.extend(config.capacity.and_then(|capacity| {
-        let delivered = Delivered::of(capture.towards_capacity())?;
+        let delivered = capture.delivered_towards_capacity()?;
         overfull((delivered.goodput_bps()?, capacity.bps))
     }));
     said

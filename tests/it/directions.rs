@@ -103,27 +103,40 @@ fn a_run_has_the_utilisation_of_one_direction_of_its_link() {
 }
 
 #[test]
+fn requests_count_towards_the_goodput_that_utilisation_is_made_of() {
+    let analysis = Analysis::of([&capture("drop-one.pcap")], &Config::default());
+    let download = &analysis.captures[0];
+    assert_eq!(download.flows().count(), 2);
+    // 64 bytes of 600 kB go the other way.
+    assert_eq!(download.towards_capacity().len(), 2);
+    assert_eq!(download.delivered_towards_capacity(), download.delivered());
+}
+
+#[test]
 fn the_share_of_the_link_is_that_of_one_direction() {
     let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("one.pcap")).unwrap();
     fs::write(folder.path().join("two.pcap"), doubled(true)).unwrap();
-    let args = [
-        "two.pcap",
-        "--capacity",
-        "20Mbit",
-        "--svg",
-        "--out",
-        "r.parquet",
-    ];
-    let output = run(folder.path(), &args);
-    assert_eq!(output.status, 0);
-    let said = output.stdout;
-    assert!(said.contains("utilisation 63."), "{said}");
-    assert!(!said.contains("flows together"), "{said}");
-    let share = fs::read_dir(folder.path().join("r.charts")).unwrap();
-    let share = share.map(|entry| entry.unwrap().path());
-    let share = share.filter(|path| path.to_string_lossy().contains("share"));
-    for chart in share {
-        let text = fs::read_to_string(chart).unwrap();
-        assert!(text.contains("1 flow the other way not shown"), "{text}");
-    }
+    let said = ["one.pcap", "two.pcap"].map(|name| {
+        let args = [name, "--capacity", "20Mbit", "--svg", "--out", "r.parquet"];
+        let output = run(folder.path(), &args);
+        assert_eq!(output.status, 0);
+        output.stdout
+    });
+    let percent = said.each_ref().map(|said| {
+        let (_, behind) = said.split_once("utilisation ").unwrap();
+        let (number, _) = behind.split_once(" %").unwrap();
+        number.parse::<f64>().unwrap()
+    });
+    // The upload has the answers of the download: all it takes is a packet longer.
+    close(percent[1], percent[0], 0.01);
+    assert!(!said[1].contains("flows together"), "{}", said[1]);
+    let charts = fs::read_dir(folder.path().join("r.charts")).unwrap();
+    let charts = charts.map(|entry| entry.unwrap().path());
+    let shares: Vec<_> = charts
+        .filter(|path| path.to_string_lossy().ends_with("-share.svg"))
+        .collect();
+    assert_eq!(shares.len(), 1);
+    let text = fs::read_to_string(&shares[0]).unwrap();
+    assert!(text.contains("1 flow the other way not shown"), "{text}");
 }

@@ -90,7 +90,7 @@ fn lanes_are_found_and_kept_on_an_ordinary_capture() {
         walked(&pcap.bytes, Some(&mut lanes)),
         walked(&pcap.bytes, None)
     );
-    assert_eq!(lanes.kept(), 12, "a guess was wrong without reason");
+    assert_eq!(lanes.kept(), 20, "a guess was wrong without reason");
 }
 
 proptest! {

@@ -102,7 +102,7 @@ pub struct ReadOptions {
 /// Only regular files without compression can be mapped: everything else is read, whatever is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
-    /// Large files are mapped where that is faster than reading them, which is measured once, on the first.
+    /// Large files are mapped from where on that is faster than reading them, which is measured now and then.
     #[default]
     Auto,
     /// All files are mapped that can be.

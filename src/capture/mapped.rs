@@ -48,9 +48,9 @@ impl MappedFile {
         Self { file, part: None }
     }
 
-    /// Whether that is faster than reading it, on this machine.
-    pub(super) fn pays(&self) -> bool {
-        mapping_pays(&self.file)
+    /// Whether that is faster than reading it from `from` on, on this machine, where records take so many bytes.
+    pub(super) fn pays(&self, from: u64, record_bytes: usize) -> bool {
+        mapping_pays(&self.file, from, record_bytes)
     }
 
     /// The `wanted` bytes from `offset` on, or as many as there are: none at the end of the file.

@@ -16,8 +16,9 @@ use std::io;
 
 use memmap2::{Advice, Mmap, MmapOptions};
 
-/// Where mappings may begin: a multiple of every page size in use.
-pub(super) const ALIGNMENT_BYTES: u64 = 64 << 10;
+/// Where mappings may begin: a multiple of every page size in use, and where the system can map 2 MiB of a file at once
+/// if it holds them in one piece.
+pub(super) const ALIGNMENT_BYTES: u64 = 2 << 20;
 
 /// A part of a file, mapped.
 #[derive(Debug)]

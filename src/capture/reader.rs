@@ -16,7 +16,7 @@ use super::{Io, Way};
 use crate::time::CaptureTime;
 
 /// Bytes asked for at a time: larger reads fall out of the cache before they are walked.
-const READ_BYTES: usize = 256 << 10;
+pub(super) const READ_BYTES: usize = 256 << 10;
 
 /// Room made at first: of thousands of small files none needs a whole window.
 const FIRST_BYTES: usize = 64 << 10;
@@ -24,9 +24,14 @@ const FIRST_BYTES: usize = 64 << 10;
 /// Bytes looked at to recognise the format and its variant.
 const PEEK_BYTES: usize = 16 << 10;
 
-/// Smaller files are read where nothing else is asked for: to find out whether a mapping would be better takes too
-/// much of the time they take.
-const MAPPED_BYTES_MIN: u64 = 4 << 20;
+/// Smaller files are read where nothing else is asked for: to find out whether a mapping would be better takes too much of
+/// the time they take.
+const MAPPED_BYTES_MIN: u64 = 32 << 20;
+
+/// Where in a file that is asked, when some records have told how large they are, and after how many bytes again: a part of
+/// it may be kept in other pieces than the one before.
+const ASK_FROM: u64 = 1 << 20;
+const ASK_AGAIN_BYTES: u64 = 256 << 20;
 
 /// Of larger records a window has more bytes: what is done at a time is to be enough for several threads, and of each
 /// record of a mapped file no more than its headers are looked at.
@@ -44,11 +49,13 @@ pub(super) struct FileReader {
     stream: Stream,
     /// The same file, as long as it is mapped; `carry` is empty then.
     mapped: Option<MappedFile>,
+    /// The same file, where it may be mapped later, and the place in it from which on that is asked.
+    candidate: Option<(MappedFile, u64)>,
     /// Where the window before began, in a file that is mapped.
     checkpoint: Option<Checkpoint>,
     lanes: Lanes,
-    /// How many times as many bytes as asked for the next window has, by the records of the one before.
-    stretch: usize,
+    /// Bytes of a record of the window before; 0 where there is none.
+    record_bytes: usize,
     walker: Walker,
     /// Finds the way on behind damage, where that is wanted.
     repair: Option<Repair>,
@@ -131,24 +138,20 @@ impl FileReader {
             Err(kind) => return Err(file_error(read_failure.unwrap_or(kind))),
         };
         carry.drain(..header_bytes);
-        let mapped = match way.io {
-            _ if read_failure.is_some() || way.repair => None,
-            Io::Auto => stream.mapped(MAPPED_BYTES_MIN).filter(MappedFile::pays),
-            Io::Mapped => stream.mapped(0),
-            Io::Read => None,
+        let (mapped, candidate) = match way.io {
+            _ if read_failure.is_some() || way.repair => (None, None),
+            Io::Auto => (None, stream.mapped(MAPPED_BYTES_MIN).zip(Some(ASK_FROM))),
+            Io::Mapped => (stream.mapped(0), None),
+            Io::Read => (None, None),
         };
-        if mapped.is_some() {
-            // It begins where these bytes do.
-            stream.count(-(carry.len() as i64));
-            carry.clear();
-        }
-        Ok(Self {
+        let mut reader = Self {
             path: opener.path().to_owned(),
             stream,
-            mapped,
+            mapped: None,
+            candidate,
             checkpoint: None,
             lanes: Lanes::default(),
-            stretch: 1,
+            record_bytes: 0,
             walker,
             repair: way.repair.then(Repair::default),
             carry,
@@ -158,7 +161,32 @@ impl FileReader {
             read_failure,
             ended: false,
             probe: None,
-        })
+        };
+        if let Some(mapped) = mapped {
+            reader.map(mapped);
+        }
+        Ok(reader)
+    }
+
+    /// Goes on with the file mapped, from the first byte that is not walked.
+    pub(super) fn map(&mut self, mapped: MappedFile) {
+        self.stream.count(-(self.carry.len() as i64));
+        self.carry.clear();
+        self.mapped = Some(mapped);
+    }
+
+    /// Maps the file from here on where that is faster, which is asked now and then.
+    fn map_if_faster(&mut self) {
+        let (base, record_bytes) = (self.base, self.record_bytes);
+        let due = |&mut (_, ask_at): &mut (MappedFile, u64)| base >= ask_at;
+        let Some((mapped, _)) = self.candidate.take_if(due) else {
+            return;
+        };
+        if self.read_failure.is_none() && record_bytes > 0 && mapped.pays(base, record_bytes) {
+            self.map(mapped);
+        } else {
+            self.candidate = Some((mapped, base + ASK_AGAIN_BYTES));
+        }
     }
 
     /// Time of the first record, which is still handed out later; `None` without records.
@@ -214,6 +242,7 @@ impl FileReader {
             return Ok(false);
         }
         window.first_frame = self.records + 1;
+        self.map_if_faster();
         if self.mapped.is_none() || self.fill_mapped(window, target).is_err() {
             // What cannot be mapped, or can no longer, is read.
             window.clear();
@@ -274,7 +303,7 @@ impl FileReader {
             base: self.base,
             records: self.records,
         });
-        let target = target * self.stretch;
+        let target = target * self.stretch();
         let (mut wanted, mut missing) = (target, 1);
         loop {
             let Some(mapped) = &mut self.mapped else {
@@ -316,7 +345,7 @@ impl FileReader {
 
     /// Reads and walks by turns until the window has its bytes, or the file its end.
     fn fill(&mut self, window: &mut Window, target: usize) {
-        let target = target * self.stretch.min(READ_STRETCH_MAX);
+        let target = target * self.stretch().min(READ_STRETCH_MAX);
         let Window { bytes, entries, .. } = window;
         let mut filled = self.carry.len();
         grow(bytes, FIRST_BYTES.min(target).max(filled));
@@ -383,8 +412,12 @@ impl FileReader {
 
     /// So many records took so many bytes.
     fn note_sizes(&mut self, bytes: usize, records: usize) {
-        let record_bytes = bytes.checked_div(records).unwrap_or(0);
-        self.stretch = (record_bytes / RECORD_BYTES).clamp(1, STRETCH_MAX);
+        self.record_bytes = bytes.checked_div(records).unwrap_or(0);
+    }
+
+    /// How many times as many bytes as asked for the next window has, by the records of the one before.
+    fn stretch(&self) -> usize {
+        (self.record_bytes / RECORD_BYTES).clamp(1, STRETCH_MAX)
     }
 
     fn read(&mut self, buf: &mut [u8]) -> Result<usize, CaptureErrorKind> {

@@ -2,7 +2,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use super::super::mapped::MappedFile;
+use super::super::reader::FileReader;
+use super::super::source::{Opener, Progress};
 use super::build::{Pcap, Pcapng};
 use super::compressed::noisy;
 use super::*;
@@ -114,12 +118,47 @@ fn windows_of_any_size_give_the_same_mapped_and_read() {
 
 #[test]
 fn large_files_give_the_same_whichever_way_is_found_to_be_faster() {
-    let bytes = noisy(100_000);
-    assert!(bytes.len() > 4 << 20);
+    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for second in 0..20_000 {
+        pcap = pcap.record(second, 0, &vec![second as u8; 2_000]);
+    }
+    let bytes = pcap.bytes;
+    assert!(bytes.len() > 32 << 20, "smaller ones are read");
     let expected = read(&bytes);
     let file = OnDisk::new(&bytes);
     for io in [Io::Auto, Io::Mapped, Io::Read] {
         assert_same(&expected, &file.read(WINDOW_BYTES, io));
+    }
+}
+
+#[test]
+fn a_file_that_was_read_goes_on_mapped_after_any_window() {
+    let bytes = noisy(20_000);
+    let expected = read(&bytes).records;
+    let file = OnDisk::new(&bytes);
+    for mapped_after in [0, 1, 5] {
+        let way = Way {
+            io: Io::Read,
+            repair: false,
+            decompressors: 1,
+        };
+        let mut opener = Opener::new(CaptureSource::File(file.path.clone()));
+        let progress = Progress::new(None);
+        let mut reader = FileReader::open(&mut opener, way, &progress).unwrap();
+        let (mut window, mut records) = (Window::new(), Vec::new());
+        for read in 0.. {
+            if read == mapped_after {
+                let same = File::open(&file.path).unwrap();
+                reader.map(MappedFile::new(Arc::new(same)));
+            }
+            if !reader.read_window(&mut window, 100_000).unwrap() {
+                break;
+            }
+            assert_eq!(window.view.is_some(), read >= mapped_after);
+            records.extend(seen(&window));
+        }
+        assert_eq!(records, expected, "{mapped_after}");
+        assert_eq!(progress.bytes_consumed(), bytes.len() as u64);
     }
 }
 

@@ -340,14 +340,13 @@ impl<O: Observer> FlowTable<O> {
     pub fn finish(mut self) -> (O, TableFacts) {
         /// Connections ahead: what takes as long as to fetch one.
         const AHEAD: usize = 2;
-        while let Some(last) = self.flows.len().checked_sub(1) {
-            if let Some(head) = last
-                .checked_sub(AHEAD)
-                .and_then(|next| self.heads.get(next))
-            {
-                self.young.expect_all(&head.young);
+        // None is looked for any more.
+        self.index = Index::default();
+        while let (Some(head), Some(flow)) = (self.heads.pop(), self.flows.pop()) {
+            if let Some(next) = self.heads.iter().rev().nth(AHEAD - 1) {
+                self.young.expect_all(&next.young);
             }
-            self.close(last, false);
+            self.hand_back(head, flow, false);
         }
         let none = HalfOpen::new(self.hasher.clone());
         for packets in std::mem::replace(&mut self.half_open, none).into_packets() {
@@ -427,18 +426,24 @@ impl<O: Observer> FlowTable<O> {
     }
 
     fn close(&mut self, index: usize, cut_by_limit: bool) {
-        let mut head = self.heads.swap_remove(index);
-        let mut flow = self.flows.swap_remove(index).unwrap_or_else(|| {
+        let head = self.heads.swap_remove(index);
+        let flow = self.flows.swap_remove(index);
+        self.index.remove(head.hash, index);
+        if let Some(moved) = self.heads.get(index) {
+            self.index.renumber(moved.hash, self.heads.len(), index);
+        }
+        self.hand_back(head, flow, cut_by_limit);
+    }
+
+    /// Hands a connection that is in the table no longer to the observer.
+    fn hand_back(&mut self, mut head: Head, flow: Option<Box<Flow<O::Flow>>>, cut_by_limit: bool) {
+        let mut flow = flow.unwrap_or_else(|| {
             let payload_bytes = head.young.payload_bytes();
             let sink = self.observer.open_ended(&head.identity, payload_bytes);
             let (store, facts) = (&mut self.young, &mut self.facts);
             Flow::of::<O>(&mut head, store, sink, self.limits.track, facts)
         });
         self.held_bytes -= head.held_bytes;
-        self.index.remove(head.hash, index);
-        if let Some(moved) = self.heads.get(index) {
-            self.index.renumber(moved.hash, self.heads.len(), index);
-        }
         flow.connection.finish(&mut flow.sink);
         self.facts.cut_by_limit += u64::from(cut_by_limit);
         let Flow { connection, sink } = *flow;

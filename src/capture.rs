@@ -44,6 +44,7 @@ mod reader;
 mod record;
 mod repair;
 mod source;
+mod starts;
 mod variant;
 
 #[cfg(test)]

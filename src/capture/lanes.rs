@@ -1,4 +1,4 @@
-//! Walks a run of pcap records from several places at once, and gives what one walk would.
+//! Walks a run of records from several places at once, and gives what one walk would.
 //!
 //! Where the next record begins is known only when the length of this one is, so a walk of bytes that
 //! are not in the cache waits for memory once a record: some 100 ns where records are large. The waits
@@ -10,11 +10,7 @@
 //! begins. A lane that begins anywhere else is dropped, and its part walked again from the right
 //! place. (A capture of a download of a capture has plausible records inside its packets.)
 
-use memchr::memmem;
-
-use super::pcap::{Header, Shape};
 use super::record::Entry;
-use super::{ByteOrder, RECORD_BYTES_MAX};
 use crate::prefetch::prefetch;
 
 /// Walks that overlap. More find no more of the memory's time to use.
@@ -23,15 +19,8 @@ const LANES_MAX: usize = 20;
 /// Shorter lanes are not worth finding a start for.
 const LANE_BYTES_MIN: usize = 64 << 10;
 
-/// How far behind its place a lane's start is looked for.
-const SEARCH_BYTES_MAX: usize = 128 << 10;
-
 /// Walks without lanes after one in which most starts were wrong: a capture may be made of such.
 const PAUSE_WALKS: u32 = 15;
-
-/// Records in a row, and their bytes, that make a start plausible.
-const CHAIN_RECORDS: usize = 6;
-const CHAIN_BYTES: usize = 4 << 10;
 
 /// The lanes of a window; kept, so that their memory is.
 #[derive(Debug)]
@@ -77,17 +66,19 @@ impl Lanes {
 
     /// Appends the records of `bytes` from `at` on, and moves `at` behind the last that `step` gives.
     ///
-    /// The same as calling `step` until it gives nothing.
+    /// The same as calling `step` until it gives nothing. `guess` gives a place from the one that it is given on where a
+    /// record may begin; `ahead`, of the place of the next record, the one that the step after that needs to have at hand.
     pub(super) fn walk(
         &mut self,
-        shape: Shape,
+        guess: impl Fn(usize) -> Option<usize>,
+        ahead: impl Fn(usize) -> usize,
         (bytes, at): (&[u8], &mut usize),
         entries: &mut Vec<Entry>,
         step: impl Fn(&[u8], usize) -> Option<(Entry, usize)>,
     ) {
-        let lanes = self.cut(shape, bytes, *at);
+        let lanes = self.cut(guess, bytes, *at);
         if lanes > 1 {
-            walk_in_turns(&mut self.all[..lanes], bytes, &step);
+            walk_in_turns(&mut self.all[..lanes], bytes, ahead, &step);
         }
         self.kept = 0;
         for lane in &mut self.all[..lanes] {
@@ -106,7 +97,7 @@ impl Lanes {
     }
 
     /// Finds the lanes of `bytes` from `at` on; gives how many. The first begins at `at`.
-    fn cut(&mut self, shape: Shape, bytes: &[u8], at: usize) -> usize {
+    fn cut(&mut self, guess: impl Fn(usize) -> Option<usize>, bytes: &[u8], at: usize) -> usize {
         let left = bytes.len().saturating_sub(at);
         let wanted = if self.pause > 0 {
             self.pause -= 1;
@@ -116,14 +107,9 @@ impl Lanes {
         };
         self.all.resize_with(LANES_MAX, Lane::default);
         let mut found = 0;
-        let first = bytes.get(at..).and_then(|rest| shape.header(rest));
         for index in 0..wanted {
             let nominal = at + left / wanted * index;
-            let start = match &first {
-                _ if index == 0 => Some(at),
-                Some(first) => plausible_start(shape, bytes, nominal, first.seconds),
-                None => None,
-            };
+            let start = if index == 0 { Some(at) } else { guess(nominal) };
             let Some(start) = start else { continue };
             if found > 0 {
                 if self.all[found - 1].start >= start {
@@ -160,6 +146,7 @@ pub(super) fn walk_to(
 fn walk_in_turns(
     lanes: &mut [Lane],
     bytes: &[u8],
+    ahead: impl Fn(usize) -> usize,
     step: &impl Fn(&[u8], usize) -> Option<(Entry, usize)>,
 ) {
     let mut open = lanes.len();
@@ -169,7 +156,7 @@ fn walk_in_turns(
             if lane.at < lane.end
                 && let Some((entry, next)) = step(bytes, lane.at)
             {
-                expect(bytes, next);
+                expect(bytes, ahead(next));
                 lane.entries.push(entry);
                 lane.at = next;
                 open += 1;
@@ -180,57 +167,15 @@ fn walk_in_turns(
     }
 }
 
-/// Begins to fetch the headers of the record at `at`, which two lines of the cache hold, before the other lanes have
+/// Begins to fetch the headers of the record at `at`, and the end of the one before it, before the other lanes have
 /// their turns: what is left of these turns is too much for the processor to look beyond.
 #[inline]
 fn expect(bytes: &[u8], at: usize) {
-    for place in [at, at + 64] {
+    const END_BYTES: usize = 4;
+    const LINE_BYTES: usize = 64;
+    for place in [at.wrapping_sub(END_BYTES), at, at.wrapping_add(LINE_BYTES)] {
         if let Some(byte) = bytes.get(place) {
             prefetch(byte);
         }
     }
-}
-
-/// The first place from `from` on at which a run of records could begin, dated near `seconds`.
-fn plausible_start(shape: Shape, bytes: &[u8], from: usize, seconds: u32) -> Option<usize> {
-    // The upper half of the seconds is the same for 18 hours.
-    let upper = (seconds >> 16) as u16;
-    let (upper, behind) = match shape.order {
-        ByteOrder::Little => (upper.to_le_bytes(), 2),
-        ByteOrder::Big => (upper.to_be_bytes(), 0),
-    };
-    let end = bytes.len().min(from + SEARCH_BYTES_MAX);
-    let haystack = bytes.get(from..end)?;
-    memmem::find_iter(haystack, &upper)
-        .filter_map(|place| (from + place).checked_sub(behind))
-        .find(|&start| start >= from && is_plausible(shape, &bytes[start..]))
-}
-
-fn is_plausible(shape: Shape, records: &[u8]) -> bool {
-    let mut at = 0;
-    for tried in 0.. {
-        if tried >= CHAIN_RECORDS && at >= CHAIN_BYTES {
-            return true;
-        }
-        let Some(header) = records.get(at..).and_then(|rest| shape.header(rest)) else {
-            // To the end of the bytes, and nothing spoke against it.
-            return tried > 0;
-        };
-        if !could_be(shape, header) {
-            return false;
-        }
-        at += shape.header_bytes + header.captured_len as usize;
-    }
-    false
-}
-
-fn could_be(shape: Shape, header: Header) -> bool {
-    let fraction_end = if shape.ns_per_unit == 1 {
-        1_000_000_000
-    } else {
-        1_000_000
-    };
-    header.fraction < fraction_end
-        && (1..=RECORD_BYTES_MAX).contains(&header.captured_len)
-        && header.original_len >= header.captured_len
 }

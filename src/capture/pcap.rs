@@ -12,6 +12,7 @@ use super::error::CaptureErrorKind;
 use super::facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
 use super::lanes::{Lanes, walk_to};
 use super::record::{Entry, LinkType};
+use super::starts::pcap_record;
 use super::{RECORD_BYTES_MAX, variant};
 
 const FILE_HEADER_BYTES: usize = 24;
@@ -330,7 +331,12 @@ impl PcapWalker {
             Some((entry, start + header.captured_len as usize))
         };
         match lanes {
-            Some(lanes) => lanes.walk(self.shape, (bytes, at), entries, step),
+            Some(lanes) => {
+                let first = bytes.get(*at..).and_then(|rest| self.shape.header(rest));
+                let seconds = first.map(|header| header.seconds);
+                let guess = |from| pcap_record(self.shape, bytes, from, seconds?);
+                lanes.walk(guess, |next| next, (bytes, at), entries, step);
+            }
             None => walk_to(usize::MAX, (bytes, at), entries, &step),
         }
         match bytes.get(*at..).and_then(|rest| self.shape.header(rest)) {

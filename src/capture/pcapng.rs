@@ -12,7 +12,9 @@ use super::RECORD_BYTES_MAX;
 use super::error::{BlockFault, CaptureErrorKind};
 use super::facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
 use super::interface::{Drops, Interface, options_before_end};
+use super::lanes::{Lanes, walk_to};
 use super::record::Entry;
+use super::starts::pcapng_block;
 use crate::time::CaptureTime;
 
 /// The obsolete Packet Block: as an Enhanced Packet Block, but with a shorter interface field.
@@ -24,10 +26,6 @@ const BLOCK_BYTES_MIN: u32 = 12;
 /// Largest block that is read whole, in bytes: a packet of the largest size and ample options.
 /// Blocks that are only skipped may have any length.
 const BLOCK_BYTES_MAX: u32 = RECORD_BYTES_MAX + (1 << 20);
-
-/// Lines of memory ahead that are touched on the way, so that nobody has to wait for them later:
-/// where packets are small, the next ones lie in them.
-const AHEAD_BYTES: [usize; 2] = [1024, 1088];
 
 /// Walks the blocks of one pcapng file.
 #[derive(Clone, Debug)]
@@ -99,6 +97,7 @@ impl PcapngWalker {
         bytes: &[u8],
         at: &mut usize,
         entries: &mut Vec<Entry>,
+        mut lanes: Option<&mut Lanes>,
     ) -> Result<usize, CaptureErrorKind> {
         loop {
             if self.skip.is_some()
@@ -106,20 +105,7 @@ impl PcapngWalker {
             {
                 return Ok(need);
             }
-            let order = self.order;
-            let mut touched = 0;
-            while let Some((entry, length)) = bytes
-                .get(*at..)
-                .and_then(|block| self.usual(block, *at, order))
-            {
-                self.last_at = entry.at;
-                entries.push(entry);
-                for ahead in AHEAD_BYTES {
-                    touched ^= bytes.get(*at + ahead).copied().unwrap_or(0);
-                }
-                *at += length;
-            }
-            std::hint::black_box(touched);
+            self.walk_usual((bytes, at), entries, lanes.as_deref_mut());
             let rest = bytes.get(*at..).unwrap_or_default();
             let Some(head) = rest.first_chunk::<12>() else {
                 return Ok(12);
@@ -208,6 +194,40 @@ impl PcapngWalker {
             link: interface.link,
         };
         Some((entry, length as usize))
+    }
+
+    /// Appends the packets from `at` on, to the first block that is none of the usual.
+    fn walk_usual(
+        &mut self,
+        (bytes, at): (&[u8], &mut usize),
+        entries: &mut Vec<Entry>,
+        lanes: Option<&mut Lanes>,
+    ) {
+        let (order, before) = (self.order, entries.len());
+        let step = |bytes: &[u8], at: usize| {
+            let (entry, length) = self.usual(bytes.get(at..)?, at, order)?;
+            Some((entry, at + length))
+        };
+        match lanes {
+            Some(lanes) => {
+                let packet = match order {
+                    ByteOrder::Little => EPB_MAGIC.to_le_bytes(),
+                    ByteOrder::Big => EPB_MAGIC.to_be_bytes(),
+                };
+                let block = *at;
+                let guess = |from| pcapng_block(bytes, (from, block), packet, step);
+                // Of a block both ends are looked at.
+                let ahead = |next: usize| {
+                    let length = order.u32_at(bytes, next.wrapping_add(4));
+                    next.wrapping_add(length.unwrap_or(0) as usize)
+                };
+                lanes.walk(guess, ahead, (bytes, at), entries, step);
+            }
+            None => walk_to(usize::MAX, (bytes, at), entries, &step),
+        }
+        if let Some(last) = entries[before..].last() {
+            self.last_at = last.at;
+        }
     }
 
     /// Byte order of the section.

@@ -100,7 +100,7 @@ impl Walker {
     ) -> Result<usize, CaptureErrorKind> {
         match self {
             Self::Pcap(walker) => walker.walk(bytes, at, entries, lanes),
-            Self::Pcapng(walker) => walker.walk(bytes, at, entries),
+            Self::Pcapng(walker) => walker.walk(bytes, at, entries, lanes),
         }
     }
 }

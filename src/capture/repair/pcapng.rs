@@ -46,7 +46,7 @@ pub(super) fn step(walker: &mut PcapngWalker, place: &Place<'_>, entries: &mut V
         return Step::Lost;
     }
     let mut at = place.at;
-    match walker.walk(&place.bytes[..place.at + length], &mut at, entries) {
+    match walker.walk(&place.bytes[..place.at + length], &mut at, entries, None) {
         Ok(_) => Step::Taken(length),
         Err(CaptureErrorKind::BadBlock { fault, .. }) => Step::Unusable(length, fault),
         Err(CaptureErrorKind::UnsupportedVersion { major, minor, .. }) => {

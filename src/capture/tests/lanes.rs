@@ -2,16 +2,21 @@
 
 use proptest::prelude::*;
 
-use super::build::Pcap;
+use super::build::{Pcap, Pcapng};
 use super::*;
 use crate::capture::lanes::Lanes;
 use crate::capture::pcap::PcapWalker;
+use crate::capture::pcapng::PcapngWalker;
 
 /// What a walk of a whole file gives: entries, where it stopped, and what it needs or found wrong.
 fn walked(file: &[u8], lanes: Option<&mut Lanes>) -> (Vec<String>, usize, String) {
-    let (walker, header_bytes) = PcapWalker::recognise(file).unwrap().unwrap();
-    let (bytes, mut at, mut entries) = (&file[header_bytes..], 0, Vec::new());
-    let outcome = walker.walk(bytes, &mut at, &mut entries, lanes);
+    let (mut at, mut entries) = (0, Vec::new());
+    let outcome = if let Some((walker, header_bytes)) = PcapWalker::recognise(file).unwrap() {
+        walker.walk(&file[header_bytes..], &mut at, &mut entries, lanes)
+    } else {
+        let mut walker = PcapngWalker::recognise(file).unwrap().unwrap();
+        walker.walk(file, &mut at, &mut entries, lanes)
+    };
     let entries = entries.iter().map(|entry| format!("{entry:?}")).collect();
     (entries, at, format!("{outcome:?}"))
 }
@@ -85,12 +90,50 @@ fn lanes_are_found_and_kept_on_an_ordinary_capture() {
         let data: Vec<u8> = (0..1_000).map(|at| (at * 31 + index * 17) as u8).collect();
         pcap = pcap.record(1_600_000_000, index, &data);
     }
+    assert_all_lanes_kept(&pcap.bytes);
+    for order in BOTH {
+        let mut pcapng = Pcapng::new().section(order).interface(1, 0, &[]);
+        for index in 0..2_000_u32 {
+            let data: Vec<u8> = (0..1_000).map(|at| (at * 31 + index * 17) as u8).collect();
+            pcapng = pcapng.packet(0, u64::from(index), &data);
+        }
+        assert_all_lanes_kept(&pcapng.bytes);
+    }
+}
+
+fn assert_all_lanes_kept(file: &[u8]) {
     let mut lanes = Lanes::of(64 << 10);
-    assert_eq!(
-        walked(&pcap.bytes, Some(&mut lanes)),
-        walked(&pcap.bytes, None)
-    );
+    assert_eq!(walked(file, Some(&mut lanes)), walked(file, None));
     assert_eq!(lanes.kept(), 20, "a guess was wrong without reason");
+}
+
+#[test]
+fn blocks_inside_packets_and_between_them_are_walked_all_the_same() {
+    for order in BOTH {
+        let mut inner = Pcapng::new().section(order).interface(1, 0, &[]);
+        for tick in 0..4_000 {
+            inner = inner.packet(0, tick, &[3; 84]);
+        }
+        let mut outer = Pcapng::new().section(order).interface(1, 0, &[]);
+        for (tick, packet) in (0..).zip(inner.bytes.chunks(1_448)) {
+            outer = outer.packet(0, tick, packet);
+            if tick % 100 == 99 {
+                // Statistics, names, and what nobody knows.
+                outer = outer.block(5, &[0; 12]).block(0x0bad, &vec![6; 9_000]);
+            }
+        }
+        // A change of byte order: what was guessed by the other is no block any more.
+        let other = BOTH[usize::from(order == BOTH[0])];
+        outer = outer.section(other).interface(1, 0, &[]);
+        for tick in 0..300 {
+            outer = outer.packet(0, tick, &[6; 700]);
+        }
+        // 4,000 blocks of 116 bytes and what is before them, in packets of 1,448.
+        assert_eq!(walked(&outer.bytes, None).0.len(), 321 + 300);
+        assert_lanes_change_nothing(&outer.bytes, &LANE_BYTES);
+        let cut = outer.bytes.len() - 9;
+        assert_lanes_change_nothing(&outer.bytes[..cut], &LANE_BYTES);
+    }
 }
 
 proptest! {
@@ -125,6 +168,41 @@ proptest! {
             }
         }
         bytes.truncate(bytes.len().saturating_sub(cut).max(24));
+        assert_lanes_change_nothing(&bytes, &[lane_bytes]);
+    }
+
+    #[test]
+    fn any_blocks_are_walked_in_lanes_as_by_one(
+        big: bool,
+        blocks in prop::collection::vec((0u32..8, 0usize..400, any::<bool>()), 0..200),
+        noise in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..20),
+        cut in 0usize..50,
+        lane_bytes in 1usize..20_000,
+    ) {
+        let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+        let begun = Pcapng::new().section(order).interface(1, 0, &[]);
+        let first = begun.bytes.len();
+        let mut pcapng = begun;
+        for (tick, (kind, len, nested)) in (0..).zip(blocks) {
+            let mut data = vec![kind as u8; len];
+            if nested {
+                let inner = Pcapng::new().section(order).interface(1, 0, &[]);
+                data = inner.packet(0, tick, &data).packet(0, tick, &data).bytes.split_off(first);
+            }
+            pcapng = match kind {
+                0..6 => pcapng.packet(0, tick, &data),
+                6 => pcapng.block(0x0bad, &data),
+                _ => pcapng.interface(101, 0, &[]),
+            };
+        }
+        let mut bytes = pcapng.bytes;
+        for (place, value) in noise {
+            if bytes.len() > first {
+                let place = first + place.index(bytes.len() - first);
+                bytes[place] = value;
+            }
+        }
+        bytes.truncate(bytes.len().saturating_sub(cut).max(first));
         assert_lanes_change_nothing(&bytes, &[lane_bytes]);
     }
 }

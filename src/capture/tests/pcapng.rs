@@ -194,7 +194,7 @@ proptest! {
         let mut bytes = start.packet(interface, ticks, &vec![7; len]).bytes;
         let mut walker = PcapngWalker::recognise(&bytes).unwrap().unwrap();
         walker
-            .walk(&bytes[..header_bytes], &mut 0, &mut Vec::new())
+            .walk(&bytes[..header_bytes], &mut 0, &mut Vec::new(), None)
             .unwrap();
         if let Some((place, value)) = noise && let Some(byte) = bytes.get_mut(header_bytes + place) {
             *byte = value;

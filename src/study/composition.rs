@@ -9,7 +9,7 @@ use super::results::StudyRun;
 /// The flows of a run, by what tells them apart (METRICS.md Y9).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Composition {
-    /// So many of one kind; 0 of a run that was measured elsewhere and does not say it.
+    /// So many of one kind.
     Same(usize),
     /// Several kinds: how many of each.
     Mixed(Vec<(usize, String)>),

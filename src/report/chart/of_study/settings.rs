@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::study::units::Dimension;
-use crate::study::{Composition, Label, LabelKind, LabelValue, StudyResults, UNLABELLED, Values};
+use crate::study::{
+    Composition, Label, LabelKind, LabelValue, Metric, StudyResults, UNLABELLED, Values,
+};
 
 /// Settings are dealt out to charts by the values of a label with at most so many of them.
 const PARTS_MAX: usize = 12;
@@ -77,8 +79,13 @@ pub(super) struct Part<'r> {
 }
 
 impl Part<'_> {
+    /// As groups count them (METRICS.md Y9): a run had one flow, unless it says otherwise.
     fn flows(&self) -> usize {
-        if self.whole { 0 } else { self.values.len() }
+        let told = |values: &&Values| values.get(Metric::Flows);
+        match self.values.first().filter(|_| self.whole).map(told) {
+            Some(told) => told.map_or(1, |flows| flows as usize),
+            None => self.values.len(),
+        }
     }
 }
 
@@ -155,7 +162,7 @@ impl<'a> Settings<'a> {
             let mut others = settings.iter().enumerate();
             let told_apart =
                 others.any(|(other, (of, _, _))| other != index && of.labels == setting.labels);
-            let alone = matches!(setting.flows, Some(Composition::Same(0 | 1)));
+            let alone = matches!(setting.flows, Some(Composition::Same(1)));
             if alone && !told_apart {
                 parts[index].pop();
                 parts[index].push(None);

@@ -133,3 +133,29 @@ fn a_heat_map_is_of_runs_of_the_same_flows() {
         );
     }
 }
+
+#[test]
+fn runs_without_flows_had_one_unless_they_say_otherwise() {
+    let mut draft = Draft::new(&[("rate", None)]);
+    let (one, three) = ((Metric::Flows, 1.0), (Metric::Flows, 3.0));
+    let variant = draft.0.labels[0].value("bbr").ok();
+    for (told, goodput_bps) in [(None, 4e6), (Some(one), 6e6), (Some(three), 2e6)] {
+        let mut numbers = vec![(Metric::GoodputBps, goodput_bps)];
+        numbers.extend(told);
+        draft.run(&["10m"], &numbers, &[]);
+        let run = draft.0.runs.last_mut().unwrap();
+        run.labels[0].clone_from(&variant);
+    }
+    let charts = draft.charts(&[]);
+    let bars = charts
+        .iter()
+        .filter(|chart| chart.stem.starts_with("bars-goodput"));
+    let told: Vec<&str> = bars.flat_map(|chart| texts(&chart.canvas)).collect();
+    let with = |word: &str| told.iter().filter(|text| text.contains(word)).count();
+    // Two settings, not three: the first two runs are of the same.
+    assert_eq!(
+        (with("1 flow"), with("3 flows"), with("0 flows")),
+        (1, 1, 0),
+        "{told:?}"
+    );
+}

@@ -105,32 +105,42 @@ impl Held {
     /// Adds a delay in `bucket` to `held` others.
     #[inline]
     fn add(&mut self, held: u64, bucket: u16) {
-        if let Self::Counted {
-            first_bucket,
-            counts,
-        } = self
-        {
-            let known = bucket.checked_sub(*first_bucket);
-            if let Some(count) = known.and_then(|index| counts.get_mut(usize::from(index))) {
-                *count = count.saturating_add(1);
-                return;
-            }
-        }
-        self.add_rarely(held, bucket);
-    }
-
-    /// The same of a bucket that is not counted yet.
-    fn add_rarely(&mut self, held: u64, bucket: u16) {
         match self {
+            Self::Counted {
+                first_bucket,
+                counts,
+            } => {
+                let known = bucket.checked_sub(*first_bucket);
+                if let Some(count) = known.and_then(|index| counts.get_mut(usize::from(index))) {
+                    *count = count.saturating_add(1);
+                    return;
+                }
+            }
             Self::Few(few) => {
                 if let Some(place) = few.get_mut(held as usize) {
                     *place = bucket;
-                } else {
-                    let mut listed = ThinVec::with_capacity(2 * FEW);
-                    listed.extend_from_slice(few);
-                    listed.push(bucket);
-                    *self = Self::Listed(listed);
+                    return;
                 }
+            }
+            Self::Listed(listed) => {
+                if listed.len() < listed.capacity().min(LISTED_MAX) {
+                    listed.push(bucket);
+                    return;
+                }
+            }
+        }
+        self.add_rarely(bucket);
+    }
+
+    /// The same where that takes more room.
+    #[cold]
+    fn add_rarely(&mut self, bucket: u16) {
+        match self {
+            Self::Few(few) => {
+                let mut listed = ThinVec::with_capacity(2 * FEW);
+                listed.extend_from_slice(few);
+                listed.push(bucket);
+                *self = Self::Listed(listed);
             }
             Self::Listed(listed) if listed.len() < LISTED_MAX => listed.push(bucket),
             Self::Listed(listed) => {

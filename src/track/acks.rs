@@ -278,8 +278,8 @@ impl HalfFlow {
         if self.recovery_until.is_some_and(|until| ack >= until) {
             self.recovery_until = None;
         }
-        if self.timeout_until.is_some_and(|until| ack >= until) {
-            self.timeout_until = None;
+        if self.after_timeout.is_some_and(|after| after.ends_at(ack)) {
+            self.after_timeout = None;
         }
     }
 

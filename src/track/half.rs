@@ -11,6 +11,7 @@ use super::in_flight::{InFlight, Marks, Rows};
 use super::limits::Limits;
 use super::old_copies::OldCopies;
 use super::ranges::{Hole, Holes, StreamRange};
+use super::reasons::AfterTimeout;
 use super::rtt::{Echoes, Estimate};
 use super::scoreboard::Scoreboard;
 use super::strays::Strays;
@@ -84,8 +85,8 @@ pub(super) struct HalfFlow {
     pub(super) window_end: Option<i64>,
     /// Repair of losses goes on until this offset is acknowledged.
     pub(super) recovery_until: Option<i64>,
-    /// Repair after a timeout goes on until this offset is acknowledged.
-    pub(super) timeout_until: Option<i64>,
+    /// Repair after a timeout, while it goes on.
+    pub(super) after_timeout: Option<AfterTimeout>,
     /// The cumulative ACK when the last tail probe was seen, and one: in the room of a number.
     pub(super) probed_at_una: Option<NonZeroI64>,
     /// What skipped ids tell of packets that never came here.

@@ -124,7 +124,7 @@ impl HalfFlow {
         if self.limits.repair_start == Some(at) {
             self.limits.repair_start = None;
             self.recovery_until = None;
-            self.timeout_until = None;
+            self.after_timeout = None;
         }
     }
 

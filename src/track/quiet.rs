@@ -41,7 +41,7 @@ impl HalfFlow {
     #[inline]
     pub(super) fn knows_of_no_loss(&self) -> bool {
         self.recovery_until.is_none()
-            && self.timeout_until.is_none()
+            && self.after_timeout.is_none()
             && self.dup_run == 0
             && self.board.highest_end().is_none()
     }
@@ -70,7 +70,7 @@ impl HalfFlow {
         segment.payload_len > 1
             && self.steady
             && self.window != Some(0)
-            && self.timeout_until.is_none()
+            && self.after_timeout.is_none()
             && (self.emissions.is_idle()
                 || self.last_timer.is_none() && !self.emissions.may_repeat())
             && self

@@ -3,11 +3,28 @@
 use std::num::NonZeroI64;
 
 use super::half::HalfFlow;
+use super::in_flight::Sent;
 use crate::event::{Amendment, Direction, FlowSink, Reason, Verdict};
 use crate::time::CaptureTime;
 
 /// Packets that a sender sends at once come so close together, in ns.
 const BURST_NS: i64 = 1_000_000;
+
+/// What a timer repeats when it runs out, and all that was outstanding then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AfterTimeout {
+    /// Offset after all that had been sent; one that is 0 has nothing below it.
+    until: NonZeroI64,
+    /// When the first repeat passed.
+    at: CaptureTime,
+}
+
+impl AfterTimeout {
+    /// Whether all that was outstanding is acknowledged by `ack`.
+    pub(super) fn ends_at(self, ack: i64) -> bool {
+        ack >= self.until.get()
+    }
+}
 
 impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.
@@ -35,30 +52,59 @@ impl HalfFlow {
         }
         // The timer runs from the last progress and may have been set a little before it passed
         // here, hence the tolerance of an eighth.
-        if silence_ns > self.timeout_ns() - self.timeout_ns() / 8 || self.is_unasked(start) {
-            self.timeout_until = Some(self.high);
-            self.emissions.on_timeout();
-            return Reason::Timeout;
+        let timer_ns = self.timeout_ns() - self.timeout_ns() / 8;
+        if silence_ns > timer_ns || self.is_unasked(start) {
+            return self.timed_out(at);
+        }
+        let Some(after) = self.after_timeout else {
+            return Reason::Fast;
+        };
+        let is_outstanding = start < after.until.get();
+        // The timer gave up what was sent before it ran out, once. A repeat that was made since is lost, too, as ACKs of
+        // what was sent later tell, and its sender enters fast recovery (RFC 8985 section 6.2); or the timer, which SACK
+        // does not set anew (RFC 6298 section 5.3), has run out again.
+        if is_outstanding
+            && self.sacks
+            && let Some(earlier) = self.copy_before(start).filter(|sent| sent.at >= after.at)
+        {
+            if start <= una && at.since(earlier.at) > timer_ns {
+                return self.timed_out(at);
+            }
+            self.after_timeout = None;
+            return Reason::Fast;
         }
         // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of it
         // is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
         // What was sent since may have been asked for by what is reported above.
-        let repairs =
-            |until| start < until || self.board.highest_end().is_none_or(|high| high <= end);
-        if start >= una && self.timeout_until.is_some_and(repairs) {
+        let repairs = is_outstanding || self.board.highest_end().is_none_or(|high| high <= end);
+        if start >= una && repairs {
             return Reason::Timeout;
         }
         Reason::Fast
     }
 
-    /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat at `start`.
-    fn is_unasked(&self, start: i64) -> bool {
+    /// A timer that ran out brings what passes at `at`.
+    fn timed_out(&mut self, at: CaptureTime) -> Reason {
+        let until = NonZeroI64::new(self.high);
+        self.after_timeout = until.map(|until| AfterTimeout { until, at });
+        self.emissions.on_timeout();
+        Reason::Timeout
+    }
+
+    /// The copy that passed last of what begins at `start`.
+    fn copy_before(&self, start: i64) -> Option<&Sent> {
         let index = self.in_flight.overlapping(start, start + 1).start;
         let earlier = self.in_flight.get(index);
-        let earlier = earlier.filter(|sent| sent.start <= start && start < sent.end());
-        let (Some(earlier), Some(heard_at), Some(_)) =
-            (earlier, self.heard_at, self.upstream.min_ns())
-        else {
+        earlier.filter(|sent| sent.start <= start && start < sent.end())
+    }
+
+    /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat at `start`.
+    fn is_unasked(&self, start: i64) -> bool {
+        let (Some(earlier), Some(heard_at), Some(_)) = (
+            self.copy_before(start),
+            self.heard_at,
+            self.upstream.min_ns(),
+        ) else {
             return false;
         };
         earlier.at.since(heard_at) > self.upstream.patience_ns()
@@ -73,7 +119,7 @@ impl HalfFlow {
         at: CaptureTime,
         sink: &mut S,
     ) {
-        if self.timeout_until.is_some() {
+        if self.after_timeout.is_some() {
             self.take_back_timeout(dir, at, sink);
         }
     }
@@ -95,7 +141,7 @@ impl HalfFlow {
             reason: Some(Reason::Fast),
             ..edge.verdict
         };
-        self.timeout_until = None;
+        self.after_timeout = None;
         self.emissions.forget_timeout();
         self.forget_timeout_of(edge.at);
         // One packet, whatever it repeats, is told of once.

@@ -1,6 +1,6 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
-use super::cover::{Answer, Cover, cover_is_too_early, is_single};
+use super::cover::{Answer, Cover, cover_is_too_early, is_single, may_answer_first};
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::IdCounter;
 use super::in_flight::Marks;
@@ -184,6 +184,7 @@ impl HalfFlow {
             },
         );
         let soonest = self.downstream.min_ns();
+        let patience_ns = self.downstream.patience_ns();
         let missed_above = self.missed_from(part.start, part.end);
         for index in self.in_flight.reported(part.start, part.end) {
             let Some(sent) = self.in_flight.get_mut(index) else {
@@ -199,9 +200,19 @@ impl HalfFlow {
             if sent.copies > 1 {
                 self.old_copies.on_covered(sent, segment.at);
             }
-            if cover_is_too_early(sent, segment.at, soonest) {
-                self.unneeded.push((sent.start, Evidence::Timing));
-            }
+            let sent = if cover_is_too_early(sent, segment.at, soonest) {
+                let repeated = *sent;
+                let first = self.in_flight.first_copy(&repeated);
+                if may_answer_first(&repeated, &first, segment.at, highest_before, patience_ns) {
+                    self.unneeded.push((repeated.start, Evidence::Timing));
+                }
+                let Some(sent) = self.in_flight.get_mut(index) else {
+                    break;
+                };
+                sent
+            } else {
+                sent
+            };
             let id = sent.id;
             if !self.emissions.is_idle() {
                 let effective = segment.at.plus_ns(self.upstream.min_ns().unwrap_or(0));
@@ -368,6 +379,7 @@ impl HalfFlow {
             self.missed_from(una, ack)
         };
         let soonest = self.downstream.min_ns();
+        let patience_ns = self.downstream.patience_ns();
         let idle = self.emissions.is_idle();
         let mut delivered: Option<u16> = None;
         let mut covered = 0;
@@ -410,6 +422,7 @@ impl HalfFlow {
                 self.unneeded.push((sent.start, Evidence::Dsack));
             } else if cover_is_too_early(sent, at, soonest)
                 && answer.as_ref().is_none_or(|a| a.sent_at != sent.at)
+                && may_answer_first(sent, &first, at, highest_before, patience_ns)
             {
                 self.unneeded.push((sent.start, Evidence::Timing));
             }

@@ -18,6 +18,21 @@ pub(super) fn cover_is_too_early(sent: &Sent, at: CaptureTime, soonest: Option<i
     sent.copies >= 2 && soonest.is_some_and(|ns| at.since(sent.at) < ns / 2)
 }
 
+/// Whether an ACK that passes at `at` may answer the first copy of what was repeated. Where SACK had reported data above
+/// it up to `highest_before`, that copy was overtaken, and so it is late, by no more than twice the time that ACKs take,
+/// `patience_ns`, or lost: a queue that has stood since the flow began may have drained since.
+#[cold]
+pub(super) fn may_answer_first(
+    sent: &Sent,
+    first: &FirstCopy,
+    at: CaptureTime,
+    highest_before: Option<i64>,
+    patience_ns: i64,
+) -> bool {
+    let overtaken = highest_before.is_some_and(|highest| highest > sent.end());
+    sent.copies > 2 || !overtaken || at.since(first.at) <= 2 * patience_ns
+}
+
 /// The copy of a segment that an ACK answers.
 pub(super) struct Answer {
     pub(super) sent_at: CaptureTime,

@@ -1,7 +1,7 @@
 //! Repeats that timers made, and those that ACKs asked for (METRICS.md X2).
 
-use super::{opened, play};
-use crate::event::Reason;
+use super::{Seen, opened, play};
+use crate::event::{Confidence, Reason};
 
 /// A repeat that comes so late that a timer may have run out.
 const LATE: &str = "100 A>B data 0..1000
@@ -136,4 +136,38 @@ fn what_was_repeated_since_a_timeout_and_is_again_was_asked_for() {
          600 A>B data 0..1000
          630 B>A ack 4000";
     assert_eq!(reasons(&opened(waiting)), [timeout; 2]);
+}
+
+#[test]
+fn what_was_overtaken_long_ago_is_not_what_a_quick_ack_answers() {
+    // A full queue drains while 1000..3000 is repeated: acknowledged after 9 ms, where no answer took less than 20 before.
+    let trace = |repeat: i64| {
+        let answer = repeat + 9;
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             200 B>A ack 1000
+             203 B>A ack 1000 sack 3000..4000
+             {repeat} A>B data 1000..2000
+             {repeat} A>B data 2000..3000
+             {answer} B>A ack 1000 sack 2000..4000
+             {answer} B>A ack 4000"
+        );
+        play(&opened(&trace))
+    };
+    let told = |seen: &Seen| {
+        let repeats = seen.rows[4..].iter().map(|row| row.verdict);
+        let unneeded = repeats.map(|verdict| {
+            (verdict.reason == Some(Reason::Unneeded)).then_some(verdict.confidence)
+        });
+        (unneeded.collect::<Vec<_>>(), seen.lost)
+    };
+    // Both originals may be late by as much as that.
+    assert_eq!(
+        told(&trace(213)),
+        (vec![Some(Confidence::Medium); 2], [0, 0])
+    );
+    assert_eq!(told(&trace(1013)), (vec![None; 2], [0, 2]));
 }

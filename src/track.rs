@@ -11,6 +11,7 @@ mod acks;
 mod classify;
 mod copies;
 mod cover;
+mod dsacks;
 mod emissions;
 mod first_copies;
 mod half;
@@ -24,6 +25,7 @@ mod ranges;
 mod reasons;
 mod rtt;
 mod scoreboard;
+mod seen_acks;
 mod steps;
 mod strays;
 mod succession;
@@ -138,6 +140,7 @@ impl Connection {
                 + half.board.memory_bytes()
                 + half.echoes.memory_bytes()
                 + half.old_copies.memory_bytes()
+                + half.seen_acks.memory_bytes()
         };
         self.halves.iter().map(held).sum()
     }
@@ -210,16 +213,18 @@ impl Connection {
             }
             _ => Step::Unknown,
         };
+        // A copy of an ACK says nothing twice.
+        let again = sender.seen_acks.expects_copies() && sender.has_said(segment, peer.sacks);
         #[cfg(test)]
-        let may_be_quiet = !self.loud;
+        let may_be_quiet = !self.loud && !again;
         #[cfg(not(test))]
-        let may_be_quiet = true;
+        let may_be_quiet = !again;
         let quiet = may_be_quiet
             && is_plain(segment, wire_packets, step)
             && !self.handshake.is_pending()
             && on_quiet(sender, peer, dir, segment, step, sink);
         if !quiet {
-            self.on_general(dir, segment, wire_packets, step, sink);
+            self.on_general(dir, segment, wire_packets, step, again, sink);
         }
         #[cfg(test)]
         {
@@ -271,17 +276,26 @@ impl Connection {
         segment: &Segment,
         wire_packets: u16,
         step: Step,
+        again: bool,
         sink: &mut S,
     ) {
         let flags = segment.flags;
         let (sender, peer) = sides(&mut self.halves, dir);
         // While data of the peer is unanswered, an ACK of this side may have been lost.
         sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
-        // The very ACK that came just now says nothing twice.
-        let again =
-            step == Step::Same && segment.payload_len == 0 && peer.is_acked_as_before(segment);
-        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && !again {
-            peer.on_ack(dir.reversed(), segment, sink);
+        // The very ACK that came just now, before any was expected to come again.
+        let again = again
+            || step == Step::Same && segment.payload_len == 0 && peer.is_acked_as_before(segment);
+        let expected = sender.seen_acks.expects_copies();
+        if again {
+            sender.seen_acks.expect_copies();
+        }
+        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
+            if again {
+                peer.on_ack_again(dir.reversed(), segment, sink);
+            } else {
+                peer.on_ack(dir.reversed(), segment, sink);
+            }
         }
         if wire_packets > 1 {
             sink.signal(dir, segment.at, Signal::SuperSegment);
@@ -308,6 +322,9 @@ impl Connection {
             sender.place_data(dir, segment, step, sink);
         } else {
             sender.on_empty(dir, segment, sink);
+        }
+        if !expected && sender.seen_acks.expects_copies() {
+            peer.seen_acks.expect_copies();
         }
         if flags.has(TcpFlags::FIN) {
             sender.on_fin(dir, segment, sink);

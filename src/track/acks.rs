@@ -1,6 +1,7 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
 use super::cover::{Answer, Cover, cover_is_too_early, is_single, may_answer_first};
+use super::dsacks::{find_dsack, stream_range};
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::IdCounter;
 use super::in_flight::Marks;
@@ -90,31 +91,12 @@ impl HalfFlow {
         let highest_before = self.board.highest_end();
         let blocks = segment.sack.as_slice();
         let highest = self.high.max(ack) + REACH_MAX;
-        let range = |block: SackBlock| {
-            let start = unwrapper.offset(block.start, ack);
-            let end = unwrapper.offset(block.end, ack);
-            let sane = start < end && end - start <= REACH_MAX && end <= highest;
-            sane.then_some(StreamRange { start, end })
-        };
-        let dsack = blocks.first().copied().and_then(range).filter(|first| {
-            first.end <= ack
-                || maybe_around_first(blocks)
-                    .and_then(range)
-                    .is_some_and(|second| second.start <= first.start && first.end <= second.end)
-        });
+        let range = |block| stream_range(unwrapper, block, ack, highest);
+        let dsack = find_dsack(blocks, ack, range);
         if let Some(dsack) = dsack {
             self.old_copies.on_dsack();
             sink.signal(dir, segment.at, Signal::Dsack);
-            for index in self.in_flight.overlapping(dsack.start, dsack.end) {
-                let copied = self
-                    .in_flight
-                    .get_mut(index)
-                    .is_some_and(|sent| sent.marks.take(Marks::COPIED));
-                // The network's copy arrived twice, not the sender's.
-                if !copied {
-                    self.amend(dir, index, Evidence::Dsack, sink);
-                }
-            }
+            self.on_arrived_twice(dir, dsack, sink);
         }
         let reported = &blocks[usize::from(dsack.is_some())..];
         if !reported.is_empty() {
@@ -289,7 +271,11 @@ impl HalfFlow {
         if self.recovery_until.is_some_and(|until| ack >= until) {
             self.recovery_until = None;
         }
-        if self.after_timeout.is_some_and(|after| after.ends_at(ack)) {
+        if self
+            .after_timeout
+            .as_ref()
+            .is_some_and(|after| after.ends_at(ack))
+        {
             self.after_timeout = None;
         }
     }

@@ -230,12 +230,12 @@ impl HalfFlow {
         if !(same_id && same_bytes) {
             return None;
         }
-        // The sender's clock had gone on before it came: it was not emitted now.
+        // The sender's clock had gone on before it came, or must have: it was not emitted now.
         let newest = self.echoes.newest();
-        if segment
-            .timestamps
-            .is_some_and(|ts| newest.is_some_and(|newest| later(newest, ts.value)))
-        {
+        if segment.timestamps.is_some_and(|ts| {
+            newest.is_some_and(|newest| later(newest, ts.value))
+                || ts.value == earlier.tsval && self.has_ticked(earlier.at, ts.value, segment.at)
+        }) {
             return Some(Evidence::Tsval);
         }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();

@@ -14,6 +14,7 @@ use super::ranges::{Hole, Holes, StreamRange};
 use super::reasons::AfterTimeout;
 use super::rtt::{Echoes, Estimate};
 use super::scoreboard::Scoreboard;
+use super::seen_acks::SeenAcks;
 use super::strays::Strays;
 use super::telling::Taken;
 use crate::decode::{Segment, TcpFlags};
@@ -86,7 +87,7 @@ pub(super) struct HalfFlow {
     /// Repair of losses goes on until this offset is acknowledged.
     pub(super) recovery_until: Option<i64>,
     /// Repair after a timeout, while it goes on.
-    pub(super) after_timeout: Option<AfterTimeout>,
+    pub(super) after_timeout: Option<Box<AfterTimeout>>,
     /// The cumulative ACK when the last tail probe was seen, and one: in the room of a number.
     pub(super) probed_at_una: Option<NonZeroI64>,
     /// What skipped ids tell of packets that never came here.
@@ -114,6 +115,7 @@ pub(super) struct HalfFlow {
     /// If the last data packet repeated bytes: how far below the highest byte it ended, and one.
     pub(super) last_repeat: u32,
     pub(super) strays: Strays,
+    pub(super) seen_acks: SeenAcks,
 }
 
 impl HalfFlow {
@@ -451,6 +453,7 @@ impl HalfFlow {
             }
             if verdict.class == Class::Duplicate {
                 self.mark(start, end, Marks::COPIED);
+                self.seen_acks.expect_copies();
             } else {
                 lost_downstream = self.cover(segment, start, end, verdict, copy);
             }

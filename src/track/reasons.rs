@@ -11,7 +11,7 @@ use crate::time::CaptureTime;
 const BURST_NS: i64 = 1_000_000;
 
 /// What a timer repeats when it runs out, and all that was outstanding then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct AfterTimeout {
     /// Offset after all that had been sent; one that is 0 has nothing below it.
     until: NonZeroI64,
@@ -21,7 +21,7 @@ pub(super) struct AfterTimeout {
 
 impl AfterTimeout {
     /// Whether all that was outstanding is acknowledged by `ack`.
-    pub(super) fn ends_at(self, ack: i64) -> bool {
+    pub(super) fn ends_at(&self, ack: i64) -> bool {
         ack >= self.until.get()
     }
 }
@@ -56,7 +56,7 @@ impl HalfFlow {
         if silence_ns > timer_ns || self.is_unasked(start) {
             return self.timed_out(at);
         }
-        let Some(after) = self.after_timeout else {
+        let Some(after) = self.after_timeout.as_deref() else {
             return Reason::Fast;
         };
         let is_outstanding = start < after.until.get();
@@ -86,7 +86,7 @@ impl HalfFlow {
     /// A timer that ran out brings what passes at `at`.
     fn timed_out(&mut self, at: CaptureTime) -> Reason {
         let until = NonZeroI64::new(self.high);
-        self.after_timeout = until.map(|until| AfterTimeout { until, at });
+        self.after_timeout = until.map(|until| Box::new(AfterTimeout { until, at }));
         self.emissions.on_timeout();
         Reason::Timeout
     }

@@ -3,6 +3,7 @@
 use super::half::HalfFlow;
 use super::ranges::Hole;
 use super::rtt::later;
+use crate::time::CaptureTime;
 
 impl HalfFlow {
     /// Whether the sender's clock ticks between the packet that opened `hole`, with the `TSval` `opener`, and the
@@ -18,16 +19,25 @@ impl HalfFlow {
         let within = |ns: i64| 0 < soonest_ns && ns <= soonest_ns;
         let ticked = self.echoes.passed_after(opener);
         ticked.is_some_and(|at| within(at.since(hole.opened_at)))
-            || self.tick_ns(hole, opener).is_some_and(within)
+            || self.tick_ns(hole.opened_at, opener).is_some_and(within)
     }
 
-    /// The longest that a tick of the sender's clock takes, by what passed between the oldest packet remembered and the
-    /// one that opened `hole`, with the `TSval` `opener`; `None` where that is less than two round trips: delays change.
-    fn tick_ns(&self, hole: &Hole, opener: u32) -> Option<i64> {
+    /// Whether the sender's clock must have gone on between a packet that passed at `passed` with the `TSval` `tsval` and
+    /// one at `at`, were that emitted anew: so many ticks that delays which change do not account for them.
+    pub(super) fn has_ticked(&self, passed: CaptureTime, tsval: u32, at: CaptureTime) -> bool {
+        /// The way from the sender may have become so much shorter, in ticks.
+        const TICKS_MIN: i64 = 4;
+        let tick_ns = self.tick_ns(passed, tsval);
+        tick_ns.is_some_and(|ns| at.since(passed) >= TICKS_MIN * ns)
+    }
+
+    /// The longest that a tick of the sender's clock takes, by what passed between the oldest packet remembered and
+    /// one at `passed` with this `tsval`; `None` where that is less than two round trips: delays change.
+    fn tick_ns(&self, passed: CaptureTime, tsval: u32) -> Option<i64> {
         let oldest = self.in_flight.get(0)?;
-        let elapsed_ns = hole.opened_at.since(oldest.at);
-        let ticks = opener.wrapping_sub(oldest.tsval);
-        let long = elapsed_ns >= 2 * self.shortest_round_trip_ns() && later(opener, oldest.tsval);
+        let elapsed_ns = passed.since(oldest.at);
+        let ticks = tsval.wrapping_sub(oldest.tsval);
+        let long = elapsed_ns >= 2 * self.shortest_round_trip_ns() && later(tsval, oldest.tsval);
         // The first and the last may have been cut short.
         (long && ticks > 1).then(|| elapsed_ns / i64::from(ticks - 1))
     }

@@ -119,3 +119,24 @@ fn nothing_holds_a_copy_up_for_as_long_as_a_timer_takes() {
     assert_eq!(class(600), Class::Duplicate);
     assert_eq!(class(800), Class::Retransmission);
 }
+
+#[test]
+fn what_carries_an_old_clock_was_not_sent_again_however_long_it_waited() {
+    // The clock ticks once a ms, but in 40 ms it has not gone on.
+    let trace = opened(
+        "100 A>B data 0..1000 ts 100/3
+         120 B>A ack 1000 ts 4/100
+         200 A>B data 1000..2000 ts 200/4
+         240 A>B data 1000..2000 ts 200/4
+         260 B>A ack 2000 ts 5/200",
+    );
+    let class = |trace: &str| play(trace).rows[2].verdict.class;
+    assert_eq!(class(&trace), Class::Duplicate);
+    // One that ticks ten times a second may not have.
+    let slow = trace
+        .replace("ts 100", "ts 1")
+        .replace("ts 200", "ts 2")
+        .replace("/100", "/1")
+        .replace("/200", "/2");
+    assert_eq!(class(&slow), Class::Retransmission);
+}

@@ -350,3 +350,51 @@ fn an_ack_without_room_for_all_news_says_nothing_of_what_it_leaves_out() {
     assert!(!play(&trace(" sack 4000..5000")).signs.contains(&sign));
     assert!(play(&trace("")).signs.contains(&sign));
 }
+
+#[test]
+fn an_ack_that_passes_again_says_nothing_though_others_came_in_between() {
+    // Seen before and after a queue, in which all of them waited.
+    let signs = |first: &str, second: &str, third: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000 id 2
+             100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             103 A>B data 3000..4000 id 5
+             121 B>A ack 0 sack 1000..2000 {first}
+             122 B>A ack 0 sack 1000..3000 {second}
+             122 B>A ack 0 sack 1000..2000 {first}
+             123 B>A ack 0 sack 1000..4000 {third}
+             124 B>A ack 0 sack 1000..3000 {second}
+             125 B>A ack 0 sack 1000..4000 {third}"
+        );
+        play(&opened(&trace)).signs
+    };
+    let once = [
+        "121 SackBlocks(1)",
+        "121 DupAck",
+        "122 SackBlocks(1)",
+        "122 DupAck",
+        "123 SackBlocks(1)",
+        "123 DupAck",
+    ];
+    assert_eq!(signs("id 10", "id 11", "id 12"), once);
+    assert_eq!(signs("ts 50/7", "ts 51/7", "ts 51/7"), once);
+}
+
+#[test]
+fn a_dsack_that_passes_again_is_one_of_the_senders_repeat() {
+    // Each packet is seen twice, so that the receiver got 0..1000 only twice, too.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 id 2
+         100 A>B data 0..1000 id 2
+         400 A>B data 0..1000 id 3
+         400 A>B data 0..1000 id 3
+         421 B>A ack 1000 id 9
+         421 B>A ack 1000 id 9
+         422 B>A ack 1000 sack 0..1000 id 10
+         422 B>A ack 1000 sack 0..1000 id 10",
+    ));
+    assert_eq!(seen.signs, ["422 Dsack"]);
+    assert_eq!(seen.lost, [0, 0]);
+}

@@ -1,0 +1,79 @@
+//! What a DSACK tells: bytes that came to the receiver twice (RFC 2883).
+
+use super::acks::maybe_around_first;
+use super::half::{HalfFlow, REACH_MAX};
+use super::in_flight::Marks;
+use super::ranges::StreamRange;
+use crate::decode::{SackBlock, Segment};
+use crate::event::{Direction, Evidence, FlowSink};
+use crate::seq::Unwrapper;
+
+impl HalfFlow {
+    /// A DSACK tells that `twice` came to the receiver twice.
+    pub(super) fn on_arrived_twice<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        twice: StreamRange,
+        sink: &mut S,
+    ) {
+        for index in self.in_flight.overlapping(twice.start, twice.end) {
+            let copied = self
+                .in_flight
+                .get_mut(index)
+                .is_some_and(|sent| sent.marks.take(Marks::COPIED));
+            // The network's copy arrived twice, not the sender's.
+            if !copied {
+                self.amend(dir, index, Evidence::Dsack, sink);
+            }
+        }
+    }
+
+    /// An ACK passes again that has passed here: where that is so of all packets, a copy of data is the capture's, and no
+    /// DSACK tells of it.
+    #[cold]
+    pub(super) fn on_ack_again<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        sink: &mut S,
+    ) {
+        let (Some(unwrapper), Some(una)) = (self.unwrapper, self.una) else {
+            return;
+        };
+        let ack = unwrapper.offset(segment.ack, una);
+        let highest = self.high.max(ack) + REACH_MAX;
+        let range = |block| stream_range(unwrapper, block, ack, highest);
+        if let Some(twice) = find_dsack(segment.sack.as_slice(), ack, range) {
+            self.on_arrived_twice(dir, twice, sink);
+        }
+    }
+}
+
+/// Where in the stream a SACK block of an ACK of `ack` lies, below `highest`.
+#[inline]
+pub(super) fn stream_range(
+    unwrapper: Unwrapper,
+    block: SackBlock,
+    ack: i64,
+    highest: i64,
+) -> Option<StreamRange> {
+    let start = unwrapper.offset(block.start, ack);
+    let end = unwrapper.offset(block.end, ack);
+    let sane = start < end && end - start <= REACH_MAX && end <= highest;
+    sane.then_some(StreamRange { start, end })
+}
+
+/// What came to the receiver twice, as the first of these blocks tells where it is a DSACK (RFC 2883 section 4).
+#[inline]
+pub(super) fn find_dsack(
+    blocks: &[SackBlock],
+    ack: i64,
+    range: impl Fn(SackBlock) -> Option<StreamRange>,
+) -> Option<StreamRange> {
+    let first = blocks.first().copied().and_then(&range)?;
+    let twice = first.end <= ack
+        || maybe_around_first(blocks)
+            .and_then(&range)
+            .is_some_and(|second| second.start <= first.start && first.end <= second.end);
+    twice.then_some(first)
+}

@@ -34,7 +34,9 @@ impl HalfFlow {
         self.note_room(segment.at);
         let highest_before = self.board.highest_end();
         let news = if segment.sack.as_slice().is_empty() {
-            self.sacks &= !segment.header_cut;
+            if segment.header_cut {
+                self.on_cut_ack(segment);
+            }
             false
         } else {
             self.sacks = true;
@@ -146,6 +148,25 @@ impl HalfFlow {
             let recovering = self.recovery_until.is_some();
             self.holes.tell_below(highest, clear, recovering, at);
         }
+    }
+
+    /// An ACK passes of which the options are cut off: SACK blocks, where there are more of them than timestamps take.
+    #[cold]
+    fn on_cut_ack(&mut self, segment: &Segment) {
+        /// A TCP header with timestamps, in bytes.
+        const STAMPED: u32 = 32;
+        self.sacks = false;
+        let ip_header = if segment.ip_id.is_some() { 20 } else { 40 };
+        let header = segment.ip_len.saturating_sub(segment.payload_len);
+        if segment.flags.has(TcpFlags::SYN) || header <= ip_header + STAMPED {
+            return;
+        }
+        self.reports_cut = true;
+        // They tell of what lacks below data that came there by then.
+        let soonest_ns = self.downstream.min_ns().unwrap_or(0) / 8 * 7;
+        let came = segment.at.plus_ns(-soonest_ns);
+        let highest = self.holes.opened_until(came).unwrap_or(self.high);
+        self.holes.tell_below(highest, i64::MAX, false, segment.at);
     }
 
     /// Segments inside `part` have just been reported by SACK.

@@ -356,21 +356,34 @@ impl HalfFlow {
         let elapsed_ns = segment.at.since(hole.opened_at);
         let upstream_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;
         let timer_possible = elapsed_ns >= self.timeout_ns() / 2;
+        // Of what was told by reports that were cut off nobody knows when, but not sooner than a round trip.
+        let may_be_told = self.reports_cut && elapsed_ns >= self.shortest_round_trip_ns() / 8 * 7;
         match hole.told_at {
             None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),
             // No ACK was ever captured, so none that is missing proves anything.
-            None if self.una.is_none() => (Ambiguous, Evidence::None, Confidence::Low),
+            None if self.una.is_none() || may_be_told => {
+                (Ambiguous, Evidence::None, Confidence::Low)
+            }
             // Nothing told the sender of the hole, and no timer can have run out.
             None => (Reordered, Evidence::Timing, Confidence::Medium),
             Some(at) if segment.at.since(at) < upstream_ns && !timer_possible => {
-                (Reordered, Evidence::Timing, Confidence::High)
+                if may_be_told {
+                    (Ambiguous, Evidence::None, Confidence::Low)
+                } else {
+                    (Reordered, Evidence::Timing, Confidence::High)
+                }
             }
             Some(_) => {
                 let asked = hole
                     .asked_at
                     .is_some_and(|at| segment.at.since(at) >= upstream_ns);
                 if asked || timer_possible || self.may_have_waited(segment.at, hole) {
-                    (Retransmission, Evidence::Sack, Confidence::Medium)
+                    let confidence = if self.reports_cut {
+                        Confidence::Low
+                    } else {
+                        Confidence::Medium
+                    };
+                    (Retransmission, Evidence::Sack, confidence)
                 } else {
                     (Ambiguous, Evidence::None, Confidence::Low)
                 }

@@ -107,6 +107,8 @@ pub(super) struct HalfFlow {
     pub(super) last_cover: u32,
     /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
     pub(super) sacks: bool,
+    /// It does, but the capture cut that off.
+    pub(super) reports_cut: bool,
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
     /// tell.
     pub(super) tail_repair: bool,

@@ -165,6 +165,12 @@ impl Holes {
         }
     }
 
+    /// Where the lowest hole ends that was opened after `at`, if any was.
+    pub(super) fn opened_until(&self, at: CaptureTime) -> Option<i64> {
+        let first = self.list.partition_point(|hole| hole.opened_at <= at);
+        self.list.get(first).map(|hole| hole.end)
+    }
+
     /// A duplicate ACK for `una`, or (`asks`) a partial one, tells of the hole that it points into.
     pub(super) fn tell_at(&mut self, una: i64, asks: bool, at: CaptureTime) {
         let index = self.list.partition_point(|hole| hole.end <= una);

@@ -10,6 +10,8 @@
 //! | `sack 2000..3000` | a SACK block; several in the option's order |
 //! | `ts 7/3` | `TSval` 7, `TSecr` 3 |
 //! | `id 5` | IPv4 identification; without it none, as in IPv6 |
+//! | `cut` | the snap length cut the options off |
+//! | `long` | as long as it is by IPv6 with timestamps and SACK blocks |
 //! | `win 0` | window on the wire; 500 without it |
 //! | `syn`, `fin`, `rst` | flags; a SYN carries MSS 1000, window scale 7 and SACK permitted |
 //!
@@ -282,6 +284,7 @@ fn packet(
             "id" => segment.ip_id = Some(next().parse().unwrap()),
             "win" => segment.window = next().parse().unwrap(),
             "cut" => segment.header_cut = true,
+            "long" => segment.ip_len += 56,
             "syn" => {
                 segment.flags = segment.flags.with(TcpFlags::SYN);
                 segment.seq = sides[own].seq(-1);

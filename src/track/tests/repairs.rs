@@ -1,7 +1,7 @@
 //! What was lost upstream while older losses were being repaired.
 
 use super::*;
-use crate::event::Class;
+use crate::event::{Class, Confidence};
 
 #[test]
 fn an_id_skipped_while_an_ack_is_owed_was_a_repeats_where_one_was_due() {
@@ -115,4 +115,42 @@ fn what_is_repeated_below_an_acks_number_is_none_of_what_ids_were_skipped_for_ab
          433 retransmission 5000..6000 fast upstream ip_id
          463 new 6000..7000 rtt 20 clean",
     );
+}
+
+#[test]
+fn reports_that_are_cut_off_tell_of_all_that_lacks_below_data_that_had_come() {
+    // 1000..2000 and 3000..4000 are missing; three ACKs of which the options are cut off, longer than timestamps are, say so.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 2000..3000
+         102 A>B data 4000..5000
+         103 A>B data 5000..6000
+         104 A>B data 6000..7000
+         120 B>A ack 1000 cut
+         121 B>A ack 1000 cut long
+         122 B>A ack 1000 cut long
+         123 B>A ack 1000 cut long
+         124 B>A ack 1000 cut long
+         134 A>B data 1000..2000
+         135 A>B data 3000..4000
+         155 B>A ack 7000 cut",
+    );
+    let fills = |trace: &str| {
+        let rows = play(trace).rows;
+        let late = rows.iter().filter(|row| row.verdict.class != Class::New);
+        late.map(|row| (row.verdict.class, row.verdict.confidence))
+            .collect::<Vec<_>>()
+    };
+    let (repeat, low) = (Class::Retransmission, Confidence::Low);
+    assert_eq!(fills(&trace), [(repeat, low); 2]);
+    // What one report told, too shortly ago, its sender may have known from others.
+    let few = trace
+        .replace("122 B>A ack 1000 cut long", "")
+        .replace("124 B>A ack 1000 cut long", "");
+    let few = few.replace("123 B>A", "130 B>A");
+    assert_eq!(fills(&few)[1], (Class::Ambiguous, low));
+    // Without SACK, ACKs are no longer than they were.
+    let plain = trace.replace(" long", "");
+    let late = (Class::Reordered, Confidence::Medium);
+    assert_eq!(fills(&plain)[1], late);
 }

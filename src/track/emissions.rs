@@ -87,6 +87,8 @@ struct Skips {
     on_the_way: VecDeque<(CaptureTime, u64)>,
     /// Highest id that the sender knew to be delivered.
     delivered: u64,
+    /// Those of the skipped ids whose bytes have been repeated since by a timer, lowest first.
+    repeated: VecDeque<u64>,
     /// When the sender can have known at the earliest, for each packet that is lost and not
     /// repeated yet.
     waiting: VecDeque<CaptureTime>,
@@ -275,6 +277,15 @@ impl Emissions {
         }
     }
 
+    /// What was taken for a timer's was none, and so repeated nothing that was skipped.
+    pub(super) fn forget_timer(&mut self) {
+        self.forget_unseen();
+        self.give_up_early();
+        if let Some(skips) = &mut self.0 {
+            skips.repeated.clear();
+        }
+    }
+
     /// The sender has sent all below `offset`, which is above the highest byte seen, as the number of a segment
     /// without payload tells.
     pub(super) fn note_sent(&mut self, offset: i64) {
@@ -426,7 +437,8 @@ impl Skips {
         let first = id - u64::from(skipped);
         for slot in first..id {
             if self.skipped.len() == SKIPPED_MAX {
-                self.skipped.pop_front();
+                let oldest = self.skipped.pop_front();
+                self.repeated.pop_front_if(|&mut id| Some(id) == oldest);
             }
             self.skipped.push_back(slot);
             if !first_repeat && self.waiting.len() > usize::from(repeats) {
@@ -452,13 +464,15 @@ impl Skips {
             self.delivered = self.delivered.max(id);
             self.on_the_way.pop_front();
             let later = if recovering { 1 } else { LATER_MIN };
-            while self
-                .skipped
-                .front()
-                .is_some_and(|&id| id + later <= self.delivered)
+            while let Some(id) = self.skipped.front().copied()
+                && id + later <= self.delivered
             {
                 self.skipped.pop_front();
-                self.waiting.push_back(effective);
+                if self.repeated.front() == Some(&id) {
+                    self.repeated.pop_front();
+                } else {
+                    self.waiting.push_back(effective);
+                }
             }
         }
     }
@@ -467,6 +481,7 @@ impl Skips {
         self.lost = self.lost.saturating_sub(1);
         if let Ok(index) = self.skipped.binary_search(&id) {
             self.skipped.remove(index);
+            self.repeated.retain(|&other| other != id);
         } else {
             self.waiting.pop_back();
         }
@@ -514,8 +529,17 @@ impl Skips {
     fn on_higher(&mut self, above: i64, mss: u32, repeats: bool, at: CaptureTime, slack_ns: i64) {
         if repeats {
             let packets = (above as u64).div_ceil(u64::from(mss.max(1))) as usize;
-            self.unseen_new.drain(..packets.min(self.unseen_new.len()));
-            self.on_repeat();
+            let repeated = self.unseen_new.drain(..packets.min(self.unseen_new.len()));
+            let before = self.repeated.len();
+            // Mostly the sender does not know yet that these are lost, and when it does, they are repeated already.
+            for (id, _) in repeated {
+                if !self.is_early && self.skipped.binary_search(&id).is_ok() {
+                    self.repeated.push_back(id);
+                }
+            }
+            if self.repeated.len() == before {
+                self.on_repeat();
+            }
         } else {
             // New data is sent only when nothing waits.
             self.unseen_new.clear();

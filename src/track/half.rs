@@ -300,8 +300,7 @@ impl HalfFlow {
                 self.ids.share();
                 self.emissions = Emissions::default();
             } else {
-                self.emissions.forget_unseen();
-                self.emissions.give_up_early();
+                self.emissions.forget_timer();
             }
             self.tail_repair = false;
             self.take_back_timer(dir, sink);

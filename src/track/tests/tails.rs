@@ -542,3 +542,29 @@ fn an_ack_that_cannot_have_come_to_the_sender_ends_no_silence() {
     assert_eq!(rows("166")[3].verdict.reason, Some(Reason::TailProbe));
     assert_eq!(rows("175")[3].verdict.class, Class::New);
 }
+
+#[test]
+fn what_one_probe_repeated_does_not_wait_for_the_next() {
+    // Each answer ends with a packet that is lost and comes 60 ms later, when a timer has repeated it.
+    let rows = play(&opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         120 B>A ack 1000
+         121 B>A ack 2000
+         200 A>B data 2000..3000 id 4
+         220 B>A ack 3000
+         280 A>B data 3000..3500 id 6
+         300 B>A data 0..200 ack 3500
+         310 A>B data 3500..4500 ack 200 id 7
+         311 A>B data 4500..5500 ack 200 id 8
+         330 B>A ack 4500
+         331 B>A ack 5500
+         400 A>B data 5500..6000 ack 200 id 10
+         420 B>A ack 6000",
+    ))
+    .rows;
+    let repeats = rows
+        .iter()
+        .filter(|row| row.verdict.class == Class::Retransmission);
+    assert!(repeats.map(|row| row.offset).eq([3000, 5500]));
+}

@@ -230,6 +230,11 @@ impl HalfFlow {
         if !(same_id && same_bytes) {
             return None;
         }
+        let gap_ns = segment.at.since(earlier.at).saturating_abs();
+        // A number that not all packets have is another one by the time that a timer repeats a packet.
+        if segment.ip_id.is_some_and(|id| id > 0) && self.ids.moves() && gap_ns < TIMER_NS_MIN {
+            return Some(Evidence::IpId);
+        }
         // The sender's clock had gone on before it came, or must have: it was not emitted now.
         let newest = self.echoes.newest();
         if segment.timestamps.is_some_and(|ts| {
@@ -238,7 +243,6 @@ impl HalfFlow {
         }) {
             return Some(Evidence::Tsval);
         }
-        let gap_ns = segment.at.since(earlier.at).saturating_abs();
         // Without a clock, what follows the first repeat so soon may be the original, late, and what follows a
         // late original the repeat that its sender was asked for.
         let is_repeat = earlier.verdict.class == Class::Retransmission;

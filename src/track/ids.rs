@@ -234,6 +234,11 @@ impl IdCounter {
             && !self.shared
     }
 
+    /// Whether packets of this direction had different ids, however they are chosen.
+    pub(super) fn moves(&self) -> bool {
+        self.steps > 0
+    }
+
     /// Ids skipped for which neither a late packet nor bytes that are missing were seen; saturates.
     pub(super) fn unexplained(&self) -> u16 {
         self.unexplained

@@ -140,3 +140,22 @@ fn what_carries_an_old_clock_was_not_sent_again_however_long_it_waited() {
         .replace("/200", "/2");
     assert_eq!(class(&slow), Class::Retransmission);
 }
+
+#[test]
+fn the_same_number_is_that_of_the_same_packet_before_it_is_known_to_count() {
+    // A round trip has 30 ms, and a queue held the copy up for longer.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         150 A>B data 0..1000 id 2
+         170 B>A ack 1000",
+    );
+    let class = |trace: &str| play(trace).rows[1].verdict.class;
+    assert_eq!(class(&trace), Class::Duplicate);
+    // Random ones are as good, but one that all packets have, or 0, tells nothing.
+    assert_eq!(class(&trace.replace("id 2", "id 40000")), Class::Duplicate);
+    assert_eq!(class(&trace.replace("id 2", "id 1")), Class::Retransmission);
+    assert_eq!(class(&trace.replace("id 2", "id 0")), Class::Retransmission);
+    // A timer may have run out.
+    let late = trace.replace("150 A", "305 A").replace("170 B", "325 B");
+    assert_eq!(class(&late), Class::Retransmission);
+}

@@ -286,12 +286,9 @@ impl Connection {
         // The very ACK that came just now, before any was expected to come again.
         let again = again
             || step == Step::Same && segment.payload_len == 0 && peer.is_acked_as_before(segment);
-        let expected = sender.seen_acks.expects_copies();
-        if again {
-            sender.seen_acks.expect_copies();
-        }
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
+                expect_copies(sender, peer);
                 peer.on_ack_again(dir.reversed(), segment, sink);
             } else {
                 peer.on_ack(dir.reversed(), segment, sink);
@@ -319,12 +316,13 @@ impl Connection {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender.upstream.lower(peer.downstream.min_ns());
             }
+            let expected = sender.seen_acks.expects_copies();
             sender.place_data(dir, segment, step, sink);
+            if !expected && sender.seen_acks.expects_copies() {
+                expect_copies(sender, peer);
+            }
         } else {
             sender.on_empty(dir, segment, sink);
-        }
-        if !expected && sender.seen_acks.expects_copies() {
-            peer.seen_acks.expect_copies();
         }
         if flags.has(TcpFlags::FIN) {
             sender.on_fin(dir, segment, sink);
@@ -426,6 +424,13 @@ fn sides(halves: &mut [HalfFlow; 2], dir: Direction) -> (&mut HalfFlow, &mut Hal
         Direction::Forward => (forward, reverse),
         Direction::Reverse => (reverse, forward),
     }
+}
+
+/// A copy of a packet has passed: more will, of either direction.
+#[cold]
+fn expect_copies(sender: &mut HalfFlow, peer: &mut HalfFlow) {
+    sender.seen_acks.expect_copies();
+    peer.seen_acks.expect_copies();
 }
 
 /// A plain segment that tells no more than that all goes well; `false`, and nothing changed, when

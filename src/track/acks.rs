@@ -187,7 +187,6 @@ impl HalfFlow {
             },
         );
         let soonest = self.downstream.min_ns();
-        let patience_ns = self.downstream.patience_ns();
         let missed_above = self.missed_from(part.start, part.end);
         for index in self.in_flight.reported(part.start, part.end) {
             let Some(sent) = self.in_flight.get_mut(index) else {
@@ -206,6 +205,7 @@ impl HalfFlow {
             let sent = if cover_is_too_early(sent, segment.at, soonest) {
                 let repeated = *sent;
                 let first = self.in_flight.first_copy(&repeated);
+                let patience_ns = self.downstream.patience_ns();
                 if may_answer_first(&repeated, &first, segment.at, highest_before, patience_ns) {
                     self.unneeded.push((repeated.start, Evidence::Timing));
                 }
@@ -386,7 +386,6 @@ impl HalfFlow {
             self.missed_from(una, ack)
         };
         let soonest = self.downstream.min_ns();
-        let patience_ns = self.downstream.patience_ns();
         let idle = self.emissions.is_idle();
         let mut delivered: Option<u16> = None;
         let mut covered = 0;
@@ -429,7 +428,13 @@ impl HalfFlow {
                 self.unneeded.push((sent.start, Evidence::Dsack));
             } else if cover_is_too_early(sent, at, soonest)
                 && answer.as_ref().is_none_or(|a| a.sent_at != sent.at)
-                && may_answer_first(sent, &first, at, highest_before, patience_ns)
+                && may_answer_first(
+                    sent,
+                    &first,
+                    at,
+                    highest_before,
+                    self.downstream.patience_ns(),
+                )
             {
                 self.unneeded.push((sent.start, Evidence::Timing));
             }

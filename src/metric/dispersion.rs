@@ -240,7 +240,10 @@ impl Rates {
         );
         let upto = self.sorted.partition_point(|&other| other <= log + QUICKER);
         let quicker = (self.sorted.len() - upto) as f64 / self.sorted.len() as f64;
-        (share >= SHARE_MIN && quicker <= above).then_some(log)
+        // Others that come in between are not so many. Either its sender holds packets back, and lets a few go at once,
+        // or that link does, and a quicker one follows.
+        let is_other_link = log - strongest.0 > BURSTS;
+        (share >= SHARE_MIN && quicker <= above && !is_other_link).then_some(log)
     }
 }
 
@@ -309,6 +312,8 @@ const SHARE_MIN: f64 = 0.08;
 const INTERLEAVED: f64 = 0.336;
 /// Steps quicker by this (35 %) were not made by the link: a burst before it, ACKs that were held.
 const QUICKER: f64 = 0.3;
+/// The logarithm of a hundred.
+const BURSTS: f64 = 4.605;
 /// Part of all steps that may be quicker.
 const DATA_ABOVE: f64 = 0.1;
 const ACKS_ABOVE: f64 = 0.25;
@@ -411,6 +416,23 @@ mod tests {
         let mut steps = stamped(100_000);
         steps.extend([Step { ns: 0, ..PACKET }; 10]);
         assert!(is_10_mbit(shown(&steps, &steps).link_bps()));
+    }
+
+    #[test]
+    fn bursts_that_are_a_hundred_times_as_quick_tell_no_link() {
+        // A shaper of 10 Mbit/s lets some packets through at once: which of the two rates is the narrowest link?
+        let burst = |times: u32| {
+            let quick = |step: Step| Step {
+                ns: step.ns / times,
+                ..step
+            };
+            let data = [[PACKET; 60], [quick(PACKET); 60]].concat();
+            let acks = [[PAIR; 60], [quick(PAIR); 60]].concat();
+            // Fewer are quick.
+            shown(&data[..100], &acks[..100]).link_bps()
+        };
+        assert_eq!(burst(120), None);
+        assert!(burst(80).is_some_and(|bps| (bps / 800e6 - 1.0).abs() < 0.01));
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl HalfFlow {
         };
         let above = end - self.high;
         let len = segment.payload_len;
-        let mss = self.packet_payload();
+        let mss = self.packet_payload_with(len);
         // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice.
         let hole = (above - i64::from(len)).max(0);
         let below = if is_quiet { hole } else { 2 * hole };
@@ -67,8 +67,15 @@ impl HalfFlow {
     /// skipped and is here now, however late; and what leaves bytes out right behind a repeat, as two packets
     /// after a timeout do (RFC 5682 section 2.1), since what is repeated is repeated in order.
     pub(super) fn cannot_repeat(&self, step: Step, start: i64) -> bool {
-        let leaves_out = self.tail_repair && start > self.high;
+        let follows_repeat = self.tail_repair || self.is_highest_repeat();
+        let leaves_out = follows_repeat && start > self.high;
         matches!(step, Step::Behind(_)) || (leaves_out && step == Step::Ahead(0))
+    }
+
+    /// Whether the last data packet repeated bytes, and none above them had been repeated in that repair.
+    fn is_highest_repeat(&self) -> bool {
+        let end = self.high - i64::from(self.last_repeat) + 1;
+        self.last_repeat > 0 && self.emissions.repeated_to().is_none_or(|to| to <= end)
     }
 
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
@@ -101,6 +108,15 @@ impl HalfFlow {
         match self.largest_payload {
             0 => self.mss.map_or(1, u32::from).max(1),
             largest => largest.min(mss).max(1),
+        }
+    }
+
+    /// The same with a packet that carries `len` bytes: where nothing else tells, it does.
+    pub(super) fn packet_payload_with(&self, len: u32) -> u32 {
+        if self.mss.is_none() && self.largest_payload == 0 {
+            len.max(1)
+        } else {
+            self.packet_payload()
         }
     }
 

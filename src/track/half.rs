@@ -395,7 +395,8 @@ impl HalfFlow {
     pub(super) fn note_higher(&mut self, segment: &Segment, end: i64, repeats: bool) {
         if !self.emissions.is_idle() {
             let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
-            let (above, mss) = (end - self.high, self.packet_payload());
+            let above = end - self.high;
+            let mss = self.packet_payload_with(segment.payload_len);
             self.emissions
                 .on_higher(end, above, mss, repeats, segment.at, slack_ns);
         }

@@ -242,15 +242,14 @@ impl HalfFlow {
     }
 
     /// Whether a timer may have run out at `at`: that of a probe, in two round trips and a little, or that of a
-    /// retransmission.
+    /// retransmission, whose floor counts the round trip in at some senders (RFC 6298 section 2.4) and not at others.
     pub(super) fn may_end_timer(&self, at: CaptureTime) -> bool {
         /// What timers and queues add to that, in ns.
         const LATE_NS: i64 = 10_000_000;
         let round_trip_ns = self.round_trip_ns();
         let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
         self.una.is_some()
-            && (silence_ns <= 3 * round_trip_ns + LATE_NS
-                || silence_ns >= (TIMER_NS_MIN + round_trip_ns) / 8 * 7)
+            && (silence_ns <= 3 * round_trip_ns + LATE_NS || silence_ns >= TIMER_NS_MIN / 8 * 7)
     }
 
     /// Where it is known now whether ids count: what was taken for new before, and skipped ids show to be repeated.

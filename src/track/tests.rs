@@ -14,12 +14,14 @@
 //! | `long` | as long as it is by IPv6 with timestamps and SACK blocks |
 //! | `win 0` | window on the wire; 500 without it |
 //! | `syn`, `fin`, `rst` | flags; a SYN carries MSS 1000, window scale 7 and SACK permitted |
+//! | `bare` | none of these options |
 //!
 //! The initial sequence numbers are 999 (A) and 4999 (B) unless a line `isn A 4294967000` says
 //! otherwise.
 
 mod classes;
 mod duplicates;
+mod first_flights;
 mod limits;
 mod quiet;
 mod reasons;
@@ -294,6 +296,7 @@ fn packet(
                     sack_permitted: true,
                 };
             }
+            "bare" => segment.syn = SynOptions::default(),
             "fin" => segment.flags = segment.flags.with(TcpFlags::FIN),
             "rst" => segment.flags = segment.flags.with(TcpFlags::RST),
             "psh" => segment.flags = segment.flags.with(TcpFlags::PSH),

@@ -252,53 +252,6 @@ fn a_late_frame_of_several_packets_gives_back_all_their_ids() {
 }
 
 #[test]
-fn a_first_flight_that_was_lost_is_told_when_ids_are_known_to_count() {
-    // Ids 2 to 4 were 0..3000; three steps of a counter have been seen with id 7. The samples are what they were.
-    let trace = "330 A>B data 0..1000 id 5
-         350 B>A ack 1000
-         360 A>B data 1000..2000 id 6
-         361 A>B data 2000..3000 id 7
-         381 B>A ack 3000
-         391 A>B data 3000..4000 id 8
-         411 B>A ack 4000";
-    let expected = "330 retransmission 0..1000 tail_probe upstream ip_id rtt 20 clean
-         360 retransmission 1000..2000 fast upstream ip_id rtt 21 recovery
-         361 retransmission 2000..3000 fast upstream ip_id
-         391 new 3000..4000 rtt 20 clean";
-    check(&opened(trace), expected);
-    assert_eq!(play(&opened(trace)).state.skipped_packets, 3);
-    // Numbers that jump about tell nothing.
-    let random = trace.replace("id 6", "id 9000").replace("id 7", "id 30000");
-    let rows = play(&opened(&random)).rows;
-    assert!(rows.iter().all(|row| row.verdict.class == Class::New));
-}
-
-#[test]
-fn a_first_flight_and_the_ack_before_it_are_told_by_the_id_of_the_syn() {
-    // Id 8 was the ACK of the handshake, 9 and 10 were 0..2000, and what is here was 11 before.
-    let trace = |syn: &str| {
-        format!(
-            "0 A>B syn {syn}
-             20 B>A syn ack 0
-             290 A>B data 2000..2100 id 12
-             310 B>A ack 0 sack 2000..2100
-             320 A>B data 0..1000 id 13
-             340 B>A ack 1000 sack 2000..2100
-             350 A>B data 1000..2000 id 14
-             370 B>A ack 2100
-             380 A>B data 2100..3100 id 15
-             400 B>A ack 3100"
-        )
-    };
-    let told = |syn: &str| play(&trace(syn)).rows[0].verdict.class;
-    assert_eq!(told("id 7"), Class::Retransmission);
-    assert_eq!(play(&trace("id 7")).state.skipped_packets, 3);
-    // It was not sent before, or the SYN has a number of another kind.
-    assert_eq!(told("id 8"), Class::New);
-    assert_eq!(told("id 900"), Class::New);
-}
-
-#[test]
 fn a_tail_that_is_lost_with_its_first_repeat_asked_for_a_round_trip_later_was_new() {
     // 1000..2000, 3000..4000 and the tail 7000..8000, id 9, are lost before they come here. The ACK at 121 is the first to
     // tell of any; the first repeat comes as soon as it can, so what was skipped before it was no repeat.
@@ -567,4 +520,28 @@ fn what_one_probe_repeated_does_not_wait_for_the_next() {
         .iter()
         .filter(|row| row.verdict.class == Class::Retransmission);
     assert!(repeats.map(|row| row.offset).eq([3000, 5500]));
+}
+
+#[test]
+fn what_leaves_bytes_out_right_behind_a_repeat_is_new() {
+    // Ids 4 to 9 were repeats and, last, 2000..3000. What is repeated is repeated in order, so what comes next above
+    // that one, and was not sent before it, is new.
+    let class = |id: u16| {
+        let trace = format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             900 A>B data 0..1000 id 10
+             920 B>A ack 1000
+             931 A>B data 1000..2000 id 11
+             932 A>B data 3000..4000 id {id}
+             952 B>A ack 2000 sack 3000..4000"
+        );
+        play(&opened(&trace))
+            .rows
+            .last()
+            .map(|row| row.verdict.class)
+    };
+    assert_eq!(class(12), Some(Class::New));
+    // Where 2000..3000 was repeated just before, the repair goes on.
+    assert_eq!(class(13), Some(Class::Retransmission));
 }

@@ -1,0 +1,94 @@
+//! First flights that were lost before they came here: all that is known of them are ids that were skipped.
+
+use super::*;
+use crate::event::Class;
+
+#[test]
+fn a_first_flight_that_was_lost_is_told_when_ids_are_known_to_count() {
+    // Ids 2 to 4 were 0..3000; three steps of a counter have been seen with id 7. The samples are what they were.
+    let trace = "330 A>B data 0..1000 id 5
+         350 B>A ack 1000
+         360 A>B data 1000..2000 id 6
+         361 A>B data 2000..3000 id 7
+         381 B>A ack 3000
+         391 A>B data 3000..4000 id 8
+         411 B>A ack 4000";
+    let expected = "330 retransmission 0..1000 tail_probe upstream ip_id rtt 20 clean
+         360 retransmission 1000..2000 fast upstream ip_id rtt 21 recovery
+         361 retransmission 2000..3000 fast upstream ip_id
+         391 new 3000..4000 rtt 20 clean";
+    check(&opened(trace), expected);
+    assert_eq!(play(&opened(trace)).state.skipped_packets, 3);
+    // Numbers that jump about tell nothing.
+    let random = trace.replace("id 6", "id 9000").replace("id 7", "id 30000");
+    let rows = play(&opened(&random)).rows;
+    assert!(rows.iter().all(|row| row.verdict.class == Class::New));
+}
+
+#[test]
+fn a_first_flight_and_the_ack_before_it_are_told_by_the_id_of_the_syn() {
+    // Id 8 was the ACK of the handshake, 9 and 10 were 0..2000, and what is here was 11 before.
+    let trace = |syn: &str| {
+        format!(
+            "0 A>B syn {syn}
+             20 B>A syn ack 0
+             290 A>B data 2000..2100 id 12
+             310 B>A ack 0 sack 2000..2100
+             320 A>B data 0..1000 id 13
+             340 B>A ack 1000 sack 2000..2100
+             350 A>B data 1000..2000 id 14
+             370 B>A ack 2100
+             380 A>B data 2100..3100 id 15
+             400 B>A ack 3100"
+        )
+    };
+    let told = |syn: &str| play(&trace(syn)).rows[0].verdict.class;
+    assert_eq!(told("id 7"), Class::Retransmission);
+    assert_eq!(play(&trace("id 7")).state.skipped_packets, 3);
+    // It was not sent before, or the SYN has a number of another kind.
+    assert_eq!(told("id 8"), Class::New);
+    assert_eq!(told("id 900"), Class::New);
+}
+
+#[test]
+fn a_lost_first_flight_is_told_without_an_mss() {
+    // Ids 2 to 6 were 0..7000. Nothing but the repeat itself tells how much is in a packet.
+    check(
+        "0 A>B syn bare id 0
+         20 B>A syn bare ack 0
+         30 A>B ack 0 id 1
+         260 A>B data 0..1400 ack 0 id 7
+         280 B>A ack 1400
+         290 A>B data 1400..2800 ack 0 id 8
+         291 A>B data 2800..4200 ack 0 id 9
+         311 B>A ack 4200
+         321 A>B data 4200..5600 ack 0 id 10
+         321 A>B data 5600..7000 ack 0 id 11
+         322 A>B data 7000..8400 ack 0 id 12
+         342 B>A ack 8400",
+        "260 retransmission 0..1400 tail_probe upstream ip_id rtt 20 clean
+         290 retransmission 1400..2800 fast upstream ip_id
+         291 retransmission 2800..4200 fast upstream ip_id
+         321 retransmission 4200..5600 fast upstream ip_id
+         321 retransmission 5600..7000 fast upstream ip_id
+         322 new 7000..8400 rtt 20 recovery",
+    );
+}
+
+#[test]
+fn a_timers_floor_may_count_the_round_trip_in_or_not() {
+    // Ids 2 to 4 were 0..3000, sent when the SYN-ACK had come; the ACK of the handshake waited 15 ms on its way here.
+    let trace = "0 A>B syn id 0
+         20 B>A syn ack 0
+         45 A>B ack 0 id 1
+         230 A>B data 0..1000 ack 0 id 5
+         250 B>A ack 1000
+         260 A>B data 1000..2000 ack 0 id 6
+         261 A>B data 2000..3000 ack 0 id 7
+         281 B>A ack 3000";
+    let rows = play(trace).rows;
+    assert!(
+        rows.iter()
+            .all(|row| row.verdict.class == Class::Retransmission)
+    );
+}

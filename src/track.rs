@@ -16,6 +16,7 @@ mod emissions;
 mod first_copies;
 mod half;
 mod handshake;
+mod held;
 mod ids;
 mod in_flight;
 mod limits;

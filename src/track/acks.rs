@@ -281,6 +281,9 @@ impl HalfFlow {
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
+        if !self.sacks {
+            self.doubt_held(ack);
+        }
         self.progress_at = Some(at);
         self.count_pause();
         self.note_repaired(dir, at, false, sink);
@@ -511,9 +514,11 @@ impl HalfFlow {
                 .flags
                 .any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST));
         let same_window = window_before == Some(segment.window);
-        if pure && same_window && !news && !self.old_copies.is_empty() {
-            self.on_answer_to_old(dir, segment, sink);
-        }
+        let answers_old = pure
+            && same_window
+            && !news
+            && !self.old_copies.is_empty()
+            && self.on_answer_to_old(dir, segment, sink);
         if !(outstanding && pure) {
             return;
         }
@@ -528,6 +533,9 @@ impl HalfFlow {
             }
             if !self.sacks && !self.emissions.is_idle() {
                 self.note_overtaking(segment.at);
+            }
+            if !(self.sacks || answers_old) {
+                self.note_held(segment.at);
             }
         }
     }

@@ -200,7 +200,8 @@ impl HalfFlow {
             }
         }
         let una = self.una.unwrap_or(i64::MIN);
-        let answered = end <= una || self.board.covers(start.max(una), end);
+        let from = start.max(una);
+        let answered = end <= una || self.board.covers(from, end) || self.is_held(from, end);
         let (reason, lost) = if answered {
             if !self.emissions.is_idle() {
                 self.emissions.on_timeout();

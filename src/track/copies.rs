@@ -328,7 +328,8 @@ impl Sent {
         mss: Option<u16>,
     ) -> bool {
         let repeats = matches!(verdict.class, Class::New | Class::Retransmission);
-        let answered = self.end() <= una || self.marks.has(Marks::SACKED);
+        let told = self.marks.has(Marks::SACKED) || self.marks.has(Marks::HELD) && self.start > una;
+        let answered = self.end() <= una || told;
         // A probe into a closed window arrives and is not taken.
         let probe = self.verdict.class == Class::WindowProbe;
         // The loss of a packet counts with its lowest range; a frame that is longer than any

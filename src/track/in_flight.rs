@@ -95,6 +95,9 @@ impl Marks {
     /// Its latest copy is one packet with that of the range just above, which gives the sample.
     pub(super) const GOES_ON: Self = Self(4096);
 
+    /// A duplicate ACK told, without SACK, that the receiver holds it.
+    pub(super) const HELD: Self = Self(8192);
+
     /// Takes a mark off; whether it was there.
     pub(super) fn take(&mut self, mark: Self) -> bool {
         let had = self.has(mark);

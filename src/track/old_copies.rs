@@ -65,6 +65,11 @@ impl OldCopies {
         self.latest_ns = rtt_ns;
     }
 
+    /// How long the last answer took, in ns.
+    pub(super) fn latest_ns(&self) -> i64 {
+        self.latest_ns
+    }
+
     /// What was sent at `sent_at` is answered at `at`, and so was all before it.
     #[inline]
     pub(super) fn on_answer(&mut self, sent_at: CaptureTime, at: CaptureTime) {
@@ -155,30 +160,32 @@ impl HalfFlow {
             .map_or(Edge::Sent, |edge| Edge::Repeated(edge.at, edge.start))
     }
 
-    /// A duplicate ACK passed with the window of the one before it, which reports nothing new.
+    /// A duplicate ACK passed with the window of the one before it, which reports nothing new. Whether it answers
+    /// a repeat of what the receiver had already.
     #[cold]
     pub(super) fn on_answer_to_old<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
         sink: &mut S,
-    ) {
+    ) -> bool {
         // Of an ACK without id, a copy made by the network looks the same.
         if self.sacks && (segment.header_cut || segment.ip_id.is_none()) {
-            return;
+            return false;
         }
         let soonest_ns = self.downstream.min_ns().unwrap_or(0) / 8 * 7;
         let latest = segment.at.plus_ns(-soonest_ns);
         let Some((at, start)) = self.old_copies.take_next(latest) else {
-            return;
+            return false;
         };
         self.old_copies.on_answer(at, segment.at);
         // What has been forgotten in the meantime stays as it was told.
         let Some(index) = self.in_flight.overlapping(start, start + 1).next() else {
-            return;
+            return true;
         };
         for part in self.in_flight.one_packet(index) {
             self.amend(dir, part, Evidence::Dsack, sink);
         }
+        true
     }
 }

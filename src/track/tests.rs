@@ -22,6 +22,7 @@
 mod classes;
 mod duplicates;
 mod first_flights;
+mod held;
 mod limits;
 mod quiet;
 mod reasons;

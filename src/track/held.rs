@@ -1,0 +1,111 @@
+//! What the receiver holds above the cumulative ACK, told by duplicate ACKs where there is no SACK.
+//!
+//! A receiver answers each segment that comes above what it misses at once, in the order in which they come (RFC 5681
+//! section 4.2). So each duplicate ACK tells of one packet: the one that passed here as long before it as the answer
+//! before took, or nearly so.
+
+use std::ops::Range;
+
+use super::half::HalfFlow;
+use super::in_flight::{InFlight, Marks, Sent};
+use crate::time::CaptureTime;
+
+/// What ACKs are delayed more or less than one another, in ns, where nothing is in their way.
+const JITTER_NS: i64 = 50_000;
+
+impl HalfFlow {
+    /// A duplicate ACK that reports nothing by SACK passed at `at`.
+    #[cold]
+    pub(super) fn note_held(&mut self, at: CaptureTime) {
+        let latest_ns = match self.dup_run {
+            // A single segment may have waited for a second one before it was acknowledged.
+            0 | 1 if self.last_cover < 2 => self
+                .old_copies
+                .latest_ns()
+                .min(self.downstream.smoothed_ns()),
+            _ => self.old_copies.latest_ns(),
+        };
+        let soonest_ns = self.downstream.min_ns().unwrap_or(0);
+        let within = at.plus_ns(-latest_ns.max(soonest_ns) - JITTER_NS)
+            ..at.plus_ns(JITTER_NS.min(soonest_ns) - soonest_ns);
+        let Some(index) = self.only_one_passed(&within) else {
+            return;
+        };
+        if let Some(sent) = self.in_flight.nth_unacked_mut(index) {
+            sent.marks.set(Marks::HELD);
+            let sent_at = sent.at;
+            self.old_copies.note_rtt(at.since(sent_at));
+        }
+    }
+
+    /// Which of the ranges above the cumulative ACK passed within that time, where it is one alone.
+    fn only_one_passed(&self, within: &Range<CaptureTime>) -> Option<usize> {
+        let unacked = self.in_flight.unacked();
+        let edge = self.in_flight.nth_unacked(0)?;
+        let first = usize::from(Some(edge.start) <= self.una);
+        // What was repeated comes first, in order, and behind it what was not: within either, time goes on.
+        let repeated = self
+            .in_flight
+            .partition_unacked(first..unacked, |sent| sent.copies > 1);
+        let until = if self.last_repeat > 0 {
+            let end = self.high - i64::from(self.last_repeat - 1);
+            self.in_flight
+                .partition_unacked(first..repeated, |sent| sent.start < end)
+        } else {
+            repeated
+        };
+        let passed = |ranges: Range<usize>| {
+            let from = self
+                .in_flight
+                .partition_unacked(ranges.clone(), |sent| sent.at < within.start);
+            let to = self
+                .in_flight
+                .partition_unacked(from..ranges.end, |sent| sent.at <= within.end);
+            from..to
+        };
+        let (again, once) = (passed(first..until), passed(repeated..unacked));
+        match (again.len(), once.len()) {
+            (1, 0) => Some(again.start),
+            (0, 1) => Some(once.start),
+            _ => None,
+        }
+    }
+
+    /// Whether the receiver holds all of `start..end`, as duplicate ACKs told.
+    pub(super) fn is_held(&self, start: i64, end: i64) -> bool {
+        let mut ranges = self.in_flight.overlapping(start, end);
+        !self.sacks
+            && Some(start) > self.una
+            && !ranges.is_empty()
+            && ranges.all(|index| {
+                let sent = self.in_flight.get(index);
+                sent.is_some_and(|sent| sent.marks.has(Marks::HELD))
+            })
+    }
+
+    /// The receiver asks for what lies at the cumulative ACK: it does not hold that.
+    #[inline]
+    pub(super) fn doubt_held(&mut self, ack: i64) {
+        if let Some(edge) = self.in_flight.nth_unacked_mut(0)
+            && edge.start <= ack
+        {
+            edge.marks.take(Marks::HELD);
+        }
+    }
+}
+
+impl InFlight {
+    /// The first of these ranges above the cumulative ACK of which `is_before` does not hold, which holds of none behind it.
+    fn partition_unacked(&self, within: Range<usize>, is_before: impl Fn(&Sent) -> bool) -> usize {
+        let (mut low, mut high) = (within.start, within.end);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.nth_unacked(middle).is_some_and(&is_before) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}

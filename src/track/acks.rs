@@ -273,6 +273,9 @@ impl HalfFlow {
                 },
             );
         }
+        if !self.sacks && self.has_repeated {
+            self.amend_overtaken(dir, at, una, ack, sink);
+        }
         let flight = self.in_flight.unacked();
         self.release(dir, segment, ack, una, highest_before, sink);
         if self.board.holds(ack) {
@@ -461,6 +464,9 @@ impl HalfFlow {
         }
         self.amend_unneeded(dir, sink);
         if !self.superseded.is_empty() {
+            if let Some(latest) = soonest.map(|ns| at.plus_ns(-ns / 2)) {
+                self.amend_superseded_since(dir, ack, latest, sink);
+            }
             self.amend_superseded(dir, una, ack, cover.echo, sink);
         }
         if !cover.told_of_hole {

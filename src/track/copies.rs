@@ -90,11 +90,40 @@ impl HalfFlow {
         echo: Option<u32>,
         sink: &mut S,
     ) {
+        // Without clocks the next ACK may tell.
+        let kept = if echo.is_some() { ack } else { una };
+        let unneeded = |earlier: &Superseded| {
+            let answered = earlier.start <= una && earlier.end <= ack;
+            answered && echo.is_some_and(|echo| later(earlier.tsval, echo))
+        };
+        self.amend_some_superseded(dir, kept, unneeded, Evidence::Dsack, sink);
+    }
+
+    /// Repeats that passed after `since` and lie below `ack` were not needed.
+    pub(super) fn amend_superseded_since<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        ack: i64,
+        since: CaptureTime,
+        sink: &mut S,
+    ) {
+        let unneeded = |earlier: &Superseded| earlier.end <= ack && earlier.at > since;
+        self.amend_some_superseded(dir, i64::MIN, unneeded, Evidence::Timing, sink);
+    }
+
+    /// Takes out what lies below `kept`, and changes the judgement on those that were not needed.
+    fn amend_some_superseded<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        kept: i64,
+        unneeded: impl Fn(&Superseded) -> bool,
+        evidence: Evidence,
+        sink: &mut S,
+    ) {
         let mut list = std::mem::take(&mut self.superseded);
         list.retain(|earlier| {
-            let answered = earlier.start <= una && earlier.end <= ack;
-            if !(answered && echo.is_some_and(|echo| later(earlier.tsval, echo))) {
-                return earlier.end > ack;
+            if !unneeded(earlier) {
+                return earlier.end > kept;
             }
             if let Some(place) = earlier.lost {
                 sink.lost(dir, place, -1);
@@ -102,7 +131,7 @@ impl HalfFlow {
             let now = Verdict {
                 reason: Some(Reason::Unneeded),
                 lost: None,
-                evidence: Evidence::Dsack,
+                evidence,
                 ..earlier.verdict
             };
             let amendment = Amendment {
@@ -271,7 +300,7 @@ impl HalfFlow {
                     index = self.in_flight.overlapping(next, end).start;
                 }
             }
-            if copy == Copy::Again && segment.timestamps.is_some() {
+            if copy == Copy::Again && (segment.timestamps.is_some() || !self.sacks) {
                 self.note_superseded(index, start, end);
             }
             let (una, mss) = (self.una.unwrap_or(i64::MIN), self.mss);

@@ -11,6 +11,7 @@
 
 use thin_vec::ThinVec;
 
+use super::cover::cover_is_too_early;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use crate::decode::Segment;
@@ -19,6 +20,9 @@ use crate::time::CaptureTime;
 
 /// Repeats remembered; one more forgets the oldest.
 const REPEATS_MAX: usize = 1024;
+
+/// Ranges looked at that the ACK before may have covered.
+const RELEASED_MAX: usize = 8;
 
 /// Repeats whose bytes are covered, and for which a duplicate ACK may come.
 #[derive(Debug, Default)]
@@ -187,5 +191,38 @@ impl HalfFlow {
             self.amend(dir, part, Evidence::Dsack, sink);
         }
         true
+    }
+
+    /// Without SACK: the cumulative ACK that passes at `at` moves on from `una` to `ack` and answers the first copy of the
+    /// edge. What passed before a repeat and arrived had arrived when that did, so its ACK covers it, too: repeats of
+    /// what lies below the edge that passed after it did not bring the ACK about that left the edge out.
+    #[cold]
+    pub(super) fn amend_overtaken<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        at: CaptureTime,
+        una: i64,
+        ack: i64,
+        sink: &mut S,
+    ) {
+        let soonest = self.downstream.min_ns();
+        let Some(edge) = self.in_flight.nth_unacked(0).filter(|edge| {
+            let once = edge.copies == 1 && edge.verdict.class == Class::New;
+            let again = edge.copies == 2 && cover_is_too_early(edge, at, soonest);
+            (once || again) && edge.start == una && edge.end() <= ack
+        }) else {
+            return;
+        };
+        let edge_at = self.in_flight.first_copy(edge).at;
+        let edge = self.in_flight.overlapping(una, una + 1).start;
+        for index in (edge.saturating_sub(RELEASED_MAX)..edge).rev() {
+            let is_later = |sent: &Sent| sent.is_repeat() && sent.at > edge_at;
+            if self.in_flight.get(index).is_some_and(is_later) {
+                self.amend(dir, index, Evidence::Timing, sink);
+            }
+        }
+        if !self.superseded.is_empty() {
+            self.amend_superseded_since(dir, una, edge_at, sink);
+        }
     }
 }

@@ -73,3 +73,52 @@ fn what_the_receiver_asks_for_it_does_not_hold() {
         Some(LossPlace::Downstream)
     );
 }
+
+/// Without SACK and clocks: what passes here is answered after 20 ms. Nothing is lost, but the duplicate ACKs at 120, for
+/// copies of what the receiver has, make the sender repeat 1000..2000.
+const FALSE_ALARM: &str = "0 A>B syn bare id 0
+     20 B>A syn bare ack 0
+     30 A>B ack 0 id 1
+     40 A>B data 0..1000 ack 0 id 2
+     60 B>A ack 1000
+     110 A>B data 1000..2000 ack 0 id 3
+     113 A>B data 2000..3000 ack 0 id 4
+     116 A>B data 3000..4000 ack 0 id 5
+     117 B>A ack 1000
+     118 B>A ack 1000
+     119 B>A ack 1000
+     ";
+
+#[test]
+fn without_sack_a_repeat_did_not_bring_about_an_ack_that_leaves_out_what_passed_before_it() {
+    // An ACK for the repeat would cover 3000..4000 as well, which arrived: the ACK after it tells.
+    let first = |last: &str| {
+        let trace = format!(
+            "{FALSE_ALARM}120 A>B data 1000..2000 ack 0 id 6
+             133 B>A ack 3000
+             {last}"
+        );
+        let seen = play(&trace);
+        (seen.rows[4].verdict.reason, seen.lost[1])
+    };
+    assert_eq!(first("136 B>A ack 4000"), (Some(Reason::Unneeded), 0));
+    // It may have been lost, and the repeat was needed.
+    let lost = "150 A>B data 3000..4000 ack 0 id 7
+         170 B>A ack 4000";
+    assert_eq!(first(lost), (Some(Reason::Fast), 2));
+}
+
+#[test]
+fn every_repeat_that_an_ack_comes_too_early_for_was_not_needed() {
+    // Both repeats passed less than half of the shortest answer before the ACK.
+    let trace = format!(
+        "{FALSE_ALARM}122 A>B data 1000..2000 ack 0 id 6
+         125 A>B data 1000..2000 ack 0 id 7
+         130 B>A ack 4000"
+    );
+    let seen = play(&trace);
+    let reasons: Vec<_> = seen.rows.iter().map(|row| row.verdict.reason).collect();
+    let unneeded = Some(Reason::Unneeded);
+    assert_eq!(reasons[4..], [unneeded, unneeded]);
+    assert_eq!(seen.lost[1], 0);
+}

@@ -437,6 +437,16 @@ impl InFlight {
         self.sent.get_mut(self.acked as usize + n)
     }
 
+    /// Whether SACK has reported any that was sent after `at`, of those above the cumulative ACK: the highest first, which
+    /// mostly was sent last.
+    pub(super) fn has_reported_since(&self, at: CaptureTime) -> bool {
+        let unacked = self.sent.iter().skip(self.acked as usize);
+        unacked
+            .rev()
+            .take(LOOKED_AT_MAX)
+            .any(|sent| sent.at > at && sent.marks.has(Marks::SACKED))
+    }
+
     /// Number of ranges that the cumulative ACK has not passed.
     #[inline]
     pub(super) fn unacked(&self) -> usize {

@@ -2,9 +2,10 @@
 
 use std::num::NonZeroI64;
 
+use super::classify::TIMER_NS_MIN;
 use super::half::HalfFlow;
 use super::in_flight::Sent;
-use crate::event::{Amendment, Direction, FlowSink, Reason, Verdict};
+use crate::event::{Amendment, Class, Direction, FlowSink, Reason, Verdict};
 use crate::time::CaptureTime;
 
 /// Packets that a sender sends at once come so close together, in ns.
@@ -53,7 +54,7 @@ impl HalfFlow {
         // The timer runs from the last progress and may have been set a little before it passed
         // here, hence the tolerance of an eighth.
         let timer_ns = self.timeout_ns() - self.timeout_ns() / 8;
-        if silence_ns > timer_ns || self.is_unasked(start) {
+        if silence_ns > timer_ns || self.is_unasked(start, at) {
             return self.timed_out(at);
         }
         let Some(after) = self.after_timeout.as_deref() else {
@@ -99,15 +100,30 @@ impl HalfFlow {
     }
 
     /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat at `start`.
-    fn is_unasked(&self, start: i64) -> bool {
-        let (Some(earlier), Some(heard_at), Some(_)) = (
-            self.copy_before(start),
-            self.heard_at,
-            self.upstream.min_ns(),
-        ) else {
+    fn is_unasked(&self, start: i64, at: CaptureTime) -> bool {
+        let Some(earlier) = self.copy_before(start) else {
+            return false;
+        };
+        if self.is_timers_again(earlier, start, at) {
+            return true;
+        }
+        let (Some(heard_at), Some(_)) = (self.heard_at, self.upstream.min_ns()) else {
             return false;
         };
         earlier.at.since(heard_at) > self.upstream.patience_ns()
+    }
+
+    /// Whether the left edge, which was repeated as `earlier`, is repeated again at `at`, when a timer can have run out,
+    /// although nothing that was sent after that has been delivered: duplicate ACKs ask for one repeat alone (RFC 6675 section 5), and for another one
+    /// something that was sent later must have come first (RFC 8985 section 6.2).
+    fn is_timers_again(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
+        let again = earlier.copies >= 2 && earlier.verdict.class == Class::Retransmission;
+        again
+            && at.since(earlier.at) >= TIMER_NS_MIN / 8 * 7
+            && self.sacks
+            && Some(start) <= self.una
+            && self.released_latest <= Some(earlier.at)
+            && !self.in_flight.has_reported_since(earlier.at)
     }
 
     /// New data passes at `at` in one burst with the repeat of the left edge, which was taken for a timer's: a timer

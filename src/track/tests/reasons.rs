@@ -171,3 +171,32 @@ fn what_was_overtaken_long_ago_is_not_what_a_quick_ack_answers() {
     );
     assert_eq!(told(&trace(1013)), (vec![None; 2], [0, 2]));
 }
+
+#[test]
+fn a_second_repeat_of_the_left_edge_is_a_timers_unless_something_sent_after_the_first_has_arrived()
+{
+    // ACKs and new data go on all the time, so no silence tells of the timer.
+    let reason = |told: i64| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             105 A>B data 5000..6000
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 0 sack 1000..3000
+             123 B>A ack 0 sack 1000..4000
+             133 A>B data 0..1000
+             134 A>B data 6000..7000
+             300 B>A ack 0 sack 1000..5000
+             311 A>B data 7000..8000
+             330 B>A ack 0 sack 1000..{told}
+             345 A>B data 0..1000"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    assert_eq!(reason(6000), Some(Reason::Timeout));
+    assert_eq!(reason(7000), Some(Reason::Fast));
+}

@@ -266,6 +266,13 @@ impl HalfFlow {
         let told = segment.timestamps.is_some()
             || earlier.copies > 1
             || !(is_repeat || earlier.marks.has(Marks::ASKED_FOR));
+        // What a timer makes the sender repeat, it repeats in order, up to what it sent last.
+        let follows = self.last_repeat > 0
+            && self.high - i64::from(self.last_repeat) + 1 == start
+            && gap_ns > COPY_GAP_NS;
+        if follows {
+            return None;
+        }
         // Nothing holds a copy up for as long as a timer takes.
         let soon_ns = (self.shortest_round_trip_ns() / 8 * 7).min(TIMER_NS_MIN);
         let close = (told && gap_ns < soon_ns)

@@ -159,3 +159,28 @@ fn the_same_number_is_that_of_the_same_packet_before_it_is_known_to_count() {
     let late = trace.replace("150 A", "305 A").replace("170 B", "325 B");
     assert_eq!(class(&late), Class::Retransmission);
 }
+
+#[test]
+fn a_timer_repeats_in_order_what_was_sent_just_before_it() {
+    // Neither ids nor clocks: 2000..4000 passed less than a round trip before.
+    let class = |last: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             398 A>B data 2000..3000
+             399 A>B data 3000..4000
+             402 A>B data 0..1000
+             403 A>B data 1000..2000
+             404 A>B data 2000..3000
+             405 A>B data {last}"
+        );
+        let rows = play(&opened(&trace)).rows;
+        [rows[6].verdict.class, rows[7].verdict.class]
+    };
+    assert_eq!(class("3000..4000"), [Class::Retransmission; 2]);
+    // The network's copy follows something else.
+    assert_eq!(
+        class("2000..3000"),
+        [Class::Retransmission, Class::Duplicate]
+    );
+}

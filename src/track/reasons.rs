@@ -62,11 +62,13 @@ impl HalfFlow {
         };
         let is_outstanding = start < after.until.get();
         // The timer gave up what was sent before it ran out, once. A repeat that was made since is lost, too, as ACKs of
-        // what was sent later tell, and its sender enters fast recovery (RFC 8985 section 6.2); or the timer, which SACK
-        // does not set anew (RFC 6298 section 5.3), has run out again.
+        // what was sent later tell a round trip after it, and its sender enters fast recovery (RFC 8985 section 6.2); or the
+        // timer, which SACK does not set anew (RFC 6298 section 5.3), has run out again.
         if is_outstanding
             && self.sacks
-            && let Some(earlier) = self.copy_before(start).filter(|sent| sent.at >= after.at)
+            && let Some(earlier) = self.copy_before(start)
+            && earlier.at >= after.at
+            && at.since(earlier.at) >= self.shortest_round_trip_ns() / 8 * 7
         {
             if start <= una && at.since(earlier.at) > timer_ns {
                 return self.timed_out(at);

@@ -124,7 +124,12 @@ fn what_was_repeated_since_a_timeout_and_is_again_was_asked_for() {
             "930 B>A ack 3000\n940 A>B data 3000..4000",
         )
         .replace("530 B>A", "970 B>A");
-    assert_eq!(reasons(&again), [timeout; 5]); // Reports of what is sent later do not set it anew.
+    assert_eq!(reasons(&again), [timeout; 5]);
+    // Nothing can have told within a round trip.
+    let at_once = trace.replace("470 B>A", "441 A>B data 2000..3000 id 9\n470 B>A");
+    let told = [timeout, timeout, timeout, timeout, fast, fast];
+    assert_eq!(reasons(&at_once), told);
+    // Reports of what is sent later do not set the timer anew.
     let waiting = "100 A>B data 0..1000
          101 A>B data 1000..2000
          121 B>A ack 0 sack 1000..2000

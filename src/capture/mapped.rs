@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use super::cost::mapping_pays;
+use super::cost::{Budget, mapping_pays};
 use super::mapping::{ALIGNMENT_BYTES, Mapping};
 
 /// Bytes mapped at a time. What is behind is unmapped, so that no more than two of these are
@@ -16,6 +16,8 @@ const PART_BYTES: usize = 32 << 20;
 pub(super) struct MappedFile {
     file: Arc<File>,
     part: Option<Part>,
+    /// What that may cost, where it is mapped because reading it takes longer.
+    budget: Option<Budget>,
 }
 
 #[derive(Debug)]
@@ -45,12 +47,31 @@ impl View {
 
 impl MappedFile {
     pub(super) fn new(file: Arc<File>) -> Self {
-        Self { file, part: None }
+        Self {
+            file,
+            part: None,
+            budget: None,
+        }
     }
 
     /// Whether that is faster than reading it from `from` on, on this machine, where records take so many bytes.
-    pub(super) fn pays(&self, from: u64, record_bytes: usize) -> bool {
-        mapping_pays(&self.file, from, record_bytes)
+    pub(super) fn pays(&mut self, from: u64, record_bytes: usize) -> bool {
+        self.budget = mapping_pays(&self.file, from, record_bytes);
+        self.budget.is_some()
+    }
+
+    /// To be mapped as long as that costs no more.
+    #[cfg(test)]
+    pub(super) fn within(self, budget: Budget) -> Self {
+        Self {
+            budget: Some(budget),
+            ..self
+        }
+    }
+
+    /// Whether it was faster when it was asked, and is not any more.
+    pub(super) fn costs_too_much(&self) -> bool {
+        self.budget.as_ref().is_some_and(Budget::is_exceeded)
     }
 
     /// The `wanted` bytes from `offset` on, or as many as there are: none at the end of the file.
@@ -77,11 +98,18 @@ impl MappedFile {
                 end,
             });
         }
-        Ok(self.part.as_ref().map(|part| View {
-            mapping: Arc::clone(&part.mapping),
-            start: (offset - part.start) as usize,
-            end: (wanted_end.min(part.end) - part.start) as usize,
-            at_end: wanted_end > part.end,
+        Ok(self.part.as_ref().map(|part| {
+            let start = (offset - part.start) as usize;
+            let end = (wanted_end.min(part.end) - part.start) as usize;
+            if let Some(budget) = &mut self.budget {
+                budget.spend(end - start, || part.mapping.enter(start..end));
+            }
+            View {
+                mapping: Arc::clone(&part.mapping),
+                start,
+                end,
+                at_end: wanted_end > part.end,
+            }
         }))
     }
 

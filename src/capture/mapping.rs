@@ -13,6 +13,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
 use memmap2::{Advice, Mmap, MmapOptions};
 
@@ -48,6 +49,17 @@ impl Mapping {
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         &self.map
+    }
+
+    /// Has the system enter the pages of these bytes in the page tables, all at once. Only a hint: without it each comes when
+    /// it is touched.
+    pub(super) fn enter(&self, bytes: Range<usize>) {
+        #[cfg(target_os = "linux")]
+        let _ = self
+            .map
+            .advise_range(Advice::PopulateRead, bytes.start, bytes.len());
+        #[cfg(not(target_os = "linux"))]
+        let _ = bytes;
     }
 
     /// Whether a page was touched that is no longer there: all bytes are zeros since then.

@@ -28,6 +28,9 @@ const PEEK_BYTES: usize = 16 << 10;
 /// the time they take.
 const MAPPED_BYTES_MIN: u64 = 32 << 20;
 
+/// Of smaller records, each line of memory is looked at, mapped or read, and none is saved.
+const MAPPED_RECORD_BYTES_MIN: usize = 256;
+
 /// Where in a file that is asked, when some records have told how large they are, and after how many bytes again: a part of
 /// it may be kept in other pieces than the one before.
 const ASK_FROM: u64 = 1 << 20;
@@ -175,18 +178,23 @@ impl FileReader {
         self.mapped = Some(mapped);
     }
 
-    /// Maps the file from here on where that is faster, which is asked now and then.
-    fn map_if_faster(&mut self) {
+    /// Maps the file from here on where that is faster, which is asked now and then, and reads it where it is not any more.
+    fn map_or_read(&mut self) -> Result<(), CaptureError> {
+        if let Some(mapped) = self.mapped.take_if(|mapped| mapped.costs_too_much()) {
+            self.candidate = Some((mapped, self.base + ASK_AGAIN_BYTES));
+            return self.go_on_reading();
+        }
         let (base, record_bytes) = (self.base, self.record_bytes);
         let due = |&mut (_, ask_at): &mut (MappedFile, u64)| base >= ask_at;
-        let Some((mapped, _)) = self.candidate.take_if(due) else {
-            return;
-        };
-        if self.read_failure.is_none() && record_bytes > 0 && mapped.pays(base, record_bytes) {
-            self.map(mapped);
-        } else {
-            self.candidate = Some((mapped, base + ASK_AGAIN_BYTES));
+        if let Some((mut mapped, _)) = self.candidate.take_if(due) {
+            let may_pay = self.read_failure.is_none() && record_bytes >= MAPPED_RECORD_BYTES_MIN;
+            if may_pay && mapped.pays(base, record_bytes) {
+                self.map(mapped);
+            } else {
+                self.candidate = Some((mapped, base + ASK_AGAIN_BYTES));
+            }
         }
+        Ok(())
     }
 
     /// Time of the first record, which is still handed out later; `None` without records.
@@ -242,7 +250,7 @@ impl FileReader {
             return Ok(false);
         }
         window.first_frame = self.records + 1;
-        self.map_if_faster();
+        self.map_or_read()?;
         if self.mapped.is_none() || self.fill_mapped(window, target).is_err() {
             // What cannot be mapped, or can no longer, is read.
             window.clear();
@@ -283,6 +291,11 @@ impl FileReader {
         }
         self.failure = None;
         self.ended = false;
+        self.go_on_reading()
+    }
+
+    /// Goes on by reading, from the first byte that is not walked.
+    fn go_on_reading(&mut self) -> Result<(), CaptureError> {
         let (base, record_index) = (self.base, self.records + 1);
         self.stream.go_on_from(base).map_err(|kind| {
             self.ended = true;

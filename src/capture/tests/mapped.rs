@@ -3,7 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::super::cost::Budget;
 use super::super::mapped::MappedFile;
 use super::super::reader::FileReader;
 use super::super::source::{Opener, Progress};
@@ -118,11 +120,7 @@ fn windows_of_any_size_give_the_same_mapped_and_read() {
 
 #[test]
 fn large_files_give_the_same_whichever_way_is_found_to_be_faster() {
-    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
-    for second in 0..20_000 {
-        pcap = pcap.record(second, 0, &vec![second as u8; 2_000]);
-    }
-    let bytes = pcap.bytes;
+    let bytes = large();
     assert!(bytes.len() > 32 << 20, "smaller ones are read");
     let expected = read(&bytes);
     let file = OnDisk::new(&bytes);
@@ -131,25 +129,62 @@ fn large_files_give_the_same_whichever_way_is_found_to_be_faster() {
     }
 }
 
+/// A file of 40 MB.
+fn large() -> Vec<u8> {
+    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for second in 0..20_000 {
+        pcap = pcap.record(second, 0, &vec![second as u8; 2_000]);
+    }
+    pcap.bytes
+}
+
+/// A reader of the file, and the progress that it tells.
+fn reading(file: &OnDisk) -> (FileReader, Progress) {
+    let way = Way {
+        io: Io::Read,
+        repair: false,
+        decompressors: 1,
+    };
+    let mut opener = Opener::new(CaptureSource::File(file.path.clone()));
+    let progress = Progress::new(None);
+    let reader = FileReader::open(&mut opener, way, &progress).unwrap();
+    (reader, progress)
+}
+
+fn mapping(file: &OnDisk) -> MappedFile {
+    MappedFile::new(Arc::new(File::open(&file.path).unwrap()))
+}
+
+#[test]
+fn a_file_whose_mapping_costs_too_much_is_read_from_there_on() {
+    let bytes = large();
+    let expected = read(&bytes).records;
+    let file = OnDisk::new(&bytes);
+    let (mut reader, progress) = reading(&file);
+    // Nothing costs less than nothing.
+    reader.map(mapping(&file).within(Budget::new(Duration::ZERO, 1)));
+    let (mut window, mut records, mut mapped) = (Window::new(), Vec::new(), Vec::new());
+    while reader.read_window(&mut window, 100_000).unwrap() {
+        mapped.push(window.view.is_some());
+        records.extend(seen(&window));
+        assert!(reader.confirm(&mut window, 100_000).unwrap());
+    }
+    assert!(mapped[0] && !mapped[mapped.len() - 1] && mapped.is_sorted_by_key(|mapped| !mapped));
+    assert_eq!(records, expected);
+    assert_eq!(progress.bytes_consumed(), bytes.len() as u64);
+}
+
 #[test]
 fn a_file_that_was_read_goes_on_mapped_after_any_window() {
     let bytes = noisy(20_000);
     let expected = read(&bytes).records;
     let file = OnDisk::new(&bytes);
     for mapped_after in [0, 1, 5] {
-        let way = Way {
-            io: Io::Read,
-            repair: false,
-            decompressors: 1,
-        };
-        let mut opener = Opener::new(CaptureSource::File(file.path.clone()));
-        let progress = Progress::new(None);
-        let mut reader = FileReader::open(&mut opener, way, &progress).unwrap();
+        let (mut reader, progress) = reading(&file);
         let (mut window, mut records) = (Window::new(), Vec::new());
         for read in 0.. {
             if read == mapped_after {
-                let same = File::open(&file.path).unwrap();
-                reader.map(MappedFile::new(Arc::new(same)));
+                reader.map(mapping(&file));
             }
             if !reader.read_window(&mut window, 100_000).unwrap() {
                 break;

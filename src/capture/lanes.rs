@@ -31,6 +31,8 @@ pub(super) struct Lanes {
     kept: usize,
     /// Walks to come without lanes.
     pause: u32,
+    #[cfg(test)]
+    walks: usize,
 }
 
 #[derive(Debug, Default)]
@@ -56,7 +58,15 @@ impl Lanes {
             bytes_min,
             kept: 0,
             pause: 0,
+            #[cfg(test)]
+            walks: 0,
         }
+    }
+
+    /// How often something was walked.
+    #[cfg(test)]
+    pub(super) fn walks(&self) -> usize {
+        self.walks
     }
 
     #[cfg(test)]
@@ -76,7 +86,8 @@ impl Lanes {
         entries: &mut Vec<Entry>,
         step: impl Fn(&[u8], usize) -> Option<(Entry, usize)>,
     ) {
-        let lanes = self.cut(guess, bytes, *at);
+        let wanted = self.wanted(bytes.len().saturating_sub(*at));
+        let lanes = self.cut(guess, bytes, *at, wanted);
         if lanes > 1 {
             walk_in_turns(&mut self.all[..lanes], bytes, ahead, &step);
         }
@@ -91,20 +102,34 @@ impl Lanes {
             }
         }
         walk_to(usize::MAX, (bytes, at), entries, &step);
-        if self.kept < lanes / 2 {
+        if self.kept < wanted / 2 {
             self.pause = PAUSE_WALKS;
+        }
+        #[cfg(test)]
+        {
+            self.walks += 1;
         }
     }
 
-    /// Finds the lanes of `bytes` from `at` on; gives how many. The first begins at `at`.
-    fn cut(&mut self, guess: impl Fn(usize) -> Option<usize>, bytes: &[u8], at: usize) -> usize {
-        let left = bytes.len().saturating_sub(at);
-        let wanted = if self.pause > 0 {
+    /// How many lanes so many bytes are worth.
+    fn wanted(&mut self, bytes: usize) -> usize {
+        if self.pause > 0 {
             self.pause -= 1;
             1
         } else {
-            (left / self.bytes_min).clamp(1, LANES_MAX)
-        };
+            (bytes / self.bytes_min).clamp(1, LANES_MAX)
+        }
+    }
+
+    /// Finds the lanes of `bytes` from `at` on, as many as `wanted` at most; gives how many. The first begins at `at`.
+    fn cut(
+        &mut self,
+        guess: impl Fn(usize) -> Option<usize>,
+        bytes: &[u8],
+        at: usize,
+        wanted: usize,
+    ) -> usize {
+        let left = bytes.len().saturating_sub(at);
         self.all.resize_with(LANES_MAX, Lane::default);
         let mut found = 0;
         for index in 0..wanted {

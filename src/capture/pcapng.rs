@@ -105,7 +105,10 @@ impl PcapngWalker {
             {
                 return Ok(need);
             }
-            self.walk_usual((bytes, at), entries, lanes.as_deref_mut());
+            // Once a walk, and only where packets begin: starts are looked for in all bytes that are left.
+            let begins = self.begins_usual(bytes.get(*at..).unwrap_or_default());
+            let lanes = if begins { lanes.take() } else { None };
+            self.walk_usual((bytes, at), entries, lanes);
             let rest = bytes.get(*at..).unwrap_or_default();
             let Some(head) = rest.first_chunk::<12>() else {
                 return Ok(12);
@@ -194,6 +197,11 @@ impl PcapngWalker {
             link: interface.link,
         };
         Some((entry, length as usize))
+    }
+
+    /// Whether the first of these blocks is one of the usual ones.
+    fn begins_usual(&self, blocks: &[u8]) -> bool {
+        self.usual(blocks, 0, self.order).is_some()
     }
 
     /// Appends the packets from `at` on, to the first block that is none of the usual.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::build::{Pcap, Pcapng};
+use super::build::{Pcap, Pcapng, Section};
 use super::*;
 use crate::capture::lanes::Lanes;
 use crate::capture::pcap::PcapWalker;
@@ -105,6 +105,58 @@ fn assert_all_lanes_kept(file: &[u8]) {
     let mut lanes = Lanes::of(64 << 10);
     assert_eq!(walked(file, Some(&mut lanes)), walked(file, None));
     assert_eq!(lanes.kept(), 20, "a guess was wrong without reason");
+}
+
+#[test]
+fn starts_are_looked_for_once_a_walk_whatever_the_blocks_are() {
+    type Add = fn(Pcapng<Section>, u64) -> Pcapng<Section>;
+    let kinds: [(usize, Add); 4] = [
+        (1, |pcapng, tick| {
+            pcapng.packet(0, tick, &[7; 60]).block(0x0bad, &[6; 8])
+        }),
+        (1, |pcapng, tick| {
+            pcapng.packet(0, tick, &[7; 60]).statistics(0, tick, 0)
+        }),
+        (0, |pcapng, _| pcapng.simple_packet(60, &[7; 60])),
+        (0, |pcapng, tick| pcapng.old_packet(0, tick, &[7; 60])),
+    ];
+    for (walks, add) in kinds {
+        let mut pcapng = Pcapng::new()
+            .section(ByteOrder::Little)
+            .interface(1, 0, &[]);
+        for tick in 0..1_000 {
+            pcapng = add(pcapng, tick);
+        }
+        let mut lanes = Lanes::of(1_000);
+        assert_eq!(
+            walked(&pcapng.bytes, Some(&mut lanes)),
+            walked(&pcapng.bytes, None)
+        );
+        assert_eq!(lanes.walks(), walks);
+    }
+}
+
+#[test]
+fn where_no_start_is_found_none_is_looked_for_next_time() {
+    let bytes = vec![0; 10_000];
+    let mut lanes = Lanes::of(1_000);
+    let looked = std::cell::Cell::new(0);
+    let mut looks = || {
+        let guess = |_| {
+            looked.set(looked.get() + 1);
+            None
+        };
+        let (mut at, mut entries) = (0, Vec::new());
+        lanes.walk(
+            guess,
+            |next| next,
+            (&bytes, &mut at),
+            &mut entries,
+            |_, _| None,
+        );
+        looked.get()
+    };
+    assert_eq!([looks(), looks(), looks()], [9; 3]);
 }
 
 #[test]

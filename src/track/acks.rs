@@ -284,9 +284,6 @@ impl HalfFlow {
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
-        if !self.sacks {
-            self.doubt_held(ack);
-        }
         self.progress_at = Some(at);
         self.count_pause();
         self.note_repaired(dir, at, false, sink);
@@ -464,10 +461,8 @@ impl HalfFlow {
         }
         self.amend_unneeded(dir, sink);
         if !self.superseded.is_empty() {
-            if let Some(latest) = soonest.map(|ns| at.plus_ns(-ns / 2)) {
-                self.amend_superseded_since(dir, ack, latest, sink);
-            }
-            self.amend_superseded(dir, una, ack, cover.echo, sink);
+            let latest = soonest.map(|ns| at.plus_ns(-ns / 2));
+            self.amend_superseded(dir, (una, ack), cover.echo, latest, sink);
         }
         if !cover.told_of_hole {
             self.last_cover = covered;

@@ -4,7 +4,9 @@ use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
-use crate::event::{Amendment, Class, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict};
+use crate::event::{
+    Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
+};
 use crate::time::CaptureTime;
 
 /// Which emission of the same bytes a copy is.
@@ -80,14 +82,15 @@ impl HalfFlow {
     }
 
     /// The cumulative ACK moves from `una` to `ack` and echoes `echo`: repeats of the left edge that
-    /// were sent later than that did not bring it about (RFC 3522), the latest or not.
+    /// were sent later than that did not bring it about (RFC 3522), the latest or not; nor did those that passed after
+    /// `soonest`, which it comes too early for.
     #[cold]
     pub(super) fn amend_superseded<S: FlowSink>(
         &mut self,
         dir: Direction,
-        una: i64,
-        ack: i64,
+        (una, ack): (i64, i64),
         echo: Option<u32>,
+        soonest: Option<CaptureTime>,
         sink: &mut S,
     ) {
         // Without clocks the next ACK may tell.
@@ -96,7 +99,11 @@ impl HalfFlow {
             let answered = earlier.start <= una && earlier.end <= ack;
             answered && echo.is_some_and(|echo| later(earlier.tsval, echo))
         };
-        self.amend_some_superseded(dir, kept, unneeded, Evidence::Dsack, sink);
+        self.amend_some_superseded(dir, i64::MIN, unneeded, Evidence::Dsack, sink);
+        let early = |earlier: &Superseded| {
+            earlier.end <= ack && soonest.is_some_and(|soonest| earlier.at > soonest)
+        };
+        self.amend_some_superseded(dir, kept, early, Evidence::Timing, sink);
     }
 
     /// Repeats that passed after `since` and lie below `ack` were not needed.
@@ -128,10 +135,16 @@ impl HalfFlow {
             if let Some(place) = earlier.lost {
                 sink.lost(dir, place, -1);
             }
+            let confidence = match evidence {
+                // As of those that are in flight.
+                Evidence::Timing => Confidence::Medium,
+                _ => earlier.verdict.confidence,
+            };
             let now = Verdict {
                 reason: Some(Reason::Unneeded),
                 lost: None,
                 evidence,
+                confidence,
                 ..earlier.verdict
             };
             let amendment = Amendment {

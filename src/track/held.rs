@@ -26,8 +26,8 @@ impl HalfFlow {
             _ => self.old_copies.latest_ns(),
         };
         let soonest_ns = self.downstream.min_ns().unwrap_or(0);
-        let within = at.plus_ns(-latest_ns.max(soonest_ns) - JITTER_NS)
-            ..at.plus_ns(JITTER_NS.min(soonest_ns) - soonest_ns);
+        let earliest = at.plus_ns(-latest_ns.max(soonest_ns)).plus_ns(-JITTER_NS);
+        let within = earliest..at.plus_ns(JITTER_NS.min(soonest_ns) - soonest_ns);
         let Some(index) = self.only_one_passed(&within) else {
             return;
         };
@@ -71,7 +71,7 @@ impl HalfFlow {
         }
     }
 
-    /// Whether the receiver holds all of `start..end`, as duplicate ACKs told.
+    /// Whether the receiver holds all of `start..end`, as duplicate ACKs told: not what it asks for.
     pub(super) fn is_held(&self, start: i64, end: i64) -> bool {
         let mut ranges = self.in_flight.overlapping(start, end);
         !self.sacks
@@ -81,16 +81,6 @@ impl HalfFlow {
                 let sent = self.in_flight.get(index);
                 sent.is_some_and(|sent| sent.marks.has(Marks::HELD))
             })
-    }
-
-    /// The receiver asks for what lies at the cumulative ACK: it does not hold that.
-    #[inline]
-    pub(super) fn doubt_held(&mut self, ack: i64) {
-        if let Some(edge) = self.in_flight.nth_unacked_mut(0)
-            && edge.start <= ack
-        {
-            edge.marks.take(Marks::HELD);
-        }
     }
 }
 

@@ -437,11 +437,12 @@ impl InFlight {
         self.sent.get_mut(self.acked as usize + n)
     }
 
-    /// Whether SACK has reported any that was sent after `at`, of those above the cumulative ACK: the highest first, which
+    /// Whether SACK, up to `highest`, has reported any that was sent after `at`, of those above the cumulative ACK: the highest first, which
     /// mostly was sent last.
-    pub(super) fn has_reported_since(&self, at: CaptureTime) -> bool {
-        let unacked = self.sent.iter().skip(self.acked as usize);
-        unacked
+    pub(super) fn has_reported_since(&self, at: CaptureTime, highest: i64) -> bool {
+        let (unacked, above) = (self.acked as usize, self.first_ending_above(highest));
+        let below = self.sent.range(unacked.min(above)..above);
+        below
             .rev()
             .take(LOOKED_AT_MAX)
             .any(|sent| sent.at > at && sent.marks.has(Marks::SACKED))

@@ -220,7 +220,9 @@ impl HalfFlow {
         if !self.calm {
             self.calm = self.is_calm();
         }
-        let (true, Some(unwrapper), Some(una)) = (self.calm, self.unwrapper, self.una) else {
+        // What may answer a timer's packet is kept for what comes next.
+        let is_calm = self.calm && self.last_timer.is_none();
+        let (true, Some(unwrapper), Some(una)) = (is_calm, self.unwrapper, self.una) else {
             return false;
         };
         let at = segment.at;

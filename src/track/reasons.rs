@@ -125,7 +125,10 @@ impl HalfFlow {
             && self.sacks
             && Some(start) <= self.una
             && self.released_latest <= Some(earlier.at)
-            && !self.in_flight.has_reported_since(earlier.at)
+            && !self
+                .board
+                .highest_end()
+                .is_some_and(|highest| self.in_flight.has_reported_since(earlier.at, highest))
     }
 
     /// New data passes at `at` in one burst with the repeat of the left edge, which was taken for a timer's: a timer

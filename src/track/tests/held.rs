@@ -122,3 +122,18 @@ fn every_repeat_that_an_ack_comes_too_early_for_was_not_needed() {
     assert_eq!(reasons[4..], [unneeded, unneeded]);
     assert_eq!(seen.lost[1], 0);
 }
+
+#[test]
+fn times_that_cannot_be_told_apart_by_a_clock_do_no_harm() {
+    let trace = "-9223372036854 A>B syn bare id 0
+         -9223372036854 B>A syn bare ack 0
+         -9223372036854 A>B ack 0 id 1
+         -9223372036854 A>B data 0..1000 ack 0 id 2
+         -9223372036854 A>B data 1000..2000 ack 0 id 3
+         9223372036854 B>A ack 2000
+         9223372036854 A>B data 3000..4000 ack 0 id 4
+         9223372036854 A>B data 4000..5000 ack 0 id 5
+         9223372036854 B>A ack 2000
+         9223372036854 B>A ack 2000";
+    assert_eq!(play(trace).rows.len(), 4);
+}

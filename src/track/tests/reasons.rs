@@ -1,7 +1,7 @@
 //! Repeats that timers made, and those that ACKs asked for (METRICS.md X2).
 
 use super::{Seen, opened, play};
-use crate::event::{Confidence, Reason};
+use crate::event::{Confidence, Evidence, Reason};
 
 /// A repeat that comes so late that a timer may have run out.
 const LATE: &str = "100 A>B data 0..1000
@@ -204,4 +204,75 @@ fn a_second_repeat_of_the_left_edge_is_a_timers_unless_something_sent_after_the_
     };
     assert_eq!(reason(6000), Some(Reason::Timeout));
     assert_eq!(reason(7000), Some(Reason::Fast));
+}
+
+#[test]
+fn what_was_sent_after_a_repeat_has_arrived_however_much_is_above_it() {
+    // A round trip of 200 ms, in which thousands are sent: the first of them have been reported, so the repeat is lost, too.
+    for sent in [100, 6000] {
+        let new = |i: i64, ms: i64| format!("{ms} A>B data {}..{}\n", i * 1000, i * 1000 + 1000);
+        let mut trace = String::from("0 A>B syn\n190 B>A syn ack 0\n200 A>B ack 0\n");
+        trace.extend((0..5).map(|i| new(i, 1000)));
+        trace += "1190 B>A ack 0 sack 1000..5000\n1200 A>B data 0..1000\n";
+        trace.extend((5..sent).map(|i| new(i, 1201 + i * 190 / sent)));
+        trace += "1392 B>A ack 0 sack 1000..10000\n1402 A>B data 0..1000\n";
+        let rows = play(&trace).rows;
+        let last = rows.last().and_then(|row| row.verdict.reason);
+        assert_eq!(last, Some(Reason::Fast), "{sent}");
+    }
+}
+
+#[test]
+fn of_repeats_made_twice_the_echo_tells_before_timing_does() {
+    // Acknowledged with the echo of the first copy, 5 ms after the second repeat, where an answer takes 20.
+    let trace = |words: [&str; 9]| {
+        let packets = [
+            "40 A>B data 0..1000",
+            "60 B>A ack 1000",
+            "110 A>B data 1000..2000",
+            "113 A>B data 2000..3000",
+            "116 A>B data 3000..4000",
+            "117 B>A ack 1000",
+            "122 A>B data 1000..2000",
+            "125 A>B data 1000..2000",
+            "130 B>A ack 4000",
+        ];
+        let lines = packets.iter().zip(words);
+        let line = |(packet, words): (&&str, &str)| format!("{packet} {words}\n");
+        let trace: String = lines.map(line).collect();
+        let bare = opened("").replace("syn", "syn bare") + &trace;
+        let rows = play(&bare).rows;
+        rows[4..6]
+            .iter()
+            .map(|row| {
+                (
+                    row.verdict.reason,
+                    row.verdict.evidence,
+                    row.verdict.confidence,
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    let clocks = [
+        "ts 40/4",
+        "ts 50/40",
+        "ts 110/50",
+        "ts 113/50",
+        "ts 116/50",
+        "ts 107/40",
+        "ts 122/107",
+        "ts 125/107",
+        "ts 120/110",
+    ];
+    let told = trace(clocks);
+    assert!(
+        told.iter()
+            .all(|&(reason, evidence, _)| reason == Some(Reason::Unneeded)
+                && evidence == Evidence::Dsack),
+        "{told:?}"
+    );
+    // Without clocks, ids tell that it was repeated, and timing that it need not have been.
+    let numbers = ["id 2", "", "id 3", "id 4", "id 5", "", "id 6", "id 7", ""];
+    let timing = (Some(Reason::Unneeded), Evidence::Timing, Confidence::Medium);
+    assert_eq!(trace(numbers), [timing; 2]);
 }

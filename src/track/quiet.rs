@@ -31,6 +31,7 @@ impl HalfFlow {
             && self.una.is_some_and(|una| self.holes.are_below(una))
             && self.knows_of_no_loss()
             && self.unneeded.is_empty()
+            && self.superseded.is_empty()
             && self.old_copies.is_empty()
             && self.emissions.is_idle()
             && !self.is_repairing()

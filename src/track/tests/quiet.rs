@@ -294,3 +294,24 @@ fn a_transfer_with_a_hole_is_quiet() {
     assert_eq!(quiet.0, loud.0);
     assert!(quiet.2 >= 80 && loud.2 == 0, "{} of 95", quiet.2);
 }
+
+/// What the next ACK may still tell of a repeat is not left to the one after it.
+#[test]
+fn an_ack_behind_a_repeat_that_was_repeated_is_not_quiet() {
+    let trace = "0 A>B syn
+20 B>A syn ack 0
+30 A>B ack 0 id 1
+58 B>A ack 0 cut id 502
+60 A>B data 0..1 ack 0 id 3
+60 A>B at 0 ack 0 id 4
+60 A>B data 0..900 ack 0 id 5
+60 B>A ack 0 id 503
+60 A>B data 900..1800 ack 0 id 6
+70 A>B data 1800..2700 ack 0 id 7
+70 B>A ack 2700 id 504
+70 A>B data 2700..3600 ack 0 id 8
+70 B>A ack 3600 id 505";
+    let (quiet, loud) = (run(trace, true), run(trace, false));
+    assert_eq!(quiet.0, loud.0);
+    assert_eq!(quiet.1, loud.1);
+}

@@ -248,15 +248,18 @@ impl HalfFlow {
             return None;
         }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();
-        // A number that not all packets have is another one by the time that a timer repeats a packet.
-        if segment.ip_id.is_some_and(|id| id > 0) && self.ids.moves() && gap_ns < TIMER_NS_MIN {
+        // Nothing holds a copy up for as long as a timer takes, and a sender may keep the packet as it was.
+        let before_timer = gap_ns < TIMER_NS_MIN;
+        if before_timer && self.is_numbered(segment) && self.has_own_id(earlier) {
             return Some(Evidence::IpId);
         }
         // The sender's clock had gone on before it came, or must have: it was not emitted now.
         let newest = self.echoes.newest();
         if segment.timestamps.is_some_and(|ts| {
             newest.is_some_and(|newest| later(newest, ts.value))
-                || ts.value == earlier.tsval && self.has_ticked(earlier.at, ts.value, segment.at)
+                || before_timer
+                    && ts.value == earlier.tsval
+                    && self.has_ticked(earlier.at, ts.value, segment.at)
         }) {
             return Some(Evidence::Tsval);
         }
@@ -273,7 +276,6 @@ impl HalfFlow {
         if follows {
             return None;
         }
-        // Nothing holds a copy up for as long as a timer takes.
         let soon_ns = (self.shortest_round_trip_ns() / 8 * 7).min(TIMER_NS_MIN);
         let close = (told && gap_ns < soon_ns)
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);

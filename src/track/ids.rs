@@ -2,6 +2,10 @@
 
 use std::cmp::Ordering;
 
+use super::half::HalfFlow;
+use super::in_flight::Sent;
+use crate::decode::Segment;
+
 /// Unexplained skips from which on a counter may be one that connections share.
 const DOUBTS_MIN: u16 = 4;
 
@@ -234,9 +238,10 @@ impl IdCounter {
             && !self.shared
     }
 
-    /// Whether packets of this direction had different ids, however they are chosen.
-    pub(super) fn moves(&self) -> bool {
-        self.steps > 0
+    /// Whether ids tell the packets of this direction apart, however they are chosen: of the `packets` that passed, each no
+    /// more than four times, nearly all had one that the one before had not.
+    pub(super) fn tell_apart(&self, packets: u64) -> bool {
+        self.steps > 0 && (u64::from(self.steps) + 1) * 4 >= packets
     }
 
     /// Ids skipped for which neither a late packet nor bytes that are missing were seen; saturates.
@@ -266,6 +271,26 @@ impl IdCounter {
     /// Signed distance from `earlier` to `later` on the counter.
     pub(super) fn distance(later: u16, earlier: u16) -> i16 {
         later.wrapping_sub(earlier).cast_signed()
+    }
+}
+
+impl HalfFlow {
+    /// Whether the id of a packet of this sender is its own: not 0, as of a host that does not number its packets, nor one
+    /// that others have as well.
+    pub(super) fn is_numbered(&self, segment: &Segment) -> bool {
+        segment.ip_id.is_some_and(|id| id > 0) && self.ids.tell_apart(self.packets)
+    }
+
+    /// Whether neither the packet just below `sent` in the stream nor the one just above had the same id.
+    pub(super) fn has_own_id(&self, sent: &Sent) -> bool {
+        let index = self.in_flight.overlapping(sent.start, sent.end()).start;
+        let parts = self.in_flight.one_packet(index);
+        let beside = [parts.start.checked_sub(1), Some(parts.end)];
+        let mut others = beside
+            .into_iter()
+            .flatten()
+            .filter_map(|index| self.in_flight.get(index));
+        others.all(|other| other.id != sent.id)
     }
 }
 

@@ -90,8 +90,7 @@ impl HalfFlow {
         if (segment.payload_len > 0 && !blocks) || !self.seen_acks.note(segment) {
             return false;
         }
-        // A host that does not number its packets sends 0.
-        let numbered = segment.ip_id.is_some_and(|id| id > 0);
+        let numbered = self.is_numbered(segment);
         let newest = self.echoes.newest();
         let is_old = segment
             .timestamps

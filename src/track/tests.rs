@@ -29,6 +29,7 @@ mod reasons;
 mod repairs;
 mod repeats;
 mod round_trips;
+mod seen_acks;
 mod signs;
 mod strays;
 mod tails;

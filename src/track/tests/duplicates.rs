@@ -161,6 +161,51 @@ fn the_same_number_is_that_of_the_same_packet_before_it_is_known_to_count() {
 }
 
 #[test]
+fn a_number_that_others_have_as_well_tells_nothing() {
+    // What ACKs are numbered is one thing, and data another; or all of it is the same.
+    let seen = |ack: &str, repeat: &str| {
+        let trace = format!(
+            "0 A>B syn {ack}
+             20 B>A syn ack 0
+             30 A>B ack 0 {ack}
+             100 A>B data 0..1000 id 7
+             101 A>B data 1000..2000 {repeat}
+             102 A>B data 2000..3000 id 7
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 0 sack 1000..3000
+             132 A>B data 0..1000 id 7
+             152 B>A ack 3000"
+        );
+        let seen = play(&trace);
+        (seen.rows[3].verdict.class, seen.lost, seen.rtts_ms)
+    };
+    for ack in ["id 0", "id 1", "id 7", "id 30000"] {
+        let expected = (Class::Retransmission, [0, 1], vec![20, 20]);
+        assert_eq!(seen(ack, "id 7"), expected, "{ack}");
+    }
+    // Where the packet beside it has another one, it is a copy.
+    let class = seen("id 0", "id 40000").0;
+    assert_eq!(class, Class::Duplicate);
+}
+
+#[test]
+fn a_packet_that_was_kept_as_it_was_is_a_repeat_when_a_timer_may_have_run_out() {
+    // The clock of 0..1000 ticked once a ms, but a proxy sends 1000..2000 again as it had come.
+    let class = |at: i64| {
+        let trace = opened(&format!(
+            "100 A>B data 0..1000 ts 100/3
+             120 B>A ack 1000 ts 4/100
+             200 A>B data 1000..2000 ts 200/4
+             {at} A>B data 1000..2000 ts 200/4"
+        ));
+        play(&trace).rows[2].verdict.class
+    };
+    assert_eq!(class(399), Class::Duplicate);
+    assert_eq!(class(400), Class::Retransmission);
+    assert_eq!(class(1200), Class::Retransmission);
+}
+
+#[test]
 fn a_timer_repeats_in_order_what_was_sent_just_before_it() {
     // Neither ids nor clocks: 2000..4000 passed less than a round trip before.
     let class = |last: &str| {

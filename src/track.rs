@@ -317,10 +317,9 @@ impl Connection {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender.upstream.lower(peer.downstream.min_ns());
             }
-            let expected = sender.seen_acks.expects_copies();
             sender.place_data(dir, segment, step, sink);
-            if !expected && sender.seen_acks.expects_copies() {
-                expect_copies(sender, peer);
+            if sender.seen_acks.take_news() {
+                peer.seen_acks.expect_copies();
             }
         } else {
             sender.on_empty(dir, segment, sink);
@@ -427,7 +426,7 @@ fn sides(halves: &mut [HalfFlow; 2], dir: Direction) -> (&mut HalfFlow, &mut Hal
     }
 }
 
-/// A copy of a packet has passed: more will, of either direction.
+/// A copy of a packet has passed: more may, of either direction.
 #[cold]
 fn expect_copies(sender: &mut HalfFlow, peer: &mut HalfFlow) {
     sender.seen_acks.expect_copies();

@@ -455,7 +455,7 @@ impl HalfFlow {
             }
             if verdict.class == Class::Duplicate {
                 self.mark(start, end, Marks::COPIED);
-                self.seen_acks.expect_copies();
+                self.seen_acks.on_copy();
             } else {
                 lost_downstream = self.cover(segment, start, end, verdict, copy);
             }

@@ -4,29 +4,94 @@
 //! ACK, which then says nothing for the second time. Nothing is remembered before a copy of any
 //! packet was seen.
 
-use std::collections::VecDeque;
-
 use super::classify::TIMER_NS_MIN;
 use super::half::HalfFlow;
 use super::rtt::later;
 use crate::decode::Segment;
 use crate::time::CaptureTime;
 
-/// Packets of one direction remembered; one more forgets the oldest.
-const SEEN_MAX: usize = 256;
+/// Packets of one direction remembered, of each set the latest: 4 KiB.
+const SEEN_MAX: usize = SETS * WAYS;
+
+/// Sets of packets, by what they look like.
+const SETS: usize = 64;
+
+/// Packets of a set, which take a cache line.
+const WAYS: usize = 8;
+
+/// Packets after which no copies are expected any more: the network made the one that was seen, not the capture.
+const UNCOPIED_MAX: u16 = 1024;
 
 /// Packets of one direction that passed lately, in the room of a pointer where no copies are seen.
 #[derive(Debug, Default)]
 pub(super) struct SeenAcks(Option<Box<Seen>>);
 
-/// When each passed, and what it looked like.
-#[derive(Debug, Default)]
-struct Seen(VecDeque<(CaptureTime, u64)>);
+#[derive(Debug)]
+struct Seen {
+    /// The latest first.
+    sets: [[Look; WAYS]; SETS],
+    /// Packets since the last one that had passed before.
+    uncopied: u16,
+    /// A copy of this sender's data has passed, of which the peer has not been told.
+    is_news: bool,
+}
+
+/// When a packet passed, and what it looked like.
+#[derive(Clone, Copy, Debug, Default)]
+struct Look {
+    /// In units of 2^20 ns, about a millisecond.
+    unit: u32,
+    hash: u32,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            sets: [[Look::default(); WAYS]; SETS],
+            uncopied: 0,
+            is_news: false,
+        }
+    }
+}
+
+impl Seen {
+    /// Whether a packet with this `look` passed lately, before one passes `at`.
+    fn note(&mut self, look: u64, at: CaptureTime) -> bool {
+        /// Nothing holds a copy up for as long as a timer takes.
+        const LATELY: i32 = (TIMER_NS_MIN >> 20) as i32;
+        let now = Look {
+            unit: (at.as_ns() >> 20) as u32,
+            hash: (look >> 16) as u32,
+        };
+        let set = &mut self.sets[(look >> 58) as usize % SETS];
+        let place = set.iter().position(|other| other.hash == now.hash);
+        let passed = place.is_some_and(|place| {
+            let age = now.unit.wrapping_sub(set[place].unit);
+            age.cast_signed() < LATELY
+        });
+        set.copy_within(..place.unwrap_or(WAYS - 1), 1);
+        set[0] = now;
+        self.uncopied = if passed { 0 } else { self.uncopied + 1 };
+        passed
+    }
+}
 
 impl SeenAcks {
-    /// Copies pass of packets of this connection.
+    /// Copies may pass of packets of this direction: one of a packet of the connection has.
     pub(super) fn expect_copies(&mut self) {
         self.0.get_or_insert_default();
+    }
+
+    /// A copy of this sender's data has passed.
+    pub(super) fn on_copy(&mut self) {
+        self.0.get_or_insert_default().is_news = true;
+    }
+
+    /// Whether one has since this was asked last.
+    #[inline]
+    pub(super) fn take_news(&mut self) -> bool {
+        let seen = self.0.as_deref_mut();
+        seen.is_some_and(|seen| std::mem::take(&mut seen.is_news))
     }
 
     #[inline]
@@ -36,36 +101,33 @@ impl SeenAcks {
 
     /// Memory that they hold besides this, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        let room = self.0.as_ref().map_or(0, |seen| seen.0.capacity());
-        room * size_of::<(CaptureTime, u64)>()
+        self.0.as_ref().map_or(0, |_| size_of::<Seen>())
     }
 
     /// Whether a packet that looks like `segment` has passed lately; it has now.
     fn note(&mut self, segment: &Segment) -> bool {
-        let Some(Seen(seen)) = self.0.as_deref_mut() else {
+        let Some(seen) = self.0.as_deref_mut() else {
             return false;
         };
-        let look = look(segment);
-        // Nothing holds a copy up for as long as a timer takes.
-        let lately = |&&(at, _): &&(CaptureTime, u64)| segment.at.since(at) < TIMER_NS_MIN;
-        let mut recent = seen.iter().rev().take_while(lately);
-        let passed = recent.any(|&(_, other)| other == look);
-        if seen.len() == SEEN_MAX {
-            seen.pop_front();
+        let passed = seen.note(look(segment), segment.at);
+        if seen.uncopied == UNCOPIED_MAX {
+            self.0 = None;
         }
-        seen.push_back((segment.at, look));
         passed
     }
 }
 
-/// All that a segment says, in a number that another one hardly has (FNV-1a).
+const _: () = assert!(SEEN_MAX * size_of::<Look>() == 4096);
+
+/// All that a segment says, in a number that another one hardly has (FNV-1a), which differs from that of another in its
+/// highest bits, too.
 fn look(segment: &Segment) -> u64 {
     let (value, echo) = segment.timestamps.map_or((0, 0), |ts| (ts.value, ts.echo));
     let blocks = segment.sack.as_slice().iter();
     let blocks = blocks.flat_map(|block| [block.start.0, block.end.0]);
     let id = segment.ip_id.map_or(0, u32::from);
     let rest = u32::from(segment.window) << 16 | u32::from(segment.flags.0);
-    [
+    let hash = [
         segment.seq.0,
         segment.payload_len,
         segment.ack.0,
@@ -78,7 +140,8 @@ fn look(segment: &Segment) -> u64 {
     .chain(blocks)
     .fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {
         (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    });
+    (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl HalfFlow {

@@ -1,6 +1,8 @@
 //! ACKs that look like one that passed, where a copy of data has been seen.
 
-use super::play;
+use std::fmt::Write as _;
+
+use super::{opened, play};
 
 /// A's first packet is seen twice; 1000..2000 is lost, and four ACKs say so, a millisecond apart or with `pause` behind
 /// the first. What B adds to its SYN-ACK, to its first ACK and to all later ones.
@@ -40,4 +42,60 @@ fn an_ack_that_looks_like_another_says_nothing_where_sack_would_tell_more() {
     // It would report what has come since; the one at 60 passed too early.
     assert_eq!(dup_acks("", "", "", 0), 0);
     assert_eq!(dup_acks("", "", "", 200), 1);
+}
+
+#[test]
+fn a_copy_is_known_behind_sixty_others() {
+    // Each report passes before and behind a queue of 60.
+    let mut trace = "100 A>B data 0..1000
+         100 A>B data 0..1000
+         101 A>B data 1000..200000\n"
+        .to_owned();
+    for n in 0..160 {
+        for report in [n, n - 60].into_iter().filter(|n| (0..100).contains(n)) {
+            let end = 3000 + 1000 * report;
+            let _ = writeln!(trace, "{} B>A ack 1000 sack 2000..{end}", 121 + n / 2);
+        }
+    }
+    let signs = play(&opened(&trace)).signs;
+    let reports = signs.iter().filter(|sign| sign.contains("SackBlocks"));
+    assert_eq!(reports.count(), 100);
+}
+
+/// The second of two ACKs that look the same counts when no copy is expected: duplicate ACKs at the end of a flow whose
+/// first packet was copied by the network, with so many ACKs in between, and then `more`.
+fn dup_acks_behind(acks: i64, more: &str) -> usize {
+    let mut trace = "100 A>B data 0..1000\n100 A>B data 0..1000\n".to_owned();
+    for n in 1..=acks {
+        let (start, end) = (1000 * n, 1000 * n + 1000);
+        let _ = writeln!(trace, "{} A>B data {start}..{end}", 100 + 30 * n);
+        let _ = writeln!(trace, "{} B>A ack {end}", 120 + 30 * n);
+    }
+    let (end, at) = (1000 * (acks + 1), 130 + 30 * acks);
+    let _ = write!(
+        trace,
+        "{at} A>B data {end}..{}
+         {more}
+         {} B>A ack {end}",
+        end + 1000,
+        at + 20
+    );
+    let signs = play(&opened(&trace)).signs;
+    signs.iter().filter(|sign| sign.ends_with("DupAck")).count()
+}
+
+#[test]
+fn one_copy_that_the_network_made_tells_nothing_a_thousand_acks_later() {
+    assert_eq!(dup_acks_behind(900, ""), 0);
+    assert_eq!(dup_acks_behind(1100, ""), 1);
+    // Until there is another.
+    let (start, end) = (1101 * 1000, 1102 * 1000);
+    let (first, second) = (130 + 30 * 1100 + 19, 130 + 30 * 1100 + 20);
+    let copy = format!(
+        "{} A>B data {start}..{end}
+         {first} B>A ack {start}
+         {second} B>A ack {start}",
+        130 + 30 * 1100
+    );
+    assert_eq!(dup_acks_behind(1100, &copy), 1);
 }

@@ -21,6 +21,7 @@ pub(super) fn cover_is_too_early(sent: &Sent, at: CaptureTime, soonest: Option<i
 /// Whether an ACK that passes at `at` may answer the first copy of what was repeated. Where SACK had reported data above
 /// it up to `highest_before`, that copy was overtaken, and so it is late, by no more than twice the time that ACKs take,
 /// `patience_ns`, or lost: a queue that has stood since the flow began may have drained since.
+/// Of more than two copies, it may answer one in between.
 #[cold]
 pub(super) fn may_answer_first(
     sent: &Sent,

@@ -229,3 +229,19 @@ fn a_timer_repeats_in_order_what_was_sent_just_before_it() {
         [Class::Retransmission, Class::Duplicate]
     );
 }
+
+#[test]
+fn what_goes_on_behind_a_repeat_is_a_copy_within_a_millisecond() {
+    // 1000..2000 was sent 2 ms before it comes again behind the repeat, or 1.
+    let class = |sent: i64| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             {sent} A>B data 1000..2000
+             402 A>B data 0..1000
+             402 A>B data 1000..2000"
+        );
+        play(&opened(&trace)).rows[3].verdict.class
+    };
+    assert_eq!(class(400), Class::Retransmission);
+    assert_eq!(class(401), Class::Duplicate);
+}

@@ -146,7 +146,7 @@ fn what_was_repeated_since_a_timeout_and_is_again_was_asked_for() {
 #[test]
 fn what_was_overtaken_long_ago_is_not_what_a_quick_ack_answers() {
     // A full queue drains while 1000..3000 is repeated: acknowledged after 9 ms, where no answer took less than 20 before.
-    let trace = |repeat: i64| {
+    let behind = |repeat: i64, more: &str| {
         let answer = repeat + 9;
         let trace = format!(
             "100 A>B data 0..1000
@@ -158,10 +158,12 @@ fn what_was_overtaken_long_ago_is_not_what_a_quick_ack_answers() {
              {repeat} A>B data 1000..2000
              {repeat} A>B data 2000..3000
              {answer} B>A ack 1000 sack 2000..4000
-             {answer} B>A ack 4000"
+             {answer} B>A ack 4000
+             {more}"
         );
         play(&opened(&trace))
     };
+    let trace = |repeat: i64| behind(repeat, "");
     let told = |seen: &Seen| {
         let repeats = seen.rows[4..].iter().map(|row| row.verdict);
         let unneeded = repeats.map(|verdict| {
@@ -175,6 +177,10 @@ fn what_was_overtaken_long_ago_is_not_what_a_quick_ack_answers() {
         (vec![Some(Confidence::Medium); 2], [0, 0])
     );
     assert_eq!(told(&trace(1013)), (vec![None; 2], [0, 2]));
+    // What timing alone tells, a DSACK proves.
+    let dsack = "230 B>A ack 4000 sack 1000..2000";
+    let proven = vec![Some(Confidence::High), Some(Confidence::Medium)];
+    assert_eq!(told(&behind(213, dsack)).0, proven);
 }
 
 #[test]
@@ -204,6 +210,24 @@ fn a_second_repeat_of_the_left_edge_is_a_timers_unless_something_sent_after_the_
     };
     assert_eq!(reason(6000), Some(Reason::Timeout));
     assert_eq!(reason(7000), Some(Reason::Fast));
+}
+
+#[test]
+fn a_quick_ack_may_answer_a_repeat_before_the_last_one() {
+    // As above, but 1000..2000 was repeated twice: the first repeat is answered, 96 ms later.
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         200 B>A ack 1000
+         203 B>A ack 1000 sack 2000..3000
+         1013 A>B data 1000..2000
+         1100 A>B data 1000..2000
+         1109 B>A ack 3000",
+    ));
+    let unneeded = |row: usize| seen.rows[row].verdict.reason == Some(Reason::Unneeded);
+    assert!(!unneeded(3) && unneeded(4));
+    assert_eq!(seen.lost, [0, 1]);
 }
 
 #[test]

@@ -154,3 +154,21 @@ fn reports_that_are_cut_off_tell_of_all_that_lacks_below_data_that_had_come() {
     let late = (Class::Reordered, Confidence::Medium);
     assert_eq!(fills(&plain)[1], late);
 }
+
+#[test]
+fn reports_that_are_cut_off_tell_of_nothing_that_lacks_since_a_little_while() {
+    // As above, but nobody can have told of 3000..4000 when these ACKs passed: an answer takes 20 ms.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 2000..3000
+         118 A>B data 4000..5000
+         120 B>A ack 1000 cut
+         121 B>A ack 1000 cut long
+         122 B>A ack 1000 cut long
+         134 A>B data 3000..4000
+         135 A>B data 1000..2000",
+    );
+    let rows = play(&trace).rows;
+    assert_eq!(rows[3].verdict.class, Class::Reordered);
+    assert_ne!(rows[4].verdict.class, Class::Reordered);
+}

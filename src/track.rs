@@ -11,6 +11,7 @@ mod acks;
 mod classify;
 mod copies;
 mod cover;
+mod cut_acks;
 mod dsacks;
 mod emissions;
 mod first_copies;

@@ -150,25 +150,6 @@ impl HalfFlow {
         }
     }
 
-    /// An ACK passes of which the options are cut off: SACK blocks, where there are more of them than timestamps take.
-    #[cold]
-    fn on_cut_ack(&mut self, segment: &Segment) {
-        /// A TCP header with timestamps, in bytes.
-        const STAMPED: u32 = 32;
-        self.sacks = false;
-        let ip_header = if segment.ip_id.is_some() { 20 } else { 40 };
-        let header = segment.ip_len.saturating_sub(segment.payload_len);
-        if segment.flags.has(TcpFlags::SYN) || header <= ip_header + STAMPED {
-            return;
-        }
-        self.reports_cut = true;
-        // They tell of what lacks below data that came there by then.
-        let soonest_ns = self.downstream.min_ns().unwrap_or(0) / 8 * 7;
-        let came = segment.at.plus_ns(-soonest_ns);
-        let highest = self.holes.opened_until(came).unwrap_or(self.high);
-        self.holes.tell_below(highest, i64::MAX, false, segment.at);
-    }
-
     /// Segments inside `part` have just been reported by SACK.
     pub(super) fn on_fresh_sack<S: FlowSink>(
         &mut self,

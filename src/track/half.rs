@@ -109,6 +109,8 @@ pub(super) struct HalfFlow {
     pub(super) sacks: bool,
     /// It does, but the capture cut that off.
     pub(super) reports_cut: bool,
+    /// Shortest header of the receiver's that was cut off, but a SYN's, with that of IP, in words of four bytes; 0 before one.
+    pub(super) cut_words_min: u8,
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
     /// tell.
     pub(super) tail_repair: bool,

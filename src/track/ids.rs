@@ -381,6 +381,21 @@ mod tests {
     }
 
     #[test]
+    fn ids_that_hardly_ever_change_tell_no_packets_apart() {
+        let tell_apart = |ids: &[u16], times: usize| {
+            let mut counter = IdCounter::default();
+            for &id in ids.iter().flat_map(|id| std::iter::repeat_n(id, times)) {
+                counter.observe(id, 1);
+            }
+            counter.tell_apart((ids.len() * times) as u64)
+        };
+        assert!(tell_apart(&[9, 41_000, 700, 33_333], 1));
+        assert!(tell_apart(&[9, 41_000, 700, 33_333], 4));
+        assert!(!tell_apart(&[7; 20], 1));
+        assert!(!tell_apart(&[0, 7, 7, 7, 7, 7, 7, 7, 7], 1));
+    }
+
+    #[test]
     fn a_super_segment_takes_the_ids_of_its_packets() {
         let mut counter = IdCounter::default();
         for id in [10, 11, 12, 13] {

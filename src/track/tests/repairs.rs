@@ -153,6 +153,9 @@ fn reports_that_are_cut_off_tell_of_all_that_lacks_below_data_that_had_come() {
     let plain = trace.replace(" long", "");
     let late = (Class::Reordered, Confidence::Medium);
     assert_eq!(fills(&plain)[1], late);
+    // Nor where all are so long: signed ones (RFC 2385), or those of MPTCP.
+    let signed = trace.replace(" long", "").replace(" cut", " cut long");
+    assert_eq!(fills(&signed), fills(&plain));
 }
 
 #[test]

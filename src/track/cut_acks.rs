@@ -1,0 +1,34 @@
+//! ACKs of which the capture kept no options: what they may have told.
+
+use super::half::HalfFlow;
+use crate::decode::{Segment, TcpFlags};
+
+impl HalfFlow {
+    /// An ACK passes of which the options are cut off: SACK blocks, where there are more of them than timestamps take, and
+    /// than another ACK had.
+    #[cold]
+    pub(super) fn on_cut_ack(&mut self, segment: &Segment) {
+        /// A TCP header with timestamps, in bytes.
+        const STAMPED: u32 = 32;
+        self.sacks = false;
+        let ip_header = if segment.ip_id.is_some() { 20 } else { 40 };
+        let header = segment.ip_len.saturating_sub(segment.payload_len);
+        if segment.flags.has(TcpFlags::SYN) {
+            return;
+        }
+        let words = u8::try_from(header / 4).unwrap_or(u8::MAX);
+        self.cut_words_min = match self.cut_words_min {
+            0 => words,
+            least => least.min(words),
+        };
+        if header <= ip_header + STAMPED || words == self.cut_words_min {
+            return;
+        }
+        self.reports_cut = true;
+        // They tell of what lacks below data that came there by then.
+        let soonest_ns = self.downstream.min_ns().unwrap_or(0) / 8 * 7;
+        let came = segment.at.plus_ns(-soonest_ns);
+        let highest = self.holes.opened_until(came).unwrap_or(self.high);
+        self.holes.tell_below(highest, i64::MAX, false, segment.at);
+    }
+}

@@ -447,13 +447,18 @@ impl HalfFlow {
             }
         }
         let Some(hole) = self.holes.first_within(start, end) else {
-            let (verdict, copy) = self.judge_copy(segment, start, end);
+            let (mut verdict, copy) = self.judge_copy(segment, start, end);
             let mut lost_downstream = 0;
             if verdict.class == Class::Reordered {
                 self.blame_first_copy(dir, start, end, sink);
             }
-            if verdict.reason == Some(Reason::Unneeded) && self.sacks {
-                self.old_copies.add(segment.at, start);
+            if verdict.reason == Some(Reason::Unneeded) {
+                if self.sacks {
+                    self.old_copies.add(segment.at, start);
+                } else if self.is_held(start, end) {
+                    // The answer may have been another packet's.
+                    verdict.confidence = Confidence::Medium;
+                }
             }
             if verdict.class == Class::Duplicate {
                 self.mark(start, end, Marks::COPIED);

@@ -28,7 +28,9 @@ impl HalfFlow {
         let soonest_ns = self.downstream.min_ns().unwrap_or(0);
         let earliest = at.plus_ns(-latest_ns.max(soonest_ns)).plus_ns(-JITTER_NS);
         let within = earliest..at.plus_ns(JITTER_NS.min(soonest_ns) - soonest_ns);
-        let Some(index) = self.only_one_passed(&within) else {
+        let slowest_ns = self.downstream.patience_ns();
+        let since = at.plus_ns(-slowest_ns).plus_ns(-JITTER_NS);
+        let Some(index) = self.only_one_passed(&within, since) else {
             return;
         };
         if let Some(sent) = self.in_flight.nth_unacked_mut(index) {
@@ -38,8 +40,9 @@ impl HalfFlow {
         }
     }
 
-    /// Which of the ranges above the cumulative ACK passed within that time, where it is one alone.
-    fn only_one_passed(&self, within: &Range<CaptureTime>) -> Option<usize> {
+    /// Which of the ranges above the cumulative ACK passed within that time, where it is one alone and none passed from
+    /// `since` until then.
+    fn only_one_passed(&self, within: &Range<CaptureTime>, since: CaptureTime) -> Option<usize> {
         let unacked = self.in_flight.unacked();
         let edge = self.in_flight.nth_unacked(0)?;
         let first = usize::from(Some(edge.start) <= self.una);
@@ -57,18 +60,20 @@ impl HalfFlow {
         let passed = |ranges: Range<usize>| {
             let from = self
                 .in_flight
-                .partition_unacked(ranges.clone(), |sent| sent.at < within.start);
+                .partition_unacked(ranges.clone(), |sent| sent.at < within.start.min(since));
             let to = self
                 .in_flight
                 .partition_unacked(from..ranges.end, |sent| sent.at <= within.end);
             from..to
         };
         let (again, once) = (passed(first..until), passed(repeated..unacked));
-        match (again.len(), once.len()) {
-            (1, 0) => Some(again.start),
-            (0, 1) => Some(once.start),
-            _ => None,
-        }
+        let only = match (again.len(), once.len()) {
+            (1, 0) => again.start,
+            (0, 1) => once.start,
+            _ => return None,
+        };
+        let sent = self.in_flight.nth_unacked(only)?;
+        (sent.at >= within.start).then_some(only)
     }
 
     /// Whether the receiver holds all of `start..end`, as duplicate ACKs told: not what it asks for.

@@ -1,7 +1,7 @@
 //! What the receiver holds above the cumulative ACK, told by duplicate ACKs where there is no SACK.
 
-use super::play;
-use crate::event::{LossPlace, Reason};
+use super::{ClassifiedSegment, play};
+use crate::event::{Confidence, LossPlace, Reason};
 
 /// Without SACK: 1000..2000, id 3, is lost before it comes here, and so is its first repeat, id 7.
 const ABOVE_A_HOLE: &str = "0 A>B syn bare id 0
@@ -31,6 +31,7 @@ fn a_duplicate_ack_tells_that_the_receiver_holds_what_came_just_before_it() {
     let reasons: Vec<_> = rows.iter().map(|row| row.verdict.reason).collect();
     let unneeded = Some(Reason::Unneeded);
     assert_eq!(reasons[4..6], [unneeded, unneeded]);
+    assert_eq!(rows[4].verdict.confidence, Confidence::Medium);
     assert_eq!(play(&trace).lost[1], 0);
 }
 
@@ -136,4 +137,33 @@ fn times_that_cannot_be_told_apart_by_a_clock_do_no_harm() {
          9223372036854 B>A ack 2000
          9223372036854 B>A ack 2000";
     assert_eq!(play(trace).rows.len(), 4);
+}
+
+#[test]
+fn a_duplicate_ack_may_take_longer_than_the_last_answer_did() {
+    // Answers took 20 to 41 ms; that to 2000..3000 takes 45, and the two packets behind it, of which one alone passed
+    // within 40 ms before that, are lost behind here.
+    let trace = "0 A>B syn bare id 0
+         20 B>A syn bare ack 0
+         30 A>B ack 0 id 1
+         40 A>B data 0..500 ack 0 id 2
+         60 B>A ack 500
+         60 A>B data 500..700 ack 0 id 3
+         61 A>B data 700..1000 ack 0 id 4
+         101 B>A ack 1000
+         105 A>B data 1000..2000 ack 0 id 5
+         110 A>B data 2000..3000 ack 0 id 6
+         112 A>B data 3000..4000 ack 0 id 7
+         120 A>B data 4000..5000 ack 0 id 8
+         155 B>A ack 1000
+         600 A>B data 1000..2000 ack 0 id 9
+         620 B>A ack 3000
+         630 A>B data 3000..4000 ack 0 id 10
+         630 A>B data 4000..5000 ack 0 id 11
+         650 B>A ack 4000
+         651 B>A ack 5000";
+    let seen = play(trace);
+    let unneeded = |row: &ClassifiedSegment| row.verdict.reason == Some(Reason::Unneeded);
+    assert!(!seen.rows.iter().any(unneeded));
+    assert_eq!(seen.lost[1], 3);
 }

@@ -195,7 +195,8 @@ impl HalfFlow {
 
     /// Without SACK: the cumulative ACK that passes at `at` moves on from `una` to `ack` and answers the first copy of the
     /// edge. What passed before a repeat and arrived had arrived when that did, so its ACK covers it, too: repeats of
-    /// what lies below the edge that passed after it did not bring the ACK about that left the edge out.
+    /// what lies below the edge that passed after it did not bring the ACK about that left the edge out. Where the edge is
+    /// answered later than answers come, it may have been late behind here: then only those that the ACK came too soon for.
     #[cold]
     pub(super) fn amend_overtaken<S: FlowSink>(
         &mut self,
@@ -214,15 +215,20 @@ impl HalfFlow {
             return;
         };
         let edge_at = self.in_flight.first_copy(edge).at;
+        let is_late = at.since(edge_at) > self.downstream.patience_ns();
+        let answered = self.progress_at.filter(|_| is_late);
+        let since = answered.map_or(edge_at, |answered| {
+            edge_at.max(answered.plus_ns(-soonest.unwrap_or(0) / 8 * 7))
+        });
         let edge = self.in_flight.overlapping(una, una + 1).start;
         for index in (edge.saturating_sub(RELEASED_MAX)..edge).rev() {
-            let is_later = |sent: &Sent| sent.is_repeat() && sent.at > edge_at;
+            let is_later = |sent: &Sent| sent.is_repeat() && sent.at > since;
             if self.in_flight.get(index).is_some_and(is_later) {
                 self.amend(dir, index, Evidence::Timing, sink);
             }
         }
         if !self.superseded.is_empty() {
-            self.amend_superseded_since(dir, una, edge_at, sink);
+            self.amend_superseded_since(dir, una, since, sink);
         }
     }
 }

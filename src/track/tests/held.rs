@@ -103,10 +103,54 @@ fn without_sack_a_repeat_did_not_bring_about_an_ack_that_leaves_out_what_passed_
         (seen.rows[4].verdict.reason, seen.lost[1])
     };
     assert_eq!(first("136 B>A ack 4000"), (Some(Reason::Unneeded), 0));
+    // Also where that one was repeated too shortly before to be answered by it.
+    let again = "135 A>B data 3000..4000 ack 0 id 7
+         136 B>A ack 4000";
+    assert_eq!(first(again), (Some(Reason::Unneeded), 0));
     // It may have been lost, and the repeat was needed.
     let lost = "150 A>B data 3000..4000 ack 0 id 7
          170 B>A ack 4000";
     assert_eq!(first(lost), (Some(Reason::Fast), 2));
+}
+
+#[test]
+fn what_is_late_behind_here_does_not_show_the_repeat_that_its_answer_overtook_to_be_unneeded() {
+    // 1000..2000 is lost behind here. 3000..4000 is held up there, and comes 1 ms after the repeat that is answered
+    // within the time that any answer takes.
+    let told = |first: &str, answers: [u32; 2]| {
+        let [repeat, edge] = answers;
+        let trace = format!(
+            "0 A>B syn bare id 0
+             20 B>A syn bare ack 0
+             30 A>B ack 0 id 1
+             40 A>B data 0..1000 ack 0 id 2
+             60 B>A ack 1000
+             110 A>B data 1000..2000 ack 0 id 3
+             111 A>B data 2000..3000 ack 0 id 4
+             112 A>B data 3000..4000 ack 0 id 5
+             112 A>B data 4000..5000 ack 0 id 6
+             112 A>B data 5000..6000 ack 0 id 7
+             131 B>A ack 1000
+             132 B>A ack 1000
+             132 B>A ack 1000
+             {first}142 A>B data 1000..2000 ack 0 id 9
+             {repeat} B>A ack 3000
+             {edge} B>A ack 6000"
+        );
+        let seen = play(&trace);
+        let repeats = seen.rows.into_iter().skip(6);
+        let reasons: Vec<_> = repeats.filter_map(|row| row.verdict.reason).collect();
+        (reasons, seen.lost[1])
+    };
+    use Reason::{Fast, Unneeded};
+    assert_eq!(told("", [162, 163]), (vec![Fast], 1));
+    // The ACK comes too soon for the repeat, or what it leaves out is answered as soon as anything.
+    assert_eq!(told("", [155, 163]), (vec![Unneeded], 0));
+    assert_eq!(told("", [160, 161]), (vec![Unneeded], 0));
+    let twice = |ms: u32| format!("{ms} A>B data 1000..2000 ack 0 id 8\n");
+    assert_eq!(told(&twice(134), [155, 163]), (vec![Fast, Unneeded], 1));
+    let unneeded = vec![Unneeded, Unneeded];
+    assert_eq!(told(&twice(139), [155, 163]), (unneeded, 0));
 }
 
 #[test]

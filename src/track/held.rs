@@ -17,14 +17,7 @@ impl HalfFlow {
     /// A duplicate ACK that reports nothing by SACK passed at `at`.
     #[cold]
     pub(super) fn note_held(&mut self, at: CaptureTime) {
-        let latest_ns = match self.dup_run {
-            // A single segment may have waited for a second one before it was acknowledged.
-            0 | 1 if self.last_cover < 2 => self
-                .old_copies
-                .latest_ns()
-                .min(self.downstream.smoothed_ns()),
-            _ => self.old_copies.latest_ns(),
-        };
+        let latest_ns = self.old_copies.latest_ns();
         let soonest_ns = self.downstream.min_ns().unwrap_or(0);
         let earliest = at.plus_ns(-latest_ns.max(soonest_ns)).plus_ns(-JITTER_NS);
         let within = earliest..at.plus_ns(JITTER_NS.min(soonest_ns) - soonest_ns);

@@ -211,3 +211,74 @@ fn a_duplicate_ack_may_take_longer_than_the_last_answer_did() {
     assert!(!seen.rows.iter().any(unneeded));
     assert_eq!(seen.lost[1], 3);
 }
+
+#[test]
+fn a_duplicate_ack_tells_nothing_of_what_passed_longer_before_it_than_the_last_answer_took() {
+    let reason = |ms: u32| {
+        let trace = format!(
+            "0 A>B syn bare id 0
+             20 B>A syn bare ack 0
+             30 A>B ack 0 id 1
+             40 A>B data 0..1000 ack 0 id 2
+             60 B>A ack 1000
+             110 A>B data 2000..3000 ack 0 id 4
+             {ms} B>A ack 1000
+             400 A>B data 2000..3000 ack 0 id 5"
+        );
+        let rows = play(&trace).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    assert_eq!(reason(130), Some(Reason::Unneeded));
+    assert_eq!(reason(131), Some(Reason::TailProbe));
+}
+
+#[test]
+fn a_duplicate_ack_tells_of_the_last_of_several_repairs() {
+    // All of 1000..5000 is lost behind here, and repeated for nothing; of the second round 2000..3000 arrives.
+    let trace = "0 A>B syn bare id 0
+         20 B>A syn bare ack 0
+         30 A>B ack 0 id 1
+         40 A>B data 0..1000 ack 0 id 2
+         60 B>A ack 1000
+         100 A>B data 1000..2000 ack 0 id 3
+         100 A>B data 2000..3000 ack 0 id 4
+         100 A>B data 3000..4000 ack 0 id 5
+         100 A>B data 4000..5000 ack 0 id 6
+         400 A>B data 1000..2000 ack 0 id 7
+         400 A>B data 2000..3000 ack 0 id 8
+         400 A>B data 3000..4000 ack 0 id 9
+         400 A>B data 4000..5000 ack 0 id 10
+         1000 A>B data 1000..2000 ack 0 id 11
+         1000 A>B data 2000..3000 ack 0 id 12
+         1020 B>A ack 1000
+         2200 A>B data 1000..2000 ack 0 id 13
+         2200 A>B data 2000..3000 ack 0 id 14";
+    let last = play(trace).rows.last().and_then(|row| row.verdict.reason);
+    assert_eq!(last, Some(Reason::Unneeded));
+}
+
+#[test]
+fn a_duplicate_ack_for_an_old_copy_tells_of_nothing_else() {
+    // 1000..2000 is lost behind here, and later 4000..6000; the ACK at 421 is for the repeat of 2000..3000.
+    let trace = "0 A>B syn bare id 0
+         20 B>A syn bare ack 0
+         30 A>B ack 0 id 1
+         40 A>B data 0..1000 ack 0 id 2
+         60 B>A ack 1000
+         100 A>B data 1000..2000 ack 0 id 3
+         101 A>B data 2000..3000 ack 0 id 4
+         102 A>B data 3000..4000 ack 0 id 5
+         400 A>B data 1000..2000 ack 0 id 6
+         401 A>B data 2000..3000 ack 0 id 7
+         401 A>B data 4000..5000 ack 0 id 8
+         401 A>B data 5000..6000 ack 0 id 9
+         420 B>A ack 4000
+         421 B>A ack 4000
+         800 A>B data 4000..5000 ack 0 id 10
+         800 A>B data 5000..6000 ack 0 id 11
+         820 B>A ack 6000";
+    let seen = play(trace);
+    let last = seen.rows.last().and_then(|row| row.verdict.reason);
+    assert_eq!(last, Some(Reason::Timeout));
+    assert_eq!(seen.lost[1], 3);
+}

@@ -300,3 +300,38 @@ fn of_repeats_made_twice_the_echo_tells_before_timing_does() {
     let timing = (Some(Reason::Unneeded), Evidence::Timing, Confidence::Medium);
     assert_eq!(trace(numbers), [timing; 2]);
 }
+
+#[test]
+fn a_second_repeat_is_no_timers_above_the_left_edge_so_soon_or_once_something_sent_later_was_acknowledged()
+ {
+    let reason = |behind: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             105 A>B data 5000..6000
+             122 B>A ack 0 sack 2000..3000
+             123 B>A ack 0 sack 2000..4000
+             124 B>A ack 0 sack 2000..5000
+             134 A>B data 0..1000
+             134 A>B data 1000..2000
+             {behind}"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    let goes_on = "280 A>B data 6000..7000\n300 B>A ack 0 sack 2000..6000\n";
+    let repeat = |ms: u32, what: &str| reason(&format!("{goes_on}{ms} A>B data {what}"));
+    assert_eq!(repeat(310, "0..1000"), Some(Reason::Timeout));
+    // No timer is as short.
+    assert_eq!(repeat(308, "0..1000"), Some(Reason::Fast));
+    // A timer repeats the left edge.
+    assert_eq!(repeat(310, "1000..2000"), Some(Reason::Fast));
+    // The third copy of 0..1000 arrived, and was sent after the repeat of 1000..2000.
+    let edge = "165 A>B data 0..1000\n185 B>A ack 1000 sack 2000..5000\n";
+    let goes_on = goes_on.replace("ack 0", "ack 1000");
+    let later = format!("{edge}{goes_on}310 A>B data 1000..2000");
+    assert_eq!(reason(&later), Some(Reason::Fast));
+}

@@ -1,7 +1,7 @@
 //! What was lost upstream while older losses were being repaired.
 
 use super::*;
-use crate::event::{Class, Confidence};
+use crate::event::{Class, Confidence, Evidence};
 
 #[test]
 fn an_id_skipped_while_an_ack_is_owed_was_a_repeats_where_one_was_due() {
@@ -174,4 +174,24 @@ fn reports_that_are_cut_off_tell_of_nothing_that_lacks_since_a_little_while() {
     let rows = play(&trace).rows;
     assert_eq!(rows[3].verdict.class, Class::Reordered);
     assert_ne!(rows[4].verdict.class, Class::Reordered);
+}
+
+#[test]
+fn where_a_repair_goes_back_what_leaves_bytes_out_behind_that_is_repeated() {
+    // Ids 6 to 8 were 4000..7000, and 12 was 4000..5000 once more, before the repair went back to 0..1000.
+    let trace = "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         103 A>B data 3000..4000 id 5
+         123 B>A ack 0 sack 3000..4000
+         140 A>B data 0..1000 id 9
+         140 A>B data 1000..2000 id 10
+         140 A>B data 2000..3000 id 11
+         161 B>A ack 0 sack 1000..4000
+         172 A>B data 0..1000 id 13
+         172 A>B data 5000..6000 id 14
+         192 B>A ack 4000 sack 5000..6000";
+    let last = play(&opened(trace)).rows.last().map(|row| row.verdict);
+    let told = last.map(|verdict| (verdict.class, verdict.evidence));
+    assert_eq!(told, Some((Class::Retransmission, Evidence::IpId)));
 }

@@ -79,16 +79,22 @@ pub(super) struct Timer {
     pub(super) surplus: bool,
 }
 
+/// An id that was skipped.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    id: u64,
+    /// Its bytes have been repeated since by a timer.
+    repeated: bool,
+}
+
 #[derive(Debug, Default)]
 struct Skips {
     /// Skipped ids that the sender did not yet know to be lost, lowest first.
-    skipped: VecDeque<u64>,
+    skipped: VecDeque<Slot>,
     /// Highest id delivered, and when the sender's reaction to it can come by at the earliest.
     on_the_way: VecDeque<(CaptureTime, u64)>,
     /// Highest id that the sender knew to be delivered.
     delivered: u64,
-    /// Those of the skipped ids whose bytes have been repeated since by a timer, lowest first.
-    repeated: VecDeque<u64>,
     /// When the sender can have known at the earliest, for each packet that is lost and not
     /// repeated yet.
     waiting: VecDeque<CaptureTime>,
@@ -282,7 +288,9 @@ impl Emissions {
         self.forget_unseen();
         self.give_up_early();
         if let Some(skips) = &mut self.0 {
-            skips.repeated.clear();
+            for slot in &mut skips.skipped {
+                slot.repeated = false;
+            }
         }
     }
 
@@ -435,22 +443,22 @@ impl Skips {
             self.lost += u64::from(data);
         }
         let first = id - u64::from(skipped);
-        for slot in first..id {
+        for id in first..id {
             if self.skipped.len() == SKIPPED_MAX {
-                let oldest = self.skipped.pop_front();
-                self.repeated.pop_front_if(|&mut id| Some(id) == oldest);
+                self.skipped.pop_front();
             }
-            self.skipped.push_back(slot);
+            self.skipped.push_back(Slot {
+                id,
+                repeated: false,
+            });
             if !first_repeat && self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
-            } else if !self.all_lost
-                && slot < first + u64::from(data)
-                && slot >= first + u64::from(old)
+            } else if !self.all_lost && id < first + u64::from(data) && id >= first + u64::from(old)
             {
                 if self.unseen_new.len() == SKIPPED_MAX {
                     self.unseen_new.pop_front();
                 }
-                self.unseen_new.push_back((slot, since));
+                self.unseen_new.push_back((id, since));
             }
         }
     }
@@ -464,24 +472,26 @@ impl Skips {
             self.delivered = self.delivered.max(id);
             self.on_the_way.pop_front();
             let later = if recovering { 1 } else { LATER_MIN };
-            while let Some(id) = self.skipped.front().copied()
-                && id + later <= self.delivered
+            while let Some(slot) = self.skipped.front().copied()
+                && slot.id + later <= self.delivered
             {
                 self.skipped.pop_front();
-                if self.repeated.front() == Some(&id) {
-                    self.repeated.pop_front();
-                } else {
+                if !slot.repeated {
                     self.waiting.push_back(effective);
                 }
             }
         }
     }
 
+    /// Where an id is among those that were skipped.
+    fn place(&self, id: u64) -> Option<usize> {
+        self.skipped.binary_search_by_key(&id, |slot| slot.id).ok()
+    }
+
     fn on_late(&mut self, id: u64) {
         self.lost = self.lost.saturating_sub(1);
-        if let Ok(index) = self.skipped.binary_search(&id) {
+        if let Some(index) = self.place(id) {
             self.skipped.remove(index);
-            self.repeated.retain(|&other| other != id);
         } else {
             self.waiting.pop_back();
         }
@@ -529,15 +539,20 @@ impl Skips {
     fn on_higher(&mut self, above: i64, mss: u32, repeats: bool, at: CaptureTime, slack_ns: i64) {
         if repeats {
             let packets = (above as u64).div_ceil(u64::from(mss.max(1))) as usize;
-            let repeated = self.unseen_new.drain(..packets.min(self.unseen_new.len()));
-            let before = self.repeated.len();
+            let mut some = false;
             // Mostly the sender does not know yet that these are lost, and when it does, they are repeated already.
-            for (id, _) in repeated {
-                if !self.is_early && self.skipped.binary_search(&id).is_ok() {
-                    self.repeated.push_back(id);
+            for _ in 0..packets.min(self.unseen_new.len()) {
+                let Some((id, _)) = self.unseen_new.pop_front() else {
+                    break;
+                };
+                if !self.is_early
+                    && let Some(slot) = self.place(id).and_then(|index| self.skipped.get_mut(index))
+                {
+                    slot.repeated = true;
+                    some = true;
                 }
             }
-            if self.repeated.len() == before {
+            if !some {
                 self.on_repeat();
             }
         } else {

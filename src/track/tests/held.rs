@@ -142,14 +142,14 @@ fn what_is_late_behind_here_does_not_show_the_repeat_that_its_answer_overtook_to
         let reasons: Vec<_> = repeats.filter_map(|row| row.verdict.reason).collect();
         (reasons, seen.lost[1])
     };
-    use Reason::{Fast, Unneeded};
-    assert_eq!(told("", [162, 163]), (vec![Fast], 1));
+    let (fast, unneeded) = (Reason::Fast, Reason::Unneeded);
+    assert_eq!(told("", [162, 163]), (vec![fast], 1));
     // The ACK comes too soon for the repeat, or what it leaves out is answered as soon as anything.
-    assert_eq!(told("", [155, 163]), (vec![Unneeded], 0));
-    assert_eq!(told("", [160, 161]), (vec![Unneeded], 0));
+    assert_eq!(told("", [155, 163]), (vec![unneeded], 0));
+    assert_eq!(told("", [160, 161]), (vec![unneeded], 0));
     let twice = |ms: u32| format!("{ms} A>B data 1000..2000 ack 0 id 8\n");
-    assert_eq!(told(&twice(134), [155, 163]), (vec![Fast, Unneeded], 1));
-    let unneeded = vec![Unneeded, Unneeded];
+    assert_eq!(told(&twice(134), [155, 163]), (vec![fast, unneeded], 1));
+    let unneeded = vec![unneeded, unneeded];
     assert_eq!(told(&twice(139), [155, 163]), (unneeded, 0));
 }
 

@@ -241,16 +241,15 @@ impl HalfFlow {
             })
     }
 
-    /// Whether a timer may have run out at `at`: that of a probe, in two round trips (RFC 8985 section 7.2) and a little,
-    /// or that of a retransmission, whose floor counts the round trip in at some senders (RFC 6298 section 2.4) and not
-    /// at others.
+    /// Whether a timer may have run out at `at`: that of a probe, in two round trips and a little, or that of a
+    /// retransmission, whose floor counts the round trip in at some senders (RFC 6298 section 2.4) and not at others.
     pub(super) fn may_end_timer(&self, at: CaptureTime) -> bool {
         /// What timers and queues add to that, in ns.
         const LATE_NS: i64 = 10_000_000;
+        let round_trip_ns = self.round_trip_ns();
         let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
-        let probe_ns = self.shortest_round_trip_ns() / 4 * 7;
-        let probed = silence_ns >= probe_ns && silence_ns <= 3 * self.round_trip_ns() + LATE_NS;
-        self.una.is_some() && (probed || silence_ns >= TIMER_NS_MIN / 8 * 7)
+        self.una.is_some()
+            && (silence_ns <= 3 * round_trip_ns + LATE_NS || silence_ns >= TIMER_NS_MIN / 8 * 7)
     }
 
     /// Where it is known now whether ids count: what was taken for new before, and skipped ids show to be repeated.

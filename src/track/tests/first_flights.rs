@@ -92,28 +92,3 @@ fn a_timers_floor_may_count_the_round_trip_in_or_not() {
             .all(|row| row.verdict.class == Class::Retransmission)
     );
 }
-
-#[test]
-fn no_timer_runs_out_before_two_round_trips_are_over_and_its_floor_is_not() {
-    // The round trip takes 82 ms; ids 2 to 4 were 0..3000, if a timer can have repeated that.
-    let class = |ms: u32| {
-        let times = [0, 80, 90, 91, 171, 181, 261].map(|after| ms + after);
-        let [first, acked, second, third, acked_too, fourth, last] = times;
-        let trace = format!(
-            "0 A>B syn id 0
-             80 B>A syn ack 0
-             82 A>B ack 0 id 1
-             {first} A>B data 0..1000 ack 0 id 5
-             {acked} B>A ack 1000
-             {second} A>B data 1000..2000 ack 0 id 6
-             {third} A>B data 2000..3000 ack 0 id 7
-             {acked_too} B>A ack 3000
-             {fourth} A>B data 3000..4000 ack 0 id 8
-             {last} B>A ack 4000"
-        );
-        play(&trace).rows[0].verdict.class
-    };
-    assert_eq!(class(82 + 142), Class::New);
-    assert_eq!(class(82 + 145), Class::Retransmission);
-    assert_eq!(class(82 + 200), Class::Retransmission);
-}

@@ -41,11 +41,7 @@ impl Budget {
         if self.bytes >= 2 * Self::LOOK_BYTES {
             (self.spent, self.bytes) = (self.spent / 2, self.bytes / 2);
         }
-        self.spent += time(|| {
-            work();
-            Ok(())
-        })
-        .unwrap_or_default();
+        self.spent += time(work).0;
         self.bytes += bytes;
     }
 
@@ -60,10 +56,10 @@ impl Budget {
     clippy::disallowed_methods,
     reason = "chooses between two ways to the same bytes: no result depends on it"
 )]
-fn time(work: impl FnOnce() -> std::io::Result<()>) -> std::io::Result<Duration> {
+fn time<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
-    work()?;
-    Ok(start.elapsed())
+    let done = work();
+    (start.elapsed(), done)
 }
 
 #[cfg(unix)]
@@ -99,27 +95,26 @@ mod measure {
         let first = from.next_multiple_of(ALIGNMENT_BYTES);
         for round in 0..ROUNDS {
             let start = first + 2 * round * ALIGNMENT_BYTES;
-            let mut entering = Duration::ZERO;
-            let whole = time(|| {
+            let (whole, entering) = time(|| {
                 let mapping = Mapping::new(file, start, PIECE_BYTES)?;
-                entering = time(|| {
-                    mapping.enter(0..PIECE_BYTES);
-                    Ok(())
-                })?;
+                let (entering, ()) = time(|| mapping.enter(0..PIECE_BYTES));
                 black_box(look_at(mapping.bytes(), record_bytes));
-                Ok(())
-            })?;
+                io::Result::Ok(entering)
+            });
+            let entering = entering?;
             if whole < mapped {
                 (mapped, entered) = (whole, entering);
             }
             let start = start + ALIGNMENT_BYTES;
-            read = read.min(time(|| {
+            let (whole, done) = time(|| {
                 for offset in (0..ALIGNMENT_BYTES).step_by(READ_BYTES) {
                     file.read_exact_at(&mut buffer, start + offset)?;
                     black_box(look_at(&buffer, record_bytes));
                 }
-                Ok(())
-            })?);
+                io::Result::Ok(())
+            });
+            done?;
+            read = read.min(whole);
         }
         // As much more as it was less than reading.
         let spare = read.checked_sub(mapped).filter(|spare| !spare.is_zero());

@@ -14,8 +14,8 @@ const BURST_NS: i64 = 1_000_000;
 /// What a timer repeats when it runs out, and all that was outstanding then.
 #[derive(Debug)]
 pub(super) struct AfterTimeout {
-    /// Offset after all that had been sent; one that is 0 has nothing below it.
-    until: NonZeroI64,
+    /// Offset after all that had been sent.
+    until: i64,
     /// When the first repeat passed.
     at: CaptureTime,
 }
@@ -23,7 +23,7 @@ pub(super) struct AfterTimeout {
 impl AfterTimeout {
     /// Whether all that was outstanding is acknowledged by `ack`.
     pub(super) fn ends_at(&self, ack: i64) -> bool {
-        ack >= self.until.get()
+        ack >= self.until
     }
 }
 
@@ -60,7 +60,7 @@ impl HalfFlow {
         let Some(after) = self.after_timeout.as_deref() else {
             return Reason::Fast;
         };
-        let is_outstanding = start < after.until.get();
+        let is_outstanding = start < after.until;
         // The timer gave up what was sent before it ran out, once. A repeat that was made since is lost, too, as ACKs of
         // what was sent later tell a round trip after it, and its sender enters fast recovery (RFC 8985 section 6.2); or the
         // timer, which SACK does not set anew (RFC 6298 section 5.3), has run out again.
@@ -88,8 +88,9 @@ impl HalfFlow {
 
     /// A timer that ran out brings what passes at `at`.
     fn timed_out(&mut self, at: CaptureTime) -> Reason {
-        let until = NonZeroI64::new(self.high);
-        self.after_timeout = until.map(|until| Box::new(AfterTimeout { until, at }));
+        let until = self.high;
+        // Below the first byte there is nothing to repair.
+        self.after_timeout = (until != 0).then(|| Box::new(AfterTimeout { until, at }));
         self.emissions.on_timeout();
         Reason::Timeout
     }

@@ -529,20 +529,7 @@ impl HalfFlow {
         if was.class != Class::Retransmission || proven {
             return;
         }
-        let confidence = match evidence {
-            // An ACK may come as soon where a queue drains.
-            Evidence::Timing => Confidence::Medium,
-            // Only timing said so until now, and of what passed before.
-            _ if was.reason == Some(Reason::Unneeded) => Confidence::High,
-            _ => was.confidence,
-        };
-        let now = Verdict {
-            reason: Some(Reason::Unneeded),
-            lost: None,
-            evidence,
-            confidence,
-            ..was
-        };
+        let now = was.as_unneeded(evidence);
         sent.verdict = now;
         let (row, sent_at) = (sent.row, sent.at);
         if self.in_flight.is_rest(index) {

@@ -135,23 +135,11 @@ impl HalfFlow {
             if let Some(place) = earlier.lost {
                 sink.lost(dir, place, -1);
             }
-            let confidence = match evidence {
-                // As of those that are in flight.
-                Evidence::Timing => Confidence::Medium,
-                _ => earlier.verdict.confidence,
-            };
-            let now = Verdict {
-                reason: Some(Reason::Unneeded),
-                lost: None,
-                evidence,
-                confidence,
-                ..earlier.verdict
-            };
             let amendment = Amendment {
                 sent_at: earlier.at,
                 payload_len: (earlier.end - earlier.start) as u32,
                 was: earlier.verdict,
-                now,
+                now: earlier.verdict.as_unneeded(evidence),
             };
             self.tell_amendment(dir, amendment, earlier.row, sink);
             false
@@ -355,6 +343,26 @@ impl HalfFlow {
             index += 1;
         }
         lost
+    }
+}
+
+impl Verdict {
+    /// What a retransmission is that turns out not to have been needed.
+    pub(super) fn as_unneeded(self, evidence: Evidence) -> Self {
+        let confidence = match evidence {
+            // An ACK may come as soon where a queue drains.
+            Evidence::Timing => Confidence::Medium,
+            // Only timing said so until now, and of what passed before.
+            _ if self.reason == Some(Reason::Unneeded) => Confidence::High,
+            _ => self.confidence,
+        };
+        Self {
+            reason: Some(Reason::Unneeded),
+            lost: None,
+            evidence,
+            confidence,
+            ..self
+        }
     }
 }
 

@@ -107,30 +107,18 @@ struct Batch {
 }
 
 /// What one task decoded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Chunk {
-    shards: [SegmentBatch; SHARDS],
+    segments: SegmentBatch,
     fragments: Vec<Fragment>,
     echoes: Vec<Echo>,
     tally: Tally,
     span: Option<Span>,
 }
 
-impl Default for Chunk {
-    fn default() -> Self {
-        Self {
-            shards: std::array::from_fn(|_| SegmentBatch::default()),
-            fragments: Vec::new(),
-            echoes: Vec::new(),
-            tally: Tally::default(),
-            span: None,
-        }
-    }
-}
-
 impl Chunk {
     fn clear(&mut self) {
-        self.shards.iter_mut().for_each(SegmentBatch::clear);
+        self.segments.clear();
         self.fragments.clear();
         self.echoes.clear();
         self.tally = Tally::default();
@@ -151,8 +139,9 @@ impl Chunk {
         for (ordinal, record) in ordinals.zip(window.records(records)) {
             (first, last) = (first.min(record.at), last.max(record.at));
             if let Some(usual) = UsualSegment::of(&record) {
+                let shard = usual.shard();
                 if config.wants(|| usual.ends()) {
-                    usual.push_to(&mut self.shards[usual.shard()], ordinal);
+                    usual.push_to(&mut self.segments, shard, ordinal);
                 } else {
                     self.tally.add(Skip::Filtered);
                 }
@@ -169,13 +158,14 @@ impl Chunk {
                 }
             }
         }
+        self.segments.sort();
         self.span = (first <= last).then_some(Span { first, last });
     }
 
     #[inline]
     fn take(&mut self, segment: &Segment, config: &Config) {
         if config.wants(|| (segment.src, segment.dst)) {
-            self.shards[shard_of(segment)].push(segment);
+            self.segments.push(shard_of(segment), segment);
         } else {
             self.tally.add(Skip::Filtered);
         }
@@ -382,11 +372,10 @@ fn track<const SEGMENTS: bool>(
                 .filter(|segment| shard_of(segment) == shard)
                 .peekable();
             let parts = batch.chunks.iter().map(|chunk| {
-                let segments = &chunk.shards[shard];
                 if all {
-                    segments.all()
+                    chunk.segments.all(shard)
                 } else {
-                    segments.within(&ordinals)
+                    chunk.segments.within(shard, &ordinals)
                 }
             });
             if whole.peek().is_none() {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::kept::{Kept, Start};
-use super::key::{EndWords, EndsHasher, shard_between};
+use super::key::{EndWords, EndsHasher, SHARDS, shard_between};
 use super::table::FlowIdentity;
 use crate::capture::Record;
 use crate::decode::{
@@ -16,12 +16,19 @@ use crate::event::Direction;
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
-/// Segments of one shard, in capture order.
+/// Segments of all shards, in capture order.
+///
+/// In one vector, and beside it where those of each shard are: a vector a shard grows to the most that one ever had,
+/// which in all is several times what a batch has.
 #[derive(Debug, Default)]
 pub struct SegmentBatch {
     /// Position of the first one in the capture.
     first_ordinal: u64,
     lines: Vec<Line>,
+    /// Places in `lines`, shard by shard.
+    places: Vec<u32>,
+    /// Where those of each shard end in `places`.
+    ends: [u32; SHARDS],
     /// SACK blocks of those that have some.
     sacks: Vec<SackBlocks>,
     /// Segments that do not fit a line: SYNs, IPv6, fragments.
@@ -37,9 +44,17 @@ struct Line {
     /// Records after the batch's first.
     after_records: u32,
     side: Side,
+    shard: u8,
 }
 
-const _: () = assert!(size_of::<Line>() == 64);
+const _: () = assert!(size_of::<Line>() == 64 && SHARDS <= 1 << u8::BITS);
+
+impl Line {
+    #[inline]
+    fn shard(&self) -> usize {
+        usize::from(self.shard) % SHARDS
+    }
+}
 
 /// What a line does not hold: where in `sacks` the segment's blocks are, and one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,22 +119,25 @@ impl SegmentBatch {
     /// Empties it, but keeps its memory.
     pub fn clear(&mut self) {
         self.lines.clear();
+        self.places.clear();
+        self.ends = [0; SHARDS];
         self.sacks.clear();
         self.others.clear();
     }
 
-    /// Adds a segment that comes after all others, fewer than 2^32 records after the first.
-    pub fn push(&mut self, segment: &Segment) {
+    /// Adds a segment of a shard that comes after all others, fewer than 2^32 records after the first. It
+    /// can be had once the batch is [sorted](Self::sort).
+    pub fn push(&mut self, shard: usize, segment: &Segment) {
         let Some(usual) = Usual::of(segment) else {
-            self.push_other(segment);
+            self.push_other(shard, segment);
             return;
         };
         let side = self.side_of(segment.sack);
-        self.push_line(usual, side, segment.ordinal);
+        self.push_line(shard, usual, side, segment.ordinal);
     }
 
     #[inline]
-    fn push_line(&mut self, usual: Usual, side: Side, ordinal: u64) {
+    fn push_line(&mut self, shard: usize, usual: Usual, side: Side, ordinal: u64) {
         if self.lines.is_empty() {
             self.first_ordinal = ordinal;
         }
@@ -127,7 +145,27 @@ impl SegmentBatch {
             usual,
             after_records: (ordinal - self.first_ordinal) as u32,
             side,
+            shard: shard as u8,
         });
+    }
+
+    /// Finds out where the segments of each shard are, once all have been added.
+    pub fn sort(&mut self) {
+        let mut lens = [0; SHARDS];
+        for line in &self.lines {
+            lens[line.shard()] += 1;
+        }
+        let mut start = 0;
+        for (end, len) in self.ends.iter_mut().zip(lens) {
+            *end = start;
+            start += len;
+        }
+        self.places.resize(self.lines.len(), 0);
+        for (place, line) in (0..).zip(&self.lines) {
+            let end = &mut self.ends[line.shard()];
+            self.places[*end as usize] = place;
+            *end += 1;
+        }
     }
 
     #[inline]
@@ -152,47 +190,60 @@ impl SegmentBatch {
     }
 
     #[inline(never)]
-    fn push_other(&mut self, segment: &Segment) {
+    fn push_other(&mut self, shard: usize, segment: &Segment) {
         let side = Side(Side::OTHER | self.others.len() as u32);
         self.others.push(*segment);
         let usual = Usual::nothing(segment.at, segment.flags);
-        self.push_line(usual, side, segment.ordinal);
+        self.push_line(shard, usual, side, segment.ordinal);
     }
 
-    /// All of them.
+    /// All of a shard.
     #[must_use]
-    pub fn all(&self) -> BatchPart<'_> {
+    pub fn all(&self, shard: usize) -> BatchPart<'_> {
         BatchPart {
             batch: self,
-            lines: &self.lines,
+            places: self.places_of(shard),
         }
     }
 
-    /// Those whose positions in the capture are among `ordinals`.
+    fn places_of(&self, shard: usize) -> &[u32] {
+        let start = shard.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.places[start as usize..self.ends[shard] as usize]
+    }
+
+    /// Those of a shard whose positions in the capture are among `ordinals`.
     #[must_use]
-    pub fn within(&self, ordinals: &Range<u64>) -> BatchPart<'_> {
-        let below =
-            |end: u64| move |line: &Line| self.first_ordinal + u64::from(line.after_records) < end;
-        let start = self.lines.partition_point(below(ordinals.start));
-        let end = self.lines.partition_point(below(ordinals.end));
+    pub fn within(&self, shard: usize, ordinals: &Range<u64>) -> BatchPart<'_> {
+        let below = |end: u64| move |&place: &u32| self.at_place(place).ordinal() < end;
+        let places = self.places_of(shard);
+        let start = places.partition_point(below(ordinals.start));
+        let end = places.partition_point(below(ordinals.end));
         BatchPart {
             batch: self,
-            lines: &self.lines[start..end],
+            places: &places[start..end],
+        }
+    }
+
+    #[inline]
+    fn at_place(&self, place: u32) -> Packed<'_> {
+        Packed {
+            batch: self,
+            line: &self.lines[place as usize],
         }
     }
 }
 
-/// Some segments of a [`SegmentBatch`] that follow each other.
+/// Some segments of one shard of a [`SegmentBatch`] that follow each other.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchPart<'a> {
     batch: &'a SegmentBatch,
-    lines: &'a [Line],
+    places: &'a [u32],
 }
 
 impl<'a> BatchPart<'a> {
     /// How many segments there are.
     pub(super) fn len(self) -> usize {
-        self.lines.len()
+        self.places.len()
     }
 
     /// The segments.
@@ -202,20 +253,20 @@ impl<'a> BatchPart<'a> {
 
     pub(super) fn packed(self) -> impl Iterator<Item = Packed<'a>> {
         let batch = self.batch;
-        self.lines.iter().map(move |line| Packed { batch, line })
+        self.places.iter().map(|&place| batch.at_place(place))
     }
 
     /// Begins to fetch the segments.
     #[inline]
     pub(super) fn expect(self) {
-        self.lines.iter().for_each(prefetch);
+        self.packed().for_each(Packed::expect);
     }
 
     /// The same, `len` at a time.
     pub(super) fn chunks(self, len: usize) -> impl Iterator<Item = Self> {
         let batch = self.batch;
-        let chunks = self.lines.chunks(len);
-        chunks.map(move |lines| Self { batch, lines })
+        let chunks = self.places.chunks(len);
+        chunks.map(move |places| Self { batch, places })
     }
 }
 
@@ -366,9 +417,9 @@ impl<'a> UsualSegment<'a> {
 
     /// The same as [`SegmentBatch::push`].
     #[inline]
-    pub(crate) fn push_to(self, batch: &mut SegmentBatch, ordinal: u64) {
+    pub(crate) fn push_to(self, batch: &mut SegmentBatch, shard: usize, ordinal: u64) {
         let side = batch.side_of_option(self.blocks);
-        batch.push_line(self.usual, side, ordinal);
+        batch.push_line(shard, self.usual, side, ordinal);
     }
 }
 
@@ -467,13 +518,23 @@ mod tests {
             for _ in 0..2 {
                 batch.clear();
                 for segment in &segments {
-                    batch.push(segment);
+                    batch.push(shard_of(segment), segment);
                 }
+                batch.sort();
             }
             let shown = |segments: &[Segment]| format!("{segments:?}");
-            let found: Vec<Segment> = batch.all().segments().collect();
-            prop_assert_eq!(shown(&found), shown(&segments));
-            for (packed, segment) in batch.all().packed().zip(&segments) {
+            let all_of = |batch: &SegmentBatch| -> Vec<Segment> {
+                (0..SHARDS).flat_map(|shard| batch.all(shard).segments().collect::<Vec<_>>()).collect()
+            };
+            let by_shard = |segments: &[Segment]| {
+                let mut segments = segments.to_vec();
+                segments.sort_by_key(shard_of);
+                segments
+            };
+            let sorted = by_shard(&segments);
+            prop_assert_eq!(shown(&all_of(&batch)), shown(&sorted));
+            let packed = (0..SHARDS).flat_map(|shard| batch.all(shard).packed());
+            for (packed, segment) in packed.zip(&sorted) {
                 prop_assert_eq!(packed.at(), segment.at);
                 prop_assert_eq!(packed.is_syn(), segment.flags.has(TcpFlags::SYN));
                 let hash = hasher.hash(&segment.src, &segment.dst);
@@ -499,15 +560,16 @@ mod tests {
                     prop_assert_eq!(usual.shard(), shard_of(segment));
                     prop_assert_eq!(usual.ends(), (segment.src, segment.dst));
                     let mut alone = SegmentBatch::default();
-                    usual.push_to(&mut alone, segment.ordinal);
-                    let again: Vec<Segment> = alone.all().segments().collect();
-                    prop_assert_eq!(shown(&again), shown(&[*segment]));
+                    usual.push_to(&mut alone, 5, segment.ordinal);
+                    alone.sort();
+                    prop_assert_eq!(shown(&all_of(&alone)), shown(&[*segment]));
                 }
             }
             let [start, end] = [ordinals.0, ordinals.1].map(|after| (7 << 40) + u64::from(after));
-            let found: Vec<Segment> = batch.within(&(start..end.max(start))).segments().collect();
+            let within = |shard| batch.within(shard, &(start..end.max(start))).segments();
+            let found: Vec<Segment> = (0..SHARDS).flat_map(within).collect();
             segments.retain(|segment| (start..end).contains(&segment.ordinal));
-            prop_assert_eq!(shown(&found), shown(&segments));
+            prop_assert_eq!(shown(&found), shown(&by_shard(&segments)));
         }
     }
 }

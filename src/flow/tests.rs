@@ -105,12 +105,13 @@ fn by_connection<const WAITS: bool>(
         let batch = |segments: &[Segment]| {
             let mut batch = SegmentBatch::default();
             for segment in segments {
-                batch.push(segment);
+                batch.push(0, segment);
             }
+            batch.sort();
             batch
         };
         let batches: Vec<SegmentBatch> = window.chunks(part_len).map(batch).collect();
-        table.on_segments(batches.iter().map(SegmentBatch::all));
+        table.on_segments(batches.iter().map(|batch| batch.all(0)));
     }
     in_order(table.finish())
 }

@@ -9,7 +9,7 @@ use crate::observe::{PayloadCurve, Recorder, Span};
 use crate::time::CaptureTime;
 
 /// Memory of all curves of a capture at which they are looked through the first time.
-const FIRST_LOOK_BYTES: usize = 4 << 20;
+const FIRST_LOOK_BYTES: usize = 1 << 20;
 
 /// Records between two looks, whatever the windows: what is kept depends on the capture and the options
 /// alone. A window is tracked in two parts for each.

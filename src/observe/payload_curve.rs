@@ -2,8 +2,11 @@
 
 use crate::time::CaptureTime;
 
-/// Packets in a chunk: 2 KiB, and a fair share of a flow between two looks at what may go.
+/// Packets in a chunk: 1 KiB, or two, and a fair share of a flow between two looks at what may go.
 const CHUNK_PACKETS: usize = 256;
+
+/// Memory that a chunk takes once it is full, in bytes, where its packets are of one size.
+const CHUNK_BYTES: usize = size_of::<Chunk>() + CHUNK_PACKETS * size_of::<u32>();
 
 /// A run of packets: when each passed and how many payload bytes had then passed since the start
 /// of the run.
@@ -13,24 +16,60 @@ struct Chunk {
     /// Start of the run after this one, whether that is still held or not.
     until: CaptureTime,
     bytes_before: u64,
-    points: Vec<(u32, u32)>,
+    /// When each packet passed, in ns since the start.
+    after_ns: Vec<u32>,
+    bytes: RunBytes,
+}
+
+/// Payload bytes that the packets of a run carried.
+#[derive(Clone, Debug)]
+enum RunBytes {
+    /// Each as many: nearly all packets of a bulk transfer are full.
+    Even(u32),
+    /// Up to each packet, it included.
+    Sums(Vec<u32>),
 }
 
 impl Chunk {
     /// Adds a packet, if there is room for it.
     #[inline]
     fn add(&mut self, at: CaptureTime, payload_len: u32) -> bool {
-        let Some(&(last_ns, last_bytes)) = self.points.last() else {
+        let Some(&last_ns) = self.after_ns.last() else {
             return false;
         };
         // A clock that steps back stands still here: the curve must not fall.
         let ns = at.since(self.start).max(i64::from(last_ns));
-        let (Ok(ns), true) = (u32::try_from(ns), self.points.len() < CHUNK_PACKETS) else {
+        let (Ok(ns), true) = (u32::try_from(ns), self.after_ns.len() < CHUNK_PACKETS) else {
             return false;
         };
-        self.points
-            .push((ns, last_bytes.saturating_add(payload_len)));
+        if !matches!(self.bytes, RunBytes::Even(len) if len == payload_len) {
+            self.bytes.add(self.after_ns.len(), payload_len);
+        }
+        self.after_ns.push(ns);
         true
+    }
+
+    /// Payload bytes of its first packets.
+    fn bytes_of(&self, packets: usize) -> u64 {
+        match &self.bytes {
+            &RunBytes::Even(len) => packets as u64 * u64::from(len),
+            RunBytes::Sums(sums) => packets.checked_sub(1).map_or(0, |last| sums[last].into()),
+        }
+    }
+}
+
+impl RunBytes {
+    /// After so many packets, another one that is not as they are.
+    #[inline(never)]
+    fn add(&mut self, packets: usize, payload_len: u32) {
+        if let &mut Self::Even(len) = self {
+            let sums = (1..=packets as u32).map(|packets| packets.saturating_mul(len));
+            *self = Self::Sums(sums.collect());
+        }
+        if let Self::Sums(sums) = self {
+            let before = sums.last().map_or(0, |&sum| sum);
+            sums.push(before.saturating_add(payload_len));
+        }
     }
 }
 
@@ -96,15 +135,16 @@ impl PayloadCurve {
             // Most flows end with their first chunk: no room for four, which is the default.
             self.chunks.reserve_exact(1);
         }
-        let mut points = Vec::with_capacity(4);
-        points.push((0, payload_len));
+        let mut after_ns = Vec::with_capacity(4);
+        after_ns.push(0);
         self.chunks.push(Chunk {
             start,
             until: CaptureTime::MAX,
             bytes_before,
-            points,
+            after_ns,
+            bytes: RunBytes::Even(payload_len),
         });
-        size_of::<Chunk>() + CHUNK_PACKETS * size_of::<(u32, u32)>()
+        CHUNK_BYTES
     }
 
     /// All payload bytes so far.
@@ -116,7 +156,7 @@ impl PayloadCurve {
     /// Memory held, in bytes, as [`add`](Self::add) counts it.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.chunks.len() * (size_of::<Chunk>() + CHUNK_PACKETS * size_of::<(u32, u32)>())
+        self.chunks.len() * CHUNK_BYTES
     }
 
     /// Drops the chunks that hold none of `instants`, which are sorted. The last chunk stays: it
@@ -148,12 +188,9 @@ impl PayloadCurve {
             );
         };
         let passed = chunk
-            .points
-            .partition_point(|&(ns, _)| i64::from(ns) <= at.since(chunk.start));
-        let bytes = chunk.bytes_before
-            + passed
-                .checked_sub(1)
-                .map_or(0, |last| u64::from(chunk.points[last].1));
+            .after_ns
+            .partition_point(|&ns| i64::from(ns) <= at.since(chunk.start));
+        let bytes = chunk.bytes_before + chunk.bytes_of(passed);
         if at < chunk.until {
             return BytesBy::Exact(bytes);
         }
@@ -181,26 +218,29 @@ mod tests {
         /// Whatever is pruned, the answers at the instants kept are those of adding up.
         #[test]
         fn pruning_keeps_the_answers_at_the_instants_kept(
-            gaps in proptest::collection::vec(0_i64..5_000_000_000, 1..2000),
+            gaps in proptest::collection::vec((0_i64..5_000_000_000, 0_u32..40), 1..2000),
             mut instants in proptest::collection::vec(0_i64..2_000_000_000_000, 0..5),
         ) {
             let mut curve = PayloadCurve::default();
             let mut packets = Vec::new();
             let mut now = 0;
-            for (index, gap) in gaps.into_iter().enumerate() {
+            for (index, (gap, kind)) in gaps.into_iter().enumerate() {
                 now += gap / if index % 3 == 0 { 1 } else { 1000 };
-                curve.add(at(now), 100);
-                packets.push(now);
+                // Of one size, but for a few.
+                let len = if kind == 0 { 7 } else { 100 };
+                curve.add(at(now), len);
+                packets.push((now, u64::from(len)));
             }
-            instants.push(packets[packets.len() / 2]);
+            instants.push(packets[packets.len() / 2].0);
             instants.sort_unstable();
             let kept: Vec<CaptureTime> = instants.iter().map(|&ns| at(ns)).collect();
             curve.prune(&kept);
             for &instant in &instants {
-                let passed = packets.iter().filter(|&&ns| ns <= instant).count() as u64;
-                prop_assert_eq!(curve.bytes_by(at(instant)), BytesBy::Exact(100 * passed));
+                let passed = packets.iter().filter(|&&(ns, _)| ns <= instant);
+                let bytes = passed.map(|&(_, len)| len).sum();
+                prop_assert_eq!(curve.bytes_by(at(instant)), BytesBy::Exact(bytes));
             }
-            prop_assert_eq!(curve.bytes(), 100 * packets.len() as u64);
+            prop_assert_eq!(curve.bytes(), packets.iter().map(|&(_, len)| len).sum::<u64>());
         }
     }
 

@@ -24,6 +24,9 @@ const HISTORY_NS: i64 = 250_000_000;
 /// But never more than so many for their youth alone: 40 KiB of a flow at full speed.
 const HISTORY_MAX: usize = 1024;
 
+/// Room is made for so many ranges at once, at least.
+const ROOM_MIN: usize = 4;
+
 /// Ranges between two repeats that are looked at: a flight may have millions, and a sender that is not one of TCP could ask for all
 /// of them with each packet.
 const LOOKED_AT_MAX: usize = 4096;
@@ -190,11 +193,23 @@ impl InFlight {
             self.sent.back().is_none_or(|last| last.end() <= sent.start),
             "data joins at the back"
         );
-        if self.sent.len() >= self.ranges_max as usize {
-            self.forget_lowest();
-            self.acked = self.acked.saturating_sub(1);
+        let len = self.sent.len();
+        if len >= self.ranges_max as usize || len == self.sent.capacity() {
+            self.make_room();
         }
         self.sent.push_back(sent);
+    }
+
+    /// Half as much again as there is: twice as much, which a ring takes by itself, is more than most flows ever fill.
+    #[cold]
+    fn make_room(&mut self) {
+        let len = self.sent.len();
+        if len >= self.ranges_max as usize {
+            self.forget_lowest();
+            self.acked = self.acked.saturating_sub(1);
+        } else {
+            self.sent.reserve_exact((len / 2).max(ROOM_MIN));
+        }
     }
 
     #[inline]

@@ -7,9 +7,9 @@ use crate::prefetch::prefetch;
 /// Where the runs of a connection begin among its packets, and where the last one ends. The first is a
 /// handshake or a scan, which come no further; all of them a page's request and answer, with less
 /// memory than the connection's state takes.
-const RUN_STARTS: [u8; RUNS_MAX + 1] = [0, 3, 6, 12, 24, 48, 90];
+const RUN_STARTS: [u8; RUNS_MAX + 1] = [0, 3, 6, 12, 18, 24, 36, 54, 90];
 
-const RUNS_MAX: usize = 6;
+const RUNS_MAX: usize = 8;
 
 /// Packets of a connection, at most.
 const PACKETS_MAX: usize = RUN_STARTS[RUNS_MAX] as usize;
@@ -18,7 +18,7 @@ const PACKETS_MAX: usize = RUN_STARTS[RUNS_MAX] as usize;
 const UNIT: usize = 3;
 
 /// The longest run, in units.
-const UNITS_MAX: usize = 14;
+const UNITS_MAX: usize = 12;
 
 /// Packets of a piece: what an allocator takes for small still.
 const PIECE_PACKETS: usize = 80 * UNIT;
@@ -46,11 +46,33 @@ fn run_len(run: usize) -> usize {
     usize::from(RUN_STARTS[run + 1] - RUN_STARTS[run])
 }
 
+/// Where a run begins in the store, in units, in three bytes: enough for two gigabytes of packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run([u8; 3]);
+
+impl Run {
+    /// `None` where the store has too many packets.
+    fn at(packet: usize) -> Option<Self> {
+        let unit = u32::try_from(packet / UNIT).ok()?;
+        let [low, mid, high, 0] = unit.to_le_bytes() else {
+            return None;
+        };
+        Some(Self([low, mid, high]))
+    }
+
+    /// Its first packet.
+    #[inline]
+    fn start(self) -> usize {
+        let [low, mid, high] = self.0;
+        u32::from_le_bytes([low, mid, high, 0]) as usize * UNIT
+    }
+}
+
 /// A young connection: where its packets are, and what is known of them all.
 #[derive(Debug, Default)]
 pub(super) struct Young {
-    /// Where its runs begin in the store; as many count as its packets take.
-    runs: [u32; RUNS_MAX],
+    /// Where its runs are; as many count as its packets take.
+    runs: [Run; RUNS_MAX],
     payload_bytes: u32,
     len: u8,
     /// One of its packets, or of those it had, has FIN or RST.
@@ -101,7 +123,7 @@ impl Young {
     }
 
     /// Its runs: where they are in the store, and how many packets have room there.
-    fn runs(&self) -> impl Iterator<Item = (u32, usize)> {
+    fn runs(&self) -> impl Iterator<Item = (Run, usize)> {
         let runs = (0..RUNS_MAX).take_while(|&run| RUN_STARTS[run] < self.len);
         runs.map(|run| (self.runs[run], run_len(run)))
     }
@@ -115,7 +137,7 @@ pub(super) struct PacketStore {
     /// Packets of the pieces that are in runs, free ones among them.
     used: usize,
     /// Runs that are free, by their length in units less one.
-    free: [Vec<u32>; UNITS_MAX],
+    free: [Vec<Run>; UNITS_MAX],
     /// Packets of these.
     free_packets: usize,
 }
@@ -129,7 +151,7 @@ impl PacketStore {
         if place == 0 {
             young.runs[run] = self.add(run_len(run))?;
         }
-        let index = young.runs[run] as usize + place;
+        let index = young.runs[run].start() + place;
         Some(&mut self.pieces[index / PIECE_PACKETS][index % PIECE_PACKETS])
     }
 
@@ -142,47 +164,48 @@ impl PacketStore {
     }
 
     /// Notes that a run of so many packets is free.
-    fn give_back(&mut self, start: u32, len: usize) {
-        self.free[len / UNIT - 1].push(start);
+    fn give_back(&mut self, run: Run, len: usize) {
+        self.free[len / UNIT - 1].push(run);
         self.free_packets += len;
     }
 
     /// Room for a run of so many packets.
     #[inline(never)]
-    fn add(&mut self, packets: usize) -> Option<u32> {
-        if let Some(start) = self.free[packets / UNIT - 1].pop() {
+    fn add(&mut self, packets: usize) -> Option<Run> {
+        if let Some(run) = self.free[packets / UNIT - 1].pop() {
             self.free_packets -= packets;
-            return Some(start);
+            return Some(run);
         }
         // What is left of a piece, and too short, is for shorter runs.
         while self.used % PIECE_PACKETS + packets > PIECE_PACKETS {
-            self.give_back(self.used as u32, UNIT);
+            let left = Run::at(self.used)?;
+            self.give_back(left, UNIT);
             self.used += UNIT;
         }
-        let start = u32::try_from(self.used).ok()?;
+        let run = Run::at(self.used)?;
         self.used += packets;
         if self.used > self.pieces.len() * PIECE_PACKETS {
             self.pieces.push(Box::new([Kept::NOTHING; PIECE_PACKETS]));
         }
-        Some(start)
+        Some(run)
     }
 
     /// The packets of a connection, in the order they came.
     pub(super) fn iter(&self, young: &Young) -> impl Iterator<Item = &Kept> {
         let full = young.runs().zip(RUN_STARTS.map(usize::from));
-        full.flat_map(|((start, len), before)| self.run(start, len.min(young.len() - before)))
+        full.flat_map(|((run, len), before)| self.run(run, len.min(young.len() - before)))
     }
 
-    fn run(&self, start: u32, len: usize) -> &[Kept] {
-        let start = start as usize;
+    fn run(&self, run: Run, len: usize) -> &[Kept] {
+        let start = run.start();
         let piece = self.pieces.get(start / PIECE_PACKETS);
         piece.map_or(&[], |piece| &piece[start % PIECE_PACKETS..][..len])
     }
 
     /// Gives back the room of a connection's packets, which is young no longer.
     pub(super) fn clear(&mut self, young: &mut Young) {
-        for (start, len) in young.runs() {
-            self.give_back(start, len);
+        for (run, len) in young.runs() {
+            self.give_back(run, len);
         }
         young.len = 0;
     }
@@ -248,6 +271,15 @@ mod tests {
         for len in (0..RUNS_MAX).map(run_len) {
             assert!(len > 0 && len % UNIT == 0 && len / UNIT <= UNITS_MAX);
         }
+    }
+
+    #[test]
+    fn a_store_has_room_for_so_many_packets() {
+        let most = ((1 << 24) - 1) * UNIT;
+        for packet in [0, UNIT, 300 * UNIT, 70_000 * UNIT, most] {
+            assert_eq!(Run::at(packet).map(Run::start), Some(packet));
+        }
+        assert!(Run::at(most + UNIT).is_none());
     }
 
     proptest! {

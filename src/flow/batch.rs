@@ -27,7 +27,7 @@ pub struct SegmentBatch {
     lines: Vec<Line>,
     /// Places in `lines`, shard by shard.
     places: Vec<u32>,
-    /// Where those of each shard end in `places`.
+    /// Where those of each shard end in `places`; until these are there, how many it has.
     ends: [u32; SHARDS],
     /// SACK blocks of those that have some.
     sacks: Vec<SackBlocks>,
@@ -147,18 +147,14 @@ impl SegmentBatch {
             side,
             shard: shard as u8,
         });
+        self.ends[shard % SHARDS] += 1;
     }
 
     /// Finds out where the segments of each shard are, once all have been added.
     pub fn sort(&mut self) {
-        let mut lens = [0; SHARDS];
-        for line in &self.lines {
-            lens[line.shard()] += 1;
-        }
         let mut start = 0;
-        for (end, len) in self.ends.iter_mut().zip(lens) {
-            *end = start;
-            start += len;
+        for end in &mut self.ends {
+            start += std::mem::replace(end, start);
         }
         self.places.resize(self.lines.len(), 0);
         for (place, line) in (0..).zip(&self.lines) {

@@ -3,6 +3,7 @@
 use std::process::{Command as Process, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use memmap2::{Advice, MmapMut};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::Command;
@@ -17,26 +18,25 @@ pub(crate) struct Timing {
     /// Largest resident set, in bytes. Pages of a mapped file count, too.
     pub(crate) resident_bytes: u64,
     pub(crate) file_bytes: u64,
+    /// What memory cost that was touched before, in ps a byte.
+    pub(crate) touch_ps: u64,
 }
 
-/// What takes less runs twice in its turn, in microseconds.
-const SHORT_MICROS: u64 = 3_000_000;
+/// Memory that is touched before each run, in bytes, at least and at most.
+const TOUCHED_MIN: u64 = 64 << 20;
+const TOUCHED_MAX: u64 = 4 << 30;
 
-/// Runs all commands in turn, `rounds` times, after one round that counts for nothing. Of those that take less
-/// than three seconds the second run in a turn counts: where the machine is a guest, its host gives memory anew to
-/// whoever asks for more than the one before.
+/// Runs all commands in turn, `rounds` times, after one round that counts for nothing.
 pub(crate) fn take_turns(commands: &[Command], rounds: usize) -> Result<Vec<Timing>, String> {
-    let mut samples: Vec<Vec<[u64; 3]>> = vec![Vec::new(); commands.len()];
+    let mut samples: Vec<Vec<[u64; 4]>> = vec![Vec::new(); commands.len()];
+    let mut touched = vec![TOUCHED_MIN; commands.len()];
     for round in 0..=rounds {
-        for (command, samples) in commands.iter().zip(&mut samples) {
-            let Some(mut sample) = once(&command.words)? else {
+        for ((command, samples), touched) in commands.iter().zip(&mut samples).zip(&mut touched) {
+            let Some(sample) = once(&command.words, *touched)? else {
                 continue;
             };
-            if sample[0] < SHORT_MICROS
-                && let Some(again) = once(&command.words)?
-            {
-                sample = again;
-            }
+            // As much as it takes, and some more.
+            *touched = (sample[2] * 1024 * 3 / 2).clamp(TOUCHED_MIN, TOUCHED_MAX);
             if round > 0 {
                 samples.push(sample);
             }
@@ -57,6 +57,7 @@ pub(crate) fn take_turns(commands: &[Command], rounds: usize) -> Result<Vec<Timi
                 cpu: Duration::from_micros(median(1)?),
                 resident_bytes: median(2)? * 1024,
                 file_bytes: std::fs::metadata(&command.file).map_or(0, |meta| meta.len()),
+                touch_ps: median(3)?,
             })
         });
     Ok(timings.collect())
@@ -93,12 +94,13 @@ pub(crate) fn anonymous_bytes(words: &[String]) -> Result<u64, String> {
     Ok(peaks[2])
 }
 
-/// Wall and processor time in microseconds and resident kilobytes of one run; `None` when there is
-/// no such command. In a process of its own, since the system adds up what all children took.
-fn once(words: &[String]) -> Result<Option<[u64; 3]>, String> {
+/// Wall and processor time in microseconds and resident kilobytes of one run, and what so much memory cost that was
+/// touched before it; `None` when there is no such command. In a process of its own, since the system adds up what
+/// all children took.
+fn once(words: &[String], touched_bytes: u64) -> Result<Option<[u64; 4]>, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Process::new(own)
-        .arg("--measure")
+        .args(["--measure", &touched_bytes.to_string()])
         .args(words)
         .stderr(Stdio::inherit())
         .output()
@@ -109,7 +111,7 @@ fn once(words: &[String]) -> Result<Option<[u64; 3]>, String> {
         .filter_map(|word| word.parse().ok())
         .collect();
     match (output.status.success(), &numbers[..]) {
-        (true, &[wall, cpu, resident]) => Ok(Some([wall, cpu, resident])),
+        (true, &[wall, cpu, resident, touch]) => Ok(Some([wall, cpu, resident, touch])),
         (true, _) => Ok(None),
         // Some peers do not read every format.
         (false, _) => {
@@ -119,14 +121,36 @@ fn once(words: &[String]) -> Result<Option<[u64; 3]>, String> {
     }
 }
 
-/// The other half: runs the command and prints what it took, or nothing when there is no such
+/// Touches so much memory, and gives it back; in ps a byte.
+///
+/// Where the machine is a guest, its host takes back what memory is free, and gives it anew, page by page, to whoever
+/// touches it next: 2 to 3 ns a byte, more than most commands take for all they do. Here that is paid before.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the time that memory takes is what it measures"
+)]
+fn touch(bytes: usize) -> std::io::Result<u128> {
+    let mut memory = MmapMut::map_anon(bytes)?;
+    // Without them it takes longer, no more.
+    let _ = memory.advise(Advice::HugePage);
+    let start = Instant::now();
+    memory.chunks_mut(4096).for_each(|page| page[0] = 1);
+    Ok(start.elapsed().as_nanos() * 1000 / bytes.max(1) as u128)
+}
+
+/// The other half: touches memory, runs the command and prints what they took, or nothing when there is no such
 /// command.
 #[expect(
     clippy::disallowed_methods,
     reason = "the time a process takes is what it measures"
 )]
 pub(crate) fn child(words: &[String]) -> ExitCode {
-    let Some((program, arguments)) = words.split_first() else {
+    let [touched_bytes, program, arguments @ ..] = words else {
+        return ExitCode::FAILURE;
+    };
+    let touched_bytes = touched_bytes.parse().unwrap_or(0);
+    let Ok(touch_ps) = touch(touched_bytes) else {
+        eprintln!("no {touched_bytes} bytes of memory");
         return ExitCode::FAILURE;
     };
     let start = Instant::now();
@@ -151,7 +175,7 @@ pub(crate) fn child(words: &[String]) -> ExitCode {
     let micros =
         |time: nix::sys::time::TimeVal| time.tv_sec() as u64 * 1_000_000 + time.tv_usec() as u64;
     let cpu = micros(usage.user_time()) + micros(usage.system_time());
-    println!("{} {cpu} {}", wall.as_micros(), usage.max_rss());
+    println!("{} {cpu} {} {touch_ps}", wall.as_micros(), usage.max_rss());
     if status.success() {
         ExitCode::SUCCESS
     } else {

@@ -24,10 +24,17 @@ pub(crate) fn document(machine: &str, rounds: usize, tables: &[Table]) -> String
     let mut text = String::from(
         "# Performance\n\nMade by `cargo build --release && cargo run --release --no-default-features --example speed > docs/PERFORMANCE.md`.\n\n",
     );
+    let all = |table: &Table| -> Vec<u64> {
+        let timings = table.whole.iter().chain(&table.prefix);
+        timings.map(|timing| timing.touch_ps).collect()
+    };
+    let prices: Vec<u64> = tables.iter().flat_map(all).collect();
+    let in_ns = |price: Option<&u64>| price.map_or(0.0, |&ps| ps as f64 / 1e3);
+    let (cheapest, dearest) = (in_ns(prices.iter().min()), in_ns(prices.iter().max()));
     let _ = writeln!(
         text,
         "Whole processes, all metrics, no per-packet output but where it is named, files in the page cache; medians of {rounds} rounds in which the commands took\n\
-         turns (tshark after the others, of three; what takes less than three seconds runs twice in its turn, and the second run counts). Captures are generated from a seed. *CPU* is user and system time of all threads: on a busy machine the number to\n\
+         turns (tshark after the others, of three). Captures are generated from a seed. Before each run another process touches as much memory as the command takes and some more: where the machine is a guest, its host takes back what is free, and whoever touches it next waits for it (here {cheapest:.2} to {dearest:.2} ns a byte, medians of the commands). *CPU* is user and system time of all threads: on a busy machine the number to\n\
          go by. *Memory* is the largest resident set, which counts pages of mapped files and of shared libraries.\n\nMachine: {machine}.\n"
     );
     text.push_str(&goals::section(tables));

@@ -24,8 +24,11 @@ const HISTORY_NS: i64 = 250_000_000;
 /// But never more than so many for their youth alone: 40 KiB of a flow at full speed.
 const HISTORY_MAX: usize = 1024;
 
-/// Room is made for so many ranges at once, at least.
-const ROOM_MIN: usize = 4;
+/// Room for ranges at first: a page's answer takes no more than twice as many.
+const ROOM_MIN: usize = 8;
+
+/// Room for so many grows by half from then on.
+const ROOM_LARGE: usize = 64;
 
 /// Ranges between two repeats that are looked at: a flight may have millions, and a sender that is not one of TCP could ask for all
 /// of them with each packet.
@@ -200,7 +203,8 @@ impl InFlight {
         self.sent.push_back(sent);
     }
 
-    /// Half as much again as there is: twice as much, which a ring takes by itself, is more than most flows ever fill.
+    /// Where there is much, half as much again: twice as much, which a ring takes by itself, is more than most flows ever
+    /// fill.
     #[cold]
     fn make_room(&mut self) {
         let len = self.sent.len();
@@ -208,7 +212,8 @@ impl InFlight {
             self.forget_lowest();
             self.acked = self.acked.saturating_sub(1);
         } else {
-            self.sent.reserve_exact((len / 2).max(ROOM_MIN));
+            let more = if len < ROOM_LARGE { len } else { len / 2 };
+            self.sent.reserve_exact(more.max(ROOM_MIN));
         }
     }
 

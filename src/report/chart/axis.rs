@@ -374,6 +374,15 @@ impl Axis {
         (self.scale == Scale::ZeroAndLog).then_some(ZERO / 2.0)
     }
 
+    /// The smallest value that has a place on it.
+    pub(super) fn lowest(&self) -> f64 {
+        if self.scale == Scale::ZeroAndLog {
+            0.0
+        } else {
+            self.min
+        }
+    }
+
     /// How far up a log scale a value lies, from 0 to 1.
     fn decades(&self, value: f64) -> f64 {
         (value.max(self.min) / self.min).log10() / (self.max / self.min).log10()

@@ -168,7 +168,7 @@ impl Bins {
         } else {
             0.0
         };
-        Axis::tight(Quantity::TIME, start, end, style.size.ticks_across(1.0))
+        Axis::of_time(start, end, style.size.ticks_across(1.0))
     }
 
     /// The middle of a bin, in seconds.

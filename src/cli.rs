@@ -168,7 +168,8 @@ fn write(
         ..report::chart::ChartOptions::default()
     };
     if let Some(folder) = &outputs.charts {
-        let drawn = report::chart::draw_all(analysis, folder.filling(), &options)?;
+        let drawn = report::chart::draw_all(analysis, folder.filling(), &options)
+            .map_err(|error| folder.failed(error))?;
         outputs::warn_of_letters(&drawn.lacking, outputs.quiet);
     }
     let page = outputs.report.map(|mut pending| {

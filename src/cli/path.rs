@@ -327,7 +327,8 @@ impl Outputs {
         }
         if let Some(folder) = &self.charts {
             let (style, svg) = (args.charts.style(), args.charts.svg);
-            let drawn = chart::path::draw_all(analysis, folder.filling(), style, svg)?;
+            let drawn = chart::path::draw_all(analysis, folder.filling(), style, svg)
+                .map_err(|error| folder.failed(error))?;
             outputs::warn_of_letters(&drawn.lacking, args.quiet);
         }
         Ok(outputs::put_in_place(complete, self.charts)?)

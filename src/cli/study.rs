@@ -165,7 +165,8 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     files += write_tables(tables, out, &metadata)?.len();
     if let Some(folder) = folder {
         let threads = args.threads.map(usize::from);
-        let drawn = save_study(&charts, folder.filling(), args.charts.svg, threads)?;
+        let drawn = save_study(&charts, folder.filling(), args.charts.svg, threads)
+            .map_err(|error| folder.failed(error))?;
         outputs::warn_of_letters(&drawn.lacking, args.quiet);
         folder.commit()?;
     }

@@ -36,6 +36,7 @@ mod palette;
 pub mod path;
 mod plot;
 mod raster;
+mod rows;
 mod sharing;
 mod spider;
 #[cfg(test)]

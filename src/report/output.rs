@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::ReportError;
-use super::chart::mark;
+use super::chart::{ChartError, mark};
 
 /// What has been begun and is not complete, for [`abandon`].
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -60,6 +60,8 @@ pub struct Pending {
     path: PathBuf,
     temporary: PathBuf,
     file: Option<BufWriter<File>>,
+    /// What the system said when something could not be written.
+    refusal: Option<io::Error>,
 }
 
 impl Pending {
@@ -86,6 +88,7 @@ impl Pending {
             path: path.to_path_buf(),
             temporary,
             file: Some(BufWriter::new(file)),
+            refusal: None,
         })
     }
 
@@ -127,6 +130,28 @@ impl Pending {
     /// [`ReportError::Write`] when it cannot be removed.
     pub fn withdraw(self, words: &[&str]) -> Result<(), ReportError> {
         remove_older(&self.path, words).map(drop)
+    }
+
+    /// What kept it from being written, in the system's words where it was the system: writers of formats pass on little of
+    /// them.
+    pub(super) fn failed_with(&mut self, message: String) -> ReportError {
+        match self.refusal.take() {
+            Some(source) => self.failed(source),
+            None => ReportError::Format {
+                path: self.path.clone(),
+                message,
+            },
+        }
+    }
+
+    /// Keeps the first thing that the system said.
+    fn noted<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &written
+            && self.refusal.is_none()
+        {
+            self.refusal = Some(io::Error::new(error.kind(), error.to_string()));
+        }
+        written
     }
 
     fn failed(&self, source: io::Error) -> ReportError {
@@ -182,11 +207,13 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
 
 impl Write for Pending {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.as_mut().map_or(Ok(0), |file| file.write(bytes))
+        let written = self.file.as_mut().map_or(Ok(0), |file| file.write(bytes));
+        self.noted(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), Write::flush)
+        let flushed = self.file.as_mut().map_or(Ok(()), Write::flush);
+        self.noted(flushed)
     }
 }
 
@@ -244,6 +271,15 @@ impl OutputFolder {
     #[must_use]
     pub fn filling(&self) -> &Path {
         &self.temporary
+    }
+
+    /// What kept a chart from being written, by the name that it would have got: nobody knows that of the folder being filled.
+    #[cfg(feature = "charts")]
+    #[must_use]
+    pub fn failed(&self, error: ChartError) -> ReportError {
+        let path = error.path.strip_prefix(&self.temporary);
+        let path = path.map_or_else(|_| error.path.clone(), |name| self.path.join(name));
+        ChartError { path, ..error }.into()
     }
 
     /// Puts the folder in the place of an older one; where nothing was put into it, there is none

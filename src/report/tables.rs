@@ -89,19 +89,6 @@ pub fn withdraw(table: &DataFrame, pending: Pending) -> Result<(), ReportError> 
     pending.withdraw(&columns)
 }
 
-fn failure(path: PathBuf, error: PolarsError) -> ReportError {
-    match error {
-        PolarsError::IO { error, .. } => ReportError::Write {
-            path,
-            source: std::io::Error::new(error.kind(), error.to_string()),
-        },
-        other => ReportError::Format {
-            path,
-            message: other.to_string(),
-        },
-    }
-}
-
 /// Pages come to it encoded and compressed.
 fn parquet<W: Write>(out: W, metadata: &Metadata) -> ParquetWriter<W> {
     let metadata = KeyValueMetadata::from_static(metadata.clone());

@@ -207,6 +207,9 @@ pub fn warn(analysis: &Analysis, config: &Config) {
 }
 
 fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
+    if capture.records == 0 && !capture.errors.is_empty() {
+        return format!("{}: not read", capture.name);
+    }
     let mut line = format!(
         "{}: {}, {} TCP",
         capture.name,

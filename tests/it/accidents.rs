@@ -180,6 +180,33 @@ fn a_full_disk_is_told_and_the_older_results_stay() {
 }
 
 #[test]
+fn a_disk_that_is_full_is_told_alike_whatever_was_to_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for (size, options, file) in [
+        ("8k", "--no-charts", "disk/r."),
+        ("100k", "", "disk/r.charts/"),
+    ] {
+        let script = format!(
+            r#"mkdir -p disk && mount -t tmpfs -o size={size} none disk || exit 99
+            "$0" "$1" {options} --out disk/r.parquet
+            status=$?
+            [ -z "$(ls -A disk)" ] || {{ ls -A disk >&2; exit 97; }}
+            exit $status"#
+        );
+        let Some((status, said)) = with_mounts(folder.path(), &script) else {
+            return;
+        };
+        assert_eq!(status, 2, "{said}");
+        assert!(said.starts_with(&format!("error: {file}")), "{said}");
+        let why = "cannot be written (No space left on device";
+        assert!(
+            said.contains(why) && said.contains("is there room"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_summary_that_cannot_be_printed_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let full = fs::OpenOptions::new()

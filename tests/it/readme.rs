@@ -119,3 +119,37 @@ fn the_mistake_that_is_shown_is_reported_like_that() {
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains(shown), "{shown}\n{}", run.stderr);
 }
+
+#[test]
+fn what_is_said_of_how_to_do_things_exists() {
+    let text = readme();
+    let section = text.split("\n## How to\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let metrics = fs::read_to_string(root().join("METRICS.md")).unwrap();
+    let help = run(root(), &["--help"]).stdout;
+    let mut code: Vec<&str> = section.split('`').skip(1).step_by(2).collect();
+    code.retain(|word| !word.contains(' '));
+    let columns: Vec<&&str> = code.iter().filter(|word| word.contains('_')).collect();
+    assert!(columns.len() > 7, "{columns:?}");
+    for column in columns {
+        assert!(metrics.contains(&format!("| `{column}` |")), "{column}");
+    }
+    let ours = section.split('`').skip(1).step_by(2);
+    let ours = ours.filter(|code| code.starts_with("--") || code.contains("ccanalyze"));
+    let options = ours.flat_map(|code| code.split([' ', '|']));
+    let options: Vec<&str> = options.filter(|word| word.starts_with("--")).collect();
+    assert!(options.len() > 6, "{options:?}");
+    for option in options {
+        assert!(help.contains(option), "{option}");
+    }
+    // Each part of a rotated capture alone, and all of it.
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(root().join("testdata/captures/drop-one.pcap")).unwrap();
+    fs::write(folder.path().join("run.pcap0"), &whole).unwrap();
+    fs::write(folder.path().join("run.pcap1"), &whole[..24]).unwrap();
+    let said = run(
+        folder.path(),
+        &["--concat", "run.pcap0", "run.pcap1", "--out", "run.parquet"],
+    );
+    assert_eq!(said.status, 0, "{}", said.stderr);
+}

@@ -249,6 +249,33 @@ impl Axis {
         }
     }
 
+    /// The time since the first packet, in seconds, where the data is. Far from the first packet it is counted from a
+    /// round time shortly before the data, which the title says: no one reads `62 967.24694 h`.
+    pub(super) fn of_time(start: f64, end: f64, ticks_max: usize) -> Self {
+        /// How many times as long as what is shown the time before it is.
+        const FAR: f64 = 100.0;
+        let span = end - start;
+        if span <= 0.0 || start <= FAR * span {
+            return Self::tight(Quantity::TIME, start, end, ticks_max);
+        }
+        // A whole number of seconds, or a decimal with as few digits as can be.
+        let digits = -(span.log10().ceil() as i32);
+        let grain = 10_f64.powi(-digits);
+        let base = (start / grain).floor() * grain;
+        let mut axis = Self::tight(Quantity::TIME, start - base, end - base, ticks_max);
+        let since = format!(
+            "{} s after the first packet",
+            number(base, digits.max(0) as usize)
+        );
+        axis.title = axis.title.replace("the first packet", &since);
+        axis.min += base;
+        axis.max += base;
+        for (at, _) in &mut axis.ticks {
+            *at += base;
+        }
+        axis
+    }
+
     /// Ticks at 1, 2 and 5 of each decade, or at decades where these are many. `min` is above 0.
     pub(super) fn log(quantity: Quantity, min: f64, max: f64) -> Self {
         let (unit, size) = quantity.unit((min * max).sqrt());
@@ -372,6 +399,15 @@ impl Axis {
     /// Where the axis is broken, between 0 and its log scale: the middle of that part, from 0 to 1.
     pub(super) fn broken_at(&self) -> Option<f64> {
         (self.scale == Scale::ZeroAndLog).then_some(ZERO / 2.0)
+    }
+
+    /// The smallest value that has a place on it.
+    pub(super) fn lowest(&self) -> f64 {
+        if self.scale == Scale::ZeroAndLog {
+            0.0
+        } else {
+            self.min
+        }
     }
 
     /// How far up a log scale a value lies, from 0 to 1.

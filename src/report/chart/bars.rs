@@ -8,14 +8,8 @@ use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
 use super::label::{count, joined, shorten};
 use super::palette::{Colour, Marker};
+use super::rows::{GROUP, Room, fitted};
 use super::style::Style;
-
-/// Bars in one chart.
-pub(super) const BARS_MAX: usize = 40;
-
-/// Height of a bar with the space around it, and of a group's name, in pixels.
-const ROW: f64 = 38.0;
-pub(super) const GROUP: f64 = 46.0;
 
 /// The widest that names may get, as a share of the width.
 const NAMES_MAX: f64 = 0.35;
@@ -40,6 +34,7 @@ struct Bar {
 /// The rows of one capture.
 #[derive(Clone, Debug, PartialEq)]
 struct Group {
+    /// Empty where its bar has the capture's name.
     title: String,
     bars: Vec<Bar>,
 }
@@ -47,6 +42,7 @@ struct Group {
 /// The rows of a chart, and how many flows have none.
 struct Rows {
     groups: Vec<Group>,
+    captures: usize,
     note: String,
     n: usize,
 }
@@ -55,6 +51,7 @@ impl Rows {
     /// The largest flows of the run for which there is a value, by capture; `bar` makes a row of it.
     fn of<V>(
         scenes: &[Scene<'_>],
+        rows_max: usize,
         value: impl Fn(&NamedFlow<'_>) -> Option<V>,
         bar: impl Fn(&NamedFlow<'_>, V) -> Bar,
     ) -> Self {
@@ -67,8 +64,8 @@ impl Rows {
         found.sort_by_key(|&(payload, scene, rank, _)| (std::cmp::Reverse(payload), scene, rank));
         let all: usize = scenes.iter().map(|scene| scene.flows.len()).sum();
         let without = all - found.len();
-        let large = found.len().saturating_sub(BARS_MAX);
-        found.truncate(BARS_MAX);
+        let large = found.len().saturating_sub(rows_max);
+        found.truncate(rows_max);
         let n = found.len();
         // By capture, and within it in the order of the flows' first packets.
         found.sort_by_key(|&(_, scene, rank, _)| (scene, scenes[scene].flows[rank].place));
@@ -87,9 +84,13 @@ impl Rows {
             }
         }
         let small = scenes.iter().map(|scene| scene.small.len()).sum();
+        let captures = groups.len();
+        let mut groups: Vec<Group> = groups.into_iter().map(|(_, group)| group).collect();
+        let alike = name_by_capture(&mut groups);
         Self {
-            groups: groups.into_iter().map(|(_, group)| group).collect(),
-            note: joined(&[left_out(large, small), without_any(without)]),
+            groups,
+            captures,
+            note: joined(&[alike, left_out(large, small), without_any(without)]),
             n,
         }
     }
@@ -104,13 +105,32 @@ impl Rows {
     }
 
     fn subtitle(&self) -> String {
-        let captures = count(self.groups.len(), "capture");
+        let captures = count(self.captures, "capture");
         let n = format!("n = {} in {captures}", count(self.n, "flow"));
         if self.note.is_empty() {
             n
         } else {
             format!("{n} · {}", self.note)
         }
+    }
+}
+
+/// Of captures with a flow each the captures are compared: they name the bars. What all these flows are called is returned, if it is one
+/// name.
+fn name_by_capture(groups: &mut [Group]) -> String {
+    let alone = groups.iter().all(|group| group.bars.len() == 1);
+    if groups.len() < 2 || !alone {
+        return String::new();
+    }
+    let mut names = Vec::new();
+    for group in groups {
+        let title = std::mem::take(&mut group.title);
+        names.push(std::mem::replace(&mut group.bars[0].name, title));
+    }
+    names.dedup();
+    match names.as_slice() {
+        [name] => format!("{name} each"),
+        _ => String::new(),
     }
 }
 
@@ -126,8 +146,14 @@ fn without_any(flows: usize) -> String {
 /// Goodput of each flow. None without any.
 pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Canvas> {
     let style = options.style;
+    fitted(style, |room| goodput_in(scenes, options, room))
+}
+
+fn goodput_in(scenes: &[Scene<'_>], options: &ChartOptions, room: Room) -> Option<Canvas> {
+    let style = options.style;
     let rows = Rows::of(
         scenes,
+        room.rows,
         |flow| flow.flow.goodput_bps(),
         |flow, bps| Bar {
             name: flow.name.to_string(),
@@ -153,13 +179,24 @@ pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Ca
             format!("capacity, {}", Quantity::GOODPUT.format(bps)),
         ));
     }
-    Some(draw(style, "Goodput by flow", &rows, &legend, x, capacity))
+    let figure = Figure {
+        title: "Goodput by flow",
+        legend: &legend,
+        x,
+        reference: capacity,
+    };
+    Some(figure.draw(style, rows, room))
 }
 
 /// Overhead of each flow, in percent. None without any.
 pub(super) fn overhead(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
+    fitted(style, |room| overhead_in(scenes, style, room))
+}
+
+fn overhead_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas> {
     let rows = Rows::of(
         scenes,
+        room.rows,
         |flow| flow.flow.overhead(),
         |flow, overhead| Bar {
             name: flow.name.to_string(),
@@ -170,17 +207,27 @@ pub(super) fn overhead(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
     );
     let (min, max) = rows.extent()?;
     let x = Axis::linear(Quantity::OVERHEAD, min, max.max(0.001), ticks(style));
-    Some(draw(style, "Overhead by flow", &rows, &[], x, None))
+    let figure = Figure {
+        title: "Overhead by flow",
+        legend: &[],
+        x,
+        reference: None,
+    };
+    Some(figure.draw(style, rows, room))
 }
 
 /// RTT of each flow: smallest, mean, largest. None without samples.
 pub(super) fn rtt(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
+    fitted(style, |room| rtt_in(scenes, style, room))
+}
+
+fn rtt_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas> {
     let seconds = |flow: &NamedFlow<'_>| {
         let rtt = &flow.flow.summary().rtt;
         let (min, max) = (rtt.ns_min()? as f64, rtt.ns_max()? as f64);
         Some([min / 1e9, rtt.ns_mean()? / 1e9, max / 1e9])
     };
-    let rows = Rows::of(scenes, seconds, |flow, values| {
+    let rows = Rows::of(scenes, room.rows, seconds, |flow, values| {
         let [min, mean, max] = values;
         let (unit, size) = Quantity::RTT.unit(min);
         let text = if Quantity::RTT.unit(max) == (unit, size) {
@@ -208,65 +255,76 @@ pub(super) fn rtt(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
             "mean".to_owned(),
         ),
     ];
-    Some(draw(
-        style,
-        "RTT by flow (smallest · mean · largest)",
-        &rows,
-        &legend,
+    let figure = Figure {
+        title: "RTT by flow (smallest · mean · largest)",
+        legend: &legend,
         x,
-        None,
-    ))
+        reference: None,
+    };
+    Some(figure.draw(style, rows, room))
 }
 
 const FULL: Colour = Colour::BLUE;
 const RANGE: Colour = Colour::SKY;
 
-/// Draws rows below each other, on a line at a value that all are compared with, where there is one.
-fn draw(
-    style: Style,
-    title: &str,
-    rows: &Rows,
-    legend: &[(Swatch, String)],
+/// What is around rows.
+struct Figure<'a> {
+    title: &'a str,
+    legend: &'a [(Swatch, String)],
     x: Axis,
+    /// A value that all are compared with, and its line.
     reference: Option<(f64, Stroke)>,
-) -> Canvas {
-    let names = rows
-        .bars()
-        .map(|bar| text_width(&bar.name, LABEL))
-        .fold(0.0, f64::max)
-        .min(NAMES_MAX * style.size.width());
-    let values = rows
-        .bars()
-        .map(|bar| text_width(&bar.text, LABEL))
-        .fold(0.0, f64::max);
-    let height = rows.groups.len() as f64 * GROUP + rows.n as f64 * ROW;
-    let mut canvas = Canvas::new(style, 0.0);
-    let top = header(&mut canvas, title, &rows.subtitle(), legend) + 6.0;
-    canvas.height = (top + height + 12.0 + X_AXIS_HEIGHT + 16.0).ceil();
-    let panel = Panel {
-        rim: MARGIN,
-        left: MARGIN + names + 18.0,
-        top,
-        right: canvas.width - MARGIN - values - 16.0,
-        bottom: top + height + 12.0,
-        x,
-        y: Axis::tight(Quantity::FNESS, 0.0, 1.0, 1),
-    };
-    draw_grid(&mut canvas, &panel);
-    if let Some((value, stroke)) = reference {
-        let (x, _) = panel.at(value, 0.0);
-        canvas.line(&[(x, panel.top), (x, panel.bottom)], stroke);
-    }
-    let mut y = top;
-    for group in &rows.groups {
-        draw_capture(&mut canvas, &group.title, y);
-        y += GROUP;
-        for bar in &group.bars {
-            draw_bar(&mut canvas, &panel, bar, y + ROW / 2.0, names);
-            y += ROW;
+}
+
+impl Figure<'_> {
+    /// Draws rows below each other.
+    fn draw(self, style: Style, mut rows: Rows, room: Room) -> Canvas {
+        let title = match rows.groups.as_mut_slice() {
+            // As in the charts of a capture.
+            [alone] => format!("{} – {}", self.title, std::mem::take(&mut alone.title)),
+            _ => self.title.to_owned(),
+        };
+        let names = rows
+            .bars()
+            .map(|bar| text_width(&bar.name, LABEL))
+            .fold(0.0, f64::max)
+            .min(NAMES_MAX * style.size.width());
+        let values = rows
+            .bars()
+            .map(|bar| text_width(&bar.text, LABEL))
+            .fold(0.0, f64::max);
+        let titled = rows.groups.iter().filter(|group| !group.title.is_empty());
+        let height = titled.count() as f64 * GROUP + rows.n as f64 * room.height;
+        let mut canvas = Canvas::new(style, 0.0);
+        let top = header(&mut canvas, &title, &rows.subtitle(), self.legend) + 6.0;
+        canvas.height = (top + height + 12.0 + X_AXIS_HEIGHT + 16.0).ceil();
+        let panel = Panel {
+            rim: MARGIN,
+            left: MARGIN + names + 18.0,
+            top,
+            right: canvas.width - MARGIN - values - 16.0,
+            bottom: top + height + 12.0,
+            x: self.x,
+            y: Axis::tight(Quantity::FNESS, 0.0, 1.0, 1),
+        };
+        draw_grid(&mut canvas, &panel);
+        if let Some((value, stroke)) = self.reference {
+            let (x, _) = panel.at(value, 0.0);
+            canvas.line(&[(x, panel.top), (x, panel.bottom)], stroke);
         }
+        let mut y = top;
+        for group in &rows.groups {
+            if !group.title.is_empty() {
+                draw_capture(&mut canvas, &group.title, y);
+                y += GROUP;
+            }
+            for bar in &group.bars {
+                draw_bar(&mut canvas, &panel, bar, (y, room), names);
+                y += room.height;
+            }
+        }
+        canvas
     }
-    canvas
 }
 
 /// The name of a capture above its bars.
@@ -286,8 +344,9 @@ pub(super) fn draw_capture(canvas: &mut Canvas, title: &str, y: f64) {
     );
 }
 
-fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, y: f64, names: f64) {
-    const HALF: f64 = 12.0;
+/// Draws a bar below a height.
+fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, (top, room): (f64, Room), names: f64) {
+    let (y, half) = (top + room.height / 2.0, room.half_bar());
     let name = shorten(&bar.name, LABEL, names);
     canvas.text(
         (panel.left - 14.0, baseline(y, LABEL)),
@@ -299,13 +358,13 @@ fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, y: f64, names: f64) {
     // What is too small to be seen is still there.
     let to = to.max(from + 2.0);
     if let Some(mean) = bar.mean {
-        canvas.rect((from, y - HALF * 0.6), (to, y + HALF * 0.6), RANGE);
-        canvas.rect((from - 1.5, y - HALF), (from + 1.5, y + HALF), FULL);
-        canvas.rect((to - 1.5, y - HALF), (to + 1.5, y + HALF), FULL);
+        canvas.rect((from, y - half * 0.6), (to, y + half * 0.6), RANGE);
+        canvas.rect((from - 1.5, y - half), (from + 1.5, y + half), FULL);
+        canvas.rect((to - 1.5, y - half), (to + 1.5, y + half), FULL);
         let (x, _) = panel.at(mean, 0.0);
-        canvas.marker((x, y), 8.0, Marker::Diamond, Colour::INK);
+        canvas.marker((x, y), 0.67 * half, Marker::Diamond, Colour::INK);
     } else {
-        canvas.rect((from, y - HALF), (to, y + HALF), FULL);
+        canvas.rect((from, y - half), (to, y + half), FULL);
     }
     canvas.text(
         (canvas.width - MARGIN, baseline(y, LABEL)),
@@ -327,4 +386,42 @@ pub(super) fn draw_grid(canvas: &mut Canvas, panel: &Panel) {
         canvas.line(&[(x, panel.top), (x, panel.bottom)], stroke);
     }
     panel.draw_x_axis(canvas);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(title: &str, flows: &[&str]) -> Group {
+        let bar = |name: &&str| Bar {
+            name: (*name).to_owned(),
+            range: (0.0, 1.0),
+            mean: None,
+            text: "1".to_owned(),
+        };
+        Group {
+            title: title.to_owned(),
+            bars: flows.iter().map(bar).collect(),
+        }
+    }
+
+    #[test]
+    fn bars_of_captures_with_a_flow_each_have_the_captures_names() {
+        let mut one_each = [group("first", &["a → b"]), group("second", &["a → b"])];
+        assert_eq!(name_by_capture(&mut one_each), "a → b each");
+        let names = one_each.iter().map(|group| group.bars[0].name.as_str());
+        assert!(names.eq(["first", "second"]));
+        assert!(one_each.iter().all(|group| group.title.is_empty()));
+        let mut others = [group("first", &["a → b"]), group("second", &["c → b"])];
+        assert_eq!(name_by_capture(&mut others), "");
+        assert_eq!(others[1].bars[0].name, "second");
+        for several in [
+            vec![group("first", &["a", "b"]), group("second", &["a"])],
+            vec![group("alone", &["a"])],
+        ] {
+            let mut named = several.clone();
+            assert_eq!(name_by_capture(&mut named), "");
+            assert_eq!(named, several);
+        }
+    }
 }

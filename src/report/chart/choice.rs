@@ -4,7 +4,8 @@ use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 
 use super::ChartOptions;
 use super::label::{FlowName, abbreviate, capture_names, count, file_stem, flow_names};
-use super::style::Style;
+use super::palette::LINES_MAX;
+use super::style::{Size, Style};
 
 /// A flow with its name.
 #[derive(Clone, Debug)]
@@ -75,6 +76,15 @@ impl<'a> Scene<'a> {
                 }
             })
             .collect()
+    }
+
+    /// Lines of flows that a chart has room for: on a slide, which has a height, fewer where not all flows have one anyway.
+    pub(super) fn lines_max(&self) -> usize {
+        if self.style.size == Size::Slide && self.flows.len() > LINES_MAX {
+            LINES_MAX - 2
+        } else {
+            LINES_MAX
+        }
     }
 
     /// The `n` largest flows in the order of their first packets, which is the same wherever the

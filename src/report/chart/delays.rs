@@ -6,7 +6,7 @@ use super::axis::Quantity;
 use super::canvas::Canvas;
 use super::choice::{NamedFlow, Scene, left_out};
 use super::distribution::{Distribution, Distributions};
-use super::palette::{LINES, LINES_MAX};
+use super::palette::LINES;
 
 /// RTT samples of each flow. None without any.
 pub(super) fn rtt(scene: &Scene<'_>) -> Option<Canvas> {
@@ -60,7 +60,7 @@ fn draw<'a>(
     note: &str,
     delays: impl Fn(&NamedFlow<'a>) -> Option<&'a DelayDistribution>,
 ) -> Option<Canvas> {
-    let (shown, _) = scene.largest(LINES_MAX);
+    let (shown, _) = scene.largest(scene.lines_max());
     let found: Vec<Distribution> = shown
         .into_iter()
         .zip(LINES)

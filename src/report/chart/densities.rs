@@ -5,11 +5,11 @@ use crate::metric::stats::{Density, DensityRange, quantile};
 
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Point, Stroke};
-use super::frame::{Panel, Swatch, header};
+use super::frame::{Panel, ROOM_MIN, Swatch, header};
 use super::grouped_bars::{below, draw_name, n_words};
 use super::label::joined;
 use super::palette::{Colour, Marker};
-use super::style::Style;
+use super::style::{Size, Style};
 use super::tiles::Tiles;
 
 /// Values of one pair of variants, A and B.
@@ -79,6 +79,10 @@ impl FnessScatter {
         let height = style.size.height();
         let room = if rows == 1 {
             (height - top - 44.0 - below - 16.0).max(0.45 * height)
+        } else if style.size == Size::Slide {
+            // Lower rows rather than more than a slide holds.
+            let row = (height - top - 16.0) / rows as f64;
+            (row - 44.0 - below - 6.0).clamp(ROOM_MIN, 0.36 * height)
         } else {
             0.36 * height
         };

@@ -207,7 +207,7 @@ impl Distributions {
         let ticks = style.size.ticks_across(1.0 / columns as f64);
         let x = self.axis((min, max), ticks);
         let mut canvas = Canvas::new(style, style.size.height());
-        let notes = joined(&[self.note.clone(), self.beyond(x.min, x.max)]);
+        let notes = joined(&[self.note.clone(), self.beyond(x.lowest(), x.max)]);
         let top = header(&mut canvas, &self.title, &notes, &self.legend(looks));
         if self.histogram && self.panels.len() == 1 {
             self.draw_both(&mut canvas, top, &x);
@@ -355,7 +355,7 @@ fn ecdf_axis() -> Axis {
 
 fn draw_ecdfs(canvas: &mut Canvas, panel: &Panel, of: &[Distribution]) {
     for (rank, each) in of.iter().enumerate().rev() {
-        let corners = within(&each.ecdf(), (panel.x.min, panel.x.max));
+        let corners = within(&each.ecdf(), (panel.x.lowest(), panel.x.max));
         let line = thin::line(corners.iter().map(|&(value, share)| panel.at(value, share)));
         canvas.line(&line, Stroke::solid(each.style.colour, 3.0));
         for point in marked(&line, rank, of.len()) {
@@ -493,6 +493,31 @@ mod tests {
         assert!(far.iter().any(|text| text == "0.5"), "{far:?}");
         let near = figure(0.8);
         assert!(near.iter().any(|text| text == "of all bins"), "{near:?}");
+    }
+
+    #[test]
+    fn zeros_beside_a_log_scale_are_drawn_and_not_said_to_lie_beyond_it() {
+        // Two in five gaps below what the clock tells, the others over four decades.
+        let figure = Distributions {
+            title: "Gaps".to_owned(),
+            note: "as they passed".to_owned(),
+            quantity: Quantity::GAP,
+            panels: vec![(
+                String::new(),
+                vec![distribution(&[0.0, 0.0, 1e-6, 1e-4, 1e-2])],
+            )],
+            histogram: true,
+        };
+        let canvas = figure.draw(Style::default()).unwrap();
+        let said = |words: &str| {
+            canvas.shapes.iter().any(|shape| {
+                matches!(shape, super::super::canvas::Shape::Text { text, .. } if text == words)
+            })
+        };
+        assert!(said("as they passed"));
+        let axis = Axis::for_any_delays(Quantity::GAP, (0.0, 1e-2), [1e-6, 1e-2].into_iter(), 5);
+        let drawn = within(&figure.panels[0].1[0].ecdf(), (axis.lowest(), axis.max));
+        assert_eq!(drawn[..2], [(0.0, 0.0), (0.0, 0.4)]);
     }
 
     #[test]

@@ -5,16 +5,18 @@ use std::collections::HashMap;
 use crate::analyze::Pair;
 
 use super::axis::{Axis, Quantity};
-use super::bars::{BARS_MAX, GROUP, draw_capture, draw_grid};
+use super::bars::{draw_capture, draw_grid};
 use super::canvas::{Align, Canvas};
 use super::choice::{NamedFlow, Scene};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
 use super::label::{apart, count, shorten};
 use super::palette::Colour;
+use super::rows::{GROUP, Room, fitted};
 use super::style::Style;
 
-const ROW: f64 = 38.0;
+/// Height of what stands above the names.
+const HEADING: f64 = 38.0;
 
 /// The widest that names may get on either side, as a share of the width.
 const NAMES_MAX: f64 = 0.27;
@@ -24,6 +26,7 @@ const A: Colour = Colour::BLUE;
 const B: Colour = Colour::VERMILLION;
 
 /// A pair to be drawn.
+#[derive(Clone, Copy)]
 struct Row<'a> {
     scene: usize,
     a: &'a NamedFlow<'a>,
@@ -49,12 +52,11 @@ pub(super) fn draw(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
     let total = rows.len();
     // The pairs of which even the smaller flow is large.
     rows.sort_by_key(|row| std::cmp::Reverse(row.a.payload().min(row.b.payload())));
-    rows.truncate(BARS_MAX);
-    rows.sort_by_key(|row| (row.scene, row.a.place, row.b.place));
-    if rows.is_empty() {
-        return None;
-    }
-    Some(draw_rows(scenes, &rows, total, style))
+    fitted(style, |room| {
+        let mut rows = rows[..total.min(room.rows)].to_vec();
+        rows.sort_by_key(|row| (row.scene, row.a.place, row.b.place));
+        (!rows.is_empty()).then(|| draw_rows(scenes, &rows, total, style, room))
+    })
 }
 
 fn row<'a>(
@@ -73,8 +75,20 @@ fn row<'a>(
     })
 }
 
-fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style) -> Canvas {
-    let groups = rows.chunk_by(|one, next| one.scene == next.scene);
+fn draw_rows(
+    scenes: &[Scene<'_>],
+    rows: &[Row<'_>],
+    total: usize,
+    style: Style,
+    room: Room,
+) -> Canvas {
+    let groups: Vec<&[Row<'_>]> = rows.chunk_by(|one, next| one.scene == next.scene).collect();
+    let name = |group: &[Row<'_>]| scenes[group[0].scene].title.as_str();
+    let (title, titled) = match groups.as_slice() {
+        // As in the charts of a capture.
+        [alone] => (format!("Fairness by pair – {}", name(alone)), 0),
+        _ => ("Fairness by pair".to_owned(), groups.len()),
+    };
     let (names, shared) = apart(rows.iter().flat_map(|row| [&row.a.name, &row.b.name]));
     let (names, _) = names.as_chunks::<2>();
     let width = |name: &str| text_width(name, LABEL).min(NAMES_MAX * style.size.width());
@@ -83,43 +97,45 @@ fn draw_rows(scenes: &[Scene<'_>], rows: &[Row<'_>], total: usize, style: Style)
         .fold((0.0_f64, 0.0_f64), |(left, right), [a, b]| {
             (left.max(width(a)), right.max(width(b)))
         });
-    let height = groups.clone().count() as f64 * GROUP + rows.len() as f64 * ROW;
+    let height = titled as f64 * GROUP + rows.len() as f64 * room.height;
     let mut canvas = Canvas::new(style, 0.0);
     let subtitle = subtitle(rows.len(), total, shared);
     let legend = [
         (Swatch::Bar(A), "A sent more".to_owned()),
         (Swatch::Bar(B), "B sent more".to_owned()),
     ];
-    let top = header(&mut canvas, "Fairness by pair", &subtitle, &legend) + 6.0;
+    let top = header(&mut canvas, &title, &subtitle, &legend) + 6.0;
     let title = "fness (−1: A alone … 0: even … +1: B alone)".to_owned();
     let x = Axis {
         title,
         ..Axis::linear(Quantity::FNESS, -1.0, 1.0, 4)
     };
-    let bottom = top + ROW + height + 12.0;
+    let bottom = top + HEADING + height + 12.0;
     canvas.height = (bottom + X_AXIS_HEIGHT + 16.0).ceil();
     let panel = Panel {
         rim: MARGIN,
         left: MARGIN + left + 20.0,
-        top: top + ROW,
+        top: top + HEADING,
         right: canvas.width - MARGIN - right - 20.0,
         bottom,
         x,
         y: Axis::tight(Quantity::FNESS, 0.0, 1.0, 1),
     };
     draw_grid(&mut canvas, &panel);
-    let heading = baseline(top + ROW / 2.0, AXIS_TITLE);
+    let heading = baseline(top + HEADING / 2.0, AXIS_TITLE);
     canvas.text((panel.left - 16.0, heading), "A", AXIS_TITLE, Align::Right);
     canvas.text((panel.right + 16.0, heading), "B", AXIS_TITLE, Align::Left);
     let mut y = panel.top;
     let mut names = names.iter();
     for group in groups {
-        draw_capture(&mut canvas, &scenes[group[0].scene].title, y);
-        y += GROUP;
+        if titled > 0 {
+            draw_capture(&mut canvas, name(group), y);
+            y += GROUP;
+        }
         for (row, [a, b]) in group.iter().zip(names.by_ref()) {
             let (a, b) = (shorten(a, LABEL, left), shorten(b, LABEL, right));
-            draw_row(&mut canvas, &panel, row.fness, [&a, &b], y + ROW / 2.0);
-            y += ROW;
+            draw_row(&mut canvas, &panel, row.fness, [&a, &b], (y, room));
+            y += room.height;
         }
     }
     canvas
@@ -141,16 +157,23 @@ fn subtitle(drawn: usize, total: usize, shared: Option<String>) -> String {
     }
 }
 
-fn draw_row(canvas: &mut Canvas, panel: &Panel, fness: f64, [a, b]: [&str; 2], y: f64) {
-    const HALF: f64 = 12.0;
+/// Draws a pair below a height.
+fn draw_row(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    fness: f64,
+    [a, b]: [&str; 2],
+    (top, room): (f64, Room),
+) {
+    let (y, half) = (top + room.height / 2.0, room.half_bar());
     let base = baseline(y, LABEL);
     canvas.text((panel.left - 16.0, base), a, LABEL, Align::Right);
     canvas.text((panel.right + 16.0, base), b, LABEL, Align::Left);
     let ((zero, _), (end, _)) = (panel.at(0.0, 0.0), panel.at(fness, 0.0));
     if fness < 0.0 {
-        canvas.rect((end.min(zero - 3.0), y - HALF), (zero, y + HALF), A);
+        canvas.rect((end.min(zero - 3.0), y - half), (zero, y + half), A);
     } else {
-        canvas.rect((zero, y - HALF), (end.max(zero + 3.0), y + HALF), B);
+        canvas.rect((zero, y - half), (end.max(zero + 3.0), y + half), B);
     }
     let sign = if fness < -0.005 { "−" } else { "" };
     let text = format!("{sign}{:.2}", fness.abs());

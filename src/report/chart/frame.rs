@@ -151,6 +151,9 @@ pub(super) const X_AXIS_HEIGHT: f64 = 78.0;
 /// The height of a panel at least, however long a legend is, in pixels.
 pub(super) const ROOM_MIN: f64 = 100.0;
 
+/// The same of one of several panels on a slide.
+pub(super) const ROOM_MIN_SLIDE: f64 = 85.0;
+
 /// Between panels beside each other, in pixels.
 pub(super) const COLUMN_GAP: f64 = 40.0;
 

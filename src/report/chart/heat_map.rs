@@ -7,7 +7,7 @@ use super::frame::{AXIS_TITLE, LABEL, MARGIN, baseline, header};
 use super::grouped_bars::columns_max;
 use super::label::{shorten, wrap};
 use super::palette::{Colour, Ramp};
-use super::style::Style;
+use super::style::{Size, Style};
 
 /// What the colours of a map stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,10 @@ const LABELS_HEIGHT: f64 = 80.0;
 /// Each further line of that name.
 const LINE: f64 = 28.0;
 const GAP: f64 = 44.0;
+/// Height of a cell, and what it may come down to on a slide; a width that still shows a number.
 const CELL_HEIGHT: f64 = 54.0;
+const CELL_HEIGHT_MIN: f64 = 30.0;
+const CELL_WIDTH_MIN: f64 = 40.0;
 
 impl HeatMaps {
     fn values(&self, scale: HeatScale) -> impl Iterator<Item = f64> {
@@ -111,16 +114,30 @@ impl HeatMaps {
         let pitch = |in_row: usize| (canvas.width - 2.0 * MARGIN + GAP) / in_row as f64;
         let columns = self.columns.1.len();
         let cell = |in_row: usize| (pitch(in_row) - GAP - labels - 14.0) / columns as f64;
-        let in_row = self.in_row(style, cell);
+        let mut in_row = self.in_row(style, cell);
+        let named = |in_row: usize| {
+            let columns = wrap(&self.columns.0, LABEL, cell(in_row) * columns as f64, 2);
+            let below = LABELS_HEIGHT + LINE * columns.len().saturating_sub(1) as f64;
+            (columns, below)
+        };
+        let mut cell_height = CELL_HEIGHT;
+        if style.size == Size::Slide {
+            // More of them beside each other, and lower ones, rather than more than a slide holds.
+            let fits = |in_row: usize| {
+                let maps_high = self.maps.len().div_ceil(in_row) as f64;
+                let room = (style.size.height() - top - 9.0) / maps_high - 14.0;
+                let height = (room - NAME_HEIGHT - named(in_row).1) / self.rows.1.len() as f64;
+                (height >= CELL_HEIGHT_MIN).then_some((in_row, height.min(CELL_HEIGHT)))
+            };
+            let narrower = (in_row..=self.maps.len())
+                .filter(|&wider| wider == in_row || cell(wider) >= CELL_WIDTH_MIN);
+            if let Some(found) = narrower.clone().find_map(fits) {
+                (in_row, cell_height) = found;
+            }
+        }
         let rows = self.maps.len().div_ceil(in_row);
-        let (pitch, cell) = (pitch(in_row), (cell(in_row), CELL_HEIGHT));
-        let columns = wrap(
-            &self.columns.0,
-            LABEL,
-            cell.0 * self.columns.1.len() as f64,
-            2,
-        );
-        let below = LABELS_HEIGHT + LINE * columns.len().saturating_sub(1) as f64;
+        let (columns, below) = named(in_row);
+        let (pitch, cell) = (pitch(in_row), (cell(in_row), cell_height));
         let map_height = NAME_HEIGHT + cell.1 * self.rows.1.len() as f64 + below;
         let grid = Grid {
             labels,
@@ -222,8 +239,10 @@ impl HeatMaps {
         ranges: &[(HeatScale, (f64, f64))],
     ) {
         let Grid { labels, cell, .. } = *grid;
-        let name = shorten(&map.name, AXIS_TITLE, grid.width);
-        canvas.text((left, top + 26.0), &name, AXIS_TITLE, Align::Left);
+        let names: Vec<&str> = self.maps.iter().map(|map| map.name.as_str()).collect();
+        let font = fitting(AXIS_TITLE, &names, grid.width);
+        let name = shorten(&map.name, font, grid.width);
+        canvas.text((left, top + 26.0), &name, font, Align::Left);
         let rows = shorten(&self.rows.0, LABEL, grid.width);
         canvas.text((left, top + 58.0), &rows, LABEL, Align::Left);
         let (left, top) = (left + labels + 14.0, top + NAME_HEIGHT);
@@ -252,19 +271,21 @@ impl HeatMaps {
             }
         }
         let bottom = top + self.rows.1.len() as f64 * cell.1;
+        let names: Vec<&str> = self.columns.1.iter().map(String::as_str).collect();
+        let font = fitting(LABEL, &names, cell.0 - 8.0);
         let widest = self
             .columns
             .1
             .iter()
-            .map(|name| text_width(name, LABEL).min(cell.0 * 3.0))
+            .map(|name| text_width(name, font).min(cell.0 * 3.0))
             .fold(0.0, f64::max);
         // Where names are wide, not every column has room for its own.
         let step = ((widest + 8.0) / cell.0).ceil().max(1.0) as usize;
         for (column, name) in self.columns.1.iter().enumerate().step_by(step) {
             let room = cell.0 * step as f64 - 8.0;
             let x = left + (column as f64 + 0.5) * cell.0;
-            for text in wrap(name, LABEL, room, 1) {
-                canvas.text((x, bottom + 30.0), &text, LABEL, Align::Centre);
+            for text in wrap(name, font, room, 1) {
+                canvas.text((x, bottom + 30.0), &text, font, Align::Centre);
             }
         }
         let middle = left + cell.0 * self.columns.1.len() as f64 / 2.0;
@@ -354,6 +375,14 @@ impl HeatMaps {
         };
         number(value / size, digits)
     }
+}
+
+/// Letters in which all names have room, somewhat smaller ones if need be; where that does not help, these.
+fn fitting(font: Type, names: &[&str], room: f64) -> Type {
+    let fits = |font: &Type| names.iter().all(|name| text_width(name, *font) <= room);
+    let smaller = [21.0, 19.0, 17.0].map(|px| Type { px, ..font });
+    let mut fonts = [font].into_iter().chain(smaller);
+    fonts.find(fits).unwrap_or(font)
 }
 
 /// What the maps of a figure have in common.

@@ -5,13 +5,13 @@ use super::axis::{Quantity, grouped};
 use super::canvas::Canvas;
 use super::choice::{NamedFlow, Scene, left_out, others};
 use super::label::{count, joined};
-use super::palette::{LINES, LINES_MAX, LineStyle, OTHER};
+use super::palette::{LINES, LineStyle, OTHER};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Goodput of each flow; a bin without any, between others, is 0.
 pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
     let bins = Bins::of(scene, options.bin_ns)?;
-    let (shown, rest) = scene.largest(LINES_MAX);
+    let (shown, rest) = scene.largest(scene.lines_max());
     let mut lines: Vec<Line> = shown
         .iter()
         .zip(LINES)
@@ -148,7 +148,7 @@ fn delays(
     let samples: u64 = scene
         .flows
         .iter()
-        .take(LINES_MAX)
+        .take(scene.lines_max())
         .map(|flow| flow.flow.summary().rtt.samples())
         .sum();
     let notes = vec![
@@ -235,7 +235,7 @@ pub(super) fn four(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> 
     ];
     // Goodputs add up: where large flows are too many, all the others are one line there.
     let (rest, small) = (
-        scene.flows.len().saturating_sub(LINES_MAX),
+        scene.flows.len().saturating_sub(scene.lines_max()),
         scene.small.len(),
     );
     let beside = if rest > 0 {
@@ -261,7 +261,7 @@ pub(super) fn four(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> 
 
 /// A line for each of the largest flows that have any samples.
 fn lines(scene: &Scene<'_>, samples: impl Fn(&NamedFlow<'_>) -> Vec<Sample>) -> Vec<Line> {
-    let (shown, _) = scene.largest(LINES_MAX);
+    let (shown, _) = scene.largest(scene.lines_max());
     let lines = shown.into_iter().zip(LINES).map(|(flow, style)| Line {
         name: flow.name.to_string(),
         style,
@@ -277,7 +277,7 @@ fn undrawn(scene: &Scene<'_>, drawn: usize) -> String {
 
 /// What is said where bins are missing.
 fn cut(scene: &Scene<'_>) -> String {
-    let flows = scene.flows.iter().take(LINES_MAX);
+    let flows = scene.flows.iter().take(scene.lines_max());
     let cut = flows.filter(|flow| flow.flow.record.series.is_cut());
     match cut.count() {
         0 => String::new(),

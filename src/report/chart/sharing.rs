@@ -11,7 +11,7 @@ use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
 use super::frame::{Panel, Swatch, header};
 use super::label::count;
-use super::palette::{Colour, LINES, LINES_MAX, LineStyle, Marker, OTHER};
+use super::palette::{Colour, LINES, LineStyle, Marker, OTHER};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Pairs of flows whose fness over time is drawn; more cannot be told apart.
@@ -117,7 +117,7 @@ fn whole_in_words(options: &ChartOptions) -> (&'static str, String) {
 
 /// The flows that go the main way: of the largest a layer each, then the others together.
 fn layers(scene: &Scene<'_>, main_way: &BTreeSet<usize>, joined: i64) -> Vec<Layer> {
-    let (shown, rest) = scene.largest(LINES_MAX);
+    let (shown, rest) = scene.largest(scene.lines_max());
     let takes_part = |flow: &&NamedFlow<'_>| main_way.contains(&flow.place);
     let mut layers: Vec<Layer> = shown
         .into_iter()

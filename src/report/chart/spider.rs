@@ -7,7 +7,7 @@ use super::canvas::{Align, Canvas, Point, Stroke};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, HALF_DIGIT, LABEL, MARGIN, SUBTITLE, Swatch, header};
 use super::grouped_bars::n_words;
-use super::label::{joined, shorten};
+use super::label::{joined, wrap};
 use super::looks::Looks;
 use super::palette::{Colour, LineStyle};
 use super::style::{Size, Style};
@@ -49,6 +49,8 @@ const STEEP: f64 = 0.35;
 const TEXT: f64 = 27.0;
 const END: f64 = AROUND + 2.0 * TEXT;
 const NAME: f64 = 44.0;
+/// Each further line of it.
+const NAME_LINE: f64 = 28.0;
 
 /// On paper a figure may be higher than others by this much, but no web larger than this share of
 /// their height.
@@ -109,27 +111,35 @@ impl Spiders {
         );
         let rims = self.rims();
         let room = (canvas.width - 2.0 * MARGIN, canvas.height - top - 10.0);
-        let layout = match style.size {
-            Size::Slide => Layout::new(&rims, self.panels.len(), room),
-            _ => Layout::new(&rims, self.panels.len(), (room.0, PAPER * room.1))
+        let layout = |height: f64| match style.size {
+            Size::Slide => Layout::new(&rims, self.panels.len(), (room.0, height)),
+            _ => Layout::new(&rims, self.panels.len(), (room.0, PAPER * height))
                 .at_most(LARGE * style.size.height()),
         };
-        let rows = self.panels.len().div_ceil(layout.columns);
-        let needed = layout.row_height(&rims);
+        let further = self.further_lines(room.0 / layout(room.1).columns as f64);
+        let rows = |of: &Layout| self.panels.len().div_ceil(of.columns) as f64;
+        let layout = layout(room.1 - further * rows(&layout(room.1)));
+        let pitch = room.0 / layout.columns as f64;
+        let further = self.further_lines(pitch);
+        let rows = rows(&layout);
+        let needed = layout.row_height(&rims) + further;
         // A slide keeps its shape, with the webs spread over it; on paper height costs.
         let row_height = match style.size {
-            Size::Slide => needed.max(room.1 / rows as f64),
+            Size::Slide => needed.max(room.1 / rows),
             _ => needed,
         };
-        let pitch = room.0 / layout.columns as f64;
         for (index, (name, shapes)) in self.panels.iter().enumerate() {
             let left = MARGIN + (index % layout.columns) as f64 * pitch;
             let row_top =
                 top + (index / layout.columns) as f64 * row_height + (row_height - needed) / 2.0;
-            let name = shorten(name, AXIS_TITLE, pitch - 20.0);
-            let above = layout.radius * reach(&rims, |rim| -rim.down) + NAME + END;
+            let above = layout.radius * reach(&rims, |rim| -rim.down) + NAME + further + END;
             let middle = (left + pitch / 2.0, row_top + above);
-            canvas.text((middle.0, row_top + 28.0), &name, AXIS_TITLE, Align::Centre);
+            // The last line of each is above its web.
+            let lines = named(name, pitch);
+            for (line, name) in lines.iter().rev().enumerate() {
+                let baseline = row_top + 28.0 + further - line as f64 * NAME_LINE;
+                canvas.text((middle.0, baseline), name, AXIS_TITLE, Align::Centre);
+            }
             let web = Web {
                 middle,
                 radius: layout.radius,
@@ -143,8 +153,14 @@ impl Spiders {
                 web.draw_shape(&mut canvas, shape, looks.style(&shape.name));
             }
         }
-        canvas.height = (top + rows as f64 * row_height + 10.0).ceil();
+        canvas.height = (top + rows * row_height + 10.0).ceil();
         Some(canvas)
+    }
+
+    /// Height of what names take beyond a line, in columns of this width.
+    fn further_lines(&self, pitch: f64) -> f64 {
+        let lines = self.panels.iter().map(|(name, _)| named(name, pitch).len());
+        lines.max().unwrap_or(1).saturating_sub(1) as f64 * NAME_LINE
     }
 
     fn rims(&self) -> Vec<Rim> {
@@ -155,6 +171,11 @@ impl Spiders {
             .map(|(axis, (quantity, end))| Rim::new(axis, self.axes.len(), *quantity, end))
             .collect()
     }
+}
+
+/// A panel's name in a column of this width: two lines rather than a part of it.
+fn named(name: &str, pitch: f64) -> Vec<String> {
+    wrap(name, AXIS_TITLE, pitch - 20.0, 2)
 }
 
 /// Each variant once, in the order of other figures.

@@ -353,13 +353,32 @@ fn a_spider_ends_at_the_largest_value_of_each_axis() {
 }
 
 #[test]
-fn four_spiders_fit_a_slide() {
-    let shape = |name: &str, value: f64| SpiderShape {
-        name: name.to_owned(),
-        values: vec![Some(value), Some(0.1), Some(0.02)],
+fn a_few_heat_maps_fit_a_slide() {
+    let slide = Style {
+        size: Size::Slide,
+        theme: Theme::Light,
+    };
+    for (columns, rows, count) in [(5, 5, 3), (4, 4, 4), (2, 2, 5), (6, 5, 2), (5, 5, 1)] {
+        let figure = HeatMaps {
+            title: "Goodput".to_owned(),
+            ..maps(columns, rows, count, 1e6)
+        };
+        let canvas = figure.draw(slide).unwrap();
+        assert_legible(&canvas);
+        assert!(canvas.height <= 675.0, "{count}: {}", canvas.height);
+        // On paper height is free, and maps are larger.
+        let paper = figure.draw(Style::default()).unwrap();
+        assert_legible(&paper);
+    }
+}
+
+fn four_spiders(name: impl Fn(usize) -> String) -> Spiders {
+    let shape = SpiderShape {
+        name: "cubic".to_owned(),
+        values: vec![Some(20e6), Some(0.1), Some(0.02)],
         n: 5,
     };
-    let spiders = Spiders {
+    Spiders {
         title: "Mobility".to_owned(),
         note: "means of runs".to_owned(),
         axes: vec![
@@ -368,14 +387,33 @@ fn four_spiders_fit_a_slide() {
             Quantity::RETRANSMISSION_RATE,
         ],
         panels: (0..4)
-            .map(|panel| (format!("setting {panel}"), vec![shape("cubic", 20e6)]))
+            .map(|panel| (name(panel), vec![shape.clone()]))
             .collect(),
-    };
+    }
+}
+
+#[test]
+fn long_names_of_spiders_take_two_lines() {
+    let spiders = four_spiders(|panel| format!("buffer {panel} kB, 1 bbr + 1 cubic"));
+    for style in styles() {
+        let canvas = spiders.draw(style).unwrap();
+        assert_legible(&canvas);
+        let said = texts(&canvas).join(" ");
+        let whole = (0..4).all(|panel| said.contains(&format!("buffer {panel} kB")));
+        assert!(whole && !said.contains('…'), "{said}");
+        assert!(style.size != Size::Slide || canvas.height <= 676.0);
+    }
+}
+
+#[test]
+fn four_spiders_fit_a_slide() {
     let slide = Style {
         size: Size::Slide,
         theme: Theme::Dark,
     };
-    let canvas = spiders.draw(slide).unwrap();
+    let canvas = four_spiders(|panel| format!("setting {panel}"))
+        .draw(slide)
+        .unwrap();
     assert_legible(&canvas);
     // 1920 by 1080 pixels.
     assert!((canvas.height - 675.0).abs() < 1.5, "{}", canvas.height);

@@ -482,7 +482,7 @@ fn no_text_is_cut_or_covered_whatever_is_drawn() {
 #[test]
 fn charts_of_a_run_are_no_higher_than_the_slide_that_they_are_for() {
     let folder = tempfile::tempdir().unwrap();
-    for flows in [1_u8, 2, 6] {
+    for flows in [1_u8, 2, 6, 9, 45] {
         let packets = (1..=flows)
             .map(|host| download(host, u32::from(host) * 3, 60, |n| n % 9 == 4))
             .collect::<Vec<_>>();
@@ -496,10 +496,14 @@ fn charts_of_a_run_are_no_higher_than_the_slide_that_they_are_for() {
             ..ChartOptions::default()
         };
         let scenes = Scene::of(&analysis, &options);
-        let mut drawn = all(&scenes, &options);
+        let drawn = all(&scenes, &options);
         if flows == 6 {
-            // Fifteen pairs take a row each.
-            drawn.pop();
+            // All pairs of six flows are there.
+            let said = texts(&drawn[drawn.len() - 1]);
+            assert!(
+                said.iter().any(|text| text.starts_with("n = 15 pairs")),
+                "{said:?}"
+            );
         }
         for canvas in drawn {
             assert_legible(&canvas);

@@ -257,13 +257,13 @@ impl Trace {
     }
 
     fn time_axis(&self, size: Size) -> Axis {
-        // A single packet takes no time.
-        let end_s = if self.end_s > self.start_s {
-            self.end_s
+        // A single packet takes no time; it is drawn in the middle.
+        let (start_s, end_s) = if self.end_s > self.start_s {
+            (self.start_s, self.end_s)
         } else {
-            self.start_s + 1e-3
+            ((self.start_s - 5e-4).max(0.0), self.start_s + 5e-4)
         };
-        Axis::tight(Quantity::TIME, self.start_s, end_s, size.ticks_across(1.0))
+        Axis::of_time(start_s, end_s, size.ticks_across(1.0))
     }
 
     /// The range of the lower panel: all data, and the window where it is not far beyond.

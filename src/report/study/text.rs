@@ -1,4 +1,4 @@
-//! Tables for reading: Markdown and LaTeX, numbers rounded to six digits.
+//! Tables for reading: Markdown and LaTeX, numbers rounded to four digits.
 
 use std::fmt::Write as _;
 
@@ -25,27 +25,65 @@ pub(super) fn markdown(table: &StudyTable) -> String {
 }
 
 /// A table in LaTeX, as a `longtable` that runs over pages: needs the packages booktabs and
-/// longtable.
+/// longtable. One that is wider than a page lies across it, in small letters and with upright names
+/// of columns: with graphicx and pdflscape.
 pub(super) fn latex(table: &StudyTable) -> String {
     let columns = cells(&table.frame);
     let alignment: String = columns
         .iter()
         .map(|(_, column)| if is_text(column) { 'l' } else { 'r' })
         .collect();
-    let names = columns.iter().map(|(name, _)| escaped_latex(name));
+    let is_wide = columns.iter().map(letters).sum::<usize>() > PAGE;
+    let names = columns.iter().map(|(name, _)| {
+        let name = escaped_latex(name);
+        if is_wide {
+            format!("\\rotatebox{{90}}{{{name}}}")
+        } else {
+            name
+        }
+    });
     let header = names.collect::<Vec<_>>().join(" & ");
+    let (packages, begin, end) = if is_wide {
+        (
+            "booktabs,longtable,graphicx,pdflscape",
+            "\\begin{landscape}\n\\scriptsize\\setlength{\\tabcolsep}{3pt}\n",
+            "\\end{landscape}\n",
+        )
+    } else {
+        ("booktabs,longtable", "", "")
+    };
     let mut text = format!(
-        "% \\usepackage{{booktabs,longtable}}\n\\begin{{longtable}}{{{alignment}}}\n\\caption{{{}}}\\\\\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n",
+        "% \\usepackage{{{packages}}}\n{begin}\\begin{{longtable}}{{{alignment}}}\n\\caption{{{}}}\\\\\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n",
         escaped_latex(&table.title)
     );
     for row in 0..table.frame.height() {
-        let shown = columns
-            .iter()
-            .map(|(_, column)| escaped_latex(&shown(&column[row])));
+        let shown = columns.iter().map(|(_, column)| in_latex(&column[row]));
         let _ = writeln!(text, "{} \\\\", shown.collect::<Vec<_>>().join(" & "));
     }
     text.push_str("\\bottomrule\n\\end{longtable}\n");
+    text.push_str(end);
     text
+}
+
+/// Letters beside each other on a page.
+const PAGE: usize = 100;
+
+/// Letters that a column takes, with the space beside it.
+fn letters((name, column): &(String, Vec<Cell>)) -> usize {
+    let widest = column.iter().map(|cell| shown(cell).chars().count()).max();
+    name.chars().count().max(widest.unwrap_or(0)) + 2
+}
+
+/// A cell in LaTeX: numbers with a minus sign, and powers of ten as such.
+fn in_latex(cell: &Cell) -> String {
+    let text = shown(cell);
+    if matches!(cell, Cell::Null | Cell::Text(_)) {
+        return escaped_latex(&text);
+    }
+    match text.split_once('e') {
+        Some((number, power)) => format!("${number}\\times 10^{{{power}}}$"),
+        None => text.replace('-', "$-$"),
+    }
 }
 
 fn is_text(column: &[Cell]) -> bool {
@@ -61,16 +99,16 @@ fn shown(cell: &Cell) -> String {
     }
 }
 
-/// A number with six digits that count; very large and very small ones with an exponent.
+/// A number with four digits that count, and all before the point; very large and very small ones with an exponent.
 pub(in crate::report) fn rounded(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
     let exponent = number.abs().log10().floor() as i32;
     if !(-5..15).contains(&exponent) {
-        return format!("{number:.5e}");
+        return format!("{number:.3e}");
     }
-    let digits = (5 - exponent).max(0) as usize;
+    let digits = (3 - exponent).max(0) as usize;
     let text = format!("{number:.digits$}");
     if text.contains('.') {
         let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -112,19 +150,56 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_six_digits() {
+    fn numbers_keep_four_digits() {
         for (number, text) in [
             (0.0, "0"),
             (0.5, "0.5"),
             (2.0, "2"),
-            (1_404.103_3, "1404.1"),
-            (151.064_491, "151.064"),
+            (1_404.103_3, "1404"),
+            (151.064_491, "151.1"),
             (12_345_678.9, "12345679"),
-            (0.000_123_456_78, "0.000123457"),
-            (2.69e-57, "2.69000e-57"),
-            (-3.631_2, "-3.6312"),
+            (0.000_123_456_78, "0.0001235"),
+            (2.69e-57, "2.690e-57"),
+            (-3.631_23, "-3.631"),
         ] {
             assert_eq!(rounded(number), text);
+        }
+    }
+
+    #[test]
+    fn a_table_that_is_wider_than_a_page_lies_across_it() {
+        use polars::prelude::*;
+        let narrow = df!("cca" => ["bbr"], "change_percent" => [-3.5]).unwrap();
+        let mut wide = narrow.clone();
+        for column in 0..8 {
+            let name = format!("some_long_name_{column}");
+            wide.with_column(Column::new(name.into(), [1.0])).unwrap();
+        }
+        let latex = |frame| {
+            let (name, title) = ("groups".to_owned(), "Of groups".to_owned());
+            latex(&StudyTable { name, title, frame })
+        };
+        let (narrow, wide) = (latex(narrow), latex(wide));
+        assert_eq!(
+            narrow,
+            "% \\usepackage{booktabs,longtable}\n\\begin{longtable}{lr}\n\\caption{Of groups}\\\\\n\\toprule\n\
+             cca & change\\_percent \\\\\n\\midrule\n\\endhead\nbbr & $-$3.5 \\\\\n\\bottomrule\n\\end{longtable}\n"
+        );
+        assert!(wide.contains("\\rotatebox{90}{some\\_long\\_name\\_7}"));
+        let [begin, end] = ["\\begin{landscape}", "\\end{landscape}\n"];
+        assert!(wide.contains(begin) && wide.ends_with(end), "{wide}");
+    }
+
+    #[test]
+    fn numbers_in_latex_are_typeset() {
+        for (cell, text) in [
+            (Cell::Real(-37.462), "$-$37.46"),
+            (Cell::Real(2.69e-57), "$2.690\\times 10^{-57}$"),
+            (Cell::Whole(1200), "1200"),
+            (Cell::Text("bbr-lt".to_owned()), "bbr-lt"),
+            (Cell::Null, ""),
+        ] {
+            assert_eq!(in_latex(&cell), text);
         }
     }
 

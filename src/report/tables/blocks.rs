@@ -11,8 +11,7 @@ use polars_parquet::write::Descriptor;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{
-    Metadata, Pending, ReportError, TableFormat, csv, failure, json_lines, packed, parquet,
-    write_arrow,
+    Metadata, Pending, ReportError, TableFormat, csv, json_lines, packed, parquet, write_arrow,
 };
 use crate::table::{Block, Blocks};
 
@@ -54,9 +53,9 @@ pub fn fill(
     metadata: &Metadata,
     workers: &Workers,
 ) -> Result<(), ReportError> {
-    let path = pending.path().to_path_buf();
+    let format = TableFormat::of(pending.path())?;
     let out = &mut *pending;
-    let written = match TableFormat::of(&path)? {
+    let written = match format {
         TableFormat::Parquet => in_row_groups(blocks, out, metadata, workers),
         TableFormat::Csv => {
             let header = csv(&mut *out, true).finish(&mut blocks.empty().clone());
@@ -68,7 +67,7 @@ pub fn fill(
         }
         TableFormat::Arrow => write_arrow(&mut blocks.into_frame(), out, metadata),
     };
-    written.map_err(|error| failure(path, error))?;
+    written.map_err(|error| pending.failed_with(error.to_string()))?;
     pending.complete()
 }
 

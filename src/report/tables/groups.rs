@@ -7,7 +7,7 @@ use polars::io::parquet::write::BatchedWriter;
 use polars::prelude::*;
 
 use super::blocks::{Workers, each, fill, leaves};
-use super::{Metadata, Pending, ReportError, TableFormat, failure, packed, parquet};
+use super::{Metadata, Pending, ReportError, TableFormat, packed, parquet};
 use crate::table::PackedTable;
 
 /// Rows in a group: enough to compress well, few enough to be read in parts.
@@ -23,11 +23,11 @@ pub fn fill_packed<T: PackedTable>(
     metadata: &Metadata,
     workers: &Workers,
 ) -> Result<(), ReportError> {
-    let path = pending.path().to_path_buf();
-    if TableFormat::of(&path)? != TableFormat::Parquet {
+    if TableFormat::of(pending.path())? != TableFormat::Parquet {
         return fill(table.blocks(ROW_GROUP_ROWS), pending, metadata, workers);
     }
-    write_groups(table, &mut *pending, metadata, workers).map_err(|error| failure(path, error))?;
+    write_groups(table, &mut *pending, metadata, workers)
+        .map_err(|error| pending.failed_with(error.to_string()))?;
     pending.complete()
 }
 

@@ -184,3 +184,23 @@ fn numbers_that_were_chosen_are_ticks_in_the_unit_they_were_chosen_in() {
     assert_eq!(Quantity::GOODPUT.in_unit_of(3.0), Quantity::GOODPUT);
     assert_eq!(Axis::for_chosen(rates, &[], 8), None);
 }
+
+#[test]
+fn far_from_the_first_packet_time_is_counted_from_a_round_one() {
+    let near = Axis::of_time(2.0, 12.0, 5);
+    assert_eq!(near, Axis::tight(Quantity::TIME, 2.0, 12.0, 5));
+    // Three seconds an hour into the capture.
+    let far = Axis::of_time(3612.5, 3615.5, 5);
+    assert_eq!(far.title, "Time since 3610 s after the first packet (s)");
+    assert_eq!((far.min, far.max), (3612.5, 3615.5));
+    let ticks = far.ticks.iter().map(|(_, text)| text.as_str());
+    assert!(ticks.eq(["3", "4", "5"]), "{:?}", far.ticks);
+    assert!((far.ticks[0].0 - 3613.0).abs() < 1e-9);
+    // 40 ms after a year.
+    let later = Axis::of_time(31_557_600.123, 31_557_600.163, 5);
+    assert_eq!(
+        later.title,
+        "Time since 31\u{2009}557\u{2009}600.1 s after the first packet (ms)"
+    );
+    assert_eq!(later.ticks[0].1, "30");
+}

@@ -1,0 +1,103 @@
+use super::*;
+use crate::report::chart::palette::LINES;
+use crate::report::chart::tests::difference;
+
+fn bins(last: i64) -> Bins {
+    Bins {
+        length_s: 1e-6,
+        first: 0,
+        last,
+    }
+}
+
+/// A saw with a spike here and there.
+fn saw(bins: i64) -> impl Iterator<Item = Sample> {
+    (0..bins).map(|bin| {
+        let spike = if bin % 99_991 == 5 { 300.0 } else { 0.0 };
+        let value = (bin * 7919 % 101) as f64 + spike;
+        Sample {
+            bin,
+            value,
+            range: Some((value - 1.0, value + 2.0)),
+        }
+    })
+}
+
+fn plot(samples: Vec<Sample>) -> Plot {
+    let lines = vec![Line {
+        name: "saw".to_owned(),
+        style: LINES[0],
+        samples,
+    }];
+    Plot {
+        what: "Saw",
+        extent: Plot::extent_of(&lines).unwrap(),
+        lines,
+        scale: PlotScale::Linear(Quantity::IN_FLIGHT),
+        reference: None,
+        bands: true,
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn of_a_million_bins_the_extremes_are_kept_while_reading() {
+    let bins = bins(999_999);
+    let kept = bins.thinned(saw(1_000_000));
+    assert!(kept.len() <= 4 * 8193, "{}", kept.len());
+    let spikes = kept.iter().filter(|sample| sample.value >= 300.0).count();
+    // At 5 and every 99,991 after it.
+    assert_eq!(spikes, 11);
+    // Every stretch but the last has the range of all its samples: 123 of them run through all
+    // heights.
+    let whole = kept.iter().filter(|sample| sample.bin < 8130 * 123);
+    assert!(
+        whole
+            .map(|sample| sample.range.unwrap())
+            .all(|(low, high)| low <= -1.0 && high >= 102.0)
+    );
+    assert_eq!(runs(&kept, bins.reach()).count(), 1, "there is no gap");
+}
+
+#[test]
+fn few_bins_are_all_kept() {
+    let samples: Vec<Sample> = saw(8192).collect();
+    assert_eq!(bins(8191).thinned(samples.iter().copied()), samples);
+}
+
+#[test]
+fn a_thinned_figure_looks_like_the_whole_one() {
+    let bins = bins(29_999);
+    let thinned = bins.thinned(saw(30_000));
+    assert!(thinned.len() < 29_999);
+    let caption = Caption {
+        title: "30,000 bins".to_owned(),
+        style: Style::default(),
+    };
+    let [whole, thinned] =
+        [saw(30_000).collect(), thinned].map(|samples| plot(samples).figure(&caption, &bins));
+    // Of 255: a few pixels at the rims of columns differ.
+    let found = difference(&whole, &thinned);
+    assert!(found < 0.05, "{found}");
+}
+
+#[test]
+fn silence_of_any_length_is_a_line_at_0_of_few_samples() {
+    // A hundred years in bins of a nanosecond.
+    let last = 100 * 365 * 86_400 * 1_000_000_000_i64;
+    let amounts = [(0, 5), (1, 6), (last, 7)];
+    let bins = bins(last);
+    let samples: Vec<Sample> = bins.filled(amounts.into_iter(), |n| n as f64).collect();
+    assert!(samples.len() < 10_000, "{}", samples.len());
+    let before_last = samples[samples.len() - 2];
+    assert_eq!((before_last.bin, before_last.value), (last - 1, 0.0));
+    assert!(samples[2].value.abs() < 1e-9);
+    assert!(samples.is_sorted_by_key(|sample| sample.bin));
+    let few: Vec<i64> = self::bins(5)
+        .filled([(-9, 1), (1, 5), (4, 6), (last, 1)].into_iter(), |n| {
+            n as f64
+        })
+        .map(|sample| sample.bin)
+        .collect();
+    assert_eq!(few, [1, 2, 3, 4]);
+}

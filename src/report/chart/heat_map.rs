@@ -364,7 +364,13 @@ impl HeatMaps {
         let end = self.end();
         let (_, size) = self.quantity.unit(end);
         if fine {
-            return significant(value / size);
+            // What is next to nothing beside the others, as a difference may be, has no more decimals than they.
+            let is_next_to_nothing = value != 0.0 && value.abs() < size / 10.0 && end >= size;
+            return if is_next_to_nothing {
+                number(value / size, 3)
+            } else {
+                significant(value / size)
+            };
         }
         let digits = if end / size >= 99.5 {
             0
@@ -429,9 +435,8 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits_where_there_is_room() {
-        let numbers = |columns: usize| -> Vec<String> {
-            // 10.4 and 9.27 Mbit/s differ by a tenth; 957 Mbit/s has the largest number.
-            let row: Vec<Option<f64>> = [10.4e6, 9.27e6, 957e6].map(Some).to_vec();
+        let numbers = |values: [f64; 3], columns: usize| -> Vec<String> {
+            let row: Vec<Option<f64>> = values.map(Some).to_vec();
             let row: Vec<Option<f64>> = row.into_iter().cycle().take(columns).collect();
             let figure = HeatMaps {
                 title: String::new(),
@@ -454,7 +459,13 @@ mod tests {
             });
             texts.take(3).collect()
         };
-        assert_eq!(numbers(3), ["10.4", "9.27", "957"]);
-        assert_eq!(numbers(42), ["10", "9", "957"]);
+        // 10.4 and 9.27 Mbit/s differ by a tenth; 957 Mbit/s has the largest number.
+        let far_apart = [10.4e6, 9.27e6, 957e6];
+        assert_eq!(numbers(far_apart, 3), ["10.4", "9.27", "957"]);
+        assert_eq!(numbers(far_apart, 42), ["10", "9", "957"]);
+        assert_eq!(
+            numbers([0.012e6, -0.098e6, 9.12e6], 3),
+            ["0.012", "−0.098", "9.12"]
+        );
     }
 }

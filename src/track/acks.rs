@@ -120,6 +120,7 @@ impl HalfFlow {
         let most = if segment.timestamps.is_some() { 3 } else { 4 };
         if blocks.len() >= most && usize::from(news) + others.len() >= blocks.len() {
             self.board.note_crowded(una, highest_before);
+            self.told = u16::MAX;
         }
         if let Some(part) = first {
             self.on_fresh_sack(dir, segment, part, highest_before, sink);
@@ -180,6 +181,7 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SACKED);
+            self.told = self.told.saturating_add(1);
             if sent.copies > 1 {
                 self.old_copies.on_covered(sent, segment.at);
             }
@@ -389,6 +391,9 @@ impl HalfFlow {
                 delivered = Some(sent.id);
             }
             covered += 1;
+            self.told = self
+                .told
+                .saturating_add(u16::from(!sent.marks.has(Marks::SACKED)));
             let overtaken = self.released_latest > Some(sent.at);
             self.released_latest = self.released_latest.max(Some(sent.at));
             // What a hole held back is acknowledged with what closed it; what comes later has an ACK of its own.
@@ -446,8 +451,8 @@ impl HalfFlow {
             self.amend_superseded(dir, (una, ack), cover.echo, latest, sink);
         }
         if !cover.told_of_hole {
-            self.last_cover = covered;
-        } else if edge_was_overtaken && covered > self.dup_run && covered > self.last_cover {
+            self.last_cover = u16::try_from(covered).unwrap_or(u16::MAX);
+        } else if edge_was_overtaken && covered > self.dup_run && covered > self.last_cover.into() {
             // Without SACK: as many segments as there were duplicate ACKs had overtaken the first,
             // and the ACK for that one covers them all (RFC 5681 section 4.2). An ACK that covers
             // no more than the last one did may just as well be delayed after a copy of a segment.

@@ -48,8 +48,8 @@ pub(super) struct Gap {
     pub(super) since: CaptureTime,
     /// Losses are being repaired.
     pub(super) recovering: bool,
-    /// What was skipped may have been ACKs without payload, which nobody repeats.
-    pub(super) may_be_acks: bool,
+    /// Of what was skipped so many may have been ACKs without payload, which nobody repeats.
+    pub(super) acks: u16,
     /// Nothing but a SYN came before it, and whether its sender counts on from that is to be seen.
     pub(super) follows_syn: bool,
     /// Packets with payload that its number shows for the first time to have been sent before it.
@@ -85,6 +85,8 @@ struct Slot {
     id: u64,
     /// Its bytes have been repeated since by a timer.
     repeated: bool,
+    /// It may have been an ACK's: how many were lost does not count on it.
+    may_be_ack: bool,
 }
 
 #[derive(Debug, Default)]
@@ -241,10 +243,10 @@ impl Emissions {
         self.0.get_or_insert_default().lost += packets;
     }
 
-    /// A packet turned up late: it was not lost.
-    pub(super) fn on_late(&mut self, id: u64) {
+    /// A packet turned up late, with payload or without: it was not lost.
+    pub(super) fn on_late(&mut self, id: u64, is_data: bool) {
         if let Some(skips) = &mut self.0 {
-            skips.on_late(id);
+            skips.on_late(id, is_data);
         }
     }
 
@@ -423,7 +425,7 @@ impl Skips {
             at,
             since,
             recovering,
-            may_be_acks,
+            acks,
             follows_syn,
             left_out,
             repeats,
@@ -435,7 +437,7 @@ impl Skips {
         let before = if reached == high { before } else { 0 };
         self.at_high = (high, before.saturating_add(u32::from(skipped)));
         let certain = left_out.saturating_add(due).min(skipped);
-        let data = if may_be_acks { certain } else { skipped };
+        let data = certain.max(skipped.saturating_sub(acks));
         if follows_syn {
             self.lost += u64::from(certain);
             self.lost_with_syn = u64::from(skipped - certain);
@@ -450,6 +452,7 @@ impl Skips {
             self.skipped.push_back(Slot {
                 id,
                 repeated: false,
+                may_be_ack: data < skipped,
             });
             if !first_repeat && self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
@@ -488,9 +491,18 @@ impl Skips {
         self.skipped.binary_search_by_key(&id, |slot| slot.id).ok()
     }
 
-    fn on_late(&mut self, id: u64) {
-        self.lost = self.lost.saturating_sub(1);
-        if let Some(index) = self.place(id) {
+    fn on_late(&mut self, id: u64, is_data: bool) {
+        let index = self.place(id);
+        // Where some were ACKs, this one is one of them.
+        let may_be_ack = |slot: &Slot| slot.may_be_ack;
+        let known_ack = !is_data
+            && index
+                .and_then(|index| self.skipped.get(index))
+                .is_some_and(may_be_ack);
+        if !known_ack {
+            self.lost = self.lost.saturating_sub(1);
+        }
+        if let Some(index) = index {
             self.skipped.remove(index);
         } else {
             self.waiting.pop_back();

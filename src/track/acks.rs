@@ -122,12 +122,21 @@ impl HalfFlow {
             self.board.note_crowded(una, highest_before);
             self.told = u16::MAX;
         }
+        // The first block holds what came last (RFC 2018 section 4), unless it tells what came twice.
+        let last = range(blocks[0]).filter(|_| dsack.is_none());
+        let is_within = |part: StreamRange| {
+            last.is_some_and(|last| last.start <= part.start && part.end <= last.end)
+        };
         if let Some(part) = first {
-            self.on_fresh_sack(dir, segment, part, highest_before, sink);
+            let came_last = is_within(part) && !others.iter().any(|&other| is_within(other));
+            self.on_fresh_sack(dir, segment, part, came_last, highest_before, sink);
         }
         if !others.is_empty() {
+            let within = others.iter().filter(|&&part| is_within(part)).count();
+            let alone = within + usize::from(first.is_some_and(is_within)) == 1;
             for part in others.drain(..) {
-                self.on_fresh_sack(dir, segment, part, highest_before, sink);
+                let came_last = alone && is_within(part);
+                self.on_fresh_sack(dir, segment, part, came_last, highest_before, sink);
             }
         }
         self.fresh = others;
@@ -151,12 +160,13 @@ impl HalfFlow {
         }
     }
 
-    /// Segments inside `part` have just been reported by SACK.
+    /// Segments inside `part` have just been reported by SACK; `came_last`: one of them is what the receiver answers.
     pub(super) fn on_fresh_sack<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
         part: StreamRange,
+        came_last: bool,
         highest_before: Option<i64>,
         sink: &mut S,
     ) {
@@ -208,7 +218,8 @@ impl HalfFlow {
             if single
                 && sent.verdict.class == Class::New
                 && highest_before.is_some_and(|high| sent.end() <= high)
-                && !self.board.leaves_out(sent.start, sent.end())
+                && (came_last && sent.start <= part.start && part.end <= sent.end()
+                    || !self.board.leaves_out(sent.start, sent.end()))
             {
                 sink.signal(dir, segment.at, Signal::ReorderedAtReceiver);
             }
@@ -399,7 +410,9 @@ impl HalfFlow {
             // What a hole held back is acknowledged with what closed it; what comes later has an ACK of its own.
             let waited = latest > Some(sent.at);
             latest = latest.max(Some(sent.at));
-            if cover.shows_reordering(sent) && !self.board.leaves_out(sent.start, sent.end()) {
+            // While the cumulative ACK stands below it, it has not come, however much is left out.
+            let comes_now = sent.start <= una || !self.board.leaves_out(sent.start, sent.end());
+            if comes_now && cover.shows_reordering(sent) {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
             // The echo is the left edge's own clock, so that one came in its turn, and with no

@@ -197,7 +197,7 @@ impl HalfFlow {
         self.take_window(dir, segment, una, sink);
         self.sacks = true;
         sink.signal(dir, segment.at, Signal::SackBlocks(blocks.len() as u8));
-        self.on_fresh_sack(dir, segment, part, highest_before, sink);
+        self.on_fresh_sack(dir, segment, part, true, highest_before, sink);
         self.told = 0;
         self.amend_unneeded(dir, sink);
         self.tell_holes(segment.at);

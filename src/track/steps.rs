@@ -32,9 +32,9 @@ impl HalfFlow {
         let packet = u64::from(self.packet_payload());
         let missed = self.unseen_bytes().unwrap_or(0).div_ceil(packet);
         let lost = self.emissions.lost();
-        // Where far more were skipped than came, others took them.
-        let came = self.unique_bytes.div_ceil(packet);
-        if lost > 2 * came {
+        // Where far more were skipped than came, and not for what is seen to be missing, others took them.
+        let most = 2 * self.unique_bytes.div_ceil(packet);
+        if lost > most && u64::from(self.ids.unexplained()) >= most {
             return 0;
         }
         lost.saturating_sub(missed)
@@ -110,6 +110,7 @@ impl HalfFlow {
                 .on_next(segment.at, self.recovery_until.is_some()),
             Step::Ahead(skipped) => {
                 let gap = self.gap(id, skipped, segment, peer_sent_data, acks);
+                self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped(&gap);
             }
             Step::Early(skipped @ 1..) => {
@@ -117,6 +118,7 @@ impl HalfFlow {
                 if gap.follows_syn {
                     self.ids.explain_ack();
                 }
+                self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped_early(&gap);
             }
             Step::Behind(_) if self.was_part(segment) => {}

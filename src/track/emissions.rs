@@ -60,6 +60,8 @@ pub(super) struct Gap {
     /// came in between was no repeat, since there is nothing lower to repeat, and nothing is
     /// repeated twice within a round trip.
     pub(super) first_repeat: bool,
+    /// It begins a repair, before any timer, but for `old` packets: of those skipped no more were repeats.
+    pub(super) begins: bool,
 }
 
 /// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it
@@ -430,6 +432,7 @@ impl Skips {
             left_out,
             repeats,
             first_repeat,
+            begins,
         } = *gap;
         self.learn(at, recovering);
         self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
@@ -445,6 +448,11 @@ impl Skips {
             self.lost += u64::from(data);
         }
         let first = id - u64::from(skipped);
+        let news = if begins {
+            first..first + u64::from(data.saturating_sub(old))
+        } else {
+            first + u64::from(old)..first + u64::from(data)
+        };
         for id in first..id {
             if self.skipped.len() == SKIPPED_MAX {
                 self.skipped.pop_front();
@@ -454,10 +462,11 @@ impl Skips {
                 repeated: false,
                 may_be_ack: data < skipped,
             });
-            if !first_repeat && self.waiting.len() > usize::from(repeats) {
+            let is_new = news.contains(&id);
+            let may_repeat = !(first_repeat || begins && is_new);
+            if may_repeat && self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
-            } else if !self.all_lost && id < first + u64::from(data) && id >= first + u64::from(old)
-            {
+            } else if !self.all_lost && is_new {
                 if self.unseen_new.len() == SKIPPED_MAX {
                     self.unseen_new.pop_front();
                 }

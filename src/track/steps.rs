@@ -272,6 +272,11 @@ impl HalfFlow {
             left_out: u16::try_from(left_out).unwrap_or(u16::MAX),
             repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
             first_repeat: at_edge && soon,
+            begins: start < Some(self.high)
+                && start >= self.una
+                && self.sacks
+                && self.recovery_until.is_none()
+                && silence_ns < self.round_trip_ns() / 2 * 3,
         }
     }
 

@@ -501,20 +501,13 @@ impl Skips {
     }
 
     fn on_late(&mut self, id: u64, is_data: bool) {
-        let index = self.place(id);
-        // Where some were ACKs, this one is one of them.
-        let may_be_ack = |slot: &Slot| slot.may_be_ack;
-        let known_ack = !is_data
-            && index
-                .and_then(|index| self.skipped.get(index))
-                .is_some_and(may_be_ack);
-        if !known_ack {
-            self.lost = self.lost.saturating_sub(1);
-        }
-        if let Some(index) = index {
-            self.skipped.remove(index);
-        } else {
+        let slot = self.place(id).and_then(|index| self.skipped.remove(index));
+        if slot.is_none() {
             self.waiting.pop_back();
+        }
+        // Where some were ACKs, one without payload is one of them.
+        if is_data || slot.is_none_or(|slot| !slot.may_be_ack) {
+            self.lost = self.lost.saturating_sub(1);
         }
         if let Ok(index) = self.unseen_new.binary_search_by_key(&id, |&(id, _)| id) {
             self.unseen_new.remove(index);

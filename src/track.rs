@@ -288,6 +288,7 @@ impl Connection {
         // The very ACK that came just now, before any was expected to come again.
         let again = again
             || step == Step::Same && segment.payload_len == 0 && peer.is_acked_as_before(segment);
+        let (had_before, window_before) = (peer.known_to_have(), peer.window);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
                 expect_copies(sender, peer);
@@ -304,8 +305,10 @@ impl Connection {
             if sender.emissions.is_early() {
                 sender.settle_early(dir, sink);
             }
-            sender.on_step(step, segment, peer.sent_data);
+            let acks = peer.acks_before(segment, had_before, window_before);
+            sender.on_step(step, segment, peer.sent_data, acks);
         }
+        peer.told = 0;
 
         peer.owes_ack |= seq_len(
             segment.payload_len,

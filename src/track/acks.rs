@@ -120,13 +120,23 @@ impl HalfFlow {
         let most = if segment.timestamps.is_some() { 3 } else { 4 };
         if blocks.len() >= most && usize::from(news) + others.len() >= blocks.len() {
             self.board.note_crowded(una, highest_before);
+            self.told = u16::MAX;
         }
+        // The first block holds what came last (RFC 2018 section 4), unless it tells what came twice.
+        let last = range(blocks[0]).filter(|_| dsack.is_none());
+        let is_within = |part: StreamRange| {
+            last.is_some_and(|last| last.start <= part.start && part.end <= last.end)
+        };
         if let Some(part) = first {
-            self.on_fresh_sack(dir, segment, part, highest_before, sink);
+            let came_last = is_within(part) && !others.iter().any(|&other| is_within(other));
+            self.on_fresh_sack(dir, segment, part, came_last, highest_before, sink);
         }
         if !others.is_empty() {
+            let within = others.iter().filter(|&&part| is_within(part)).count();
+            let alone = within + usize::from(first.is_some_and(is_within)) == 1;
             for part in others.drain(..) {
-                self.on_fresh_sack(dir, segment, part, highest_before, sink);
+                let came_last = alone && is_within(part);
+                self.on_fresh_sack(dir, segment, part, came_last, highest_before, sink);
             }
         }
         self.fresh = others;
@@ -150,12 +160,13 @@ impl HalfFlow {
         }
     }
 
-    /// Segments inside `part` have just been reported by SACK.
+    /// Segments inside `part` have just been reported by SACK; `came_last`: one of them is what the receiver answers.
     pub(super) fn on_fresh_sack<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
         part: StreamRange,
+        came_last: bool,
         highest_before: Option<i64>,
         sink: &mut S,
     ) {
@@ -180,6 +191,7 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SACKED);
+            self.told = self.told.saturating_add(1);
             if sent.copies > 1 {
                 self.old_copies.on_covered(sent, segment.at);
             }
@@ -206,7 +218,8 @@ impl HalfFlow {
             if single
                 && sent.verdict.class == Class::New
                 && highest_before.is_some_and(|high| sent.end() <= high)
-                && !self.board.leaves_out(sent.start, sent.end())
+                && (came_last && sent.start <= part.start && part.end <= sent.end()
+                    || !self.board.leaves_out(sent.start, sent.end()))
             {
                 sink.signal(dir, segment.at, Signal::ReorderedAtReceiver);
             }
@@ -389,12 +402,17 @@ impl HalfFlow {
                 delivered = Some(sent.id);
             }
             covered += 1;
+            self.told = self
+                .told
+                .saturating_add(u16::from(!sent.marks.has(Marks::SACKED)));
             let overtaken = self.released_latest > Some(sent.at);
             self.released_latest = self.released_latest.max(Some(sent.at));
             // What a hole held back is acknowledged with what closed it; what comes later has an ACK of its own.
             let waited = latest > Some(sent.at);
             latest = latest.max(Some(sent.at));
-            if cover.shows_reordering(sent) && !self.board.leaves_out(sent.start, sent.end()) {
+            // While the cumulative ACK stands below it, it has not come, however much is left out.
+            let comes_now = sent.start <= una || !self.board.leaves_out(sent.start, sent.end());
+            if comes_now && cover.shows_reordering(sent) {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
             // The echo is the left edge's own clock, so that one came in its turn, and with no
@@ -446,8 +464,8 @@ impl HalfFlow {
             self.amend_superseded(dir, (una, ack), cover.echo, latest, sink);
         }
         if !cover.told_of_hole {
-            self.last_cover = covered;
-        } else if edge_was_overtaken && covered > self.dup_run && covered > self.last_cover {
+            self.last_cover = u16::try_from(covered).unwrap_or(u16::MAX);
+        } else if edge_was_overtaken && covered > self.dup_run && covered > self.last_cover.into() {
             // Without SACK: as many segments as there were duplicate ACKs had overtaken the first,
             // and the ACK for that one covers them all (RFC 5681 section 4.2). An ACK that covers
             // no more than the last one did may just as well be delayed after a copy of a segment.

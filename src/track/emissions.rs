@@ -48,8 +48,8 @@ pub(super) struct Gap {
     pub(super) since: CaptureTime,
     /// Losses are being repaired.
     pub(super) recovering: bool,
-    /// What was skipped may have been ACKs without payload, which nobody repeats.
-    pub(super) may_be_acks: bool,
+    /// Of what was skipped so many may have been ACKs without payload, which nobody repeats.
+    pub(super) acks: u16,
     /// Nothing but a SYN came before it, and whether its sender counts on from that is to be seen.
     pub(super) follows_syn: bool,
     /// Packets with payload that its number shows for the first time to have been sent before it.
@@ -60,6 +60,8 @@ pub(super) struct Gap {
     /// came in between was no repeat, since there is nothing lower to repeat, and nothing is
     /// repeated twice within a round trip.
     pub(super) first_repeat: bool,
+    /// It begins a repair, before any timer, but for `old` packets: of those skipped no more were repeats.
+    pub(super) begins: bool,
 }
 
 /// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it
@@ -85,6 +87,8 @@ struct Slot {
     id: u64,
     /// Its bytes have been repeated since by a timer.
     repeated: bool,
+    /// It may have been an ACK's: how many were lost does not count on it.
+    may_be_ack: bool,
 }
 
 #[derive(Debug, Default)]
@@ -241,10 +245,10 @@ impl Emissions {
         self.0.get_or_insert_default().lost += packets;
     }
 
-    /// A packet turned up late: it was not lost.
-    pub(super) fn on_late(&mut self, id: u64) {
+    /// A packet turned up late, with payload or without: it was not lost.
+    pub(super) fn on_late(&mut self, id: u64, is_data: bool) {
         if let Some(skips) = &mut self.0 {
-            skips.on_late(id);
+            skips.on_late(id, is_data);
         }
     }
 
@@ -423,11 +427,12 @@ impl Skips {
             at,
             since,
             recovering,
-            may_be_acks,
+            acks,
             follows_syn,
             left_out,
             repeats,
             first_repeat,
+            begins,
         } = *gap;
         self.learn(at, recovering);
         self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
@@ -435,7 +440,7 @@ impl Skips {
         let before = if reached == high { before } else { 0 };
         self.at_high = (high, before.saturating_add(u32::from(skipped)));
         let certain = left_out.saturating_add(due).min(skipped);
-        let data = if may_be_acks { certain } else { skipped };
+        let data = certain.max(skipped.saturating_sub(acks));
         if follows_syn {
             self.lost += u64::from(certain);
             self.lost_with_syn = u64::from(skipped - certain);
@@ -443,6 +448,11 @@ impl Skips {
             self.lost += u64::from(data);
         }
         let first = id - u64::from(skipped);
+        let news = if begins {
+            first..first + u64::from(data.saturating_sub(old))
+        } else {
+            first + u64::from(old)..first + u64::from(data)
+        };
         for id in first..id {
             if self.skipped.len() == SKIPPED_MAX {
                 self.skipped.pop_front();
@@ -450,11 +460,13 @@ impl Skips {
             self.skipped.push_back(Slot {
                 id,
                 repeated: false,
+                may_be_ack: data < skipped,
             });
-            if !first_repeat && self.waiting.len() > usize::from(repeats) {
+            let is_new = news.contains(&id);
+            let may_repeat = !(first_repeat || begins && is_new);
+            if may_repeat && self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
-            } else if !self.all_lost && id < first + u64::from(data) && id >= first + u64::from(old)
-            {
+            } else if !self.all_lost && is_new {
                 if self.unseen_new.len() == SKIPPED_MAX {
                     self.unseen_new.pop_front();
                 }
@@ -488,12 +500,14 @@ impl Skips {
         self.skipped.binary_search_by_key(&id, |slot| slot.id).ok()
     }
 
-    fn on_late(&mut self, id: u64) {
-        self.lost = self.lost.saturating_sub(1);
-        if let Some(index) = self.place(id) {
-            self.skipped.remove(index);
-        } else {
+    fn on_late(&mut self, id: u64, is_data: bool) {
+        let slot = self.place(id).and_then(|index| self.skipped.remove(index));
+        if slot.is_none() {
             self.waiting.pop_back();
+        }
+        // Where some were ACKs, one without payload is one of them.
+        if is_data || slot.is_none_or(|slot| !slot.may_be_ack) {
+            self.lost = self.lost.saturating_sub(1);
         }
         if let Ok(index) = self.unseen_new.binary_search_by_key(&id, |&(id, _)| id) {
             self.unseen_new.remove(index);

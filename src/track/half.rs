@@ -71,6 +71,9 @@ pub(super) struct HalfFlow {
     pub(super) released_latest: Option<CaptureTime>,
     /// ACKs in a row that did not move and told of data above.
     pub(super) dup_run: u32,
+    /// Packets that the ACK that is judged has told to have come, for the first time; saturates, as where it had no room
+    /// for all. 0 between segments.
+    pub(super) told: u16,
     /// When such an ACK passed last, in units of 2^20 ns, about a millisecond.
     pub(super) told_unit: u32,
     pub(super) echoes: Echoes,
@@ -103,8 +106,8 @@ pub(super) struct HalfFlow {
     pub(super) largest_payload: u32,
     /// Largest segment that the receiver takes, in bytes, where it announced that.
     pub(super) mss: Option<u16>,
-    /// Segments that the last ACK of new data covered, where no duplicate ACK came before it.
-    pub(super) last_cover: u32,
+    /// Segments that the last ACK of new data covered, where no duplicate ACK came before it; saturates.
+    pub(super) last_cover: u16,
     /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
     pub(super) sacks: bool,
     /// It does, but the capture cut that off.

@@ -180,11 +180,13 @@ impl IdCounter {
         }
     }
 
-    /// The last packet left out bytes that take so many packets: those whose ids it skipped.
+    /// The last packet left out bytes that take so many packets: those whose ids it skipped. Where that is all of them, it
+    /// is the next one of a counter.
     pub(super) fn explain_last(&mut self, packets: i64) {
         let explained = packets.min(i64::from(self.last_skipped)) as u16;
         self.last_skipped -= explained;
         self.explain(explained);
+        self.by_one += u32::from(explained > 0 && self.last_skipped == 0);
         self.counting = self.counts();
     }
 
@@ -197,8 +199,6 @@ impl IdCounter {
     /// One of those that the last packet skipped was the ACK of a SYN.
     pub(super) fn explain_ack(&mut self) {
         self.explain_last(1);
-        self.by_one += u32::from(self.last_skipped == 0);
-        self.counting = self.counts();
     }
 
     fn explain(&mut self, ids: u16) {
@@ -339,6 +339,23 @@ mod tests {
         assert!(!shared.counts());
         assert!(steps(&[10, 12, 11, 14, 13, 16, 15, 18, 17, 20, 19]).1);
         assert!(!steps(&[10, 22, 11, 34, 23, 46, 35, 58, 47, 60, 59]).1);
+    }
+
+    #[test]
+    fn as_many_ids_skipped_as_packets_are_missing_are_a_step_of_a_counter() {
+        let counts = |missing| {
+            let mut counter = IdCounter::default();
+            counter.observe(10, 1);
+            counter.observe(21, 1);
+            counter.explain_last(missing);
+            // What waited for a timer, and was lost once before.
+            for id in [22, 24, 26] {
+                counter.observe(id, 1);
+            }
+            counter.counts()
+        };
+        assert!(counts(10));
+        assert!(!counts(7));
     }
 
     #[test]

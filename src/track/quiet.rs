@@ -197,7 +197,8 @@ impl HalfFlow {
         self.take_window(dir, segment, una, sink);
         self.sacks = true;
         sink.signal(dir, segment.at, Signal::SackBlocks(blocks.len() as u8));
-        self.on_fresh_sack(dir, segment, part, highest_before, sink);
+        self.on_fresh_sack(dir, segment, part, true, highest_before, sink);
+        self.told = 0;
         self.amend_unneeded(dir, sink);
         self.tell_holes(segment.at);
         // What is reported is outstanding.
@@ -276,7 +277,7 @@ impl HalfFlow {
             self.old_copies.note_rtt(at.since(sent_at));
         }
         self.released_latest = latest;
-        self.last_cover = covered as u32;
+        self.last_cover = covered.min(usize::from(u16::MAX)) as u16;
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
         self.progress_at = Some(at);

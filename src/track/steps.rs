@@ -32,9 +32,9 @@ impl HalfFlow {
         let packet = u64::from(self.packet_payload());
         let missed = self.unseen_bytes().unwrap_or(0).div_ceil(packet);
         let lost = self.emissions.lost();
-        // Where far more were skipped than came, others took them.
-        let came = self.unique_bytes.div_ceil(packet);
-        if lost > 2 * came {
+        // Where far more were skipped than came, and not for what is seen to be missing, others took them.
+        let most = 2 * self.unique_bytes.div_ceil(packet);
+        if lost > most && u64::from(self.ids.unexplained()) >= most {
             return 0;
         }
         lost.saturating_sub(missed)
@@ -60,28 +60,70 @@ impl HalfFlow {
         self.timers_within(silence_ns)
     }
 
+    /// What the receiver is known to have, in bytes from anywhere.
+    #[inline]
+    pub(super) fn known_to_have(&self) -> Option<i64> {
+        Some(self.una? + self.board.bytes().cast_signed())
+    }
+
+    /// How many ACKs without payload the receiver of this direction can have sent since its packet before `segment`, which
+    /// it sent and which has just been entered: each answers a packet that came (RFC 5681 section 4.2), and with SACK all
+    /// that came since is told of here. `had_before` and `window_before`: what it was known to have, and its window.
+    pub(super) fn acks_before(
+        &self,
+        segment: &Segment,
+        had_before: Option<i64>,
+        window_before: Option<u16>,
+    ) -> u16 {
+        let (Some(before), Some(now)) = (had_before, self.known_to_have()) else {
+            return u16::MAX;
+        };
+        // A FIN has an ACK, what came twice has one that tells of nothing else, and what was thrown away came.
+        let all_told = self.sacks && self.old_copies.is_empty() && self.fin.is_none();
+        if !all_told || now < before || self.told == u16::MAX {
+            return u16::MAX;
+        }
+        if now == before {
+            // It may have told of its window twice.
+            return u16::from(window_before != Some(segment.window));
+        }
+        // A frame may have been several packets.
+        let packets = ((now - before) as u64).div_ceil(self.packet_payload().into());
+        let packets = u16::try_from(packets).unwrap_or(u16::MAX).max(self.told);
+        packets - u16::from(segment.payload_len == 0)
+    }
+
     /// Takes note of how a packet's id follows the ones before; `peer_sent_data`: there may be more to acknowledge
-    /// than a SYN.
-    pub(super) fn on_step(&mut self, step: Step, segment: &Segment, peer_sent_data: bool) {
+    /// than a SYN; `acks`: of the ids that it skipped so many may be those of ACKs.
+    pub(super) fn on_step(
+        &mut self,
+        step: Step,
+        segment: &Segment,
+        peer_sent_data: bool,
+        acks: u16,
+    ) {
         let Some(id) = segment.ip_id else { return };
+        let is_data = segment.payload_len > 0;
         match step {
             Step::Ahead(0) | Step::Early(0) => self
                 .emissions
                 .on_next(segment.at, self.recovery_until.is_some()),
             Step::Ahead(skipped) => {
-                let gap = self.gap(id, skipped, segment, peer_sent_data);
+                let gap = self.gap(id, skipped, segment, peer_sent_data, acks);
+                self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped(&gap);
             }
             Step::Early(skipped @ 1..) => {
-                let gap = self.gap(id, skipped.unsigned_abs(), segment, peer_sent_data);
+                let gap = self.gap(id, skipped.unsigned_abs(), segment, peer_sent_data, acks);
                 if gap.follows_syn {
                     self.ids.explain_ack();
                 }
+                self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped_early(&gap);
             }
             Step::Behind(_) if self.was_part(segment) => {}
-            Step::Behind(ids) => self.on_late(id, ids),
-            Step::Early(ids) => self.on_late(id, ids.unsigned_abs()),
+            Step::Behind(ids) => self.on_late(id, ids, is_data),
+            Step::Early(ids) => self.on_late(id, ids.unsigned_abs(), is_data),
             Step::Same | Step::Unknown => {}
         }
     }
@@ -143,9 +185,9 @@ impl HalfFlow {
     }
 
     /// A packet turned up late that has so many ids.
-    fn on_late(&mut self, id: u16, ids: u16) {
+    fn on_late(&mut self, id: u16, ids: u16, is_data: bool) {
         let first = self.ids.unwrap(id);
-        (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id));
+        (first..first + u64::from(ids)).for_each(|id| self.emissions.on_late(id, is_data));
     }
 
     /// Where a segment's number shows its sender to be in the stream; `None` where it may not send or nothing is sent.
@@ -172,7 +214,14 @@ impl HalfFlow {
     }
 
     /// What is known of the ids that were skipped before a packet.
-    fn gap(&self, id: u16, skipped: u16, segment: &Segment, peer_sent_data: bool) -> Gap {
+    fn gap(
+        &self,
+        id: u16,
+        skipped: u16,
+        segment: &Segment,
+        peer_sent_data: bool,
+        acks: u16,
+    ) -> Gap {
         let since = self.last_packet_at.unwrap_or(segment.at);
         let number = self
             .unwrapper
@@ -212,11 +261,22 @@ impl HalfFlow {
             at: segment.at,
             since,
             recovering: self.recovery_until.is_some(),
-            may_be_acks: (self.owes_ack && !follows_syn) || self.is_at_rest(segment) || was_probed,
+            acks: if self.is_at_rest(segment) || was_probed {
+                u16::MAX
+            } else if self.owes_ack && !follows_syn {
+                acks
+            } else {
+                0
+            },
             follows_syn,
             left_out: u16::try_from(left_out).unwrap_or(u16::MAX),
             repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
             first_repeat: at_edge && soon,
+            begins: start < Some(self.high)
+                && start >= self.una
+                && self.sacks
+                && self.recovery_until.is_none()
+                && silence_ns < self.round_trip_ns() / 2 * 3,
         }
     }
 

@@ -36,6 +36,44 @@ fn an_id_skipped_while_an_ack_is_owed_was_a_repeats_where_one_was_due() {
     assert_eq!(skipped(&came), 3);
 }
 
+/// Id 3 was 1000..2000, which is repeated as `last`, after id 7 was skipped.
+fn lost_before(last: &str) -> u64 {
+    let trace = format!(
+        "100 A>B data 0..1000 ack 0 id 2
+         101 A>B data 2000..3000 ack 0 id 4
+         102 A>B data 3000..4000 ack 0 id 5
+         103 A>B data 4000..5000 ack 0 id 6
+         120 B>A data 0..500 ack 1000
+         121 B>A data 500..1000 ack 1000 sack 2000..5000
+         {last}
+         420 B>A ack 5000"
+    );
+    play(&opened(&trace)).state.skipped_packets
+}
+
+#[test]
+fn of_skipped_ids_no_more_are_acks_than_packets_came() {
+    // None of B's packets has come to A, one has, or both have: each takes one ACK at most (RFC 5681 section 4.2).
+    assert_eq!(lost_before("400 A>B data 1000..2000 ack 0 id 8"), 2);
+    assert_eq!(lost_before("400 A>B data 1000..2000 ack 500 id 8"), 1);
+    assert_eq!(lost_before("400 A>B data 1000..2000 ack 500 id 9"), 2);
+    assert_eq!(lost_before("400 A>B data 1000..2000 ack 1000 id 9"), 1);
+    // An ACK without payload is one of those.
+    let with_ack = |ack| format!("399 A>B ack {ack} id 8\n400 A>B data 1000..2000 ack {ack} id 9");
+    assert_eq!(lost_before(&with_ack(500)), 2);
+    assert_eq!(lost_before(&with_ack(1000)), 1);
+    // What reports by SACK may leave out how many came before.
+    let sack = "400 A>B data 1000..2000 ack 0 sack 500..1000 id 8";
+    assert_eq!(lost_before(sack), 1);
+}
+
+#[test]
+fn an_ack_that_comes_late_was_none_of_what_was_lost() {
+    let late = "400 A>B data 1000..2000 ack 1000 id 8
+         401 A>B ack 500 id 7";
+    assert_eq!(lost_before(late), 1);
+}
+
 #[test]
 fn a_repeat_that_goes_back_comes_when_all_above_has_been_repeated() {
     // 0..4000 was lost before the first id. Of the repeats id 12 was lost, which the SACK at 153 tells, and 14 and 15.

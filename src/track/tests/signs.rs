@@ -352,6 +352,40 @@ fn an_ack_without_room_for_all_news_says_nothing_of_what_it_leaves_out() {
 }
 
 #[test]
+fn what_an_ack_reports_first_came_last_whatever_others_left_out() {
+    // At 125 there is no room for 2000..3000 and 1000..2000. The ACK at 126 answers 2000..3000, which its first block
+    // holds (RFC 2018 section 4); and 1000..2000 had not come while the cumulative ACK stood below it.
+    let trace = |first: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000
+             100 A>B data 1000..2000
+             101 A>B data 2000..3000
+             102 A>B data 4000..5000
+             103 A>B data 6000..7000
+             104 A>B data 8000..9000
+             105 A>B data 10000..11000
+             120 B>A ack 1000
+             125 B>A ack 1000 sack 10000..11000 sack 8000..9000 sack 6000..7000 sack 4000..5000
+             126 B>A ack 1000 {first} sack 8000..9000 sack 6000..7000
+             155 B>A ack 3000 sack 10000..11000 sack 8000..9000 sack 6000..7000"
+        ))
+    };
+    let reordered = |first| {
+        let signs = play(&trace(first)).signs;
+        let reordered = signs
+            .iter()
+            .filter_map(|sign| sign.strip_suffix(" ReorderedAtReceiver"));
+        reordered.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        reordered("sack 2000..3000 sack 10000..11000"),
+        ["126", "155"]
+    );
+    // The ACK for 2000..3000 may have come before that at 125, and was lost.
+    assert_eq!(reordered("sack 10000..11000 sack 2000..3000"), ["155"]);
+}
+
+#[test]
 fn an_ack_that_passes_again_says_nothing_though_others_came_in_between() {
     // Seen before and after a queue, in which all of them waited.
     let signs = |first: &str, second: &str, third: &str| {

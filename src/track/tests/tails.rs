@@ -104,6 +104,26 @@ fn a_repeat_that_comes_late_takes_nothing_from_what_was_lost_above() {
 }
 
 #[test]
+fn what_is_skipped_before_a_repair_beyond_what_is_repeated_below_was_new() {
+    // Id 12 was 2000..3000, which alone is missing below the first repeat that came, so id 11 was 9000..10000, sent before.
+    let trace = |ids: [u16; 4]| {
+        let [a, b, c, d] = ids;
+        opened(&format!(
+            "{MISSING}
+             192 A>B data 3000..4000 id {a}
+             193 A>B data 4000..5000 id {b}
+             212 B>A ack 2000 sack 3000..9000
+             222 A>B data 2000..3000 id {c}
+             242 B>A ack 9000
+             252 A>B data 9000..10000 id {d}"
+        ))
+    };
+    assert!(!ends_with_new(&trace([13, 14, 15, 16])));
+    // Where none was skipped beyond that, it is new.
+    assert!(ends_with_new(&trace([12, 13, 14, 15])));
+}
+
+#[test]
 fn ids_of_a_first_flight_tell_what_is_late_before_they_are_believed() {
     // Late for longer than it takes to ask for a repeat.
     let flight = "100 A>B data 2000..3000 id 4

@@ -71,6 +71,10 @@ impl Step {
     }
 }
 
+/// Ids skipped that nothing explains, besides two for each packet: an outage of a sender that repeats. With more, others took
+/// them.
+const SKIPPED_MAX: u64 = 8;
+
 impl IdCounter {
     /// Steps that can be told from noise: a counter of this flow cannot jump further between two
     /// packets seen here unless hundreds of packets in a row were lost.
@@ -235,7 +239,15 @@ impl IdCounter {
         self.steps >= STEPS_MIN
             && (u64::from(self.by_one) * 2 >= steps || u64::from(self.unexplained) * 4 <= steps)
             && u64::from(self.astray) * 20 <= steps
+            && u64::from(self.unexplained) <= 2 * steps + SKIPPED_MAX
             && !self.shared
+    }
+
+    /// Whether hardly any id was skipped before the last packet that no loss and no late packet explains: a host that
+    /// counts all it sends skips those of its other connections.
+    pub(super) fn is_of_its_own(&self) -> bool {
+        let before = self.unexplained.saturating_sub(self.last_skipped);
+        u64::from(before) * 4 <= u64::from(self.steps)
     }
 
     /// Whether ids tell the packets of this direction apart, however they are chosen: of the `packets` that passed, each no

@@ -12,6 +12,10 @@ use crate::time::CaptureTime;
 /// More bytes than this are not lost in a row above all that was seen: a number so far away is damaged.
 const UNSEEN_MAX: i64 = 1 << 24;
 
+/// Packets that a sender sends at once at first (RFC 6928) and after a silence: of more that were skipped without a trace while an
+/// ACK was owed, others of its host may have been most.
+const FLIGHT_MAX: u16 = 10;
+
 /// Bits of a time in ns below [`unit_of`] it.
 const UNIT_BITS: u32 = 20;
 
@@ -263,10 +267,12 @@ impl HalfFlow {
             recovering: self.recovery_until.is_some(),
             acks: if self.is_at_rest(segment) || was_probed {
                 u16::MAX
-            } else if self.owes_ack && !follows_syn {
+            } else if !self.owes_ack || follows_syn {
+                0
+            } else if self.ids.is_of_its_own() && skipped.saturating_sub(acks) <= FLIGHT_MAX {
                 acks
             } else {
-                0
+                u16::MAX
             },
             follows_syn,
             left_out: u16::try_from(left_out).unwrap_or(u16::MAX),

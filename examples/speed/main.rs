@@ -89,10 +89,10 @@ fn workloads(packets: u64) -> Vec<Workload> {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, command @ ..] = &arguments[..]
-        && first == "--measure"
-    {
-        return measure::child(command);
+    match arguments.split_first() {
+        Some((first, command)) if first == "--measure" => return measure::child(command),
+        Some((first, bytes)) if first == "--touch" => return measure::touch(bytes),
+        _ => {}
     }
     let number = |name: &str, default: u64| {
         let place = arguments.iter().position(|argument| argument == name)?;

@@ -95,23 +95,15 @@ pub(crate) fn anonymous_bytes(words: &[String]) -> Result<u64, String> {
 }
 
 /// Wall and processor time in microseconds and resident kilobytes of one run, and what so much memory cost that was
-/// touched before it; `None` when there is no such command. In a process of its own, since the system adds up what
-/// all children took.
+/// touched before it; `None` when there is no such command.
 fn once(words: &[String], touched_bytes: u64) -> Result<Option<[u64; 4]>, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Process::new(own)
-        .args(["--measure", &touched_bytes.to_string()])
-        .args(words)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let numbers: Vec<u64> = text
-        .split_whitespace()
-        .filter_map(|word| word.parse().ok())
-        .collect();
-    match (output.status.success(), &numbers[..]) {
-        (true, &[wall, cpu, resident, touch]) => Ok(Some([wall, cpu, resident, touch])),
+    let (_, touched) = apart("--touch", &[touched_bytes.to_string()])?;
+    let (succeeded, numbers) = apart("--measure", words)?;
+    match (succeeded, &numbers[..]) {
+        (true, &[wall, cpu, resident]) => {
+            let touch = touched.first().copied().unwrap_or(0);
+            Ok(Some([wall, cpu, resident, touch]))
+        }
         (true, _) => Ok(None),
         // Some peers do not read every format.
         (false, _) => {
@@ -121,7 +113,23 @@ fn once(words: &[String], touched_bytes: u64) -> Result<Option<[u64; 4]>, String
     }
 }
 
-/// Touches so much memory, and gives it back; in ps a byte.
+/// Runs one of the other halves, and gives back whether it succeeded and what numbers it printed. In a process of its
+/// own: the system adds up what all children took, and what memory a process had counts for what it starts.
+fn apart(half: &str, words: &[String]) -> Result<(bool, Vec<u64>), String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Process::new(own)
+        .arg(half)
+        .args(words)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let words = text.split_whitespace();
+    let numbers = words.filter_map(|word| word.parse().ok());
+    Ok((output.status.success(), numbers.collect()))
+}
+
+/// One half: touches so much memory, gives it back, and prints what that took, in ps a byte.
 ///
 /// Where the machine is a guest, its host takes back what memory is free, and gives it anew, page by page, to whoever
 /// touches it next: 2 to 3 ns a byte, more than most commands take for all they do. Here that is paid before.
@@ -129,28 +137,33 @@ fn once(words: &[String], touched_bytes: u64) -> Result<Option<[u64; 4]>, String
     clippy::disallowed_methods,
     reason = "the time that memory takes is what it measures"
 )]
-fn touch(bytes: usize) -> std::io::Result<u128> {
-    let mut memory = MmapMut::map_anon(bytes)?;
+pub(crate) fn touch(words: &[String]) -> ExitCode {
+    let bytes: usize = words
+        .first()
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(0);
+    let Ok(mut memory) = MmapMut::map_anon(bytes) else {
+        eprintln!("no {bytes} bytes of memory");
+        return ExitCode::FAILURE;
+    };
     // Without them it takes longer, no more.
     let _ = memory.advise(Advice::HugePage);
     let start = Instant::now();
     memory.chunks_mut(4096).for_each(|page| page[0] = 1);
-    Ok(start.elapsed().as_nanos() * 1000 / bytes.max(1) as u128)
+    println!(
+        "{}",
+        start.elapsed().as_nanos() * 1000 / bytes.max(1) as u128
+    );
+    ExitCode::SUCCESS
 }
 
-/// The other half: touches memory, runs the command and prints what they took, or nothing when there is no such
-/// command.
+/// The other half: runs the command and prints what it took, or nothing when there is no such command.
 #[expect(
     clippy::disallowed_methods,
     reason = "the time a process takes is what it measures"
 )]
 pub(crate) fn child(words: &[String]) -> ExitCode {
-    let [touched_bytes, program, arguments @ ..] = words else {
-        return ExitCode::FAILURE;
-    };
-    let touched_bytes = touched_bytes.parse().unwrap_or(0);
-    let Ok(touch_ps) = touch(touched_bytes) else {
-        eprintln!("no {touched_bytes} bytes of memory");
+    let Some((program, arguments)) = words.split_first() else {
         return ExitCode::FAILURE;
     };
     let start = Instant::now();
@@ -175,7 +188,7 @@ pub(crate) fn child(words: &[String]) -> ExitCode {
     let micros =
         |time: nix::sys::time::TimeVal| time.tv_sec() as u64 * 1_000_000 + time.tv_usec() as u64;
     let cpu = micros(usage.user_time()) + micros(usage.system_time());
-    println!("{} {cpu} {} {touch_ps}", wall.as_micros(), usage.max_rss());
+    println!("{} {cpu} {}", wall.as_micros(), usage.max_rss());
     if status.success() {
         ExitCode::SUCCESS
     } else {

@@ -74,7 +74,7 @@ pub(super) struct HalfFlow {
     /// Packets that the ACK that is judged has told to have come, for the first time; saturates, as where it had no room
     /// for all. 0 between segments.
     pub(super) told: u16,
-    /// When such an ACK passed last, in units of 2^20 ns, about a millisecond.
+    /// When such an ACK passed last, as the [unit](super::steps::unit_of) of that time.
     pub(super) told_unit: u32,
     pub(super) echoes: Echoes,
     /// Vantage point - receiver - vantage point.

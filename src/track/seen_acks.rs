@@ -7,6 +7,7 @@
 use super::classify::TIMER_NS_MIN;
 use super::half::HalfFlow;
 use super::rtt::later;
+use super::steps::{UNIT_BITS, unit_of};
 use crate::decode::Segment;
 use crate::time::CaptureTime;
 
@@ -39,7 +40,7 @@ struct Seen {
 /// When a packet passed, and what it looked like.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
-    /// In units of 2^20 ns, about a millisecond.
+    /// The [unit](unit_of) of that time.
     unit: u32,
     hash: u32,
 }
@@ -58,9 +59,9 @@ impl Seen {
     /// Whether a packet with this `look` passed lately, before one passes `at`.
     fn note(&mut self, look: u64, at: CaptureTime) -> bool {
         /// Nothing holds a copy up for as long as a timer takes.
-        const LATELY: i32 = (TIMER_NS_MIN >> 20) as i32;
+        const LATELY: i32 = (TIMER_NS_MIN >> UNIT_BITS) as i32;
         let now = Look {
-            unit: (at.as_ns() >> 20) as u32,
+            unit: unit_of(at),
             hash: (look >> 16) as u32,
         };
         let set = &mut self.sets[(look >> 58) as usize % SETS];

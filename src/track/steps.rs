@@ -17,10 +17,10 @@ const UNSEEN_MAX: i64 = 1 << 24;
 const FLIGHT_MAX: u16 = 10;
 
 /// Bits of a time in ns below [`unit_of`] it.
-const UNIT_BITS: u32 = 20;
+pub(super) const UNIT_BITS: u32 = 20;
 
 /// A time in units of about a millisecond, which come again after 52 days.
-fn unit_of(at: CaptureTime) -> u32 {
+pub(super) fn unit_of(at: CaptureTime) -> u32 {
     (at.as_ns() >> UNIT_BITS) as u32
 }
 

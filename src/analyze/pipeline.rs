@@ -139,6 +139,7 @@ impl Chunk {
         for (ordinal, record) in ordinals.zip(window.records(records)) {
             (first, last) = (first.min(record.at), last.max(record.at));
             if let Some(usual) = UsualSegment::of(&record) {
+                // Found out before the filter is asked: after it, the compiler copies the segment once more.
                 let shard = usual.shard();
                 if config.wants(|| usual.ends()) {
                     usual.push_to(&mut self.segments, shard, ordinal);

@@ -25,9 +25,10 @@ pub struct SegmentBatch {
     /// Position of the first one in the capture.
     first_ordinal: u64,
     lines: Vec<Line>,
-    /// Places in `lines`, shard by shard.
+    /// How many of `lines` each shard has.
+    lens: [u32; SHARDS],
+    /// Places in `lines`, shard by shard, and where those of each shard end: nothing until they are sorted.
     places: Vec<u32>,
-    /// Where those of each shard end in `places`; until these are there, how many it has.
     ends: [u32; SHARDS],
     /// SACK blocks of those that have some.
     sacks: Vec<SackBlocks>,
@@ -119,6 +120,7 @@ impl SegmentBatch {
     /// Empties it, but keeps its memory.
     pub fn clear(&mut self) {
         self.lines.clear();
+        self.lens = [0; SHARDS];
         self.places.clear();
         self.ends = [0; SHARDS];
         self.sacks.clear();
@@ -147,14 +149,15 @@ impl SegmentBatch {
             side,
             shard: shard as u8,
         });
-        self.ends[shard % SHARDS] += 1;
+        self.lens[shard % SHARDS] += 1;
     }
 
     /// Finds out where the segments of each shard are, once all have been added.
     pub fn sort(&mut self) {
         let mut start = 0;
-        for end in &mut self.ends {
-            start += std::mem::replace(end, start);
+        for (end, len) in self.ends.iter_mut().zip(self.lens) {
+            *end = start;
+            start += len;
         }
         self.places.resize(self.lines.len(), 0);
         for (place, line) in (0..).zip(&self.lines) {
@@ -193,7 +196,7 @@ impl SegmentBatch {
         self.push_line(shard, usual, side, segment.ordinal);
     }
 
-    /// All of a shard.
+    /// All of a shard that have been [sorted](Self::sort).
     #[must_use]
     pub fn all(&self, shard: usize) -> BatchPart<'_> {
         BatchPart {
@@ -207,7 +210,7 @@ impl SegmentBatch {
         &self.places[start as usize..self.ends[shard] as usize]
     }
 
-    /// Those of a shard whose positions in the capture are among `ordinals`.
+    /// Of these, those whose positions in the capture are among `ordinals`.
     #[must_use]
     pub fn within(&self, shard: usize, ordinals: &Range<u64>) -> BatchPart<'_> {
         let below = |end: u64| move |&place: &u32| self.at_place(place).ordinal() < end;
@@ -516,6 +519,8 @@ mod tests {
                 for segment in &segments {
                     batch.push(shard_of(segment), segment);
                 }
+                prop_assert!((0..SHARDS).all(|shard| batch.all(shard).len() == 0));
+                batch.sort();
                 batch.sort();
             }
             let shown = |segments: &[Segment]| format!("{segments:?}");

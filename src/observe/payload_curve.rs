@@ -153,7 +153,7 @@ impl PayloadCurve {
         self.bytes
     }
 
-    /// Memory held, in bytes, as [`add`](Self::add) counts it.
+    /// Memory held, in bytes, as [`add`](Self::add) counts it: twice as much at most, where packets are of several sizes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.chunks.len() * CHUNK_BYTES

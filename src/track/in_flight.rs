@@ -21,8 +21,11 @@ const HISTORY_MIN: usize = 8;
 /// network makes come within a fraction of a second.
 const HISTORY_NS: i64 = 250_000_000;
 
-/// But never more than so many for their youth alone: 40 KiB of a flow at full speed.
+/// But never more than so many, and an eighth, for their youth alone: 45 KiB of a flow at full speed.
 const HISTORY_MAX: usize = 1024;
+
+/// The history is looked at when an eighth has joined it, and so many: its lowest range left the cache long ago.
+const TRIMMED_TOGETHER_MIN: u32 = 16;
 
 /// Room for ranges at first: a page's answer takes no more than twice as many.
 const ROOM_MIN: usize = 8;
@@ -155,6 +158,8 @@ pub(super) struct InFlight {
     acked: u32,
     /// Where the range is that SACK will report next, mostly: the one above those reported last.
     next_reported: u32,
+    /// How many the cumulative ACK has passed when the history is looked at again.
+    trimmed_from: u32,
     /// Ranges remembered; one more forgets the lowest.
     pub(super) ranges_max: u32,
 }
@@ -166,6 +171,7 @@ impl Default for InFlight {
             firsts: FirstCopies::default(),
             acked: 0,
             next_reported: 0,
+            trimmed_from: 0,
             ranges_max: IN_FLIGHT_MAX,
         }
     }
@@ -180,8 +186,7 @@ impl InFlight {
     /// Begins to fetch what new data and the next ACK will change.
     #[inline]
     pub(super) fn expect(&self) {
-        if let (Some(lowest), Some(highest)) = (self.sent.front(), self.sent.back()) {
-            prefetch(lowest);
+        if let Some(highest) = self.sent.back() {
             prefetch_behind(highest, size_of::<Sent>());
             if let Some(unacked) = self.nth_unacked(0) {
                 prefetch(unacked);
@@ -489,24 +494,32 @@ impl InFlight {
         self.release_next(ack).map(|sent| (sent, first))
     }
 
-    /// Forgets acknowledged ranges beyond the history; `flight` is how many were in flight before
-    /// the ACK that passed at `now`.
+    /// Forgets acknowledged ranges beyond the history, some at a time; `flight`: how many were in flight before the ACK at `now`.
     #[inline]
     pub(super) fn trim(&mut self, flight: usize, now: CaptureTime) {
-        let keep = flight.max(HISTORY_MIN);
-        let before = self.acked;
-        while self.acked as usize > keep {
-            let young = self
-                .sent
-                .front()
-                .is_some_and(|sent| now.since(sent.at) < HISTORY_NS);
-            if young && self.acked as usize <= HISTORY_MAX {
-                break;
-            }
-            self.forget_lowest();
-            self.acked -= 1;
+        if self.acked >= self.trimmed_from {
+            self.trim_now(flight, now);
         }
-        self.next_reported = self.next_reported.saturating_sub(before - self.acked);
+    }
+
+    #[inline(never)]
+    fn trim_now(&mut self, flight: usize, now: CaptureTime) {
+        let acked = self.acked as usize;
+        let keep = flight.max(HISTORY_MIN);
+        let mut gone = acked.saturating_sub(keep.max(HISTORY_MAX));
+        while acked - gone > keep
+            && let Some(sent) = self.sent.get(gone)
+            && now.since(sent.at) >= HISTORY_NS
+        {
+            gone += 1;
+        }
+        if let Some(highest) = gone.checked_sub(1).and_then(|index| self.sent.get(index)) {
+            self.firsts.forget(highest.start);
+            self.sent.drain(..gone);
+        }
+        self.acked -= gone as u32;
+        self.next_reported = self.next_reported.saturating_sub(gone as u32);
+        self.trimmed_from = self.acked + (self.acked / 8).max(TRIMMED_TOGETHER_MIN);
     }
 
     /// Start of the highest range remembered.

@@ -36,6 +36,66 @@ fn of_a_long_flight_no_more_than_some_thousands_are_looked_at() {
     assert_eq!((unreported(2), unreported(3)), (1, 1));
 }
 
+/// Of a flow that sends a range each `step_ns` and has one at a time in flight, so many released: what is
+/// remembered of them, with the first copies.
+fn remembered(ranges: i64, step_ns: i64) -> InFlight {
+    let mut in_flight = InFlight::default();
+    for number in 0..ranges {
+        let (start, at) = (number * 1000, CaptureTime::from_ns(number * step_ns));
+        let sent = passed(start, 1000);
+        in_flight.push(Sent { at, ..sent });
+        in_flight.keep_first(in_flight.sent.len() - 1);
+        in_flight.release_next(start + 1000);
+        in_flight.trim(1, at);
+    }
+    in_flight
+}
+
+/// What must be remembered is, and little more; of what is forgotten nothing is left, of the rest all.
+#[test]
+fn the_history_is_that_of_a_quarter_second_and_little_more() {
+    // Five a second; a thousand a second; more than are kept for their youth; none is old yet.
+    let cases = [
+        (100, 200_000_000, 8),
+        (2000, 1_000_000, 250),
+        (5000, 1000, HISTORY_MAX),
+        (200, 1000, 200),
+    ];
+    for (ranges, step_ns, least) in cases {
+        let in_flight = remembered(ranges, step_ns);
+        let (len, acked) = (in_flight.sent.len(), in_flight.acked as usize);
+        let most = least + (least / 8).max(TRIMMED_TOGETHER_MIN as usize);
+        assert_eq!(len, acked, "nothing is in flight");
+        assert!((least..=most).contains(&len), "{len} of {least} to {most}");
+        let lowest = (ranges - len as i64) * 1000;
+        assert_eq!(in_flight.lowest_start(), Some(lowest));
+        let has_first = |start| in_flight.firsts.get(start).is_some();
+        assert!(
+            has_first(lowest) && has_first((ranges - 1) * 1000),
+            "{ranges}"
+        );
+        assert!(!(0..lowest).step_by(1000).any(has_first), "{ranges}");
+    }
+}
+
+/// As many as are in flight are remembered whatever their age.
+#[test]
+fn the_history_is_as_long_as_the_flight() {
+    let mut in_flight = InFlight::default();
+    (0..500).for_each(|number| in_flight.push(passed(number * 10, 10)));
+    let late = CaptureTime::from_ns(i64::from(u32::MAX));
+    for number in 1..=400 {
+        in_flight.release_next(number * 10);
+        in_flight.trim(100, late);
+    }
+    assert_eq!(in_flight.unacked(), 100);
+    assert!(
+        (100..=116).contains(&in_flight.acked),
+        "{}",
+        in_flight.acked
+    );
+}
+
 proptest! {
     /// Against the plain binary search, the slow and obvious twin.
     #[test]

@@ -30,7 +30,7 @@ const WINDOW_BYTES_PER_THREAD: usize = 512 << 10;
 /// Lets other threads see how far a run is, and stop it.
 #[derive(Debug, Default)]
 pub struct Watch {
-    stopped: AtomicBool,
+    stopped: Arc<AtomicBool>,
     progress: Mutex<Vec<Progress>>,
     records: AtomicU64,
     done: AtomicU64,
@@ -72,6 +72,11 @@ impl Watch {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// What [`stop`](Self::stop) sets, for who waits for what comes from a pipe.
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stopped)
     }
 
     fn all(&self, what: impl Fn(&Progress) -> Option<u64>) -> Option<u64> {
@@ -250,6 +255,8 @@ impl<'a> Source<'a> {
             match self.reader.read_window(&mut self.window) {
                 Ok(true) => self.decode(batch),
                 Ok(false) => return false,
+                // Said above.
+                Err(error) if error.is_interrupted() => continue,
                 // A damaged file of several does not end the capture.
                 Err(error) => {
                     self.errors.push(error);
@@ -410,6 +417,7 @@ pub(super) fn analyze(
         io: config.io,
         repair: config.repair,
         decompressors,
+        stop: watch.stop_flag(),
     };
     let analysis = match CaptureReader::open(sources, &options) {
         Err(error) => CaptureAnalysis::unread(name, error),

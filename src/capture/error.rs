@@ -199,6 +199,11 @@ impl CaptureErrorKind {
 }
 
 impl CaptureError {
+    /// Whether nothing is wrong but that the run was told to stop.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self.kind, CaptureErrorKind::Interrupted)
+    }
+
     /// What is wrong and where, without what became of the records before it.
     #[must_use]
     pub fn place(&self) -> impl fmt::Display + '_ {

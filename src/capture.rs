@@ -302,6 +302,16 @@ impl CaptureReader {
         &self.facts
     }
 
+    /// Whether nothing is left to be told, not even an error.
+    pub(crate) fn is_at_end(&self) -> bool {
+        let mut left = self.files.get(self.current..).unwrap_or_default().iter();
+        left.all(|file| match file {
+            OneFile::Waiting(_) => false,
+            OneFile::Open(file) => file.is_at_end(),
+            OneFile::Done => true,
+        })
+    }
+
     fn leave_file(&mut self) {
         if let Some(slot) = self.files.get_mut(self.current) {
             *slot = OneFile::Done;

@@ -193,6 +193,8 @@ struct Source<'a> {
     filtered_whole: u64,
     span: Option<Span>,
     errors: Vec<CaptureError>,
+    /// Whether a window has been asked for: what was read to know the format is in the first one.
+    begun: bool,
 }
 
 impl<'a> Source<'a> {
@@ -211,6 +213,7 @@ impl<'a> Source<'a> {
             filtered_whole: 0,
             span: None,
             errors: Vec::new(),
+            begun: false,
         }
     }
 
@@ -247,11 +250,12 @@ impl<'a> Source<'a> {
     /// Reads and decodes the next window into `batch`. `false` at the end.
     fn next(&mut self, batch: &mut Batch) -> bool {
         loop {
-            if self.watch.is_stopped() {
+            if self.begun && self.watch.is_stopped() && !self.reader.is_at_end() {
                 let (name, records) = (self.name.clone().into(), self.records);
                 self.errors.push(CaptureError::interrupted(name, records));
                 return false;
             }
+            self.begun = true;
             match self.reader.read_window(&mut self.window) {
                 Ok(true) => self.decode(batch),
                 Ok(false) => return false,

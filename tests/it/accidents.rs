@@ -64,6 +64,14 @@ impl Waiting {
         assert!(sent.success());
     }
 
+    /// Its status and what it said until it ended. The pipe stays open, so only the signal can have ended it.
+    fn end(&mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        let stderr = self.child.stderr.as_mut().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+
     fn first_line(&mut self) -> String {
         let mut line = String::new();
         let stderr = self.child.stderr.as_mut().unwrap();
@@ -84,19 +92,12 @@ fn the_first_signal_writes_what_was_read() {
             line,
             "interrupted: what has been read is analysed and written; again to stop at once\n"
         );
-        // The pipe stays open and silent: nothing but the signal ends the run.
-        let mut said = String::new();
-        run.child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut said)
-            .unwrap();
+        let (status, said) = run.end();
         assert!(
             said.contains("standard input: was not read to its end: the run was interrupted; the 752 records before it are used"),
             "{said}"
         );
-        assert_eq!(run.child.wait().unwrap().code(), Some(1), "{said}");
+        assert_eq!(status, Some(1), "{said}");
         let table = fs::read_to_string(run.folder.path().join("r.csv")).unwrap();
         assert_eq!(table.lines().count(), 3, "a header and two flows");
         let captures = fs::read_to_string(run.folder.path().join("r.captures.csv")).unwrap();
@@ -124,14 +125,42 @@ fn a_pipe_that_says_nothing_or_too_little_is_not_waited_for() {
     for bytes in [&b""[..], b"\xd4\xc3", &[0x1f, 0x8b, 8, 0]] {
         let mut run = Waiting::having_read(bytes, &[]);
         run.signal("-INT");
-        let mut said = String::new();
-        let mut stderr = run.child.stderr.take().unwrap();
-        stderr.read_to_string(&mut said).unwrap();
-        assert_eq!(run.child.wait().unwrap().code(), Some(2), "{said}");
+        let (status, said) = run.end();
+        assert_eq!(status, Some(2), "{said}");
         let unread = "error: standard input: was not read to its end: the run was interrupted\nnothing was written";
         assert!(said.contains(unread), "{bytes:x?}: {said}");
         assert!(names(run.folder.path()).is_empty());
     }
+}
+
+#[test]
+fn what_is_little_or_compressed_is_not_lost_with_the_signal() {
+    for name in ["refused.pcap", "two-flows-cubic-bbr.pcap.zst"] {
+        let bytes = fs::read(capture(name)).unwrap();
+        let mut run = Waiting::having_read(&bytes, &["--no-charts"]);
+        run.signal("-INT");
+        let (status, said) = run.end();
+        assert_eq!(status, Some(1), "{name}: {said}");
+        let read = fs::read_to_string(run.folder.path().join("r.csv")).unwrap();
+        let whole = super::cli::run(
+            run.folder.path(),
+            &[capture(name).to_str().unwrap(), "--out", "whole.csv"],
+        );
+        assert_eq!(whole.status, 0, "{}", whole.stderr);
+        let whole = fs::read_to_string(run.folder.path().join("whole.csv")).unwrap();
+        assert_eq!(read.lines().count(), whole.lines().count(), "{name}");
+    }
+}
+
+#[test]
+fn a_pipe_that_ends_with_the_signal_was_read_to_its_end() {
+    let mut run = Waiting::new(&["--no-charts"]);
+    run.signal("-INT");
+    run.first_line();
+    drop(run.child.stdin.take());
+    let (status, said) = run.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert!(!said.contains("was not read to its end"), "{said}");
 }
 
 #[test]

@@ -256,7 +256,7 @@ impl Stream {
             Some(format) => format
                 .decoder(input, decompressors)
                 .map(ReadAhead::start)
-                .map_err(|source| CaptureErrorKind::Compression { format, source })?,
+                .map_err(|error| CaptureErrorKind::Compression { format, error })?,
         };
         Ok(Self {
             reader,
@@ -313,10 +313,7 @@ impl Stream {
             .read(buf)
             .map_err(|error| match self.compression {
                 Some(format) if !self.input_failed.load(Ordering::Relaxed) => {
-                    CaptureErrorKind::Compression {
-                        format,
-                        source: error,
-                    }
+                    CaptureErrorKind::Compression { format, error }
                 }
                 _ if error.kind() == io::ErrorKind::IsADirectory => CaptureErrorKind::Directory,
                 _ => input_error(error, &self.stop),

@@ -73,12 +73,21 @@ pub fn print(text: &str) -> bool {
 pub fn report_runs(results: &StudyResults) {
     for run in &results.runs {
         if let Some(error) = &run.error {
-            say(&format!("error: {}: left out: {error}", run.name));
+            let why = without_file(error, &run.name);
+            say(&format!("error: {}: left out: {why}", run.name));
         }
         for lack in lacks(run) {
             say(&format!("warning: {lack}"));
         }
     }
+}
+
+/// An error without the path that it begins with, where that is of the file called `name`.
+fn without_file<'a>(error: &'a str, name: &str) -> &'a str {
+    error
+        .split_once(": ")
+        .filter(|(path, _)| Path::new(path).ends_with(name))
+        .map_or(error, |(_, rest)| rest)
 }
 
 /// What of a run's captures is not in its numbers.
@@ -170,7 +179,7 @@ pub fn report_damage(analysis: &Analysis) {
 }
 
 fn say_capture_error(error: &CaptureError) {
-    say(&format!("error: {}{}", with_causes(error), hint(error)));
+    say(&format!("error: {error}{}", hint(error)));
 }
 
 /// What to do about an error, where that depends on the command.

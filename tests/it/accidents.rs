@@ -255,7 +255,7 @@ fn a_full_disk_is_told_and_the_older_results_stay() {
     assert_eq!(status, 2, "{said}");
     assert!(said.contains("error: disk/r."), "{said}");
     assert!(
-        said.contains("cannot be written (No space left on device"),
+        said.contains("cannot be written: No space left on device"),
         "{said}"
     );
     assert!(said.contains("is there room"), "{said}");
@@ -280,7 +280,7 @@ fn a_disk_that_is_full_is_told_alike_whatever_was_to_be_written() {
         };
         assert_eq!(status, 2, "{said}");
         assert!(said.starts_with(&format!("error: {file}")), "{said}");
-        let why = "cannot be written (No space left on device";
+        let why = "cannot be written: No space left on device";
         assert!(
             said.contains(why) && said.contains("is there room"),
             "{said}"

@@ -5,7 +5,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::terminal::{
     counted, end, given_up, grouped, millis, percent, put_away, rate, repairs, utilisation, volume,
-    warnings, with_causes,
+    warnings,
 };
 use super::{Block, Cell, Page, PageTable, Section};
 
@@ -144,7 +144,7 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
 fn quality(analysis: &Analysis, config: &Config) -> Block {
     let mut notes = Vec::new();
     for capture in &analysis.captures {
-        notes.extend(capture.errors.iter().map(|error| with_causes(error)));
+        notes.extend(capture.errors.iter().map(ToString::to_string));
         notes.extend(repairs(&capture.files));
         notes.extend(given_up(capture.given_up).map(|text| format!("{}: {text}", capture.name)));
         notes.extend(put_away(capture).map(|text| format!("{}: {text}", capture.name)));

@@ -11,7 +11,7 @@ use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
 use super::frame::{Panel, Swatch, header};
 use super::label::count;
-use super::palette::{Colour, LINES, LineStyle, Marker, OTHER};
+use super::palette::{Colour, LINES, LineStyle, Marker, OTHER, OTHER_NAMES as PAIRS};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Pairs of flows whose fness over time is drawn; more cannot be told apart.
@@ -289,7 +289,7 @@ fn pair_lines(scene: &Scene<'_>, options: &ChartOptions, joined: i64) -> Vec<Lin
     });
     pairs
         .take(PAIRS_MAX + 1)
-        .zip(LINES)
+        .zip(PAIRS)
         .map(|((pair, a, b), style)| {
             let flows = [&a.flow, &b.flow];
             let bins = Pairs::bins(flows, pair, scene.capture.origin, options.bin_ns);

@@ -197,13 +197,15 @@ impl Page {
 fn put_blocks(html: &mut String, blocks: &[Block]) {
     let is_figure = |block: &Block| matches!(block, Block::Figure { .. });
     for run in blocks.chunk_by(|one, two| is_figure(one) && is_figure(two)) {
-        if run.len() > 1 {
+        // One alone is no wider than several are.
+        let are_figures = is_figure(&run[0]);
+        if are_figures {
             html.push_str("<div class=\"figures\">\n");
         }
         for block in run {
             put_block(html, block);
         }
-        if run.len() > 1 {
+        if are_figures {
             html.push_str("</div>\n");
         }
     }

@@ -55,6 +55,14 @@ fn names_are_text_wherever_they_stand() {
 }
 
 #[test]
+fn a_figure_alone_is_no_wider_than_several_are() {
+    let html = page().to_html();
+    assert_eq!(html.matches("<figure").count(), 1);
+    let framed = "<div class=\"figures\">\n<figure";
+    assert!(html.contains(framed), "{html}");
+}
+
+#[test]
 fn a_page_fetches_nothing() {
     let html = page().to_html();
     for wanted in ["http:", "https:", "src=\"", "import ", "//cdn", "fetch("] {

@@ -354,7 +354,7 @@ fn not_shown(all: usize) -> String {
         return String::new();
     }
     format!(
-        "The {FLOWS_SHOWN} largest of {} flows; all are in the results.\n",
+        "The {FLOWS_SHOWN} largest of {} flows; --out writes a table of all.\n",
         grouped(all as u64)
     )
 }

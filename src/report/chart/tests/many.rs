@@ -60,3 +60,26 @@ fn a_pair_has_the_colour_of_no_flow() {
         assert!(!drawn.shapes.iter().any(of_a_flow));
     });
 }
+
+#[test]
+fn a_flow_that_sent_nearly_all_has_no_chart_of_its_share() {
+    let with_second = |packets: u32| {
+        [
+            download(1, 0, 300, |_| false),
+            download(2, 0, packets, |_| false),
+        ]
+        .concat()
+    };
+    with_scene(with_second(30), |scene, options| {
+        assert!(sharing::stacked_area(scene, options).is_some());
+    });
+    with_scene(with_second(1), |scene, options| {
+        assert_eq!(sharing::stacked_area(scene, options), None);
+        // Of a capacity it has a part all the same.
+        let capacity = ChartOptions {
+            capacity_bps: Some(10e6),
+            ..options.clone()
+        };
+        assert!(sharing::stacked_area(scene, &capacity).is_some());
+    });
+}

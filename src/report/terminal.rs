@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
@@ -28,8 +29,24 @@ const FLOWS_SHOWN: usize = 20;
 
 /// Prints a message for the user, who reads standard error.
 pub fn say(message: &str) {
+    let text = line(message, HAS_PROGRESS.load(Ordering::Relaxed));
     // Where standard error cannot be written to there is nobody to tell.
-    let _ = writeln!(io::stderr(), "{}", without_numbers(message));
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Whether the line that the cursor is in shows how far a run is.
+static HAS_PROGRESS: AtomicBool = AtomicBool::new(false);
+
+/// Notes whether a line of standard error shows how far a run is: messages take its place, and it
+/// comes again below them.
+pub fn note_progress(is_shown: bool) {
+    HAS_PROGRESS.store(is_shown, Ordering::Relaxed);
+}
+
+/// A message as a line of its own.
+fn line(message: &str, has_progress: bool) -> String {
+    let clear = if has_progress { "\r\x1b[2K" } else { "" };
+    format!("{clear}{}\n", without_numbers(message))
 }
 
 /// A message without the numbers of the system's errors, which tell nobody anything:
@@ -487,6 +504,12 @@ pub fn progress_is_seen() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_takes_the_place_of_a_progress_line() {
+        assert_eq!(line("error: a", false), "error: a\n");
+        assert_eq!(line("error: a", true), "\r\x1b[2Kerror: a\n");
+    }
 
     #[test]
     fn numbers_are_grouped_by_thousands() {

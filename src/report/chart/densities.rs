@@ -5,6 +5,7 @@ use crate::metric::stats::{Density, DensityRange, quantile};
 
 use super::axis::{Axis, Quantity};
 use super::canvas::{Align, Canvas, Point, Stroke};
+use super::font::text_width;
 use super::frame::{LABEL, Panel, ROOM_MIN, Swatch, baseline, header};
 use super::grouped_bars::{below, draw_name, n_words};
 use super::label::joined;
@@ -48,6 +49,11 @@ const FEW: usize = 10;
 /// Values of which a median says something.
 pub(super) const MEDIAN_MIN: usize = 3;
 
+/// Between the middle of a pair and its first points, and between the middle of a point and its
+/// number.
+const POINT_GAP: f64 = 12.0;
+const NUMBER_GAP: f64 = 13.0;
+
 const NAME_LINES: usize = 4;
 const LABELS: f64 = 86.0;
 
@@ -71,7 +77,8 @@ impl FnessScatter {
         }
         let mut canvas = Canvas::new(style, style.size.height());
         let top = self.draw_header(&mut canvas, counts());
-        let pitch_min = 130.0;
+        let with_numbers = counts().any(|n| n == 1);
+        let pitch_min = if with_numbers { 180.0 } else { 130.0 };
         let in_row = ((canvas.width - 160.0) / pitch_min) as usize;
         let rows = self.pairs.len().div_ceil(in_row.max(1));
         let in_row = self.pairs.len().div_ceil(rows);
@@ -194,19 +201,23 @@ fn draw_side(
         let (_, y) = panel.at(panel.x.min, value);
         // Spread evenly whatever their number: by the golden ratio.
         let spread = (index as f64 * 0.618_034).fract();
-        let x = middle + side * (14.0 + spread * width * 0.45);
+        let x = middle + side * (POINT_GAP + spread * width * 0.45);
         // A few points stand for themselves.
         let radius = if sorted.len() < FEW { 8.0 } else { 4.0 };
         canvas.marker((x, y), radius, mark, colour);
-        // One alone has room for its number.
-        if sorted.len() == 1 {
+        let text = super::fness::in_words(value);
+        // One alone bears its number, where that does not reach into the next pair.
+        let reach = POINT_GAP + NUMBER_GAP + text_width(&text, LABEL);
+        if sorted.len() == 1 && reach <= pitch / 2.0 {
             let align = if side < 0.0 {
                 Align::Right
             } else {
                 Align::Left
             };
-            let at = (x + side * 16.0, baseline(y, LABEL));
-            canvas.text(at, &Quantity::FNESS.format(value), LABEL, align);
+            // Not across the axis.
+            let middle = y.min(panel.bottom - 0.7 * LABEL.px);
+            let at = (x + side * NUMBER_GAP, baseline(middle, LABEL));
+            canvas.text(at, &text, LABEL, align);
         }
     }
     if let Some(median) = quantile(&sorted, 0.5).filter(|_| sorted.len() >= MEDIAN_MIN) {

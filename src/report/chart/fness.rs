@@ -144,6 +144,12 @@ fn draw_rows(
     canvas
 }
 
+/// A fness as it stands beside its mark.
+pub(super) fn in_words(fness: f64) -> String {
+    let sign = if fness < -0.005 { "−" } else { "" };
+    format!("{sign}{:.2}", fness.abs())
+}
+
 /// How many pairs are drawn of all, and the end that all flows share.
 fn subtitle(drawn: usize, total: usize, shared: Option<String>) -> String {
     let pairs = count(drawn, "pair");
@@ -178,8 +184,7 @@ fn draw_row(
     } else {
         canvas.rect((zero, y - half), (end.max(zero + 3.0), y + half), B);
     }
-    let sign = if fness < -0.005 { "−" } else { "" };
-    let text = format!("{sign}{:.2}", fness.abs());
+    let text = in_words(fness);
     // On the side where the bar is not.
     let (x, align) = if fness < 0.0 {
         (zero + 12.0, Align::Left)

@@ -158,7 +158,12 @@ pub fn complain(error: &anyhow::Error) {
 /// Prints a line a capture, what went wrong, and the largest flows; whether that could be done.
 pub fn summarise(analysis: &Analysis, config: &Config, written: &[PathBuf]) -> bool {
     let mut text = String::new();
-    for capture in &analysis.captures {
+    let several = analysis.captures.len() > 1;
+    for (index, capture) in analysis.captures.iter().enumerate() {
+        if several {
+            // What the column of that name in the tables below means.
+            let _ = write!(text, "#{} ", index + 1);
+        }
         text.push_str(&capture_line(capture, config));
         text.push('\n');
     }

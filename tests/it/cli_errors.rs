@@ -118,7 +118,11 @@ fn one_bad_capture_does_not_lose_the_others() {
         run.stderr
     );
     // As if it held no packets, its line would look like a result.
-    assert!(run.stdout.starts_with("#1 bad: not read\n"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("#1 bad: not read\n"),
+        "{}",
+        run.stdout
+    );
     let table = fs::read_to_string(folder.path().join("r.csv")).unwrap();
     assert_eq!(table.lines().count(), 3, "a header and two flows");
 }

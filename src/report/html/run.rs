@@ -222,7 +222,7 @@ fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
     flows.truncate(ROWS_MAX);
     flows.sort_by_key(|(index, flow)| (*index, flow.connection_id, flow.dir()));
     PageTable {
-        caption: left_out("flows", all, flows.len()),
+        caption: left_out("largest", "flows", all, flows.len()),
         columns: columns(&[
             ("#", true),
             ("sender", false),
@@ -326,7 +326,7 @@ fn pair_table(analysis: &Analysis) -> PageTable {
         }
     }
     PageTable {
-        caption: left_out("pairs", all, rows.len()),
+        caption: left_out("first", "pairs", all, rows.len()),
         columns: columns(&[
             ("#", true),
             ("A", false),
@@ -340,12 +340,11 @@ fn pair_table(analysis: &Analysis) -> PageTable {
     }
 }
 
-fn left_out(what: &str, all: usize, shown: usize) -> String {
+fn left_out(which: &str, what: &str, all: usize, shown: usize) -> String {
     if all > shown {
+        let [all, shown] = [all, shown].map(|number| grouped(number as u64));
         format!(
-            "{} of {} {what}; all of them are in the tables that --out writes.",
-            grouped(shown as u64),
-            grouped(all as u64)
+            "The {shown} {which} of {all} {what}; all of them are in the tables that --out writes."
         )
     } else {
         String::new()

@@ -80,6 +80,37 @@ fn numbers_are_sorted_by_value_and_words_by_letter() {
 }
 
 #[test]
+fn a_column_in_which_no_row_has_anything_is_left_out() {
+    let of = |rows: Vec<Vec<Cell>>| {
+        let mut page = page();
+        page.sections[0].blocks = vec![Block::Table(PageTable {
+            caption: String::new(),
+            columns: ["name", "share", "quality"]
+                .map(|name| (name.to_owned(), name == "share"))
+                .to_vec(),
+            rows,
+        })];
+        page.to_html()
+    };
+    let row = |share| {
+        vec![
+            Cell::text("a"),
+            Cell::number(share, |of| of.to_string()),
+            Cell::text(""),
+        ]
+    };
+    let html = of(vec![row(None), row(None)]);
+    assert!(html.contains(">name<") && !html.contains(">share<") && !html.contains(">quality<"));
+    assert!(html.contains("<tr><td>a</td></tr>"), "{html}");
+    let html = of(vec![row(None), row(Some(0.5))]);
+    assert!(
+        html.contains("<tr><td>a</td><td class=\"n\">–</td></tr>"),
+        "{html}"
+    );
+    assert!(of(Vec::new()).contains(">quality<"));
+}
+
+#[test]
 fn the_page_of_a_run_has_its_flows_charts_and_how_it_was_made() {
     let config = Config {
         time_sequence: true,

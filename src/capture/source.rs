@@ -315,7 +315,6 @@ impl Stream {
                 Some(format) if !self.input_failed.load(Ordering::Relaxed) => {
                     CaptureErrorKind::Compression { format, error }
                 }
-                _ if error.kind() == io::ErrorKind::IsADirectory => CaptureErrorKind::Directory,
                 _ => input_error(error, &self.stop),
             })
     }
@@ -325,6 +324,8 @@ impl Stream {
 fn input_error(error: io::Error, stop: &AtomicBool) -> CaptureErrorKind {
     if stop.load(Ordering::Relaxed) {
         CaptureErrorKind::Interrupted
+    } else if error.kind() == io::ErrorKind::IsADirectory {
+        CaptureErrorKind::Directory
     } else {
         CaptureErrorKind::Io(error)
     }

@@ -164,6 +164,20 @@ fn a_pipe_that_ends_with_the_signal_was_read_to_its_end() {
 }
 
 #[test]
+fn a_folder_as_standard_input_is_refused_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = command(folder.path())
+        .arg("-")
+        .stdin(fs::File::open(folder.path()).unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let expected = "error: standard input: is a directory, not a capture file";
+    assert!(said.starts_with(expected), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn what_comes_drop_by_drop_does_not_hold_up_the_end() {
     let mut run = Waiting::new(&["--no-charts"]);
     let mut stdin = run.child.stdin.take().unwrap();

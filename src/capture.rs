@@ -40,6 +40,7 @@ mod mapped;
 mod mapping;
 mod pcap;
 mod pcapng;
+mod pipe;
 mod reader;
 mod record;
 mod repair;
@@ -52,6 +53,8 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use compression::Compression;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
@@ -96,6 +99,10 @@ pub struct ReadOptions {
     /// for other files, that one does it alone. More than 8 are not used, by all captures of a
     /// process together. Which records come out does not depend on it.
     pub decompressors: usize,
+    /// Set by another thread, it ends the waiting for what comes from a pipe, with
+    /// [`CaptureErrorKind::Interrupted`] behind the records that came until then. Regular files and
+    /// [`CaptureSource::Reader`] are read as ever: there the next window is never far.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// How the bytes of a file are taken in.
@@ -119,6 +126,7 @@ impl Default for ReadOptions {
             io: Io::Read,
             repair: false,
             decompressors: 1,
+            stop: Arc::default(),
         }
     }
 }
@@ -162,7 +170,10 @@ impl CaptureReader {
     /// comes from [`read_window`](Self::read_window), and the other files are read all the same.
     pub fn open(sources: Vec<CaptureSource>, options: &ReadOptions) -> Result<Self, CaptureError> {
         let window_bytes = options.window_bytes.clamp(1, WINDOW_BYTES_MAX);
-        let openers: Vec<Opener> = sources.into_iter().map(Opener::new).collect();
+        let openers: Vec<Opener> = sources
+            .into_iter()
+            .map(|source| Opener::new(source, &options.stop))
+            .collect();
         let bytes_total = openers.iter().map(Opener::bytes).sum();
         let progress = Progress::new(bytes_total);
         let way = Way {
@@ -289,6 +300,16 @@ impl CaptureReader {
     /// A file's facts are complete once a window of a later file, an error or the end was returned.
     pub fn files(&self) -> &[FileFacts] {
         &self.facts
+    }
+
+    /// Whether nothing is left to be told, not even an error.
+    pub(crate) fn is_at_end(&self) -> bool {
+        let mut left = self.files.get(self.current..).unwrap_or_default().iter();
+        left.all(|file| match file {
+            OneFile::Waiting(_) => false,
+            OneFile::Open(file) => file.is_at_end(),
+            OneFile::Done => true,
+        })
     }
 
     fn leave_file(&mut self) {

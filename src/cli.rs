@@ -85,7 +85,8 @@ fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
         terminal::say("nothing was written: no capture could be read");
         return Ok(ExitStatus::Failed);
     }
-    let written = write(&analysis, &config, &plan.metadata, plan.outputs)?;
+    let write = || write(&analysis, &config, &plan.metadata, plan.outputs);
+    let written = progress::with_note(progress::WRITING, quiet, write)?;
     let mut shown = true;
     if !quiet {
         terminal::warn(&analysis, &config);

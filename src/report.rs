@@ -19,7 +19,7 @@ pub use output::{OutputFolder, Pending, abandon};
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The file could not be created, written or put in its place.
-    #[error("{}: cannot be written ({source}); {}", path.display(), remedy(source))]
+    #[error("{}: cannot be written: {}", path.display(), Refusal(source))]
     Write {
         /// The file.
         path: PathBuf,
@@ -60,16 +60,20 @@ pub enum ReportError {
     },
 }
 
-/// What to do about a result that could not be written.
-fn remedy(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::NotFound => "make the folder first",
-        io::ErrorKind::PermissionDenied => "may you write there?",
-        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
-            "a file stands where a folder is to be: remove it, or take another name"
-        }
-        io::ErrorKind::IsADirectory => "take another name",
-        _ => "is there room, and may you write there?",
+/// Why a result could not be written, and what to do about it.
+struct Refusal<'a>(&'a io::Error);
+
+impl std::fmt::Display for Refusal<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0.kind() {
+            io::ErrorKind::NotFound => "its folder is not there; make it first",
+            io::ErrorKind::PermissionDenied => "this user may not write there; take another folder",
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+                "a file stands where a folder is to be; remove it, or take another name"
+            }
+            io::ErrorKind::IsADirectory => "it is a directory; take another name",
+            _ => return write!(f, "{}; is there room, and may you write there?", self.0),
+        })
     }
 }
 

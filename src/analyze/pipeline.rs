@@ -30,7 +30,7 @@ const WINDOW_BYTES_PER_THREAD: usize = 512 << 10;
 /// Lets other threads see how far a run is, and stop it.
 #[derive(Debug, Default)]
 pub struct Watch {
-    stopped: AtomicBool,
+    stopped: Arc<AtomicBool>,
     progress: Mutex<Vec<Progress>>,
     records: AtomicU64,
     done: AtomicU64,
@@ -72,6 +72,11 @@ impl Watch {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// What [`stop`](Self::stop) sets, for who waits for what comes from a pipe.
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stopped)
     }
 
     fn all(&self, what: impl Fn(&Progress) -> Option<u64>) -> Option<u64> {
@@ -188,6 +193,8 @@ struct Source<'a> {
     filtered_whole: u64,
     span: Option<Span>,
     errors: Vec<CaptureError>,
+    /// Whether a window has been asked for: what was read to know the format is in the first one.
+    begun: bool,
 }
 
 impl<'a> Source<'a> {
@@ -206,6 +213,7 @@ impl<'a> Source<'a> {
             filtered_whole: 0,
             span: None,
             errors: Vec::new(),
+            begun: false,
         }
     }
 
@@ -242,14 +250,17 @@ impl<'a> Source<'a> {
     /// Reads and decodes the next window into `batch`. `false` at the end.
     fn next(&mut self, batch: &mut Batch) -> bool {
         loop {
-            if self.watch.is_stopped() {
+            if self.begun && self.watch.is_stopped() && !self.reader.is_at_end() {
                 let (name, records) = (self.name.clone().into(), self.records);
                 self.errors.push(CaptureError::interrupted(name, records));
                 return false;
             }
+            self.begun = true;
             match self.reader.read_window(&mut self.window) {
                 Ok(true) => self.decode(batch),
                 Ok(false) => return false,
+                // Said above.
+                Err(error) if error.is_interrupted() => continue,
                 // A damaged file of several does not end the capture.
                 Err(error) => {
                     self.errors.push(error);
@@ -410,6 +421,7 @@ pub(super) fn analyze(
         io: config.io,
         repair: config.repair,
         decompressors,
+        stop: watch.stop_flag(),
     };
     let analysis = match CaptureReader::open(sources, &options) {
         Err(error) => CaptureAnalysis::unread(name, error),

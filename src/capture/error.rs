@@ -28,7 +28,7 @@ pub struct CaptureError {
 pub enum CaptureErrorKind {
     /// Opening or reading failed.
     #[error("{}", explain_io(.0))]
-    Io(#[source] io::Error),
+    Io(io::Error),
     /// The path is a directory.
     #[error("is a directory, not a capture file: name the files in it")]
     Directory,
@@ -37,8 +37,8 @@ pub enum CaptureErrorKind {
     Empty,
     /// The first bytes are of no known capture format.
     #[error(
-        "is not a capture{}: begins with {}, expected pcap or pcapng, possibly gzip, zstd, xz or lz4 compressed",
-        Remark(*.looks_like), Hex(.first_bytes)
+        "is not a capture but {}: expected pcap or pcapng, plain or compressed with gzip, zstd, xz or lz4",
+        Resemblance(*.looks_like, .first_bytes)
     )]
     NotACapture {
         /// The first bytes, at most 16, after decompression.
@@ -114,12 +114,12 @@ pub enum CaptureErrorKind {
     #[error("was not read to its end: the run was interrupted")]
     Interrupted,
     /// Decompression failed.
-    #[error("{}", explain_compression(*.format, .source))]
+    #[error("{}", explain_compression(*.format, .error))]
     Compression {
         /// How the file is compressed.
         format: Compression,
         /// What the decompressor said.
-        source: io::Error,
+        error: io::Error,
     },
 }
 
@@ -199,6 +199,11 @@ impl CaptureErrorKind {
 }
 
 impl CaptureError {
+    /// Whether nothing is wrong but that the run was told to stop.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self.kind, CaptureErrorKind::Interrupted)
+    }
+
     /// What is wrong and where, without what became of the records before it.
     #[must_use]
     pub fn place(&self) -> impl fmt::Display + '_ {
@@ -240,20 +245,17 @@ impl fmt::Display for CaptureError {
     }
 }
 
-impl Error for CaptureError {
-    /// The operating system's or the decompressor's error: the kind is part of this error's text.
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.kind.source()
-    }
-}
+/// What the operating system or the decompressor said is part of this error's text, and no source.
+impl Error for CaptureError {}
 
 fn explain_io(error: &io::Error) -> String {
-    let what = match error.kind() {
-        io::ErrorKind::NotFound => "does not exist",
-        io::ErrorKind::PermissionDenied => "may not be read by this user",
-        _ => "cannot be read",
-    };
-    format!("{what}: {error}")
+    match error.kind() {
+        io::ErrorKind::NotFound => "does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => {
+            "may not be read by this user: its owner, for one who captured it as root, can let you (chmod a+r)".to_owned()
+        }
+        _ => format!("cannot be read: {error}"),
+    }
 }
 
 fn explain_compression(format: Compression, error: &io::Error) -> String {
@@ -276,12 +278,15 @@ fn explain_compression(format: Compression, error: &io::Error) -> String {
     }
 }
 
-struct Remark(Option<&'static str>);
+/// What a file looks like, or, where that is nothing known, its first bytes.
+struct Resemblance<'a>(Option<&'static str>, &'a [u8]);
 
-impl fmt::Display for Remark {
+impl fmt::Display for Resemblance<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .map_or(Ok(()), |what| write!(f, " but looks like {what}"))
+        match self.0 {
+            Some(what) => write!(f, "looks like {what}"),
+            None => write!(f, "begins with {}", Hex(self.1)),
+        }
     }
 }
 

@@ -219,6 +219,11 @@ impl FileReader {
         self.failure.is_some()
     }
 
+    /// Whether all of it has been handed out, and there is no error to tell.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.ended && self.failure.is_none() && self.probe.is_none()
+    }
+
     /// Copies what is known of the file.
     pub(super) fn describe(&self, facts: &mut FileFacts) {
         facts.compression = self.stream.compression();

@@ -10,6 +10,7 @@ use super::ahead::ReadAhead;
 use super::compression::{Compression, MAGIC_BYTES};
 use super::error::{CaptureError, CaptureErrorKind};
 use super::mapped::MappedFile;
+use super::pipe::Pipe;
 
 /// Where one file of a capture comes from.
 pub enum CaptureSource {
@@ -96,6 +97,8 @@ pub(super) struct Opener {
     /// Size, of regular files only.
     bytes: Option<u64>,
     failure: Option<CaptureError>,
+    /// Ends the waiting for a pipe.
+    stop: Arc<AtomicBool>,
 }
 
 enum From {
@@ -105,7 +108,7 @@ enum From {
 }
 
 impl Opener {
-    pub(super) fn new(source: CaptureSource) -> Self {
+    pub(super) fn new(source: CaptureSource, stop: &Arc<AtomicBool>) -> Self {
         let (path, from) = match source {
             CaptureSource::File(path) => (path, From::Path),
             CaptureSource::Stdin => (PathBuf::from("-"), From::Stdin),
@@ -125,6 +128,7 @@ impl Opener {
             from,
             bytes,
             failure: None,
+            stop: Arc::clone(stop),
         }
     }
 
@@ -176,7 +180,7 @@ impl Opener {
         let mut regular = None;
         let input: Box<dyn Read + Send> = match &mut self.from {
             From::Path => {
-                let file = Arc::new(File::open(&self.path).map_err(CaptureErrorKind::Io)?);
+                let file = File::open(&self.path).map_err(CaptureErrorKind::Io)?;
                 let meta = file.metadata().map_err(CaptureErrorKind::Io)?;
                 // Some systems open directories, and fail only when they are read.
                 if meta.is_dir() {
@@ -184,16 +188,23 @@ impl Opener {
                 }
                 // It may have become shorter since it was looked at first.
                 let bytes = meta.len().max(self.bytes.unwrap_or(0));
-                regular = meta.is_file().then(|| Regular {
-                    file: Arc::clone(&file),
-                    bytes,
-                });
-                Box::new(file)
+                if meta.is_file() {
+                    let file = Arc::new(file);
+                    regular = Some(Regular {
+                        file: Arc::clone(&file),
+                        bytes,
+                    });
+                    Box::new(file)
+                } else {
+                    Box::new(Pipe::new(file, Arc::clone(&self.stop)))
+                }
             }
-            From::Stdin => Box::new(io::stdin()),
+            From::Stdin => {
+                Box::new(Pipe::stdin(Arc::clone(&self.stop)).map_err(CaptureErrorKind::Io)?)
+            }
             From::Reader(reader) => reader.take().unwrap_or_else(|| Box::new(io::empty())),
         };
-        Stream::open(input, regular, progress, decompressors)
+        Stream::open(input, regular, progress, &self.stop, decompressors)
     }
 }
 
@@ -210,6 +221,7 @@ pub(super) struct Stream {
     compression: Option<Compression>,
     input_failed: Arc<AtomicBool>,
     consumed: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
     /// The file itself, where it holds what is read and nothing else.
     plain: Option<Regular>,
 }
@@ -219,6 +231,7 @@ impl Stream {
         input: Box<dyn Read + Send>,
         regular: Option<Regular>,
         progress: &Progress,
+        stop: &Arc<AtomicBool>,
         decompressors: usize,
     ) -> Result<Self, CaptureErrorKind> {
         let input_failed = Arc::new(AtomicBool::new(false));
@@ -232,7 +245,7 @@ impl Stream {
             .by_ref()
             .take(MAGIC_BYTES as u64)
             .read_to_end(&mut first)
-            .map_err(CaptureErrorKind::Io)?;
+            .map_err(|error| input_error(error, stop))?;
         if first.is_empty() {
             return Err(CaptureErrorKind::Empty);
         }
@@ -243,13 +256,14 @@ impl Stream {
             Some(format) => format
                 .decoder(input, decompressors)
                 .map(ReadAhead::start)
-                .map_err(|source| CaptureErrorKind::Compression { format, source })?,
+                .map_err(|error| CaptureErrorKind::Compression { format, error })?,
         };
         Ok(Self {
             reader,
             compression,
             input_failed,
             consumed: Arc::clone(&progress.consumed),
+            stop: Arc::clone(stop),
             plain: regular.filter(|_| compression.is_none()),
         })
     }
@@ -299,14 +313,21 @@ impl Stream {
             .read(buf)
             .map_err(|error| match self.compression {
                 Some(format) if !self.input_failed.load(Ordering::Relaxed) => {
-                    CaptureErrorKind::Compression {
-                        format,
-                        source: error,
-                    }
+                    CaptureErrorKind::Compression { format, error }
                 }
-                _ if error.kind() == io::ErrorKind::IsADirectory => CaptureErrorKind::Directory,
-                _ => CaptureErrorKind::Io(error),
+                _ => input_error(error, &self.stop),
             })
+    }
+}
+
+/// A failure of the input itself: of a pipe that was told to stop, that it was.
+fn input_error(error: io::Error, stop: &AtomicBool) -> CaptureErrorKind {
+    if stop.load(Ordering::Relaxed) {
+        CaptureErrorKind::Interrupted
+    } else if error.kind() == io::ErrorKind::IsADirectory {
+        CaptureErrorKind::Directory
+    } else {
+        CaptureErrorKind::Io(error)
     }
 }
 

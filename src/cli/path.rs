@@ -165,7 +165,8 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
         terminal::say("nothing was written: no capture could be read");
         return Ok(ExitStatus::Failed);
     }
-    let written = outputs.write(&analysis, &config, args)?;
+    let write = || outputs.write(&analysis, &config, args);
+    let written = progress::with_note(progress::WRITING, args.quiet, write)?;
     let shown = args.quiet || terminal::path::summarise(&analysis, &config, &written);
     let damaged = analysis
         .hops

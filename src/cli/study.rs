@@ -154,22 +154,26 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         }
     }
     warn_of_a_baseline_that_nothing_is(&plan, &results, args.quiet);
-    let charts = charts(&plan, &results, args);
-    let mut files = charts.len();
-    if let Some(pending) = page {
-        let theme = args.charts.chart_theme;
-        let page = html::of_study(&results, &tables, &charts, theme, &metadata);
-        write_page(page, pending)?;
-        files += 1;
-    }
-    files += write_tables(tables, out, &metadata)?.len();
-    if let Some(folder) = folder {
-        let threads = args.threads.map(usize::from);
-        let drawn = save_study(&charts, folder.filling(), args.charts.svg, threads)
-            .map_err(|error| folder.failed(error))?;
-        outputs::warn_of_letters(&drawn.lacking, args.quiet);
-        folder.commit()?;
-    }
+    let write = || -> anyhow::Result<usize> {
+        let charts = charts(&plan, &results, args);
+        let mut files = charts.len();
+        if let Some(pending) = page {
+            let theme = args.charts.chart_theme;
+            let page = html::of_study(&results, &tables, &charts, theme, &metadata);
+            write_page(page, pending)?;
+            files += 1;
+        }
+        files += write_tables(tables, out, &metadata)?.len();
+        if let Some(folder) = folder {
+            let threads = args.threads.map(usize::from);
+            let drawn = save_study(&charts, folder.filling(), args.charts.svg, threads)
+                .map_err(|error| folder.failed(error))?;
+            outputs::warn_of_letters(&drawn.lacking, args.quiet);
+            folder.commit()?;
+        }
+        Ok(files)
+    };
+    let files = progress::with_note(progress::WRITING, args.quiet, write)?;
     let shown = args.quiet || terminal::summarise_study(&results, out, files);
     let incomplete = |run: &StudyRun| run.error.is_some() || run.shortfall.damaged_places > 0;
     Ok(if results.runs.iter().any(incomplete) || !shown {

@@ -104,6 +104,9 @@ pub struct Cell {
     pub key: Option<f64>,
 }
 
+/// In the place of a number that there is not.
+const NOTHING: &str = "–";
+
 impl Cell {
     /// Words.
     #[must_use]
@@ -119,9 +122,14 @@ impl Cell {
     pub fn number(value: Option<f64>, write: impl Fn(f64) -> String) -> Self {
         let value = value.filter(|value| value.is_finite());
         Self {
-            text: value.map_or_else(|| "–".to_owned(), write),
+            text: value.map_or_else(|| NOTHING.to_owned(), write),
             key: value,
         }
+    }
+
+    /// Whether anything is written in it.
+    fn tells(&self) -> bool {
+        !self.text.is_empty() && self.text != NOTHING
     }
 
     /// A count.
@@ -197,13 +205,15 @@ impl Page {
 fn put_blocks(html: &mut String, blocks: &[Block]) {
     let is_figure = |block: &Block| matches!(block, Block::Figure { .. });
     for run in blocks.chunk_by(|one, two| is_figure(one) && is_figure(two)) {
-        if run.len() > 1 {
+        // One alone is no wider than several are.
+        let are_figures = is_figure(&run[0]);
+        if are_figures {
             html.push_str("<div class=\"figures\">\n");
         }
         for block in run {
             put_block(html, block);
         }
-        if run.len() > 1 {
+        if are_figures {
             html.push_str("</div>\n");
         }
     }
@@ -265,8 +275,14 @@ fn put_table(html: &mut String, table: &PageTable) {
     if !table.caption.is_empty() {
         let _ = writeln!(html, "<caption>{}</caption>", escaped(&table.caption));
     }
+    // What no row has anything in takes room from what they have.
+    let is_told = |place: usize| {
+        let mut cells = table.rows.iter().filter_map(|row| row.get(place));
+        table.rows.is_empty() || cells.any(Cell::tells)
+    };
+    let told: Vec<bool> = (0..table.columns.len()).map(is_told).collect();
     html.push_str("<thead>\n<tr>");
-    for (name, number) in &table.columns {
+    for ((name, number), _) in table.columns.iter().zip(&told).filter(|(_, told)| **told) {
         let class = if *number { " class=\"n\"" } else { "" };
         let _ = write!(
             html,
@@ -277,7 +293,8 @@ fn put_table(html: &mut String, table: &PageTable) {
     html.push_str("</tr>\n</thead>\n<tbody>\n");
     for row in &table.rows {
         html.push_str("<tr>");
-        for (cell, (_, number)) in row.iter().zip(&table.columns) {
+        let cells = row.iter().zip(&table.columns).zip(&told);
+        for ((cell, (_, number)), _) in cells.filter(|(_, told)| **told) {
             let text = escaped(&cell.text);
             let _ = match (number, cell.key) {
                 (true, Some(key)) => write!(html, "<td class=\"n\" data-k=\"{key}\">{text}</td>"),

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
@@ -28,8 +29,24 @@ const FLOWS_SHOWN: usize = 20;
 
 /// Prints a message for the user, who reads standard error.
 pub fn say(message: &str) {
+    let text = line(message, HAS_PROGRESS.load(Ordering::Relaxed));
     // Where standard error cannot be written to there is nobody to tell.
-    let _ = writeln!(io::stderr(), "{}", without_numbers(message));
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Whether the line that the cursor is in shows how far a run is.
+static HAS_PROGRESS: AtomicBool = AtomicBool::new(false);
+
+/// Notes whether a line of standard error shows how far a run is: messages take its place, and it
+/// comes again below them.
+pub fn note_progress(is_shown: bool) {
+    HAS_PROGRESS.store(is_shown, Ordering::Relaxed);
+}
+
+/// A message as a line of its own.
+fn line(message: &str, has_progress: bool) -> String {
+    let clear = if has_progress { "\r\x1b[2K" } else { "" };
+    format!("{clear}{}\n", without_numbers(message))
 }
 
 /// A message without the numbers of the system's errors, which tell nobody anything:
@@ -73,12 +90,21 @@ pub fn print(text: &str) -> bool {
 pub fn report_runs(results: &StudyResults) {
     for run in &results.runs {
         if let Some(error) = &run.error {
-            say(&format!("error: {}: left out: {error}", run.name));
+            let why = without_file(error, &run.name);
+            say(&format!("error: {}: left out: {why}", run.name));
         }
         for lack in lacks(run) {
             say(&format!("warning: {lack}"));
         }
     }
+}
+
+/// An error without the path that it begins with, where that is of the file called `name`.
+fn without_file<'a>(error: &'a str, name: &str) -> &'a str {
+    error
+        .split_once(": ")
+        .filter(|(path, _)| Path::new(path).ends_with(name))
+        .map_or(error, |(_, rest)| rest)
 }
 
 /// What of a run's captures is not in its numbers.
@@ -132,7 +158,12 @@ pub fn complain(error: &anyhow::Error) {
 /// Prints a line a capture, what went wrong, and the largest flows; whether that could be done.
 pub fn summarise(analysis: &Analysis, config: &Config, written: &[PathBuf]) -> bool {
     let mut text = String::new();
-    for capture in &analysis.captures {
+    let several = analysis.captures.len() > 1;
+    for (index, capture) in analysis.captures.iter().enumerate() {
+        if several {
+            // What the column of that name in the tables below means.
+            let _ = write!(text, "#{} ", index + 1);
+        }
         text.push_str(&capture_line(capture, config));
         text.push('\n');
     }
@@ -170,7 +201,7 @@ pub fn report_damage(analysis: &Analysis) {
 }
 
 fn say_capture_error(error: &CaptureError) {
-    say(&format!("error: {}{}", with_causes(error), hint(error)));
+    say(&format!("error: {error}{}", hint(error)));
 }
 
 /// What to do about an error, where that depends on the command.
@@ -345,7 +376,7 @@ fn not_shown(all: usize) -> String {
         return String::new();
     }
     format!(
-        "The {FLOWS_SHOWN} largest of {} flows; all are in the results.\n",
+        "The {FLOWS_SHOWN} largest of {} flows; --out writes a table of all.\n",
         grouped(all as u64)
     )
 }
@@ -478,6 +509,12 @@ pub fn progress_is_seen() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_takes_the_place_of_a_progress_line() {
+        assert_eq!(line("error: a", false), "error: a\n");
+        assert_eq!(line("error: a", true), "\r\x1b[2Kerror: a\n");
+    }
 
     #[test]
     fn numbers_are_grouped_by_thousands() {

@@ -533,7 +533,7 @@ impl Run<'_> {
 /// Why a capture was not read to its end, and what may be done about it.
 pub(super) fn why_not_read(error: &CaptureError) -> String {
     // That the records before it are used, as the error itself says, is not so here.
-    let text = with_its_causes(error.place().to_string(), error);
+    let text = error.place().to_string();
     if error.kind.is_damage() {
         format!("{text}; --repair goes on behind the damage")
     } else {
@@ -543,10 +543,7 @@ pub(super) fn why_not_read(error: &CaptureError) -> String {
 
 /// An error with what caused it.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    with_its_causes(error.to_string(), error)
-}
-
-fn with_its_causes(mut text: String, error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let said = error.to_string();

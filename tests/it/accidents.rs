@@ -19,19 +19,39 @@ struct Waiting {
 
 impl Waiting {
     fn new(options: &[&str]) -> Self {
+        let bytes = fs::read(capture("drop-one.pcap")).unwrap();
+        Self::having_read(&bytes, options)
+    }
+
+    fn having_read(bytes: &[u8], options: &[&str]) -> Self {
+        let mut waiting = Self::on(tempfile::tempdir().unwrap(), "-", options);
+        let stdin = waiting.child.stdin.as_mut().unwrap();
+        stdin.write_all(bytes).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        waiting
+    }
+
+    fn on_named_pipe() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = command(folder.path())
-            .args(["-", "--out", "r.csv"])
+        let path = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+        Self::on(folder, "pipe", &[])
+    }
+
+    fn on(folder: tempfile::TempDir, input: &str, options: &[&str]) -> Self {
+        let child = command(folder.path())
+            .args([input, "--out", "r.csv"])
             .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let bytes = fs::read(capture("drop-one.pcap")).unwrap();
-        child.stdin.as_mut().unwrap().write_all(&bytes).unwrap();
-        // The outputs are begun after the signals are listened to; a moment for the rest.
-        while names(folder.path()).is_empty() {
+        // Outputs are begun first; a moment for the signals to be listened to.
+        while !names(folder.path())
+            .iter()
+            .any(|name| name.contains(".part"))
+        {
             std::thread::sleep(Duration::from_millis(5));
         }
         std::thread::sleep(Duration::from_millis(300));
@@ -42,6 +62,14 @@ impl Waiting {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args([name, &id]).status().unwrap();
         assert!(sent.success());
+    }
+
+    /// Its status and what it said until it ended. The pipe stays open, so only the signal can have ended it.
+    fn end(&mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        let stderr = self.child.stderr.as_mut().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
     }
 
     fn first_line(&mut self) -> String {
@@ -64,19 +92,12 @@ fn the_first_signal_writes_what_was_read() {
             line,
             "interrupted: what has been read is analysed and written; again to stop at once\n"
         );
-        drop(run.child.stdin.take());
-        let mut said = String::new();
-        run.child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut said)
-            .unwrap();
+        let (status, said) = run.end();
         assert!(
             said.contains("standard input: was not read to its end: the run was interrupted; the 752 records before it are used"),
             "{said}"
         );
-        assert_eq!(run.child.wait().unwrap().code(), Some(1), "{said}");
+        assert_eq!(status, Some(1), "{said}");
         let table = fs::read_to_string(run.folder.path().join("r.csv")).unwrap();
         assert_eq!(table.lines().count(), 3, "a header and two flows");
         let captures = fs::read_to_string(run.folder.path().join("r.captures.csv")).unwrap();
@@ -88,15 +109,90 @@ fn the_first_signal_writes_what_was_read() {
 
 #[test]
 fn the_second_signal_ends_the_run_and_leaves_nothing() {
-    let mut run = Waiting::new(&[]);
+    // Nobody ever writes into the pipe of that name: what waits for that does so for ever.
+    let mut run = Waiting::on_named_pipe();
     fs::write(run.folder.path().join("mine.txt"), "mine").unwrap();
     run.signal("-INT");
     run.first_line();
     run.signal("-INT");
-    // The pipe is still open: nothing but the signal can have ended it.
     assert_eq!(run.child.wait().unwrap().code(), Some(130));
     let left: Vec<String> = names(run.folder.path()).into_iter().collect();
-    assert_eq!(left, ["mine.txt"]);
+    assert_eq!(left, ["mine.txt", "pipe"]);
+}
+
+#[test]
+fn a_pipe_that_says_nothing_or_too_little_is_not_waited_for() {
+    for bytes in [&b""[..], b"\xd4\xc3", &[0x1f, 0x8b, 8, 0]] {
+        let mut run = Waiting::having_read(bytes, &[]);
+        run.signal("-INT");
+        let (status, said) = run.end();
+        assert_eq!(status, Some(2), "{said}");
+        let unread = "error: standard input: was not read to its end: the run was interrupted\nnothing was written";
+        assert!(said.contains(unread), "{bytes:x?}: {said}");
+        assert!(names(run.folder.path()).is_empty());
+    }
+}
+
+#[test]
+fn what_is_little_or_compressed_is_not_lost_with_the_signal() {
+    for name in ["refused.pcap", "two-flows-cubic-bbr.pcap.zst"] {
+        let bytes = fs::read(capture(name)).unwrap();
+        let mut run = Waiting::having_read(&bytes, &["--no-charts"]);
+        run.signal("-INT");
+        let (status, said) = run.end();
+        assert_eq!(status, Some(1), "{name}: {said}");
+        let read = fs::read_to_string(run.folder.path().join("r.csv")).unwrap();
+        let whole = super::cli::run(
+            run.folder.path(),
+            &[capture(name).to_str().unwrap(), "--out", "whole.csv"],
+        );
+        assert_eq!(whole.status, 0, "{}", whole.stderr);
+        let whole = fs::read_to_string(run.folder.path().join("whole.csv")).unwrap();
+        assert_eq!(read.lines().count(), whole.lines().count(), "{name}");
+    }
+}
+
+#[test]
+fn a_pipe_that_ends_with_the_signal_was_read_to_its_end() {
+    let mut run = Waiting::new(&["--no-charts"]);
+    run.signal("-INT");
+    run.first_line();
+    drop(run.child.stdin.take());
+    let (status, said) = run.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert!(!said.contains("was not read to its end"), "{said}");
+}
+
+#[test]
+fn a_folder_as_standard_input_is_refused_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = command(folder.path())
+        .arg("-")
+        .stdin(fs::File::open(folder.path()).unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let expected = "error: standard input: is a directory, not a capture file";
+    assert!(said.starts_with(expected), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn what_comes_drop_by_drop_does_not_hold_up_the_end() {
+    let mut run = Waiting::new(&["--no-charts"]);
+    let mut stdin = run.child.stdin.take().unwrap();
+    // Headers of records that never end, until nobody reads any more.
+    let drops = std::thread::spawn(move || {
+        let drop = [[0; 8], [1, 0, 0, 0, 1, 0, 0, 0]].concat();
+        while stdin.write_all(&drop).is_ok() && stdin.write_all(&[7]).is_ok() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    run.signal("-TERM");
+    assert_eq!(run.child.wait().unwrap().code(), Some(1));
+    drops.join().unwrap();
+    let table = fs::read_to_string(run.folder.path().join("r.csv")).unwrap();
+    assert_eq!(table.lines().count(), 3, "a header and two flows");
 }
 
 #[test]
@@ -173,7 +269,7 @@ fn a_full_disk_is_told_and_the_older_results_stay() {
     assert_eq!(status, 2, "{said}");
     assert!(said.contains("error: disk/r."), "{said}");
     assert!(
-        said.contains("cannot be written (No space left on device"),
+        said.contains("cannot be written: No space left on device"),
         "{said}"
     );
     assert!(said.contains("is there room"), "{said}");
@@ -198,7 +294,7 @@ fn a_disk_that_is_full_is_told_alike_whatever_was_to_be_written() {
         };
         assert_eq!(status, 2, "{said}");
         assert!(said.starts_with(&format!("error: {file}")), "{said}");
-        let why = "cannot be written (No space left on device";
+        let why = "cannot be written: No space left on device";
         assert!(
             said.contains(why) && said.contains("is there room"),
             "{said}"

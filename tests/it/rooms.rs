@@ -21,6 +21,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("lz4_flex", &["capture"]),
     ("memchr", &["capture"]),
     ("memmap2", &["capture/mapping"]),
+    ("nix", &["capture/pipe"]),
     ("libc", &["capture/mapping"]),
     ("etherparse", &["decode"]),
     (

@@ -136,11 +136,11 @@ fn compressed_captures_cut_short() {
                 plain.records[..outcome.records.len()],
                 "{format} {cut}"
             );
-            let CaptureErrorKind::Compression { source, .. } = outcome.kind() else {
+            let CaptureErrorKind::Compression { error, .. } = outcome.kind() else {
                 panic!("{format} cut at {cut}: {:?}", outcome.errors);
             };
             assert_eq!(
-                source.kind(),
+                error.kind(),
                 io::ErrorKind::UnexpectedEof,
                 "{format} cut at {cut}"
             );

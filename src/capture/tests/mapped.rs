@@ -145,7 +145,7 @@ fn reading(file: &OnDisk) -> (FileReader, Progress) {
         repair: false,
         decompressors: 1,
     };
-    let mut opener = Opener::new(CaptureSource::File(file.path.clone()));
+    let mut opener = Opener::new(CaptureSource::File(file.path.clone()), &Arc::default());
     let progress = Progress::new(None);
     let reader = FileReader::open(&mut opener, way, &progress).unwrap();
     (reader, progress)

@@ -3,7 +3,7 @@
 use super::ChartOptions;
 use super::axis::{Axis, Quantity, significant};
 use super::canvas::{Align, Canvas, Stroke};
-use super::choice::{NamedFlow, Scene, left_out};
+use super::choice::{NamedFlow, Scene, largest_places, left_out};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
 use super::label::{count, joined, shorten};
@@ -65,7 +65,10 @@ impl Rows {
         let all: usize = scenes.iter().map(|scene| scene.flows.len()).sum();
         let without = all - found.len();
         let large = found.len().saturating_sub(rows_max);
-        found.truncate(rows_max);
+        let sizes: Vec<u64> = found.iter().map(|&(payload, ..)| payload).collect();
+        let chosen = largest_places(&sizes, rows_max);
+        let mut rank = 0..;
+        found.retain(|_| chosen.binary_search(&rank.next().unwrap_or(0)).is_ok());
         let n = found.len();
         // By capture, and within it in the order of the flows' first packets.
         found.sort_by_key(|&(_, scene, rank, _)| (scene, scenes[scene].flows[rank].place));

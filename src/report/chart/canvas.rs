@@ -13,7 +13,7 @@ use super::{bitmap, mark};
 
 /// What keeps a chart from being written.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: the chart cannot be written ({reason}); is there room, and may you write there?", path.display())]
+#[error("{}: the chart cannot be written: {reason}; is there room, and may you write there?", path.display())]
 pub struct ChartError {
     /// The file.
     pub path: PathBuf,

@@ -90,11 +90,28 @@ impl<'a> Scene<'a> {
     /// The `n` largest flows in the order of their first packets, which is the same wherever the
     /// capture was taken: so a flow keeps its colour; and the others.
     pub(super) fn largest(&self, n: usize) -> (Vec<&NamedFlow<'a>>, Vec<&NamedFlow<'a>>) {
-        let (shown, rest) = self.flows.split_at(self.flows.len().min(n));
-        let mut shown: Vec<&NamedFlow<'a>> = shown.iter().collect();
+        let sizes: Vec<u64> = self.flows.iter().map(NamedFlow::payload).collect();
+        let chosen = largest_places(&sizes, n);
+        let mut shown: Vec<&NamedFlow<'a>> = chosen.iter().map(|&rank| &self.flows[rank]).collect();
         shown.sort_by_key(|flow| flow.place);
-        (shown, rest.iter().collect())
+        let others = self.flows.iter().enumerate();
+        let others = others.filter(|(rank, _)| chosen.binary_search(rank).is_err());
+        (shown, others.map(|(_, flow)| flow).collect())
     }
+}
+
+/// Places of the `n` largest of some sizes, which descend. Of those that are as large as the last of
+/// them, some from all over are taken: the first ones, as of a thousand equal flows, tell of the
+/// beginning only.
+pub(super) fn largest_places(sizes: &[u64], n: usize) -> Vec<usize> {
+    let Some(&last) = sizes.get(n.saturating_sub(1)).filter(|_| n > 0) else {
+        return (0..sizes.len().min(n)).collect();
+    };
+    let larger = sizes.partition_point(|&size| size > last);
+    let alike = sizes.partition_point(|&size| size >= last) - larger;
+    let room = n - larger;
+    let spread = (0..room).map(|index| larger + index * alike / room);
+    (0..larger).chain(spread).collect()
 }
 
 /// First and last bin in which any of these flows did anything.
@@ -134,17 +151,37 @@ pub(super) fn left_out(large: usize, small: usize) -> String {
     others(large, small, "not drawn")
 }
 
-/// What is done with the flows that are not among the largest, so many of them large themselves; empty without any.
+/// What is done with the flows that are not drawn each, so many of them large themselves; empty without any.
 pub(super) fn others(large: usize, small: usize, what: &str) -> String {
     match (large, small) {
         (0, 0) => String::new(),
         (0, small) => format!("{} under 1 % of the largest {what}", count(small, "flow")),
-        (large, 0) => format!("{} {what}", count(large, "smaller flow")),
+        (large, 0) => format!("{} {what}", count(large, "other flow")),
         (large, small) => {
             format!(
                 "{} {what}, {small} of them under 1 % of the largest",
-                count(large + small, "smaller flow")
+                count(large + small, "other flow")
             )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_flows_some_from_all_over_are_chosen() {
+        for (sizes, n, chosen) in [
+            (&[9, 8, 7, 6][..], 2, &[0, 1][..]),
+            (&[9, 8], 3, &[0, 1]),
+            (&[9, 5, 5, 5, 5, 5, 5, 1], 4, &[0, 1, 3, 5]),
+            (&[5; 10], 5, &[0, 2, 4, 6, 8]),
+            (&[5, 5, 4], 2, &[0, 1]),
+            (&[5, 5], 0, &[]),
+            (&[], 2, &[]),
+        ] {
+            assert_eq!(largest_places(sizes, n), chosen, "{n} of {sizes:?}");
         }
     }
 }

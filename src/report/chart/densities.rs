@@ -4,8 +4,9 @@
 use crate::metric::stats::{Density, DensityRange, quantile};
 
 use super::axis::{Axis, Quantity};
-use super::canvas::{Canvas, Point, Stroke};
-use super::frame::{Panel, ROOM_MIN, Swatch, header};
+use super::canvas::{Align, Canvas, Point, Stroke};
+use super::font::text_width;
+use super::frame::{LABEL, Panel, ROOM_MIN, Swatch, baseline, header};
 use super::grouped_bars::{below, draw_name, n_words};
 use super::label::joined;
 use super::palette::{Colour, Marker};
@@ -39,12 +40,19 @@ pub struct FnessScatter {
 /// Told apart in every kind of colour vision, and in grey: yellow and violet, as the study has them.
 const A_FIRST: Colour = Colour::ORANGE;
 const B_FIRST: Colour = Colour::Data(0x54, 0x27, 0x88);
+const A_MARK: Marker = Marker::Disc;
+const B_MARK: Marker = Marker::Diamond;
 
 /// Fewer values than these are drawn larger.
 const FEW: usize = 10;
 
 /// Values of which a median says something.
-const MEDIAN_MIN: usize = 3;
+pub(super) const MEDIAN_MIN: usize = 3;
+
+/// Between the middle of a pair and its first points, and between the middle of a point and its
+/// number.
+const POINT_GAP: f64 = 12.0;
+const NUMBER_GAP: f64 = 13.0;
 
 const NAME_LINES: usize = 4;
 const LABELS: f64 = 86.0;
@@ -69,7 +77,8 @@ impl FnessScatter {
         }
         let mut canvas = Canvas::new(style, style.size.height());
         let top = self.draw_header(&mut canvas, counts());
-        let pitch_min = 130.0;
+        let with_numbers = counts().any(|n| n == 1);
+        let pitch_min = if with_numbers { 180.0 } else { 130.0 };
         let in_row = ((canvas.width - 160.0) / pitch_min) as usize;
         let rows = self.pairs.len().div_ceil(in_row.max(1));
         let in_row = self.pairs.len().div_ceil(rows);
@@ -106,11 +115,11 @@ impl FnessScatter {
                 let middle = panel.left + (place as f64 + 0.5) * pitch;
                 let at = (middle, panel.bottom);
                 draw_name(&mut canvas, &pair.name, at, pitch - 8.0, NAME_LINES);
-                for (values, side, colour) in [
-                    (&pair.a_first, -1.0, A_FIRST),
-                    (&pair.b_first, 1.0, B_FIRST),
+                for (values, side, look) in [
+                    (&pair.a_first, -1.0, (A_MARK, A_FIRST)),
+                    (&pair.b_first, 1.0, (B_MARK, B_FIRST)),
                 ] {
-                    draw_side(&mut canvas, &panel, (middle, side), pitch, values, colour);
+                    draw_side(&mut canvas, &panel, (middle, side), pitch, values, look);
                 }
             }
         }
@@ -136,13 +145,12 @@ impl FnessScatter {
         if sides.iter().any(dense) {
             notes.push("areas: Gaussian kernel density".to_owned());
         }
-        let disc = |colour| Swatch::Mark(Marker::Disc, colour);
         let mut legend = Vec::new();
         if self.pairs.iter().any(|pair| !pair.a_first.is_empty()) {
-            legend.push((disc(A_FIRST), "A started first".to_owned()));
+            legend.push((Swatch::Mark(A_MARK, A_FIRST), "A started first".to_owned()));
         }
         if self.pairs.iter().any(|pair| !pair.b_first.is_empty()) {
-            legend.push((disc(B_FIRST), "B started first".to_owned()));
+            legend.push((Swatch::Mark(B_MARK, B_FIRST), "B started first".to_owned()));
         }
         if sides.iter().any(|side| side.len() >= MEDIAN_MIN) {
             let line = Swatch::Stroke(Stroke::solid(Colour::INK, 3.0));
@@ -167,7 +175,7 @@ fn draw_side(
     (middle, side): (f64, f64),
     pitch: f64,
     values: &[f64],
-    colour: Colour,
+    (mark, colour): (Marker, Colour),
 ) {
     let sorted = sorted(values);
     let width = (pitch * 0.42).min(150.0);
@@ -193,10 +201,24 @@ fn draw_side(
         let (_, y) = panel.at(panel.x.min, value);
         // Spread evenly whatever their number: by the golden ratio.
         let spread = (index as f64 * 0.618_034).fract();
-        let x = middle + side * (14.0 + spread * width * 0.45);
+        let x = middle + side * (POINT_GAP + spread * width * 0.45);
         // A few points stand for themselves.
-        let radius = if sorted.len() < FEW { 7.0 } else { 4.0 };
-        canvas.marker((x, y), radius, Marker::Disc, colour);
+        let radius = if sorted.len() < FEW { 8.0 } else { 4.0 };
+        canvas.marker((x, y), radius, mark, colour);
+        let text = super::fness::in_words(value);
+        // One alone bears its number, where that does not reach into the next pair.
+        let reach = POINT_GAP + NUMBER_GAP + text_width(&text, LABEL);
+        if sorted.len() == 1 && reach <= pitch / 2.0 {
+            let align = if side < 0.0 {
+                Align::Right
+            } else {
+                Align::Left
+            };
+            // Not across the axis.
+            let middle = y.min(panel.bottom - 0.7 * LABEL.px);
+            let at = (x + side * NUMBER_GAP, baseline(middle, LABEL));
+            canvas.text(at, &text, LABEL, align);
+        }
     }
     if let Some(median) = quantile(&sorted, 0.5).filter(|_| sorted.len() >= MEDIAN_MIN) {
         let (_, y) = panel.at(panel.x.min, median);

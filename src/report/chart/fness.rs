@@ -7,7 +7,7 @@ use crate::analyze::Pair;
 use super::axis::{Axis, Quantity};
 use super::bars::{draw_capture, draw_grid};
 use super::canvas::{Align, Canvas};
-use super::choice::{NamedFlow, Scene};
+use super::choice::{NamedFlow, Scene, largest_places};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, Swatch, X_AXIS_HEIGHT, baseline, header};
 use super::label::{apart, count, shorten};
@@ -51,9 +51,12 @@ pub(super) fn draw(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
     }
     let total = rows.len();
     // The pairs of which even the smaller flow is large.
-    rows.sort_by_key(|row| std::cmp::Reverse(row.a.payload().min(row.b.payload())));
+    let size = |row: &Row<'_>| row.a.payload().min(row.b.payload());
+    rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
+    let sizes: Vec<u64> = rows.iter().map(size).collect();
     fitted(style, |room| {
-        let mut rows = rows[..total.min(room.rows)].to_vec();
+        let chosen = largest_places(&sizes, room.rows).into_iter();
+        let mut rows: Vec<Row<'_>> = chosen.map(|place| rows[place]).collect();
         rows.sort_by_key(|row| (row.scene, row.a.place, row.b.place));
         (!rows.is_empty()).then(|| draw_rows(scenes, &rows, total, style, room))
     })
@@ -141,6 +144,12 @@ fn draw_rows(
     canvas
 }
 
+/// A fness as it stands beside its mark.
+pub(super) fn in_words(fness: f64) -> String {
+    let sign = if fness < -0.005 { "−" } else { "" };
+    format!("{sign}{:.2}", fness.abs())
+}
+
 /// How many pairs are drawn of all, and the end that all flows share.
 fn subtitle(drawn: usize, total: usize, shared: Option<String>) -> String {
     let pairs = count(drawn, "pair");
@@ -175,8 +184,7 @@ fn draw_row(
     } else {
         canvas.rect((zero, y - half), (end.max(zero + 3.0), y + half), B);
     }
-    let sign = if fness < -0.005 { "−" } else { "" };
-    let text = format!("{sign}{:.2}", fness.abs());
+    let text = in_words(fness);
     // On the side where the bar is not.
     let (x, align) = if fness < 0.0 {
         (zero + 12.0, Align::Left)

@@ -138,6 +138,39 @@ impl GroupedBars {
     #[must_use]
     pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
         let whole = RowScale::of(&self.groups, self.quantity)?;
+        self.draw_in(style, looks, &whole)
+    }
+
+    /// Figures of one quantity that are laid side by side: on one scale, unless that leaves nothing
+    /// to be seen of some.
+    pub(super) fn draw_together(
+        charts: &[Self],
+        style: Style,
+        looks: &Looks,
+    ) -> Vec<Option<Canvas>> {
+        let own = charts
+            .iter()
+            .map(|chart| RowScale::of(&chart.groups, chart.quantity));
+        let own: Vec<Option<RowScale>> = own.collect();
+        let groups = charts.iter().flat_map(|chart| chart.groups.iter().cloned());
+        let groups: Vec<(String, Vec<Bar>)> = groups.collect();
+        let common = charts
+            .first()
+            .and_then(|chart| RowScale::of(&groups, chart.quantity))
+            .filter(|common| {
+                let mut scales = own.iter().flatten();
+                scales.all(|own| own.y.max >= SEEN * common.y.max)
+            });
+        let scales = own
+            .into_iter()
+            .map(|own| Some(common.clone().unwrap_or(own?)));
+        let charts = charts.iter().zip(scales);
+        charts
+            .map(|(chart, scale)| chart.draw_in(style, looks, &scale?))
+            .collect()
+    }
+
+    fn draw_in(&self, style: Style, looks: &Looks, whole: &RowScale) -> Option<Canvas> {
         let bars_most = self.groups.iter().map(|(_, bars)| bars.len()).max()?;
         let labels = whole.y.ticks.iter();
         let labels = labels.map(|(_, text)| text_width(text, LABEL) + 14.0);
@@ -145,7 +178,7 @@ impl GroupedBars {
         let mut canvas = Canvas::new(style, style.size.height());
         let width = Tiles::new(&canvas, 0.0, 1, 1, labels).width();
         let in_row = self.in_row(width, bars_most);
-        let scales = self.scales(in_row, &whole);
+        let scales = self.scales(in_row, whole);
         let rows = scales.len();
         let mut notes = vec![self.note.clone()];
         notes.extend(self.arrow_note(&scales, in_row));

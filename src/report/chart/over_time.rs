@@ -277,8 +277,10 @@ fn undrawn(scene: &Scene<'_>, drawn: usize) -> String {
 
 /// What is said where bins are missing.
 fn cut(scene: &Scene<'_>) -> String {
-    let flows = scene.flows.iter().take(scene.lines_max());
-    let cut = flows.filter(|flow| flow.flow.record.series.is_cut());
+    let (shown, _) = scene.largest(scene.lines_max());
+    let cut = shown
+        .into_iter()
+        .filter(|flow| flow.flow.record.series.is_cut());
     match cut.count() {
         0 => String::new(),
         n => format!("{} cut: too many bins", count(n, "flow")),

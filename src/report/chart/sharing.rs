@@ -11,7 +11,7 @@ use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
 use super::frame::{Panel, Swatch, header};
 use super::label::count;
-use super::palette::{Colour, LINES, LineStyle, Marker, OTHER};
+use super::palette::{Colour, LINES, LineStyle, Marker, OTHER, OTHER_NAMES as PAIRS};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Pairs of flows whose fness over time is drawn; more cannot be told apart.
@@ -19,6 +19,9 @@ const PAIRS_MAX: usize = 6;
 
 /// Bins of the fairness over time: as many as the widest chart has pixels.
 const BINS_MAX: i64 = 2048;
+
+/// A share of one in so many is not seen.
+const SEEN: u64 = 200;
 
 /// IP bytes of some flows in each joined bin.
 struct Layer {
@@ -28,6 +31,14 @@ struct Layer {
 }
 
 impl Layer {
+    /// Whether it has a part of all that was sent, and leaves one.
+    fn is_seen_among(&self, layers: &[Self]) -> bool {
+        let sum = |layer: &Self| layer.bytes.values().sum::<u64>();
+        let all: u64 = layers.iter().map(sum).sum();
+        let seen = all.div_ceil(SEEN);
+        (seen..=all - seen).contains(&sum(self))
+    }
+
     fn of(flows: &[&NamedFlow<'_>], name: String, colour: Colour, joined: i64) -> Self {
         let mut bytes = BTreeMap::new();
         for bin in flows.iter().flat_map(|flow| flow.flow.record.series.bins()) {
@@ -55,8 +66,8 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
             .filter_map(|layer| layer.bytes.get(&bin))
             .sum()
     };
-    // Of what one flow sent it has all.
-    if options.capacity_bps.is_none() && layers.len() < 2 {
+    // Of what one flow sent it has all, and so it looks where the others are too small to be seen.
+    if options.capacity_bps.is_none() && !layers.iter().any(|layer| layer.is_seen_among(&layers)) {
         return None;
     }
     // Capacity is a rate of goodput, but what is sent is close to it, headers included.
@@ -289,7 +300,8 @@ fn pair_lines(scene: &Scene<'_>, options: &ChartOptions, joined: i64) -> Vec<Lin
     });
     pairs
         .take(PAIRS_MAX + 1)
-        .zip(LINES)
+        // First what is least like the colours of the first flows.
+        .zip(PAIRS.into_iter().cycle().skip(1))
         .map(|((pair, a, b), style)| {
             let flows = [&a.flow, &b.flow];
             let bins = Pairs::bins(flows, pair, scene.capture.origin, options.bin_ns);

@@ -5,7 +5,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::terminal::{
     counted, end, given_up, grouped, millis, percent, put_away, rate, repairs, utilisation, volume,
-    warnings, with_causes,
+    warnings,
 };
 use super::{Block, Cell, Page, PageTable, Section};
 
@@ -144,7 +144,7 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
 fn quality(analysis: &Analysis, config: &Config) -> Block {
     let mut notes = Vec::new();
     for capture in &analysis.captures {
-        notes.extend(capture.errors.iter().map(|error| with_causes(error)));
+        notes.extend(capture.errors.iter().map(ToString::to_string));
         notes.extend(repairs(&capture.files));
         notes.extend(given_up(capture.given_up).map(|text| format!("{}: {text}", capture.name)));
         notes.extend(put_away(capture).map(|text| format!("{}: {text}", capture.name)));
@@ -222,7 +222,7 @@ fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
     flows.truncate(ROWS_MAX);
     flows.sort_by_key(|(index, flow)| (*index, flow.connection_id, flow.dir()));
     PageTable {
-        caption: left_out("flows", all, flows.len()),
+        caption: left_out("largest", "flows", all, flows.len()),
         columns: columns(&[
             ("#", true),
             ("sender", false),
@@ -326,7 +326,7 @@ fn pair_table(analysis: &Analysis) -> PageTable {
         }
     }
     PageTable {
-        caption: left_out("pairs", all, rows.len()),
+        caption: left_out("first", "pairs", all, rows.len()),
         columns: columns(&[
             ("#", true),
             ("A", false),
@@ -340,12 +340,11 @@ fn pair_table(analysis: &Analysis) -> PageTable {
     }
 }
 
-fn left_out(what: &str, all: usize, shown: usize) -> String {
+fn left_out(which: &str, what: &str, all: usize, shown: usize) -> String {
     if all > shown {
+        let [all, shown] = [all, shown].map(|number| grouped(number as u64));
         format!(
-            "{} of {} {what}; all of them are in the tables that --out writes.",
-            grouped(shown as u64),
-            grouped(all as u64)
+            "The {shown} {which} of {all} {what}; all of them are in the tables that --out writes."
         )
     } else {
         String::new()

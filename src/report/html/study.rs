@@ -128,7 +128,10 @@ fn quality(results: &StudyResults) -> Vec<String> {
         .filter_map(|run| run.flows_left_out)
         .sum();
     if small > 0 {
-        notes.push(format!("too small to count: {}", counted(small, "flow")));
+        notes.push(format!(
+            "{} with little payload beside the largest of the run, as requests have, not counted (METRICS.md Y1)",
+            counted(small, "flow")
+        ));
     }
     notes.extend(results.runs.iter().flat_map(lacks));
     notes.extend(too_much_for_capacity(results));

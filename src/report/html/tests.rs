@@ -55,6 +55,14 @@ fn names_are_text_wherever_they_stand() {
 }
 
 #[test]
+fn a_figure_alone_is_no_wider_than_several_are() {
+    let html = page().to_html();
+    assert_eq!(html.matches("<figure").count(), 1);
+    let framed = "<div class=\"figures\">\n<figure";
+    assert!(html.contains(framed), "{html}");
+}
+
+#[test]
 fn a_page_fetches_nothing() {
     let html = page().to_html();
     for wanted in ["http:", "https:", "src=\"", "import ", "//cdn", "fetch("] {
@@ -69,6 +77,37 @@ fn numbers_are_sorted_by_value_and_words_by_letter() {
     assert!(html.contains("<td class=\"n\" data-k=\"1234\">1,234</td>"));
     let undefined = Cell::number(Some(f64::NAN), |_| unreachable!());
     assert_eq!((undefined.text.as_str(), undefined.key), ("–", None));
+}
+
+#[test]
+fn a_column_in_which_no_row_has_anything_is_left_out() {
+    let of = |rows: Vec<Vec<Cell>>| {
+        let mut page = page();
+        page.sections[0].blocks = vec![Block::Table(PageTable {
+            caption: String::new(),
+            columns: ["name", "share", "quality"]
+                .map(|name| (name.to_owned(), name == "share"))
+                .to_vec(),
+            rows,
+        })];
+        page.to_html()
+    };
+    let row = |share| {
+        vec![
+            Cell::text("a"),
+            Cell::number(share, |of| of.to_string()),
+            Cell::text(""),
+        ]
+    };
+    let html = of(vec![row(None), row(None)]);
+    assert!(html.contains(">name<") && !html.contains(">share<") && !html.contains(">quality<"));
+    assert!(html.contains("<tr><td>a</td></tr>"), "{html}");
+    let html = of(vec![row(None), row(Some(0.5))]);
+    assert!(
+        html.contains("<tr><td>a</td><td class=\"n\">–</td></tr>"),
+        "{html}"
+    );
+    assert!(of(Vec::new()).contains(">quality<"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::table::cells::{Cell, cells};
 
 /// A table in Markdown.
 pub(super) fn markdown(table: &StudyTable) -> String {
-    let columns = cells(&table.frame);
+    let columns = columns_with_values(table);
     let mut text = format!("# {}\n\n", table.title);
     let names = columns.iter().map(|(name, _)| escaped_markdown(name));
     let _ = writeln!(text, "| {} |", names.collect::<Vec<_>>().join(" | "));
@@ -28,7 +28,7 @@ pub(super) fn markdown(table: &StudyTable) -> String {
 /// longtable. One that is wider than a page lies across it, in small letters and with upright names
 /// of columns: with graphicx and pdflscape.
 pub(super) fn latex(table: &StudyTable) -> String {
-    let columns = cells(&table.frame);
+    let columns = columns_with_values(table);
     let alignment: String = columns
         .iter()
         .map(|(_, column)| if is_text(column) { 'l' } else { 'r' })
@@ -84,6 +84,15 @@ fn in_latex(cell: &Cell) -> String {
         Some((number, power)) => format!("${number}\\times 10^{{{power}}}$"),
         None => text.replace('-', "$-$"),
     }
+}
+
+/// Names and cells of the columns that hold anything; of a table without rows, all.
+fn columns_with_values(table: &StudyTable) -> Vec<(String, Vec<Cell>)> {
+    let mut columns = cells(&table.frame);
+    columns.retain(|(_, cells)| {
+        cells.is_empty() || cells.iter().any(|cell| !matches!(cell, Cell::Null))
+    });
+    columns
 }
 
 fn is_text(column: &[Cell]) -> bool {
@@ -188,6 +197,29 @@ mod tests {
         assert!(wide.contains("\\rotatebox{90}{some\\_long\\_name\\_7}"));
         let [begin, end] = ["\\begin{landscape}", "\\end{landscape}\n"];
         assert!(wide.contains(begin) && wide.ends_with(end), "{wide}");
+    }
+
+    #[test]
+    fn a_column_that_holds_nothing_is_not_read() {
+        use polars::prelude::*;
+        let frame = df!(
+            "cca" => ["bbr", "cubic"],
+            "queue_percent" => [None::<f64>, None],
+            "harm" => [None, Some(0.5)]
+        );
+        let table = StudyTable {
+            name: "groups".to_owned(),
+            title: "Of groups".to_owned(),
+            frame: frame.unwrap(),
+        };
+        let text = "# Of groups\n\n| cca | harm |\n| --- | --: |\n| bbr |  |\n| cubic | 0.5 |\n";
+        assert_eq!(markdown(&table), text);
+        assert!(latex(&table).contains("\ncca & harm \\\\\n"));
+        let empty = StudyTable {
+            frame: table.frame.head(Some(0)),
+            ..table
+        };
+        assert!(markdown(&empty).contains("| cca | queue_percent | harm |"));
     }
 
     #[test]

@@ -320,7 +320,7 @@ fn seconds(ns: f64) -> String {
         return "0 ns".to_owned();
     }
     let text = if ns.abs() < 999.5e9 {
-        let (value, units): (f64, &[&str]) = (ns.abs(), &["ns", "us", "ms", "s"]);
+        let (value, units): (f64, &[&str]) = (ns.abs(), &["ns", "µs", "ms", "s"]);
         engineering(value, units)
     } else {
         format!("{:.3} s", ns.abs() / 1e9)

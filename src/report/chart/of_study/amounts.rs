@@ -151,11 +151,21 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
         let (several, one): (BTreeMap<_, _>, BTreeMap<_, _>) =
             found.partition(|(_, (_, variants))| few || variants.len() > 1);
         let settings = study.settings(&[]);
-        let canvas = |page| grouped_bars(study, quantity, page).draw_as(study.style, &study.looks);
+        let draw_alike = |pages: &[(String, GroupedBars)]| {
+            let charts: Vec<GroupedBars> = pages.iter().map(|(_, bars)| bars.clone()).collect();
+            GroupedBars::draw_together(&charts, study.style, &study.looks)
+        };
         let draw = |capacity: usize| {
             let mut pages = settings.pages(several.clone(), capacity, |_| 1);
             pages.extend(settings.pages(one.clone(), capacity, |_| 1));
-            pages.into_iter().map(canvas).collect()
+            let with_kin = |page: Page<_>| {
+                let kin = page.common.rsplit_once(", ").map_or("", |(kin, _)| kin);
+                (kin.to_owned(), grouped_bars(study, quantity, page))
+            };
+            let pages: Vec<(String, GroupedBars)> = pages.into_iter().map(with_kin).collect();
+            // Pages that only the last label of their titles tells apart are compared with each other.
+            let kin = pages.chunk_by(|(one, _), (next, _)| one == next);
+            kin.flat_map(draw_alike).collect()
         };
         let kind = match metric {
             Metric::GoodputBps => "bars-goodput",

@@ -6,8 +6,9 @@ use crate::metric::stats::mean;
 use crate::study::{LabelValue, Metric, StudyFlow, StudyRun};
 
 use super::super::boxes::{BoxPanel, Boxes};
-use super::super::densities::{FnessPair, FnessScatter};
+use super::super::densities::{FnessPair, FnessScatter, MEDIAN_MIN};
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
+use super::super::style::Size;
 use super::settings::{Page, Setting, name_of};
 use super::{CHARTS_MAX, Study, StudyCharts, drawn};
 
@@ -71,9 +72,13 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
             pair.a_first.push(fness);
         }
     }
-    // A chart a setting, unless these are many.
+    // A chart a setting, unless these are many, or runs so few that each is but a point or two; a slide has no room for
+    // a second row.
     let most = found.values().map(BTreeMap::len).max().unwrap_or(0);
-    let room = if found.len() <= CHARTS_MAX && most > 2 {
+    let has_many_runs = |pair: &FnessPair| pair.a_first.len().max(pair.b_first.len()) >= MEDIAN_MIN;
+    let shaped = study.style.size == Size::Slide
+        || found.values().flat_map(BTreeMap::values).any(has_many_runs);
+    let room = if found.len() <= CHARTS_MAX && most > 2 && shaped {
         most
     } else {
         PAIRS_MAX

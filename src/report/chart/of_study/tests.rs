@@ -2,6 +2,7 @@
 
 mod lines;
 mod looks;
+mod pages;
 
 use super::super::canvas::Shape;
 use super::super::style::{Size, Theme};

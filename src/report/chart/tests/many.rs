@@ -8,8 +8,7 @@ fn flows_that_are_one_line_of_goodput_are_not_said_to_be_missing_there() {
     let packets: Vec<_> = flows.collect::<Vec<_>>().concat();
     with_scene(packets, |scene, options| {
         let all = over_time::four(scene, options).unwrap();
-        let said =
-            "2 smaller flows in the panel of goodput alone, as one line, 1 of them under 1 %";
+        let said = "2 other flows in the panel of goodput alone, as one line, 1 of them under 1 %";
         let found = texts(&all).join(" ");
         assert!(
             found.contains(said) && found.contains("other (2 flows)"),
@@ -20,7 +19,67 @@ fn flows_that_are_one_line_of_goodput_are_not_said_to_be_missing_there() {
         assert!(
             texts(&rtt)
                 .join(" ")
-                .contains("2 smaller flows not drawn, 1 of them")
+                .contains("2 other flows not drawn, 1 of them")
         );
+    });
+}
+
+#[test]
+fn of_equal_flows_those_drawn_are_from_all_over_the_capture() {
+    let flows = (1..=16).map(|host| download(host, 0, 50, |_| false));
+    let packets: Vec<_> = flows.collect::<Vec<_>>().concat();
+    with_scene(packets, |scene, _| {
+        let (shown, others) = scene.largest(8);
+        let places = |flows: &[&NamedFlow<'_>]| -> Vec<usize> {
+            flows.iter().map(|flow| flow.place).collect()
+        };
+        let second: Vec<usize> = (0..16).step_by(2).collect();
+        assert_eq!(places(&shown), second);
+        assert_eq!(others.len(), 8);
+        assert!(places(&others).iter().all(|place| !second.contains(place)));
+    });
+}
+
+#[test]
+fn a_pair_has_the_colour_of_no_flow() {
+    let packets = [
+        download(1, 0, 200, |_| false),
+        download(2, 0, 200, |_| false),
+    ]
+    .concat();
+    with_scene(packets, |scene, options| {
+        let drawn = sharing::fairness(scene, options).unwrap();
+        let found = texts(&drawn).join(" ");
+        assert!(found.contains("A: "), "{found}");
+        let of_a_flow = |shape: &Shape| match shape {
+            Shape::Line { stroke, .. } => {
+                LINES[..2].iter().any(|flow| flow.colour == stroke.colour)
+            }
+            _ => false,
+        };
+        assert!(!drawn.shapes.iter().any(of_a_flow));
+    });
+}
+
+#[test]
+fn a_flow_that_sent_nearly_all_has_no_chart_of_its_share() {
+    let with_second = |packets: u32| {
+        [
+            download(1, 0, 300, |_| false),
+            download(2, 0, packets, |_| false),
+        ]
+        .concat()
+    };
+    with_scene(with_second(30), |scene, options| {
+        assert!(sharing::stacked_area(scene, options).is_some());
+    });
+    with_scene(with_second(1), |scene, options| {
+        assert_eq!(sharing::stacked_area(scene, options), None);
+        // Of a capacity it has a part all the same.
+        let capacity = ChartOptions {
+            capacity_bps: Some(10e6),
+            ..options.clone()
+        };
+        assert!(sharing::stacked_area(scene, &capacity).is_some());
     });
 }

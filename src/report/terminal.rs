@@ -221,6 +221,12 @@ fn hint(error: &CaptureError) -> &'static str {
         {
             "; if this is a pattern, no file matches it"
         }
+        // A command that is not known is taken for a file.
+        CaptureErrorKind::Io(io)
+            if io.kind() == io::ErrorKind::NotFound && !name.contains(['.', '/', '\\']) =>
+        {
+            "; if this is to be a command, there are `path` and `study`"
+        }
         CaptureErrorKind::NotACapture { .. } if is_manifest() => {
             "; a study's manifest is for `ccanalyze study MANIFEST --out FOLDER`"
         }

@@ -67,6 +67,16 @@ fn a_missing_capture_is_named_once() {
 }
 
 #[test]
+fn a_command_that_is_not_known_is_told_which_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run(folder.path(), &["stdy", "study.toml"]);
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    let said = "error: stdy: does not exist; if this is to be a command, there are `path` and `study`\n\
+                error: study.toml: does not exist\n";
+    assert!(run.stderr.starts_with(said), "{}", run.stderr);
+}
+
+#[test]
 fn an_empty_file_is_refused() {
     check(b"", 2, &["in.pcap", "is empty"]);
 }

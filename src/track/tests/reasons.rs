@@ -397,3 +397,24 @@ fn without_sack_the_left_edge_is_asked_for_once() {
     let partial = "134 A>B data 1000..2000\n160 B>A ack 1000\n170 A>B data 1000..2000";
     assert_eq!(reason(partial), Some(Reason::Fast));
 }
+
+#[test]
+fn a_probe_may_repeat_the_fin_alone_and_is_what_the_report_of_it_answers() {
+    // RFC 8985 section 7.3: a probe is the last segment that was sent.
+    let reason = |probe: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B at 2000 fin
+             121 B>A ack 1000
+             {probe}
+             361 B>A ack 1000 sack 2000..2001
+             371 A>B data 1000..2000"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    assert_eq!(reason("340 A>B at 2000 fin"), Some(Reason::Fast));
+    // The report may be of the first one, late.
+    assert_eq!(reason(""), Some(Reason::Timeout));
+}

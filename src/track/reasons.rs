@@ -38,7 +38,8 @@ impl HalfFlow {
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
         // A probe repeats the last segment, or the end of it; what begins below that is more than one.
-        let is_last = end >= self.high
+        let is_last = end + i64::from(self.packet_payload()) > self.reached()
+            && end >= self.high
             && self
                 .in_flight
                 .highest_start()
@@ -88,11 +89,17 @@ impl HalfFlow {
 
     /// A timer that ran out brings what passes at `at`.
     fn timed_out(&mut self, at: CaptureTime) -> Reason {
-        let until = self.high;
+        let until = self.reached();
         // Below the first byte there is nothing to repair.
         self.after_timeout = (until != 0).then(|| Box::new(AfterTimeout { until, at }));
         self.emissions.on_timeout();
         Reason::Timeout
+    }
+
+    /// Up to where the sender is known to have sent, packets included that only skipped ids tell of.
+    fn reached(&self) -> i64 {
+        let unseen = self.emissions.unseen_new() as i64 * i64::from(self.packet_payload());
+        self.sent_to() + unseen
     }
 
     /// The copy that passed last of what begins at `start`.

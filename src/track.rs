@@ -407,6 +407,10 @@ impl HalfFlow {
         }
         self.fin = Some(offset);
         self.steady = false;
+        // Timers start anew with what is sent last, and a probe may repeat the FIN alone (RFC 8985 section 7.3).
+        if self.sent_data {
+            self.last_data_at = Some(segment.at);
+        }
         // The end of the stream is where all data has been sent: what is missing below is a hole,
         // unless the number lies where the sender may not send.
         let allowed = self.window_end.is_none_or(|end| offset <= end);

@@ -273,9 +273,22 @@ impl Emissions {
         at: CaptureTime,
         round_trip_ns: i64,
     ) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|skips| skips.was_sent_before(above, below, len, mss, at, round_trip_ns))
+        let Some(skips) = self.0.as_ref().filter(|skips| !skips.unseen_new.is_empty()) else {
+            return false;
+        };
+        let old = skips
+            .unseen_new
+            .partition_point(|&(_, since)| at.since(since) >= round_trip_ns);
+        // What lies below took a packet for each full one's bytes, and one for a shorter rest.
+        let (mss, len) = (i64::from(mss.max(1)), i64::from(len));
+        let beyond = (old as i64 - (below + mss - 1) / mss) * mss;
+        // Half a packet of tolerance: packets at the end of a write are shorter.
+        beyond > len.min(above) / 2
+    }
+
+    /// First transmissions that were skipped since the highest byte seen was reached.
+    pub(super) fn unseen_new(&self) -> usize {
+        self.0.as_ref().map_or(0, |skips| skips.unseen_new.len())
     }
 
     /// What was skipped since the highest byte seen was reached carried no new bytes.
@@ -522,28 +535,6 @@ impl Skips {
             self.on_the_way.pop_front();
         }
         self.on_the_way.push_back((effective, id));
-    }
-
-    fn was_sent_before(
-        &self,
-        above: i64,
-        below: i64,
-        len: u32,
-        mss: u32,
-        at: CaptureTime,
-        round_trip_ns: i64,
-    ) -> bool {
-        if self.unseen_new.is_empty() {
-            return false;
-        }
-        let old = self
-            .unseen_new
-            .partition_point(|&(_, since)| at.since(since) >= round_trip_ns);
-        // What lies below took a packet for each full one's bytes, and one for a shorter rest.
-        let (mss, len) = (i64::from(mss.max(1)), i64::from(len));
-        let beyond = (old as i64 - (below + mss - 1) / mss) * mss;
-        // Half a packet of tolerance: packets at the end of a write are shorter.
-        beyond > len.min(above) / 2
     }
 
     fn on_repeat(&mut self) {

@@ -1,10 +1,11 @@
 //! The segments of one direction that passed and may still be answered.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::first_copies::{FirstCopies, FirstCopy};
 use crate::decode::Segment;
-use crate::event::{RttLabel, Verdict};
+use crate::event::{Class, RttLabel, Verdict};
 use crate::prefetch::{prefetch, prefetch_behind};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -462,15 +463,21 @@ impl InFlight {
         self.sent.get_mut(self.acked as usize + n)
     }
 
-    /// Whether SACK, up to `highest`, has reported any that was sent after `at`, of those above the cumulative ACK: the highest first, which
-    /// mostly was sent last.
-    pub(super) fn has_reported_since(&self, at: CaptureTime, highest: i64) -> bool {
+    /// Whether SACK, up to `highest`, has reported any that was sent within `times`, of those above the cumulative ACK: the
+    /// highest first, which mostly was sent last.
+    pub(super) fn has_reported(&self, times: &Range<CaptureTime>, highest: i64) -> bool {
         let (unacked, above) = (self.acked as usize, self.first_ending_above(highest));
         let below = self.sent.range(unacked.min(above)..above);
         below
             .rev()
             .take(LOOKED_AT_MAX)
-            .any(|sent| sent.at > at && sent.marks.has(Marks::SACKED))
+            .any(|sent| times.contains(&sent.at) && sent.marks.has(Marks::SACKED))
+    }
+
+    /// When the highest range passed, where it was sent once and new.
+    pub(super) fn highest_new_at(&self) -> Option<CaptureTime> {
+        let once = |sent: &&Sent| sent.copies == 1 && sent.verdict.class == Class::New;
+        self.sent.back().filter(once).map(|sent| sent.at)
     }
 
     /// Number of ranges that the cumulative ACK has not passed.

@@ -38,7 +38,8 @@ impl HalfFlow {
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
         // A probe repeats the last segment, or the end of it; what begins below that is more than one.
-        let is_last = end >= self.high
+        let is_last = end + i64::from(self.packet_payload()) > self.reached()
+            && end >= self.high
             && self
                 .in_flight
                 .highest_start()
@@ -88,11 +89,17 @@ impl HalfFlow {
 
     /// A timer that ran out brings what passes at `at`.
     fn timed_out(&mut self, at: CaptureTime) -> Reason {
-        let until = self.high;
+        let until = self.reached();
         // Below the first byte there is nothing to repair.
         self.after_timeout = (until != 0).then(|| Box::new(AfterTimeout { until, at }));
         self.emissions.on_timeout();
         Reason::Timeout
+    }
+
+    /// Up to where the sender is known to have sent, packets included that only skipped ids tell of.
+    fn reached(&self) -> i64 {
+        let unseen = self.emissions.unseen_new() as i64 * i64::from(self.packet_payload());
+        self.sent_to() + unseen
     }
 
     /// The copy that passed last of what begins at `start`.
@@ -116,20 +123,56 @@ impl HalfFlow {
         earlier.at.since(heard_at) > self.upstream.patience_ns()
     }
 
-    /// Whether the left edge, which was repeated as `earlier`, is repeated again at `at`, when a timer can have run out,
-    /// although nothing that was sent after that has been delivered: duplicate ACKs ask for one repeat alone (RFC 6675 section 5), and for another one
-    /// something that was sent later must have come first (RFC 8985 section 6.2).
+    /// Whether the left edge, which was repeated as `earlier`, is repeated again at `at` for a timer that ran out, although
+    /// ACKs came all the time.
     fn is_timers_again(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
         let again = earlier.copies >= 2 && earlier.verdict.class == Class::Retransmission;
-        again
+        if !again || Some(start) > self.una {
+            return false;
+        }
+        if !(self.sacks || self.reports_cut) {
+            return self.was_asked_once(earlier, at);
+        }
+        self.sacks
             && at.since(earlier.at) >= TIMER_NS_MIN / 8 * 7
-            && self.sacks
-            && Some(start) <= self.una
-            && self.released_latest <= Some(earlier.at)
-            && !self
+            && (self.has_gone_on_since(earlier) || !self.has_delivered_since(earlier.at))
+    }
+
+    /// Whether something that was sent after `at` has been delivered: duplicate ACKs ask for one repeat alone (RFC 6675
+    /// section 5), and for another one such a segment must have come first (RFC 8985 section 6.2).
+    fn has_delivered_since(&self, at: CaptureTime) -> bool {
+        let since = at.plus_ns(1)..CaptureTime::MAX;
+        self.released_latest > Some(at)
+            || self
                 .board
                 .highest_end()
-                .is_some_and(|highest| self.in_flight.has_reported_since(earlier.at, highest))
+                .is_some_and(|highest| self.in_flight.has_reported(&since, highest))
+    }
+
+    /// Whether the sender sent new data when it had long been told that the repeat `earlier` was lost, too: one that knows
+    /// by what was sent later repeats that first (RFC 8985 section 6.2, RFC 6675 section 5), so this one knows by its timer
+    /// alone. An answer takes a round trip, and packets may be overtaken for another one, as long as such a sender waits.
+    fn has_gone_on_since(&self, earlier: &Sent) -> bool {
+        let (Some(new_at), Some(highest)) =
+            (self.in_flight.highest_new_at(), self.board.highest_end())
+        else {
+            return false;
+        };
+        let told = new_at.plus_ns(-2 * self.round_trip_ns());
+        let times = earlier.at.plus_ns(1)..told;
+        times.start < times.end && self.in_flight.has_reported(&times, highest)
+    }
+
+    /// Without SACK: whether the left edge was where it is at `at` when `earlier` was sent, which repeats it, a round trip before:
+    /// third duplicate ACKs and partial ones ask for one repeat each (RFC 6582 section 3.2).
+    fn was_asked_once(&self, earlier: &Sent, at: CaptureTime) -> bool {
+        let trip_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;
+        let known = self
+            .progress_at
+            .is_none_or(|progress| earlier.at.since(progress) >= trip_ns);
+        known
+            && at.since(earlier.at) >= self.round_trip_ns()
+            && earlier.verdict.reason != Some(Reason::TailProbe)
     }
 
     /// New data passes at `at` in one burst with the repeat of the left edge, which was taken for a timer's: a timer

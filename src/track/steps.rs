@@ -125,7 +125,7 @@ impl HalfFlow {
                 self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped_early(&gap);
             }
-            Step::Behind(_) if self.was_part(segment) => {}
+            Step::Behind(_) if self.has_passed(segment) => {}
             Step::Behind(ids) => self.on_late(id, ids, is_data),
             Step::Early(ids) => self.on_late(id, ids.unsigned_abs(), is_data),
             Step::Same | Step::Unknown => {}
@@ -174,8 +174,8 @@ impl HalfFlow {
             && within(self.progress_at, round_trip_ns.max(TIMER_NS_MIN))
     }
 
-    /// Whether a segment passed before as a part of a frame of several.
-    fn was_part(&self, segment: &Segment) -> bool {
+    /// Whether a segment passed before, itself or as a part of a frame of several.
+    fn has_passed(&self, segment: &Segment) -> bool {
         let Some(start) = self
             .unwrapper
             .filter(|_| segment.payload_len > 0)
@@ -184,8 +184,11 @@ impl HalfFlow {
             return false;
         };
         let earlier = self.in_flight.overlapping(start, start + 1).start;
-        let earlier = self.in_flight.get(earlier);
-        earlier.is_some_and(|earlier| self.is_part_of(segment, start, earlier))
+        self.in_flight.get(earlier).is_some_and(|earlier| {
+            let ids = [earlier.id, self.in_flight.first_copy(earlier).id];
+            let same = earlier.start <= start && ids.map(Some).contains(&segment.ip_id);
+            same || self.is_part_of(segment, start, earlier)
+        })
     }
 
     /// A packet turned up late that has so many ids.

@@ -245,3 +245,30 @@ fn what_goes_on_behind_a_repeat_is_a_copy_within_a_millisecond() {
     assert_eq!(class(400), Class::Retransmission);
     assert_eq!(class(401), Class::Duplicate);
 }
+
+#[test]
+fn a_copy_that_others_came_before_takes_nothing_from_what_ids_tell_was_lost() {
+    // Id 5 was 3000..4000, and is repeated; the network's copy of id 4 is below id 6, and was not skipped.
+    let trace = |copy: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             103 A>B data 4000..5000 id 6
+             {copy}
+             104 A>B data 5000..6000 id 7
+             105 A>B data 6000..7000 id 8
+             122 B>A ack 3000
+             123 B>A ack 3000 sack 4000..5000
+             124 B>A ack 3000 sack 4000..6000
+             125 B>A ack 3000 sack 4000..7000
+             135 A>B data 3000..4000 id 9
+             155 B>A ack 7000"
+        ))
+    };
+    let lost = |copy: &str| play(&trace(copy)).state.skipped_packets;
+    assert_eq!(lost(""), 1);
+    assert_eq!(lost("103 A>B data 2000..3000 id 4"), 1);
+    // What was skipped is late.
+    assert_eq!(lost("103 A>B data 3000..4000 id 5"), 0);
+}

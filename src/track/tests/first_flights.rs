@@ -5,7 +5,7 @@ use crate::event::Class;
 
 #[test]
 fn a_first_flight_that_was_lost_is_told_when_ids_are_known_to_count() {
-    // Ids 2 to 4 were 0..3000; three steps of a counter have been seen with id 7. The samples are what they were.
+    // Ids 2 to 4 were 0..3000, of which a probe would repeat the last; three steps of a counter have been seen with id 7. The samples are what they were.
     let trace = "330 A>B data 0..1000 id 5
          350 B>A ack 1000
          360 A>B data 1000..2000 id 6
@@ -13,9 +13,9 @@ fn a_first_flight_that_was_lost_is_told_when_ids_are_known_to_count() {
          381 B>A ack 3000
          391 A>B data 3000..4000 id 8
          411 B>A ack 4000";
-    let expected = "330 retransmission 0..1000 tail_probe upstream ip_id rtt 20 clean
-         360 retransmission 1000..2000 fast upstream ip_id rtt 21 recovery
-         361 retransmission 2000..3000 fast upstream ip_id
+    let expected = "330 retransmission 0..1000 timeout upstream ip_id rtt 20 clean
+         360 retransmission 1000..2000 timeout upstream ip_id rtt 21 recovery
+         361 retransmission 2000..3000 timeout upstream ip_id
          391 new 3000..4000 rtt 20 clean";
     check(&opened(trace), expected);
     assert_eq!(play(&opened(trace)).state.skipped_packets, 3);

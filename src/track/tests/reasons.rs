@@ -335,3 +335,86 @@ fn a_second_repeat_is_no_timers_above_the_left_edge_so_soon_or_once_something_se
     let later = format!("{edge}{goes_on}310 A>B data 1000..2000");
     assert_eq!(reason(&later), Some(Reason::Fast));
 }
+
+#[test]
+fn a_second_repeat_is_a_timers_where_new_data_was_sent_long_after_the_first_was_known_to_be_lost() {
+    // 6000..7000 was sent after the first repeat, and the sender is told of it at 165: one that knows by that repeats
+    // before it sends new data, but for another round trip (30 ms) in which packets may be overtaken.
+    let reason = |goes_on: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 0 sack 1000..3000
+             123 B>A ack 0 sack 1000..4000
+             133 A>B data 0..1000
+             134 A>B data 4000..5000
+             155 B>A ack 0 sack 1000..5000
+             165 A>B data 5000..6000
+             {goes_on}
+             320 A>B data 0..1000"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    let later = |ms: u32| format!("{ms} A>B data 6000..7000");
+    assert_eq!(reason(&later(240)), Some(Reason::Timeout));
+    assert_eq!(reason(&later(185)), Some(Reason::Fast));
+    // What is above was repeated itself: nothing new was sent.
+    let repeated = format!("{}\n241 A>B data 6000..7000", later(185));
+    assert_eq!(reason(&repeated), Some(Reason::Fast));
+}
+
+#[test]
+fn without_sack_the_left_edge_is_asked_for_once() {
+    // RFC 6582 section 3.2: three duplicate ACKs, or a partial one.
+    let reason = |behind: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             121 B>A ack 0
+             122 B>A ack 0
+             123 B>A ack 0
+             124 B>A ack 0
+             133 A>B data 0..1000
+             {behind}"
+        );
+        let bare = opened("").replace("syn", "syn bare") + &trace;
+        let rows = play(&bare).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    let goes_on = "134 A>B data 5000..6000\n155 B>A ack 0\n";
+    let again = |ms: u32| reason(&format!("{goes_on}{ms} A>B data 0..1000"));
+    assert_eq!(again(170), Some(Reason::Timeout));
+    // Some take duplicate ACKs of the same round trip for a second request.
+    assert_eq!(again(160), Some(Reason::Fast));
+    // The lowest bytes now, which were repeated when lower ones were missing: the partial ACK asks for them.
+    let partial = "134 A>B data 1000..2000\n160 B>A ack 1000\n170 A>B data 1000..2000";
+    assert_eq!(reason(partial), Some(Reason::Fast));
+}
+
+#[test]
+fn a_probe_may_repeat_the_fin_alone_and_is_what_the_report_of_it_answers() {
+    // RFC 8985 section 7.3: a probe is the last segment that was sent.
+    let reason = |probe: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B at 2000 fin
+             121 B>A ack 1000
+             {probe}
+             361 B>A ack 1000 sack 2000..2001
+             371 A>B data 1000..2000"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    assert_eq!(reason("340 A>B at 2000 fin"), Some(Reason::Fast));
+    // The report may be of the first one, late.
+    assert_eq!(reason(""), Some(Reason::Timeout));
+}

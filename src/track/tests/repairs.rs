@@ -161,10 +161,10 @@ fn what_is_repeated_below_an_acks_number_is_none_of_what_ids_were_skipped_for_ab
          453 B>A ack 6000
          463 A>B data 6000..7000 ack 500 id 16
          483 B>A ack 7000",
-        "340 retransmission 0..1000 tail_probe upstream
-         371 retransmission 1000..2000 fast upstream
-         401 retransmission 2000..3000 fast upstream
-         402 retransmission 3000..4000 fast upstream
+        "340 retransmission 0..1000 timeout upstream
+         371 retransmission 1000..2000 timeout upstream
+         401 retransmission 2000..3000 timeout upstream
+         402 retransmission 3000..4000 timeout upstream
          432 retransmission 4000..5000 fast upstream ip_id
          433 retransmission 5000..6000 fast upstream ip_id
          463 new 6000..7000 rtt 20 clean",

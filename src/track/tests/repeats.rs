@@ -406,7 +406,7 @@ fn what_leaves_bytes_out_right_behind_a_timers_repeat_is_new() {
          101 new 1000..2000 rtt 22 stretch_ack
          102 new 2000..3000 rtt 21 stretch_ack
          103 new 3000..4000 rtt 20 stretch_ack
-         2000 retransmission 4000..5000 tail_probe upstream ip_id
+         2000 retransmission 4000..5000 timeout upstream ip_id
          2030 new 7000..8000 rtt 20 sack
          2031 new 8000..9000 rtt 20 sack",
     );

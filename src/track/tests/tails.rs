@@ -314,8 +314,8 @@ fn the_number_of_an_ack_tells_what_was_sent_before_it() {
     check(
         &opened(trace),
         "100 new 0..1000 rtt 20 clean
-         340 retransmission 1000..2000 tail_probe upstream
-         341 retransmission 2000..3000 fast upstream
+         340 retransmission 1000..2000 timeout upstream
+         341 retransmission 2000..3000 timeout upstream
          371 new 3000..4000 rtt 20 clean",
     );
     // What the ACK overtook comes at once.

@@ -25,6 +25,7 @@ mod old_copies;
 mod quiet;
 mod ranges;
 mod reasons;
+mod rows;
 mod rtt;
 mod scoreboard;
 mod seen_acks;

@@ -1,7 +1,7 @@
 //! What is told of a data segment, and the rows that wait until nothing can change them.
 
 use super::half::{HalfFlow, first_byte};
-use super::in_flight::Row;
+use super::rows::Row;
 use crate::decode::Segment;
 use crate::event::{
     Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace, Verdict,

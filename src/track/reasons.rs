@@ -96,10 +96,15 @@ impl HalfFlow {
         Reason::Timeout
     }
 
-    /// Up to where the sender is known to have sent, packets included that only skipped ids tell of.
+    /// Up to where the sender is known to have sent, packets included that only skipped ids tell of: where ids count, or
+    /// may, and the receiver's window has room for so many.
     fn reached(&self) -> i64 {
+        let seen = self.sent_to();
         let unseen = self.emissions.unseen_new() as i64 * i64::from(self.packet_payload());
-        self.sent_to() + unseen
+        let has_room = |end: i64| seen.saturating_add(unseen) <= end;
+        let tells =
+            self.ids.counts() || (self.ids.may_count() && self.window_end.is_some_and(has_room));
+        if tells { seen + unseen } else { seen }
     }
 
     /// The copy that passed last of what begins at `start`.

@@ -364,15 +364,21 @@ impl<'a> Flow<'a> {
     }
 
     /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an
-    /// ACK (`true`) or, in a one-way capture, with the last data (METRICS.md G1).
+    /// ACK (`true`) or, in a one-way capture, with the last data (METRICS.md G1); `None` where other
+    /// packets of the receiver passed, but no ACK.
     #[must_use]
     pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
         let span = self.data_span()?;
         if self.record.state.acked_bytes.is_some() {
             Some((self.record.summary.last_new_ack_at?.since(span.first), true))
         } else {
-            Some((span.length_ns(), false))
+            self.is_one_way().then(|| (span.length_ns(), false))
         }
+    }
+
+    /// Whether no packet of the other direction was seen (METRICS.md Q1).
+    fn is_one_way(&self) -> bool {
+        self.connection.packets[self.record.dir.reversed().index()] == 0
     }
 
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
@@ -455,12 +461,11 @@ impl<'a> Flow<'a> {
         let handshake = &self.connection.handshake;
         let dir = self.record.dir;
         let both = handshake.opening(dir).is_some() && handshake.opening(dir.reversed()).is_some();
-        let reverse_packets = self.connection.packets[dir.reversed().index()];
         let unseen = self.record.state.unseen_bytes.unwrap_or(0);
         [
             (Quality::MidStream, handshake.opening(dir).is_none()),
             (Quality::NoHandshake, !both),
-            (Quality::OneWay, reverse_packets == 0),
+            (Quality::OneWay, self.is_one_way()),
             (Quality::RecordsDropped, unseen > 0),
             // Of a flow's ACKs, too: their options and times tell as much of it as its own.
             (Quality::HeadersCut, self.connection.headers_cut != [0; 2]),
@@ -558,3 +563,6 @@ impl Flow<'_> {
         self.record.dir
     }
 }
+
+#[cfg(test)]
+mod tests;

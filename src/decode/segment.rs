@@ -199,6 +199,18 @@ pub struct SynOptions {
     pub sack_permitted: bool,
 }
 
+impl SynOptions {
+    /// These options and, where one is not among them, that of `other`.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            mss: self.mss.or(other.mss),
+            window_scale: self.window_scale.or(other.window_scale),
+            sack_permitted: self.sack_permitted || other.sack_permitted,
+        }
+    }
+}
+
 /// One SACK block as on the wire: `start..end` (RFC 2018 section 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {

@@ -13,10 +13,20 @@ use crate::event::{
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
+/// Whether a segment says that its sender has no room (METRICS.md X7).
+fn closes_window(segment: &Segment) -> bool {
+    let opens_or_ends = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST);
+    segment.window == 0 && !segment.flags.any(opens_or_ends)
+}
+
 impl HalfFlow {
     /// A segment with ACK set came from the receiver of this direction, `dir`.
     pub(super) fn on_ack<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         let Some(unwrapper) = self.unwrapper else {
+            // In a capture that starts mid-flow, before its first data: where the ACK points is unknown.
+            if closes_window(segment) {
+                sink.signal(dir, segment.at, Signal::ZeroWindow);
+            }
             return;
         };
         let near = self.una.unwrap_or(self.high);
@@ -61,7 +71,7 @@ impl HalfFlow {
             return;
         }
         let syn = segment.flags.has(TcpFlags::SYN);
-        if segment.window == 0 && !segment.flags.any(TcpFlags::SYN.with(TcpFlags::FIN)) {
+        if closes_window(segment) {
             sink.signal(dir, segment.at, Signal::ZeroWindow);
         }
         // What was overtaken on its way has an old window (RFC 9293 section 3.10.7.4).

@@ -12,11 +12,11 @@ pub struct Opening {
     pub at: CaptureTime,
     /// Its sequence number: the ISN.
     pub isn: Seq,
-    /// Its options.
+    /// Its options, of all its copies: who gets no answer may repeat it without some (as without those of RFC 3168).
     pub options: SynOptions,
-    /// Payload that it carried, in bytes (RFC 7413).
+    /// Payload that a copy of it carried, in bytes (RFC 7413).
     pub payload_len: u16,
-    /// Its timestamps option.
+    /// The timestamps option of its last copy that has one.
     pub timestamps: Option<Timestamps>,
     /// Copies of it that passed; saturates.
     pub copies: u16,
@@ -250,14 +250,23 @@ impl Handshake {
         let answer = segment.flags.has(TcpFlags::ACK);
         let clock = |timestamps: Option<Timestamps>| timestamps.map(|own| own.value);
         let ecn = EcnSetup::of(segment.flags, answer);
+        let (mut options, mut timestamps) = (segment.syn, segment.timestamps);
+        let mut header_cut = segment.header_cut;
+        let mut payload_len = u16::try_from(segment.payload_len).unwrap_or(u16::MAX);
         let (copies, same_clock, ecn) = match self.opening(dir) {
             Some(known) if known.isn == segment.seq => {
                 // Who gets no answer repeats its SYN without the flags (RFC 3168 section 6.1.1.1), and goes by
                 // the answer all the same: that of the first copy may just have been late.
                 let ecn = if answer { ecn } else { ecn.max(known.ecn) };
-                let alike = clock(known.timestamps) == clock(segment.timestamps);
+                // The same goes for options: an answer has none that the copy did not have that it answers
+                // (RFC 7323 sections 2.2 and 3.2, RFC 2018 section 2).
+                options = options.or(known.options);
+                timestamps = timestamps.or(known.timestamps);
+                header_cut = known.header_cut;
+                payload_len = payload_len.max(known.payload_len);
+                let alike = clock(known.timestamps) == clock(timestamps);
                 let own = segment.at.since(known.at) > NETWORK_COPY_NS;
-                let same_clock = alike && (own || known.same_clock);
+                let same_clock = alike && (own || known.same_clock || segment.timestamps.is_none());
                 (known.copies.saturating_add(1), same_clock, ecn)
             }
             // A late answer of another host, or to another attempt.
@@ -267,13 +276,13 @@ impl Handshake {
         self.openings[dir.index()] = Some(Opening {
             at: segment.at,
             isn: segment.seq,
-            options: segment.syn,
-            payload_len: u16::try_from(segment.payload_len).unwrap_or(u16::MAX),
-            timestamps: segment.timestamps,
+            options,
+            payload_len,
+            timestamps,
             copies,
             answer,
             ecn,
-            header_cut: segment.header_cut,
+            header_cut,
             same_clock,
         });
         if answer
@@ -411,5 +420,52 @@ mod tests {
             handshake.on_segment(Direction::Reverse, &answer);
             assert_eq!(handshake.ecn(), Some(agreed));
         }
+    }
+
+    #[test]
+    fn a_syn_repeated_without_options_leaves_them_to_the_answer() {
+        // METRICS.md H1. The answer to the first copy comes behind the second one; a third one comes late.
+        let agreed = |answered: Option<u8>| {
+            let mut handshake = Handshake::default();
+            let clock = Some(Timestamps { value: 1, echo: 0 });
+            let mut first = syn(Direction::Forward, Some(5), false);
+            (first.timestamps, first.syn.sack_permitted) = (clock, true);
+            let mut answer = syn(Direction::Reverse, answered, false);
+            answer.timestamps = clock.filter(|_| answered.is_some());
+            answer.syn.sack_permitted = answered.is_some();
+            let bare = syn(Direction::Forward, None, false);
+            handshake.on_segment(Direction::Forward, &first);
+            handshake.on_segment(Direction::Forward, &bare);
+            handshake.on_segment(Direction::Reverse, &answer);
+            handshake.on_segment(Direction::Forward, &bare);
+            let sack = handshake.agreed(|of| of.options.sack_permitted);
+            let clocks = handshake.agreed(|of| of.timestamps.is_some());
+            (handshake.window_scales(), sack, clocks)
+        };
+        assert_eq!(agreed(Some(7)), (Some([5, 7]), Some(true), Some(true)));
+        // It was the second copy that arrived.
+        assert_eq!(agreed(None), (Some([0, 0]), Some(false), Some(false)));
+    }
+
+    #[test]
+    fn payload_of_a_syn_repeated_without_it_may_be_acknowledged() {
+        // METRICS.md F2. The repeat of the SYN is bare (RFC 7413 section 4.1.3), the answer is that to its first copy.
+        let mut handshake = Handshake::default();
+        let mut ask = syn(Direction::Forward, None, false);
+        ask.payload_len = 500;
+        handshake.on_segment(Direction::Forward, &ask);
+        ask.payload_len = 0;
+        ask.at = CaptureTime::from_ns(1_000_000_000);
+        handshake.on_segment(Direction::Forward, &ask);
+        let mut answer = syn(Direction::Reverse, None, false);
+        (answer.at, answer.ack) = (CaptureTime::from_ns(1_100_000_000), Seq(501));
+        handshake.on_segment(Direction::Reverse, &answer);
+        let mut last = ask;
+        (last.flags, last.at) = (TcpFlags::ACK, CaptureTime::from_ns(1_110_000_000));
+        (last.seq, last.ack) = (Seq(501), Seq(1));
+        handshake.on_segment(Direction::Forward, &last);
+        // Which copy was answered is not known.
+        assert_eq!(handshake.towards_server_ns(), None);
+        assert_eq!(handshake.towards_client_ns(), Some(10_000_000));
     }
 }

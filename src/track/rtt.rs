@@ -40,6 +40,9 @@ impl Echoes {
     #[inline]
     pub(super) fn sent(&mut self, tsval: u32, at: CaptureTime) {
         if self.seen && !later(tsval, self.newest) {
+            if tsval != self.newest {
+                self.sent_late(tsval, at);
+            }
             return;
         }
         (self.newest, self.seen) = (tsval, true);
@@ -48,6 +51,23 @@ impl Echoes {
             self.passed = self.passed.saturating_sub(1);
         }
         self.waiting.push_back((tsval, at));
+    }
+
+    /// The same for a `TSval` that comes after a later one: it was overtaken on its way, or the later one is not of
+    /// this sender's clock, as that of a segment of an earlier connection.
+    #[cold]
+    fn sent_late(&mut self, tsval: u32, at: CaptureTime) {
+        let is_passed = self.echoed && !later(tsval, self.latest);
+        if is_passed || self.waiting.len() == ECHOES_MAX {
+            return;
+        }
+        let place = self
+            .waiting
+            .partition_point(|&(other, _)| !later(other, tsval));
+        let before = place.checked_sub(1).map(|before| self.waiting[before].0);
+        if before != Some(tsval) {
+            self.waiting.insert(place, (tsval, at));
+        }
     }
 
     /// The latest `TSval`, where one was seen.

@@ -309,6 +309,38 @@ fn an_overtaken_echo_is_a_sample_once() {
 }
 
 #[test]
+fn a_clock_overtaken_on_its_way_is_dated_when_it_passes() {
+    // METRICS.md R4: 5 passes behind 6; once more it says nothing new, and 4 was echoed before it comes late.
+    let seen = play(
+        "70 A>B data 0..1000 ts 4/1
+         80 B>A ack 1000 ts 1/4
+         90 A>B data 2000..3000 ts 6/1
+         91 A>B data 1000..2000 ts 5/1
+         92 A>B data 0..1000 ts 4/1
+         93 A>B data 1000..2000 ts 5/1
+         100 B>A ack 1000 ts 1/4 sack 2000..3000
+         101 B>A ack 3000 ts 2/5
+         110 A>B data 3000..4000 ts 7/1
+         120 B>A ack 4000 ts 3/7",
+    );
+    assert_eq!(seen.timestamp_rtts_ms, [10, 10, 10]);
+}
+
+#[test]
+fn a_clock_of_an_earlier_connection_does_not_stop_this_one() {
+    let seen = play(&opened(
+        "70 A>B data 0..1000 ts 4/1
+         80 B>A ack 1000 ts 1/4
+         85 A>B rst ack 0 ts 1000000004/1
+         90 A>B data 1000..2000 ts 6/1
+         100 B>A ack 2000 ts 2/6
+         110 A>B data 2000..3000 ts 8/2
+         120 B>A ack 3000 ts 3/8",
+    ));
+    assert_eq!(seen.timestamp_rtts_ms, [10, 10, 10]);
+}
+
+#[test]
 fn an_echo_overtaken_by_very_many_is_forgotten() {
     // Nine clock ticks later: only the eight before the latest echo are remembered.
     let early = ["98 A>B data 0..10 ts 7/1", "99 A>B data 10..20 ts 8/1"].map(str::to_owned);

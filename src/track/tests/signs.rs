@@ -106,6 +106,18 @@ fn the_last_byte_of_the_window_fills_it() {
 }
 
 #[test]
+fn a_window_is_closed_before_the_first_data_of_a_capture_too() {
+    // METRICS.md X7: the capture starts mid-flow, while the sender waits for room.
+    check_signs(
+        "100 B>A ack 1000 win 0
+         300 B>A ack 1000 win 500
+         301 A>B data 1000..2000
+         320 B>A ack 2000 win 0",
+        &["100 ZeroWindow", "320 ZeroWindow"],
+    );
+}
+
+#[test]
 fn a_repeat_of_the_last_byte_of_the_window_fills_it_again() {
     // X7 counts data segments, whether their bytes are new or not, but not what the network doubles.
     check_signs(

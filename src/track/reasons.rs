@@ -27,6 +27,9 @@ impl AfterTimeout {
     }
 }
 
+/// Packets that a sender sends before the first ACK (RFC 6928 section 2).
+const INITIAL_WINDOW: usize = 10;
+
 impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.
     pub(super) fn reason(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
@@ -97,14 +100,14 @@ impl HalfFlow {
     }
 
     /// Up to where the sender is known to have sent, packets included that only skipped ids tell of: where ids count, or
-    /// may, and the receiver's window has room for so many.
+    /// may and there are no more than a sender begins with, or than the receiver's window has room for.
     fn reached(&self) -> i64 {
-        let seen = self.sent_to();
-        let unseen = self.emissions.unseen_new() as i64 * i64::from(self.packet_payload());
-        let has_room = |end: i64| seen.saturating_add(unseen) <= end;
-        let tells =
-            self.ids.counts() || (self.ids.may_count() && self.window_end.is_some_and(has_room));
-        if tells { seen + unseen } else { seen }
+        let (seen, unseen) = (self.sent_to(), self.emissions.unseen_new());
+        let reached = seen + unseen as i64 * i64::from(self.packet_payload());
+        let has_room =
+            unseen <= INITIAL_WINDOW || self.window_end.is_some_and(|end| reached <= end);
+        let tells = self.ids.counts() || (self.ids.may_count() && has_room);
+        if tells { reached } else { seen }
     }
 
     /// The copy that passed last of what begins at `start`.

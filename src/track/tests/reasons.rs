@@ -421,16 +421,11 @@ fn a_probe_may_repeat_the_fin_alone_and_is_what_the_report_of_it_answers() {
 
 #[test]
 fn ids_whose_counter_is_not_known_tell_of_no_packets_above_a_probe() {
-    let reason = |id: u16| {
-        let trace = format!(
-            "0 A>B data 0..600 id 26892
-             206 A>B data 0..600 id {id}"
-        );
-        play(&trace).rows[1].verdict.reason
-    };
-    // A step of one on a host that writes its lower byte first, and one of two.
-    assert_eq!(reason(27148), Some(Reason::TailProbe));
-    assert_eq!(reason(26894), Some(Reason::TailProbe));
+    // A step of one on a host that writes its lower byte first.
+    let trace = "0 A>B data 0..600 id 26892
+         206 A>B data 0..600 id 27148";
+    let rows = play(trace).rows;
+    assert_eq!(rows[1].verdict.reason, Some(Reason::TailProbe));
 }
 
 #[test]
@@ -440,12 +435,12 @@ fn skipped_ids_are_no_packets_for_which_the_receiver_has_no_room() {
             "100 A>B data 0..1000 id 11
              120 B>A ack 1000 win {window}
              121 A>B data 1000..2000 id 12
-             400 A>B data 1000..2000 id 23"
+             400 A>B data 1000..2000 id 33"
         ));
         play(&trace).rows[2].verdict.reason
     };
-    // Ten packets above it were lost: a probe would have repeated the last of them.
-    assert_eq!(reason(100), Some(Reason::Timeout));
+    // Twenty packets above it were lost: a probe would have repeated the last of them.
+    assert_eq!(reason(200), Some(Reason::Timeout));
     // Those of other connections.
-    assert_eq!(reason(10), Some(Reason::TailProbe));
+    assert_eq!(reason(100), Some(Reason::TailProbe));
 }

@@ -61,7 +61,7 @@ impl EcnSetup {
 const TIMER_NS: i64 = 1_000_000_000;
 
 /// Copies that come sooner than this were made by the network or a mirror port: no sender's timer is that quick.
-const NETWORK_COPY_NS: i64 = 100_000_000;
+pub(super) const NETWORK_COPY_NS: i64 = 100_000_000;
 
 impl Opening {
     /// Whether a number comes right behind it: alone, or with some or all of its payload (RFC 7413 section
@@ -262,7 +262,7 @@ impl Handshake {
                 // (RFC 7323 sections 2.2 and 3.2, RFC 2018 section 2).
                 options = options.or(known.options);
                 timestamps = timestamps.or(known.timestamps);
-                header_cut = known.header_cut;
+                header_cut &= known.header_cut;
                 payload_len = payload_len.max(known.payload_len);
                 let alike = clock(known.timestamps) == clock(timestamps);
                 let own = segment.at.since(known.at) > NETWORK_COPY_NS;

@@ -10,6 +10,7 @@
 
 use super::Connection;
 use super::half::HalfFlow;
+use super::handshake::NETWORK_COPY_NS;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::seq::Seq;
@@ -53,11 +54,18 @@ impl Connection {
             // Data that was recorded before its SYN.
             (None, unwrapper) => unwrapper.is_some_and(|u| u.base() == segment.seq.plus(1)),
         };
-        if known {
-            return SynPlace::Here;
-        }
         let closing = self.handshake.closing();
         let over = closing.is_over();
+        if known {
+            // A capture that is played again and again, as tcpreplay does, has the same number each time.
+            let again =
+                over && !segment.flags.has(TcpFlags::ACK) && self.is_long_after(dir, segment);
+            return if again {
+                SynPlace::Open
+            } else {
+                SynPlace::Here
+            };
+        }
         if !segment.flags.has(TcpFlags::ACK) {
             // A second SYN with another number is a new attempt, unless it turns out otherwise. What a
             // reset made useless may still be under way, and comes between the SYN and its answer.
@@ -84,6 +92,12 @@ impl Connection {
         } else {
             SynPlace::Here
         }
+    }
+
+    /// Whether a SYN comes so long after the latest one of this connection that it is no copy which the network made.
+    fn is_long_after(&self, dir: Direction, segment: &Segment) -> bool {
+        let opening = self.handshake.opening(dir);
+        opening.is_some_and(|opening| segment.at.since(opening.at) >= NETWORK_COPY_NS)
     }
 
     /// What a segment of direction `dir` says of `syn`, of direction `syn_dir`, whose place is open.
@@ -113,6 +127,13 @@ impl Connection {
             // A reset answers the ACK that a SYN of the next connection gets from the earlier one.
             if flags.any(TcpFlags::RST) {
                 SynSign::None
+            } else if half.isn == Some(syn.seq) {
+                // Of one that is over nothing else begins where it began.
+                if segment.seq == first {
+                    SynSign::Next
+                } else {
+                    SynSign::None
+                }
             } else if half.is_nearer_to(first, segment.seq) {
                 SynSign::Next
             } else if self.handshake.closing().reset {

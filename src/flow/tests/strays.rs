@@ -37,10 +37,20 @@ fn segment(line: &str, ordinal: usize) -> Segment {
 /// Expects connections of these records, counted from 0 in the whole trace, segment by segment and
 /// in windows of any size.
 fn check(traces: &[&str], expected: &[&[u64]]) {
-    let lines = traces.iter().flat_map(|trace| trace.lines());
+    check_apart(0, traces, expected);
+}
+
+/// The same of traces with a pause between them, in ms.
+fn check_apart(pause_ms: i64, traces: &[&str], expected: &[&[u64]]) {
+    let traces = (0..).zip(traces);
+    let lines = traces.flat_map(|(number, trace)| trace.lines().map(move |line| (number, line)));
     let segments: Vec<Segment> = lines
         .enumerate()
-        .map(|(ordinal, line)| segment(line, ordinal))
+        .map(|(ordinal, (number, line))| {
+            let segment = segment(line, ordinal);
+            let at = segment.at.plus_ns(number * pause_ms * 1_000_000);
+            Segment { at, ..segment }
+        })
         .collect();
     for window_len in 0..segments.len() {
         let found = connections::<false>(&segments, window_len);
@@ -262,6 +272,22 @@ fn ports_used_anew_just_behind_a_fin_begin_a_connection() {
         ],
         &[&[0, 1, 2], &[3, 4]],
     );
+}
+
+#[test]
+fn a_capture_that_is_played_again_has_each_connection_again() {
+    let closed = &format!("{OPEN}\nA FIN,ACK 1101 5101\nB FIN,ACK 5101 1102");
+    let one_way = "A SYN 1000\nA ACK 1001 5001 100\nA RST 1101";
+    check_apart(
+        200,
+        &[closed, closed],
+        &[&[0, 1, 2, 3, 4, 5, 6], &[7, 8, 9, 10, 11, 12, 13]],
+    );
+    check_apart(200, &[one_way, one_way], &[&[0, 1, 2], &[3, 4, 5]]);
+    // What comes at once is a copy of the SYN, and that of a connection that goes on is a repeat of it.
+    check(&[closed, "A SYN 1000"], &[&[0, 1, 2, 3, 4, 5, 6, 7]]);
+    let repeated = "A SYN 1000\nB SYN,ACK 5000 1001\nA ACK 1101 5101 100";
+    check_apart(200, &[OPEN, repeated], &[&[0, 1, 2, 3, 4, 5, 6, 7]]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::num::NonZeroI64;
 use super::classify::TIMER_NS_MIN;
 use super::half::HalfFlow;
 use super::in_flight::Sent;
+use super::steps::FLIGHT_MAX;
 use crate::event::{Amendment, Class, Direction, FlowSink, Reason, Verdict};
 use crate::time::CaptureTime;
 
@@ -26,9 +27,6 @@ impl AfterTimeout {
         ack >= self.until
     }
 }
-
-/// Packets that a sender sends before the first ACK (RFC 6928 section 2).
-const INITIAL_WINDOW: usize = 10;
 
 impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.
@@ -105,7 +103,7 @@ impl HalfFlow {
         let (seen, unseen) = (self.sent_to(), self.emissions.unseen_new());
         let reached = seen + unseen as i64 * i64::from(self.packet_payload());
         let has_room =
-            unseen <= INITIAL_WINDOW || self.window_end.is_some_and(|end| reached <= end);
+            unseen <= usize::from(FLIGHT_MAX) || self.window_end.is_some_and(|end| reached <= end);
         let tells = self.ids.counts() || (self.ids.may_count() && has_room);
         if tells { reached } else { seen }
     }

@@ -14,7 +14,7 @@ const UNSEEN_MAX: i64 = 1 << 24;
 
 /// Packets that a sender sends at once at first (RFC 6928) and after a silence: of more that were skipped without a trace while an
 /// ACK was owed, others of its host may have been most.
-const FLIGHT_MAX: u16 = 10;
+pub(super) const FLIGHT_MAX: u16 = 10;
 
 /// Bits of a time in ns below [`unit_of`] it.
 pub(super) const UNIT_BITS: u32 = 20;

@@ -67,8 +67,12 @@ impl Rows {
         let large = found.len().saturating_sub(rows_max);
         let sizes: Vec<u64> = found.iter().map(|&(payload, ..)| payload).collect();
         let chosen = largest_places(&sizes, rows_max);
-        let mut rank = 0..;
-        found.retain(|_| chosen.binary_search(&rank.next().unwrap_or(0)).is_ok());
+        let is_chosen = |place: &usize| chosen.binary_search(place).is_ok();
+        let mut found: Vec<_> = (0..)
+            .zip(found)
+            .filter(|(place, _)| is_chosen(place))
+            .map(|(_, row)| row)
+            .collect();
         let n = found.len();
         // By capture, and within it in the order of the flows' first packets.
         found.sort_by_key(|&(_, scene, rank, _)| (scene, scenes[scene].flows[rank].place));

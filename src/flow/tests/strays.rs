@@ -284,6 +284,9 @@ fn a_capture_that_is_played_again_has_each_connection_again() {
         &[&[0, 1, 2, 3, 4, 5, 6], &[7, 8, 9, 10, 11, 12, 13]],
     );
     check_apart(200, &[one_way, one_way], &[&[0, 1, 2], &[3, 4, 5]]);
+    // A SYN that was refused is sent again, with the number that it had.
+    let refused = "A SYN 1000\nB RST,ACK 0 1001";
+    check_apart(200, &[refused, OPEN], &[&[0, 1], &[2, 3, 4, 5, 6]]);
     // What comes at once is a copy of the SYN, and that of a connection that goes on is a repeat of it.
     check(&[closed, "A SYN 1000"], &[&[0, 1, 2, 3, 4, 5, 6, 7]]);
     let repeated = "A SYN 1000\nB SYN,ACK 5000 1001\nA ACK 1101 5101 100";

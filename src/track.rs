@@ -37,6 +37,7 @@ mod telling;
 mod tests;
 mod ticks;
 
+use classify::TIMER_NS_MIN;
 use half::HalfFlow;
 use ids::Step;
 use quiet::is_plain;
@@ -372,7 +373,11 @@ impl HalfFlow {
         }
         let offset = unwrapper.offset(segment.seq, self.high);
         // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4).
-        let probes = offset == self.high - 1 && self.una.is_some_and(|una| una >= self.high);
+        // Behind a FIN that is acknowledged, unless it is an ACK from before that, late.
+        let is_idle = |last| segment.at.since(last) >= TIMER_NS_MIN;
+        let fin = self.has_ended() && self.last_packet_at.is_some_and(is_idle);
+        let next = self.high + i64::from(fin);
+        let probes = offset == next - 1 && self.una.is_some_and(|una| una >= self.high);
         // Else it is the next byte itself (section 3.10.7.4): the sender has sent nothing above.
         if probes || offset == self.high {
             self.emissions.forget_unseen();

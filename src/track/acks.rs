@@ -53,7 +53,7 @@ impl HalfFlow {
             self.on_sack(dir, segment, ack, una, sink)
         };
         if ack > una || una_before.is_none() {
-            let acked_before = una_before.map_or(0, |una| self.payload_below(una));
+            let acked_before = self.told_acked();
             self.on_progress(dir, segment, ack, una, acked_before, highest_before, sink);
         } else if ack == una {
             self.on_repeat(dir, segment, window_before, news, sink);
@@ -262,7 +262,8 @@ impl HalfFlow {
         let newly = self.payload_below(ack).saturating_sub(acked_before);
         let first_ack = self.una.is_none();
         self.una = Some(ack);
-        self.strays.forget_ack();
+        let takes_fin = self.fin.is_none() && ack == self.high + 1;
+        self.strays.on_progress(takes_fin);
         if self.last_timer.is_some() {
             let tsval = segment.timestamps.map(|ts| ts.value);
             self.emissions.note_answer(tsval);

@@ -132,18 +132,26 @@ impl HalfFlow {
         self.una.map(|una| self.payload_below(una))
     }
 
+    /// Those that were told: what was taken for a FIN was a byte after all, where there is more.
+    pub(super) fn told_acked(&self) -> u64 {
+        let untold = u64::from(self.strays.took_fin() && self.una <= Some(self.high));
+        self.acked_bytes().unwrap_or(0).saturating_sub(untold)
+    }
+
+    /// Payload bytes below `ack`. One number above all that was seen is most likely that of a FIN that was not.
     pub(super) fn payload_below(&self, ack: i64) -> u64 {
-        ack.min(self.fin.unwrap_or(i64::MAX)).max(0) as u64
+        let may_end = self.fin.is_none() && ack == self.high + 1;
+        let end = if may_end { self.high } else { ack };
+        end.min(self.fin.unwrap_or(i64::MAX)).max(0) as u64
     }
 
     /// Acked bytes that were never seen here (METRICS.md C6).
     pub(super) fn unseen_bytes(&self) -> Option<u64> {
         let una = self.una?.min(self.fin.unwrap_or(i64::MAX));
-        Some(
-            self.holes.bytes_below(una)
-                + self.holes.forgotten_bytes
-                + (una - self.high).max(0) as u64,
-        )
+        let above = self
+            .payload_below(una)
+            .saturating_sub(self.high.max(0) as u64);
+        Some(self.holes.bytes_below(una) + self.holes.forgotten_bytes + above)
     }
 
     /// Bytes in flight (METRICS.md I1); `None` before the first ACK.

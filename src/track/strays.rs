@@ -8,7 +8,7 @@ use super::half::{HalfFlow, REACH_MAX, first_byte};
 use super::ids::Step;
 use super::telling::Taken;
 use crate::decode::Segment;
-use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Verdict};
+use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Signal, Verdict};
 use crate::seq::Unwrapper;
 
 /// How far above the window data is still taken for the stream's, besides another window, in bytes:
@@ -34,6 +34,8 @@ struct Seen {
     /// The last ACK of what cannot have been sent, while no other makes progress, and the end of its
     /// window.
     ack: Option<(i64, i64)>,
+    /// The last ACK that was believed is that of a FIN that has not passed, as far as is known.
+    takes_fin: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,11 +78,21 @@ impl Strays {
         held.is_some_and(|held| (held.end..=held.end + ABOVE).contains(&start))
     }
 
-    /// An ACK that was believed has moved on.
-    pub(super) fn forget_ack(&mut self) {
+    /// An ACK that was believed has moved on; `takes_fin`: the last number that it covers is taken for that of a FIN.
+    pub(super) fn on_progress(&mut self, takes_fin: bool) {
+        if takes_fin {
+            self.0.get_or_insert_default();
+        }
         if let Some(seen) = &mut self.0 {
             seen.ack = None;
+            seen.takes_fin = takes_fin;
         }
+    }
+
+    /// Whether the last number that the cumulative ACK covers was taken for that of a FIN, which had not passed.
+    #[inline]
+    pub(super) fn took_fin(&self) -> bool {
+        self.0.as_ref().is_some_and(|seen| seen.takes_fin)
     }
 }
 
@@ -101,11 +113,38 @@ impl HalfFlow {
             self.settle_stray(dir, self.strays.go_on(start), sink);
         }
         let start = unwrapper.offset(first, self.high);
-        if self.may_begin_at(start) {
+        if self.fin.is_some_and(|fin| start >= fin && self.has_ended()) {
+            self.on_data_behind_end(dir, segment, start, sink);
+        } else if self.may_begin_at(start) {
             self.on_data(dir, segment, start, step, sink);
         } else {
             self.on_far_data(dir, segment, start, step, sink);
         }
+    }
+
+    /// Whether the peer has acknowledged the FIN: nothing more is sent.
+    pub(super) fn has_ended(&self) -> bool {
+        self.fin.is_some_and(|fin| self.una == Some(fin + 1))
+    }
+
+    /// Payload at or behind a FIN that was acknowledged: a byte in its place looks whether the peer is still there (RFC 9293
+    /// section 3.8.4), anything else a receiver drops (section 3.10.7.4).
+    #[cold]
+    #[inline(never)]
+    fn on_data_behind_end<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        start: i64,
+        sink: &mut S,
+    ) {
+        if segment.payload_len > 1 || Some(start) != self.fin {
+            return self.on_stray(dir, segment, sink);
+        }
+        sink.signal(dir, segment.at, Signal::KeepAlive);
+        let verdict = Verdict::of(Class::KeepAlive, Evidence::Sequence, Confidence::High);
+        let taken = Taken::of(verdict, 0, segment.payload_len);
+        self.report(dir, segment, start, taken, sink);
     }
 
     #[cold]

@@ -21,6 +21,7 @@
 
 mod classes;
 mod duplicates;
+mod ends;
 mod first_flights;
 mod held;
 mod limits;

@@ -1,0 +1,64 @@
+//! The number that a FIN takes is no payload.
+
+use super::{check, check_signs, opened, play};
+
+#[test]
+fn a_byte_in_the_place_of_an_acknowledged_fin_is_a_keep_alive() {
+    let trace = opened(
+        "100 A>B data 0..1000 ack 0
+         101 A>B fin ack 0
+         120 B>A ack 1001
+         121 A>B at 1000 ack 0
+         9000 A>B data 1000..1001 ack 0
+         9020 B>A ack 1001
+         9500 A>B at 1000 ack 0
+         9520 B>A ack 1001",
+    );
+    check(
+        &trace,
+        "100 new 0..1000 rtt 20 delayed_ack
+         9000 keep_alive 1000..1001",
+    );
+    check_signs(&trace, &["9000 KeepAlive", "9500 KeepAlive"]);
+    let state = play(&trace).state;
+    assert_eq!((state.acked_bytes, state.unique_bytes), (Some(1000), 1000));
+}
+
+#[test]
+fn data_behind_an_acknowledged_fin_is_none_of_the_stream() {
+    let seen = play(&opened(
+        "100 A>B data 0..1000 ack 0
+         101 A>B fin ack 0
+         120 B>A ack 1001
+         130 A>B data 1000..1500 ack 0
+         140 A>B data 1500..2000 ack 0
+         160 B>A ack 1001",
+    ));
+    assert_eq!(seen.state.acked_bytes, Some(1000));
+    assert_eq!((seen.state.unique_bytes, seen.state.strays), (1000, 2));
+}
+
+#[test]
+fn an_ack_of_one_number_more_than_was_seen_is_that_of_a_fin() {
+    let counts = |trace: &str| {
+        let seen = play(&opened(trace));
+        (seen.state.acked_bytes, seen.acked, seen.state.unseen_bytes)
+    };
+    // The capture has the FIN behind its ACK, or lost it.
+    let trace = "100 A>B data 0..1000 ack 0
+         120 B>A ack 1001
+         121 A>B fin ack 0";
+    assert_eq!(counts(trace), (Some(1000), 1000, Some(0)));
+    let (lost, _) = trace.rsplit_once('\n').unwrap();
+    assert_eq!(counts(lost), (Some(1000), 1000, Some(0)));
+    // What follows shows that it was a byte: one that is late, and one that was never seen.
+    for (byte, unseen) in [("130 A>B data 1000..1001", 0), ("", 1)] {
+        let more = format!(
+            "{lost}
+             {byte}
+             131 A>B data 1001..1500
+             150 B>A ack 1500"
+        );
+        assert_eq!(counts(&more), (Some(1500), 1500, Some(unseen)));
+    }
+}

@@ -484,8 +484,8 @@ fn packets_on_the_wire(segment: &Segment, mss: Option<u16>) -> u16 {
     let Some(mss) = mss.filter(|&mss| mss > 0) else {
         return 1;
     };
-    // Nearly always one, told at once: this is done for every packet.
-    if segment.payload_len <= u32::from(mss).saturating_sub(12) {
+    // Nearly always one, told at once: this is done for every packet. What comes in fragments was one, with one id.
+    if segment.payload_len <= u32::from(mss).saturating_sub(12) || segment.ip_packets > 1 {
         return 1;
     }
     // Timestamps take 12 bytes off what a segment can carry.

@@ -11,6 +11,7 @@
 //! | `ts 7/3` | `TSval` 7, `TSecr` 3 |
 //! | `id 5` | IPv4 identification; without it none, as in IPv6 |
 //! | `cut` | the snap length cut the options off |
+//! | `parts 3` | in so many IP fragments |
 //! | `long` | as long as it is by IPv6 with timestamps and SACK blocks |
 //! | `win 0` | window on the wire; 500 without it |
 //! | `syn`, `fin`, `rst` | flags; a SYN carries MSS 1000, window scale 7 and SACK permitted |
@@ -289,6 +290,7 @@ fn packet(
             "id" => segment.ip_id = Some(next().parse().unwrap()),
             "win" => segment.window = next().parse().unwrap(),
             "cut" => segment.header_cut = true,
+            "parts" => segment.ip_packets = next().parse().unwrap(),
             "long" => segment.ip_len += 56,
             "syn" => {
                 segment.flags = segment.flags.with(TcpFlags::SYN);

@@ -444,3 +444,18 @@ fn a_dsack_that_passes_again_is_one_of_the_senders_repeat() {
     assert_eq!(seen.signs, ["422 Dsack"]);
     assert_eq!(seen.lost, [0, 0]);
 }
+
+#[test]
+fn what_comes_in_fragments_is_one_packet_however_long() {
+    // Of a sender that takes no notice of the MSS of 1000.
+    let trace = opened(
+        "100 A>B data 0..3000 id 2 parts 3
+         101 A>B data 3000..6000 id 3 parts 3
+         120 B>A ack 6000",
+    );
+    check_signs(&trace, &[]);
+    let state = play(&trace).state;
+    assert_eq!(state.skipped_packets, 0);
+    let frames = trace.replace(" parts 3", "");
+    check_signs(&frames, &["100 SuperSegment", "101 SuperSegment"]);
+}

@@ -11,6 +11,9 @@ const ECHOES_MAX: usize = 4096;
 /// Passed `TSval`s that still wait for an echo that was overtaken on its way: a few clock ticks.
 const OVERTAKEN_MAX: u8 = 8;
 
+/// No packet is overtaken by so many ticks: 17 minutes of a clock of milliseconds, a second of one of microseconds.
+const FAR: u32 = 1 << 20;
+
 /// The `TSval`s of one direction that were not echoed yet, each with the time of its first
 /// appearance (METRICS.md R4). One entry a clock tick, whatever the packet rate.
 #[derive(Debug, Default)]
@@ -28,6 +31,8 @@ pub(super) struct Echoes {
     overtakes: bool,
     /// How many at the front are not later than the latest echo.
     passed: u8,
+    /// The latest `TSval` when one came that was [`FAR`] behind it.
+    doubted: u32,
 }
 
 impl Echoes {
@@ -57,6 +62,23 @@ impl Echoes {
     /// this sender's clock, as that of a segment of an earlier connection.
     #[cold]
     fn sent_late(&mut self, tsval: u32, at: CaptureTime) {
+        if self.newest.wrapping_sub(tsval) > FAR {
+            // Once, it may be a stray; when the next one is no later either, the latest was: damaged on its way, or of
+            // another clock.
+            if self.doubted == self.newest {
+                self.newest = tsval;
+                while self
+                    .waiting
+                    .back()
+                    .is_some_and(|&(other, _)| later(other, tsval))
+                {
+                    self.waiting.pop_back();
+                }
+                let left = u8::try_from(self.waiting.len()).unwrap_or(u8::MAX);
+                self.passed = self.passed.min(left);
+            }
+            self.doubted = self.newest;
+        }
         let is_passed = self.echoed && !later(tsval, self.latest);
         if is_passed || self.waiting.len() == ECHOES_MAX {
             return;

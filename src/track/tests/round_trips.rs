@@ -1,6 +1,7 @@
 //! Which segments give an RTT sample, and which do not (METRICS.md R1).
 
 use super::{check, opened, play};
+use crate::event::Class;
 
 #[test]
 fn a_segment_and_its_ack_are_a_sample() {
@@ -461,4 +462,33 @@ fn a_repeat_of_two_segments_in_one_gives_one_sample() {
          400 retransmission 0..2000 timeout downstream seen_before rtt 25 recovery",
     );
     assert_eq!(play(&trace).rtts_ms, [25]);
+}
+
+#[test]
+fn a_damaged_clock_does_not_make_what_comes_after_it_late() {
+    // METRICS.md CLASS, R4. A clock that ticks ten times a second: a repeat carries the same number as its first copy.
+    let trace = |damaged: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000 ts 70/3
+             101 A>B data 1000..2000 ts {damaged}/3
+             102 A>B data 2000..3000 ts 70/3
+             103 A>B data 3000..4000 ts 70/3
+             121 B>A ack 0 ts 4/3 sack 1000..2000
+             122 B>A ack 0 ts 4/3 sack 1000..3000
+             123 B>A ack 0 ts 4/3 sack 1000..4000
+             160 A>B data 0..1000 ts 70/4
+             180 B>A ack 4000 ts 5/70
+             200 A>B data 4000..5000 ts 71/5
+             220 B>A ack 5000 ts 6/71"
+        ))
+    };
+    for damaged in ["70", "2000000070", "3000000070", "1048700"] {
+        let seen = play(&trace(damaged));
+        assert_eq!(
+            seen.rows[4].verdict.class,
+            Class::Retransmission,
+            "{damaged}"
+        );
+        assert_eq!(seen.timestamp_rtts_ms, [80, 20], "{damaged}");
+    }
 }

@@ -253,10 +253,12 @@ impl HalfFlow {
         if before_timer && self.is_numbered(segment) && self.has_own_id(earlier) {
             return Some(Evidence::IpId);
         }
-        // The sender's clock had gone on before it came, or must have: it was not emitted now.
+        // The sender's clock had gone on before it came, or must have: it was not emitted now, unless it is of a sender
+        // that keeps its packets as they were.
         let newest = self.echoes.newest();
+        let before_timeout = before_timer || gap_ns < self.timeout_ns();
         if segment.timestamps.is_some_and(|ts| {
-            newest.is_some_and(|newest| later(newest, ts.value))
+            before_timeout && newest.is_some_and(|newest| later(newest, ts.value))
                 || before_timer
                     && ts.value == earlier.tsval
                     && self.has_ticked(earlier.at, ts.value, segment.at)

@@ -272,3 +272,35 @@ fn a_copy_that_others_came_before_takes_nothing_from_what_ids_tell_was_lost() {
     // What was skipped is late.
     assert_eq!(lost("103 A>B data 3000..4000 id 5"), 0);
 }
+
+#[test]
+fn a_copy_that_comes_later_than_a_timer_is_its_senders_own_whatever_its_clock() {
+    // Of a sender that keeps its packets as they were: the second one's clock had gone on before the copy came.
+    let class = |at: u32| {
+        let trace = opened(&format!(
+            "100 A>B data 0..1000 ts 7/3
+             101 A>B data 1000..2000 ts 8/3
+             {at} A>B data 0..1000 ts 7/3"
+        ));
+        play(&trace).rows[2].verdict.class
+    };
+    assert_eq!(class(250), Class::Duplicate);
+    assert_eq!(class(5000), Class::Retransmission);
+}
+
+#[test]
+fn behind_a_long_queue_a_copy_may_come_as_late_as_answers_do() {
+    // Round trips of half a second: both sides of a queue are captured.
+    check(
+        "0 A>B syn ts 1/0
+         480 B>A syn ack 0 ts 2/1
+         490 A>B ack 0 ts 3/2
+         500 A>B data 0..1000 ts 7/2
+         501 A>B data 1000..2000 ts 8/2
+         950 A>B data 0..1000 ts 7/2
+         980 B>A ack 1000 ts 4/7",
+        "500 new 0..1000 rtt 480 clean
+         501 new 1000..2000
+         950 duplicate 0..1000 tsval",
+    );
+}

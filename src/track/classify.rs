@@ -207,6 +207,8 @@ impl HalfFlow {
                 self.emissions.on_timeout();
             }
             (Reason::Unneeded, None)
+        } else if earlier.is_some_and(|earlier| earlier.is_refused(una)) {
+            (Reason::Fast, None)
         } else {
             let reason = self.reason(start, end, segment.at);
             (reason, Some(LossPlace::Downstream))

@@ -347,6 +347,11 @@ impl HalfFlow {
 }
 
 impl Verdict {
+    /// Whether it is that of what begins at `start` and repeats what the receiver had refused, so that nothing was lost.
+    pub(super) fn is_of_refused(self, start: i64) -> bool {
+        self.reason == Some(Reason::Fast) && self.lost.is_none() && start >= 0
+    }
+
     /// What a retransmission is that turns out not to have been needed.
     pub(super) fn as_unneeded(self, evidence: Evidence) -> Self {
         let confidence = match evidence {
@@ -367,6 +372,11 @@ impl Verdict {
 }
 
 impl Sent {
+    /// Whether it came with the SYN and the receiver, which acknowledges up to `una`, did not take it (RFC 7413 section 4.2.2).
+    pub(super) fn is_refused(&self, una: i64) -> bool {
+        self.marks.has(Marks::ON_SYN) && (0..self.end()).contains(&una)
+    }
+
     /// A packet that begins at `start` and was judged `verdict` repeats this range: whether that
     /// shows, for the first time, that the latest copy was lost after it had passed. `una`: the
     /// cumulative ACK, `mss`: the payload of the largest packet, where that is known.
@@ -380,8 +390,9 @@ impl Sent {
         let repeats = matches!(verdict.class, Class::New | Class::Retransmission);
         let told = self.marks.has(Marks::SACKED) || self.marks.has(Marks::HELD) && self.start > una;
         let answered = self.end() <= una || told;
-        // A probe into a closed window arrives and is not taken.
-        let probe = self.verdict.class == Class::WindowProbe;
+        // A probe into a closed window arrives and is not taken, nor is what is refused.
+        let probe = self.verdict.class == Class::WindowProbe || self.is_refused(una);
+        self.marks.take(Marks::ON_SYN);
         // The loss of a packet counts with its lowest range; a frame that is longer than any
         // packet was several.
         let framed = self.marks.take(Marks::FRAMED);
@@ -410,8 +421,9 @@ impl Sent {
 #[inline]
 pub(super) fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
     let mut marks = Marks::default();
-    if segment.flags.has(TcpFlags::FIN) {
-        marks.set(Marks::FIN);
+    if segment.flags.any(TcpFlags::FIN.with(TcpFlags::SYN)) {
+        let fin = segment.flags.has(TcpFlags::FIN);
+        marks.set(if fin { Marks::FIN } else { Marks::ON_SYN });
     }
     if verdict.lost == Some(LossPlace::Upstream) {
         marks.set(Marks::LOST_UPSTREAM);

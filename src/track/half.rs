@@ -184,6 +184,12 @@ impl HalfFlow {
         // Once acknowledged, the number stands: a repeat changes nothing, and one with another
         // number is a late answer of another host or to another attempt.
         if self.sent_data || self.una.is_some() {
+            // Which copy will be answered nobody knows: the one with the data may have been lost.
+            if self.una.is_none()
+                && let Some(sent) = self.in_flight.get_mut(0)
+            {
+                sent.marks.take(Marks::ON_SYN);
+            }
             return;
         }
         self.isn = Some(isn);
@@ -235,7 +241,8 @@ impl HalfFlow {
         if fills && self.window_end == Some(end) {
             sink.signal(dir, segment.at, Signal::WindowFull);
         }
-        if verdict.class == Class::Retransmission {
+        let repairs = verdict.class == Class::Retransmission && !verdict.is_of_refused(start);
+        if repairs {
             self.last_repeat = (self.high - end) as u32 + 1;
         } else {
             self.last_repeat = 0;
@@ -243,7 +250,7 @@ impl HalfFlow {
         match verdict.class {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
-            Class::Retransmission => {
+            Class::Retransmission if repairs => {
                 self.has_repeated = true;
                 if taken.unique_len > 0 && start < self.high {
                     self.emissions.on_repeat();

@@ -107,6 +107,9 @@ impl Marks {
     /// A duplicate ACK told, without SACK, that the receiver holds it.
     pub(super) const HELD: Self = Self(8192);
 
+    /// It came with the only SYN until one was answered (RFC 7413): what the answer leaves out was refused.
+    pub(super) const ON_SYN: Self = Self(16384);
+
     /// Takes a mark off; whether it was there.
     pub(super) fn take(&mut self, mark: Self) -> bool {
         let had = self.has(mark);

@@ -1,6 +1,6 @@
 //! Repeats that timers made, and those that ACKs asked for (METRICS.md X2).
 
-use super::{Seen, opened, play};
+use super::{Seen, check, opened, play};
 use crate::event::{Confidence, Evidence, Reason};
 
 /// A repeat that comes so late that a timer may have run out.
@@ -443,4 +443,40 @@ fn skipped_ids_are_no_packets_for_which_the_receiver_has_no_room() {
     assert_eq!(reason(200), Some(Reason::Timeout));
     // Those of other connections.
     assert_eq!(reason(100), Some(Reason::TailProbe));
+}
+
+#[test]
+fn what_came_with_a_syn_and_was_refused_is_repeated_without_a_loss() {
+    // RFC 7413 section 4.2.2: the answer acknowledges the SYN alone, or a part of the data.
+    let trace = "0 A>B data 0..500 syn
+         20 B>A syn ack 0
+         30 A>B data 0..500 ack 0
+         31 A>B data 500..1500 ack 0
+         50 B>A ack 1500";
+    check(
+        trace,
+        "0 new 0..500
+         30 retransmission 0..500 fast seen_before
+         31 new 500..1500 rtt 19 clean",
+    );
+    let seen = play(trace);
+    assert_eq!((seen.lost, seen.recoveries.len()), ([0, 0], 0));
+    let more = trace.replace("30 A>B data 0..500", "30 A>B data 0..1000");
+    assert_eq!(play(&more).lost, [0, 0]);
+    let part = trace.replace("20 B>A syn ack 0", "20 B>A syn ack 200");
+    let part = part.replace("30 A>B data 0..500", "30 A>B data 200..500");
+    let seen = play(&part);
+    assert_eq!(seen.rows[1].verdict.reason, Some(Reason::Fast));
+    assert_eq!(seen.lost, [0, 0]);
+    // Without an answer it may have been lost, and so it may where the SYN was repeated.
+    let unseen = trace.replace("20 B>A syn ack 0", "");
+    assert_eq!(play(&unseen).lost, [0, 1]);
+    let bare = trace.replace("20 B>A", "1000 A>B syn\n1020 B>A");
+    let bare = bare
+        .replace("30 A>B", "1030 A>B")
+        .replace("31 A>B", "1031 A>B");
+    assert_eq!(play(&bare).lost, [0, 1]);
+    // But not where the answer had come before.
+    let late = bare.replace("1000 A>B syn", "20 B>A syn ack 0\n1000 A>B syn");
+    assert_eq!(play(&late).lost, [0, 0]);
 }

@@ -313,8 +313,10 @@ impl Handshake {
         // What the client sent first carries its first number; where something higher came before it, that
         // was lost or is late, and when it was sent nobody knows.
         let first = self.opening(dir).is_none_or(|own| own.ends_at(segment.seq));
+        // Where both opened at once, both answer (RFC 9293 section 3.5): this is the half that was measured already.
+        let other = self.answer_dir.is_none_or(|server| server != dir);
         let ns = segment.at.since(answer.at);
-        if known && first && ns >= 0 {
+        if known && first && other && ns >= 0 {
             self.confirm_ns = Some(ns);
             self.completed_by = Some(dir);
         }

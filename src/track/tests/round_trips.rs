@@ -492,3 +492,24 @@ fn a_damaged_clock_does_not_make_what_comes_after_it_late() {
         assert_eq!(seen.timestamp_rtts_ms, [80, 20], "{damaged}");
     }
 }
+
+#[test]
+fn where_both_open_at_once_no_half_of_the_handshake_counts_twice() {
+    // METRICS.md F2, RFC 9293 section 3.5: both SYN-ACKs answer SYNs. Towards A and back it takes 10 ms, towards B 20 ms.
+    let trace = "0 A>B syn ts 1/0
+         5 B>A syn ts 100/0
+         15 A>B syn ack 0 ts 2/100
+         20 B>A syn ack 0 ts 101/1
+         30 A>B data 0..100 ack 0 ts 3/101
+         50 B>A ack 100 ts 102/3";
+    assert_eq!(play(trace).handshake, None);
+    // Where one SYN is lost, its sender answers the other one.
+    let trace = "0 A>B syn ts 1/0
+         5 B>A syn ts 100/0
+         15 A>B syn ack 0 ts 2/100
+         35 B>A ack 0 ts 101/2";
+    assert_eq!(
+        play(trace).handshake,
+        Some((30_000_000, 10_000_000, 20_000_000))
+    );
+}

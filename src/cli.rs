@@ -4,6 +4,7 @@ mod args;
 mod charts;
 mod interrupt;
 mod limits;
+mod manuals;
 mod outputs;
 mod path;
 mod plan;
@@ -58,6 +59,13 @@ pub fn run(args: &Args) -> ExitStatus {
             });
         }
         Some(Command::Study(args)) => return study::run(args),
+        Some(Command::Completions { shell }) => return manuals::print_completions(*shell),
+        Some(Command::Man { command }) => {
+            return manuals::print_manual(command).unwrap_or_else(|error| {
+                terminal::complain(&error);
+                ExitStatus::Failed
+            });
+        }
         None => {}
     }
     let plan = match Plan::from_args(args) {
@@ -79,7 +87,7 @@ pub fn run(args: &Args) -> ExitStatus {
 fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
     let (config, quiet) = (plan.config, plan.quiet);
     let analysis = analyse(plan.inputs, &config, quiet);
-    terminal::report_damage(&analysis);
+    terminal::report_damage(&analysis, &args::commands());
     let mut captures = analysis.captures.iter();
     if captures.all(|capture| capture.records == 0 && !capture.errors.is_empty()) {
         terminal::say("nothing was written: no capture could be read");

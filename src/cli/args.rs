@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use super::charts::ChartArgs;
 use super::limits::{CaptureArgs, LimitArgs, whole};
@@ -30,6 +31,15 @@ const STUDY_EXAMPLES: &str = "Example:
 
 Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired,
 2 when nothing was written, 130 when interrupted: the same command goes on from there. What a manifest may say is in README.md.";
+
+const COMPLETIONS_EXAMPLES: &str = "Examples:
+  source <(ccanalyze completions bash)             in this shell
+  ccanalyze completions bash > ~/.local/share/bash-completion/completions/ccanalyze
+  ccanalyze completions fish > ~/.config/fish/completions/ccanalyze.fish";
+
+const MAN_EXAMPLES: &str = "Examples:
+  ccanalyze man > ~/.local/share/man/man1/ccanalyze.1
+  ccanalyze man path > ~/.local/share/man/man1/ccanalyze-path.1";
 
 /// Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 ///
@@ -151,8 +161,13 @@ impl Args {
 /// What was typed. A number below zero is a value, which is refused as one, not an option that
 /// nobody knows.
 fn parse() -> Result<Args, clap::Error> {
-    let mut matches = with_numbers(Args::command()).try_get_matches()?;
+    let mut matches = definition().try_get_matches()?;
     Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Args::command()))
+}
+
+/// All commands and their options.
+pub(super) fn definition() -> clap::Command {
+    with_numbers(Args::command())
 }
 
 fn with_numbers(command: clap::Command) -> clap::Command {
@@ -165,11 +180,18 @@ fn with_numbers(command: clap::Command) -> clap::Command {
         .mut_subcommands(with_numbers)
 }
 
+/// The names of all commands.
+pub(super) fn commands() -> Vec<String> {
+    let args = Args::command();
+    let commands = args.get_subcommands();
+    commands
+        .map(|command| command.get_name().to_owned())
+        .collect()
+}
+
 /// Whether a word is the name of a command.
 fn is_command(word: &Path) -> bool {
-    let args = Args::command();
-    let mut commands = args.get_subcommands();
-    commands.any(|command| word == Path::new(command.get_name()))
+    commands().iter().any(|command| word == Path::new(command))
 }
 
 fn comes_first(command: &str) -> String {
@@ -185,6 +207,20 @@ pub enum Command {
     /// Many runs together: labels, groups, statistics, and the tables of a paper
     #[command(after_help = STUDY_EXAMPLES)]
     Study(Box<StudyArgs>),
+    /// Print what lets a shell complete commands, options and files
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL", value_enum)]
+        shell: Shell,
+    },
+    /// Print a page for `man`, of everything or of one command
+    #[command(after_help = MAN_EXAMPLES)]
+    Man {
+        /// The command, such as `path` or `study init`
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
+    },
 }
 
 /// How files are taken in.

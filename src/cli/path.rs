@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{bail, ensure};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
 use super::charts::ChartArgs;
@@ -70,7 +71,7 @@ pub struct PathArgs {
     pub capacity: Option<f64>,
 
     /// Correct the clocks where they contradict each other (auto), always (fix), or never (keep)
-    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = parse_clock)]
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = clocks())]
     pub clock: ClockChoice,
 
     /// A packet that is not found at the next point for so long was dropped
@@ -394,6 +395,10 @@ fn parse_limit(text: &str) -> Result<QueueLimit, String> {
     } else {
         Err(wrong())
     }
+}
+
+fn clocks() -> impl TypedValueParser<Value = ClockChoice> {
+    PossibleValuesParser::new(["auto", "fix", "keep"]).try_map(|name| parse_clock(&name))
 }
 
 fn parse_clock(text: &str) -> Result<ClockChoice, String> {

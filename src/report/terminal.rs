@@ -6,6 +6,7 @@ mod studies;
 mod tables;
 mod warnings;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::net::SocketAddr;
@@ -183,10 +184,12 @@ fn written_line(written: &[PathBuf]) -> String {
 }
 
 /// Prints what kept captures from being read to their end; also when the rest is quiet.
-pub fn report_damage(analysis: &Analysis) {
+///
+/// A name that is no file may be meant as one of `commands`.
+pub fn report_damage(analysis: &Analysis, commands: &[String]) {
     for capture in &analysis.captures {
         for error in &capture.errors {
-            say_capture_error(error);
+            say_capture_error(error, commands);
         }
         if let Some(text) = given_up(capture.given_up) {
             say(&format!("warning: {}: {text}", capture.name));
@@ -200,12 +203,12 @@ pub fn report_damage(analysis: &Analysis) {
     }
 }
 
-fn say_capture_error(error: &CaptureError) {
-    say(&format!("error: {error}{}", hint(error)));
+fn say_capture_error(error: &CaptureError, commands: &[String]) {
+    say(&format!("error: {error}{}", hint(error, commands)));
 }
 
 /// What to do about an error, where that depends on the command.
-fn hint(error: &CaptureError) -> &'static str {
+fn hint(error: &CaptureError, commands: &[String]) -> Cow<'static, str> {
     let name = error.path.to_string_lossy();
     let is_manifest = || {
         error
@@ -213,7 +216,7 @@ fn hint(error: &CaptureError) -> &'static str {
             .extension()
             .is_some_and(|ending| ending == "toml")
     };
-    match &error.kind {
+    let text = match &error.kind {
         kind if kind.is_damage() => "; --repair goes on behind the damage",
         // What a shell finds nothing for, it passes on as it is written.
         CaptureErrorKind::Io(io)
@@ -225,13 +228,21 @@ fn hint(error: &CaptureError) -> &'static str {
         CaptureErrorKind::Io(io)
             if io.kind() == io::ErrorKind::NotFound && !name.contains(['.', '/', '\\']) =>
         {
-            "; if this is to be a command, there are `path` and `study`"
+            return match commands {
+                [] => "".into(),
+                [only] => format!("; if this is to be a command, there is `{only}`").into(),
+                [first @ .., last] => {
+                    let first = first.join("`, `");
+                    format!("; if this is to be a command, there are `{first}` and `{last}`").into()
+                }
+            };
         }
         CaptureErrorKind::NotACapture { .. } if is_manifest() => {
             "; a study's manifest is for `ccanalyze study MANIFEST --out FOLDER`"
         }
         _ => "",
-    }
+    };
+    text.into()
 }
 
 /// Prints what bears on the numbers of each capture, and on which.

@@ -75,6 +75,40 @@ fn results(paths: &[PathBuf], options: &[&str]) -> (tempfile::TempDir, Run) {
 }
 
 #[test]
+fn shells_and_manuals_are_told_of_every_command_and_option() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |args: &[&str]| {
+        let run = run(folder.path(), args);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{args:?}");
+        run.stdout
+    };
+    let commands = ["path", "study", "completions", "man"];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = said(&["completions", shell]);
+        for word in commands
+            .into_iter()
+            .chain(["fness-window", "init", "slide"])
+        {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    let page = said(&["man"]);
+    assert!(page.contains(".TH ccanalyze 1 "), "{page}");
+    for command in commands {
+        let name = format!("ccanalyze\\-{command}(1)");
+        assert!(page.contains(&name), "{name}");
+        let page = said(&["man", command]);
+        assert!(page.contains(&format!(".TH ccanalyze-{command} 1 ")));
+    }
+    assert!(said(&["man", "path"]).contains("\\-\\-patience"));
+    assert!(said(&["man", "study", "init"]).contains("\\-\\-template"));
+    let unknown = run(folder.path(), &["man", "study", "end"]);
+    assert_eq!(unknown.status, 2);
+    let words = "error: 'end' is no command of `ccanalyze study`";
+    assert!(unknown.stderr.starts_with(words), "{}", unknown.stderr);
+}
+
+#[test]
 fn the_main_job_writes_all_tables_and_nothing_else_stays() {
     let folder = tempfile::tempdir().unwrap();
     let mut args: Vec<std::ffi::OsString> = captures().into_iter().map(Into::into).collect();

@@ -71,7 +71,7 @@ fn a_command_that_is_not_known_is_told_which_there_are() {
     let folder = tempfile::tempdir().unwrap();
     let run = run(folder.path(), &["stdy", "study.toml"]);
     assert_eq!(run.status, 2, "{}", run.stderr);
-    let said = "error: stdy: does not exist; if this is to be a command, there are `path` and `study`\n\
+    let said = "error: stdy: does not exist; if this is to be a command, there are `path`, `study`, `completions` and `man`\n\
                 error: study.toml: does not exist\n";
     assert!(run.stderr.starts_with(said), "{}", run.stderr);
 }

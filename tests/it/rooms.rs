@@ -62,6 +62,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("comfy_table", &["report/terminal"]),
     ("terminal_size", &["report/terminal"]),
     ("clap", &["cli", "main"]),
+    ("clap_complete", &["cli"]),
+    ("clap_mangen", &["cli/manuals"]),
     ("anyhow", &["cli", "report/terminal"]),
     ("ctrlc", &["cli"]),
     ("mimalloc", &["main"]),

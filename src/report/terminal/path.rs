@@ -17,7 +17,7 @@ use crate::path::{
 pub fn warn(analysis: &PathAnalysis, config: &PathConfig, quiet: bool) {
     for hop in &analysis.hops {
         for error in hop.facts.iter().flat_map(|facts| &facts.errors) {
-            say_capture_error(error);
+            say_capture_error(error, &[]);
         }
         for repair in hop.facts.iter().flat_map(|facts| repairs(&facts.files)) {
             say(&format!("warning: {repair}"));

@@ -5,6 +5,7 @@ mod charts;
 mod interrupt;
 mod limits;
 mod manuals;
+mod mistakes;
 mod outputs;
 mod path;
 mod plan;

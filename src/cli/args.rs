@@ -1,13 +1,14 @@
 //! The arguments, as typed.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::charts::ChartArgs;
 use super::limits::{CaptureArgs, LimitArgs, whole};
+use super::mistakes;
 use super::path::PathArgs;
 use super::study::StudyArgs;
 
@@ -136,16 +137,8 @@ impl Args {
     /// sense.
     #[must_use]
     pub fn from_command_line() -> Self {
-        parse().unwrap_or_else(|mut error| {
-            let mut typed = std::env::args_os().skip(2);
-            let command = typed.find(|word| is_command(Path::new(word)));
-            if let Some(command) = command.filter(|_| error.kind() == ErrorKind::UnknownArgument) {
-                let tip = comes_first(&command.to_string_lossy()).into();
-                let tip = ContextValue::StyledStrs(vec![tip]);
-                error.insert(ContextKind::Suggested, tip);
-            }
-            error.exit()
-        })
+        let typed: Vec<OsString> = std::env::args_os().collect();
+        mistakes::parse(&typed).unwrap_or_else(|error| error.exit())
     }
 
     /// Checks that no command is among the captures, for it came too late.
@@ -158,28 +151,6 @@ impl Args {
     }
 }
 
-/// What was typed. A number below zero is a value, which is refused as one, not an option that
-/// nobody knows.
-fn parse() -> Result<Args, clap::Error> {
-    let mut matches = definition().try_get_matches()?;
-    Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Args::command()))
-}
-
-/// All commands and their options.
-pub(super) fn definition() -> clap::Command {
-    with_numbers(Args::command())
-}
-
-fn with_numbers(command: clap::Command) -> clap::Command {
-    let takes_values = |arg: &clap::Arg| arg.get_action().takes_values() && !arg.is_positional();
-    command
-        .mut_args(|arg| {
-            let takes_values = takes_values(&arg);
-            arg.allow_negative_numbers(takes_values)
-        })
-        .mut_subcommands(with_numbers)
-}
-
 /// The names of all commands.
 pub(super) fn commands() -> Vec<String> {
     let args = Args::command();
@@ -190,11 +161,11 @@ pub(super) fn commands() -> Vec<String> {
 }
 
 /// Whether a word is the name of a command.
-fn is_command(word: &Path) -> bool {
+pub(super) fn is_command(word: &Path) -> bool {
     commands().iter().any(|command| word == Path::new(command))
 }
 
-fn comes_first(command: &str) -> String {
+pub(super) fn comes_first(command: &str) -> String {
     format!("'{command}' is a command and comes first: ccanalyze {command} ...")
 }
 

@@ -89,7 +89,7 @@ pub(super) fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
     // Wider than any number that fits, so that those below zero and far too large ones are told apart.
     let number = text
         .parse::<i128>()
-        .map_err(|_| format!("'{text}' is no whole number"))?;
+        .map_err(|_| format!("'{text}' is no whole number: write it in digits"))?;
     if number < i128::from(LEAST) {
         return Err(format!("{number} is too little: at least {LEAST}"));
     }

@@ -4,10 +4,11 @@
 use std::io;
 
 use anyhow::Context as _;
+use clap::CommandFactory as _;
 use clap_complete::Shell;
 
+use super::Args;
 use super::ExitStatus;
-use super::args::definition;
 use crate::report::terminal;
 
 /// The name that the command is called by.
@@ -16,7 +17,7 @@ const NAME: &str = "ccanalyze";
 /// Prints what lets a shell complete commands, options and files.
 pub(super) fn print_completions(shell: Shell) -> ExitStatus {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut definition(), NAME, &mut script);
+    clap_complete::generate(shell, &mut Args::command(), NAME, &mut script);
     printed(&script)
 }
 
@@ -28,7 +29,7 @@ pub(super) fn print_manual(words: &[String]) -> anyhow::Result<ExitStatus> {
 
 /// The page of the command that some words name.
 fn manual(words: &[String]) -> anyhow::Result<io::Result<Vec<u8>>> {
-    let mut command = definition();
+    let mut command = Args::command();
     command.build();
     for word in words {
         let found = command.find_subcommand(word).cloned();

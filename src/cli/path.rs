@@ -234,7 +234,10 @@ fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
         args.bin >= BIN_NS_MIN,
         "--bin: must be 10us or longer, since queues change no faster than they can be timed"
     );
-    ensure!(args.patience > 0, "--patience: must be longer than nothing");
+    ensure!(
+        args.patience > 0,
+        "--patience: must be longer than nothing, such as 10s"
+    );
     let filter = plan::filter(args.filter.as_deref())?;
     Ok(PathConfig {
         decode: plan::decode_options(args.outer),
@@ -363,11 +366,15 @@ fn metadata(args: &PathArgs) -> Metadata {
     outputs::metadata(&options, captures(args))
 }
 
+/// No queue holds more packets or bytes.
+const LIMIT_MAX: f64 = 1e12;
+
 /// A limit such as `100p`, `150kB` or `1.5 MB`.
 fn parse_limit(text: &str) -> Result<QueueLimit, String> {
     let wrong = || {
         format!("'{text}' is no limit of a queue: write packets as 100p, bytes as 150kB or 64KiB")
     };
+    let too_much = || format!("'{text}' is more than any queue holds");
     let text_then = text.trim();
     let digits = text_then
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -376,7 +383,9 @@ fn parse_limit(text: &str) -> Result<QueueLimit, String> {
     let number: f64 = number.parse().map_err(|_| wrong())?;
     let factor = match unit.trim() {
         "p" | "packets" => {
-            return if number >= 1.0 && number.fract() == 0.0 {
+            return if number > LIMIT_MAX {
+                Err(too_much())
+            } else if number >= 1.0 && number.fract() == 0.0 {
                 Ok(QueueLimit::Packets(number as u64))
             } else {
                 Err(wrong())
@@ -385,12 +394,16 @@ fn parse_limit(text: &str) -> Result<QueueLimit, String> {
         "B" | "b" | "bytes" => 1.0,
         "kB" | "KB" | "kb" => 1e3,
         "MB" | "Mb" | "mb" => 1e6,
+        "GB" => 1e9,
         "KiB" => 1024.0,
         "MiB" => 1024.0 * 1024.0,
+        "GiB" => 1024.0 * 1024.0 * 1024.0,
         _ => return Err(wrong()),
     };
     let bytes = number * factor;
-    if bytes >= 1.0 {
+    if bytes > LIMIT_MAX {
+        Err(too_much())
+    } else if bytes >= 1.0 {
         Ok(QueueLimit::Bytes(bytes.round() as u64))
     } else {
         Err(wrong())
@@ -450,11 +463,16 @@ mod tests {
             ("1.5 MB", QueueLimit::Bytes(1_500_000)),
             ("64KiB", QueueLimit::Bytes(65_536)),
             ("31250B", QueueLimit::Bytes(31_250)),
+            ("1GB", QueueLimit::Bytes(1_000_000_000)),
         ] {
             assert_eq!(parse_limit(text), Ok(limit), "{text}");
         }
-        for wrong in ["100", "p", "0p", "1.5p", "10 apples"] {
+        for wrong in ["100", "p", "0p", "1.5p", "10 apples", "-5p", "5Mbit", ""] {
             assert!(parse_limit(wrong).unwrap_err().contains("100p"), "{wrong}");
+        }
+        for wrong in ["99999999999999p", "2000GB"] {
+            let said = parse_limit(wrong).unwrap_err();
+            assert!(said.contains("more than any queue holds"), "{said}");
         }
     }
 }

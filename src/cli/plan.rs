@@ -67,7 +67,10 @@ impl Plan {
             .filter(|path| *path == Path::new("-"))
             .count();
         ensure!(stdin <= 1, "-: standard input can be read only once");
-        ensure!(args.bin > 0, "--bin: must be longer than nothing");
+        ensure!(
+            args.bin > 0,
+            "--bin: must be longer than nothing, such as 100ms"
+        );
         refuse_or_warn_of_repeated(args)?;
         warn_of_options_without_effect(args);
         let filter = filter(args.filter.as_deref())?;
@@ -277,7 +280,8 @@ fn metadata(args: &Args) -> Metadata {
 
 /// A window such as `5s+35s`.
 pub(super) fn parse_window(text: &str) -> Result<FnessWindow, String> {
-    let Some((offset, length)) = text.split_once('+') else {
+    let parts = text.split_once('+');
+    let Some((offset, length)) = parts.filter(|(a, b)| ![a.trim(), b.trim()].contains(&"")) else {
         return Err(format!(
             "'{text}' is no window: write offset and length as 5s+35s"
         ));
@@ -304,7 +308,16 @@ mod tests {
             length_ns: 35_000_000_000,
         };
         assert_eq!(parse_window("5s+35s"), Ok(window));
-        assert!(parse_window("5s").is_err());
-        assert!(parse_window("5s+0s").is_err());
+        for (text, said) in [
+            ("5s", "no window: write offset and length as 5s+35s"),
+            ("5s+", "'5s+' is no window"),
+            ("+5s", "'+5s' is no window"),
+            ("5s+0s", "the length must be above 0"),
+            ("-5s+5s", "'-5s' is below 0"),
+            ("5+5", "'5' has no unit of time"),
+        ] {
+            let refused = parse_window(text).unwrap_err();
+            assert!(refused.contains(said), "{text}: {refused}");
+        }
     }
 }

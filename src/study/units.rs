@@ -79,9 +79,11 @@ impl Dimension {
                 (&["kB", "KB"], 1e3, "kb"),
                 (&["MB"], 1e6, "mb"),
                 (&["GB"], 1e9, "gb"),
+                (&["TB"], 1e12, "tb"),
                 (&["KiB"], 1024.0, "kib"),
                 (&["MiB"], 1_048_576.0, "mib"),
                 (&["GiB"], 1_073_741_824.0, "gib"),
+                (&["TiB"], 1_099_511_627_776.0, "tib"),
             ],
             Self::Packets => &[(&["packets", "packet", "pkts", "pkt", "p"], 1.0, "packets")],
             Self::Percent => &[(&["%", "percent"], 1.0, "percent")],
@@ -229,10 +231,16 @@ fn split_unit(text: &str, dimension: Dimension) -> Result<(f64, &str), String> {
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: f64 = number.parse().map_err(|_| {
-        format!(
-            "'{text}' does not begin with a number: write {}",
-            dimension.described()
-        )
+        let is_below = text.strip_prefix('-').is_some_and(|rest| {
+            let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
+            rest.starts_with(is_of_number)
+        });
+        let what = if is_below {
+            "is below 0"
+        } else {
+            "does not begin with a number"
+        };
+        format!("'{text}' {what}: write {}", dimension.described())
     })?;
     Ok((number, unit.trim()))
 }
@@ -259,7 +267,8 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let (number, name) = split_unit(text, Dimension::Rate)?;
     let unit = Dimension::Rate.unit(name).ok_or_else(|| {
-        format!("'{text}' has no unit of a rate: write it as 50Mbit, 1.5Gbit/s or 800kbit")
+        let none = none_such(name);
+        format!("'{text}' has no unit of a rate{none}: write it as 50Mbit, 1.5Gbit/s or 800kbit")
     })?;
     let bps = number * unit.factor;
     // Nobody's link: the unit was forgotten.
@@ -267,10 +276,26 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
         Err(format!(
             "'{text}' would be bits per second: write the unit, such as {text}Mbit"
         ))
-    } else if bps > 0.0 && bps.is_finite() {
-        Ok(bps)
-    } else {
+    } else if bps <= 0.0 {
         Err(format!("'{text}' is no rate: it must be above 0"))
+    } else if bps < 1.0 {
+        Err(format!("'{text}' is less than a bit per second"))
+    } else if bps > RATE_BPS_MAX {
+        Err(format!("'{text}' is more than any link has"))
+    } else {
+        Ok(bps)
+    }
+}
+
+/// Faster is no link, in bits per second.
+const RATE_BPS_MAX: f64 = 1e15;
+
+/// What stands where a unit is expected.
+fn none_such(name: &str) -> String {
+    if name.is_empty() {
+        String::new()
+    } else {
+        format!(" ('{name}' is none)")
     }
 }
 
@@ -280,9 +305,10 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
 /// Says how a time is written.
 pub fn parse_time(text: &str) -> Result<i64, String> {
     let (number, name) = split_unit(text, Dimension::Time)?;
-    let unit = Dimension::Time
-        .unit(name)
-        .ok_or_else(|| format!("'{text}' has no unit of time: write it as 100ms, 0.2s or 5min"))?;
+    let unit = Dimension::Time.unit(name).ok_or_else(|| {
+        let none = none_such(name);
+        format!("'{text}' has no unit of time{none}: write it as 100ms, 0.2s or 5min")
+    })?;
     let ns = number * unit.factor;
     // 2^53 ns are 104 days; a float counts no further exactly.
     if ns < 9e15 {
@@ -358,8 +384,23 @@ mod tests {
             assert_eq!(parse_rate(text), Ok(bps), "{text}");
         }
         // Bits per second may go without their name, but nobody has a link of 50 of them.
-        for text in ["", "fast", "50 apples", "0Mbit", "50MB", "50"] {
-            assert!(parse_rate(text).is_err(), "{text}");
+        for (text, said) in [
+            ("", "'' does not begin with a number: write a rate (50Mbit"),
+            ("fast", "does not begin with a number"),
+            ("50 apples", "no unit of a rate ('apples' is none)"),
+            (
+                "1,5Mbit",
+                "(',5Mbit' is none): write it as 50Mbit, 1.5Gbit/s",
+            ),
+            ("50MB", "('MB' is none)"),
+            ("-5Mbit", "'-5Mbit' is below 0: write a rate"),
+            ("0Mbit", "must be above 0"),
+            ("0.1bit", "less than a bit per second"),
+            ("9999999Tbit", "more than any link has"),
+            ("50", "write the unit, such as 50Mbit"),
+        ] {
+            let refused = parse_rate(text).unwrap_err();
+            assert!(refused.contains(said), "{text}: {refused}");
         }
     }
 

@@ -193,6 +193,7 @@ fn what_cannot_be_honoured_is_named_and_nothing_is_written() {
             ],
         ),
         (&[good, "--capacity", "0Mbit"], &["must be above 0"]),
+        (&[good, "-c", "-5Mbit"], &["--capacity", "is below 0"]),
         (
             &[good, "--top", "-1"],
             &["'-1' for '--top <N>'", "at least"],

@@ -1,0 +1,155 @@
+//! What was typed by mistake, and what may be meant.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
+
+use super::Args;
+use super::args::{comes_first, is_command};
+
+/// Options that a study has in its manifest, and where.
+const IN_MANIFESTS: [(&str, &str); 6] = [
+    ("--bin", "`bin` of [analysis]"),
+    ("--capacity", "`capacity` of [conditions]"),
+    ("--filter", "`filter` of [analysis]"),
+    ("--fness-window", "`window` of [analysis] or of [[runs]]"),
+    ("--outer", "`outer` of [analysis]"),
+    ("-c", "`capacity` of [conditions]"),
+];
+
+/// Understands what was typed, with the name of the program before it.
+pub(super) fn parse(typed: &[OsString]) -> Result<Args, clap::Error> {
+    Args::try_parse_from(typed).or_else(|error| {
+        // A value below zero is refused as one, not as an option that nobody knows.
+        if error.kind() == ErrorKind::UnknownArgument
+            && let Some(joined) = with_values_below_zero(typed)
+        {
+            match Args::try_parse_from(joined) {
+                Err(other) if !is_of_value(&other) => {}
+                understood => return understood,
+            }
+        }
+        Err(explained(error, typed))
+    })
+}
+
+fn is_of_value(error: &clap::Error) -> bool {
+    let kinds = [ErrorKind::ValueValidation, ErrorKind::InvalidValue];
+    kinds.contains(&error.kind())
+}
+
+/// What was typed, with values such as `-5Mbit` joined to the options before them.
+fn with_values_below_zero(typed: &[OsString]) -> Option<Vec<OsString>> {
+    let mut words: Vec<OsString> = Vec::new();
+    for word in typed {
+        let option = words.last_mut().filter(|last| is_option(last));
+        match option.filter(|_| is_below_zero(word)) {
+            Some(option) => {
+                option.push("=");
+                option.push(word);
+            }
+            None => words.push(word.clone()),
+        }
+    }
+    (words.len() < typed.len()).then_some(words)
+}
+
+fn is_option(word: &OsStr) -> bool {
+    let word = word.to_string_lossy();
+    word.starts_with('-') && !word.trim_matches('-').is_empty() && !word.contains('=')
+}
+
+fn is_below_zero(word: &OsStr) -> bool {
+    let word = word.to_string_lossy();
+    let number = word.strip_prefix('-').unwrap_or_default();
+    number.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+/// An error with what may be meant.
+fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
+    let word = |error: &clap::Error, kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.clone()),
+        _ => None,
+    };
+    let in_study = typed.get(1).is_some_and(|word| word == "study");
+    if let Some(word) = word(&error, ContextKind::InvalidSubcommand).filter(|_| in_study) {
+        let said = format!(
+            "'{word}' is one too many: a study has one manifest, or is drafted by `ccanalyze study init FOLDER`\n"
+        );
+        let mut commands = Args::command();
+        commands.build();
+        return match commands.find_subcommand_mut("study") {
+            Some(study) => study.error(ErrorKind::ArgumentConflict, said),
+            None => error,
+        };
+    }
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let unknown = word(&error, ContextKind::InvalidArg).unwrap_or_default();
+    let in_manifest = IN_MANIFESTS.iter().find(|(option, _)| *option == unknown);
+    let mut later = typed.iter().skip(2);
+    let tip = if let Some((_, place)) = in_manifest.filter(|_| in_study) {
+        format!("the manifest says it: {place}")
+    } else if let Some(command) = later.find(|word| is_command(Path::new(word))) {
+        comes_first(&command.to_string_lossy())
+    } else {
+        return error;
+    };
+    let tip = ContextValue::StyledStrs(vec![tip.into()]);
+    error.insert(ContextKind::Suggested, tip);
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(line: &str) -> String {
+        let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        parse(&typed).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_value_below_zero_is_refused_as_a_value() {
+        for (line, words) in [
+            (
+                "ccanalyze a -c -5Mbit",
+                "invalid value '-5Mbit' for '--capacity",
+            ),
+            ("ccanalyze a --capacity -5Mbit -q", "'-5Mbit' is below 0"),
+            ("ccanalyze a -qc -.5Mbit", "'-.5Mbit' is below 0"),
+            ("ccanalyze a --top -1", "-1 is too little: at least 0"),
+            ("ccanalyze a --io -1", "possible values: auto, mmap, read"),
+            (
+                "ccanalyze path --before a --after b --limit -5p",
+                "'-5p' is no limit",
+            ),
+            (
+                "ccanalyze study s --out s --memory -4GB",
+                "'-4GB' is below 0",
+            ),
+            // No value of an option.
+            ("ccanalyze a -q -5Mbit", "unexpected argument '-5' found"),
+            ("ccanalyze a -5.pcap", "unexpected argument '-5' found"),
+        ] {
+            let said = said(line);
+            assert!(said.contains(words), "{line}: {said}");
+        }
+        let file = ["ccanalyze", "--filter", "-5", "a"].map(OsString::from);
+        assert!(parse(&file).is_ok_and(|args| args.filter.as_deref() == Some("-5")));
+    }
+
+    #[test]
+    fn what_a_manifest_says_is_no_option_of_a_study() {
+        for (option, _) in IN_MANIFESTS {
+            let said = said(&format!("ccanalyze study s --out s {option} 5"));
+            assert!(said.contains("tip: the manifest says it: `"), "{said}");
+        }
+        let said = said("ccanalyze study one.toml two.toml --out s");
+        assert!(said.contains("'two.toml' is one too many"), "{said}");
+        assert!(said.contains("Usage: ccanalyze study"), "{said}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -68,12 +69,36 @@ impl Pipe {
 
 impl Read for Pipe {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.wait()? {
-            self.file.read(buf)
-        } else {
-            Err(io::Error::other("the reading was stopped"))
+        while self.wait()? {
+            match self.file.read(buf) {
+                // Somebody else who reads it as well was faster.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
         }
+        Err(io::Error::other("the reading was stopped"))
     }
+}
+
+/// Opens a file; a named pipe without waiting for who writes into it: there the first bytes are
+/// waited for, where who is told to stop does.
+#[cfg(target_os = "linux")]
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+    let is_pipe = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
+    let mut options = File::options();
+    options.read(true);
+    if is_pipe {
+        options.custom_flags(libc::O_NONBLOCK);
+    }
+    options.open(path)
+}
+
+/// Opens a file. Whether a pipe into which nobody writes yet has ended, not every system tells as
+/// Linux does: elsewhere the opening waits.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 /// Whether bytes, or the end, come within so many milliseconds.

@@ -10,7 +10,7 @@ use super::ahead::ReadAhead;
 use super::compression::{Compression, MAGIC_BYTES};
 use super::error::{CaptureError, CaptureErrorKind};
 use super::mapped::MappedFile;
-use super::pipe::Pipe;
+use super::pipe::{self, Pipe};
 
 /// Where one file of a capture comes from.
 pub enum CaptureSource {
@@ -180,7 +180,7 @@ impl Opener {
         let mut regular = None;
         let input: Box<dyn Read + Send> = match &mut self.from {
             From::Path => {
-                let file = File::open(&self.path).map_err(CaptureErrorKind::Io)?;
+                let file = pipe::open(&self.path).map_err(CaptureErrorKind::Io)?;
                 let meta = file.metadata().map_err(CaptureErrorKind::Io)?;
                 // Some systems open directories, and fail only when they are read.
                 if meta.is_dir() {

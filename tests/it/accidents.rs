@@ -35,7 +35,7 @@ impl Waiting {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
-        Self::on(folder, "pipe", &[])
+        Self::on(folder, "pipe", &["--no-charts"])
     }
 
     fn on(folder: tempfile::TempDir, input: &str, options: &[&str]) -> Self {
@@ -109,15 +109,48 @@ fn the_first_signal_writes_what_was_read() {
 
 #[test]
 fn the_second_signal_ends_the_run_and_leaves_nothing() {
-    // Nobody ever writes into the pipe of that name: what waits for that does so for ever.
-    let mut run = Waiting::on_named_pipe();
+    // What was read until the first signal takes longer to be written than the second to come.
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("big.pcap"), connections(60_000, 8)).unwrap();
+    let mut run = Waiting::on(folder, "big.pcap", &["--segments", "segments.csv"]);
     fs::write(run.folder.path().join("mine.txt"), "mine").unwrap();
     run.signal("-INT");
     run.first_line();
     run.signal("-INT");
     assert_eq!(run.child.wait().unwrap().code(), Some(130));
     let left: Vec<String> = names(run.folder.path()).into_iter().collect();
-    assert_eq!(left, ["mine.txt", "pipe"]);
+    assert_eq!(left, ["big.pcap", "mine.txt"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_named_pipe_that_nobody_opens_is_not_waited_for() {
+    let mut run = Waiting::on_named_pipe();
+    run.signal("-INT");
+    let (status, said) = run.end();
+    assert_eq!(status, Some(2), "{said}");
+    let unread =
+        "error: pipe: was not read to its end: the run was interrupted\nnothing was written";
+    assert!(said.contains(unread), "{said}");
+    assert_eq!(names(run.folder.path()).len(), 1, "the pipe");
+}
+
+#[test]
+fn a_named_pipe_waits_for_who_writes_into_it() {
+    let mut run = Waiting::on_named_pipe();
+    let bytes = fs::read(capture("drop-one.pcap")).unwrap();
+    let pipe = run.folder.path().join("pipe");
+    let mut pipe = fs::File::options().write(true).open(pipe).unwrap();
+    // Open for a while before anything comes, and once more in between.
+    for part in bytes.chunks(bytes.len().div_ceil(2)) {
+        std::thread::sleep(Duration::from_millis(200));
+        pipe.write_all(part).unwrap();
+    }
+    drop(pipe);
+    let (status, said) = run.end();
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let table = fs::read_to_string(run.folder.path().join("r.csv")).unwrap();
+    assert_eq!(table.lines().count(), 3, "a header and two flows");
 }
 
 #[test]

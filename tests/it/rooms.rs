@@ -22,7 +22,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("memchr", &["capture"]),
     ("memmap2", &["capture/mapping"]),
     ("nix", &["capture/pipe"]),
-    ("libc", &["capture/mapping"]),
+    ("libc", &["capture/mapping", "capture/pipe"]),
     ("etherparse", &["decode"]),
     (
         "foldhash",

@@ -1,5 +1,6 @@
 //! The tables of a study as files in one folder: Parquet, CSV, Markdown and LaTeX.
 
+mod latex;
 mod text;
 
 use std::io::Write as _;
@@ -42,7 +43,10 @@ pub fn write_tables(
     let mut written = Vec::new();
     let names: Vec<String> = tables.iter().map(|table| table.name.clone()).collect();
     for table in tables {
-        for (ending, content) in [("md", text::markdown(&table)), ("tex", text::latex(&table))] {
+        for (ending, content) in [
+            ("md", text::markdown(&table)),
+            ("tex", latex::latex(&table)),
+        ] {
             let path = folder.join(format!("{}.{ending}", table.name));
             let mut pending = Pending::create(&path)?;
             pending

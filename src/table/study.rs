@@ -2,7 +2,7 @@
 
 mod statistics;
 
-use polars::prelude::{Column as PolarsColumn, DataFrame, NamedFrom, Series};
+use polars::prelude::{Column as PolarsColumn, DataFrame, DataType, NamedFrom, Series};
 
 use super::filled::frame;
 use super::schema::{Column, Value, column_list};
@@ -21,6 +21,8 @@ pub struct StudyTable {
     pub name: String,
     /// What it shows.
     pub title: String,
+    /// The columns that tell rows apart, those that stand first.
+    pub keys: Vec<String>,
     /// The table.
     pub frame: DataFrame,
 }
@@ -38,6 +40,7 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
     let table = |name: &str, title: &str, frame| StudyTable {
         name: name.to_owned(),
         title: format!("{}: {title}", results.name),
+        keys: keys(&frame, &results.labels),
         frame,
     };
     let mut tables = vec![
@@ -71,7 +74,8 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
             .into_iter()
             .map(|(name, title, frame)| table(name, title, frame)),
     );
-    tables.extend(results.reports.iter().map(report));
+    let reports = results.reports.iter();
+    tables.extend(reports.map(|table| report(table, &results.labels)));
     tables
 }
 
@@ -190,7 +194,7 @@ fn label_column(label: &Label, values: &[Option<&LabelValue>]) -> PolarsColumn {
 ///
 /// # Panics
 /// Never: the columns of a report have distinct names and one length.
-fn report(table: &ReportTable) -> StudyTable {
+fn report(table: &ReportTable, labels: &[Label]) -> StudyTable {
     let mut rows = 0;
     let columns: Vec<PolarsColumn> = table
         .columns
@@ -206,12 +210,28 @@ fn report(table: &ReportTable) -> StudyTable {
             series.into()
         })
         .collect();
+    let frame = DataFrame::new(rows, columns)
+        .expect("columns of a report have distinct names and one length");
     StudyTable {
         name: format!("report-{}", table.name),
         title: table.title.clone(),
-        frame: DataFrame::new(rows, columns)
-            .expect("columns of a report have distinct names and one length"),
+        keys: keys(&frame, labels),
+        frame,
     }
+}
+
+/// The columns that tell the rows of a table apart: those in front that hold words or labels, and
+/// what counts rows of the same ones.
+fn keys(frame: &DataFrame, labels: &[Label]) -> Vec<String> {
+    let is_key = |column: &&PolarsColumn| {
+        let name = column.name().as_str();
+        let is_words = *column.dtype() == DataType::String && name != "error";
+        is_words
+            || ["flow", "time_s"].contains(&name)
+            || labels.iter().any(|label| label.column() == name)
+    };
+    let columns = frame.columns().iter().take_while(is_key);
+    columns.map(|column| column.name().to_string()).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,418 @@
+//! Tables of a study in LaTeX, that fit a page: numbers rounded to four digits.
+
+use std::fmt::Write as _;
+
+use super::text::{columns_with_values, is_text, shown};
+use crate::table::StudyTable;
+use crate::table::cells::Cell;
+
+/// A table in LaTeX, as a `longtable` that runs over pages: needs the packages booktabs and
+/// longtable.
+///
+/// One that is wider than a page has smaller letters; one that is wider then lies across the page,
+/// with upright names of columns, for which it needs graphicx and pdflscape; and one that is wider
+/// even so is cut into several below each other, each with the columns that tell rows apart.
+pub(super) fn latex(table: &StudyTable) -> String {
+    let columns: Vec<Column> = columns_with_values(table)
+        .into_iter()
+        .map(|(name, cells)| Column::new(name, &cells, &table.keys))
+        .collect();
+    let all: Vec<&Column> = columns.iter().collect();
+    let form = Form::ALL.into_iter().find(|form| form.holds(&all));
+    let form = form.unwrap_or(Form::ACROSS);
+    let parts = parts(&columns, form, table.frame.height());
+    let mut text = format!("% \\usepackage{{{}}}\n{}", form.packages, form.begin);
+    for (place, part) in parts.iter().enumerate() {
+        let title = escaped(&table.title);
+        let title = match parts.len() {
+            1 => title,
+            all => format!("{title} ({} of {all})", place + 1),
+        };
+        if place > 0 {
+            // All of them are one table, which has one number.
+            text.push_str("\\addtocounter{table}{-1}\n");
+        }
+        write_part(&mut text, part, &title, form, table.frame.height());
+    }
+    text.push_str(form.end);
+    text
+}
+
+/// How a table lies on its page; lengths in points.
+#[derive(Clone, Copy)]
+struct Form {
+    packages: &'static str,
+    begin: &'static str,
+    end: &'static str,
+    /// Width of the text of a page: what the class `article` has on the smaller of the usual papers.
+    page: f64,
+    /// Width of letters over that of the normal size.
+    letters: f64,
+    /// Space between two columns.
+    space: f64,
+    /// Whether names of columns stand upright.
+    upright: bool,
+}
+
+impl Form {
+    const NORMAL: Self = Self {
+        packages: "booktabs,longtable",
+        begin: "",
+        end: "",
+        page: 344.0,
+        letters: 1.0,
+        space: 12.0,
+        upright: false,
+    };
+    const SMALL: Self = Self {
+        begin: "{\\footnotesize\\setlength{\\tabcolsep}{3pt}\n",
+        end: "}\n",
+        letters: 0.85,
+        space: 6.0,
+        ..Self::NORMAL
+    };
+    const ACROSS: Self = Self {
+        packages: "booktabs,longtable,graphicx,pdflscape",
+        begin: "\\begin{landscape}\n\\scriptsize\\setlength{\\tabcolsep}{3pt}\n",
+        end: "\\end{landscape}\n",
+        page: 548.0,
+        letters: 0.8,
+        space: 6.0,
+        upright: true,
+    };
+    const ALL: [Self; 3] = [Self::NORMAL, Self::SMALL, Self::ACROSS];
+
+    fn holds(self, columns: &[&Column]) -> bool {
+        self.width_of(columns) <= self.page
+    }
+
+    fn width_of(self, columns: &[&Column]) -> f64 {
+        columns.iter().map(|column| self.width(column)).sum()
+    }
+
+    /// What a column takes, with the space beside it.
+    fn width(self, column: &Column) -> f64 {
+        let header = if self.upright {
+            LINE
+        } else {
+            column.header_width
+        };
+        let cells = column.cells_width.min(WORDS_WIDTH);
+        header.max(cells) * self.letters + self.space
+    }
+}
+
+/// Height of a line, in points at normal size.
+const LINE: f64 = 9.0;
+
+/// Words that are wider than that take several lines.
+const WORDS_WIDTH: f64 = 150.0;
+
+/// A column as it is typeset, with widths in points at normal size.
+struct Column {
+    name: String,
+    is_text: bool,
+    is_key: bool,
+    cells: Vec<String>,
+    header_width: f64,
+    cells_width: f64,
+}
+
+impl Column {
+    fn new(name: String, cells: &[Cell], keys: &[String]) -> Self {
+        let is_text = is_text(cells);
+        let widest = cells.iter().map(|cell| width_of_cell(&shown(cell), cell));
+        let cells_width = widest.fold(0.0, f64::max);
+        let breaks = is_text && cells_width > WORDS_WIDTH;
+        let typeset = cells.iter().map(|cell| match in_latex(cell) {
+            text if breaks => with_breaks(&text),
+            text => text,
+        });
+        Self {
+            is_text,
+            is_key: keys.contains(&name),
+            cells: typeset.collect(),
+            header_width: width(&name),
+            cells_width,
+            name,
+        }
+    }
+
+    /// The number of each row.
+    fn numbers(rows: usize) -> Self {
+        let cells: Vec<Cell> = (1..=rows).map(|row| Cell::Whole(row as i128)).collect();
+        Self::new("#".to_owned(), &cells, &[])
+    }
+
+    /// How it is aligned; words that would be too wide are set as paragraphs.
+    fn alignment(&self, form: Form) -> String {
+        if !self.is_text {
+            "r".to_owned()
+        } else if self.cells_width > WORDS_WIDTH {
+            format!("p{{{:.0}pt}}", WORDS_WIDTH * form.letters)
+        } else {
+            "l".to_owned()
+        }
+    }
+}
+
+/// One of the tables that a table is cut into.
+struct Part<'a> {
+    /// Numbers of rows, where what tells rows apart takes too much room to be said again.
+    numbers: Option<Column>,
+    columns: Vec<&'a Column>,
+}
+
+/// Part of a page that what tells rows apart may take in each of several tables.
+const KEYS_MAX: f64 = 0.4;
+
+/// Columns in tables that each fit a page.
+fn parts(columns: &[Column], form: Form, rows: usize) -> Vec<Part<'_>> {
+    let all: Vec<&Column> = columns.iter().collect();
+    if form.holds(&all) {
+        return vec![Part {
+            numbers: None,
+            columns: all,
+        }];
+    }
+    let (keys, values): (Vec<&Column>, Vec<&Column>) =
+        all.into_iter().partition(|column| column.is_key);
+    let by_number = form.width_of(&keys) > KEYS_MAX * form.page;
+    let numbers = || by_number.then(|| Column::numbers(rows));
+    let taken = numbers().map_or(0.0, |numbers| form.width(&numbers));
+    let again = if by_number { &[][..] } else { &keys };
+    let mut parts: Vec<Vec<&Column>> = Vec::new();
+    let mut part = again.to_vec();
+    let rest = if by_number { keys.iter() } else { [].iter() };
+    for column in rest.chain(&values) {
+        let is_more = part.len() > again.len();
+        if is_more && taken + form.width_of(&part) + form.width(column) > form.page {
+            parts.push(std::mem::replace(&mut part, again.to_vec()));
+        }
+        part.push(column);
+    }
+    parts.push(part);
+    let part = |columns| Part {
+        numbers: numbers(),
+        columns,
+    };
+    parts.into_iter().map(part).collect()
+}
+
+fn write_part(text: &mut String, part: &Part<'_>, title: &str, form: Form, rows: usize) {
+    let numbers = part.numbers.iter();
+    let columns: Vec<&Column> = numbers.chain(part.columns.iter().copied()).collect();
+    let alignment: String = columns
+        .iter()
+        .map(|column| column.alignment(form))
+        .collect();
+    let names = columns.iter().map(|column| {
+        let name = escaped(&column.name);
+        if form.upright {
+            format!("\\rotatebox{{90}}{{{name}}}")
+        } else {
+            name
+        }
+    });
+    let header = names.collect::<Vec<_>>().join(" & ");
+    let _ = write!(
+        text,
+        "\\begin{{longtable}}{{{alignment}}}\n\\caption{{{title}}}\\\\\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n"
+    );
+    for row in 0..rows {
+        let cells = columns.iter().map(|column| column.cells[row].as_str());
+        let _ = writeln!(text, "{} \\\\", cells.collect::<Vec<_>>().join(" & "));
+    }
+    text.push_str("\\bottomrule\n\\end{longtable}\n");
+}
+
+/// A cell in LaTeX: numbers with a minus sign, and powers of ten as such.
+fn in_latex(cell: &Cell) -> String {
+    let text = shown(cell);
+    if matches!(cell, Cell::Null | Cell::Text(_)) {
+        return escaped(&text);
+    }
+    match text.split_once('e') {
+        Some((number, power)) => format!("${number}\\times 10^{{{power}}}$"),
+        None => text.replace('-', "$-$"),
+    }
+}
+
+/// Width of what a cell shows, in points at normal size.
+fn width_of_cell(text: &str, cell: &Cell) -> f64 {
+    let minus = text.matches('-').count() as f64;
+    let is_number = matches!(cell, Cell::Whole(_) | Cell::Real(_));
+    match text.split_once('e').filter(|_| is_number) {
+        // Times ten, and a power in smaller letters.
+        Some((number, power)) => width(number) + 24.0 + 0.8 * width(power) + 4.5 * minus,
+        None if is_number => width(text) + 4.5 * minus,
+        None => width(text),
+    }
+}
+
+/// Width of words, in points at normal size.
+fn width(text: &str) -> f64 {
+    text.chars().map(width_of_letter).sum()
+}
+
+/// Width of a letter of Computer Modern, rounded up.
+fn width_of_letter(letter: char) -> f64 {
+    match letter {
+        'i' | 'l' | '.' | ',' | ':' | ';' | '!' | '\'' | '|' => 2.8,
+        'f' | 'j' | '-' | ' ' => 3.4,
+        'r' | 's' | 't' | '(' | ')' | '[' | ']' | '_' => 4.0,
+        'c' | 'e' | 'z' => 4.5,
+        '0'..='9' | 'a' | 'g' | 'o' | '/' | '*' => 5.0,
+        'b' | 'd' | 'h' | 'k' | 'n' | 'p' | 'q' | 'u' | 'v' | 'x' | 'y' => 5.6,
+        'w' => 7.3,
+        'm' | '%' | '#' => 8.4,
+        letter if letter.is_ascii() => 7.8,
+        _ => 10.0,
+    }
+}
+
+/// Words in LaTeX that may also go on in the next line behind what names of files have in them.
+fn with_breaks(text: &str) -> String {
+    let mut broken = String::new();
+    for c in text.chars() {
+        broken.push(c);
+        if matches!(c, '/' | '-' | '_' | '.' | ',' | '=' | ':') {
+            broken.push_str("\\allowbreak{}");
+        }
+    }
+    broken
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            '<' => escaped.push_str("\\textless{}"),
+            '>' => escaped.push_str("\\textgreater{}"),
+            '|' => escaped.push_str("\\textbar{}"),
+            '\n' | '\r' => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polars::prelude::{Column as PolarsColumn, DataFrame, df};
+
+    fn of(frame: DataFrame) -> String {
+        latex(&StudyTable {
+            name: "groups".to_owned(),
+            title: "Of groups".to_owned(),
+            keys: vec!["capture".to_owned(), "cca".to_owned()],
+            frame,
+        })
+    }
+
+    /// A table with so many more columns of numbers.
+    fn with_numbers(mut frame: DataFrame, columns: usize) -> DataFrame {
+        for column in 0..columns {
+            let name = format!("some_long_name_{column}");
+            let numbers = vec![12_345_678.9; frame.height()];
+            let column = PolarsColumn::new(name.into(), numbers);
+            frame.with_column(column).unwrap();
+        }
+        frame
+    }
+
+    fn narrow() -> DataFrame {
+        df!("cca" => ["bbr"], "change_percent" => [-3.5]).unwrap()
+    }
+
+    #[test]
+    fn a_table_is_as_large_as_fits_a_page() {
+        assert_eq!(
+            of(narrow()),
+            "% \\usepackage{booktabs,longtable}\n\\begin{longtable}{lr}\n\\caption{Of groups}\\\\\n\\toprule\n\
+             cca & change\\_percent \\\\\n\\midrule\n\\endhead\nbbr & $-$3.5 \\\\\n\\bottomrule\n\\end{longtable}\n"
+        );
+        let small = of(with_numbers(narrow(), 3));
+        assert!(small.contains("\n{\\footnotesize") && small.ends_with("}\n}\n"));
+        assert!(!small.contains("rotatebox"), "{small}");
+        let wide = of(with_numbers(narrow(), 8));
+        assert!(wide.starts_with("% \\usepackage{booktabs,longtable,graphicx,pdflscape}\n"));
+        assert!(wide.contains("\\rotatebox{90}{some\\_long\\_name\\_7}"));
+        let [begin, end] = ["\\begin{landscape}", "\\end{landscape}\n"];
+        assert!(wide.contains(begin) && wide.ends_with(end), "{wide}");
+        assert_eq!(wide.matches("\\begin{longtable}").count(), 1, "{wide}");
+    }
+
+    #[test]
+    fn a_table_that_fits_no_page_is_cut_and_says_again_what_its_rows_are() {
+        let text = of(with_numbers(narrow(), 30));
+        let parts: Vec<&str> = text.split("\\begin{longtable}").skip(1).collect();
+        assert_eq!(parts.len(), 3, "{text}");
+        for (place, part) in parts.iter().enumerate() {
+            assert!(part.contains(&format!("\\caption{{Of groups ({} of 3)}}", place + 1)));
+            assert!(part.contains("\nbbr & "), "{part}");
+            assert_eq!(part.matches("{cca}").count(), 1, "{part}");
+        }
+        assert_eq!(text.matches("some\\_long").count(), 30, "each column once");
+        assert_eq!(text.matches("\\addtocounter{table}{-1}").count(), 2);
+    }
+
+    #[test]
+    fn rows_are_numbered_where_what_they_are_takes_much_of_a_page() {
+        let name = "bbr-100mbit-0.1percent/a-long-name-of-a-capture_1.pcap";
+        let frame = df!(
+            "capture" => [name, "b.pcap"],
+            "cca" => ["a name of a variant that goes on and on".repeat(2), String::new()]
+        );
+        let text = of(with_numbers(frame.unwrap(), 20));
+        let parts: Vec<&str> = text.split("\\begin{longtable}").skip(1).collect();
+        assert!(parts.len() > 1, "{text}");
+        for part in &parts {
+            assert!(part.contains("\\rotatebox{90}{\\#} & "), "{part}");
+            assert!(part.contains("\n1 & ") && part.contains("\n2 & "), "{part}");
+        }
+        // Said once, in lines that end where names of files may be taken apart.
+        assert!(parts[0].starts_with("{rp{120pt}p{120pt}r"), "{}", parts[0]);
+        assert!(
+            parts[0].contains("bbr-\\allowbreak{}100mbit"),
+            "{}",
+            parts[0]
+        );
+        assert!(!parts[1].contains("pcap"), "{}", parts[1]);
+    }
+
+    #[test]
+    fn a_column_that_holds_nothing_is_left_out() {
+        let frame = df!("cca" => ["bbr"], "queue_percent" => [None::<f64>], "harm" => [0.5]);
+        assert!(of(frame.unwrap()).contains("\ncca & harm \\\\\n"));
+    }
+
+    #[test]
+    fn numbers_in_latex_are_typeset() {
+        for (cell, text) in [
+            (Cell::Real(-37.462), "$-$37.46"),
+            (Cell::Real(2.69e-57), "$2.690\\times 10^{-57}$"),
+            (Cell::Whole(1200), "1200"),
+            (Cell::Text("bbr-lt".to_owned()), "bbr-lt"),
+            (Cell::Null, ""),
+        ] {
+            assert_eq!(in_latex(&cell), text);
+        }
+    }
+
+    #[test]
+    fn what_has_a_meaning_is_escaped() {
+        assert_eq!(
+            escaped("50% of a_b & c\\d > e"),
+            "50\\% of a\\_b \\& c\\textbackslash{}d \\textgreater{} e"
+        );
+    }
+}

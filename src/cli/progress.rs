@@ -86,17 +86,20 @@ fn show(line: &ProgressBar, watch: &Watch, scope: Scope) {
             style(line, if read > 0 { BAR } else { BAR_BEGUN });
             line.set_length(total);
         }
-        None => style(line, PIPE),
+        // Tables were read with the manifest.
+        _ if scope.captures == 0 => style(line, NOTE),
+        _ => style(line, PIPE),
     }
     line.set_message(message(scope, watch.captures_done(), watch.records()));
     line.set_position(read);
     line.tick();
 }
 
-/// What has been done, in captures; of a single one, in packets. Those of a pipe, which may be slow and without end, are
+/// What has been done, in captures; of a single one, in packets; without any, what is done. Those of a pipe, which may be slow and without end, are
 /// counted late.
 fn message(scope: Scope, captures_done: u64, records: u64) -> String {
     match (scope.captures, scope.total_bytes) {
+        (0, _) => "statistics".to_owned(),
         (1, None) => "Ctrl-C ends the reading".to_owned(),
         (1, _) => format!("{} packets", HumanCount(records)),
         (all, _) => format!("{captures_done}/{all} captures"),
@@ -133,5 +136,6 @@ mod tests {
         assert_eq!(message(3, Some(1 << 20)), "2/3 captures");
         assert_eq!(message(3, None), "2/3 captures");
         assert_eq!(message(1, None), "Ctrl-C ends the reading");
+        assert_eq!(message(0, Some(0)), "statistics");
     }
 }

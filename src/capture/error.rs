@@ -209,27 +209,42 @@ impl CaptureError {
     pub fn place(&self) -> impl fmt::Display + '_ {
         Place(self)
     }
+
+    /// The same for where the file is known.
+    #[must_use]
+    pub fn place_in_file(&self) -> impl fmt::Display + '_ {
+        PlaceInFile(self)
+    }
 }
 
 struct Place<'a>(&'a CaptureError);
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CaptureError {
-            path,
-            record_index,
-            offset_bytes,
-            kind,
-        } = self.0;
+        let path = &self.0.path;
         if path == Path::new("-") {
             f.write_str("standard input")?;
         } else {
             write!(f, "{}", path.display())?;
         }
+        write!(f, ": {}", self.0.place_in_file())
+    }
+}
+
+struct PlaceInFile<'a>(&'a CaptureError);
+
+impl fmt::Display for PlaceInFile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CaptureError {
+            record_index,
+            offset_bytes,
+            kind,
+            ..
+        } = self.0;
         if *record_index == 0 || matches!(kind, CaptureErrorKind::Interrupted) {
-            write!(f, ": {kind}")
+            write!(f, "{kind}")
         } else {
-            write!(f, ": record {record_index} at byte {offset_bytes}: {kind}")
+            write!(f, "record {record_index} at byte {offset_bytes}: {kind}")
         }
     }
 }

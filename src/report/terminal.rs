@@ -91,21 +91,12 @@ pub fn print(text: &str) -> bool {
 pub fn report_runs(results: &StudyResults) {
     for run in &results.runs {
         if let Some(error) = &run.error {
-            let why = without_file(error, &run.name);
-            say(&format!("error: {}: left out: {why}", run.name));
+            say(&format!("error: {}: left out: {error}", run.name));
         }
         for lack in lacks(run) {
             say(&format!("warning: {lack}"));
         }
     }
-}
-
-/// An error without the path that it begins with, where that is of the file called `name`.
-fn without_file<'a>(error: &'a str, name: &str) -> &'a str {
-    error
-        .split_once(": ")
-        .filter(|(path, _)| Path::new(path).ends_with(name))
-        .map_or(error, |(_, rest)| rest)
 }
 
 /// What of a run's captures is not in its numbers.

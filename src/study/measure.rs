@@ -4,6 +4,8 @@ mod rates;
 mod series;
 mod windowed;
 
+use std::fmt;
+
 use super::conditions::Conditions;
 use super::labels::FlowEnds;
 use super::metrics::{Metric, Values};
@@ -121,7 +123,7 @@ impl RunMeasure {
     /// Says why the run does not count: the capture could not be read to its end, or holds no flow.
     pub fn of(capture: &CaptureAnalysis, options: &MeasureOptions<'_>) -> Result<Self, String> {
         if let Some(error) = capture.error() {
-            return Err(why_not_read(error));
+            return Err(why_not_read(error, error.place_in_file()));
         }
         let span = capture.span.ok_or("it holds no packet")?;
         let (flows, flows_left_out) = counted(capture, options.min_flow_bytes);
@@ -530,14 +532,13 @@ impl Run<'_> {
     }
 }
 
-/// Why a capture was not read to its end, and what may be done about it.
-pub(super) fn why_not_read(error: &CaptureError) -> String {
-    // That the records before it are used, as the error itself says, is not so here.
-    let text = error.place().to_string();
+/// Why a capture was not read to its end, by its `place`, and what may be done about it. That the
+/// records before it are used, as the error itself says, is not so here.
+pub(super) fn why_not_read(error: &CaptureError, place: impl fmt::Display) -> String {
     if error.kind.is_damage() {
-        format!("{text}; --repair goes on behind the damage")
+        format!("{place}; --repair goes on behind the damage")
     } else {
-        text
+        place.to_string()
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn add(
     if let Some(error) = hop.facts.iter().find_map(|facts| facts.errors.first()) {
         return Err(format!(
             "its queue: {}",
-            super::measure::why_not_read(error)
+            super::measure::why_not_read(error, error.place())
         ));
     }
     for facts in &hop.facts {

@@ -104,13 +104,13 @@ fn a_folder_of_charts_that_holds_something_else_is_refused_before_runs_are_analy
 #[test]
 fn a_link_that_leads_nowhere_is_a_run_that_failed() {
     let folder = folder_with(MANIFEST);
-    let link = folder.path().join("cubic_20m_9.pcap");
-    std::os::unix::fs::symlink("gone.pcap", link).unwrap();
+    std::os::unix::fs::symlink("gone.pcap", folder.path().join("cubic_20m_9.pcap")).unwrap();
     let args = ["study", "study.toml", "--out", "s", "--no-charts"];
     let done = run(folder.path(), &args);
-    assert_eq!(done.status, 1, "{}", done.stderr);
-    let said = "cubic_20m_9.pcap: left out: ";
-    assert!(done.stderr.contains(said), "{}", done.stderr);
+    let said = "error: cubic_20m_9.pcap: left out: does not exist\n";
+    assert_eq!((done.status, done.stderr.as_str()), (1, said));
+    let runs = fs::read_to_string(folder.path().join("s/runs.csv")).unwrap();
+    assert!(runs.contains(",does not exist,"), "{runs}");
 }
 
 #[test]

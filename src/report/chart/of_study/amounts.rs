@@ -151,7 +151,7 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
         let (several, one): (BTreeMap<_, _>, BTreeMap<_, _>) =
             found.partition(|(_, (_, variants))| few || variants.len() > 1);
         let settings = study.settings(&[]);
-        let draw_alike = |pages: &[(String, GroupedBars)]| {
+        let draw_alike = |pages: &[(Vec<String>, GroupedBars)]| {
             let charts: Vec<GroupedBars> = pages.iter().map(|(_, bars)| bars.clone()).collect();
             GroupedBars::draw_together(&charts, study.style, &study.looks)
         };
@@ -159,11 +159,13 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
             let mut pages = settings.pages(several.clone(), capacity, |_| 1);
             pages.extend(settings.pages(one.clone(), capacity, |_| 1));
             let with_kin = |page: Page<_>| {
-                let kin = page.common.rsplit_once(", ").map_or("", |(kin, _)| kin);
-                (kin.to_owned(), grouped_bars(study, quantity, page))
+                (
+                    page.common.kin().to_vec(),
+                    grouped_bars(study, quantity, page),
+                )
             };
-            let pages: Vec<(String, GroupedBars)> = pages.into_iter().map(with_kin).collect();
-            // Pages that only the last label of their titles tells apart are compared with each other.
+            let pages: Vec<(Vec<String>, GroupedBars)> = pages.into_iter().map(with_kin).collect();
+            // Pages that only the last label in common tells apart are compared with each other.
             let kin = pages.chunk_by(|(one, _), (next, _)| one == next);
             kin.flat_map(draw_alike).collect()
         };
@@ -204,7 +206,7 @@ fn grouped_bars(
     let estimates = groups.iter().flat_map(|(_, bars)| bars);
     let note = interval_note(estimates.filter_map(|(_, bar)| bar.as_ref()));
     GroupedBars {
-        title: study.title(quantity.name, &page.common),
+        title: study.title(quantity.name, &page.common.words()),
         note: if of_several {
             format!("{note}; of several flows of a variant in a run: their mean")
         } else {
@@ -292,7 +294,7 @@ pub(super) fn boxes(study: &Study<'_>, charts: &mut StudyCharts) {
     let canvases = |page: Page<(usize, Samples)>| {
         let of = page.entries.into_iter().next();
         of.map_or_else(Vec::new, |(_, (together, samples))| {
-            draw_boxes(study, &page.common, together, samples)
+            draw_boxes(study, &page.common.words(), together, samples)
         })
     };
     charts.add(

@@ -135,7 +135,7 @@ pub(super) fn heat_maps(study: &Study<'_>, charts: &mut StudyCharts) {
         });
         let what = format!("{} over loss and delay", quantity.name);
         let maps = HeatMaps {
-            title: study.title(&what, &page.common),
+            title: study.title(&what, &page.common.words()),
             note: format!("median of runs, {n}"),
             quantity,
             columns: (of_columns.clone(), texts(&columns)),
@@ -326,7 +326,10 @@ fn lines_over(
             None => note.to_owned(),
         };
         let lines = BandLines {
-            title: study.title(&format!("Goodput over {}", written(label)), &page.common),
+            title: study.title(
+                &format!("Goodput over {}", written(label)),
+                &page.common.words(),
+            ),
             note,
             interval: match together {
                 Some(_) => "smallest to largest",

@@ -117,7 +117,7 @@ fn figures(
             }
         };
         let maps = HeatMaps {
-            title: study.title(&measure.title, &page.common),
+            title: study.title(&measure.title, &page.common.words()),
             note: format!("{}, {n}", measure.note),
             quantity: measure.quantity,
             columns: (name(report.columns), texts(&columns)),

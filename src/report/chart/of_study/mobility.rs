@@ -56,7 +56,7 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
     found.retain(|_, shapes| shapes.len() > 1);
     let canvas = |page: Page<Shapes>| {
         let spiders = Spiders {
-            title: study.title("Goodput, delay, retransmissions", &page.common),
+            title: study.title("Goodput, delay, retransmissions", &page.common.words()),
             note: "means of runs, of RTT the mean of each".to_owned(),
             // Short names leave more room for the webs.
             axes: vec![
@@ -111,7 +111,7 @@ pub(super) fn ecdfs(study: &Study<'_>, charts: &mut StudyCharts) {
             (name, distributions.collect())
         };
         let distributions = Distributions {
-            title: study.title("Balanced metric Pm", &page.common),
+            title: study.title("Balanced metric Pm", &page.common.words()),
             note: "of the bins of all flows; n counts bins".to_owned(),
             quantity: Quantity::PM,
             panels: page.entries.into_iter().map(panel).collect(),

@@ -92,7 +92,7 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
             })
         });
         let scatter = FnessScatter {
-            title: study.title("Fairness of pairs A | B", &page.common),
+            title: study.title("Fairness of pairs A | B", &page.common.words()),
             note: String::new(),
             point: "a run".to_owned(),
             pairs: pairs.collect(),
@@ -154,7 +154,7 @@ pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
         let maps = HeatMaps {
             title: study.title(
                 "Mean queueing delay over that of a full buffer",
-                &page.common,
+                &page.common.words(),
             ),
             note: format!(
                 "both flows together, mean of runs, {n}; of captures from before the queue"
@@ -234,7 +234,7 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
             }
         };
         let boxes = Boxes {
-            title: study.title("Completion times, short beside long", &page.common),
+            title: study.title("Completion times, short beside long", &page.common.words()),
             note: format!("a flow is short beside one with {SHORT} times its bytes"),
             panels: vec![
                 panel(0, "long", "Completion time of the short flow"),

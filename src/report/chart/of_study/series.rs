@@ -93,7 +93,7 @@ fn draw_boxes(
     let [rate, delay] = kinds(report, page);
     let what = format!("{} beside {}", drawn(rate).0.name, drawn(delay).0.name);
     let boxes = Boxes {
-        title: study.title(&what, &page.common),
+        title: study.title(&what, &page.common.words()),
         note: "values of steps of time".to_owned(),
         panels: [rate, delay]
             .map(panel)
@@ -131,7 +131,10 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
     let estimates = lines.iter().flat_map(|(_, points)| points);
     let note = interval_note(estimates.map(|(_, of)| of));
     let lines = BandLines {
-        title: study.title(&format!("{} over time", quantity.name), &page.common),
+        title: study.title(
+            &format!("{} over time", quantity.name),
+            &page.common.words(),
+        ),
         note: format!(
             "steps of {}; {note}",
             Quantity::TIME.format(step_ns as f64 / 1e9)

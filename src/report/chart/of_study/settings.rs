@@ -91,10 +91,26 @@ impl Part<'_> {
 
 /// What is drawn on one chart: settings with what belongs to each.
 pub(super) struct Page<T> {
-    /// What all of them have in common, in words.
-    pub(super) common: String,
+    /// What all of them have in common.
+    pub(super) common: Common,
     /// What tells each apart, in words, and what belongs to it.
     pub(super) entries: Vec<(String, T)>,
+}
+
+/// What settings have in common: the words of each label for themselves.
+#[derive(PartialEq)]
+pub(super) struct Common(Vec<String>);
+
+impl Common {
+    /// All of it.
+    pub(super) fn words(&self) -> String {
+        self.0.join(", ")
+    }
+
+    /// All but the last: pages of the same kin are told apart by that alone.
+    pub(super) fn kin(&self) -> &[String] {
+        self.0.split_last().map_or(&[], |(_, kin)| kin)
+    }
 }
 
 /// The labels that make settings.
@@ -169,19 +185,16 @@ impl<'a> Settings<'a> {
             }
         }
         let is_common = |place: usize| parts.iter().all(|of| of[place] == parts[0][place]);
-        let joined = |of: &[Option<String>], common: bool| {
+        let words = |of: &[Option<String>], common: bool| -> Vec<String> {
             let kept = (0..of.len()).filter(|&place| is_common(place) == common);
-            let words: Vec<&str> = kept.filter_map(|place| of[place].as_deref()).collect();
-            words.join(", ")
+            kept.filter_map(|place| of[place].clone()).collect()
         };
         Page {
-            common: parts
-                .first()
-                .map_or_else(String::new, |of| joined(of, true)),
+            common: Common(parts.first().map_or_else(Vec::new, |of| words(of, true))),
             entries: settings
                 .into_iter()
                 .zip(&parts)
-                .map(|((_, _, of), parts)| (joined(parts, false), of))
+                .map(|((_, _, of), parts)| (words(parts, false).join(", "), of))
                 .collect(),
         }
     }
@@ -195,8 +208,7 @@ fn number_alike<T>(pages: &mut [Page<T>]) {
             continue;
         }
         for (index, page) in alike.iter_mut().enumerate() {
-            let apart = if page.common.is_empty() { "" } else { ", " };
-            page.common = format!("{}{apart}part {} of {all}", page.common, index + 1);
+            page.common.0.push(format!("part {} of {all}", index + 1));
         }
     }
 }

@@ -152,7 +152,7 @@ pub(super) fn split_maps(study: &Study<'_>, charts: &mut StudyCharts) {
                     name_of(variant.as_ref())
                 );
                 let maps = HeatMaps {
-                    title: study.title(&what, &page.common),
+                    title: study.title(&what, &page.common.words()),
                     note: format!("medians of runs, {n}; predicted: the slower segment alone"),
                     quantity: Quantity::UTILISATION,
                     columns: (
@@ -263,7 +263,7 @@ pub(super) fn accuracy(study: &Study<'_>, charts: &mut StudyCharts) {
     }
     let canvas = |page: Page<Paths>| {
         let (_, paths) = page.entries.into_iter().next()?;
-        let title = study.title("Split paths, measured and predicted", &page.common);
+        let title = study.title("Split paths, measured and predicted", &page.common.words());
         accuracy_maps(title, &paths, [&columns.title, &rows.title]).draw(study.style)
     };
     let pages = settings.pages(found, 1, |_| 1);

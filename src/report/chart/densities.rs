@@ -168,6 +168,16 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
+/// Height of a number's middle, that is to be at `y`, but not across a line at `line`.
+fn beside(line: f64, y: f64) -> f64 {
+    let apart = 0.65 * LABEL.px;
+    if y > line {
+        y.max(line + apart)
+    } else {
+        y.min(line - apart)
+    }
+}
+
 /// Points next to the middle, and the density behind them, to the left (-1) or right (1) of it.
 fn draw_side(
     canvas: &mut Canvas,
@@ -214,8 +224,9 @@ fn draw_side(
             } else {
                 Align::Left
             };
+            let (_, even) = panel.at(panel.x.min, 0.0);
             // Not across the axis.
-            let middle = y.min(panel.bottom - 0.7 * LABEL.px);
+            let middle = beside(even, y).min(panel.bottom - 0.7 * LABEL.px);
             let at = (x + side * NUMBER_GAP, baseline(middle, LABEL));
             canvas.text(at, &text, LABEL, align);
         }
@@ -225,5 +236,43 @@ fn draw_side(
         let ends = [(middle + side * 6.0, y), (middle + side * width * 0.7, y)];
         canvas.line(&ends, Stroke::solid(Colour::Paper, 6.0));
         canvas.line(&ends, Stroke::solid(Colour::INK, 3.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::canvas::Shape;
+    use super::*;
+
+    #[test]
+    fn no_number_lies_on_the_line_of_an_even_share() {
+        for value in [0.0, 0.03, -0.03, 0.5, -1.0] {
+            let scatter = FnessScatter {
+                title: String::new(),
+                note: String::new(),
+                point: "a run".to_owned(),
+                pairs: vec![FnessPair {
+                    name: "bbr | cubic".to_owned(),
+                    a_first: vec![value],
+                    b_first: Vec::new(),
+                }],
+            };
+            let canvas = scatter.draw(Style::default()).unwrap();
+            let even = canvas.shapes.iter().find_map(|shape| match shape {
+                Shape::Line { points, stroke } if *stroke == Stroke::solid(Colour::GREY, 2.0) => {
+                    Some(points[0].1)
+                }
+                _ => None,
+            });
+            let number = super::super::fness::in_words(value);
+            let at = canvas.shapes.iter().find_map(|shape| match shape {
+                Shape::Text {
+                    at, text, align, ..
+                } if *text == number && *align != Align::Centre => Some(at.1),
+                _ => None,
+            });
+            let apart = (at.unwrap() - baseline(even.unwrap(), LABEL)).abs();
+            assert!(apart >= 0.6 * LABEL.px, "{value}: {apart}");
+        }
     }
 }

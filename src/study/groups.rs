@@ -168,31 +168,49 @@ pub(super) fn all(plan: &StudyPlan, runs: &[StudyRun], samplings: &Samplings) ->
 
 /// Of the groups with the baseline's labels the one that `kin` is compared with: of runs of the same flows; where labels
 /// tell the flows of runs (one composition each), the one there is; of whole runs else the one of as many flows.
-fn peer<'a>(
-    described: &'a BTreeMap<&Kin, Describe>,
+fn peer(
+    described: &BTreeMap<&Kin, Describe>,
     kind: SampleKind,
     baseline: &GroupKey,
     kin: &Kin,
-) -> Option<&'a Describe> {
-    let with = |key: &GroupKey| {
-        let groups = described.iter().filter(|((of, _), _)| of == key);
-        groups.collect::<Vec<_>>()
+) -> Option<Describe> {
+    let flows = |of: &Option<Composition>| of.as_ref().map(Composition::flows);
+    let with = |key: &GroupKey| -> Vec<Candidate> {
+        // These stand beside each other, one without a composition first.
+        let first = (key.clone(), None);
+        let groups = described.range::<&Kin, _>(&first..);
+        let groups = groups.take_while(|((of, _), _)| of == key);
+        groups
+            .map(|((_, of), &statistics)| Candidate {
+                is_alike: *of == kin.1,
+                has_as_many: flows(of) == flows(&kin.1),
+                statistics,
+            })
+            .collect()
     };
     let candidates = with(baseline);
-    let same = candidates.iter().find(|((_, of), _)| *of == kin.1);
-    let only = || match candidates[..] {
+    let same = candidates.iter().find(|of| of.is_alike);
+    let only = || match candidates.as_slice() {
         [only] if with(&kin.0).len() == 1 => Some(only),
         _ => None,
     };
     let as_many = || {
-        let flows = |of: &Option<Composition>| of.as_ref().map(Composition::flows);
         let mut found = candidates
             .iter()
-            .filter(|((_, of), _)| kind == SampleKind::Run && flows(of) == flows(&kin.1));
+            .filter(|of| kind == SampleKind::Run && of.has_as_many);
         found.next().filter(|_| found.next().is_none())
     };
-    let found = same.copied().or_else(only).or_else(|| as_many().copied());
-    found.map(|(_, describe)| describe)
+    let found = same.or_else(only).or_else(as_many);
+    found.map(|of| of.statistics)
+}
+
+/// A group that another one may be compared with.
+struct Candidate {
+    /// Whether it is of runs of the same flows.
+    is_alike: bool,
+    /// Whether it is of as many flows.
+    has_as_many: bool,
+    statistics: Describe,
 }
 
 /// The group that `key` is compared with; `None` where it is that itself.

@@ -22,7 +22,7 @@ use crate::study::{StudyResults, StudyRun};
 
 pub use studies::{no_repetitions, taken_together, too_much_for_capacity, unlabelled};
 use tables::flows_table;
-use warnings::damaged;
+use warnings::{damaged, is_mostly_silent};
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
 
 /// Flows shown in the table: what fits a screen.

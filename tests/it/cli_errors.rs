@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::cli::{Run, names, run};
-use super::support::capture;
+use super::support::{capture, later};
 
 /// Magic, version 2.4, zone, accuracy, snap length, Ethernet.
 const PCAP_HEADER: [u8; 24] = [
@@ -294,15 +294,8 @@ fn what_is_done_for_nothing_is_said() {
         assert!(run.stderr.contains(said), "{more:?}: {}", run.stderr);
     }
     // The same an hour later, as a part of it: charts would show the hour.
-    let mut later = fs::read(&good).unwrap();
-    let mut at = 24;
-    while at < later.len() {
-        let word = |at: usize| u32::from_le_bytes(later[at..at + 4].try_into().unwrap());
-        let (second, length) = (word(at) + 3600, word(at + 8));
-        later[at..at + 4].copy_from_slice(&second.to_le_bytes());
-        at += 16 + length as usize;
-    }
-    fs::write(folder.path().join("later.pcap"), later).unwrap();
+    let an_hour_later = later(fs::read(&good).unwrap(), 3600);
+    fs::write(folder.path().join("later.pcap"), an_hour_later).unwrap();
     let args = ["--concat", &good, "later.pcap", "--out", "r.csv"];
     let apart = run(folder.path(), &args);
     let said = "for 3,599 of 3,600 s no flow sent anything, and charts over time show hardly more than that: without --concat";

@@ -10,7 +10,7 @@ use std::process::Command;
 use ccanalyze::path::{Heading, Hop, PathAnalysis, PathConfig, Point};
 use serde_json::Value;
 
-use super::support::shared;
+use super::support::{capture, later, shared};
 
 /// Sender and receiver, with their ports.
 type Ends = (IpAddr, u16, IpAddr, u16);
@@ -172,6 +172,33 @@ fn what_cannot_be_of_rate_limit_and_order_is_said() {
             None => assert!(!warned.contains("warning"), "{scenario} {more:?}: {warned}"),
         }
     }
+}
+
+#[test]
+fn a_day_on_which_nothing_passes_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] =
+        ["drop-one.pcap", "keep-alive.pcap"].map(|name| std::fs::read(capture(name)).unwrap());
+    let other = later(other, 86_400);
+    for (name, bytes) in [
+        ("in.pcap0", &one),
+        ("in.pcap1", &other),
+        ("out.pcap0", &one),
+        ("out.pcap1", &other),
+    ] {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let warned = |args: &[&str]| {
+        let run = super::cli::run(folder.path(), args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        run.stderr
+    };
+    let all = ["path", "--before", "in.pcap0", "in.pcap1", "--after"];
+    let both = warned(&[&all[..], &["out.pcap0", "out.pcap1"]].concat());
+    let said = " s nothing passed, which means over time and charts count as well: name the parts of one run alone";
+    assert!(both.contains(said), "{both}");
+    let one = warned(&["path", "--before", "in.pcap0", "--after", "out.pcap0"]);
+    assert!(!one.contains("nothing passed"), "{one}");
 }
 
 /// A testbed that others tapped before (s1) and after (s3) its bottleneck of 10 Mbit/s. Their

@@ -123,3 +123,15 @@ pub(crate) fn connections(connections: u16, seconds: u32) -> Vec<u8> {
     }
     file
 }
+
+/// A pcap file in little-endian order, so many seconds later.
+pub(crate) fn later(mut pcap: Vec<u8>, seconds: u32) -> Vec<u8> {
+    let mut at = 24;
+    while at < pcap.len() {
+        let word = |at: usize| u32::from_le_bytes(pcap[at..at + 4].try_into().unwrap());
+        let (second, length) = (word(at) + seconds, word(at + 8));
+        pcap[at..at + 4].copy_from_slice(&second.to_le_bytes());
+        at += 16 + length as usize;
+    }
+    pcap
+}

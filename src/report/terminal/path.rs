@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use super::tables::flows_table;
 use super::{
-    FLOWS_SHOWN, counted, delays, end, engineering, grouped, not_shown, print, rate, repairs, say,
-    say_capture_error, volume, written_line,
+    FLOWS_SHOWN, counted, delays, end, engineering, grouped, is_mostly_silent, not_shown, print,
+    rate, repairs, say, say_capture_error, volume, written_line,
 };
 use crate::path::{
     DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
@@ -88,9 +88,43 @@ fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
     ]
     .into_iter()
     .filter_map(|(holds, text)| holds.then_some(text))
+    .chain(apart(hop))
     .chain(turned_round(hop))
     .chain(contradicted(hop, config))
     .collect()
+}
+
+/// Whether nearly all of the time passes without a packet, as where parts of captures are of different days.
+fn apart(hop: &Hop) -> Option<String> {
+    let [mut forward, mut back] = hop.ways.each_ref().map(|way| {
+        let bins = way.bins.iter();
+        let busy = bins.filter(|bin| bin.arrived.packets + bin.dropped.packets > 0);
+        busy.map(|bin| bin.index).peekable()
+    });
+    let mut busy = std::iter::from_fn(|| match (forward.peek(), back.peek()) {
+        (Some(one), Some(other)) if one <= other => forward.next(),
+        (Some(_), None) => forward.next(),
+        _ => back.next(),
+    });
+    let first = busy.next()?;
+    let (last, pause) = busy.fold((first, 0), |(last, pause), bin| {
+        (bin, pause.max(bin - last - 1))
+    });
+    let pause_ns = pause.saturating_mul(hop.bin_ns);
+    let all_ns = (last - first + 1).saturating_mul(hop.bin_ns);
+    let remedy = if hop.facts.iter().any(|facts| facts.files.len() > 1) {
+        "name the parts of one run alone"
+    } else {
+        "cut both captures there, such as with editcap -A and -B"
+    };
+    is_mostly_silent(pause_ns, all_ns).then(|| {
+        let seconds = |ns: i64| grouped(ns.unsigned_abs() / 1_000_000_000);
+        format!(
+            "for {} of {} s nothing passed, which means over time and charts count as well: {remedy}",
+            seconds(pause_ns),
+            seconds(all_ns)
+        )
+    })
 }
 
 /// Whether nearly all goes the way back and waits there, as when the captures are given the wrong way round.

@@ -229,10 +229,15 @@ fn short(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
     ))
 }
 
+/// Whether a pause is long, and nearly all of the time there is.
+pub(super) fn is_mostly_silent(pause_ns: i64, all_ns: i64) -> bool {
+    const PAUSE_MIN_NS: i64 = 60_000_000_000;
+    pause_ns >= PAUSE_MIN_NS && pause_ns / 9 >= all_ns - pause_ns
+}
+
 /// Whether nearly all of a capture's time lies between flows, as where its parts are of different days: charts over time
 /// show it all.
 fn apart(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
-    const PAUSE_MIN_NS: i64 = 60_000_000_000;
     let mut spans: Vec<Span> = capture
         .flows()
         .filter_map(|flow| flow.data_span())
@@ -244,8 +249,7 @@ fn apart(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
         end = end.max(span.last);
     }
     let all_ns = end.since(spans[0].first);
-    let is_apart = pause_ns >= PAUSE_MIN_NS && pause_ns / 9 >= all_ns - pause_ns;
-    if !config.time_sequence || !is_apart {
+    if !config.time_sequence || !is_mostly_silent(pause_ns, all_ns) {
         return None;
     }
     let remedy = if capture.files.len() > 1 {

@@ -92,3 +92,58 @@ fn a_timers_floor_may_count_the_round_trip_in_or_not() {
             .all(|row| row.verdict.class == Class::Retransmission)
     );
 }
+
+#[test]
+fn what_was_skipped_stays_to_be_repeated_where_what_followed_was_no_timers_repeat() {
+    // Ids 2, 5 and 10 were 0..1000, a probe that was lost and another one. The packets of 730 are sent at once, so the
+    // first is no timer's repeat of id 5, and that one still waits when id 10 is skipped: what is above that is new.
+    check(
+        &opened(
+            "110 A>B data 1000..2000 id 3
+             110 A>B data 2000..3000 id 4
+             130 B>A ack 0 sack 1000..2000
+             130 B>A ack 0 sack 1000..3000
+             440 A>B data 0..1000 id 6
+             460 B>A ack 3000
+             730 A>B data 3000..4000 id 7
+             730 A>B data 4000..5000 id 8
+             730 A>B data 5000..6000 id 9
+             750 B>A ack 3000 sack 5000..6000
+             1000 A>B data 6000..7000 id 11
+             1020 B>A ack 3000 sack 5000..7000
+             1040 A>B data 3000..4000 id 12
+             1040 A>B data 4000..5000 id 13
+             1060 B>A ack 7000",
+        ),
+        "110 new 1000..2000 rtt 20 sack
+         110 new 2000..3000 rtt 20 sack
+         440 retransmission 0..1000 timeout upstream ip_id
+         730 new 3000..4000
+         730 new 4000..5000
+         730 new 5000..6000 rtt 20 sack
+         1000 new 6000..7000 rtt 20 sack
+         1040 retransmission 3000..4000 fast downstream seen_before
+         1040 retransmission 4000..5000 fast downstream seen_before",
+    );
+}
+
+#[test]
+fn what_repeats_before_ids_are_known_to_count_takes_one_that_waits() {
+    // Ids 2 and 3 were 0..1000 and 1000..2000, 6 and 7 were 2000..3000 and its first repeat: nothing is left of them at 890.
+    check(
+        &opened(
+            "440 A>B data 0..1000 id 4
+             460 B>A ack 1000
+             480 A>B data 1000..2000 id 5
+             500 B>A ack 2000
+             850 A>B data 2000..3000 id 8
+             870 B>A ack 3000
+             890 A>B data 3000..4000 id 9
+             910 B>A ack 4000",
+        ),
+        "440 retransmission 0..1000 timeout upstream ip_id rtt 20 clean
+         480 retransmission 1000..2000 timeout upstream ip_id rtt 20 clean
+         850 retransmission 2000..3000 tail_probe upstream ip_id rtt 20 clean
+         890 new 3000..4000 rtt 20 clean",
+    );
+}

@@ -194,6 +194,8 @@ pub(super) struct Axis {
     pub(super) ticks: Vec<(f64, String)>,
     /// Size of the unit in the title.
     pub(super) unit: f64,
+    /// Somebody chose the numbers that are its ticks: each tells something.
+    pub(super) is_chosen: bool,
 }
 
 impl Axis {
@@ -246,6 +248,7 @@ impl Axis {
             scale: Scale::Linear,
             ticks: ticks(min / size, max / size, step, size),
             unit: size,
+            is_chosen: false,
         }
     }
 
@@ -329,6 +332,7 @@ impl Axis {
             scale: Scale::Log,
             ticks,
             unit: size,
+            is_chosen: false,
         }
     }
 
@@ -388,6 +392,7 @@ impl Axis {
                 .iter()
                 .map(|value| (*value, short(value / axis.unit)));
             axis.ticks = ticks.collect();
+            axis.is_chosen = true;
         }
         Some(axis)
     }

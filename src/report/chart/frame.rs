@@ -316,7 +316,8 @@ impl Panel {
 }
 
 impl Axis {
-    /// As many of its labels as fit: decades of a log scale first.
+    /// As many of its labels as fit: decades of a log scale first; of numbers that somebody chose the ends, and
+    /// whatever has room.
     fn sparser<'t>(
         &self,
         all: &[(f64, &'t str)],
@@ -328,6 +329,19 @@ impl Axis {
             .copied()
             .filter(|&(_, text)| self.is_log() && (decade(text) || text == "0"))
             .collect();
+        if self.is_chosen {
+            let ends = all.first().into_iter().chain(all.last());
+            let mut kept: Vec<(f64, &str)> = Vec::new();
+            for label in ends.chain(&decades).chain(all) {
+                let place = kept.partition_point(|(at, _)| *at < label.0);
+                let mut more = kept.clone();
+                more.insert(place, *label);
+                if fits(&more) {
+                    kept = more;
+                }
+            }
+            return kept;
+        }
         let source = if decades.len() > 1 { &decades } else { all };
         (1..=source.len().max(1))
             .map(|step| source.iter().copied().step_by(step).collect::<Vec<_>>())
@@ -393,6 +407,27 @@ mod tests {
             texts(&panel(130.0, nine)),
             ["1 ns", "100 ns", "10 µs", "1 ms", "100 ms"]
         );
+    }
+
+    #[test]
+    fn of_numbers_that_somebody_chose_the_ends_and_what_has_room_are_labelled() {
+        let delays = [0.001, 0.02, 0.04, 0.06, 0.08, 0.1];
+        let labels = |right: f64| -> Vec<String> {
+            let panel = Panel {
+                rim: MARGIN,
+                left: 100.0,
+                top: 0.0,
+                right,
+                bottom: 400.0,
+                x: Axis::for_chosen(Quantity::RTT, &delays, 5).unwrap(),
+                y: Axis::linear(Quantity::RTT, 0.0, 1.0, 5),
+            };
+            let labels = panel.x_labels(right + 60.0).into_iter();
+            labels.map(|(_, text)| text.to_owned()).collect()
+        };
+        assert_eq!(labels(1500.0), ["1", "20", "40", "60", "80", "100"]);
+        assert_eq!(labels(600.0), ["1", "20", "40", "60", "100"]);
+        assert_eq!(labels(180.0), ["1", "100"]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub enum Composition {
     /// `l1 + (1 - l1) l2`.
     Exact,
     /// As the study does to stay on its grid of measurements: a delay of at most 1 ms vanishes
-    /// beside a longer one, and losses add.
+    /// beside one as long or longer, and losses add.
     OnGrid,
 }
 

@@ -105,7 +105,14 @@ impl Anova {
             .iter()
             .map(|sample| GroupSummary::of(sample.as_ref()))
             .collect::<Option<Vec<_>>>()?;
-        Self::of_summaries(&groups)
+        // From the mean of all: sums that are large beside what varies would leave that few digits.
+        let n: u64 = groups.iter().map(|group| group.n).sum();
+        let origin = sum(groups.iter().map(|group| group.sum)) / n as f64;
+        let sums: Vec<f64> = samples
+            .iter()
+            .map(|sample| sum(sample.as_ref().iter().map(|value| value - origin)))
+            .collect();
+        Self::of_sums(&groups, &sums)
     }
 
     /// Compares groups of which only the summaries are known.
@@ -114,6 +121,12 @@ impl Anova {
     /// group has two values, or where a sum is not finite.
     #[must_use]
     pub fn of_summaries(groups: &[GroupSummary]) -> Option<Self> {
+        let sums: Vec<f64> = groups.iter().map(|group| group.sum).collect();
+        Self::of_sums(groups, &sums)
+    }
+
+    /// Compares groups whose values add up to `sums`, counted from any one point.
+    fn of_sums(groups: &[GroupSummary], sums: &[f64]) -> Option<Self> {
         let n: u64 = groups.iter().map(|group| group.n).sum();
         let between_df = (groups.len() as u64).checked_sub(1).filter(|&df| df > 0)?;
         let within_df = n.checked_sub(groups.len() as u64).filter(|&df| df > 0)?;
@@ -121,13 +134,12 @@ impl Anova {
             .iter()
             .map(GroupSummary::squares)
             .collect::<Option<Vec<_>>>()?;
-        let mean = sum(groups.iter().map(|group| group.sum)) / n as f64;
-        let between = Variation::of(
-            sum(groups
-                .iter()
-                .map(|group| group.n as f64 * (group.average() - mean).powi(2))),
-            between_df,
-        );
+        let mean = sum(sums.iter().copied()) / n as f64;
+        let squared = |(group, total): (&GroupSummary, &f64)| {
+            let size = group.n as f64;
+            size * (total / size - mean).powi(2)
+        };
+        let between = Variation::of(sum(groups.iter().zip(sums).map(squared)), between_df);
         let within = Variation::of(sum(squares), within_df);
         let total_ss = between.ss + within.ss;
         if !total_ss.is_finite() || within.ss < 0.0 {

@@ -77,6 +77,12 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     mean.is_finite().then_some(mean)
 }
 
+/// Mean distance of values from `origin`; `None` without values, or where it is not finite.
+pub(super) fn mean_from(origin: f64, values: &[f64]) -> Option<f64> {
+    let mean = sum(values.iter().map(|value| value - origin)) / values.len() as f64;
+    mean.is_finite().then_some(mean)
+}
+
 /// What is the same comes out of computations that far apart, as a part of it: one or two units in the last place.
 const ROUNDING: f64 = 2.0 * f64::EPSILON;
 

@@ -1,6 +1,6 @@
 //! Which of several groups differ? Each with each, corrected for the number of tests.
 
-use super::describe::{Interval, mean};
+use super::describe::{Interval, mean, mean_from};
 use super::distribution::{normal_tail, student_t_quantile, student_t_tail};
 use super::ranks::Ranks;
 use super::{is_sample, variance};
@@ -115,7 +115,12 @@ fn compare(
     if !is_sample(first) || !is_sample(second) {
         return None;
     }
-    let difference = Some(mean(first)? - mean(second)?).filter(|d| d.is_finite())?;
+    // From a point among them: means that are large beside their difference leave it few digits.
+    let origin = mean(first)?;
+    let difference = mean_from(origin, first)? - mean_from(origin, second)?;
+    if !difference.is_finite() {
+        return None;
+    }
     let undefined = PairComparison {
         a,
         b,
@@ -144,8 +149,9 @@ fn welch_t(pair: PairComparison, a: &[f64], b: &[f64]) -> Option<PairComparison>
     if error <= 0.0 {
         return None;
     }
-    let df =
-        (part_a + part_b).powi(2) / (part_a.powi(2) / (na - 1.0) + part_b.powi(2) / (nb - 1.0));
+    // By shares of the error: its square may be beyond what an f64 holds.
+    let (share_a, share_b) = (part_a / (part_a + part_b), part_b / (part_a + part_b));
+    let df = 1.0 / (share_a.powi(2) / (na - 1.0) + share_b.powi(2) / (nb - 1.0));
     let t = pair.difference / error;
     if !(df.is_finite() && t.is_finite()) {
         return None;

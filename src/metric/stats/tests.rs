@@ -373,6 +373,41 @@ fn critical_values_keep_their_digits_for_any_number_of_degrees_of_freedom() {
     }
 }
 
+/// Instants and large counts differ by little of what they are: that must not cost digits.
+#[test]
+fn what_all_values_have_in_common_costs_no_digits() {
+    let near = [
+        [1.0, 2.0, 4.0, 4.5],
+        [3.0, 5.0, 6.5, 3.5],
+        [2.0, 2.5, 9.0, 1.5],
+    ];
+    let far = near.map(|sample| sample.map(|value| value + 1e15));
+    let (of_near, of_far) = (
+        Anova::of_samples(&near).unwrap(),
+        Anova::of_samples(&far).unwrap(),
+    );
+    close(of_far.between.ss, of_near.between.ss, 1e-14);
+    close(of_far.p.unwrap(), of_near.p.unwrap(), 1e-13);
+    let pairs = |samples| compare_pairs(samples, PairTest::WelchT).unwrap();
+    for (far, near) in pairs(&far).iter().zip(pairs(&near)) {
+        close(far.difference, near.difference, 1e-14);
+        close(far.statistic.unwrap(), near.statistic.unwrap(), 1e-14);
+        close(far.p.unwrap(), near.p.unwrap(), 1e-13);
+    }
+}
+
+/// Welch's degrees of freedom are a ratio: the unit of the values must not matter.
+#[test]
+fn degrees_of_freedom_do_not_depend_on_the_unit() {
+    let df = |unit: f64| {
+        let samples = SLEEP.map(|sample| sample.map(|value| value * unit));
+        compare_pairs(&samples, PairTest::WelchT).unwrap()[0].df
+    };
+    for unit in [1e-120, 1e-80, 1e80, 1e120] {
+        close(df(unit).unwrap(), df(1.0).unwrap(), 1e-12);
+    }
+}
+
 proptest! {
     /// Whatever numbers there are, nothing panics and no statistic is NaN or infinite.
     #[test]

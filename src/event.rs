@@ -404,7 +404,8 @@ pub trait FlowSink {
     fn sacked(&mut self, _dir: Direction, _part: &StreamPart) {}
     /// A segment of direction `dir` left a hole below it: bytes not seen so far.
     fn hole(&mut self, _dir: Direction, _part: &StreamPart) {}
-    /// A repair of losses of direction `dir` is over.
+    /// A repair of losses of direction `dir` is over. An amendment that makes what began it new, later, says that it was
+    /// none.
     fn recovery(&mut self, _dir: Direction, _recovery: &Recovery) {}
     /// A countable sign about direction `dir`.
     fn signal(&mut self, _dir: Direction, _at: CaptureTime, _signal: Signal) {}

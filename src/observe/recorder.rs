@@ -469,13 +469,14 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             .iter()
             .filter(|summary| summary.data_packets > 0);
         let mut flows = Vec::with_capacity(kept.count());
-        for (dir, (summary, data)) in [Direction::Forward, Direction::Reverse]
+        for (dir, (mut summary, data)) in [Direction::Forward, Direction::Reverse]
             .into_iter()
             .zip(flow.directions.into_iter().zip(flow.data))
         {
             let Some(mut data) = data.filter(|_| summary.data_packets > 0) else {
                 continue;
             };
+            summary.settle();
             if summary.payload_bytes < self.curve_floor_bytes {
                 data.curve = PayloadCurve::default();
             }

@@ -107,6 +107,8 @@ pub struct Incidents {
     pub recovery_episodes: u64,
     pub recovery_timeout_episodes: u64,
     pub recovery_ns: i64,
+    /// The latest of them: what began it may turn out to be new.
+    latest_recovery: Option<Recovery>,
 }
 
 static NONE: LazyLock<Incidents> = LazyLock::new(Incidents::default);
@@ -202,6 +204,7 @@ impl DirectionSummary {
         );
         if amendment.now.class == Class::New {
             *bytes = bytes.saturating_sub(payload_len);
+            self.forget_recovery(amendment.sent_at);
         } else if amendment.was.class == Class::New {
             *bytes += payload_len;
         }
@@ -264,6 +267,29 @@ impl DirectionSummary {
         incidents.recovery_timeout_episodes += u64::from(recovery.timeout);
         let ns = recovery.end.since(recovery.start);
         incidents.recovery_ns = incidents.recovery_ns.saturating_add(ns);
+        incidents.latest_recovery = Some(*recovery);
+    }
+
+    /// Forgets what is kept for amendments alone: none comes after the connection's end.
+    pub(super) fn settle(&mut self) {
+        if let Some(incidents) = &mut self.incidents {
+            incidents.latest_recovery = None;
+        }
+    }
+
+    /// What passed at `start` was no retransmission: a repair that began with it was none.
+    fn forget_recovery(&mut self, start: CaptureTime) {
+        let incidents = self.incidents_mut();
+        let Some(recovery) = incidents
+            .latest_recovery
+            .take_if(|recovery| recovery.start == start)
+        else {
+            return;
+        };
+        incidents.recovery_episodes -= 1;
+        incidents.recovery_timeout_episodes -= u64::from(recovery.timeout);
+        let ns = recovery.end.since(recovery.start);
+        incidents.recovery_ns = incidents.recovery_ns.saturating_sub(ns);
     }
 
     pub(super) fn on_signal(&mut self, signal: Signal) {
@@ -292,5 +318,44 @@ impl DirectionSummary {
     pub fn in_flight_bytes_mean(&self) -> Option<f64> {
         (self.in_flight_samples > 0)
             .then(|| self.in_flight_bytes_sum as f64 / self.in_flight_samples as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Confidence, Evidence};
+
+    #[test]
+    fn a_repair_is_none_when_what_began_it_turns_out_to_be_new() {
+        let at = |ms: i64| CaptureTime::from_ns(ms * 1_000_000);
+        let repeat = Verdict {
+            reason: Some(Reason::Timeout),
+            ..Verdict::of(Class::Retransmission, Evidence::IpId, Confidence::Medium)
+        };
+        let mut summary = DirectionSummary::default();
+        for (start, end) in [(100, 140), (900, 950)] {
+            summary.count(repeat, 1);
+            summary.on_recovery(&Recovery {
+                start: at(start),
+                end: at(end),
+                timeout: true,
+            });
+        }
+        let new_after_all = |sent_at| Amendment {
+            sent_at,
+            payload_len: 1000,
+            was: repeat,
+            now: Verdict::NEW,
+        };
+        // One that began none changes nothing.
+        summary.on_amendment(&new_after_all(at(120)));
+        assert_eq!(summary.incidents().recovery_episodes, 2);
+        summary.on_amendment(&new_after_all(at(900)));
+        let incidents = summary.incidents();
+        assert_eq!(incidents.recovery_episodes, 1);
+        assert_eq!(incidents.recovery_timeout_episodes, 1);
+        assert_eq!(incidents.recovery_ns, 40_000_000);
+        assert_eq!(incidents.retransmitted_packets, 0);
     }
 }

@@ -304,11 +304,6 @@ impl Emissions {
     pub(super) fn forget_timer(&mut self) {
         self.forget_unseen();
         self.give_up_early();
-        if let Some(skips) = &mut self.0 {
-            for slot in &mut skips.skipped {
-                slot.repeated = false;
-            }
-        }
     }
 
     /// The sender has sent all below `offset`, which is above the highest byte seen, as the number of a segment
@@ -550,9 +545,7 @@ impl Skips {
                 let Some((id, _)) = self.unseen_new.pop_front() else {
                     break;
                 };
-                if !self.is_early
-                    && let Some(slot) = self.place(id).and_then(|index| self.skipped.get_mut(index))
-                {
+                if let Some(slot) = self.place(id).and_then(|index| self.skipped.get_mut(index)) {
                     slot.repeated = true;
                     some = true;
                 }

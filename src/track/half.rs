@@ -133,16 +133,24 @@ impl HalfFlow {
     }
 
     /// Those that were told: what was taken for a FIN was a byte after all, where there is more.
+    #[inline]
     pub(super) fn told_acked(&self) -> u64 {
-        let untold = u64::from(self.strays.took_fin() && self.una <= Some(self.high));
-        self.acked_bytes().unwrap_or(0).saturating_sub(untold)
+        let acked_bytes = self.una.map_or(0, |una| self.payload_below(una));
+        if self.strays.took_fin() {
+            let untold = u64::from(self.una <= Some(self.high));
+            return acked_bytes.saturating_sub(untold);
+        }
+        acked_bytes
     }
 
     /// Payload bytes below `ack`. One number above all that was seen is most likely that of a FIN that was not.
+    #[inline]
     pub(super) fn payload_below(&self, ack: i64) -> u64 {
-        let may_end = self.fin.is_none() && ack == self.high + 1;
-        let end = if may_end { self.high } else { ack };
-        end.min(self.fin.unwrap_or(i64::MAX)).max(0) as u64
+        let end = match self.fin {
+            Some(fin) => ack.min(fin),
+            None => ack - i64::from(ack == self.high + 1),
+        };
+        end.max(0) as u64
     }
 
     /// Acked bytes that were never seen here (METRICS.md C6).

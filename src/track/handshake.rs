@@ -226,7 +226,9 @@ impl Handshake {
 
     #[inline]
     pub(super) fn on_segment(&mut self, dir: Direction, segment: &Segment) {
-        if !self.confirmed || segment.flags.has(TcpFlags::SYN) {
+        // An ACK confirms a SYN that was seen.
+        let awaited = !self.confirmed && self.openings[dir.reversed().index()].is_some();
+        if awaited || segment.flags.has(TcpFlags::SYN) {
             self.on_news(dir, segment);
         }
     }
@@ -246,6 +248,9 @@ impl Handshake {
         }
     }
 
+    // Within the other it would have each ACK save registers for it.
+    #[cold]
+    #[inline(never)]
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {
         let answer = segment.flags.has(TcpFlags::ACK);
         let clock = |timestamps: Option<Timestamps>| timestamps.map(|own| own.value);

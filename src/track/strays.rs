@@ -79,11 +79,10 @@ impl Strays {
     }
 
     /// An ACK that was believed has moved on; `takes_fin`: the last number that it covers is taken for that of a FIN.
+    #[inline]
     pub(super) fn on_progress(&mut self, takes_fin: bool) {
-        if takes_fin {
-            self.0.get_or_insert_default();
-        }
-        if let Some(seen) = &mut self.0 {
+        if takes_fin || self.0.is_some() {
+            let seen = self.0.get_or_insert_default();
             seen.ack = None;
             seen.takes_fin = takes_fin;
         }

@@ -410,17 +410,18 @@ fn parse_limit(text: &str) -> Result<QueueLimit, String> {
     }
 }
 
-fn clocks() -> impl TypedValueParser<Value = ClockChoice> {
-    PossibleValuesParser::new(["auto", "fix", "keep"]).try_map(|name| parse_clock(&name))
-}
+/// How clocks are dealt with, by name.
+const CLOCKS: [(&str, ClockChoice); 3] = [
+    ("auto", ClockChoice::Auto),
+    ("fix", ClockChoice::Fix),
+    ("keep", ClockChoice::Keep),
+];
 
-fn parse_clock(text: &str) -> Result<ClockChoice, String> {
-    match text {
-        "auto" => Ok(ClockChoice::Auto),
-        "fix" => Ok(ClockChoice::Fix),
-        "keep" => Ok(ClockChoice::Keep),
-        _ => Err(format!("'{text}' is none of auto, fix and keep")),
-    }
+fn clocks() -> impl TypedValueParser<Value = ClockChoice> {
+    PossibleValuesParser::new(CLOCKS.map(|(name, _)| name)).map(|chosen| {
+        let found = CLOCKS.iter().find(|(name, _)| *name == chosen);
+        found.map_or(ClockChoice::Auto, |&(_, clock)| clock)
+    })
 }
 
 /// Shortest bin, in ns.

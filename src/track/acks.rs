@@ -262,8 +262,7 @@ impl HalfFlow {
         let newly = self.payload_below(ack).saturating_sub(acked_before);
         let first_ack = self.una.is_none();
         self.una = Some(ack);
-        let takes_fin = self.fin.is_none() && ack == self.high + 1;
-        self.strays.on_progress(takes_fin);
+        self.strays.on_progress(self.takes_unseen_fin(ack));
         if self.last_timer.is_some() {
             let tsval = segment.timestamps.map(|ts| ts.value);
             self.emissions.note_answer(tsval);

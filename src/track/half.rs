@@ -143,14 +143,20 @@ impl HalfFlow {
         acked_bytes
     }
 
-    /// Payload bytes below `ack`. One number above all that was seen is most likely that of a FIN that was not.
+    /// Payload bytes below `ack`, without the number of the FIN.
     #[inline]
     pub(super) fn payload_below(&self, ack: i64) -> u64 {
         let end = match self.fin {
             Some(fin) => ack.min(fin),
-            None => ack - i64::from(ack == self.high + 1),
+            None => ack - i64::from(self.takes_unseen_fin(ack)),
         };
         end.max(0) as u64
+    }
+
+    /// One number above all that was seen is most likely that of a FIN that was not.
+    #[inline]
+    pub(super) fn takes_unseen_fin(&self, ack: i64) -> bool {
+        self.fin.is_none() && ack == self.high + 1
     }
 
     /// Acked bytes that were never seen here (METRICS.md C6).

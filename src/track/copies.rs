@@ -347,7 +347,8 @@ impl HalfFlow {
 }
 
 impl Verdict {
-    /// Whether it is that of what begins at `start` and repeats what the receiver had refused, so that nothing was lost.
+    /// Whether it is that of a repeat, which begins at `start`, of what the receiver had refused (RFC 7413 section 4.2.2): of
+    /// what was lost the place is told, but for bytes from before the first that were seen.
     pub(super) fn is_of_refused(self, start: i64) -> bool {
         self.reason == Some(Reason::Fast) && self.lost.is_none() && start >= 0
     }

@@ -300,7 +300,7 @@ impl Emissions {
         }
     }
 
-    /// What was taken for a timer's was none, and so repeated nothing that was skipped.
+    /// What was taken for a timer's was none: what was skipped before it carried no new bytes.
     pub(super) fn forget_timer(&mut self) {
         self.forget_unseen();
         self.give_up_early();

@@ -1,5 +1,7 @@
 //! How far apart data packets and ACKs of a flow are: what shows the link (METRICS.md R8).
 
+use std::mem::take;
+
 use thin_vec::ThinVec;
 
 use crate::metric::Step;
@@ -66,10 +68,10 @@ impl LiveSpacing {
     }
 
     /// The flow has ended.
-    pub(super) fn into_spacing(self) -> Spacing {
+    pub(super) fn take_spacing(&mut self) -> Spacing {
         Spacing {
-            data: self.data.kept,
-            acks: self.acks.kept,
+            data: take(&mut self.data.kept),
+            acks: take(&mut self.acks.kept),
         }
     }
 
@@ -179,7 +181,7 @@ mod tests {
         ] {
             spacing.on_data(at(us), payload_len, is_new);
         }
-        let spacing = spacing.into_spacing();
+        let spacing = spacing.take_spacing();
         let ns = spacing.data().iter().map(|step| step.ns);
         assert_eq!(ns.collect::<Vec<_>>(), [20_000, 15_000]);
     }
@@ -192,7 +194,7 @@ mod tests {
         }
         // 384 of the first, then every third, ninth and 27th: 128 more steps of 3, 9 and 27 each
         // time that there are 384.
-        let spacing = spacing.into_spacing();
+        let spacing = spacing.take_spacing();
         let kept = spacing.acks();
         assert!((128..=KEPT_MAX).contains(&kept.len()), "{}", kept.len());
         // From ACK n to the next it is 2n + 1 us: every 27th step, from the ninth on.

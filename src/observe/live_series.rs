@@ -86,16 +86,16 @@ impl LiveSeries {
     }
 
     /// The flow has ended.
-    pub(super) fn into_series(mut self) -> Series {
+    pub(super) fn take_series(&mut self) -> Series {
         if self.is_given_up() {
             let mut none = Series::default();
             none.give_up();
             return none;
         }
         self.put_back();
-        let packed = match self.others {
-            Others::Packed(packed) => packed,
-            Others::Open(bins) => pack(&bins),
+        let packed = match &mut self.others {
+            Others::Packed(packed) => std::mem::replace(packed, PackedBins::NONE),
+            Others::Open(bins) => pack(bins),
         };
         Series::new(packed, self.cut)
     }
@@ -195,8 +195,8 @@ mod tests {
 
     use super::*;
 
-    fn counts(series: LiveSeries) -> Vec<(i64, u64)> {
-        let series = series.into_series();
+    fn counts(mut series: LiveSeries) -> Vec<(i64, u64)> {
+        let series = series.take_series();
         let bins = series.bins();
         bins.map(|bin| (bin.index, bin.data_packets)).collect()
     }
@@ -219,14 +219,14 @@ mod tests {
             }
             series
         };
-        assert!(begin().into_series().is_cut());
+        assert!(begin().take_series().is_cut());
         assert_eq!(counts(begin()), [(0, 2), (1, 2), (2, 2)]);
         let mut series = begin();
         series.give_up();
         series.at(CaptureTime::from_ns(0)).data_packets += 1;
         series.at(CaptureTime::MAX).data_packets += 1;
         assert_eq!(series.memory_bytes(), 0);
-        let series = series.into_series();
+        let series = series.take_series();
         assert!(series.bins().len() == 0 && series.is_cut() && series.is_given_up());
     }
 

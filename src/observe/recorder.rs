@@ -1,5 +1,6 @@
 //! The built-in observer: a record of each connection, flows with summary, series and curve.
 
+use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -452,7 +453,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         &mut self,
         identity: &FlowIdentity,
         connection: &Connection,
-        flow: Self::Flow,
+        mut flow: Self::Flow,
         cut_by_limit: bool,
     ) {
         let packets = [0, 1].map(|dir: usize| flow.directions[dir].packets);
@@ -469,36 +470,30 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             .iter()
             .filter(|summary| summary.data_packets > 0);
         let mut flows = Vec::with_capacity(kept.count());
-        for (dir, (mut summary, data)) in [Direction::Forward, Direction::Reverse]
-            .into_iter()
-            .zip(flow.directions.into_iter().zip(flow.data))
-        {
-            let Some(mut data) = data.filter(|_| summary.data_packets > 0) else {
+        for dir in [Direction::Forward, Direction::Reverse] {
+            let summary = &mut flow.directions[dir.index()];
+            let data = flow.data[dir.index()].as_mut();
+            let Some(data) = data.filter(|_| summary.data_packets > 0) else {
                 continue;
             };
             summary.settle();
-            if summary.payload_bytes < self.curve_floor_bytes {
-                data.curve = PayloadCurve::default();
-            }
-            let LiveFlow {
-                series,
-                curve,
-                time_sequence,
-                gaps,
-                spacing,
-                mut segments,
-            } = *data;
+            let is_small = summary.payload_bytes < self.curve_floor_bytes;
+            let mut segments = take(&mut data.segments);
             segments.shrink();
-            let state = connection.state(dir);
+            // Each part from where it is to where it will be: what is moved on the way is moved for every flow.
             flows.push(FlowRecord {
                 dir,
-                summary,
-                state,
-                series: series.into_series(),
-                curve,
-                time_sequence,
-                gaps,
-                spacing: spacing.into_spacing(),
+                summary: take(summary),
+                state: connection.state(dir),
+                series: data.series.take_series(),
+                curve: if is_small {
+                    PayloadCurve::default()
+                } else {
+                    take(&mut data.curve)
+                },
+                time_sequence: data.time_sequence.take(),
+                gaps: data.gaps.take(),
+                spacing: data.spacing.take_spacing(),
                 segments,
             });
         }

@@ -10,6 +10,7 @@ use crate::decode::{Endpoint, Tally};
 use crate::event::Direction;
 use crate::metric;
 use crate::observe::{BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Recorder, Span};
+use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
 /// From positions in a capture to frame numbers in its files.
@@ -244,7 +245,21 @@ impl CaptureAnalysis {
 
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
-        self.connections.iter().flat_map(|(id, connection)| {
+        /// Connections ahead: each is somewhere else in the memory, and its flows are elsewhere again.
+        const AHEAD: usize = 8;
+        let ahead = |place: usize| {
+            self.connections
+                .get(place)
+                .map(|(_, connection)| connection)
+        };
+        let connections = self.connections.iter().enumerate();
+        connections.flat_map(move |(place, (id, connection))| {
+            if let Some(coming) = ahead(place + 2 * AHEAD) {
+                prefetch(&**coming);
+            }
+            if let Some(come) = ahead(place + AHEAD) {
+                come.flows.iter().for_each(prefetch);
+            }
             connection.flows.iter().map(|record| Flow {
                 connection_id: *id,
                 connection,

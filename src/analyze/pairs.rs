@@ -64,41 +64,27 @@ pub struct Pairs {
 
 impl Pairs {
     pub(super) fn of(analysis: &CaptureAnalysis, config: PairConfig) -> Self {
-        let flows: Vec<Flow<'_>> = analysis.flows().collect();
         // A flow of one packet has no time span to be compared over.
-        let mut candidates: Vec<usize> = (0..flows.len())
-            .filter(|&index| {
-                flows[index]
-                    .data_span()
-                    .is_some_and(|span| span.length_ns() > 0)
-            })
-            .collect();
-        let left_out = candidates.len().saturating_sub(config.top);
-        if left_out > 0 {
-            candidates.select_nth_unstable_by_key(config.top, |&index| {
-                (
-                    std::cmp::Reverse(flows[index].summary().payload_bytes),
-                    index,
-                )
-            });
-            candidates.truncate(config.top);
-        }
-        candidates.sort_unstable();
-        let compared: Vec<Flow<'_>> = candidates.iter().map(|&index| flows[index]).collect();
+        let candidates = analysis
+            .flows()
+            .enumerate()
+            .filter(|(_, flow)| flow.data_span().is_some_and(|span| span.length_ns() > 0));
+        let Largest { flows, left_out } = Largest::of(candidates, config.top);
+        let compared: Vec<Flow<'_>> = flows.iter().map(|&(_, flow)| flow).collect();
         let ways = goes_the_main_way(&compared);
         let mut pairs = Vec::new();
-        for (rank, &first) in candidates.iter().enumerate() {
-            for (further, &second) in candidates[rank + 1..].iter().enumerate() {
+        for (rank, first) in flows.iter().enumerate() {
+            for (further, second) in flows[rank + 1..].iter().enumerate() {
                 // What goes the other way takes nothing from it.
                 if ways[rank] == ways[rank + 1 + further] {
-                    pairs.extend(compare(&flows, first, second, config.window));
+                    pairs.extend(compare(first, second, config.window));
                 }
             }
         }
-        let sharing = Sharing::of(&rivals(&flows, &candidates), None);
+        let sharing = Sharing::of(&rivals(compared), None);
         Self {
             pairs,
-            paired: candidates,
+            paired: flows.into_iter().map(|(place, _)| place).collect(),
             left_out,
             jain: sharing.jain,
             sharing_ratio: sharing.ratio,
@@ -136,14 +122,59 @@ impl Pairs {
     }
 }
 
-/// Compares two flows; `None` where they were never active at the same time.
+/// The flows with the most payload.
+struct Largest<'a> {
+    /// They and their places among the capture's flows, in this order.
+    flows: Vec<(usize, Flow<'a>)>,
+    /// How many there are besides them.
+    left_out: usize,
+}
+
+impl<'a> Largest<'a> {
+    /// At most `top` of `all`, which come in the order of their places; of two with as much payload the first.
+    // In one pass, as each of a million flows is fetched from another place of the memory, and with no more kept
+    // than twice as many as are wanted.
+    fn of(all: impl Iterator<Item = (usize, Flow<'a>)>, top: usize) -> Self {
+        /// So many are worth a selection.
+        const MANY: usize = 1024;
+        let rank = |&(place, ref flow): &(usize, Flow<'_>)| {
+            (std::cmp::Reverse(flow.summary().payload_bytes), place)
+        };
+        let kept_max = top.saturating_mul(2).max(MANY);
+        let (mut flows, mut left_out, mut floor_bytes) = (Vec::new(), 0, 0);
+        let keep_top = |flows: &mut Vec<(usize, Flow<'a>)>| {
+            let more = flows.len().saturating_sub(top);
+            if more > 0 {
+                flows.select_nth_unstable_by_key(top, rank);
+                flows.truncate(top);
+            }
+            more
+        };
+        for (place, flow) in all {
+            if flow.summary().payload_bytes < floor_bytes {
+                left_out += 1;
+                continue;
+            }
+            flows.push((place, flow));
+            if flows.len() > kept_max {
+                left_out += keep_top(&mut flows);
+                let kept_bytes = flows.iter().map(|(_, flow)| flow.summary().payload_bytes);
+                floor_bytes = kept_bytes.min().unwrap_or(0);
+            }
+        }
+        left_out += keep_top(&mut flows);
+        flows.sort_unstable_by_key(|&(place, _)| place);
+        Self { flows, left_out }
+    }
+}
+
+/// Compares two flows, each with its place; `None` where they were never active at the same time.
 fn compare(
-    flows: &[Flow<'_>],
-    first: usize,
-    second: usize,
+    first: &(usize, Flow<'_>),
+    second: &(usize, Flow<'_>),
     window: Option<FnessWindow>,
 ) -> Option<Pair> {
-    let (span_first, span_second) = (flows[first].data_span()?, flows[second].data_span()?);
+    let (span_first, span_second) = (first.1.data_span()?, second.1.data_span()?);
     let (a, b) = if span_second.first < span_first.first {
         (second, first)
     } else {
@@ -166,11 +197,11 @@ fn compare(
             }
         }
     };
-    let (bytes_a, exact_a) = flows[a].payload_within(span);
-    let (bytes_b, exact_b) = flows[b].payload_within(span);
+    let (bytes_a, exact_a) = a.1.payload_within(span);
+    let (bytes_b, exact_b) = b.1.payload_within(span);
     Some(Pair {
-        a,
-        b,
+        a: a.0,
+        b: b.0,
         start: span.first,
         end: span.last,
         bytes_a,
@@ -246,15 +277,9 @@ impl Sharing {
 }
 
 /// The flows that compete, of those that are compared.
-fn rivals<'a>(flows: &[Flow<'a>], paired: &[usize]) -> Vec<Flow<'a>> {
-    let largest = paired
-        .iter()
-        .map(|&index| flows[index].summary().payload_bytes)
-        .max()
-        .unwrap_or(0);
-    paired
-        .iter()
-        .map(|&index| flows[index])
-        .filter(|flow| flow.counts_beside(largest))
-        .collect()
+fn rivals(mut compared: Vec<Flow<'_>>) -> Vec<Flow<'_>> {
+    let payloads = compared.iter().map(|flow| flow.summary().payload_bytes);
+    let largest = payloads.max().unwrap_or(0);
+    compared.retain(|flow| flow.counts_beside(largest));
+    compared
 }

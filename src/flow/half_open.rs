@@ -8,6 +8,7 @@ use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use super::pieces::Pieces;
+use super::table::FlowIdentity;
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
 use crate::time::CaptureTime;
@@ -48,6 +49,33 @@ struct Answers {
     free: Vec<Place>,
 }
 
+/// What there was of a connection that goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beginning {
+    src: Endpoint,
+    dst: Endpoint,
+    pub(super) start: Start,
+    /// The first packet, which is forward, and what answered it.
+    pub(super) packets: [Option<Kept>; 2],
+}
+
+impl Beginning {
+    /// Its packets, as they came.
+    pub(super) fn segments(&self) -> Vec<Segment> {
+        let ends = [(self.src, self.dst), (self.dst, self.src)];
+        let packets = self.packets.iter().zip(ends);
+        packets
+            .filter_map(|(packet, ends)| Some(packet.as_ref()?.segment(ends, self.start)))
+            .collect()
+    }
+
+    /// Who talks to whom, and in which direction the first packet goes.
+    pub(super) fn identity(&self) -> (FlowIdentity, Direction) {
+        let flags = self.packets[0].map_or(TcpFlags(0), |packet| packet.flags());
+        FlowIdentity::from_first((self.src, self.dst), flags, self.start)
+    }
+}
+
 /// A place in `packets` of [`Answers`], and one.
 #[derive(Clone, Copy, Debug)]
 struct Place(NonZeroU32);
@@ -81,14 +109,15 @@ impl Begun {
             || (self.src == segment.dst && self.dst == segment.src)
     }
 
-    fn segments(&self, answers: &Answers) -> Vec<Segment> {
+    fn beginning(&self, answers: &Answers) -> Beginning {
         let (src, dst, start) = (self.src, self.dst, self.start);
-        let mut segments = Vec::with_capacity(2);
-        segments.push(self.packet.segment((src, dst), start));
-        if let Some(answer) = answers.get(self.answer) {
-            segments.push(answer.segment((dst, src), start));
+        let answer = answers.get(self.answer);
+        Beginning {
+            src,
+            dst,
+            start,
+            packets: [Some(self.packet), answer.copied()],
         }
-        segments
     }
 
     /// A SYN without payload.
@@ -190,6 +219,8 @@ impl HalfOpen {
         let asked = begun.is_syn()
             && begun.answer.is_none()
             && begun.src == segment.dst
+            // One with itself has no other side that could answer.
+            && begun.src != begun.dst
             && segment.at.since(begun.start.at) < late_ns;
         if asked && let Some(packet) = Kept::of(Direction::Reverse, segment, begun.start) {
             begun.answer = self.answers.add(packet);
@@ -200,25 +231,22 @@ impl HalfOpen {
         asked && begun.answer.is_some()
     }
 
-    /// Takes out the packets between the ends of a segment, in either direction; empty where there
-    /// are none.
-    pub(super) fn take(&mut self, hash: u64, segment: &Segment) -> Vec<Segment> {
-        let place = self.find(hash, segment);
-        place
-            .and_then(|place| self.remove(place))
-            .unwrap_or_default()
+    /// Takes out the packets between the ends of a segment, in either direction.
+    pub(super) fn take(&mut self, hash: u64, segment: &Segment) -> Option<Beginning> {
+        let place = self.find(hash, segment)?;
+        self.remove(hash, place)
     }
 
     /// The packets of each, in no particular order; room is given back on the way.
-    pub(super) fn into_packets(self) -> impl Iterator<Item = Vec<Segment>> {
+    pub(super) fn into_beginnings(self) -> impl Iterator<Item = Beginning> {
         let answers = self.answers;
         let begun = self.begun.into_iter();
-        begun.map(move |begun| begun.segments(&answers))
+        begun.map(move |begun| begun.beginning(&answers))
     }
 
     /// Takes out all that have been silent since `until`: the packets of each. Waits until there may be
     /// some that have been silent for `more_ns` longer, so that all are looked through less often.
-    pub(super) fn take_until(&mut self, until: CaptureTime, more_ns: i64) -> Vec<Vec<Segment>> {
+    pub(super) fn take_until(&mut self, until: CaptureTime, more_ns: i64) -> Vec<Beginning> {
         if until.since(self.silent_since) < more_ns {
             return Vec::new();
         }
@@ -233,7 +261,7 @@ impl HalfOpen {
         &mut self,
         until: CaptureTime,
         more_ns: i64,
-    ) -> Vec<Vec<Segment>> {
+    ) -> Vec<Beginning> {
         if until.since(self.refused_since) < more_ns {
             return Vec::new();
         }
@@ -244,14 +272,14 @@ impl HalfOpen {
     }
 
     /// Takes out a quarter: first those without payload, then those that have been silent longest.
-    pub(super) fn take_quarter(&mut self) -> Vec<Vec<Segment>> {
+    pub(super) fn take_quarter(&mut self) -> Vec<Beginning> {
         let ranks: Vec<_> = self.begun.iter().map(|begun| self.rank(begun)).collect();
         let quarter = ranks.len() / 4;
         self.take_first(ranks, quarter)
     }
 
     /// Takes out the half of those without payload that has been silent longest.
-    pub(super) fn take_silent_half(&mut self) -> Vec<Vec<Segment>> {
+    pub(super) fn take_silent_half(&mut self) -> Vec<Beginning> {
         let ranks = self.begun.iter().map(|begun| self.rank(begun));
         let silent: Vec<_> = ranks.filter(|&(payload, _)| !payload).collect();
         let half = silent.len() / 2;
@@ -259,11 +287,7 @@ impl HalfOpen {
     }
 
     /// Takes out those up to the rank that is at `place` in order.
-    fn take_first(
-        &mut self,
-        mut ranks: Vec<(bool, CaptureTime)>,
-        place: usize,
-    ) -> Vec<Vec<Segment>> {
+    fn take_first(&mut self, mut ranks: Vec<(bool, CaptureTime)>, place: usize) -> Vec<Beginning> {
         if ranks.is_empty() {
             return Vec::new();
         }
@@ -271,11 +295,12 @@ impl HalfOpen {
         self.take_all(|all, begun| all.rank(begun) <= until)
     }
 
-    fn take_all(&mut self, wanted: impl Fn(&Self, &Begun) -> bool) -> Vec<Vec<Segment>> {
+    fn take_all(&mut self, wanted: impl Fn(&Self, &Begun) -> bool) -> Vec<Beginning> {
         let mut taken = Vec::new();
         for place in (0..self.begun.len()).rev() {
             if wanted(self, &self.begun[place]) {
-                taken.extend(self.remove(place));
+                let hash = hash_of(&self.hasher, &self.begun[place]);
+                taken.extend(self.remove(hash, place));
             }
         }
         taken
@@ -311,17 +336,18 @@ impl HalfOpen {
         self.index.expect(hash);
     }
 
-    fn remove(&mut self, place: usize) -> Option<Vec<Segment>> {
+    /// Takes out the one at `place`, whose ends have this `hash`.
+    fn remove(&mut self, hash: u64, place: usize) -> Option<Beginning> {
         let begun = self.begun.swap_remove(place)?;
-        self.index.remove(hash_of(&self.hasher, &begun), place);
+        self.index.remove(hash, place);
         if let Some(moved) = self.begun.get(place) {
             let hash = hash_of(&self.hasher, moved);
             self.index.renumber(hash, self.begun.len(), place);
         }
         self.with_payload -= usize::from(begun.packet.payload_len() > 0);
-        let segments = begun.segments(&self.answers);
+        let beginning = begun.beginning(&self.answers);
         self.answers.free.extend(begun.answer);
-        Some(segments)
+        Some(beginning)
     }
 }
 

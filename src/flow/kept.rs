@@ -233,6 +233,12 @@ impl Kept {
         }
     }
 
+    /// The same in the other direction.
+    pub(super) fn reversed(mut self) -> Self {
+        self.bits.0 ^= 1 << Bits::REVERSE;
+        self
+    }
+
     pub(super) fn flags(&self) -> TcpFlags {
         self.bits.flags()
     }

@@ -37,19 +37,36 @@ pub struct FlowIdentity {
 impl FlowIdentity {
     /// Of the connection that begins with `segment`.
     pub(super) fn of(segment: &Segment) -> Self {
+        let ends = (segment.src, segment.dst);
+        Self::from_first(ends, segment.flags, Start::of(segment)).0
+    }
+
+    /// Of the connection whose first segment goes from one of these ends to the other, and in which direction
+    /// of it that goes.
+    pub(super) fn from_first(
+        (src, dst): (Endpoint, Endpoint),
+        flags: TcpFlags,
+        start: Start,
+    ) -> (Self, Direction) {
         // A SYN-ACK first means that the SYN was missed: the other side opened.
-        let answered = segment.flags.has(TcpFlags::SYN.with(TcpFlags::ACK));
-        let (opener, peer) = if answered {
-            (segment.dst, segment.src)
+        let (opener, peer) = if flags.has(TcpFlags::SYN.with(TcpFlags::ACK)) {
+            (dst, src)
         } else {
-            (segment.src, segment.dst)
+            (src, dst)
         };
-        Self {
+        // Of one with itself all is forward.
+        let dir = if src == opener {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        };
+        let identity = Self {
             opener,
             peer,
-            first_ordinal: segment.ordinal,
-            first_at: segment.at,
-        }
+            first_ordinal: start.ordinal,
+            first_at: start.at,
+        };
+        (identity, dir)
     }
 
     fn start(&self) -> Start {
@@ -349,8 +366,8 @@ impl<O: Observer> FlowTable<O> {
             self.hand_back(head, flow, false);
         }
         let none = HalfOpen::new(self.hasher.clone());
-        for packets in std::mem::replace(&mut self.half_open, none).into_packets() {
-            self.put_away(&packets, false);
+        for before in std::mem::replace(&mut self.half_open, none).into_beginnings() {
+            self.put_away(&before.segments(), false);
         }
         (self.observer, self.facts)
     }
@@ -370,20 +387,33 @@ impl<O: Observer> FlowTable<O> {
         if self.half_open.answer(hash, segment, late_ns) {
             return None;
         }
-        let before = self.half_open.take(hash, segment);
-        if before.is_empty() {
+        let Some(before) = self.half_open.take(hash, segment) else {
             if self.half_open.len() >= self.limits.half_open_max {
-                for packets in self.half_open.take_quarter() {
-                    self.put_away(&packets, true);
+                for before in self.half_open.take_quarter() {
+                    self.put_away(&before.segments(), true);
                 }
             }
             if self.half_open.add(hash, segment) {
                 return None;
             }
-        }
-        let index = self.open(hash, before.first().unwrap_or(segment));
-        for packet in &before {
-            self.pass(index, self.direction(index, packet), packet);
+            let index = self.open(hash, FlowIdentity::of(segment));
+            return Some((index, self.direction(index, segment)));
+        };
+        let (identity, first_dir) = before.identity();
+        let index = self.open(hash, identity);
+        for mut packet in before.packets.into_iter().flatten() {
+            if first_dir == Direction::Reverse {
+                packet = packet.reversed();
+            }
+            let put = |_, place: &mut Kept| {
+                *place = packet;
+                Some(())
+            };
+            if !self.keep(index, put) {
+                let dir = packet.dir();
+                let segment = packet.segment(identity.ends(dir), before.start);
+                self.pass(index, dir, &segment);
+            }
         }
         Some((index, self.direction(index, segment)))
     }
@@ -405,15 +435,15 @@ impl<O: Observer> FlowTable<O> {
             .close(&identity, &connection, sink, cut_by_limit);
     }
 
-    fn open(&mut self, hash: u64, segment: &Segment) -> usize {
+    fn open(&mut self, hash: u64, identity: FlowIdentity) -> usize {
         if self.flows.len() >= self.limits.flows_max {
             self.make_room();
         }
         let index = self.flows.len();
         self.heads.push(Head {
             hash,
-            identity: FlowIdentity::of(segment),
-            last_at: segment.at,
+            identity,
+            last_at: identity.first_at,
             first_queued: queue::NONE,
             last_queued: queue::NONE,
             held_bytes: 0,

@@ -1,6 +1,6 @@
 //! SYNs of which only what follows tells whose they are.
 
-use super::{FlowTable, Observer};
+use super::{FlowIdentity, FlowTable, Observer};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::Direction;
 use crate::track::{Connection, SynPlace, SynSign};
@@ -48,7 +48,7 @@ impl<O: Observer> FlowTable<O> {
         if self.fell_silent(index, segment) {
             // As if it had been put away in the meantime: what was held of it came to nothing.
             self.close(index, false);
-            let index = self.open(hash, segment);
+            let index = self.open(hash, FlowIdentity::of(segment));
             return (index, self.direction(index, segment));
         }
         let first = self.answered(index, dir, segment).unwrap_or(segment);
@@ -59,7 +59,7 @@ impl<O: Observer> FlowTable<O> {
             .into_iter()
             .partition(|syn| syn.src == src && syn.seq == seq);
         self.put_away_attempts(&others, false);
-        let index = self.open(hash, own.first().unwrap_or(segment));
+        let index = self.open(hash, FlowIdentity::of(own.first().unwrap_or(segment)));
         for syn in &own {
             self.pass(index, self.direction(index, syn), syn);
         }

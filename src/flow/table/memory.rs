@@ -64,8 +64,8 @@ impl<O: Observer> FlowTable<O> {
     /// Puts away half of the connections of one packet so far, or of a SYN and its answer, without
     /// payload: those that have been silent longest.
     pub fn put_away_half_open(&mut self) {
-        for packets in self.half_open.take_silent_half() {
-            self.put_away(&packets, true);
+        for before in self.half_open.take_silent_half() {
+            self.put_away(&before.segments(), true);
         }
         self.half_open.shrink();
     }
@@ -77,8 +77,8 @@ impl<O: Observer> FlowTable<O> {
                 self.close(index, true);
             }
         }
-        for packets in self.half_open.take_until(self.now.plus_ns(-silent_ns), 0) {
-            self.put_away(&packets, true);
+        for before in self.half_open.take_until(self.now.plus_ns(-silent_ns), 0) {
+            self.put_away(&before.segments(), true);
         }
         self.shrink();
     }

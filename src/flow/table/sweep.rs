@@ -71,8 +71,8 @@ impl<O: Observer> FlowTable<O> {
             .take_refused_until(now.plus_ns(-soon_ns), soon_ns);
         let idle_until = now.plus_ns(-limits.idle_ns);
         let idle = self.half_open.take_until(idle_until, limits.idle_ns / 8);
-        for packets in refused.iter().chain(&idle) {
-            self.put_away(packets, false);
+        for before in refused.iter().chain(&idle) {
+            self.put_away(&before.segments(), false);
         }
     }
 

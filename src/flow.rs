@@ -13,4 +13,4 @@ mod tests;
 pub(crate) use batch::UsualSegment;
 pub use batch::{BatchPart, SegmentBatch};
 pub use key::{SHARDS, shard_of};
-pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts};
+pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts, YoungPayload};

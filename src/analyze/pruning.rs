@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::config::PairConfig;
-use crate::flow::FlowTable;
+use crate::flow::{FlowTable, YoungPayload};
 use crate::observe::{PayloadCurve, Recorder, Span};
 use crate::time::CaptureTime;
 
@@ -81,9 +81,14 @@ impl Pruning {
             for sink in table.sinks_mut() {
                 sink.for_each_curve(|span, bytes, _| live.push((bytes, span)));
             }
-            let spanned = |(bytes, first, last)| (bytes, Span { first, last });
-            live.extend(table.young_payloads(least_bytes).map(spanned));
-            let single = |(at, len)| spanned((u64::from(len), at, at));
+            live.extend(table.young_payloads(least_bytes..=u64::MAX).map(spanned));
+            let single = |(at, len)| {
+                let span = Span {
+                    first: at,
+                    last: at,
+                };
+                (u64::from(len), span)
+            };
             live.extend(table.single_payloads().map(single));
             for record in &table.observer_mut().connections {
                 ended.extend(record.flows.iter().filter_map(|flow| {
@@ -146,13 +151,19 @@ impl Pruning {
         for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
             sink.for_each_curve(|span, bytes, _| flows.push((bytes, span)));
         }
-        // Of young connections, only those with the most payload are looked at: any flows do, as long as
-        // they are as many as are compared.
-        let least_bytes = largest_young(tables, self.config.top.saturating_mul(2)).unwrap_or(0);
+        // Of young connections, only those with the most payload are looked at, and of those with as much as the
+        // least of them no more: any flows do, as long as they are as many as are compared.
+        let most = self.config.top.saturating_mul(2);
+        let least_bytes = largest_young(tables, most).unwrap_or(0);
         for table in &*tables {
-            let payloads = table.young_payloads(least_bytes);
-            flows.extend(payloads.map(|(bytes, first, last)| (bytes, Span { first, last })));
+            let payloads = table.young_payloads(least_bytes.saturating_add(1)..=u64::MAX);
+            flows.extend(payloads.map(spanned));
         }
+        let more = most.saturating_sub(flows.len());
+        let payloads = tables
+            .iter()
+            .flat_map(|table| table.young_payloads(least_bytes..=least_bytes));
+        flows.extend(payloads.take(more).map(spanned));
         if let Some(floor) = self.floor_of(&flows) {
             for table in tables {
                 let kept = &mut table.observer_mut().curve_floor_bytes;
@@ -207,6 +218,14 @@ impl Pruning {
         let [from, to] = window.unwrap_or([span.last, span.last]);
         [span.first.plus_ns(-1), span.last, from, to]
     }
+}
+
+fn spanned(payload: YoungPayload) -> (u64, Span) {
+    let span = Span {
+        first: payload.first_at,
+        last: payload.last_at,
+    };
+    (payload.bytes, span)
 }
 
 /// Payload of the largest young connection but so many; `None` where there are no more.

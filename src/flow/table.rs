@@ -10,6 +10,7 @@ mod young;
 use thin_vec::ThinVec;
 
 use packets::{PacketStore, Young};
+pub use young::YoungPayload;
 
 use super::half_open::HalfOpen;
 use super::index::Index;

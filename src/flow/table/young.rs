@@ -3,6 +3,8 @@
 //! Most connections of a busy link end young. Their state is made when they end, all packets one after
 //! the other while it is in the cache, instead of being fetched from memory for each of them.
 
+use std::ops::RangeInclusive;
+
 use super::packets::PacketStore;
 use super::{Flow, FlowTable, Head, Observer, TableFacts};
 use crate::decode::{Segment, TcpFlags};
@@ -52,22 +54,43 @@ impl Head {
         (kept, if young.gave_up { 0 } else { details })
     }
 
-    /// Payload of a young connection in direction `dir`: bytes, first and last instant.
-    fn payload_when_young(
-        &self,
-        store: &PacketStore,
-        dir: Direction,
-    ) -> Option<(u64, CaptureTime, CaptureTime)> {
+    /// Payload of a young connection in both directions, where they have any.
+    fn payloads_when_young(&self, store: &PacketStore) -> [Option<YoungPayload>; 2] {
         let start = self.identity.start();
-        let packets = store.iter(&self.young);
-        packets
-            .filter(|packet| packet.dir() == dir && packet.payload_len() > 0)
-            .map(|packet| {
-                let at = packet.at(start);
-                (u64::from(packet.payload_len()), at, at)
-            })
-            .reduce(|(bytes, first, last), (more, _, at)| (bytes + more, first, last.max(at)))
+        let mut payloads = [None::<YoungPayload>; 2];
+        for packet in store.iter(&self.young) {
+            let bytes = u64::from(packet.payload_len());
+            if bytes == 0 {
+                continue;
+            }
+            let at = packet.at(start);
+            match &mut payloads[packet.dir().index()] {
+                Some(payload) => {
+                    payload.bytes += bytes;
+                    payload.last_at = payload.last_at.max(at);
+                }
+                none => {
+                    *none = Some(YoungPayload {
+                        bytes,
+                        first_at: at,
+                        last_at: at,
+                    });
+                }
+            }
+        }
+        payloads
     }
+}
+
+/// Payload of a young connection in one direction.
+#[derive(Clone, Copy, Debug)]
+pub struct YoungPayload {
+    /// How much, in bytes.
+    pub bytes: u64,
+    /// When the first packet with some passed.
+    pub first_at: CaptureTime,
+    /// The latest of these times.
+    pub last_at: CaptureTime,
 }
 
 impl<O: Observer> FlowTable<O> {
@@ -167,18 +190,18 @@ impl<O: Observer> FlowTable<O> {
         young.map(|head| head.young.payload_bytes())
     }
 
-    /// Payload of the young connections that have so much of it, direction by direction: bytes, first and
-    /// last instant.
-    pub fn young_payloads(
-        &self,
-        least_bytes: u64,
-    ) -> impl Iterator<Item = (u64, CaptureTime, CaptureTime)> {
-        let heads = self.heads.iter();
-        let young = heads.filter(move |head| head.young.payload_bytes() >= least_bytes);
-        young.flat_map(|head| {
-            [Direction::Forward, Direction::Reverse]
-                .into_iter()
-                .filter_map(|dir| head.payload_when_young(&self.young, dir))
+    /// Payload of the young connections that have so much of it in both directions together, direction by direction.
+    pub fn young_payloads(&self, bytes: RangeInclusive<u64>) -> impl Iterator<Item = YoungPayload> {
+        /// Connections ahead: what takes as long as to fetch one's packets.
+        const AHEAD: usize = 4;
+        let counts = move |head: &&Head| bytes.contains(&head.young.payload_bytes());
+        (0..self.heads.len()).flat_map(move |index| {
+            if let Some(next) = self.heads.get(index + AHEAD).filter(&counts) {
+                self.young.expect_all(&next.young);
+            }
+            let head = Some(&self.heads[index]).filter(&counts);
+            let payloads = head.map(|head| head.payloads_when_young(&self.young));
+            payloads.into_iter().flatten().flatten()
         })
     }
 }

@@ -9,6 +9,7 @@ mod account;
 mod bends;
 mod calibrate;
 mod clock;
+mod copies;
 mod envelope;
 mod fates;
 mod feed;
@@ -108,7 +109,7 @@ pub enum PathError {
     TooFewPoints,
     /// No packet of one capture is in the other.
     #[error(
-        "{first}: none of its packets is in {second}: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own; a capture of all interfaces, `tcpdump -i any`, has each packet twice: take that of one)"
+        "{first}: none of its packets is in {second}: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own)"
     )]
     NothingInCommon {
         /// The one point.
@@ -212,6 +213,7 @@ impl Hop {
             (any(|facts| facts.super_segments), "super_segments"),
             (any(|facts| facts.headers_cut), "headers_cut"),
             (any(|facts| facts.clock_steps_back), "clock_steps_back"),
+            (any(|facts| facts.copies), "copies_left_out"),
             (
                 any(|facts| facts.errors.len() as u64 + u64::from(facts.is_repaired())),
                 "capture_damaged",
@@ -274,6 +276,7 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
     let mut start = Start {
         clock: probe.clock,
         headings: probe.headings,
+        times_seen: probe.times_seen,
         calibration: None,
     };
     let mut round = 1;
@@ -310,7 +313,7 @@ fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe
     let [one, other] = both(points, |point| {
         feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
     });
-    if let Some(probe) = probe::compare([&one?, &other?], config.clock)
+    if let Some(probe) = probe::compare([one?, other?], config.clock)
         && probe.matches >= LOOK_MATCHES
     {
         return Ok(probe);
@@ -318,11 +321,11 @@ fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe
     let [one, other] = both(points, |point| {
         feed::prints(point, sight, u64::MAX, SAMPLE_MAX, sampled)
     });
-    let wide = probe::compare([&one?, &other?], config.clock);
+    let wide = probe::compare([one?, other?], config.clock);
     let [one, other] = both(points, |point| {
         feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
     });
-    let near = probe::compare([&one?, &other?], config.clock);
+    let near = probe::compare([one?, other?], config.clock);
     let matches = |probe: &Option<Probe>| probe.as_ref().map_or(0, |probe| probe.matches);
     let best = if matches(&wide) > matches(&near) {
         wide

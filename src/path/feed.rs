@@ -7,6 +7,7 @@ use std::thread;
 
 use foldhash::fast::FixedState;
 
+use super::copies::Copies;
 use super::offload::Sizes;
 use super::sighting::{FlowKey, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
@@ -57,6 +58,8 @@ pub struct PointFacts {
     pub headers_cut: u64,
     /// Records older than the one before them.
     pub clock_steps_back: u64,
+    /// Further copies of packets that the point has more than once (METRICS.md B1), which do not count.
+    pub copies: u64,
     /// There were so many flows that some are not told apart.
     pub flows_left_out: bool,
     /// Time of the first and the last packet by the point's own clock, in ns.
@@ -109,6 +112,8 @@ pub(super) struct Feed<'a> {
     window: Window,
     sight: &'a Sight,
     flows: Flows,
+    /// Where the point has packets more than once.
+    copies: Option<Copies>,
     facts: PointFacts,
 }
 
@@ -180,6 +185,7 @@ impl<'a> Feed<'a> {
     pub(super) fn open(
         point: &'a Point,
         sight: &'a Sight,
+        times_seen: u32,
         watch: &'a Watch,
     ) -> Result<Self, CaptureError> {
         let reader = open(point, sight)?;
@@ -191,6 +197,7 @@ impl<'a> Feed<'a> {
             window: Window::new(),
             sight,
             flows: Flows::default(),
+            copies: Copies::of(times_seen),
             facts: PointFacts::default(),
         })
     }
@@ -249,6 +256,8 @@ impl<'a> Feed<'a> {
             // The file was truncated meanwhile: what is left of the window is in memory now.
             Ok(false) => {
                 batch.sightings.truncate(before);
+                // Of packets that came right before it, copies may count: there is hardly more to be had.
+                self.copies = self.copies.as_ref().and_then(Copies::anew);
                 fresh = self.decode(batch);
             }
             Err(error) => {
@@ -295,7 +304,7 @@ impl<'a> Feed<'a> {
         let key = FlowKey::of(segment);
         let flow = self.flows.number(&key, self.sight, &mut batch.new_flows);
         let known = &mut self.flows.known[flow as usize];
-        if known.packet_len != 0 {
+        if known.packet_len != 0 || self.copies.is_some() {
             self.add(&Print::of_usual(segment, checksum), batch, fresh);
             return;
         }
@@ -315,13 +324,20 @@ impl<'a> Feed<'a> {
             known.sizes.see(segment);
         }
         fresh.see(print.at, print.header_cut());
-        let before = batch.sightings.len();
-        let parts = print.split(known.packet_len);
-        batch
-            .sightings
-            .extend(parts.map(|part| Sighting::of(&part, flow, self.sight.rules)));
-        let parts = (batch.sightings.len() - before) as u64;
-        fresh.packets += parts;
+        let mut parts = 0;
+        for part in print.split(known.packet_len) {
+            parts += 1;
+            if let Some(copies) = &mut self.copies
+                && copies.is_copy(&part)
+            {
+                fresh.copies += 1;
+                continue;
+            }
+            fresh.packets += 1;
+            batch
+                .sightings
+                .push(Sighting::of(&part, flow, self.sight.rules));
+        }
         fresh.super_segments += u64::from(parts > 1);
     }
 }
@@ -348,6 +364,7 @@ impl PointFacts {
         self.super_segments += fresh.super_segments;
         self.headers_cut += fresh.headers_cut;
         self.clock_steps_back += fresh.clock_steps_back;
+        self.copies += fresh.copies;
         self.span = fresh.span;
     }
 }

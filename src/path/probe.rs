@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::FixedState;
 
 use super::clock::{Clock, ClockChoice, Heading};
+use super::copies::{first_copies, times_seen};
 use super::sighting::{FlowKey, Print, Rules};
 
 /// What the first look found.
@@ -18,6 +19,8 @@ pub(super) struct Probe {
     pub(super) headings: HashMap<FlowKey, Heading>,
     /// Packets found at both points.
     pub(super) matches: usize,
+    /// How often each point has a packet.
+    pub(super) times_seen: [u32; 2],
 }
 
 /// A packet that was found at both points: its flow at each, and its raw delay.
@@ -29,7 +32,12 @@ struct Match {
 }
 
 /// Compares the headers of some packets of each point. `None` where no packet is at both.
-pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Probe> {
+pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Probe> {
+    let times_seen = points.each_ref().map(|prints| times_seen(prints));
+    let [first, second] = points;
+    let first = first_copies(first, times_seen[0]);
+    let second = first_copies(second, times_seen[1]);
+    let points = [&first[..], &second[..]];
     // No more can be found than one point has.
     let at_most = points[0].len().min(points[1].len());
     let mut found = Vec::new();
@@ -80,6 +88,7 @@ pub(super) fn compare(points: [&[Print]; 2], choice: ClockChoice) -> Option<Prob
         clock,
         headings: both,
         matches: matches.len(),
+        times_seen,
     })
 }
 

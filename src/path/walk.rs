@@ -28,6 +28,8 @@ pub(super) struct Start {
     pub(super) clock: Clock,
     /// Which way flows go; others are told by their first packet.
     pub(super) headings: HashMap<FlowKey, Heading>,
+    /// How often each point has a packet.
+    pub(super) times_seen: [u32; 2],
     /// Clocks and links, where a walk before showed them.
     pub(super) calibration: Option<Calibration>,
 }
@@ -105,8 +107,9 @@ pub(super) fn walk(
     config: &PathConfig,
     watch: &Watch,
 ) -> Result<Walked, CaptureError> {
-    let [first, second] = points.map(|point| Feed::open(point, sight, watch));
-    let (first, second) = (first?, second?);
+    let [first, second] = points;
+    let first = Feed::open(first, sight, start.times_seen[0], watch)?;
+    let second = Feed::open(second, sight, start.times_seen[1], watch)?;
     Ok(thread::scope(|scope| {
         let (first_out, first_in) = sync_channel(BATCHES_AHEAD);
         let (second_out, second_in) = sync_channel(BATCHES_AHEAD);

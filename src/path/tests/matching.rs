@@ -93,3 +93,37 @@ fn rewritten_ip_ids_are_seen_through_and_said() {
     let hop = check_clean(|packet| Some(Packet { id: 0, ..packet }));
     assert_eq!(hop.quality(), ["matched_without_ip_id"]);
 }
+
+/// As captures of all interfaces of a router have packets, or of a bridge with three ports.
+#[test]
+fn packets_that_a_point_has_more_than_once_count_once() {
+    let copied = |packets: &[Packet], times: i64| -> Vec<Packet> {
+        let copies = packets.iter().flat_map(|packet| {
+            (0..times).map(|copy| Packet {
+                at: packet.at + copy * 1500 * US,
+                ttl: packet.ttl - copy as u8,
+                ..packet.clone()
+            })
+        });
+        copies.collect()
+    };
+    let [first, second] = download(|packet| {
+        let lost = !packet.back && (110..113).contains(&packet.id);
+        (!lost).then_some(packet)
+    });
+    for (first_times, second_times) in [(2, 1), (1, 2), (2, 2), (3, 2)] {
+        let hop = hop(&copied(&first, first_times), &copied(&second, second_times));
+        for (heading, delay, dropped) in [(Heading::Forward, 2 * MS, 3), (Heading::Reverse, MS, 0)]
+        {
+            let flow = flow(&hop, heading);
+            assert_eq!((flow.packets, flow.dropped_packets), (40, dropped));
+            assert_eq!((flow.appeared_packets, flow.uncertain_packets), (0, 0));
+            assert_eq!(flow.delay.ns_min(), Some(delay));
+            assert_eq!(flow.delay.ns_max(), Some(delay));
+        }
+        let copies = hop.facts.each_ref().map(|facts| facts.copies);
+        let expected = [80 * (first_times - 1), 77 * (second_times - 1)];
+        assert_eq!(copies.map(|copies| copies as i64), expected);
+        assert_eq!(hop.quality(), ["copies_left_out"]);
+    }
+}

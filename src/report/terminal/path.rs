@@ -47,6 +47,7 @@ fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
     let appeared = sum(|flow| flow.appeared_packets);
     let uncertain = sum(|flow| flow.uncertain_packets);
     let merged: u64 = hop.facts.iter().map(|facts| facts.super_segments).sum();
+    let copies: u64 = hop.facts.iter().map(|facts| facts.copies).sum();
     let mut ways = hop.ways.iter();
     let varies = ways.any(|way| {
         way.rate_varies(hop.bin_ns) && way.link_bps(config.capacity_bps, hop.bin_ns).is_none()
@@ -68,6 +69,10 @@ fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
         (
             merged > 0,
             format!("{} frames hold several packets (offload), and were taken apart by size; their times are those of whole frames", grouped(merged)),
+        ),
+        (
+            copies > 0,
+            format!("{} packets were left out, as each is in a capture more than once, as in those of all interfaces (`tcpdump -i any`): the first copy counts", grouped(copies)),
         ),
         (
             one_way,

@@ -233,6 +233,7 @@ impl CaptureAnalysis {
             for each in flow.signs() {
                 quality.one_way_flows += u64::from(each == Quality::OneWay);
                 quality.mid_stream_flows += u64::from(each == Quality::MidStream);
+                quality.copied_flows += u64::from(each == Quality::Copies);
             }
         }
         for (_, connection) in &self.connections {
@@ -321,6 +322,8 @@ pub struct CaptureQuality {
     pub one_way_flows: u64,
     /// Flows whose start was not seen.
     pub mid_stream_flows: u64,
+    /// Flows of which many packets are there more than once.
+    pub copied_flows: u64,
 }
 
 /// One direction of a connection that carried payload: the unit of a results row.
@@ -394,6 +397,13 @@ impl<'a> Flow<'a> {
     /// Whether no packet of the other direction was seen (METRICS.md Q1).
     fn is_one_way(&self) -> bool {
         self.connection.packets[self.record.dir.reversed().index()] == 0
+    }
+
+    /// Whether a quarter or more of its data packets are copies of others.
+    fn has_copies(&self) -> bool {
+        let summary = &self.record.summary;
+        let copies = summary.incidents().duplicate_packets;
+        copies > 0 && copies.saturating_mul(4) >= summary.data_packets
     }
 
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
@@ -492,6 +502,7 @@ impl<'a> Flow<'a> {
                 Quality::LengthsFromFrame,
                 summary.incidents().lengths_from_frame > 0,
             ),
+            (Quality::Copies, self.has_copies()),
             (
                 Quality::ClockSteppedBack,
                 self.connection.clock_steps_back != [0; 2],
@@ -537,6 +548,8 @@ pub enum Quality {
     SuperSegments,
     /// IP lengths of 0: taken from the frame's original length (offload).
     LengthsFromFrame,
+    /// Many packets are there more than once: a mirror port, or a capture of all interfaces.
+    Copies,
     /// The capture's clock stepped back.
     ClockSteppedBack,
     /// The connection was put away because too many were alive.
@@ -561,6 +574,7 @@ impl Quality {
             Self::HeadersCut => "headers_cut",
             Self::SuperSegments => "super_segments",
             Self::LengthsFromFrame => "lengths_from_frame",
+            Self::Copies => "copies",
             Self::ClockSteppedBack => "clock_stepped_back",
             Self::LimitHit => "limit_hit",
             Self::SeriesCut => "series_cut",

@@ -94,6 +94,7 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "clock_steps_back" "Q1" Count |row| Some(row.quality.clock_steps_back);
     "one_way_flows" "Q1" Count |row| Some(row.quality.one_way_flows);
     "mid_stream_flows" "Q1" Count |row| Some(row.quality.mid_stream_flows);
+    "copied_flows" "Q1" Count |row| Some(row.quality.copied_flows);
     "connections" "-" Count |row| Some(row.capture.connections_total);
     "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
     "goodput_bps" "G1" Real |row| row.goodput_bps;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::analyze::{Analysis, CaptureInput, Config, Watch};
+use crate::analyze::{Analysis, CaptureInput, Config, Quality, Watch};
 use crate::capture::CaptureSource;
 
 /// The data of a download, and an ACK of its receiver from before all of it.
@@ -26,21 +26,25 @@ fn data_and_early_ack() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     (header.to_vec(), data, ack)
 }
 
+fn analyse(bytes: Vec<u8>) -> Analysis {
+    let source = CaptureSource::Reader {
+        name: "download".to_owned(),
+        reader: Box::new(std::io::Cursor::new(bytes)),
+    };
+    let input = CaptureInput {
+        name: "download".to_owned(),
+        sources: vec![source],
+    };
+    Analysis::run(vec![input], &Config::default(), &Watch::default())
+}
+
 #[test]
 fn data_without_acks_has_a_goodput_only_where_its_receiver_was_not_seen() {
     // METRICS.md G1.
     let (header, data, ack) = data_and_early_ack();
     let [alone, behind_an_ack] = [&[][..], &ack].map(|before| {
         let bytes = [&header, before, &data].concat();
-        let source = CaptureSource::Reader {
-            name: "download".to_owned(),
-            reader: Box::new(std::io::Cursor::new(bytes)),
-        };
-        let input = CaptureInput {
-            name: "download".to_owned(),
-            sources: vec![source],
-        };
-        let analysis = Analysis::run(vec![input], &Config::default(), &Watch::default());
+        let analysis = analyse(bytes);
         let flow = analysis.captures[0].flows().next().unwrap();
         assert!(flow.summary().payload_bytes > 100_000);
         (flow.goodput_bps(), flow.throughput_bps())
@@ -48,4 +52,37 @@ fn data_without_acks_has_a_goodput_only_where_its_receiver_was_not_seen() {
     assert!(alone.0.unwrap() > 1e6, "{alone:?}");
     assert!(alone.1 > alone.0, "{alone:?}");
     assert_eq!(behind_an_ack, (None, None));
+}
+
+/// METRICS.md Q1: of a capture of all interfaces, in which each packet is twice, and of one in which every fifth is.
+#[test]
+fn who_reads_of_packets_captured_twice_is_told() {
+    let bytes = fs::read("testdata/captures/drop-one.pcap").unwrap();
+    let copied = |one_in: usize| {
+        let (header, mut rest) = bytes.split_at(24);
+        let mut copied = header.to_vec();
+        for number in 0.. {
+            if rest.is_empty() {
+                break;
+            }
+            let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
+            let (record, further) = rest.split_at(16 + length);
+            copied.extend_from_slice(record);
+            if number % one_in == 0 {
+                copied.extend_from_slice(record);
+            }
+            rest = further;
+        }
+        analyse(copied)
+    };
+    // A request and the download: all of both, or one packet in five of the download.
+    for (one_in, flows) in [(1, 2), (5, 0)] {
+        let analysis = copied(one_in);
+        let capture = &analysis.captures[0];
+        assert!(capture.quality().duplicate_packets > 50);
+        assert_eq!(capture.quality().copied_flows, flows);
+        for flow in capture.flows() {
+            assert_eq!(flow.quality().contains(&Quality::Copies), flows > 0);
+        }
+    }
 }

@@ -156,6 +156,13 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
             ),
         ),
         (
+            quality.copied_flows,
+            format!(
+                "of {} many packets are there more than once, as in a capture of all interfaces (`tcpdump -i any`) or of a mirror port: packets, IP bytes, throughput and overhead count each copy; capture one interface",
+                counted(quality.copied_flows, "flow")
+            ),
+        ),
+        (
             quality.clock_steps_back,
             format!(
                 "{} packets are older than the one before them: the clock stepped back, or several queues were captured into one file",

@@ -74,6 +74,7 @@ fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
         _ => None,
     };
     let in_study = typed.get(1).is_some_and(|word| word == "study");
+    let in_path = typed.get(1).is_some_and(|word| word == "path");
     if let Some(word) = word(&error, ContextKind::InvalidSubcommand).filter(|_| in_study) {
         let said = format!(
             "'{word}' is one too many: a study has one manifest, or is drafted by `ccanalyze study init FOLDER`\n"
@@ -95,12 +96,25 @@ fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
         format!("the manifest says it: {place}")
     } else if let Some(command) = later.find(|word| is_command(Path::new(word))) {
         comes_first(&command.to_string_lossy())
+    } else if in_path && !unknown.starts_with('-') {
+        tip_of_points(&typed[2..])
     } else {
         return error;
     };
     let tip = ContextValue::StyledStrs(vec![tip.into()]);
     error.insert(ContextKind::Suggested, tip);
     error
+}
+
+/// How points of a path are named, where this was typed behind `path`.
+fn tip_of_points(typed: &[OsString]) -> String {
+    match typed {
+        [before, after] if !is_option(before) && !is_option(after) => {
+            let [before, after] = [before, after].map(|capture| capture.to_string_lossy());
+            format!("options say which is which: '--before {before} --after {after}'")
+        }
+        _ => "options name the points: '--point CAPTURE --point CAPTURE ...'".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -140,6 +154,19 @@ mod tests {
         }
         let file = ["ccanalyze", "--filter", "-5", "a"].map(OsString::from);
         assert!(parse(&file).is_ok_and(|args| args.filter.as_deref() == Some("-5")));
+    }
+
+    #[test]
+    fn points_of_a_path_are_named_by_options() {
+        for (line, tip) in [
+            ("path a.pcap b.pcap", "'--before a.pcap --after b.pcap'"),
+            ("path a b c", "'--point CAPTURE --point CAPTURE ...'"),
+            ("path -q a", "'--point CAPTURE --point CAPTURE ...'"),
+        ] {
+            let said = said(&format!("ccanalyze {line}"));
+            assert!(said.contains(tip), "{line}: {said}");
+        }
+        assert!(!said("ccanalyze path --nonsense a").contains("--point CAPTURE --point"));
     }
 
     #[test]

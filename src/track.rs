@@ -202,7 +202,9 @@ impl Connection {
                 // time that it had nothing to send.
                 let is_late = segment.flags.has(TcpFlags::SYN)
                     && self.handshake.may_be_timers(rtt_ns)
-                    || sender.is_answered() && rtt_ns > sender.upstream.patience_ns();
+                    || sender.is_answered()
+                        && (rtt_ns > sender.upstream.patience_ns()
+                            || sender.holds_a_pause(segment.at, rtt_ns));
                 if !is_late {
                     sender.upstream.add(rtt_ns);
                 }

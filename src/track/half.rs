@@ -223,6 +223,7 @@ impl HalfFlow {
     ) {
         let len = segment.payload_len;
         let end = start + i64::from(len);
+        let is_higher = end > self.high;
         self.note_pause(segment.at, end);
         // Data above a FIN shows that it was none of this stream.
         self.fin = self.fin.filter(|&fin| end <= fin);
@@ -273,6 +274,7 @@ impl HalfFlow {
                 let begins = self.recovery_until.is_none() || (timeout && Some(start) <= self.una);
                 self.emissions.note_repeat(end, begins);
                 self.note_repair(segment.at, end, timeout);
+                self.note_unheard(segment.at, is_higher);
                 let until = self.recovery_until.unwrap_or(i64::MIN);
                 self.recovery_until = Some(until.max(self.high));
             }

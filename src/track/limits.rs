@@ -14,8 +14,8 @@ pub(super) struct Limits {
     /// No room for a full packet was left in the advertised window.
     pub(super) receiver_ns: i64,
     full_since: Option<CaptureTime>,
-    /// When there was room again, the last time.
-    opened_at: Option<CaptureTime>,
+    /// When there was room again, or what the sender took for outstanding was answered, the last time.
+    freed_at: Option<CaptureTime>,
     /// When the repair that is going on began.
     repair_start: Option<CaptureTime>,
     /// Offset after all that had been sent when it began (RFC 6582, `recover`).
@@ -56,12 +56,41 @@ impl HalfFlow {
         if self.limits.full_since.is_some() {
             return;
         }
-        let since = self
-            .limits
-            .opened_at
-            .map_or(emptied_at, |opened_at| opened_at.max(emptied_at));
-        let pause_ns = at.since(since).saturating_sub(self.upstream.smoothed_ns());
+        let pause_ns = at
+            .since(self.idle_from(emptied_at))
+            .saturating_sub(self.upstream.smoothed_ns());
         self.limits.pause = Pause::of_ns(pause_ns);
+    }
+
+    /// From when on nothing but the application held the sender back, of which the last data was acknowledged at
+    /// `emptied_at`.
+    fn idle_from(&self, emptied_at: CaptureTime) -> CaptureTime {
+        let freed_at = self.limits.freed_at;
+        freed_at.map_or(emptied_at, |freed_at| freed_at.max(emptied_at))
+    }
+
+    /// Whether an echo that comes at `at`, `rtt_ns` after what it answers, while nothing is in flight, tells how long
+    /// the sender had nothing to send: what the last ACK asked for would have come by now. A quarter more than usual
+    /// may be the way's.
+    #[inline]
+    pub(super) fn holds_a_pause(&self, at: CaptureTime, rtt_ns: i64) -> bool {
+        let usual_ns = self.upstream.smoothed_ns();
+        self.upstream.min_ns().is_some()
+            && rtt_ns > usual_ns + usual_ns / 4
+            && self
+                .progress_at
+                .is_some_and(|emptied_at| at.since(self.idle_from(emptied_at)) > usual_ns)
+    }
+
+    /// A repeat passed at `at`, before which its sender was not idle: of what was lost before it came here, where it
+    /// `is_higher` than all that was seen; or of what was acknowledged, of which its sender had not heard: it waited for
+    /// the ACK that comes now.
+    pub(super) fn note_unheard(&mut self, at: CaptureTime, is_higher: bool) {
+        if is_higher {
+            self.limits.pause = Pause::default();
+        } else if self.is_answered() {
+            self.limits.freed_at = Some(at.plus_ns(self.downstream.recent_ns()));
+        }
     }
 
     /// The cumulative ACK has moved: time counts up to here.
@@ -92,7 +121,7 @@ impl HalfFlow {
             (true, None) => self.limits.full_since = Some(at),
             (false, Some(since)) => {
                 self.limits.full_since = None;
-                self.limits.opened_at = Some(at);
+                self.limits.freed_at = Some(at);
                 let ns = at.since(since).max(0);
                 self.limits.receiver_ns = self.limits.receiver_ns.saturating_add(ns);
             }

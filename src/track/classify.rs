@@ -536,6 +536,9 @@ impl HalfFlow {
         let now = was.as_unneeded(evidence);
         sent.verdict = now;
         let (row, sent_at) = (sent.row, sent.at);
+        if was.reason == Some(Reason::Timeout) && evidence == Evidence::Dsack {
+            self.undo_timeout(sent_at);
+        }
         if self.in_flight.is_rest(index) {
             return;
         }

@@ -19,6 +19,8 @@ pub(super) struct AfterTimeout {
     until: i64,
     /// When the first repeat passed.
     at: CaptureTime,
+    /// Nothing but what timers brought was repeated since.
+    alone: bool,
 }
 
 impl AfterTimeout {
@@ -82,17 +84,39 @@ impl HalfFlow {
         // is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
         // What was sent since may have been asked for by what is reported above.
         let repairs = is_outstanding || self.board.highest_end().is_none_or(|high| high <= end);
+        if let Some(after) = self.after_timeout.as_deref_mut() {
+            after.alone = false;
+        }
         if start >= una && repairs {
             return Reason::Timeout;
         }
         Reason::Fast
     }
 
+    /// The repeat that passed at `at`, which a timer brought, is told to have been sent for nothing. With nothing else
+    /// repeated by then the sender takes the timeout back (RFC 3708 section 3, RFC 4015 section 3, RFC 5682 section 2.1):
+    /// what it repeats from now on, it was asked for.
+    pub(super) fn undo_timeout(&mut self, at: CaptureTime) {
+        if self.sacks
+            && self
+                .after_timeout
+                .as_deref()
+                .is_some_and(|after| after.alone && after.at == at)
+        {
+            self.after_timeout = None;
+            self.emissions.forget_timeout();
+        }
+    }
+
     /// A timer that ran out brings what passes at `at`.
     fn timed_out(&mut self, at: CaptureTime) -> Reason {
         let until = self.reached();
+        let alone = self
+            .after_timeout
+            .as_deref()
+            .is_none_or(|after| after.alone);
         // Below the first byte there is nothing to repair.
-        self.after_timeout = (until != 0).then(|| Box::new(AfterTimeout { until, at }));
+        self.after_timeout = (until != 0).then(|| Box::new(AfterTimeout { until, at, alone }));
         self.emissions.on_timeout();
         Reason::Timeout
     }

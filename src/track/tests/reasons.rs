@@ -480,3 +480,41 @@ fn what_came_with_a_syn_and_was_refused_is_repeated_without_a_loss() {
     let late = bare.replace("1000 A>B syn", "20 B>A syn ack 0\n1000 A>B syn");
     assert_eq!(play(&late).lost, [0, 0]);
 }
+
+#[test]
+fn what_is_repeated_after_a_timeout_that_was_taken_back_was_asked_for() {
+    // An ACK of 2000 was lost on its way to A, whose timer runs out. The DSACK tells that the only repeat was for
+    // nothing, so the timeout is undone (RFC 3708 section 3, RFC 5682 section 2.1), and the losses above are reported
+    // by what is sent then (RFC 6675 section 5).
+    let trace = |also: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             500 A>B data 0..1000
+             {also}
+             520 B>A ack 2000 sack 0..1000
+             530 A>B data 4000..5000
+             531 A>B data 5000..6000
+             532 A>B data 6000..7000
+             550 B>A ack 2000 sack 4000..5000
+             551 B>A ack 2000 sack 4000..6000
+             552 B>A ack 2000 sack 4000..7000
+             562 A>B data 2000..3000
+             563 A>B data 3000..4000
+             583 B>A ack 7000"
+        ))
+    };
+    let reasons = |also: &str| -> Vec<Option<Reason>> {
+        let seen = play(&trace(also));
+        let rows = seen.rows.iter().rev().take(2);
+        rows.map(|row| row.verdict.reason).collect()
+    };
+    assert_eq!(reasons(""), [Some(Reason::Fast); 2]);
+    // With a second repeat under way the sender cannot know.
+    assert_eq!(
+        reasons("501 A>B data 1000..2000"),
+        [Some(Reason::Timeout); 2]
+    );
+}

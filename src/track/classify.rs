@@ -199,6 +199,12 @@ impl HalfFlow {
                 );
             }
         }
+        if earlier.is_none() && self.is_first_copy_by_id(segment, end) {
+            return (
+                Verdict::of(Class::Duplicate, Evidence::IpId, Confidence::Medium),
+                Copy::Again,
+            );
+        }
         let una = self.una.unwrap_or(i64::MIN);
         let from = start.max(una);
         let answered = end <= una || self.board.covers(from, end) || self.is_held(from, end);

@@ -287,6 +287,18 @@ impl IdCounter {
 }
 
 impl HalfFlow {
+    /// Whether a packet whose bytes, up to `end`, are no longer remembered is the first that carried them, seen again, as
+    /// where the records of two interfaces were written one after the other: since its id as many were taken as packets
+    /// carry all that lies above, while a repeat comes after some of these.
+    pub(super) fn is_first_copy_by_id(&self, segment: &Segment, end: i64) -> bool {
+        let (Some(own), Some(last)) = (segment.ip_id, self.ids.last) else {
+            return false;
+        };
+        let above = (self.high - end) / i64::from(self.packet_payload()).max(1);
+        let since = i64::from(IdCounter::distance(last, own));
+        self.ids.counts() && above > 0 && since >= above
+    }
+
     /// Whether the id of a packet of this sender is its own: not 0, as of a host that does not number its packets, nor one
     /// that others have as well.
     pub(super) fn is_numbered(&self, segment: &Segment) -> bool {

@@ -1,5 +1,7 @@
 //! Copies that the network made, and those that only look alike.
 
+use std::fmt::Write as _;
+
 use super::{check, opened, play};
 use crate::event::Class;
 
@@ -303,4 +305,28 @@ fn behind_a_long_queue_a_copy_may_come_as_late_as_answers_do() {
          501 new 1000..2000
          950 duplicate 0..1000 tsval",
     );
+}
+
+#[test]
+fn what_is_no_longer_remembered_is_seen_again_where_its_id_is_as_far_back_as_its_bytes() {
+    // As where the records of two interfaces come in turns, each for some time: 20 packets with the ids 2 to 21, of
+    // which the first is forgotten when the others are acknowledged.
+    let class = |copy: &str| {
+        let mut trace = String::new();
+        for n in 0..20 {
+            let (at, start) = (100 + 40 * n, 1000 * n);
+            let end = start + 1000;
+            writeln!(trace, "{at} A>B data {start}..{end} id {}", n + 2).unwrap();
+            writeln!(trace, "{} B>A ack {end}", at + 20).unwrap();
+        }
+        let seen = play(&opened(&format!("{trace}{copy}")));
+        seen.rows.last().map(|row| row.verdict.class)
+    };
+    assert_eq!(class("900 A>B data 0..1000 id 2"), Some(Class::Duplicate));
+    // The next id: the sender has sent it now.
+    let repeat = Some(Class::Retransmission);
+    assert_eq!(class("900 A>B data 0..1000 id 22"), repeat);
+    // Sent before two of the others, and overtaken by them.
+    let late = "895 A>B data 20000..21000 id 23\n900 A>B data 0..1000 id 22";
+    assert_eq!(class(late), repeat);
 }

@@ -165,7 +165,7 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
         (
             quality.clock_steps_back,
             format!(
-                "{} packets are older than the one before them: the clock stepped back, or several queues were captured into one file",
+                "{} packets are older than the one before them: the clock stepped back, or several queues or interfaces were captured into one file, which `reordercap` puts in order",
                 grouped(quality.clock_steps_back)
             ),
         ),

@@ -8,6 +8,9 @@ use crate::decode::{Segment, TcpFlags};
 /// IP length above which a frame holds several packets, where the other point's are smaller.
 const PACKET_LEN: u32 = 1500;
 
+/// So many packets of one length, the largest that was seen where none may be larger, are no ends of messages.
+const ALIKE_MIN: u32 = 8;
+
 /// Bytes of the headers of IP and TCP without options, which no MSS counts (RFC 6691).
 const HEADERS_LEN: [u32; 2] = [40, 60];
 
@@ -16,6 +19,9 @@ const HEADERS_LEN: [u32; 2] = [40, 60];
 pub(super) struct Sizes {
     /// IP length of the largest with payload, in bytes; 0 without any.
     pub(super) len_max: u32,
+    /// That of the largest of those that can be one packet, and how many are as large.
+    packet_max: u32,
+    packets: u32,
     /// Largest segment that their sender takes itself, in bytes, as its SYN says.
     pub(super) mss: Option<u16>,
 }
@@ -24,17 +30,28 @@ impl Sizes {
     #[inline]
     pub(super) fn see(&mut self, segment: &Segment) {
         if segment.payload_len > 0 {
-            self.len_max = self.len_max.max(segment.ip_len);
+            self.see_data(segment.ip_len);
         }
         if segment.flags.has(TcpFlags::SYN) {
             self.mss = segment.syn.mss.or(self.mss);
+        }
+    }
+
+    #[inline]
+    fn see_data(&mut self, ip_len: u32) {
+        self.len_max = self.len_max.max(ip_len);
+        if (self.packet_max..=PACKET_LEN).contains(&ip_len) {
+            if ip_len > self.packet_max {
+                (self.packet_max, self.packets) = (ip_len, 0);
+            }
+            self.packets = self.packets.saturating_add(1);
         }
     }
 }
 
 /// IP length of the largest packets of the flows whose frames are larger at one point than at the other,
 /// where offload merged packets: the largest at the other point or, where that merged, too, what the
-/// receiver's MSS allows. A sender counts the options of each segment, such as SACK blocks, in
+/// receiver's MSS allows, or the largest that it left alone, where the path takes less. A sender counts the options of each segment, such as SACK blocks, in
 /// (RFC 6691), so lengths with headers are what its segments have in common.
 pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, u32> {
     let packet_len = |(&flow, of_flow): (&FlowKey, &[Sizes; 2])| {
@@ -45,7 +62,21 @@ pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowK
         let mss = taken.filter_map(|sizes| sizes.mss).min();
         let headers_len = HEADERS_LEN[usize::from(flow.src.v4_address().is_none())];
         let allowed = mss.map_or(u32::MAX, |mss| u32::from(mss) + headers_len);
-        is_merged.then_some((flow, small.min(allowed)))
+        if !is_merged {
+            return None;
+        }
+        if small <= allowed || allowed > PACKET_LEN {
+            return Some((flow, small.min(allowed)));
+        }
+        let alone = of_flow.iter().map(|sizes| sizes.packet_max).max()?;
+        let alike = of_flow.iter().filter(|sizes| sizes.packet_max == alone);
+        let is_largest = alike.map(|sizes| sizes.packets).sum::<u32>() >= ALIKE_MIN;
+        let largest = if is_largest {
+            alone.min(allowed)
+        } else {
+            allowed
+        };
+        Some((flow, largest))
     };
     sizes.iter().filter_map(packet_len).collect()
 }
@@ -62,7 +93,11 @@ mod tests {
             dst: Endpoint::v4([10, 0, 0, 2], 5001),
             protocol: 6,
         };
-        let of = |len_max, mss| Sizes { len_max, mss };
+        let of = |len_max, mss| Sizes {
+            len_max,
+            mss,
+            ..Sizes::default()
+        };
         let data = len_max.map(|len_max| of(len_max, Some(9000)));
         let acks = [of(0, receivers_mss), of(0, None)];
         let sizes = HashMap::from([(flow, data), (flow.reversed(), acks)]);
@@ -82,6 +117,33 @@ mod tests {
         assert_eq!(packet_len([15_980, 14_532], Some(1460)), Some(1500));
         assert_eq!(packet_len([15_980, 14_532], Some(536)), Some(576));
         assert_eq!(packet_len([15_980, 14_532], None), Some(14_532));
+    }
+
+    #[test]
+    fn where_the_path_takes_less_than_the_receiver_packets_that_were_left_alone_tell() {
+        // PPPoE: 1492 bytes, of which a shaper leaves two together.
+        let of = |ip_lens: &[u32], mss| {
+            let mut sizes = Sizes::default();
+            for &ip_len in ip_lens {
+                sizes.see_data(ip_len);
+            }
+            Sizes { mss, ..sizes }
+        };
+        let flow = FlowKey {
+            src: Endpoint::v4([10, 0, 0, 1], 443),
+            dst: Endpoint::v4([10, 0, 0, 2], 5001),
+            protocol: 6,
+        };
+        let packet_len = |alone: &[u32]| {
+            let after = [&[2932, 700], alone].concat();
+            let data = [of(&[14_452, 1132], None), of(&after, None)];
+            let acks = [of(&[], Some(1460)), of(&[], None)];
+            let sizes = HashMap::from([(flow, data), (flow.reversed(), acks)]);
+            packet_lens(&sizes).get(&flow).copied()
+        };
+        assert_eq!(packet_len(&[1492; 8]), Some(1492));
+        // The end of a message, perhaps.
+        assert_eq!(packet_len(&[1492; 2]), Some(1500));
     }
 
     #[test]

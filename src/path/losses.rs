@@ -259,7 +259,7 @@ pub(super) fn episodes(drops: &[Drop], pause_ns: i64) -> Vec<Episode> {
 /// IP bytes of a usual full packet.
 const PACKET_BYTES: u64 = 1500;
 /// Drops from which on a limit is believed to be one.
-const DROPS_MIN: usize = 3;
+pub(super) const DROPS_MIN: usize = 3;
 /// Packets from which on a limit is believed to be one: fewer wait by chance.
 const LIMIT_MIN: u64 = 3;
 /// Packets that are told apart by how many there were.

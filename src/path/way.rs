@@ -158,6 +158,12 @@ impl Way {
         Some(most as f64 * 8e9 / window_ns as f64)
     }
 
+    /// Whether nobody knows what the queue holds at most: it was not said, and there are too few drops to show it.
+    #[must_use]
+    pub fn limit_is_open(&self) -> bool {
+        self.limit.is_none() && self.drops.len() < losses::DROPS_MIN
+    }
+
     /// What pattern the drops make; `None` without any.
     #[must_use]
     pub fn pattern(&self) -> Option<DropPattern> {
@@ -321,6 +327,34 @@ mod tests {
         way.span = Some((0, 1_500_000_000));
         // Bins 4 to 13 hold 10 MB; bins 0 to 9 hold 3.
         assert_eq!(way.delivered_bps_max(100_000_000), Some(80e6));
+    }
+
+    #[test]
+    fn what_two_drops_found_is_no_limit_unless_one_was_given() {
+        let way = |limit, drops: usize| {
+            let mut way =
+                WayMaker::new(Heading::Forward, Link::default(), &PathConfig::default(), 0)
+                    .finish(limit, &mut []);
+            let dropped = Drop {
+                at_ns: 0,
+                flow: 0,
+                frame: 1,
+                ip_len: 1500,
+                found: Amount {
+                    packets: 39,
+                    bytes: 58_500,
+                },
+                run_before: 0,
+                uncertain: false,
+                cause: crate::path::DropCause::Early,
+            };
+            way.drops = vec![dropped; drops];
+            way
+        };
+        assert!(way(None, 2).limit_is_open());
+        assert!(!way(Some(QueueLimit::Packets(40)), 2).limit_is_open());
+        // Three that had shown one would have made it the limit: these were early.
+        assert!(!way(None, 3).limit_is_open());
     }
 
     #[test]

@@ -282,9 +282,14 @@ fn has_queue(way: &Way) -> bool {
 
 fn causes(way: &Way) -> String {
     let count = |cause: DropCause| way.drops.iter().filter(|drop| drop.cause == cause).count();
+    let early = if way.limit_is_open() {
+        "while packets waited"
+    } else {
+        "before it was full"
+    };
     let words = [
         (DropCause::Full, "at a full queue"),
-        (DropCause::Early, "before it was full"),
+        (DropCause::Early, early),
         (DropCause::Idle, "with nothing waiting"),
     ];
     let parts: Vec<String> = words
@@ -295,6 +300,9 @@ fn causes(way: &Way) -> String {
     let pattern = match way.pattern() {
         Some(DropPattern::Tail) => "drop-tail",
         Some(DropPattern::Head) => "at the head, as CoDel does",
+        _ if way.limit_is_open() && count(DropCause::Early) > 0 => {
+            "too few to tell whether it was full (--limit)"
+        }
         _ => "early drop or loss at random",
     };
     format!("{}; {pattern}", parts.join(", "))

@@ -18,8 +18,8 @@ const TOPIC: &str = "Two flows";
 const PAIRS_MAX: usize = 18;
 const MAPS_MAX: usize = 12;
 
-/// A flow is short beside one that has so many times its bytes, unless their ends are closer than
-/// this share of the time that both took.
+/// A flow is short beside one that has so many times its bytes, unless their ends, or the times that they
+/// took, are closer than this share of the time that both took.
 const SHORT: f64 = 4.0;
 const TOGETHER: f64 = 0.1;
 
@@ -193,18 +193,20 @@ fn completion_times(study: &Study<'_>) -> BTreeMap<Setting, Times> {
 
 /// Which of two flows is the short one, if one is.
 fn short_and_long([first, second]: [&StudyFlow; 2]) -> Option<[&StudyFlow; 2]> {
-    // Flows that run for a time and not for a size end together, whatever they got.
+    // Flows that run for a time and not for a size end together, or last equally long, whatever they got.
     let spans = first.measure.span_ns.zip(second.measure.span_ns);
-    let end_together = spans.is_some_and(|(one, other)| {
+    let are_timed = spans.is_some_and(|(one, other)| {
         let all_ns = one.1.max(other.1) - one.0.min(other.0);
-        (one.1 - other.1).abs() as f64 <= TOGETHER * all_ns as f64
+        let ends_ns = one.1 - other.1;
+        let lengths_ns = ends_ns - (one.0 - other.0);
+        ends_ns.abs().min(lengths_ns.abs()) as f64 <= TOGETHER * all_ns as f64
     });
     let bytes = |flow: &StudyFlow| flow.measure.values.get(Metric::AckedBytes);
     let is_short = |one: &StudyFlow, other: &StudyFlow| {
         let pair = bytes(one).zip(bytes(other));
         pair.is_some_and(|(one, other)| one * SHORT <= other)
     };
-    if end_together {
+    if are_timed {
         None
     } else if is_short(first, second) {
         Some([first, second])

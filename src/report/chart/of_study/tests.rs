@@ -282,7 +282,7 @@ fn fairness_is_seen_from_the_same_flow_whichever_started_first() {
 }
 
 #[test]
-fn flows_that_end_together_are_not_short() {
+fn flows_that_end_together_or_last_equally_long_are_not_short() {
     let mut draft = Draft::new(&[("case", None)]);
     let bytes = |bytes: f64, seconds: f64| -> &'static [(Metric, f64)] {
         Box::leak(Box::new([
@@ -306,10 +306,19 @@ fn flows_that_end_together_are_not_short() {
             FlowOf("bbr", (1, 46), bytes(1e6, 45.0)),
         ],
     );
+    // Both run for 8 s, the second from 4 s on.
+    draft.run(
+        &["timed"],
+        &[],
+        &[
+            FlowOf("cubic", (0, 8), bytes(10e6, 8.0)),
+            FlowOf("bbr", (4, 12), bytes(1e6, 8.0)),
+        ],
+    );
     let charts = draft.charts(&[]);
     let canvas = named(&charts, "completion");
     assert!(has(canvas, "draft: short"), "{:?}", texts(canvas));
-    assert!(!has(canvas, "starved"));
+    assert!(!has(canvas, "starved") && !has(canvas, "timed"));
     let names = texts(canvas).join(" ");
     assert!(names.contains("bbr beside long") && names.contains("cubic beside short"));
 }

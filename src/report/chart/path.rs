@@ -9,7 +9,7 @@ use crate::path::{Amount, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueL
 use super::axis::{Quantity, grouped};
 use super::canvas::{Canvas, ChartError};
 use super::label::{capture_names, names_of_few};
-use super::palette::{LINES, LINES_MAX, LineStyle};
+use super::palette::{LINES, LINES_MAX, LineStyle, OTHER_NAMES};
 use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
 use super::style::Style;
 use super::{Drawn, save};
@@ -59,16 +59,18 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
         last: way.bins.last()?.index,
     };
     let (flows, all) = drawn_flows(hop, way.heading);
-    let left_out = if all > flows.len() {
-        format!(
-            "{} smaller flows are not drawn",
-            grouped((all - flows.len()) as u64)
-        )
-    } else {
-        String::new()
+    let left_out = match all - flows.len() {
+        0 => String::new(),
+        1 => "1 smaller flow is not drawn".to_owned(),
+        more => format!("{} smaller flows are not drawn", grouped(more as u64)),
     };
+    let taken: Vec<LineStyle> = flows.iter().map(|&(_, style)| style).collect();
+    let mut waiting = queue(way, hop.bin_ns);
+    for line in waiting.iter_mut().flat_map(|plot| &mut plot.lines) {
+        line.style = queue_style(&taken);
+    }
     let parts = [
-        queue(way, hop.bin_ns),
+        waiting,
         by_flow(
             &flows,
             delay_samples,
@@ -133,6 +135,9 @@ fn drawn_flows(hop: &Hop, heading: Heading) -> (Vec<(&PathFlow, LineStyle)>, usi
     (styled.collect(), all)
 }
 
+/// The queue, where no flow looks so.
+const QUEUE: LineStyle = LINES[6];
+
 /// What waits is counted in: as its limit is.
 struct Unit {
     name: &'static str,
@@ -160,6 +165,15 @@ impl Unit {
     }
 }
 
+/// How the queue looks beside flows that look like these.
+fn queue_style(taken: &[LineStyle]) -> LineStyle {
+    if taken.contains(&QUEUE) {
+        OTHER_NAMES[6]
+    } else {
+        QUEUE
+    }
+}
+
 /// Packets waiting, or bytes where the queue is limited by these: mean of each bin, and least to most.
 fn queue(way: &Way, bin_ns: i64) -> Option<Plot> {
     let unit = Unit::of(way.limit);
@@ -181,7 +195,7 @@ fn queue(way: &Way, bin_ns: i64) -> Option<Plot> {
     }
     let lines = vec![Line {
         name: unit.name.to_owned(),
-        style: LINES[6],
+        style: QUEUE,
         samples,
     }];
     let extent = Plot::extent_of(&lines)?;
@@ -321,6 +335,14 @@ mod tests {
             plot.reference,
             Some((125_000.0, "limit, 125 kB (given)".to_owned()))
         );
+    }
+
+    #[test]
+    fn the_queue_looks_like_none_of_the_flows() {
+        assert_eq!(queue_style(&LINES[..6]), QUEUE);
+        let beside_all = queue_style(&LINES);
+        let colours = LINES.map(|of| of.colour);
+        assert!(!colours.contains(&beside_all.colour), "{beside_all:?}");
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The series of a flow that is alive.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use super::series::{Bin, PackedBins, Series};
 use crate::time::CaptureTime;
 
@@ -32,18 +35,18 @@ pub(super) struct LiveSeries {
 enum Place {
     /// Nowhere: there is none yet, or it takes what belongs to bins that are not kept.
     Nowhere,
-    /// After all of them.
+    /// After all of them, which are [`Others::Packed`].
     Last,
-    /// There, among [`Others::Open`].
-    At(usize),
+    /// By its number, among [`Others::Open`].
+    Among,
 }
 
 /// The bins that are not in use, in order.
 #[derive(Debug)]
 enum Others {
     Packed(PackedBins),
-    /// Once one was wanted again.
-    Open(Vec<Bin>),
+    /// Once one was wanted again, by their numbers: a clock that runs backwards makes each before all others.
+    Open(BTreeMap<i64, Bin>),
 }
 
 impl LiveSeries {
@@ -81,7 +84,8 @@ impl LiveSeries {
     pub(super) fn memory_bytes(&self) -> usize {
         match &self.others {
             Others::Packed(packed) => packed.memory_bytes(),
-            Others::Open(bins) => bins.capacity() * size_of::<Bin>(),
+            // Nodes of such a map are half full at least, mostly two thirds.
+            Others::Open(bins) => bins.len() * size_of::<(i64, Bin)>() / 2 * 3,
         }
     }
 
@@ -95,7 +99,7 @@ impl LiveSeries {
         self.put_back();
         let packed = match &mut self.others {
             Others::Packed(packed) => std::mem::replace(packed, PackedBins::NONE),
-            Others::Open(bins) => pack(bins),
+            Others::Open(bins) => pack(bins.values()),
         };
         Series::new(packed, self.cut)
     }
@@ -131,9 +135,12 @@ impl LiveSeries {
     fn put_back(&mut self) {
         match (self.place, &mut self.others) {
             (Place::Last, Others::Packed(packed)) => packed.push(&self.current),
-            (Place::Last, Others::Open(bins)) => bins.push(self.current),
-            (Place::At(place), Others::Open(bins)) => bins[place] = self.current,
-            (Place::Nowhere, _) | (Place::At(_), Others::Packed(_)) => {}
+            (Place::Among, Others::Open(bins)) => {
+                bins.insert(self.current.index, self.current);
+            }
+            (Place::Nowhere, _)
+            | (Place::Last, Others::Open(_))
+            | (Place::Among, Others::Packed(_)) => {}
         }
         self.place = Place::Nowhere;
     }
@@ -151,20 +158,19 @@ impl LiveSeries {
                 return self.keep_if(has_room);
             }
             Others::Packed(packed) => {
-                let bins = packed.bins().collect();
+                let bins = packed.bins().map(|bin| (bin.index, bin)).collect();
                 self.others = Others::Open(bins);
                 return self.take(index);
             }
             Others::Open(bins) => bins,
         };
-        match bins.binary_search_by_key(&index, |bin| bin.index) {
-            Ok(place) => (self.current, self.place) = (bins[place], Place::At(place)),
-            Err(place) if has_room && place < bins.len() => {
-                bins.insert(place, new);
-                (self.current, self.place) = (new, Place::At(place));
-            }
-            Err(_) => {
-                (self.current, self.place) = (new, Place::Last);
+        match bins.entry(index) {
+            Entry::Occupied(bin) => (self.current, self.place) = (*bin.get(), Place::Among),
+            Entry::Vacant(place) => {
+                if has_room {
+                    place.insert(new);
+                }
+                (self.current, self.place) = (new, Place::Among);
                 self.keep_if(has_room);
             }
         }
@@ -179,7 +185,7 @@ impl LiveSeries {
     }
 }
 
-fn pack(bins: &[Bin]) -> PackedBins {
+fn pack<'a>(bins: impl Iterator<Item = &'a Bin>) -> PackedBins {
     let mut packed = PackedBins::NONE;
     for bin in bins {
         packed.push(bin);
@@ -189,8 +195,6 @@ fn pack(bins: &[Bin]) -> PackedBins {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -208,6 +212,26 @@ mod tests {
             series.at(CaptureTime::from_ns(ns)).data_packets += 1;
         }
         assert_eq!(counts(series), [(-1, 1), (0, 3), (1, 1), (40, 1)]);
+    }
+
+    #[test]
+    fn a_clock_that_runs_backwards_or_between_two_days_costs_what_one_that_goes_on_costs() {
+        let day = 86_400;
+        let backwards = (0..5000).rev().collect::<Vec<i64>>();
+        let between = (0..5000).map(|second| second / 2 + second % 2 * day);
+        for seconds in [backwards, between.collect()] {
+            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 1, u32::MAX);
+            for second in seconds {
+                series.at(CaptureTime::from_ns(second)).data_packets += 1;
+            }
+            // Nothing that lies in order has to make way for a bin among the others.
+            assert!(matches!(&series.others, Others::Open(bins) if bins.len() == 5000));
+            assert_eq!(
+                series.memory_bytes(),
+                5000 * size_of::<(i64, Bin)>() / 2 * 3
+            );
+            assert!(counts(series).is_sorted());
+        }
     }
 
     #[test]

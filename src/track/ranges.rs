@@ -111,8 +111,7 @@ impl Holes {
             "holes open upwards"
         );
         if self.list.len() >= self.most as usize {
-            let dropped = self.list.remove(0);
-            self.forgotten_bytes += (dropped.end - dropped.start.max(0)).max(0) as u64;
+            self.forget_lowest();
         }
         if self.list.capacity() == 0 {
             // Most flows with a hole have one: no room for four, which is the default.
@@ -120,6 +119,13 @@ impl Holes {
         }
         self.untold_from = self.untold_from.min(hole.end);
         self.list.push(hole);
+    }
+
+    /// The lowest hole counts as seen from here on.
+    #[cold]
+    fn forget_lowest(&mut self) {
+        let dropped = self.list.remove(0);
+        self.forgotten_bytes += (dropped.end - dropped.start.max(0)).max(0) as u64;
     }
 
     /// Whether there is none.
@@ -252,7 +258,11 @@ impl Holes {
                         ..hole
                     };
                     self.list.insert(index + 1, above);
-                    index += 2;
+                    if self.list.len() > self.most as usize {
+                        self.forget_lowest();
+                    }
+                    // What is left of the hole lies above `end`.
+                    break;
                 }
             }
         }
@@ -309,6 +319,25 @@ mod tests {
             told_at: None,
             asked_at: None,
         }
+    }
+
+    #[test]
+    fn a_hole_filled_here_and_there_becomes_no_more_than_are_kept() {
+        let mut holes = Holes {
+            most: 8,
+            ..Holes::default()
+        };
+        holes.open(hole(-50, 10_000));
+        let filled: u64 = (0..100)
+            .map(|number| number * 37 % 100 * 100)
+            .map(|start| holes.fill(start, start + 1))
+            .sum();
+        assert_eq!(holes.list.len(), 8);
+        // What lies in those given up counts as seen, and is told.
+        assert_eq!(
+            holes.forgotten_bytes + holes.bytes_below(i64::MAX),
+            10_000 - filled
+        );
     }
 
     proptest! {

@@ -116,7 +116,7 @@ impl HalfFlow {
         }
         // Nearly always one part, if any.
         let mut first = None;
-        let mut others = std::mem::take(&mut self.fresh);
+        let mut others = self.board.take_fresh();
         self.board.report(reported, floor, range, |part| {
             if first.is_none() {
                 first = Some(part);
@@ -149,7 +149,7 @@ impl HalfFlow {
                 self.on_fresh_sack(dir, segment, part, came_last, highest_before, sink);
             }
         }
-        self.fresh = others;
+        self.board.keep_fresh(others);
         self.amend_unneeded(dir, sink);
         if news {
             self.note_told(segment.at);
@@ -312,7 +312,9 @@ impl HalfFlow {
     /// section 8), and it may have done so with all of it.
     #[cold]
     fn take_back_sack(&mut self) {
-        self.board.clear();
+        if !self.board.take_back() {
+            return;
+        }
         let mut index = 0;
         while let Some(sent) = self.in_flight.nth_unacked_mut(index) {
             sent.marks.take(Marks::SACKED);

@@ -10,7 +10,7 @@ use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks};
 use super::limits::Limits;
 use super::old_copies::OldCopies;
-use super::ranges::{Hole, Holes, StreamRange};
+use super::ranges::{Hole, Holes};
 use super::reasons::AfterTimeout;
 use super::rows::Rows;
 use super::rtt::{Echoes, Estimate};
@@ -44,8 +44,6 @@ pub(super) struct HalfFlow {
     /// Repeats that were repeated themselves and are not acknowledged.
     pub(super) superseded: ThinVec<Superseded>,
     pub(super) old_copies: OldCopies,
-    /// What the last ACK reported for the first time: empty between ACKs.
-    pub(super) fresh: ThinVec<StreamRange>,
     /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
     /// A packet that repeats bytes was seen.

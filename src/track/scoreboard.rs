@@ -1,11 +1,17 @@
 //! What the receiver of one direction has reported by SACK.
 
+use thin_vec::ThinVec;
+
 use super::ranges::StreamRange;
 use crate::decode::{SackBlock, SackBlocks};
 
 /// Disjoint ranges kept for one direction by the SACK scoreboard. A peer that reports more is
 /// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
 const RANGES_MAX: usize = 4096;
+
+/// How often what was reported is taken back in one direction. A receiver may throw it away (RFC 2018 section 8), which
+/// hardly any does; one that does it with each ACK would make all that is in flight be looked at each time.
+const TAKEN_BACK_MAX: u8 = 64;
 
 /// The SACK scoreboard of one direction (RFC 6675 section 3), in the room of a pointer: most
 /// directions never need one.
@@ -23,6 +29,13 @@ struct Board {
     /// By their places in the option, blocks of which all bytes are in `ranges` or have been passed by
     /// the cumulative ACK since. An empty one where there is none.
     last: [SackBlock; SackBlocks::MAX],
+    /// Below it nothing is entered any more: a range that ended there was given up, and what is reported of it again would make
+    /// all its segments be looked at again.
+    given_up: Option<i64>,
+    /// How often the receiver has thrown away what it had reported.
+    taken_back: u8,
+    /// Room for what the next ACK reports for the first time.
+    fresh: ThinVec<StreamRange>,
     /// Of this an ACK that had no room for all news may have left something out.
     untold: Option<StreamRange>,
 }
@@ -76,6 +89,22 @@ impl Scoreboard {
             .is_some_and(|board| board.covers(start, end))
     }
 
+    /// Room for what an ACK reports for the first time.
+    #[inline]
+    pub(super) fn take_fresh(&mut self) -> ThinVec<StreamRange> {
+        let board = self.0.as_mut();
+        board.map_or_else(ThinVec::new, |board| std::mem::take(&mut board.fresh))
+    }
+
+    /// Puts that back, for the next one.
+    #[inline]
+    pub(super) fn keep_fresh(&mut self, mut list: ThinVec<StreamRange>) {
+        list.clear();
+        if let Some(board) = &mut self.0 {
+            board.fresh = list;
+        }
+    }
+
     /// Whether the byte at `offset` was reported.
     #[inline]
     pub(super) fn holds(&self, offset: i64) -> bool {
@@ -92,6 +121,7 @@ impl Scoreboard {
         mut fresh: impl FnMut(StreamRange),
     ) {
         let board = self.0.get_or_insert_default();
+        let floor = board.given_up.map_or(floor, |given_up| floor.max(given_up));
         for (index, &block) in blocks.iter().enumerate() {
             // All but the first repeat what the ACKs before reported (RFC 2018 section 4), and mostly
             // in the same places.
@@ -133,9 +163,20 @@ impl Scoreboard {
         part
     }
 
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
-        self.0 = None;
+    /// The receiver has thrown away what it had reported: forgets all, but not for the umpteenth time. Whether it did.
+    pub(super) fn take_back(&mut self) -> bool {
+        let Some(board) = &mut self.0 else {
+            return false;
+        };
+        let taken_back = board.taken_back + 1;
+        let forgets = taken_back <= TAKEN_BACK_MAX;
+        if forgets {
+            **board = Board {
+                taken_back,
+                ..Board::default()
+            };
+        }
+        forgets
     }
 
     /// Forgets all below `offset`, which the cumulative ACK has passed.
@@ -202,6 +243,7 @@ impl Board {
         if self.ranges.len() > RANGES_MAX {
             let dropped = self.ranges.remove(0);
             self.bytes -= (dropped.end - dropped.start) as u64;
+            self.given_up = self.given_up.max(Some(dropped.end));
             self.last = [SackBlock::default(); SackBlocks::MAX];
         }
     }
@@ -304,6 +346,47 @@ mod tests {
         })
     }
 
+    fn reported(board: &mut Scoreboard, start: u32, end: u32) -> usize {
+        let block = SackBlock {
+            start: Seq(start),
+            end: Seq(end),
+        };
+        let mut parts = 0;
+        board.report(&[block], 0, range_of, |_| parts += 1);
+        parts
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_reported_again() {
+        let mut board = Scoreboard::default();
+        assert_eq!(reported(&mut board, 10, 900), 1);
+        for number in 0..RANGES_MAX as u32 {
+            assert_eq!(
+                reported(&mut board, 1000 + 2 * number, 1001 + 2 * number),
+                1
+            );
+        }
+        // A lower one, and one that lies on both sides of what was given up.
+        assert_eq!(reported(&mut board, 10, 900), 0);
+        assert_eq!(reported(&mut board, 20, 910), 1);
+        assert_eq!(reported(&mut board, 20, 910), 0);
+        assert_eq!(board.bytes(), RANGES_MAX as u64);
+    }
+
+    #[test]
+    fn what_was_reported_is_taken_back_so_often_and_then_stands() {
+        let mut board = Scoreboard::default();
+        assert!(!board.take_back());
+        for _ in 0..TAKEN_BACK_MAX {
+            assert_eq!(reported(&mut board, 10, 20), 1);
+            assert!(board.take_back());
+        }
+        assert_eq!(reported(&mut board, 10, 20), 1);
+        assert!(!board.take_back());
+        assert_eq!(reported(&mut board, 10, 20), 0);
+        assert_eq!(board.bytes(), 10);
+    }
+
     proptest! {
         /// Against a flag a byte, the slow and obvious twin: which bytes are new, which are held.
         #[test]
@@ -339,7 +422,7 @@ mod tests {
                 prop_assert_eq!(fresh, expected);
                 if fate == 0 {
                     // What is reported again then is new again.
-                    board.clear();
+                    board.take_back();
                     flags.fill(false);
                 }
                 una = (una + step).min(64);

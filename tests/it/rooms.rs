@@ -45,6 +45,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "track/half",
             "track/old_copies",
             "track/ranges",
+            "track/scoreboard",
         ],
     ),
     ("rayon", &["analyze", "report/chart", "report/tables"]),

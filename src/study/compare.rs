@@ -124,8 +124,10 @@ pub(super) fn comparisons(plan: &StudyPlan, samplings: &Samplings) -> Vec<Compar
     let mut comparisons = Vec::new();
     for stratum in strata(plan, samplings) {
         let pairs = |test| compare_pairs(&stratum.samples, test).unwrap_or_default();
+        // Both have the same pairs in the same order, or none.
         let ranks = pairs(PairTest::MannWhitney);
-        for welch in pairs(PairTest::WelchT) {
+        for (place, welch) in pairs(PairTest::WelchT).into_iter().enumerate() {
+            let ranks = ranks.get(place).copied();
             let (a, b) = (&stratum.samples[welch.a], &stratum.samples[welch.b]);
             let (mean_a, mean_b) = (mean(a), mean(b));
             comparisons.push(Comparison {
@@ -144,10 +146,7 @@ pub(super) fn comparisons(plan: &StudyPlan, samplings: &Samplings) -> Vec<Compar
                 mean_b,
                 change_percent: mean_a.zip(mean_b).and_then(|(a, b)| change_percent(a, b)),
                 welch,
-                ranks: ranks
-                    .iter()
-                    .find(|ranks| (ranks.a, ranks.b) == (welch.a, welch.b))
-                    .copied(),
+                ranks,
             });
         }
     }

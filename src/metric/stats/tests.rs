@@ -181,6 +181,31 @@ fn welch_agrees_with_r() {
     assert_eq!(pair.p_holm, pair.p);
 }
 
+/// Tables put both tests of a pair side by side by its place.
+#[test]
+fn every_test_compares_the_same_pairs_in_the_same_order() {
+    let samples: Vec<Vec<f64>> = (0..9)
+        .map(|group| {
+            (0..=group % 4)
+                .map(|value| f64::from(group * value))
+                .collect()
+        })
+        .collect();
+    let places = |test| -> Vec<(usize, usize)> {
+        let pairs = compare_pairs(&samples, test).unwrap();
+        pairs.iter().map(|pair| (pair.a, pair.b)).collect()
+    };
+    let pairs = places(PairTest::WelchT);
+    assert_eq!((pairs.len(), pairs[0], pairs[35]), (36, (0, 1), (7, 8)));
+    assert_eq!(pairs, places(PairTest::MannWhitney));
+    // Where one test has none, the other has none.
+    for wrong in [vec![], vec![f64::NAN], vec![f64::MAX, -f64::MAX]] {
+        let samples = [vec![1.0, 2.0], wrong];
+        let has = |test| compare_pairs(&samples, test).is_some();
+        assert_eq!(has(PairTest::WelchT), has(PairTest::MannWhitney));
+    }
+}
+
 #[test]
 fn mann_whitney_is_exact_for_few_values_without_ties_and_corrected_otherwise() {
     // scipy.stats.mannwhitneyu: method="exact" for the second and third pair; the first has a tie

@@ -110,6 +110,8 @@ pub(super) struct Feed<'a> {
     watch: &'a Watch,
     reader: CaptureReader,
     window: Window,
+    /// The record of the window that comes next.
+    next: usize,
     sight: &'a Sight,
     flows: Flows,
     /// Where the point has packets more than once.
@@ -195,6 +197,7 @@ impl<'a> Feed<'a> {
             watch,
             reader,
             window: Window::new(),
+            next: 0,
             sight,
             flows: Flows::default(),
             copies: Copies::of(times_seen),
@@ -225,12 +228,12 @@ impl<'a> Feed<'a> {
             new_flows: Vec::new(),
         };
         batch.sightings.clear();
-        while batch.sightings.len() < BATCH && self.add_window(&mut batch) {}
+        while batch.sightings.len() < BATCH && self.add_records(&mut batch) {}
         (!batch.is_empty()).then_some(batch)
     }
 
-    /// Adds what the next window holds; `false` at the end.
-    fn add_window(&mut self, batch: &mut Batch) -> bool {
+    /// Adds what the next window holds, or as much of it as a batch takes; `false` at the end.
+    fn add_records(&mut self, batch: &mut Batch) -> bool {
         if self.watch.is_stopped() {
             // Said when what was read by then has been sent.
             if batch.is_empty() {
@@ -240,16 +243,17 @@ impl<'a> Feed<'a> {
             }
             return false;
         }
-        match self.reader.read_window(&mut self.window) {
-            Ok(true) => {}
-            Ok(false) => return false,
-            // A damaged file of several does not end the capture.
-            Err(error) => {
-                self.facts.errors.push(error);
-                return true;
+        // Of a window that was truncated in between less may be left than has been added.
+        while self.next >= self.window.len() {
+            self.next -= self.window.len();
+            match self.reader.read_window(&mut self.window) {
+                Ok(true) => {}
+                Ok(false) => return false,
+                // A damaged file of several does not end the capture.
+                Err(error) => return self.go_on_behind(error),
             }
         }
-        let before = batch.sightings.len();
+        let (before, first) = (batch.sightings.len(), self.next);
         let mut fresh = self.decode(batch);
         match self.reader.confirm(&mut self.window) {
             Ok(true) => {}
@@ -258,12 +262,12 @@ impl<'a> Feed<'a> {
                 batch.sightings.truncate(before);
                 // Of packets that came right before it, copies may count: there is hardly more to be had.
                 self.copies = self.copies.as_ref().and_then(Copies::anew);
+                self.next = first;
                 fresh = self.decode(batch);
             }
             Err(error) => {
                 batch.sightings.truncate(before);
-                self.facts.errors.push(error);
-                return true;
+                return self.go_on_behind(error);
             }
         }
         self.facts.add(&fresh);
@@ -271,15 +275,24 @@ impl<'a> Feed<'a> {
         true
     }
 
-    /// Adds what the window holds to a batch.
+    /// Takes note of damage, and that nothing is left of the window.
+    fn go_on_behind(&mut self, error: CaptureError) -> bool {
+        self.facts.errors.push(error);
+        self.window = Window::new();
+        self.next = 0;
+        true
+    }
+
+    /// Adds what the window holds from the next record on to a batch, until that has enough.
     fn decode(&mut self, batch: &mut Batch) -> PointFacts {
         let mut fresh = PointFacts {
-            records: self.window.len() as u64,
             span: self.facts.span,
             ..PointFacts::default()
         };
-        for index in 0..self.window.len() {
-            let record = self.window.record(index);
+        while self.next < self.window.len() && batch.sightings.len() < BATCH_MAX {
+            fresh.records += 1;
+            let record = self.window.record(self.next);
+            self.next += 1;
             let filter = self.sight.filter.as_ref();
             if let Some(segment) = &usual(&record, record.frame) {
                 if filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst)) {
@@ -406,6 +419,10 @@ const FLOWS_MAX: usize = 1 << 20;
 /// Sightings from which on a batch is sent: enough that waking who walks does not count, and few
 /// enough to be in the cache when they are walked.
 const BATCH: usize = 1 << 13;
+
+/// Sightings from which on no more of a window is added: frames of offload are many packets each, and a window has
+/// tens of thousands.
+pub(super) const BATCH_MAX: usize = 1 << 18;
 
 /// Flows whose numbers are at hand.
 const RECENT: usize = 128;

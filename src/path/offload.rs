@@ -11,6 +11,10 @@ const PACKET_LEN: u32 = 1500;
 /// So many packets of one length, the largest that was seen where none may be larger, are no ends of messages.
 const ALIKE_MIN: u32 = 8;
 
+/// No frame is made of smaller packets, by IP length: what every host takes with its headers (RFC 9293 section 3.7.1). Where the
+/// other point's packets are, they are something else.
+const PACKET_LEN_MIN: u32 = 576;
+
 /// Bytes of the headers of IP and TCP without options, which no MSS counts (RFC 6691).
 const HEADERS_LEN: [u32; 2] = [40, 60];
 
@@ -57,16 +61,17 @@ pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowK
     let packet_len = |(&flow, of_flow): (&FlowKey, &[Sizes; 2])| {
         let [one, other] = of_flow.map(|sizes| sizes.len_max);
         let (small, large) = (one.min(other), one.max(other));
-        let is_merged = small > 0 && large > small && large > PACKET_LEN;
+        let is_merged = large > small && large > PACKET_LEN;
         let taken = sizes.get(&flow.reversed()).into_iter().flatten();
         let mss = taken.filter_map(|sizes| sizes.mss).min();
         let headers_len = HEADERS_LEN[usize::from(flow.src.v4_address().is_none())];
         let allowed = mss.map_or(u32::MAX, |mss| u32::from(mss) + headers_len);
+        let cut_at = |packet_len| (packet_len >= PACKET_LEN_MIN).then_some((flow, packet_len));
         if !is_merged {
             return None;
         }
         if small <= allowed || allowed > PACKET_LEN {
-            return Some((flow, small.min(allowed)));
+            return cut_at(small.min(allowed));
         }
         let alone = of_flow.iter().map(|sizes| sizes.packet_max).max()?;
         let alike = of_flow.iter().filter(|sizes| sizes.packet_max == alone);
@@ -76,7 +81,7 @@ pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowK
         } else {
             allowed
         };
-        Some((flow, largest))
+        cut_at(largest)
     };
     sizes.iter().filter_map(packet_len).collect()
 }
@@ -152,5 +157,8 @@ mod tests {
         assert_eq!(packet_len([1500, 1500], Some(1460)), None);
         assert_eq!(packet_len([1200, 600], Some(1460)), None);
         assert_eq!(packet_len([2948, 0], Some(1460)), None);
+        // A frame of 64 KiB would be a thousand packets.
+        assert_eq!(packet_len([60_000, 41], None), None);
+        assert_eq!(packet_len([60_000, 1500], Some(20)), None);
     }
 }

@@ -7,6 +7,7 @@ use super::*;
 use crate::decode::Filter;
 
 mod clocks;
+mod frames;
 mod matching;
 
 const US: i64 = 1000;

@@ -1,0 +1,50 @@
+//! Frames of many packets.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{channel, sync_channel};
+
+use super::super::feed::{BATCH_MAX, Feed, Sight};
+use super::super::sighting::{FlowKey, Rules};
+use super::*;
+use crate::analyze::Watch;
+use crate::decode::{DecodeOptions, Endpoint};
+
+#[test]
+fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
+    let frame = |n: u16| Packet {
+        seq: 1 + u32::from(n) * 60_000,
+        len: 60_000,
+        snap: 54,
+        ..data(n, SECOND + i64::from(n) * MS)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("frames.pcap");
+    fs::write(&path, file(&(0..3000).map(frame).collect::<Vec<_>>())).unwrap();
+    let flow = FlowKey {
+        src: Endpoint::v4([10, 0, 0, 1], 80),
+        dst: Endpoint::v4([10, 0, 0, 2], 5001),
+        protocol: 6,
+    };
+    let sight = Sight {
+        decode: DecodeOptions::default(),
+        filter: None,
+        rules: Rules::STRICTEST,
+        packet_lens: HashMap::from([(flow, 576)]),
+        repair: false,
+    };
+    let (out, batches) = sync_channel(100);
+    let (_used, back) = channel();
+    let (watch, point) = (Watch::default(), Point::file(path));
+    let read = Feed::open(&point, &sight, 1, &watch)
+        .unwrap()
+        .run(&out, &back);
+    drop(out);
+    // 60,000 bytes are 112 packets of 536.
+    assert_eq!((read.facts.records, read.facts.packets), (3000, 3000 * 112));
+    let batches: Vec<_> = batches.iter().map(|batch| batch.sightings).collect();
+    assert!(batches.len() > 1);
+    assert!(batches.iter().all(|batch| batch.len() < BATCH_MAX + 112));
+    let frames = batches.iter().flatten().map(|sighting| sighting.frame);
+    assert!(frames.clone().is_sorted());
+    assert_eq!(frames.count(), 3000 * 112);
+}

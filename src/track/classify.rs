@@ -3,7 +3,7 @@
 use super::copies::Copy;
 use super::half::HalfFlow;
 use super::ids::{IdCounter, Step};
-use super::in_flight::{Marks, Sent};
+use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::ranges::Hole;
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
@@ -451,7 +451,7 @@ impl HalfFlow {
         end: i64,
         sink: &mut S,
     ) {
-        for index in self.in_flight.overlapping(start, end) {
+        for index in self.in_flight.overlapping(start, end).take(PARTS_MAX) {
             self.amend(dir, index, Evidence::SeenBefore, sink);
         }
     }
@@ -545,13 +545,17 @@ impl HalfFlow {
         if was.reason == Some(Reason::Timeout) && evidence == Evidence::Dsack {
             self.undo_timeout(sent_at);
         }
-        if self.in_flight.is_rest(index) {
+        // A packet that repeats several is unneeded when all of them had arrived: mostly a neighbour tells that it is not.
+        let unneeded = |part: &Sent| part.verdict.reason == Some(Reason::Unneeded);
+        let is_needed = |part| self.in_flight.get(part).is_some_and(|part| !unneeded(part));
+        if index > 0 && self.in_flight.continues(index) && is_needed(index - 1)
+            || self.in_flight.continues(index + 1) && is_needed(index + 1)
+            || self.in_flight.is_rest(index)
+        {
             return;
         }
-        // A packet that repeats several is unneeded when all of them had arrived.
         let packet = self.in_flight.one_packet(index);
         let mut parts = packet.filter_map(|part| self.in_flight.get(part));
-        let unneeded = |part: &Sent| part.verdict.reason == Some(Reason::Unneeded);
         let mut payload_len = 0;
         if !parts.all(|part| {
             payload_len += part.len;

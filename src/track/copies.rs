@@ -1,7 +1,7 @@
 //! Copies of bytes that lie below the highest byte seen, entered into what is remembered.
 
 use super::half::HalfFlow;
-use super::in_flight::{Marks, Sent};
+use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
@@ -37,9 +37,9 @@ pub(super) struct Superseded {
 }
 
 impl HalfFlow {
-    /// Sets a mark on all ranges that share a byte with `start..end`.
+    /// Sets a mark on the ranges that share a byte with `start..end`, which a packet holds.
     pub(super) fn mark(&mut self, start: i64, end: i64, mark: Marks) {
-        for index in self.in_flight.overlapping(start, end) {
+        for index in self.in_flight.overlapping(start, end).take(PARTS_MAX) {
             if let Some(sent) = self.in_flight.get_mut(index) {
                 sent.marks.set(mark);
             }
@@ -276,6 +276,9 @@ impl HalfFlow {
         let leaves_rest = self.in_flight.leaves_rest(&covered);
         let mut index = covered.start;
         loop {
+            if copy == Copy::LateOriginal && index > covered.start + PARTS_MAX {
+                break;
+            }
             let next = self
                 .in_flight
                 .get(index)
@@ -341,6 +344,9 @@ impl HalfFlow {
             sent.copies = sent.copies.saturating_add(1);
             sent.marks.set(Marks::RESENT);
             index += 1;
+        }
+        if copy != Copy::LateOriginal && index > covered.start + PARTS_MAX {
+            self.in_flight.merge(self.in_flight.overlapping(start, end));
         }
         lost
     }

@@ -2,7 +2,7 @@
 
 use super::acks::maybe_around_first;
 use super::half::{HalfFlow, REACH_MAX};
-use super::in_flight::Marks;
+use super::in_flight::{Marks, PARTS_MAX};
 use super::ranges::StreamRange;
 use crate::decode::{SackBlock, Segment};
 use crate::event::{Direction, Evidence, FlowSink};
@@ -16,7 +16,9 @@ impl HalfFlow {
         twice: StreamRange,
         sink: &mut S,
     ) {
-        for index in self.in_flight.overlapping(twice.start, twice.end) {
+        // It tells of one packet (RFC 2883 section 4), however much it claims.
+        let parts = self.in_flight.overlapping(twice.start, twice.end);
+        for index in parts.take(PARTS_MAX) {
             let copied = self
                 .in_flight
                 .get_mut(index)

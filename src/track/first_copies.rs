@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::in_flight::Moves;
 use crate::time::CaptureTime;
 
 /// What is known of the copy of a range that its sender emitted first.
@@ -23,38 +24,53 @@ pub(super) struct FirstCopies(Option<Box<Kept>>);
 
 /// In the order of the stream.
 #[derive(Debug, Default)]
-struct Kept(VecDeque<(i64, FirstCopy)>);
+struct Kept {
+    all: VecDeque<(i64, FirstCopy)>,
+    moves: Moves,
+}
 
 impl FirstCopies {
     /// Memory that they hold besides this, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        let room = self.0.as_ref().map_or(0, |kept| kept.0.capacity());
+        let room = self.0.as_ref().map_or(0, |kept| kept.all.capacity());
         room * size_of::<(i64, FirstCopy)>()
     }
 
     /// That of the range which starts at `start`.
     pub(super) fn get(&self, start: i64) -> Option<FirstCopy> {
-        let Kept(all) = self.0.as_deref()?;
+        let all = &self.0.as_deref()?.all;
         let place = all.binary_search_by_key(&start, |&(start, _)| start).ok()?;
         all.get(place).map(|&(_, first)| first)
     }
 
     /// Remembers that of the range which starts at `start`, in place of what it was before.
     pub(super) fn set(&mut self, start: i64, first: FirstCopy) {
-        let Kept(all) = &mut **self.0.get_or_insert_default();
+        let Kept { all, moves } = &mut **self.0.get_or_insert_default();
         match all.binary_search_by_key(&start, |&(start, _)| start) {
             Ok(place) => all[place].1 = first,
             // Repeats go up the stream, so mostly at the back.
-            Err(place) => all.insert(place, (start, first)),
+            Err(place) if moves.allow(place, all.len(), start) => {
+                all.insert(place, (start, first));
+            }
+            Err(_) => {}
         }
     }
 
     /// Forgets those of the ranges that start at `start` or below it.
     pub(super) fn forget(&mut self, start: i64) {
-        if let Some(Kept(all)) = self.0.as_deref_mut() {
+        if let Some(Kept { all, .. }) = self.0.as_deref_mut() {
             while all.front().is_some_and(|&(lowest, _)| lowest <= start) {
                 all.pop_front();
             }
+        }
+    }
+
+    /// Forgets those of the ranges that start in `start..end`.
+    pub(super) fn forget_within(&mut self, start: i64, end: i64) {
+        if let Some(Kept { all, .. }) = self.0.as_deref_mut() {
+            let place = |offset| all.partition_point(|&(start, _)| start < offset);
+            let gone = place(start)..place(end);
+            all.drain(gone);
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+pub(super) use self::merge::PARTS_MAX;
+pub(super) use self::moves::Moves;
 use super::first_copies::{FirstCopies, FirstCopy};
 use crate::decode::Segment;
 use crate::event::{Class, Verdict};
@@ -165,6 +167,7 @@ pub(super) struct InFlight {
     trimmed_from: u32,
     /// Ranges remembered; one more forgets the lowest.
     pub(super) ranges_max: u32,
+    moves: Moves,
 }
 
 impl Default for InFlight {
@@ -176,6 +179,7 @@ impl Default for InFlight {
             next_reported: 0,
             trimmed_from: 0,
             ranges_max: IN_FLIGHT_MAX,
+            moves: Moves::default(),
         }
     }
 }
@@ -241,10 +245,16 @@ impl InFlight {
             self.push(sent);
             return;
         }
-        self.sent.insert(index, sent);
-        if index < self.acked as usize {
-            self.acked += 1;
+        if self.may_go_to(index) {
+            self.sent.insert(index, sent);
+            self.acked += u32::from(index < self.acked as usize);
         }
+    }
+
+    /// Whether a range may be put between others at `index`, which moves those on one side.
+    fn may_go_to(&mut self, index: usize) -> bool {
+        let offset = self.highest_start().unwrap_or(0);
+        self.moves.allow(index, self.sent.len(), offset)
     }
 
     /// Indices of the ranges that share a byte with `start..end`.
@@ -272,12 +282,17 @@ impl InFlight {
         found
     }
 
-    /// Indices of the ranges from `first` on that begin below `end`.
+    /// Indices of the ranges from `first` on that begin below `end`: a few, nearly always.
     #[inline]
     fn run_from(&self, first: usize, end: i64) -> std::ops::Range<usize> {
+        /// From so many on they are searched and not counted.
+        const FEW: usize = 64;
         let mut last = first;
         while self.sent.get(last).is_some_and(|sent| sent.start < end) {
             last += 1;
+            if last == first + FEW {
+                return first..self.sent.partition_point(|sent| sent.start < end);
+            }
         }
         first..last
     }
@@ -341,11 +356,11 @@ impl InFlight {
     /// where there are two now.
     pub(super) fn part(&mut self, offset: i64, mss: Option<u16>) -> Option<usize> {
         let index = self.first_ending_above(offset);
-        let whole = self.sent.get(index).filter(|sent| sent.start < offset)?;
-        if self.sent.len() >= self.ranges_max as usize {
+        let whole = *self.sent.get(index).filter(|sent| sent.start < offset)?;
+        if self.sent.len() >= self.ranges_max as usize || !self.may_go_to(index + 1) {
             return None;
         }
-        let mut above = *whole;
+        let mut above = whole;
         above.start = offset;
         above.len = (whole.end() - offset) as u32;
         above.marks.take(Marks::LOST_UPSTREAM);
@@ -358,7 +373,7 @@ impl InFlight {
             Marks::PARTED
         });
         if whole.copies > 1 {
-            let first = self.first_copy(whole);
+            let first = self.first_copy(&whole);
             self.firsts.set(offset, first);
         }
         if let Some(below) = self.sent.get_mut(index) {
@@ -542,5 +557,7 @@ impl InFlight {
     }
 }
 
+mod merge;
+mod moves;
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,7 @@ mod ends;
 mod first_flights;
 mod held;
 mod limits;
+mod many_parts;
 mod quiet;
 mod reasons;
 mod repairs;

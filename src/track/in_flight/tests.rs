@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn passed(start: i64, len: u32) -> Sent {
+pub(super) fn passed(start: i64, len: u32) -> Sent {
     Sent {
         start,
         at: CaptureTime::MIN,
@@ -15,6 +15,24 @@ fn passed(start: i64, len: u32) -> Sent {
         marks: Marks::default(),
         verdict: Verdict::NEW,
     }
+}
+
+/// Every second of many bytes has passed; the others come when nothing may be moved any more.
+#[test]
+fn what_cannot_be_put_between_others_is_not_remembered() {
+    const RANGES: i64 = 10_000;
+    let mut in_flight = InFlight::default();
+    (0..RANGES).for_each(|index| in_flight.push(passed(2 * index, 1)));
+    in_flight.push(passed(2 * RANGES, 2));
+    while in_flight.release_next(RANGES).is_some() {}
+    let acked = in_flight.acked;
+    while in_flight.moves.allow(4096, 8192, 2 * RANGES) {}
+    in_flight.insert(passed(RANGES + 1, 1));
+    assert_eq!((in_flight.sent.len(), in_flight.acked), (10_001, acked));
+    // Near its ends a flight has room as before.
+    in_flight.insert(passed(1, 1));
+    assert_eq!(in_flight.part(2 * RANGES + 1, None), Some(10_001));
+    assert_eq!((in_flight.sent.len(), in_flight.acked), (10_003, acked + 1));
 }
 
 #[test]

@@ -1,0 +1,49 @@
+//! Packets that repeat what passed in hundreds of small ones.
+
+use std::fmt::Write as _;
+
+use super::{describe, opened, play};
+
+/// So many bytes and one, each a packet of its own, then all of them but the last in one, twice, and what tells of that.
+fn last_rows(bytes: u32, end: &str) -> Vec<String> {
+    let mut trace = String::new();
+    for byte in 0..bytes {
+        let _ = writeln!(trace, "{} A>B data {byte}..{}", 100 + byte, byte + 1);
+    }
+    let _ = write!(
+        trace,
+        "1900 A>B data {bytes}..{}\n2000 A>B data 0..{bytes}\n3000 A>B data 0..{bytes}\n{end}",
+        bytes + 1
+    );
+    let seen = play(&opened(&trace));
+    let rows = seen.rows.iter().zip(&seen.data);
+    rows.skip(bytes as usize + 1)
+        .map(|(row, data)| describe(row, data))
+        .collect()
+}
+
+#[test]
+fn that_they_were_not_needed_is_told_of_many_as_of_few() {
+    for bytes in [3, 256, 257, 900] {
+        let rows = |end: &str| last_rows(bytes, end);
+        let first = format!("2000 retransmission 0..{bytes} timeout downstream seen_before");
+        let again = format!("3000 retransmission 0..{bytes} timeout downstream seen_before");
+        assert_eq!(rows(""), [first.clone(), again], "{bytes}");
+        let unneeded = format!("3000 retransmission 0..{bytes} unneeded dsack");
+        let dsack = format!("3020 B>A ack {bytes} sack 0..{bytes}");
+        assert_eq!(rows(&dsack), [first, unneeded], "{bytes}");
+    }
+}
+
+#[test]
+fn each_packet_lost_before_counts_once() {
+    for bytes in [3, 256, 257, 900] {
+        let mut trace = String::new();
+        for byte in 0..bytes {
+            let _ = writeln!(trace, "{} A>B data {byte}..{}", 100 + byte, byte + 1);
+        }
+        let _ = write!(trace, "2000 A>B data 0..{bytes}\n4000 A>B data 0..{bytes}");
+        let seen = play(&opened(&trace));
+        assert_eq!(seen.lost, [0, i64::from(bytes) + 1], "{bytes}");
+    }
+}

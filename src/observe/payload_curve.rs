@@ -126,16 +126,19 @@ impl PayloadCurve {
     #[cold]
     fn add_chunk(&mut self, at: CaptureTime, bytes_before: u64, payload_len: u32) -> usize {
         let mut start = at;
+        let mut packets = 4;
         if let Some(last) = self.chunks.last_mut() {
             start = last.start.max(at);
             last.until = start;
+            // Who has filled one mostly fills the next, which need not be moved as it grows.
+            packets = last.after_ns.len().max(packets);
         }
         self.first.get_or_insert(start);
         if self.chunks.is_empty() {
             // Most flows end with their first chunk: no room for four, which is the default.
             self.chunks.reserve_exact(1);
         }
-        let mut after_ns = Vec::with_capacity(4);
+        let mut after_ns = Vec::with_capacity(packets);
         after_ns.push(0);
         self.chunks.push(Chunk {
             start,

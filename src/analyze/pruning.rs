@@ -82,14 +82,7 @@ impl Pruning {
                 sink.for_each_curve(|span, bytes, _| live.push((bytes, span)));
             }
             live.extend(table.young_payloads(least_bytes..=u64::MAX).map(spanned));
-            let single = |(at, len)| {
-                let span = Span {
-                    first: at,
-                    last: at,
-                };
-                (u64::from(len), span)
-            };
-            live.extend(table.single_payloads().map(single));
+            live.extend(table.single_payloads().map(spanned));
             for record in &table.observer_mut().connections {
                 ended.extend(record.flows.iter().filter_map(|flow| {
                     Some((flow.summary.payload_bytes, flow.summary.data_span?))

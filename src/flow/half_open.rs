@@ -8,7 +8,7 @@ use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use super::pieces::Pieces;
-use super::table::FlowIdentity;
+use super::table::{FlowIdentity, YoungPayload};
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
 use crate::time::CaptureTime;
@@ -55,24 +55,30 @@ pub(super) struct Beginning {
     src: Endpoint,
     dst: Endpoint,
     pub(super) start: Start,
-    /// The first packet, which is forward, and what answered it.
-    pub(super) packets: [Option<Kept>; 2],
+    /// The first packet, which is forward.
+    first: Kept,
+    /// What answered it.
+    answer: Option<Kept>,
 }
 
 impl Beginning {
     /// Its packets, as they came.
     pub(super) fn segments(&self) -> Vec<Segment> {
         let ends = [(self.src, self.dst), (self.dst, self.src)];
-        let packets = self.packets.iter().zip(ends);
+        let packets = self.packets().zip(ends);
         packets
-            .filter_map(|(packet, ends)| Some(packet.as_ref()?.segment(ends, self.start)))
+            .map(|(packet, ends)| packet.segment(ends, self.start))
             .collect()
+    }
+
+    /// The same as they are kept.
+    pub(super) fn packets(&self) -> impl Iterator<Item = Kept> + use<> {
+        std::iter::once(self.first).chain(self.answer)
     }
 
     /// Who talks to whom, and in which direction the first packet goes.
     pub(super) fn identity(&self) -> (FlowIdentity, Direction) {
-        let flags = self.packets[0].map_or(TcpFlags(0), |packet| packet.flags());
-        FlowIdentity::from_first((self.src, self.dst), flags, self.start)
+        FlowIdentity::from_first((self.src, self.dst), self.first.flags(), self.start)
     }
 }
 
@@ -110,13 +116,12 @@ impl Begun {
     }
 
     fn beginning(&self, answers: &Answers) -> Beginning {
-        let (src, dst, start) = (self.src, self.dst, self.start);
-        let answer = answers.get(self.answer);
         Beginning {
-            src,
-            dst,
-            start,
-            packets: [Some(self.packet), answer.copied()],
+            src: self.src,
+            dst: self.dst,
+            start: self.start,
+            first: self.packet,
+            answer: answers.get(self.answer).copied(),
         }
     }
 
@@ -178,11 +183,14 @@ impl HalfOpen {
         (self.begun.len() - self.with_payload) * size_of::<Begun>()
     }
 
-    /// When those with payload were captured, and how much they have.
-    pub(super) fn payloads(&self) -> impl Iterator<Item = (CaptureTime, u32)> {
-        let all = self.begun.iter();
-        all.map(|begun| (begun.start.at, begun.packet.payload_len()))
-            .filter(|&(_, payload_len)| payload_len > 0)
+    /// Payload of those that have some.
+    pub(super) fn payloads(&self) -> impl Iterator<Item = YoungPayload> {
+        let payloads = self.begun.iter().map(|begun| YoungPayload {
+            bytes: begun.packet.payload_len().into(),
+            first_at: begun.start.at,
+            last_at: begun.start.at,
+        });
+        payloads.filter(|payload| payload.bytes > 0)
     }
 
     /// Keeps the first packet of a connection; `false` where it is not a usual one.

@@ -402,7 +402,7 @@ impl<O: Observer> FlowTable<O> {
         };
         let (identity, first_dir) = before.identity();
         let index = self.open(hash, identity);
-        for mut packet in before.packets.into_iter().flatten() {
+        for mut packet in before.packets() {
             if first_dir == Direction::Reverse {
                 packet = packet.reversed();
             }

@@ -5,25 +5,35 @@ use std::fs;
 use crate::analyze::{Analysis, CaptureInput, Config, Quality, Watch};
 use crate::capture::CaptureSource;
 
-/// The data of a download, and an ACK of its receiver from before all of it.
-fn data_and_early_ack() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+/// A request and the download it asks for.
+fn header_and_records() -> (Vec<u8>, Vec<Vec<u8>>) {
     let bytes = fs::read("testdata/captures/drop-one.pcap").unwrap();
     let (header, mut rest) = bytes.split_at(24);
-    let (mut data, mut ack) = (Vec::new(), Vec::new());
+    let mut records = Vec::new();
     while !rest.is_empty() {
         let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
         let (record, further) = rest.split_at(16 + length);
+        records.push(record.to_vec());
+        rest = further;
+    }
+    (header.to_vec(), records)
+}
+
+/// The data of a download, and an ACK of its receiver from before all of it.
+fn data_and_early_ack() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+    let (header, records) = header_and_records();
+    let (mut data, mut ack) = (Vec::new(), Vec::new());
+    for record in records {
         let ip = &record[16 + 14..];
         let from_server = u16::from_be_bytes([ip[20], ip[21]]) < 30_000;
         let is_syn = ip[20 + 13] & 2 != 0;
         if from_server && u16::from_be_bytes([ip[2], ip[3]]) > 500 {
-            data.extend_from_slice(record);
+            data.extend(record);
         } else if !from_server && !is_syn && ack.is_empty() {
-            ack = record.to_vec();
+            ack = record;
         }
-        rest = further;
     }
-    (header.to_vec(), data, ack)
+    (header, data, ack)
 }
 
 fn analyse(bytes: Vec<u8>) -> Analysis {
@@ -57,21 +67,14 @@ fn data_without_acks_has_a_goodput_only_where_its_receiver_was_not_seen() {
 /// METRICS.md Q1: of a capture of all interfaces, in which each packet is twice, and of one in which every fifth is.
 #[test]
 fn who_reads_of_packets_captured_twice_is_told() {
-    let bytes = fs::read("testdata/captures/drop-one.pcap").unwrap();
+    let (header, records) = header_and_records();
     let copied = |one_in: usize| {
-        let (header, mut rest) = bytes.split_at(24);
-        let mut copied = header.to_vec();
-        for number in 0.. {
-            if rest.is_empty() {
-                break;
-            }
-            let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
-            let (record, further) = rest.split_at(16 + length);
-            copied.extend_from_slice(record);
+        let mut copied = header.clone();
+        for (number, record) in records.iter().enumerate() {
+            copied.extend(record);
             if number % one_in == 0 {
-                copied.extend_from_slice(record);
+                copied.extend(record);
             }
-            rest = further;
         }
         analyse(copied)
     };

@@ -1,9 +1,8 @@
 //! How much memory a table's connections take, and connections put away to have some of it back.
 
-use super::{Flow, FlowTable, Head, Observer, TableFacts};
+use super::{Flow, FlowTable, Head, Observer, TableFacts, YoungPayload};
 use crate::decode::Segment;
 use crate::flow::index::Index;
-use crate::time::CaptureTime;
 
 impl<O: Observer> FlowTable<O> {
     /// Memory that the connections alive take, in bytes.
@@ -49,8 +48,8 @@ impl<O: Observer> FlowTable<O> {
         self.facts
     }
 
-    /// Connections of one packet so far that has payload: when, and how much.
-    pub fn single_payloads(&self) -> impl Iterator<Item = (CaptureTime, u32)> {
+    /// Payload of the connections of one packet so far that has some.
+    pub fn single_payloads(&self) -> impl Iterator<Item = YoungPayload> {
         self.half_open.payloads()
     }
 

@@ -9,18 +9,16 @@ use super::sighting::{Print, Rules};
 
 /// How often a point has its packets, by some of them: as often as more than half of them have equal headers.
 pub(super) fn times_seen(prints: &[Print]) -> u32 {
-    let mut copies: HashMap<u64, u32, FixedState> = HashMap::default();
-    for print in prints {
-        *copies.entry(key(print)).or_default() += 1;
-    }
-    let mut packets_by: BTreeMap<u32, usize> = BTreeMap::new();
-    for print in prints {
-        *packets_by.entry(copies[&key(print)]).or_default() += 1;
+    let mut keys: Vec<u64> = prints.iter().map(key).collect();
+    keys.sort_unstable();
+    let mut packets_by: BTreeMap<usize, usize> = BTreeMap::new();
+    for copies in keys.chunk_by(|a, b| a == b) {
+        *packets_by.entry(copies.len()).or_default() += copies.len();
     }
     let most = packets_by
         .into_iter()
         .find(|&(_, packets)| 2 * packets > prints.len());
-    most.map_or(1, |(times, _)| times)
+    most.map_or(1, |(times, _)| times as u32)
 }
 
 /// The first copies alone of packets that a point has so many `times`.

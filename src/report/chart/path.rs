@@ -65,12 +65,8 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
         more => format!("{} smaller flows are not drawn", grouped(more as u64)),
     };
     let taken: Vec<LineStyle> = flows.iter().map(|&(_, style)| style).collect();
-    let mut waiting = queue(way, hop.bin_ns);
-    for line in waiting.iter_mut().flat_map(|plot| &mut plot.lines) {
-        line.style = queue_style(&taken);
-    }
     let parts = [
-        waiting,
+        queue(way, hop.bin_ns, queue_style(&taken)),
         by_flow(
             &flows,
             delay_samples,
@@ -175,7 +171,7 @@ fn queue_style(taken: &[LineStyle]) -> LineStyle {
 }
 
 /// Packets waiting, or bytes where the queue is limited by these: mean of each bin, and least to most.
-fn queue(way: &Way, bin_ns: i64) -> Option<Plot> {
+fn queue(way: &Way, bin_ns: i64, style: LineStyle) -> Option<Plot> {
     let unit = Unit::of(way.limit);
     let mut samples: Vec<Sample> = Vec::new();
     for bin in &way.bins {
@@ -195,7 +191,7 @@ fn queue(way: &Way, bin_ns: i64) -> Option<Plot> {
     }
     let lines = vec![Line {
         name: unit.name.to_owned(),
-        style: QUEUE,
+        style,
         samples,
     }];
     let extent = Plot::extent_of(&lines)?;
@@ -324,7 +320,7 @@ mod tests {
         let mut way = way(vec![bin]);
         way.limit = Some(QueueLimit::Bytes(125_000));
         way.limit_is_estimated = false;
-        let plot = queue(&way, 100_000_000).unwrap();
+        let plot = queue(&way, 100_000_000, QUEUE).unwrap();
         let sample = plot.lines[0].samples[0];
         assert_eq!(
             (sample.value, sample.range),
@@ -356,7 +352,7 @@ mod tests {
             },
             ..QueueBin::default()
         };
-        let plot = queue(&way(vec![bin(0, 4), bin(3, 2)]), 100_000_000).unwrap();
+        let plot = queue(&way(vec![bin(0, 4), bin(3, 2)]), 100_000_000, QUEUE).unwrap();
         let values: Vec<f64> = plot.lines[0].samples.iter().map(|one| one.value).collect();
         assert_eq!(values, [4.0, 0.0, 0.0, 2.0]);
         assert_eq!(plot.extent, (0.0, 5.0));

@@ -30,7 +30,7 @@ pub use segment::{
 };
 pub use skip::{Skip, Tally};
 pub use usual::usual;
-pub(crate) use usual::{Usual, UsualRoom, parse_usual, push_sack_blocks};
+pub(crate) use usual::{Usual, UsualHeaders, UsualRoom, push_sack_blocks};
 
 use crate::capture::Record;
 use crate::time::CaptureTime;

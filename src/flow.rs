@@ -10,7 +10,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use batch::UsualSegment;
 pub use batch::{BatchPart, SegmentBatch};
 pub use key::{SHARDS, shard_of};
 pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts, YoungPayload};

@@ -182,6 +182,13 @@ impl Connection {
         self.halves.iter().for_each(|half| half.in_flight.expect());
     }
 
+    /// So many segments with payload come soon, by direction.
+    pub(crate) fn make_room(&mut self, with_payload: [usize; 2]) {
+        for (half, segments) in self.halves.iter_mut().zip(with_payload) {
+            half.in_flight.reserve(segments);
+        }
+    }
+
     /// Takes the next segment, which went in direction `dir`.
     pub fn on_segment<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         sink.packet(dir, segment);
@@ -275,7 +282,7 @@ impl Connection {
     }
 
     /// A segment that may tell more than that all goes well.
-    #[inline]
+    #[inline(never)]
     fn on_general<S: FlowSink>(
         &mut self,
         dir: Direction,

@@ -13,8 +13,10 @@ use super::merge::{CaptureAnalysis, CaptureFacts, FrameIndex};
 use super::pings::Pings;
 use super::pruning::Pruning;
 use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Window};
-use crate::decode::{Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, decode_into};
-use crate::flow::{BatchPart, FlowTable, SHARDS, SegmentBatch, UsualSegment, shard_of};
+use crate::decode::{
+    Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, UsualHeaders, decode_into,
+};
+use crate::flow::{BatchPart, FlowTable, SHARDS, SegmentBatch, shard_of};
 use crate::observe::{RecordConfig, Recorder, Span};
 use crate::time::CaptureTime;
 
@@ -143,11 +145,9 @@ impl Chunk {
         let ordinals = first_ordinal + records.start as u64..;
         for (ordinal, record) in ordinals.zip(window.records(records)) {
             (first, last) = (first.min(record.at), last.max(record.at));
-            if let Some(usual) = UsualSegment::of(&record) {
-                // Found out before the filter is asked: after it, the compiler copies the segment once more.
-                let shard = usual.shard();
-                if config.wants(|| usual.ends()) {
-                    usual.push_to(&mut self.segments, shard, ordinal);
+            if let Some(headers) = UsualHeaders::of(&record) {
+                if config.wants(|| headers.ends()) {
+                    self.segments.push_usual(&headers, ordinal);
                 } else {
                     self.tally.add(Skip::Filtered);
                 }

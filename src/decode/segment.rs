@@ -26,15 +26,6 @@ impl Endpoint {
         }
     }
 
-    /// Becomes another endpoint of an IPv4 host, as this is one: a part of it stays.
-    #[inline]
-    pub(super) fn set_v4(&mut self, address: u32, port: u16) {
-        if let Some(last) = self.octets.last_chunk_mut() {
-            *last = address.to_be_bytes();
-        }
-        self.port = port;
-    }
-
     /// The endpoint at `port` of an IPv6 host.
     #[inline]
     #[must_use]

@@ -124,19 +124,25 @@ impl Usual {
         }
     }
 
+    pub(crate) const NOTHING: Self = Self {
+        at: CaptureTime::from_ns(0),
+        addresses: 0,
+        numbers: 0,
+        timestamps: 0,
+        ports: 0,
+        ip_len: 0,
+        ip_id: 0,
+        payload_len: 0,
+        window: 0,
+        bits: 0,
+    };
+
     /// Nothing but an instant and flags.
     pub(crate) fn nothing(at: CaptureTime, flags: TcpFlags) -> Self {
         Self {
             at,
-            addresses: 0,
-            numbers: 0,
-            timestamps: 0,
-            ports: 0,
-            ip_len: 0,
-            ip_id: 0,
-            payload_len: 0,
-            window: 0,
             bits: flags.0 & Self::FLAGS,
+            ..Self::NOTHING
         }
     }
 
@@ -160,6 +166,8 @@ impl Usual {
     #[inline]
     pub(crate) fn segment(&self, ordinal: u64, sack: Option<&SackBlocks>) -> Segment {
         let mut room = UsualRoom::default();
+        let (src, dst) = self.ends();
+        room.set_ends(src, dst);
         room.put(self, ordinal, sack);
         room.0
     }
@@ -170,7 +178,7 @@ fn two(upper: u32, lower: u32) -> u64 {
     u64::from(upper) << 32 | u64::from(lower)
 }
 
-/// Room for one usual segment after the other: what is the same in all of them is written once.
+/// Room for one usual segment after the other between the same ends: what is the same in all of them is written once.
 #[derive(Debug)]
 pub(crate) struct UsualRoom(Segment);
 
@@ -183,7 +191,13 @@ impl Default for UsualRoom {
 }
 
 impl UsualRoom {
-    /// The segment, at its position in the capture and with its SACK blocks.
+    /// Who sends what is put here from now on, and to whom.
+    #[inline]
+    pub(crate) fn set_ends(&mut self, src: Endpoint, dst: Endpoint) {
+        (self.0.src, self.0.dst) = (src, dst);
+    }
+
+    /// The segment between those ends, at its position in the capture and with its SACK blocks.
     #[inline]
     pub(crate) fn put(
         &mut self,
@@ -194,9 +208,6 @@ impl UsualRoom {
         let segment = &mut self.0;
         segment.at = usual.at;
         segment.ordinal = ordinal;
-        let [(src, src_port), (dst, dst_port)] = usual.v4_ends();
-        segment.src.set_v4(src, src_port);
-        segment.dst.set_v4(dst, dst_port);
         segment.seq = usual.seq();
         segment.ack = usual.ack();
         segment.flags = usual.flags();
@@ -220,71 +231,114 @@ impl UsualRoom {
 #[inline]
 #[must_use]
 pub fn usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
-    let (usual, blocks) = parse_usual(record)?;
+    let headers = UsualHeaders::of(record)?;
     let mut sack = SackBlocks::default();
-    push_sack_blocks(&mut sack, blocks);
-    Some(usual.segment(ordinal, Some(&sack)))
+    push_sack_blocks(&mut sack, headers.blocks);
+    Some(headers.usual().segment(ordinal, Some(&sack)))
 }
 
-/// The same as it is kept, and the SACK blocks as they stand.
+/// The headers of a usual packet, found to be that and not taken apart yet: whoever has a place for what is in
+/// them puts it there word by word, where otherwise all of it waits in between.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsualHeaders<'a> {
+    at: CaptureTime,
+    head: &'a [u8; HEADERS_LEN],
+    payload_len: u16,
+    /// Of [`Usual`], without what the IP header has of ECN.
+    bits: u16,
+    timestamps: u64,
+    /// SACK blocks as they stand.
+    pub(crate) blocks: &'a [[u8; 8]],
+}
+
+impl<'a> UsualHeaders<'a> {
+    /// `None` when it takes the general way to tell what a record is.
+    #[inline]
+    pub(crate) fn of(record: &Record<'a>) -> Option<Self> {
+        let (head, behind) = record.bytes.split_first_chunk::<HEADERS_LEN>()?;
+        // Ether type, version and header length in one word; then whole, and TCP.
+        let ipv4 = u32_at(head, 12) & 0xffff_ff00 == 0x0800_4500;
+        let fragment = u16_at(head, 20) & 0x3fff != 0;
+        if !(record.link.0 == 1 && ipv4 && !fragment && head[23] == super::ip::TCP) {
+            return None;
+        }
+        // Nine bits of flags below four of the header's length in words.
+        let flags = u16_at(head, 46);
+        let header_len = (flags >> 12) * 4;
+        let options_len = header_len.checked_sub(TCP_LEN)?;
+        let payload_len = u16_at(head, 16).checked_sub(IP_LEN + header_len)?;
+        let flags = flags & Usual::FLAGS;
+        if flags & TcpFlags::SYN.0 != 0 {
+            return None;
+        }
+        let (timestamps, blocks) = options(behind.get(..usize::from(options_len))?)?;
+        Some(Self {
+            at: record.at,
+            head,
+            payload_len,
+            bits: flags | Usual::IP_ID | timestamps.bit,
+            timestamps: timestamps.both,
+            blocks,
+        })
+    }
+
+    /// Sender and receiver.
+    #[inline]
+    pub(crate) fn ends(&self) -> (Endpoint, Endpoint) {
+        self.usual().ends()
+    }
+
+    /// What is in them, but for SACK blocks.
+    #[inline]
+    pub(crate) fn usual(&self) -> Usual {
+        let head = self.head;
+        let u64_at = |at: usize| two(u32_at(head, at), u32_at(head, at + 4));
+        Usual {
+            at: self.at,
+            addresses: u64_at(26),
+            numbers: u64_at(38),
+            timestamps: self.timestamps,
+            ports: u32_at(head, 34),
+            ip_len: u16_at(head, 16),
+            ip_id: u16_at(head, 18),
+            payload_len: self.payload_len,
+            window: u16_at(head, 48),
+            bits: self.bits | u16::from(head[15] & 3) << Usual::ECN_SHIFT,
+        }
+    }
+}
+
 #[inline]
-pub(crate) fn parse_usual<'a>(record: &Record<'a>) -> Option<(Usual, &'a [[u8; 8]])> {
-    let (head, behind) = record.bytes.split_first_chunk::<HEADERS_LEN>()?;
-    let u16_at = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
-    let u32_at =
-        |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-    let u64_at = |at: usize| two(u32_at(at), u32_at(at + 4));
-    // Ether type, version and header length in one word; then whole, and TCP.
-    let ipv4 = u32_at(12) & 0xffff_ff00 == 0x0800_4500;
-    let fragment = u16_at(20) & 0x3fff != 0;
-    if !(record.link.0 == 1 && ipv4 && !fragment && head[23] == super::ip::TCP) {
-        return None;
-    }
-    let ip_len = u16_at(16);
-    // Nine bits of flags below four of the header's length in words.
-    let flags = u16_at(46);
-    let header_len = (flags >> 12) * 4;
-    let options_len = header_len.checked_sub(TCP_LEN)?;
-    let payload_len = ip_len.checked_sub(IP_LEN + header_len)?;
-    let flags = flags & Usual::FLAGS;
-    if flags & TcpFlags::SYN.0 != 0 {
-        return None;
-    }
-    let (timestamps, blocks) = options(behind.get(..usize::from(options_len))?)?;
-    let ecn = u16::from(head[15] & 3) << Usual::ECN_SHIFT;
-    let usual = Usual {
-        at: record.at,
-        addresses: u64_at(26),
-        numbers: u64_at(38),
-        timestamps: timestamps.unwrap_or(0),
-        ports: u32_at(34),
-        ip_len,
-        ip_id: u16_at(18),
-        payload_len,
-        window: u16_at(48),
-        bits: flags
-            | ecn
-            | Usual::IP_ID
-            | if timestamps.is_some() {
-                Usual::TIMESTAMPS
-            } else {
-                0
-            },
-    };
-    Some((usual, blocks))
+fn u16_at(head: &[u8; HEADERS_LEN], at: usize) -> u16 {
+    u16::from_be_bytes([head[at], head[at + 1]])
+}
+
+#[inline]
+fn u32_at(head: &[u8; HEADERS_LEN], at: usize) -> u32 {
+    u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
+}
+
+/// Timestamps as in [`Usual`], and the bit that says whether there are any: an `Option` takes a branch to get out of.
+#[derive(Clone, Copy, Default)]
+struct FoundTimestamps {
+    both: u64,
+    bit: u16,
 }
 
 /// Timestamps, SACK, both or none, laid out as every system does; `None` when there is more to it.
 #[inline]
-fn options(options: &[u8]) -> Option<(Option<u64>, &[[u8; 8]])> {
+fn options(options: &[u8]) -> Option<(FoundTimestamps, &[[u8; 8]])> {
     let (timestamps, others) = match options.split_first_chunk::<12>() {
         Some((&[k0, k1, k2, k3, v0, v1, v2, v3, e0, e1, e2, e3], others))
             if u32::from_be_bytes([k0, k1, k2, k3]) == TIMESTAMPS =>
         {
-            let both = u64::from_be_bytes([v0, v1, v2, v3, e0, e1, e2, e3]);
-            (Some(both), others)
+            let found = FoundTimestamps {
+                both: u64::from_be_bytes([v0, v1, v2, v3, e0, e1, e2, e3]),
+                bit: Usual::TIMESTAMPS,
+            };
+            (found, others)
         }
-        _ => (None, options),
+        _ => (FoundTimestamps::default(), options),
     };
     if others.is_empty() {
         return Some((timestamps, &[]));

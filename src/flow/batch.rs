@@ -8,13 +8,15 @@ use std::ops::Range;
 use super::kept::{Kept, Start};
 use super::key::{EndWords, EndsHasher, SHARDS, shard_between};
 use super::table::FlowIdentity;
-use crate::capture::Record;
 use crate::decode::{
-    Endpoint, SackBlocks, Segment, TcpFlags, Usual, UsualRoom, parse_usual, push_sack_blocks,
+    SackBlocks, Segment, TcpFlags, Usual, UsualHeaders, UsualRoom, push_sack_blocks,
 };
 use crate::event::Direction;
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
+
+/// Lines that a batch has room for at first.
+const ROOM_MIN: usize = 64;
 
 /// Segments of all shards, in capture order.
 ///
@@ -24,8 +26,10 @@ use crate::time::CaptureTime;
 pub struct SegmentBatch {
     /// Position of the first one in the capture.
     first_ordinal: u64,
+    /// A line each, and behind those room for more.
     lines: Vec<Line>,
-    /// How many of `lines` each shard has.
+    len: usize,
+    /// How many of them each shard has.
     lens: [u32; SHARDS],
     /// Places in `lines`, shard by shard, and where those of each shard end: nothing until they are sorted.
     places: Vec<u32>,
@@ -51,6 +55,13 @@ struct Line {
 const _: () = assert!(size_of::<Line>() == 64 && SHARDS <= 1 << u8::BITS);
 
 impl Line {
+    const NOTHING: Self = Self {
+        usual: Usual::NOTHING,
+        after_records: 0,
+        side: Side::NOTHING,
+        shard: 0,
+    };
+
     #[inline]
     fn shard(&self) -> usize {
         usize::from(self.shard) % SHARDS
@@ -119,7 +130,7 @@ impl V4Ends {
 impl SegmentBatch {
     /// Empties it, but keeps its memory.
     pub fn clear(&mut self) {
-        self.lines.clear();
+        self.len = 0;
         self.lens = [0; SHARDS];
         self.places.clear();
         self.ends = [0; SHARDS];
@@ -135,21 +146,46 @@ impl SegmentBatch {
             return;
         };
         let side = self.side_of(segment.sack);
-        self.push_line(shard, usual, side, segment.ordinal);
+        self.push_line(side, segment.ordinal, || (usual, shard));
     }
 
+    /// The same as [`push`](Self::push) of the segment in these headers, to its shard.
     #[inline]
-    fn push_line(&mut self, shard: usize, usual: Usual, side: Side, ordinal: u64) {
-        if self.lines.is_empty() {
+    pub(crate) fn push_usual(&mut self, headers: &UsualHeaders<'_>, ordinal: u64) {
+        let side = self.side_of_option(headers.blocks);
+        self.push_line(side, ordinal, || {
+            let usual = headers.usual();
+            let [one, other] = end_words(&usual);
+            (usual, shard_between(one, other))
+        });
+    }
+
+    /// Adds what `usual` gives, of a shard: asked for when there is room, so that nothing is to be remembered while room
+    /// is made.
+    #[inline]
+    fn push_line(&mut self, side: Side, ordinal: u64, usual: impl FnOnce() -> (Usual, usize)) {
+        let place = self.len;
+        if place == self.lines.len() {
+            self.make_room();
+        }
+        if place == 0 {
             self.first_ordinal = ordinal;
         }
-        self.lines.push(Line {
+        self.len = place + 1;
+        let (usual, shard) = usual();
+        self.lens[shard % SHARDS] += 1;
+        self.lines[place] = Line {
             usual,
             after_records: (ordinal - self.first_ordinal) as u32,
             side,
             shard: shard as u8,
-        });
-        self.lens[shard % SHARDS] += 1;
+        };
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        let len = (2 * self.lines.len()).max(ROOM_MIN);
+        self.lines.resize(len, Line::NOTHING);
     }
 
     /// Finds out where the segments of each shard are, once all have been added.
@@ -159,8 +195,8 @@ impl SegmentBatch {
             *end = start;
             start += len;
         }
-        self.places.resize(self.lines.len(), 0);
-        for (place, line) in (0..).zip(&self.lines) {
+        self.places.resize(self.len, 0);
+        for (place, line) in (0..).zip(&self.lines[..self.len]) {
             let end = &mut self.ends[line.shard()];
             self.places[*end as usize] = place;
             *end += 1;
@@ -193,7 +229,7 @@ impl SegmentBatch {
         let side = Side(Side::OTHER | self.others.len() as u32);
         self.others.push(*segment);
         let usual = Usual::nothing(segment.at, segment.flags);
-        self.push_line(shard, usual, side, segment.ordinal);
+        self.push_line(side, segment.ordinal, || (usual, shard));
     }
 
     /// All of a shard that have been [sorted](Self::sort).
@@ -386,42 +422,6 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// A segment as most are, on its way into a batch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UsualSegment<'a> {
-    usual: Usual,
-    blocks: &'a [[u8; 8]],
-}
-
-impl<'a> UsualSegment<'a> {
-    /// `None` when it takes the general way to tell what a record is.
-    #[inline]
-    pub(crate) fn of(record: &Record<'a>) -> Option<Self> {
-        let (usual, blocks) = parse_usual(record)?;
-        Some(Self { usual, blocks })
-    }
-
-    /// Sender and receiver.
-    #[inline]
-    pub(crate) fn ends(&self) -> (Endpoint, Endpoint) {
-        self.usual.ends()
-    }
-
-    /// The same as [`shard_of`](super::shard_of) the segment.
-    #[inline]
-    pub(crate) fn shard(&self) -> usize {
-        let [one, other] = end_words(&self.usual);
-        shard_between(one, other)
-    }
-
-    /// The same as [`SegmentBatch::push`].
-    #[inline]
-    pub(crate) fn push_to(self, batch: &mut SegmentBatch, shard: usize, ordinal: u64) {
-        let side = batch.side_of_option(self.blocks);
-        batch.push_line(shard, self.usual, side, ordinal);
-    }
-}
-
 #[inline]
 fn end_words(usual: &Usual) -> [EndWords; 2] {
     usual
@@ -430,147 +430,4 @@ fn end_words(usual: &Usual) -> [EndWords; 2] {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::decode::{Ecn, SackBlock, SynOptions, Timestamps};
-    use crate::flow::shard_of;
-    use crate::seq::Seq;
-
-    fn any_segment() -> impl Strategy<Value = Segment> {
-        // Few, so that some meet.
-        let end = || {
-            let v4 = (0..3_u8, 0..2_u16).prop_map(|(ip, port)| Endpoint::v4([0, 0, 0, ip], port));
-            let v6 = (0..2_u8, 0..2_u16).prop_map(|(ip, port)| Endpoint::v6([ip; 16], port));
-            prop_oneof![4 => v4, 1 => v6]
-        };
-        let blocks = proptest::collection::vec(any::<(u32, u32)>(), 0..5);
-        let numbers = any::<(u32, u32, u16, u8, i64, u32)>();
-        let options = any::<(Option<(u32, u32)>, Option<u16>, Option<u16>)>();
-        let odd = prop_oneof![8 => Just((1_u16, false, false)), 1 => (1..3_u16, any::<bool>(), any::<bool>())];
-        let lens = prop_oneof![9 => 0..65_536_u32, 1 => any::<u32>()];
-        (
-            end(),
-            end(),
-            blocks,
-            numbers,
-            options,
-            odd,
-            (0..0x400_u16, lens),
-        )
-            .prop_map(
-                |(
-                    src,
-                    dst,
-                    blocks,
-                    (seq, ack, window, ecn, ns, ordinal),
-                    (ts, ip_id, mss),
-                    odd,
-                    (flags, len),
-                )| {
-                    let mut sack = SackBlocks::default();
-                    for (start, end) in blocks {
-                        let (start, end) = (Seq(start), Seq(end));
-                        sack.push(SackBlock { start, end });
-                    }
-                    let syn = SynOptions {
-                        mss,
-                        ..SynOptions::default()
-                    };
-                    Segment {
-                        at: CaptureTime::from_ns(ns),
-                        ordinal: (7 << 40) + u64::from(ordinal),
-                        seq: Seq(seq),
-                        ack: Seq(ack),
-                        flags: TcpFlags(flags),
-                        window,
-                        payload_len: len / 2,
-                        ip_len: len,
-                        ip_packets: odd.0,
-                        ip_id,
-                        ecn: Ecn::from_bits(ecn),
-                        timestamps: ts.map(|(value, echo)| Timestamps { value, echo }),
-                        syn: if flags & TcpFlags::SYN.0 > 0 {
-                            syn
-                        } else {
-                            SynOptions::default()
-                        },
-                        sack,
-                        length_from_frame: odd.1,
-                        header_cut: odd.2,
-                        ..Segment::empty(src, dst)
-                    }
-                },
-            )
-    }
-
-    proptest! {
-        #[test]
-        fn what_comes_out_is_what_went_in(
-            mut segments in proptest::collection::vec(any_segment(), 0..20),
-            ordinals in any::<(u32, u32)>(),
-        ) {
-            segments.sort_by_key(|segment| segment.ordinal);
-            let hasher = EndsHasher::new();
-            let mut batch = SegmentBatch::default();
-            for _ in 0..2 {
-                batch.clear();
-                for segment in &segments {
-                    batch.push(shard_of(segment), segment);
-                }
-                prop_assert!((0..SHARDS).all(|shard| batch.all(shard).len() == 0));
-                batch.sort();
-                batch.sort();
-            }
-            let shown = |segments: &[Segment]| format!("{segments:?}");
-            let all_of = |batch: &SegmentBatch| -> Vec<Segment> {
-                (0..SHARDS).flat_map(|shard| batch.all(shard).segments().collect::<Vec<_>>()).collect()
-            };
-            let by_shard = |segments: &[Segment]| {
-                let mut segments = segments.to_vec();
-                segments.sort_by_key(shard_of);
-                segments
-            };
-            let sorted = by_shard(&segments);
-            prop_assert_eq!(shown(&all_of(&batch)), shown(&sorted));
-            let packed = (0..SHARDS).flat_map(|shard| batch.all(shard).packed());
-            for (packed, segment) in packed.zip(&sorted) {
-                prop_assert_eq!(packed.at(), segment.at);
-                prop_assert_eq!(packed.is_syn(), segment.flags.has(TcpFlags::SYN));
-                let hash = hasher.hash(&segment.src, &segment.dst);
-                prop_assert_eq!(packed.hash(&hasher), hash);
-                for other in &segments {
-                    let start = Start::of(other);
-                    let mut place = Kept::NOTHING;
-                    let kept = packed.keep_in(&mut place, Direction::Reverse, start);
-                    let expected = Kept::of(Direction::Reverse, segment, start);
-                    let found = kept.map(|()| place);
-                    prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
-                    let identity = FlowIdentity::of(other);
-                    let found = packed.direction(&identity, || V4Ends::of(&identity));
-                    prop_assert_eq!(found, identity.direction(segment));
-                }
-                if let Some(usual) = Usual::of(segment) {
-                    let bytes = |block: &SackBlock| {
-                        let two = u64::from(block.start.0) << 32 | u64::from(block.end.0);
-                        two.to_be_bytes()
-                    };
-                    let blocks: Vec<[u8; 8]> = segment.sack.as_slice().iter().map(bytes).collect();
-                    let usual = UsualSegment { usual, blocks: &blocks };
-                    prop_assert_eq!(usual.shard(), shard_of(segment));
-                    prop_assert_eq!(usual.ends(), (segment.src, segment.dst));
-                    let mut alone = SegmentBatch::default();
-                    usual.push_to(&mut alone, 5, segment.ordinal);
-                    alone.sort();
-                    prop_assert_eq!(shown(&all_of(&alone)), shown(&[*segment]));
-                }
-            }
-            let [start, end] = [ordinals.0, ordinals.1].map(|after| (7 << 40) + u64::from(after));
-            let within = |shard| batch.within(shard, &(start..end.max(start))).segments();
-            let found: Vec<Segment> = (0..SHARDS).flat_map(within).collect();
-            segments.retain(|segment| (start..end).contains(&segment.ordinal));
-            prop_assert_eq!(shown(&found), shown(&by_shard(&segments)));
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! Segments kept as they came, at a quarter of what a [`Segment`] takes.
 
-use crate::decode::{Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps, Usual};
+use crate::decode::{Ecn, Endpoint, Segment, SynOptions, TcpFlags, Timestamps, Usual};
 use crate::event::Direction;
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -188,36 +188,39 @@ impl Kept {
         })
     }
 
+    /// Becomes the segment, of a connection that began at `start`, in `room`, which is one between its ends that reports no
+    /// ranges and came as one packet.
+    #[inline]
+    pub(super) fn put_in(&self, room: &mut Segment, start: Start) {
+        let bits = self.bits;
+        room.at = self.at(start);
+        room.ordinal = start.ordinal + u64::from(self.after_records);
+        room.seq = self.seq;
+        room.ack = self.ack;
+        room.flags = self.flags();
+        room.window = self.window;
+        room.payload_len = self.payload_len();
+        room.ip_len = u32::from(self.ip_len);
+        room.ip_id = bits.has(Bits::IP_ID).then_some(self.ip_id);
+        room.ecn = bits.ecn();
+        room.timestamps = bits.has(Bits::TIMESTAMPS).then_some(Timestamps {
+            value: self.timestamp,
+            echo: self.timestamp_echo,
+        });
+        room.syn = SynOptions {
+            mss: bits.has(Bits::MSS).then_some(self.mss),
+            window_scale: bits.window_scale(),
+            sack_permitted: bits.has(Bits::SACK_PERMITTED),
+        };
+        room.length_from_frame = bits.has(Bits::LENGTH_FROM_FRAME);
+        room.header_cut = bits.has(Bits::HEADER_CUT);
+    }
+
     /// The segment, from `src` to `dst`, of a connection that began at `start`.
     pub(super) fn segment(&self, (src, dst): (Endpoint, Endpoint), start: Start) -> Segment {
-        let bits = self.bits;
-        Segment {
-            at: self.at(start),
-            ordinal: start.ordinal + u64::from(self.after_records),
-            src,
-            dst,
-            seq: self.seq,
-            ack: self.ack,
-            flags: self.flags(),
-            window: self.window,
-            payload_len: self.payload_len(),
-            ip_len: u32::from(self.ip_len),
-            ip_packets: 1,
-            ip_id: bits.has(Bits::IP_ID).then_some(self.ip_id),
-            ecn: bits.ecn(),
-            timestamps: bits.has(Bits::TIMESTAMPS).then_some(Timestamps {
-                value: self.timestamp,
-                echo: self.timestamp_echo,
-            }),
-            syn: SynOptions {
-                mss: bits.has(Bits::MSS).then_some(self.mss),
-                window_scale: bits.window_scale(),
-                sack_permitted: bits.has(Bits::SACK_PERMITTED),
-            },
-            sack: SackBlocks::default(),
-            length_from_frame: bits.has(Bits::LENGTH_FROM_FRAME),
-            header_cut: bits.has(Bits::HEADER_CUT),
-        }
+        let mut segment = Segment::empty(src, dst);
+        self.put_in(&mut segment, start);
+        segment
     }
 
     pub(super) fn at(&self, start: Start) -> CaptureTime {

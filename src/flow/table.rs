@@ -487,8 +487,13 @@ impl<O: Observer> FlowTable<O> {
     /// can have ended that.
     #[inline]
     fn is_prompt(&self, index: usize, at: CaptureTime) -> bool {
-        let silent_ns = at.since(self.heads[index].last_at);
-        silent_ns < self.limits.linger_ns.min(self.limits.idle_ns)
+        at.since(self.heads[index].last_at) < self.prompt_ns()
+    }
+
+    /// Silence that ends no connection, in ns.
+    #[inline]
+    fn prompt_ns(&self) -> i64 {
+        self.limits.linger_ns.min(self.limits.idle_ns)
     }
 
     /// Whether a connection had ended before a segment: by its own silence, or because the segment

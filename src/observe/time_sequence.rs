@@ -271,7 +271,8 @@ impl TimeSequence {
     }
 
     /// A data segment passed.
-    #[inline]
+    // Apart: kept of some flows only, and asked for with every packet.
+    #[inline(never)]
     pub fn on_data(&mut self, data: &DataArrival) {
         let end = data.offset + i64::from(data.payload_len);
         match MarkKind::of(data.verdict) {
@@ -290,13 +291,13 @@ impl TimeSequence {
     }
 
     /// The cumulative ACK reached `ack`.
-    #[inline]
+    #[inline(never)]
     pub fn on_ack(&mut self, at: CaptureTime, ack: i64) {
         self.slot(at).ack.include(ack, ack);
     }
 
     /// The advertised window reached up to `end`.
-    #[inline]
+    #[inline(never)]
     pub fn on_window(&mut self, at: CaptureTime, end: i64) {
         self.slot(at).window.include(end, end);
     }

@@ -108,10 +108,19 @@ impl IdCounter {
             self.last = Some(id);
             self.last_skipped = 0;
             self.unwrapped += 1;
-            self.steps = self.steps.saturating_add(1);
-            self.by_one = self.by_one.saturating_add(1);
+            // Never more of these than steps, and both at once: a sum that stops at the top takes four times as long.
+            if self.steps < u32::MAX {
+                self.steps += 1;
+                self.by_one += 1;
+            }
             return Step::Ahead(0);
         }
+        self.observe_other(id, packets)
+    }
+
+    /// The same of what may tell more.
+    #[inline(never)]
+    fn observe_other(&mut self, id: u16, packets: u16) -> Step {
         let step = self.observe_any(id, packets);
         self.counting = self.counts();
         match step {

@@ -201,6 +201,11 @@ impl InFlight {
         }
     }
 
+    /// Makes room for so many more ranges.
+    pub(super) fn reserve(&mut self, ranges: usize) {
+        self.sent.reserve_exact(ranges);
+    }
+
     /// Adds new data above everything else.
     #[inline]
     pub(super) fn push(&mut self, sent: Sent) {

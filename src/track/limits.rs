@@ -25,6 +25,19 @@ pub(super) struct Limits {
     repair_timeout: bool,
 }
 
+impl Limits {
+    /// Whether there is room was found at `at` to be otherwise than before.
+    #[cold]
+    fn turn_full(&mut self, full: bool, at: CaptureTime) {
+        if full {
+            self.full_since = Some(at);
+        } else if let Some(since) = self.full_since.take() {
+            self.freed_at = Some(at);
+            self.receiver_ns = self.receiver_ns.saturating_add(at.since(since).max(0));
+        }
+    }
+}
+
 /// A time of up to 78 hours in six bytes, in ns: more make no room for a connection's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Pause([u16; 3]);
@@ -109,6 +122,7 @@ impl HalfFlow {
     }
 
     /// Data or a window has passed at `at`: whether there is room for more.
+    #[inline]
     pub(super) fn note_room(&mut self, at: CaptureTime) {
         let full = self.window_end.is_some_and(|end| {
             let room = end - self.high;
@@ -117,15 +131,8 @@ impl HalfFlow {
                 && room < i64::from(self.packet_payload())
                 && self.sent_data
         });
-        match (full, self.limits.full_since) {
-            (true, None) => self.limits.full_since = Some(at),
-            (false, Some(since)) => {
-                self.limits.full_since = None;
-                self.limits.freed_at = Some(at);
-                let ns = at.since(since).max(0);
-                self.limits.receiver_ns = self.limits.receiver_ns.saturating_add(ns);
-            }
-            _ => {}
+        if full != self.limits.full_since.is_some() {
+            self.limits.turn_full(full, at);
         }
     }
 

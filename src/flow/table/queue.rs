@@ -1,6 +1,6 @@
 //! Segments that wait for others of their connection, so that its state is fetched once for all of them.
 
-use super::{FlowTable, Head, Observer};
+use super::{FlowIdentity, FlowTable, Head, Observer};
 use crate::decode::UsualRoom;
 use crate::event::{Direction, FlowSink};
 use crate::flow::batch::{BatchPart, Packed, V4Ends};
@@ -59,6 +59,8 @@ struct Queue<'a> {
 struct Recent {
     index: usize,
     ends: V4Ends,
+    /// From here on it may be that silence has ended that connection.
+    plain_until: CaptureTime,
 }
 
 impl<O: Observer> FlowTable<O> {
@@ -119,9 +121,13 @@ impl<O: Observer> FlowTable<O> {
         }
         let plain = !packed.is_syn();
         if plain
-            && let Some(Recent { index, ends }) = *recent
+            && let Some(Recent {
+                index,
+                ends,
+                plain_until,
+            }) = *recent
+            && at < plain_until
             && let Some(dir) = packed.direction(&self.heads[index].identity, || ends)
-            && self.is_plain(index, at)
         {
             self.enqueue(queue, index, dir, packed);
             return;
@@ -144,8 +150,12 @@ impl<O: Observer> FlowTable<O> {
         };
         if plain && self.is_plain(index, at) {
             self.enqueue(queue, index, dir, packed);
-            let ends = V4Ends::of(&self.heads[index].identity);
-            *recent = Some(Recent { index, ends });
+            let head = &self.heads[index];
+            *recent = Some(Recent {
+                index,
+                ends: V4Ends::of(&head.identity),
+                plain_until: head.last_at.plus_ns(self.prompt_ns()),
+            });
         } else {
             self.take_at_once(queue, hash, (index, dir), packed);
         }
@@ -161,7 +171,8 @@ impl<O: Observer> FlowTable<O> {
         packed: Packed<'_>,
     ) {
         let segment = packed.segment();
-        self.work_off_one(queue, index);
+        let mut rooms = [UsualRoom::default(), UsualRoom::default()];
+        self.work_off_one(queue, index, &mut rooms);
         self.grow_up_for(index, dir, &segment);
         if self.is_past(index, dir, &segment) {
             self.work_off(queue);
@@ -255,6 +266,7 @@ impl<O: Observer> FlowTable<O> {
     fn work_off(&mut self, queue: &mut Queue<'_>) {
         /// Connections ahead: what takes as long as to fetch one.
         const AHEAD: usize = 3;
+        let mut rooms = [UsualRoom::default(), UsualRoom::default()];
         for place in 0..queue.flows.len() {
             if let Some(&next) = queue.flows.get(place + AHEAD) {
                 match &self.flows[next as usize] {
@@ -269,13 +281,14 @@ impl<O: Observer> FlowTable<O> {
                 flow.sink.expect_events();
                 flow.connection.expect_segments();
             }
-            self.work_off_one(queue, queue.flows[place] as usize);
+            self.work_off_one(queue, queue.flows[place] as usize, &mut rooms);
         }
         queue.flows.clear();
         queue.segments.clear();
     }
 
-    fn work_off_one(&mut self, queue: &Queue<'_>, index: usize) {
+    /// `rooms`: for the segments of each direction.
+    fn work_off_one(&mut self, queue: &Queue<'_>, index: usize, rooms: &mut [UsualRoom; 2]) {
         let first = std::mem::replace(&mut self.heads[index].first_queued, NONE);
         if first == NONE {
             return;
@@ -293,14 +306,17 @@ impl<O: Observer> FlowTable<O> {
             next = waiting(queued.next);
         }
         if let Some(flow) = &mut self.flows[index] {
-            let last_at = &mut self.heads[index].last_at;
-            let mut room = UsualRoom::default();
+            let head = &mut self.heads[index];
+            let FlowIdentity { opener, peer, .. } = head.identity;
+            let last_at = &mut head.last_at;
+            rooms[Direction::Forward.index()].set_ends(opener, peer);
+            rooms[Direction::Reverse.index()].set_ends(peer, opener);
             while let Some(queued) = next {
                 next = waiting(queued.next);
                 if let Some(next) = next {
                     next.packed.expect();
                 }
-                let segment = queued.packed.segment_in(&mut room);
+                let segment = queued.packed.segment_in(&mut rooms[queued.dir.index()]);
                 *last_at = segment.at.max(*last_at);
                 flow.connection
                     .on_segment(queued.dir, segment, &mut flow.sink);

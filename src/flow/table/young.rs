@@ -28,11 +28,21 @@ impl<F: FlowSink> Flow<F> {
             connection: Connection::with_limits(limits),
             sink,
         });
+        let mut with_payload = [0; 2];
+        store.iter(&head.young).for_each(|packet| {
+            with_payload[packet.dir().index()] += usize::from(packet.payload_len() > 0);
+        });
+        flow.connection.make_room(with_payload);
         let start = head.identity.start();
+        let mut rooms = [Direction::Forward, Direction::Reverse].map(|dir| {
+            let (src, dst) = head.identity.ends(dir);
+            Segment::empty(src, dst)
+        });
         store.iter(&head.young).for_each(|packet| {
             let dir = packet.dir();
-            let segment = packet.segment(head.identity.ends(dir), start);
-            flow.connection.on_segment(dir, &segment, &mut flow.sink);
+            let room = &mut rooms[dir.index()];
+            packet.put_in(room, start);
+            flow.connection.on_segment(dir, room, &mut flow.sink);
         });
         store.clear(&mut head.young);
         if head.young.gave_up {

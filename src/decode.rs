@@ -11,6 +11,7 @@ mod icmp;
 mod inner;
 mod ip;
 mod link;
+mod plain;
 mod rest;
 mod segment;
 mod skip;
@@ -25,12 +26,13 @@ pub use filter::{Filter, FilterError};
 pub use fragments::{FRAGMENTS_MAX, Fragment, FragmentTable};
 pub use icmp::{Echo, EchoKind};
 pub use inner::{HEAD_LEN, IpPacket};
+pub(crate) use plain::{Plain, is_plain};
 pub use segment::{
     Ecn, Endpoint, SackBlock, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
 };
 pub use skip::{Skip, Tally};
 pub use usual::usual;
-pub(crate) use usual::{Usual, UsualHeaders, UsualRoom, push_sack_blocks};
+pub(crate) use usual::{Usual, UsualHeaders};
 
 use crate::capture::Record;
 use crate::time::CaptureTime;

@@ -1,6 +1,6 @@
 //! What can happen to a flow, and who is told.
 
-use crate::decode::Segment;
+use crate::decode::{Ecn, Plain, Segment, TcpFlags};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -251,6 +251,64 @@ pub struct RttSample {
     pub label: RttLabel,
 }
 
+/// A packet as it arrives, before its meaning is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketArrival {
+    /// When it passed.
+    pub at: CaptureTime,
+    /// Position of its record in the capture, from 0.
+    pub ordinal: u64,
+    /// TCP's control bits.
+    pub flags: TcpFlags,
+    /// Payload as the IP header tells it, in bytes.
+    pub payload_len: u32,
+    /// Length of the IP packet, or of all that it was put together from, in bytes.
+    pub ip_len: u32,
+    /// IP packets that it came in: several where it was fragmented.
+    pub ip_packets: u16,
+    /// ECN bits of the IP header.
+    pub ecn: Ecn,
+    /// The IP header told no length, and that of the frame was taken.
+    pub length_from_frame: bool,
+    /// The capture cut the TCP header.
+    pub header_cut: bool,
+}
+
+impl From<&Segment> for PacketArrival {
+    #[inline]
+    fn from(segment: &Segment) -> Self {
+        Self {
+            at: segment.at,
+            ordinal: segment.ordinal,
+            flags: segment.flags,
+            payload_len: segment.payload_len,
+            ip_len: segment.ip_len,
+            ip_packets: segment.ip_packets,
+            ecn: segment.ecn,
+            length_from_frame: segment.length_from_frame,
+            header_cut: segment.header_cut,
+        }
+    }
+}
+
+impl PacketArrival {
+    /// A plain segment passed.
+    #[inline]
+    pub(crate) fn of_plain(plain: impl Plain) -> Self {
+        Self {
+            at: plain.at(),
+            ordinal: plain.ordinal(),
+            flags: plain.flags(),
+            payload_len: plain.payload_len(),
+            ip_len: plain.ip_len(),
+            ip_packets: 1,
+            ecn: plain.ecn(),
+            length_from_frame: false,
+            header_cut: false,
+        }
+    }
+}
+
 /// A data segment as it arrives, judged by what is known at that moment.
 #[derive(Clone, Copy, Debug)]
 pub struct DataArrival {
@@ -382,7 +440,7 @@ pub trait FlowSink {
     fn expect_events(&self) {}
     /// A packet of direction `dir` passed: every one, with or without payload, before its meaning
     /// is known.
-    fn packet(&mut self, _dir: Direction, _segment: &Segment) {}
+    fn packet(&mut self, _dir: Direction, _packet: &PacketArrival) {}
     /// A data segment of direction `dir` passed.
     fn data(&mut self, _dir: Direction, _data: &DataArrival) {}
     /// An earlier judgement was changed by later evidence.
@@ -419,9 +477,9 @@ impl<A: FlowSink, B: FlowSink> FlowSink for (&mut A, &mut B) {
     const SEGMENTS: bool = A::SEGMENTS || B::SEGMENTS;
 
     #[inline]
-    fn packet(&mut self, dir: Direction, segment: &Segment) {
-        self.0.packet(dir, segment);
-        self.1.packet(dir, segment);
+    fn packet(&mut self, dir: Direction, packet: &PacketArrival) {
+        self.0.packet(dir, packet);
+        self.1.packet(dir, packet);
     }
     #[inline]
     fn data(&mut self, dir: Direction, data: &DataArrival) {

@@ -38,16 +38,17 @@ mod tests;
 mod ticks;
 
 use classify::TIMER_NS_MIN;
-use half::HalfFlow;
+use half::{HalfFlow, Mss};
 use ids::Step;
-use quiet::is_plain;
+use quiet::on_quiet;
 
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};
 pub use succession::{SynPlace, SynSign};
 
-use crate::decode::{Segment, TcpFlags};
-use crate::event::{Direction, FlowSink, Signal};
+use crate::decode::{Plain, Segment, TcpFlags};
+use crate::event::{Direction, FlowSink, PacketArrival, Signal};
 use crate::seq::seq_len;
+use crate::time::CaptureTime;
 
 /// Sequence state of one direction at some moment, for summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -191,63 +192,111 @@ impl Connection {
 
     /// Takes the next segment, which went in direction `dir`.
     pub fn on_segment<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
-        sink.packet(dir, segment);
+        match segment.plain() {
+            Some(plain) => self.on_plain(dir, plain, sink),
+            None => self.on_other(dir, segment, sink),
+        }
+    }
+
+    /// The same of a plain segment.
+    // In the loops that take one segment after the other.
+    #[expect(clippy::inline_always, reason = "see above")]
+    #[inline(always)]
+    pub(crate) fn on_plain<P: Plain, S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        plain: P,
+        sink: &mut S,
+    ) {
+        if self.handshake.awaits(dir) || self.is_loud() {
+            self.on_other(dir, &plain.segment(), sink);
+            return;
+        }
+        let at = plain.at();
+        sink.packet(dir, &PacketArrival::of_plain(plain));
+        let (sender, peer) = sides(&mut self.halves, dir);
+        let timestamps = plain.timestamps();
+        if let Some(timestamps) = timestamps {
+            sender.echoes.sent(timestamps.value, at);
+            if let Some(rtt_ns) = peer.echoes.echoed(timestamps.echo, at) {
+                sender.on_echo(dir, at, rtt_ns, false, sink);
+            }
+        }
+        let wire_packets = if sender.mss.takes_at_once(plain.payload_len()) {
+            1
+        } else {
+            let stamped = timestamps.is_some();
+            sender.mss.packets(plain.payload_len(), stamped)
+        };
+        let step = match plain.ip_id() {
+            Some(id) => sender.ids.observe(id, wire_packets),
+            None => Step::Unknown,
+        };
+        let quiet = wire_packets == 1
+            && !sender.seen_acks.expects_copies()
+            && on_quiet(sender, peer, dir, plain, step, sink);
+        if quiet {
+            sender.has_sent(at);
+            #[cfg(test)]
+            {
+                self.quiet += 1;
+            }
+        } else {
+            self.on_general(dir, &plain.segment(), wire_packets, step, sink);
+            self.halves[dir.index()].has_sent(at);
+        }
+    }
+
+    /// Takes a segment that need not be plain.
+    #[inline(never)]
+    fn on_other<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+        let flags = segment.flags;
+        sink.packet(dir, &PacketArrival::from(segment));
         self.handshake.on_segment(dir, segment);
-        if segment.flags.has(TcpFlags::SYN) {
+        if flags.has(TcpFlags::SYN) {
             self.on_syn(dir, segment);
         }
-        if segment.flags.any(TcpFlags::FIN.with(TcpFlags::RST)) {
+        if flags.any(TcpFlags::FIN.with(TcpFlags::RST)) {
             self.on_end(dir, segment);
         }
         let (sender, peer) = sides(&mut self.halves, dir);
-        if let Some(ts) = segment.timestamps {
-            sender.echoes.sent(ts.value, segment.at);
-            if segment.flags.has(TcpFlags::ACK)
-                && let Some(rtt_ns) = peer.echoes.echoed(ts.echo, segment.at)
+        if let Some(timestamps) = segment.timestamps {
+            sender.echoes.sent(timestamps.value, segment.at);
+            if flags.has(TcpFlags::ACK)
+                && let Some(rtt_ns) = peer.echoes.echoed(timestamps.echo, segment.at)
             {
-                // For the data of `dir`, the peer's echo is the way to the sender and back; and the
-                // time that it had nothing to send.
-                let is_late = segment.flags.has(TcpFlags::SYN)
-                    && self.handshake.may_be_timers(rtt_ns)
-                    || sender.is_answered()
-                        && (rtt_ns > sender.upstream.patience_ns()
-                            || sender.holds_a_pause(segment.at, rtt_ns));
-                if !is_late {
-                    sender.upstream.add(rtt_ns);
-                }
-                sink.timestamp_rtt(dir.reversed(), segment.at, rtt_ns);
+                let by_timer = flags.has(TcpFlags::SYN) && self.handshake.may_be_timers(rtt_ns);
+                sender.on_echo(dir, segment.at, rtt_ns, by_timer, sink);
             }
         }
-        let wire_packets = packets_on_the_wire(segment, sender.mss);
+        let wire_packets = if segment.ip_packets > 1 {
+            // What comes in fragments was one, with one id.
+            1
+        } else {
+            let stamped = segment.timestamps.is_some();
+            sender.mss.packets(segment.payload_len, stamped)
+        };
         let step = match segment.ip_id {
             // A SYN-ACK or an RST may come from a host that has no counter for the connection.
-            Some(id) if !segment.flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
+            Some(id) if !flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
                 sender.ids.observe(id, wire_packets)
             }
             _ => Step::Unknown,
         };
-        // A copy of an ACK says nothing twice.
-        let again = sender.seen_acks.expects_copies() && sender.has_said(segment, peer.sacks);
-        #[cfg(test)]
-        let may_be_quiet = !self.loud && !again;
-        #[cfg(not(test))]
-        let may_be_quiet = !again;
-        let quiet = may_be_quiet
-            && is_plain(segment, wire_packets, step)
-            && !self.handshake.is_pending()
-            && on_quiet(sender, peer, dir, segment, step, sink);
-        if !quiet {
-            self.on_general(dir, segment, wire_packets, step, again, sink);
-        }
-        #[cfg(test)]
-        {
-            self.quiet += u64::from(quiet);
-        }
-        // A segment of the peer asks for an ACK, which takes an id of its own.
-        let sender = &mut self.halves[dir.index()];
-        sender.owes_ack = false;
-        sender.packets += 1;
-        sender.last_packet_at = Some(segment.at);
+        self.on_general(dir, segment, wire_packets, step, sink);
+        self.halves[dir.index()].has_sent(segment.at);
+    }
+
+    /// Whether it is kept off the quiet path.
+    #[cfg(test)]
+    fn is_loud(&self) -> bool {
+        self.loud
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "tests keep some off it")]
+    fn is_loud(&self) -> bool {
+        false
     }
 
     /// What both sides agree on when one of them opens.
@@ -265,7 +314,7 @@ impl Connection {
         let scales = self.handshake.window_scales();
         sender.window_scale = scales.map(|scales| scales[dir.reversed().index()]);
         peer.window_scale = scales.map(|scales| scales[dir.index()]);
-        peer.mss = self.handshake.mss(dir);
+        peer.mss = Mss::of(self.handshake.mss(dir));
         let agreed = self
             .handshake
             .agreed(|opening| opening.options.sack_permitted);
@@ -289,16 +338,19 @@ impl Connection {
         segment: &Segment,
         wire_packets: u16,
         step: Step,
-        again: bool,
         sink: &mut S,
     ) {
         let flags = segment.flags;
         let (sender, peer) = sides(&mut self.halves, dir);
+        // A copy of an ACK says nothing twice.
+        let again = sender.seen_acks.expects_copies() && sender.has_said(segment, peer.sacks);
         // While data of the peer is unanswered, an ACK of this side may have been lost.
         sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
         // The very ACK that came just now, before any was expected to come again.
         let again = again
-            || step == Step::Same && segment.payload_len == 0 && peer.is_acked_as_before(segment);
+            || step == Step::Same
+                && segment.payload_len == 0
+                && peer.is_acked_as_before(segment.ack);
         let (had_before, window_before) = (peer.known_to_have(), peer.window);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
@@ -328,7 +380,7 @@ impl Connection {
         ) > 0;
         if segment.payload_len > 0 {
             sender.heard_at = peer.last_packet_at;
-            if !sender.continues(segment) {
+            if !sender.continues(segment.seq, segment.payload_len) {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender.upstream.lower(peer.downstream.min_ns());
             }
@@ -371,6 +423,37 @@ impl Connection {
 }
 
 impl HalfFlow {
+    /// A segment of this sender, `dir`, echoes for the first time what passed `rtt_ns` before; `by_timer`: what was sent
+    /// then may have been a timer's.
+    #[inline]
+    fn on_echo<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        at: CaptureTime,
+        rtt_ns: i64,
+        by_timer: bool,
+        sink: &mut S,
+    ) {
+        // For the data of `dir`, the peer's echo is the way to the sender and back; and the
+        // time that it had nothing to send.
+        let is_late = by_timer
+            || self.is_answered()
+                && (rtt_ns > self.upstream.patience_ns() || self.holds_a_pause(at, rtt_ns));
+        if !is_late {
+            self.upstream.add(rtt_ns);
+        }
+        sink.timestamp_rtt(dir.reversed(), at, rtt_ns);
+    }
+
+    /// A packet of this sender passed at `at`, and all that it tells has been told.
+    #[inline]
+    fn has_sent(&mut self, at: CaptureTime) {
+        // A segment of the peer asks for an ACK, which takes an id of its own.
+        self.owes_ack = false;
+        self.packets += 1;
+        self.last_packet_at = Some(at);
+    }
+
     /// A segment without payload passed.
     fn on_empty<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         let flags = segment.flags;
@@ -433,7 +516,7 @@ impl HalfFlow {
         if known && offset > self.high && allowed {
             self.sent_data = true;
             self.open_hole(dir, segment, offset, sink);
-            self.note_higher(segment, offset, false);
+            self.note_higher((segment.at, segment.payload_len), offset, false);
             self.high = offset;
         }
     }
@@ -454,55 +537,4 @@ fn sides(halves: &mut [HalfFlow; 2], dir: Direction) -> (&mut HalfFlow, &mut Hal
 fn expect_copies(sender: &mut HalfFlow, peer: &mut HalfFlow) {
     sender.seen_acks.expect_copies();
     peer.seen_acks.expect_copies();
-}
-
-/// A plain segment that tells no more than that all goes well; `false`, and nothing changed, when
-/// it may tell more.
-#[inline]
-fn on_quiet<S: FlowSink>(
-    sender: &mut HalfFlow,
-    peer: &mut HalfFlow,
-    dir: Direction,
-    segment: &Segment,
-    step: Step,
-    sink: &mut S,
-) -> bool {
-    if segment.payload_len == 0 {
-        return sender.emissions.is_idle()
-            && sender.continues_empty(segment)
-            && if segment.sack.as_slice().is_empty() {
-                peer.on_next_ack(dir.reversed(), segment, sink)
-            } else {
-                // The very ACK that came just now says nothing twice.
-                step != Step::Same && peer.on_next_sack(dir.reversed(), segment, sink)
-            };
-    }
-    let quiet = segment.sack.as_slice().is_empty()
-        && sender.continues(segment)
-        && peer.is_acked_as_before(segment);
-    if quiet {
-        peer.on_same_ack(dir.reversed(), segment, sink);
-        peer.owes_ack = true;
-        sender.on_next_data(dir, segment, step, sink);
-    }
-    quiet
-}
-
-/// How many packets a frame is on the wire: several, when segmentation is left to the network card.
-fn packets_on_the_wire(segment: &Segment, mss: Option<u16>) -> u16 {
-    let Some(mss) = mss.filter(|&mss| mss > 0) else {
-        return 1;
-    };
-    // Nearly always one, told at once: this is done for every packet. What comes in fragments was one, with one id.
-    if segment.payload_len <= u32::from(mss).saturating_sub(12) || segment.ip_packets > 1 {
-        return 1;
-    }
-    // Timestamps take 12 bytes off what a segment can carry.
-    let payload = u32::from(mss)
-        - if segment.timestamps.is_some() {
-            12.min(u32::from(mss) - 1)
-        } else {
-            0
-        };
-    segment.payload_len.div_ceil(payload) as u16
 }

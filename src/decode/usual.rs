@@ -4,8 +4,9 @@
 //! Whatever is not quite so is left to the general way, layer by layer; what both can decode they
 //! decode to the same, which the tests hold them to.
 
+use super::plain::is_plain;
 use super::segment::{
-    Ecn, Endpoint, SackBlock, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
+    Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
 };
 use crate::capture::Record;
 use crate::seq::Seq;
@@ -163,13 +164,39 @@ impl Usual {
     }
 
     /// The segment, at its position in the capture and with its SACK blocks.
-    #[inline]
     pub(crate) fn segment(&self, ordinal: u64, sack: Option<&SackBlocks>) -> Segment {
-        let mut room = UsualRoom::default();
         let (src, dst) = self.ends();
-        room.set_ends(src, dst);
-        room.put(self, ordinal, sack);
-        room.0
+        Segment {
+            at: self.at,
+            ordinal,
+            seq: self.seq(),
+            ack: self.ack(),
+            flags: self.flags(),
+            window: self.window,
+            payload_len: u32::from(self.payload_len),
+            ip_len: u32::from(self.ip_len),
+            ip_id: self.ip_id(),
+            ecn: self.ecn(),
+            timestamps: self.timestamps(),
+            sack: sack.copied().unwrap_or_default(),
+            ..Segment::empty(src, dst)
+        }
+    }
+
+    /// Whether it is plain, as only those are whose flags and window say so.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        is_plain(self.flags(), self.window)
+    }
+
+    #[inline]
+    pub(crate) fn ip_id(&self) -> Option<u16> {
+        self.has(Self::IP_ID).then_some(self.ip_id)
+    }
+
+    #[inline]
+    pub(crate) fn timestamps(&self) -> Option<Timestamps> {
+        self.has(Self::TIMESTAMPS).then(|| self.any_timestamps())
     }
 }
 
@@ -178,62 +205,13 @@ fn two(upper: u32, lower: u32) -> u64 {
     u64::from(upper) << 32 | u64::from(lower)
 }
 
-/// Room for one usual segment after the other between the same ends: what is the same in all of them is written once.
-#[derive(Debug)]
-pub(crate) struct UsualRoom(Segment);
-
-impl Default for UsualRoom {
-    #[inline]
-    fn default() -> Self {
-        let nobody = Endpoint::v4([0; 4], 0);
-        Self(Segment::empty(nobody, nobody))
-    }
-}
-
-impl UsualRoom {
-    /// Who sends what is put here from now on, and to whom.
-    #[inline]
-    pub(crate) fn set_ends(&mut self, src: Endpoint, dst: Endpoint) {
-        (self.0.src, self.0.dst) = (src, dst);
-    }
-
-    /// The segment between those ends, at its position in the capture and with its SACK blocks.
-    #[inline]
-    pub(crate) fn put(
-        &mut self,
-        usual: &Usual,
-        ordinal: u64,
-        sack: Option<&SackBlocks>,
-    ) -> &Segment {
-        let segment = &mut self.0;
-        segment.at = usual.at;
-        segment.ordinal = ordinal;
-        segment.seq = usual.seq();
-        segment.ack = usual.ack();
-        segment.flags = usual.flags();
-        segment.window = usual.window;
-        segment.payload_len = u32::from(usual.payload_len);
-        segment.ip_len = u32::from(usual.ip_len);
-        segment.ip_id = usual.has(Usual::IP_ID).then_some(usual.ip_id);
-        segment.ecn = usual.ecn();
-        let timestamps = usual.has(Usual::TIMESTAMPS);
-        segment.timestamps = timestamps.then_some(usual.any_timestamps());
-        if let Some(sack) = sack {
-            segment.sack = *sack;
-        } else if !segment.sack.as_slice().is_empty() {
-            segment.sack = SackBlocks::default();
-        }
-        segment
-    }
-}
-
 /// The segment of a usual packet; `None` when it takes the general way, [`decode`](super::decode), to tell.
 #[inline]
 #[must_use]
 pub fn usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
     let headers = UsualHeaders::of(record)?;
     let mut sack = SackBlocks::default();
-    push_sack_blocks(&mut sack, headers.blocks);
+    sack.put(headers.blocks);
     Some(headers.usual().segment(ordinal, Some(&sack)))
 }
 
@@ -348,17 +326,6 @@ fn options(options: &[u8]) -> Option<(FoundTimestamps, &[[u8; 8]])> {
     let (blocks, odd) = blocks.as_chunks::<8>();
     let is_all = usize::from(len) == 2 + 8 * blocks.len() && odd.is_empty();
     (says_sack && is_all && !blocks.is_empty()).then_some((timestamps, blocks))
-}
-
-/// Adds the blocks of a SACK option.
-#[inline]
-pub(crate) fn push_sack_blocks(sack: &mut SackBlocks, blocks: &[[u8; 8]]) {
-    for &[s0, s1, s2, s3, e0, e1, e2, e3] in blocks {
-        sack.push(SackBlock {
-            start: Seq(u32::from_be_bytes([s0, s1, s2, s3])),
-            end: Seq(u32::from_be_bytes([e0, e1, e2, e3])),
-        });
-    }
 }
 
 #[cfg(test)]

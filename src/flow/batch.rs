@@ -9,10 +9,11 @@ use super::kept::{Kept, Start};
 use super::key::{EndWords, EndsHasher, SHARDS, shard_between};
 use super::table::FlowIdentity;
 use crate::decode::{
-    SackBlocks, Segment, TcpFlags, Usual, UsualHeaders, UsualRoom, push_sack_blocks,
+    Ecn, Plain, SackBlock, SackBlocks, Segment, TcpFlags, Timestamps, Usual, UsualHeaders,
 };
 use crate::event::Direction;
 use crate::prefetch::prefetch;
+use crate::seq::Seq;
 use crate::time::CaptureTime;
 
 /// Lines that a batch has room for at first.
@@ -101,16 +102,19 @@ pub(super) struct V4Ends {
 }
 
 impl V4Ends {
+    /// Of no connection between IPv4 hosts.
+    const NONE: Self = Self {
+        addresses: 0,
+        ports: u64::MAX,
+    };
+
     pub(super) fn of(identity: &FlowIdentity) -> Self {
         match Usual::pack_ends(&identity.opener, &identity.peer) {
             Some((addresses, ports)) => Self {
                 addresses,
                 ports: ports.into(),
             },
-            None => Self {
-                addresses: 0,
-                ports: u64::MAX,
-            },
+            None => Self::NONE,
         }
     }
 
@@ -212,15 +216,13 @@ impl SegmentBatch {
         Side(self.sacks.len() as u32)
     }
 
-    /// As [`side_of`](Self::side_of), of blocks as they are in the option: put together where they stay.
-    // A copy would be made in larger pieces than these were written in: for such, the processor waits
-    // until all that was written before is in the cache.
+    /// As [`side_of`](Self::side_of), of blocks as they are in the option.
     #[inline]
     fn side_of_option(&mut self, blocks: &[[u8; 8]]) -> Side {
         if blocks.is_empty() {
             return Side::NOTHING;
         }
-        push_sack_blocks(self.sacks.push_mut(SackBlocks::default()), blocks);
+        self.sacks.push_mut(SackBlocks::default()).put(blocks);
         Side(self.sacks.len() as u32)
     }
 
@@ -281,6 +283,20 @@ impl<'a> BatchPart<'a> {
         self.places.len()
     }
 
+    /// The segment at `place` among them.
+    #[inline]
+    pub(super) fn get(self, place: usize) -> Option<Packed<'a>> {
+        let &place = self.places.get(place)?;
+        Some(self.batch.at_place(place))
+    }
+
+    /// Those from `place` on.
+    #[inline]
+    pub(super) fn from(self, place: usize) -> Self {
+        let places = self.places.get(place..).unwrap_or_default();
+        Self { places, ..self }
+    }
+
     /// The segments.
     pub fn segments(self) -> impl Iterator<Item = Segment> + use<'a> {
         self.packed().map(Packed::segment)
@@ -325,7 +341,7 @@ impl<'a> Packed<'a> {
 
     /// The segment, where it does not fit a line.
     #[inline]
-    fn other(self) -> Option<&'a Segment> {
+    pub(super) fn other(self) -> Option<&'a Segment> {
         if self.line.side.is_other() {
             self.beside()
         } else {
@@ -352,17 +368,42 @@ impl<'a> Packed<'a> {
         self.line.usual.flags().has(TcpFlags::SYN)
     }
 
-    /// Its direction in a connection with these `ends`; `None` where it is of another one.
+    /// Its direction in a connection; `None` where it is of another one.
     #[inline]
-    pub(super) fn direction(
-        self,
-        identity: &FlowIdentity,
-        ends: impl FnOnce() -> V4Ends,
-    ) -> Option<Direction> {
+    pub(super) fn direction(self, identity: &FlowIdentity) -> Option<Direction> {
         if self.line.side.is_other() {
             return self.direction_of_other(identity);
         }
-        ends().direction(&self.line.usual)
+        V4Ends::of(identity).direction(&self.line.usual)
+    }
+
+    /// The same in a connection with these `ends`, or this identity where it has others; `None` also where it has SYN.
+    #[inline]
+    pub(super) fn direction_in_train(
+        self,
+        ends: V4Ends,
+        identity: &FlowIdentity,
+    ) -> Option<Direction> {
+        if self.is_syn() {
+            None
+        } else if self.line.side.is_other() {
+            self.direction_of_other(identity)
+        } else {
+            ends.direction(&self.line.usual)
+        }
+    }
+
+    /// The ends of its connection, in which it goes in direction `dir`.
+    #[inline]
+    pub(super) fn ends(self, dir: Direction) -> V4Ends {
+        let usual = &self.line.usual;
+        let (addresses, ports) = match dir {
+            _ if self.line.side.is_other() => return V4Ends::NONE,
+            Direction::Forward => (usual.addresses, usual.ports),
+            Direction::Reverse => (usual.addresses.rotate_left(32), usual.ports.rotate_left(16)),
+        };
+        let ports = ports.into();
+        V4Ends { addresses, ports }
     }
 
     #[inline(never)]
@@ -409,16 +450,75 @@ impl<'a> Packed<'a> {
         Some(())
     }
 
-    /// The segment, put there where it is not to be had otherwise.
+    /// As what it is, where it is plain and fits a line.
     #[inline]
-    pub(super) fn segment_in<'r>(self, room: &'r mut UsualRoom) -> &'r Segment
+    pub(super) fn plain(self) -> Option<PlainLine<'a>> {
+        (!self.line.side.is_other() && self.line.usual.is_plain()).then_some(PlainLine(self))
+    }
+}
+
+/// A plain segment that fits a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainLine<'a>(Packed<'a>);
+
+impl Plain for PlainLine<'_> {
+    #[inline]
+    fn at(self) -> CaptureTime {
+        self.0.at()
+    }
+    #[inline]
+    fn ordinal(self) -> u64 {
+        self.0.ordinal()
+    }
+    #[inline]
+    fn seq(self) -> Seq {
+        self.0.line.usual.seq()
+    }
+    #[inline]
+    fn ack(self) -> Seq {
+        self.0.line.usual.ack()
+    }
+    #[inline]
+    fn flags(self) -> TcpFlags {
+        self.0.line.usual.flags()
+    }
+    #[inline]
+    fn window(self) -> u16 {
+        self.0.line.usual.window
+    }
+    #[inline]
+    fn payload_len(self) -> u32 {
+        self.0.line.usual.payload_len.into()
+    }
+    #[inline]
+    fn ip_len(self) -> u32 {
+        self.0.line.usual.ip_len.into()
+    }
+    #[inline]
+    fn ip_id(self) -> Option<u16> {
+        self.0.line.usual.ip_id()
+    }
+    #[inline]
+    fn ecn(self) -> Ecn {
+        self.0.line.usual.ecn()
+    }
+    #[inline]
+    fn timestamps(self) -> Option<Timestamps> {
+        self.0.line.usual.timestamps()
+    }
+    #[inline]
+    fn reports(self) -> bool {
+        self.0.line.side != Side::NOTHING
+    }
+    #[inline]
+    fn sack<'s>(self) -> &'s [SackBlock]
     where
-        'a: 'r,
+        Self: 's,
     {
-        match self.other() {
-            Some(other) => other,
-            None => room.put(&self.line.usual, self.ordinal(), self.sack()),
-        }
+        self.0.sack().map_or(&[], SackBlocks::as_slice)
+    }
+    fn segment(self) -> Segment {
+        self.0.segment()
     }
 }
 

@@ -1,6 +1,9 @@
 //! Segments kept as they came, at a quarter of what a [`Segment`] takes.
 
-use crate::decode::{Ecn, Endpoint, Segment, SynOptions, TcpFlags, Timestamps, Usual};
+use super::table::FlowIdentity;
+use crate::decode::{
+    Ecn, Endpoint, Plain, SackBlock, Segment, SynOptions, TcpFlags, Timestamps, Usual, is_plain,
+};
 use crate::event::Direction;
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -188,39 +191,56 @@ impl Kept {
         })
     }
 
-    /// Becomes the segment, of a connection that began at `start`, in `room`, which is one between its ends that reports no
-    /// ranges and came as one packet.
-    #[inline]
-    pub(super) fn put_in(&self, room: &mut Segment, start: Start) {
-        let bits = self.bits;
-        room.at = self.at(start);
-        room.ordinal = start.ordinal + u64::from(self.after_records);
-        room.seq = self.seq;
-        room.ack = self.ack;
-        room.flags = self.flags();
-        room.window = self.window;
-        room.payload_len = self.payload_len();
-        room.ip_len = u32::from(self.ip_len);
-        room.ip_id = bits.has(Bits::IP_ID).then_some(self.ip_id);
-        room.ecn = bits.ecn();
-        room.timestamps = bits.has(Bits::TIMESTAMPS).then_some(Timestamps {
-            value: self.timestamp,
-            echo: self.timestamp_echo,
-        });
-        room.syn = SynOptions {
-            mss: bits.has(Bits::MSS).then_some(self.mss),
-            window_scale: bits.window_scale(),
-            sack_permitted: bits.has(Bits::SACK_PERMITTED),
-        };
-        room.length_from_frame = bits.has(Bits::LENGTH_FROM_FRAME);
-        room.header_cut = bits.has(Bits::HEADER_CUT);
-    }
-
     /// The segment, from `src` to `dst`, of a connection that began at `start`.
     pub(super) fn segment(&self, (src, dst): (Endpoint, Endpoint), start: Start) -> Segment {
-        let mut segment = Segment::empty(src, dst);
-        self.put_in(&mut segment, start);
-        segment
+        let bits = self.bits;
+        Segment {
+            at: self.at(start),
+            ordinal: self.ordinal(start),
+            seq: self.seq,
+            ack: self.ack,
+            flags: self.flags(),
+            window: self.window,
+            payload_len: self.payload_len(),
+            ip_len: u32::from(self.ip_len),
+            ip_id: self.ip_id(),
+            ecn: bits.ecn(),
+            timestamps: self.timestamps(),
+            syn: SynOptions {
+                mss: bits.has(Bits::MSS).then_some(self.mss),
+                window_scale: bits.window_scale(),
+                sack_permitted: bits.has(Bits::SACK_PERMITTED),
+            },
+            length_from_frame: bits.has(Bits::LENGTH_FROM_FRAME),
+            header_cut: bits.has(Bits::HEADER_CUT),
+            ..Segment::empty(src, dst)
+        }
+    }
+
+    /// As what it is in a connection, where it is plain.
+    #[inline]
+    pub(super) fn plain<'a>(&'a self, identity: &'a FlowIdentity) -> Option<PlainKept<'a>> {
+        let odd = 1 << Bits::LENGTH_FROM_FRAME | 1 << Bits::HEADER_CUT;
+        let is_plain = is_plain(self.flags(), self.window) && self.bits.0 & odd == 0;
+        is_plain.then_some(PlainKept {
+            kept: self,
+            identity,
+        })
+    }
+
+    fn ordinal(&self, start: Start) -> u64 {
+        start.ordinal + u64::from(self.after_records)
+    }
+
+    fn ip_id(&self) -> Option<u16> {
+        self.bits.has(Bits::IP_ID).then_some(self.ip_id)
+    }
+
+    fn timestamps(&self) -> Option<Timestamps> {
+        self.bits.has(Bits::TIMESTAMPS).then_some(Timestamps {
+            value: self.timestamp,
+            echo: self.timestamp_echo,
+        })
     }
 
     pub(super) fn at(&self, start: Start) -> CaptureTime {
@@ -248,6 +268,75 @@ impl Kept {
 
     pub(super) fn payload_len(&self) -> u32 {
         u32::from(self.payload_len)
+    }
+}
+
+/// A plain segment that was kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainKept<'a> {
+    kept: &'a Kept,
+    identity: &'a FlowIdentity,
+}
+
+impl Plain for PlainKept<'_> {
+    #[inline]
+    fn at(self) -> CaptureTime {
+        self.kept.at(self.identity.start())
+    }
+    #[inline]
+    fn ordinal(self) -> u64 {
+        self.kept.ordinal(self.identity.start())
+    }
+    #[inline]
+    fn seq(self) -> Seq {
+        self.kept.seq
+    }
+    #[inline]
+    fn ack(self) -> Seq {
+        self.kept.ack
+    }
+    #[inline]
+    fn flags(self) -> TcpFlags {
+        self.kept.flags()
+    }
+    #[inline]
+    fn window(self) -> u16 {
+        self.kept.window
+    }
+    #[inline]
+    fn payload_len(self) -> u32 {
+        self.kept.payload_len()
+    }
+    #[inline]
+    fn ip_len(self) -> u32 {
+        self.kept.ip_len.into()
+    }
+    #[inline]
+    fn ip_id(self) -> Option<u16> {
+        self.kept.ip_id()
+    }
+    #[inline]
+    fn ecn(self) -> Ecn {
+        self.kept.bits.ecn()
+    }
+    #[inline]
+    fn timestamps(self) -> Option<Timestamps> {
+        self.kept.timestamps()
+    }
+    #[inline]
+    fn reports(self) -> bool {
+        false
+    }
+    #[inline]
+    fn sack<'s>(self) -> &'s [SackBlock]
+    where
+        Self: 's,
+    {
+        &[]
+    }
+    fn segment(self) -> Segment {
+        let ends = self.identity.ends(self.kept.dir());
+        self.kept.segment(ends, self.identity.start())
     }
 }
 

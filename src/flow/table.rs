@@ -5,6 +5,7 @@ mod memory;
 mod packets;
 mod queue;
 mod sweep;
+mod train;
 mod young;
 
 use thin_vec::ThinVec;
@@ -70,7 +71,7 @@ impl FlowIdentity {
         (identity, dir)
     }
 
-    fn start(&self) -> Start {
+    pub(super) fn start(&self) -> Start {
         Start {
             at: self.first_at,
             ordinal: self.first_ordinal,

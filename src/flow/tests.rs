@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::decode::{Endpoint, Segment, TcpFlags};
-use crate::event::{Direction, FlowSink};
+use crate::event::{Direction, FlowSink, PacketArrival};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 use crate::track::Connection;
@@ -16,8 +16,8 @@ use crate::track::Connection;
 struct Taken(Vec<(Direction, u64)>);
 
 impl FlowSink for Taken {
-    fn packet(&mut self, dir: Direction, segment: &Segment) {
-        self.0.push((dir, segment.ordinal));
+    fn packet(&mut self, dir: Direction, packet: &PacketArrival) {
+        self.0.push((dir, packet.ordinal));
     }
 }
 

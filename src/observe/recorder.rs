@@ -12,10 +12,10 @@ use super::segment_rows::SegmentRows;
 use super::series::Series;
 use super::summary::{DirectionSummary, Incidents};
 use super::time_sequence::{MarkKind, TimeSequence};
-use crate::decode::{Segment, TcpFlags};
+use crate::decode::TcpFlags;
 use crate::event::{
     Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace,
-    Recovery, RttSample, Signal, StreamPart,
+    PacketArrival, Recovery, RttSample, Signal, StreamPart,
 };
 use crate::flow::{FlowIdentity, Observer};
 use crate::prefetch::prefetch;
@@ -154,6 +154,8 @@ pub struct LiveConnection<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
     /// Whether its flows have curves.
     curves: bool,
+    /// Whether time sequences are wanted: asked with every ACK, when what the configuration says may be far away in memory.
+    sequences: bool,
     pub(super) directions: [DirectionSummary; 2],
     pub(super) data: [Option<Box<LiveFlow>>; 2],
 }
@@ -199,8 +201,7 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     /// The time sequence of a direction that has sent payload.
     #[inline]
     fn sequence(&mut self, dir: Direction) -> Option<&mut TimeSequence> {
-        // Asked for with every ACK: what else is kept of the direction may be far away in memory.
-        if !self.config.time_sequence {
+        if !self.sequences {
             return None;
         }
         self.data[dir.index()]
@@ -259,11 +260,11 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         reason = "called once a packet, and elsewhere hardly ever: a call would cost as much as its work"
     )]
     #[inline(always)]
-    fn packet(&mut self, dir: Direction, segment: &Segment) {
+    fn packet(&mut self, dir: Direction, packet: &PacketArrival) {
         let last_data = self.directions[dir.index()].data_span;
-        self.directions[dir.index()].on_packet(segment);
+        self.directions[dir.index()].on_packet(packet);
         // The receiver of a flow echoes the marks that the flow's packets carried.
-        if segment.flags.has(TcpFlags::ECE) && !segment.flags.has(TcpFlags::SYN) {
+        if packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN) {
             self.directions[dir.reversed().index()]
                 .incidents_mut()
                 .ece_echoes += 1;
@@ -271,19 +272,19 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         let curves = self.curves;
         let data = match &mut self.data[dir.index()] {
             Some(data) => data,
-            None if segment.payload_len == 0 => return,
+            None if packet.payload_len == 0 => return,
             None => self.data(dir),
         };
-        let bin = data.series.at(segment.at);
-        bin.ip_bytes += u64::from(segment.ip_len);
-        if segment.payload_len > 0 {
-            bin.payload_bytes += u64::from(segment.payload_len);
-            bin.data_packets += u64::from(segment.ip_packets);
+        let bin = data.series.at(packet.at);
+        bin.ip_bytes += u64::from(packet.ip_len);
+        if packet.payload_len > 0 {
+            bin.payload_bytes += u64::from(packet.payload_len);
+            bin.data_packets += u64::from(packet.ip_packets);
             if let (Some(gaps), Some(span)) = (&mut data.gaps, last_data) {
-                gaps.add(segment.at.since(span.last));
+                gaps.add(packet.at.since(span.last));
             }
             let grown = if curves {
-                data.curve.add(segment.at, segment.payload_len)
+                data.curve.add(packet.at, packet.payload_len)
             } else {
                 0
             };
@@ -437,6 +438,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         LiveConnection {
             config: self.config.clone(),
             curves: self.config.curves,
+            sequences: self.config.time_sequence,
             directions: [DirectionSummary::default(), DirectionSummary::default()],
             data: [None, None],
         }

@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use super::quantiles::{DelayDistribution, DelayStats};
-use crate::decode::{Ecn, Segment};
+use crate::decode::Ecn;
 use crate::event::{
-    Acked, Amendment, Class, DataArrival, LossPlace, Reason, Recovery, RttSample, Signal, Verdict,
+    Acked, Amendment, Class, DataArrival, LossPlace, PacketArrival, Reason, Recovery, RttSample,
+    Signal, Verdict,
 };
 use crate::time::CaptureTime;
 
@@ -142,33 +143,41 @@ impl DirectionSummary {
 
     /// Any packet.
     #[inline]
-    pub(super) fn on_packet(&mut self, segment: &Segment) {
-        self.packets += u64::from(segment.ip_packets);
-        self.ip_bytes += u64::from(segment.ip_len);
-        let stepped_back = self.span.is_some_and(|span| segment.at < span.last);
-        Span::extend(&mut self.span, segment.at);
+    pub(super) fn on_packet(&mut self, packet: &PacketArrival) {
+        self.packets += u64::from(packet.ip_packets);
+        self.ip_bytes += u64::from(packet.ip_len);
+        let stepped_back = self.span.is_some_and(|span| packet.at < span.last);
+        Span::extend(&mut self.span, packet.at);
         if stepped_back
-            || segment.ecn != Ecn::NotEct
-            || segment.length_from_frame
-            || segment.header_cut
+            || packet.ecn != Ecn::NotEct
+            || packet.length_from_frame
+            || packet.header_cut
         {
-            self.on_odd_packet(segment, stepped_back);
+            let (cut, from_frame) = (packet.header_cut, packet.length_from_frame);
+            self.on_odd_packet(packet.ecn, cut, from_frame, stepped_back);
         }
-        if segment.payload_len > 0 {
-            self.data_packets += u64::from(segment.ip_packets);
-            self.payload_bytes += u64::from(segment.payload_len);
-            Span::extend(&mut self.data_span, segment.at);
+        if packet.payload_len > 0 {
+            self.data_packets += u64::from(packet.ip_packets);
+            self.payload_bytes += u64::from(packet.payload_len);
+            Span::extend(&mut self.data_span, packet.at);
         }
     }
 
+    // Not the packet itself: it would have to lie in memory for all others, too.
     #[inline(never)]
-    fn on_odd_packet(&mut self, segment: &Segment, stepped_back: bool) {
+    fn on_odd_packet(
+        &mut self,
+        ecn: Ecn,
+        header_cut: bool,
+        length_from_frame: bool,
+        stepped_back: bool,
+    ) {
         let incidents = self.incidents_mut();
         incidents.clock_steps_back += u64::from(stepped_back);
-        incidents.ecn_capable_packets += u64::from(segment.ecn != Ecn::NotEct);
-        incidents.ce_marks += u64::from(segment.ecn == Ecn::Ce);
-        incidents.lengths_from_frame += u64::from(segment.length_from_frame);
-        incidents.headers_cut += u64::from(segment.header_cut);
+        incidents.ecn_capable_packets += u64::from(ecn != Ecn::NotEct);
+        incidents.ce_marks += u64::from(ecn == Ecn::Ce);
+        incidents.lengths_from_frame += u64::from(length_from_frame);
+        incidents.headers_cut += u64::from(header_cut);
     }
 
     #[inline]
@@ -179,16 +188,16 @@ impl DirectionSummary {
             self.in_flight_samples += 1;
         }
         if data.repeated_len > 0 || data.verdict != Verdict::NEW {
-            self.on_odd_data(data);
+            self.on_odd_data(data.verdict, data.repeated_len, data.extent);
         }
     }
 
     #[inline(never)]
-    fn on_odd_data(&mut self, data: &DataArrival) {
-        self.count(data.verdict, 1);
+    fn on_odd_data(&mut self, verdict: Verdict, repeated_len: u32, extent: Option<(u32, i64)>) {
+        self.count(verdict, 1);
         let incidents = self.incidents_mut();
-        incidents.retransmitted_bytes += u64::from(data.repeated_len);
-        if let Some((extent, late_ns)) = data.extent {
+        incidents.retransmitted_bytes += u64::from(repeated_len);
+        if let Some((extent, late_ns)) = extent {
             incidents.reordering_extent_max =
                 incidents.reordering_extent_max.max(u64::from(extent));
             incidents.reordering_late_ns_max = incidents.reordering_late_ns_max.max(late_ns);

@@ -271,16 +271,21 @@ impl TimeSequence {
     }
 
     /// A data segment passed.
-    // Apart: kept of some flows only, and asked for with every packet.
-    #[inline(never)]
+    #[inline]
     pub fn on_data(&mut self, data: &DataArrival) {
         let end = data.offset + i64::from(data.payload_len);
-        match MarkKind::of(data.verdict) {
-            None => self.slot(data.at).data.include(data.offset, end),
+        self.on_range(data.at, (data.offset, end), data.verdict);
+    }
+
+    // Apart: kept of some flows only, and asked for with every packet.
+    #[inline(never)]
+    fn on_range(&mut self, at: CaptureTime, (start, end): (i64, i64), verdict: Verdict) {
+        match MarkKind::of(verdict) {
+            None => self.slot(at).data.include(start, end),
             Some(kind) => {
                 let mark = Mark {
-                    at: data.at,
-                    start: data.offset,
+                    at,
+                    start,
                     end,
                     count: 1,
                     kind,

@@ -139,14 +139,14 @@ impl HalfFlow {
         };
         if let Some(part) = first {
             let came_last = is_within(part) && !others.iter().any(|&other| is_within(other));
-            self.on_fresh_sack(dir, segment, part, came_last, highest_before, sink);
+            self.on_fresh_sack(dir, segment.at, part, came_last, highest_before, sink);
         }
         if !others.is_empty() {
             let within = others.iter().filter(|&&part| is_within(part)).count();
             let alone = within + usize::from(first.is_some_and(is_within)) == 1;
             for part in others.drain(..) {
                 let came_last = alone && is_within(part);
-                self.on_fresh_sack(dir, segment, part, came_last, highest_before, sink);
+                self.on_fresh_sack(dir, segment.at, part, came_last, highest_before, sink);
             }
         }
         self.board.keep_fresh(others);
@@ -170,11 +170,11 @@ impl HalfFlow {
         }
     }
 
-    /// Segments inside `part` have just been reported by SACK; `came_last`: one of them is what the receiver answers.
+    /// Segments inside `part` have just been reported by SACK, at `at`; `came_last`: one of them is what the receiver answers.
     pub(super) fn on_fresh_sack<S: FlowSink>(
         &mut self,
         dir: Direction,
-        segment: &Segment,
+        at: CaptureTime,
         part: StreamRange,
         came_last: bool,
         highest_before: Option<i64>,
@@ -183,7 +183,7 @@ impl HalfFlow {
         sink.sacked(
             dir,
             &StreamPart {
-                at: segment.at,
+                at,
                 start: part.start,
                 end: part.end,
             },
@@ -203,13 +203,13 @@ impl HalfFlow {
             sent.marks.set(Marks::SACKED);
             self.told = self.told.saturating_add(1);
             if sent.copies > 1 {
-                self.old_copies.on_covered(sent, segment.at);
+                self.old_copies.on_covered(sent, at);
             }
-            let sent = if cover_is_too_early(sent, segment.at, soonest) {
+            let sent = if cover_is_too_early(sent, at, soonest) {
                 let repeated = *sent;
                 let first = self.in_flight.first_copy(&repeated);
                 let patience_ns = self.downstream.patience_ns();
-                if may_answer_first(&repeated, &first, segment.at, highest_before, patience_ns) {
+                if may_answer_first(&repeated, &first, at, highest_before, patience_ns) {
                     self.unneeded.push((repeated.start, Evidence::Timing));
                 }
                 let Some(sent) = self.in_flight.get_mut(index) else {
@@ -221,7 +221,7 @@ impl HalfFlow {
             };
             let id = sent.id;
             if !self.emissions.is_idle() {
-                let effective = segment.at.plus_ns(self.upstream.min_ns().unwrap_or(0));
+                let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
                 self.emissions.on_delivered(self.ids.unwrap(id), effective);
             }
             let single = is_single(sent);
@@ -231,7 +231,7 @@ impl HalfFlow {
                 && (came_last && sent.start <= part.start && part.end <= sent.end()
                     || !self.board.leaves_out(sent.start, sent.end()))
             {
-                sink.signal(dir, segment.at, Signal::ReorderedAtReceiver);
+                sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
             if sent.marks.has(Marks::SAMPLED) {
                 continue;
@@ -239,8 +239,8 @@ impl HalfFlow {
             sent.marks.set(Marks::SAMPLED);
             if single && sent.end() > missed_above {
                 let (sent_at, row) = (sent.at, sent.row);
-                self.old_copies.on_answer(sent_at, segment.at);
-                self.sample(dir, segment.at, sent_at, row, false, RttLabel::Sack, sink);
+                self.old_copies.on_answer(sent_at, at);
+                self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
             }
         }
     }

@@ -104,16 +104,16 @@ impl HalfFlow {
     /// Payload of a full packet, as far as it is known, in bytes: an id stands for one, a frame for
     /// several, where segmentation is left to the network card.
     pub(super) fn packet_payload(&self) -> u32 {
-        let mss = self.mss.map_or(u32::MAX, u32::from);
+        let mss = self.mss.get().map_or(u32::MAX, u32::from);
         match self.largest_payload {
-            0 => self.mss.map_or(1, u32::from).max(1),
+            0 => self.mss.get().map_or(1, u32::from).max(1),
             largest => largest.min(mss).max(1),
         }
     }
 
     /// The same with a packet that carries `len` bytes: where nothing else tells, it does.
     pub(super) fn packet_payload_with(&self, len: u32) -> u32 {
-        if self.mss.is_none() && self.largest_payload == 0 {
+        if self.mss.get().is_none() && self.largest_payload == 0 {
             len.max(1)
         } else {
             self.packet_payload()

@@ -243,7 +243,7 @@ impl HalfFlow {
 
     /// Parts what is remembered around `offset`, of which one part may have been answered and not the other.
     fn part(&mut self, offset: i64) {
-        let Some(below) = self.in_flight.part(offset, self.mss) else {
+        let Some(below) = self.in_flight.part(offset, self.mss.get()) else {
             return;
         };
         for index in [below, below + 1] {
@@ -307,7 +307,7 @@ impl HalfFlow {
             if copy == Copy::Again && (segment.timestamps.is_some() || !self.sacks) {
                 self.note_superseded(index, start, end);
             }
-            let (una, mss) = (self.una.unwrap_or(i64::MIN), self.mss);
+            let (una, mss) = (self.una.unwrap_or(i64::MIN), self.mss.get());
             if self
                 .in_flight
                 .get(index)
@@ -427,6 +427,7 @@ impl Sent {
 /// A range as it passes for the first time.
 #[inline]
 pub(super) fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict) -> Sent {
+    let ids = (segment.timestamps, segment.ip_id);
     let mut marks = Marks::default();
     if segment.flags.any(TcpFlags::FIN.with(TcpFlags::SYN)) {
         let fin = segment.flags.has(TcpFlags::FIN);
@@ -436,14 +437,8 @@ pub(super) fn sent_of(segment: &Segment, start: i64, len: u32, verdict: Verdict)
         marks.set(Marks::LOST_UPSTREAM);
     }
     Sent {
-        start,
-        at: segment.at,
-        len,
-        tsval: segment.timestamps.map_or(0, |ts| ts.value),
-        row: 0,
-        id: segment.ip_id.unwrap_or(0),
-        copies: 1,
         marks,
         verdict,
+        ..Sent::once(segment.at, start, len, ids)
     }
 }

@@ -30,6 +30,50 @@ use crate::time::CaptureTime;
 /// stream: RFC 7323 section 2.3 bounds windows to 2^30 bytes.
 pub(super) const REACH_MAX: i64 = 1 << 30;
 
+/// The largest segment that a receiver takes, in bytes (RFC 9293 section 3.7.1), where it announced that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mss(u32);
+
+impl Default for Mss {
+    fn default() -> Self {
+        Self(u32::MAX)
+    }
+}
+
+impl Mss {
+    /// What was announced.
+    pub(super) fn of(mss: Option<u16>) -> Self {
+        mss.map_or_else(Self::default, |mss| Self(mss.into()))
+    }
+
+    #[inline]
+    pub(super) fn get(self) -> Option<u16> {
+        u16::try_from(self.0).ok()
+    }
+
+    /// Whether so much payload fits one packet with the options that data has: told at once, for nearly every packet.
+    #[inline]
+    pub(super) fn takes_at_once(self, payload_len: u32) -> bool {
+        payload_len <= self.0.saturating_sub(OPTIONS_LEN)
+    }
+
+    /// How many packets a frame with so much payload is on the wire, `stamped` with timestamps or not: several, when
+    /// segmentation is left to the network card.
+    pub(super) fn packets(self, payload_len: u32, stamped: bool) -> u16 {
+        let Some(mss) = self.get().filter(|&mss| mss > 0).map(u32::from) else {
+            return 1;
+        };
+        if self.takes_at_once(payload_len) {
+            return 1;
+        }
+        let options_len = if stamped { OPTIONS_LEN.min(mss - 1) } else { 0 };
+        payload_len.div_ceil(mss - options_len) as u16
+    }
+}
+
+/// What timestamps take off what a segment can carry, in bytes.
+const OPTIONS_LEN: u32 = 12;
+
 /// State of one direction: what its sender emitted as seen here, and what the peer said about it.
 #[derive(Debug, Default)]
 pub(super) struct HalfFlow {
@@ -104,7 +148,7 @@ pub(super) struct HalfFlow {
     /// Largest payload of one packet seen, in bytes.
     pub(super) largest_payload: u32,
     /// Largest segment that the receiver takes, in bytes, where it announced that.
-    pub(super) mss: Option<u16>,
+    pub(super) mss: Mss,
     /// Segments that the last ACK of new data covered, where no duplicate ACK came before it; saturates.
     pub(super) last_cover: u16,
     /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
@@ -397,7 +441,7 @@ impl HalfFlow {
             });
         }
         self.tail_repair = repeats;
-        self.note_higher(segment, end, repeats);
+        self.note_higher((segment.at, len), end, repeats);
         self.high = end;
         let mut sent = sent_of(segment, start, len, verdict);
         if verdict.class == Class::Retransmission {
@@ -425,15 +469,16 @@ impl HalfFlow {
         self.holes.open(hole);
     }
 
-    /// A packet that ends at `end`, above the highest byte seen, tells what skipped ids were.
+    /// A packet that passes at `at` with `len` bytes and ends at `end`, above the highest byte seen, tells what skipped ids
+    /// were.
     #[inline]
-    pub(super) fn note_higher(&mut self, segment: &Segment, end: i64, repeats: bool) {
+    pub(super) fn note_higher(&mut self, (at, len): (CaptureTime, u32), end: i64, repeats: bool) {
         if !self.emissions.is_idle() {
             let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
             let above = end - self.high;
-            let mss = self.packet_payload_with(segment.payload_len);
+            let mss = self.packet_payload_with(len);
             self.emissions
-                .on_higher(end, above, mss, repeats, segment.at, slack_ns);
+                .on_higher(end, above, mss, repeats, at, slack_ns);
         }
     }
 

@@ -218,17 +218,15 @@ impl Handshake {
         })
     }
 
-    /// Whether a segment just taken completed a round trip.
+    /// Whether a segment of this direction may confirm a SYN that was seen, as an ACK does.
     #[inline]
-    pub(super) fn is_pending(&self) -> bool {
-        self.completed_by.is_some()
+    pub(super) fn awaits(&self, dir: Direction) -> bool {
+        !self.confirmed && self.openings[dir.reversed().index()].is_some()
     }
 
     #[inline]
     pub(super) fn on_segment(&mut self, dir: Direction, segment: &Segment) {
-        // An ACK confirms a SYN that was seen.
-        let awaited = !self.confirmed && self.openings[dir.reversed().index()].is_some();
-        if awaited || segment.flags.has(TcpFlags::SYN) {
+        if self.awaits(dir) || segment.flags.has(TcpFlags::SYN) {
             self.on_news(dir, segment);
         }
     }

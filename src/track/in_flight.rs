@@ -6,7 +6,7 @@ use std::ops::Range;
 pub(super) use self::merge::PARTS_MAX;
 pub(super) use self::moves::Moves;
 use super::first_copies::{FirstCopies, FirstCopy};
-use crate::decode::Segment;
+use crate::decode::{Segment, Timestamps};
 use crate::event::{Class, Verdict};
 use crate::prefetch::{prefetch, prefetch_behind};
 use crate::time::CaptureTime;
@@ -129,6 +129,27 @@ impl Marks {
 }
 
 impl Sent {
+    /// New data that passes at `at`, of a packet with these timestamps and this IP id.
+    #[inline]
+    pub(super) fn once(
+        at: CaptureTime,
+        start: i64,
+        len: u32,
+        (timestamps, ip_id): (Option<Timestamps>, Option<u16>),
+    ) -> Self {
+        Self {
+            start,
+            at,
+            len,
+            tsval: timestamps.map_or(0, |ts| ts.value),
+            row: 0,
+            id: ip_id.unwrap_or(0),
+            copies: 1,
+            marks: Marks::default(),
+            verdict: Verdict::NEW,
+        }
+    }
+
     pub(super) fn end(&self) -> i64 {
         self.start + i64::from(self.len)
     }

@@ -6,21 +6,46 @@
 //! in doubt, a check fails and the general path takes the segment.
 
 use super::acks::maybe_around_first;
-use super::copies::sent_of;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
-use super::in_flight::Marks;
-use crate::decode::{Segment, TcpFlags};
+use super::in_flight::{Marks, Sent};
+use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
+use crate::seq::Seq;
 
-/// Whether a segment has nothing but data or a plain ACK to tell.
+/// A plain segment, of which nothing is known but that its id is as expected, and that tells no more than that all
+/// goes well; `false`, and nothing changed, when it may tell more.
 #[inline]
-pub(super) fn is_plain(segment: &Segment, wire_packets: u16, step: Step) -> bool {
-    segment.flags.0 & !TcpFlags::PSH.0 == TcpFlags::ACK.0
-        && segment.window > 0
-        && !segment.header_cut
-        && wire_packets == 1
-        && matches!(step, Step::Ahead(0) | Step::Same | Step::Unknown)
+pub(super) fn on_quiet<P: Plain, S: FlowSink>(
+    sender: &mut HalfFlow,
+    peer: &mut HalfFlow,
+    dir: Direction,
+    plain: P,
+    step: Step,
+    sink: &mut S,
+) -> bool {
+    if !matches!(step, Step::Ahead(0) | Step::Same | Step::Unknown) {
+        return false;
+    }
+    if plain.payload_len() == 0 {
+        return sender.emissions.is_idle()
+            && sender.continues_empty(plain.seq())
+            && if !plain.reports() {
+                peer.on_next_ack(dir.reversed(), plain, sink)
+            } else {
+                // The very ACK that came just now says nothing twice.
+                step != Step::Same && peer.on_next_sack(dir.reversed(), plain, sink)
+            };
+    }
+    let quiet = !plain.reports()
+        && sender.continues(plain.seq(), plain.payload_len())
+        && peer.is_acked_as_before(plain.ack());
+    if quiet {
+        peer.on_same_ack(dir.reversed(), plain, sink);
+        peer.owes_ack = true;
+        sender.on_next_data(dir, plain, step, sink);
+    }
+    quiet
 }
 
 impl HalfFlow {
@@ -48,28 +73,28 @@ impl HalfFlow {
             && self.board.highest_end().is_none()
     }
 
-    /// Whether a segment of the peer tells this direction nothing but a window.
+    /// Whether a segment of the peer with this `ack` tells this direction nothing but a window.
     #[inline]
-    pub(super) fn is_acked_as_before(&self, segment: &Segment) -> bool {
+    pub(super) fn is_acked_as_before(&self, ack: Seq) -> bool {
         match (self.unwrapper, self.una) {
             (None, _) => true,
-            (Some(unwrapper), Some(una)) => unwrapper.seq(una) == segment.ack,
+            (Some(unwrapper), Some(una)) => unwrapper.seq(una) == ack,
             (Some(_), None) => false,
         }
     }
 
     /// Whether a segment without payload continues the stream, so that it is no probe.
     #[inline]
-    pub(super) fn continues_empty(&self, segment: &Segment) -> bool {
+    fn continues_empty(&self, seq: Seq) -> bool {
         self.unwrapper
-            .is_none_or(|unwrapper| !self.has_begun() || unwrapper.seq(self.high) == segment.seq)
+            .is_none_or(|unwrapper| !self.has_begun() || unwrapper.seq(self.high) == seq)
     }
 
     /// Whether a segment with payload is the next part of the stream.
     #[inline]
-    pub(super) fn continues(&self, segment: &Segment) -> bool {
+    pub(super) fn continues(&self, seq: Seq, payload_len: u32) -> bool {
         // A single byte may be a probe.
-        segment.payload_len > 1
+        payload_len > 1
             && self.steady
             && self.window != Some(0)
             && self.after_timeout.is_none()
@@ -77,74 +102,74 @@ impl HalfFlow {
                 || self.last_timer.is_none() && !self.emissions.may_repeat())
             && self
                 .unwrapper
-                .is_some_and(|unwrapper| unwrapper.seq(self.high) == segment.seq)
+                .is_some_and(|unwrapper| unwrapper.seq(self.high) == seq)
     }
 
     /// Takes the window of a segment that acknowledges `ack`.
     #[inline]
-    fn take_window<S: FlowSink>(
+    fn take_window<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
-        segment: &Segment,
+        plain: P,
         ack: i64,
         sink: &mut S,
     ) {
-        self.window = Some(segment.window);
+        self.window = Some(plain.window());
         self.window_end = self
             .window_scale
-            .map(|scale| ack + (i64::from(segment.window) << scale));
+            .map(|scale| ack + (i64::from(plain.window()) << scale));
         if let Some(end) = self.window_end {
-            sink.window(dir, segment.at, end);
+            sink.window(dir, plain.at(), end);
         }
-        self.note_room(segment.at);
+        self.note_room(plain.at());
     }
 
     /// A segment of the peer that [`is_acked_as_before`](Self::is_acked_as_before).
     #[inline]
-    pub(super) fn on_same_ack<S: FlowSink>(
+    pub(super) fn on_same_ack<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
-        segment: &Segment,
+        plain: P,
         sink: &mut S,
     ) {
         if self.unwrapper.is_some()
             && let Some(una) = self.una
         {
-            self.take_window(dir, segment, una, sink);
+            self.take_window(dir, plain, una, sink);
         }
     }
 
     /// A segment that [`continues`](Self::continues) the stream.
     #[inline]
-    pub(super) fn on_next_data<S: FlowSink>(
+    pub(super) fn on_next_data<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
-        segment: &Segment,
+        plain: P,
         step: Step,
         sink: &mut S,
     ) {
-        let (start, len) = (self.high, segment.payload_len);
+        let (start, len) = (self.high, plain.payload_len());
         let end = start + i64::from(len);
-        self.note_pause(segment.at, end);
+        self.note_pause(plain.at(), end);
         if !self.emissions.is_idle() {
             let recovering = self.recovery_until.is_some();
             if matches!(step, Step::Ahead(_)) {
-                self.emissions.on_next(segment.at, recovering);
+                self.emissions.on_next(plain.at(), recovering);
             }
-            self.note_higher(segment, end, false);
+            self.note_higher((plain.at(), len), end, false);
         }
         self.high = end;
-        self.in_flight
-            .push(sent_of(segment, start, len, Verdict::NEW));
+        let ids = (plain.timestamps(), plain.ip_id());
+        self.in_flight.push(Sent::once(plain.at(), start, len, ids));
         self.unique_bytes += u64::from(len);
         self.largest_payload = self.largest_payload.max(len);
         if self.window_end == Some(end) {
-            sink.signal(dir, segment.at, Signal::WindowFull);
+            sink.signal(dir, plain.at(), Signal::WindowFull);
         }
         // Put together here, where all of it is known: handed on in parts and put together elsewhere,
         // it takes a tenth of the time of all that is done for a packet.
         let arrival = DataArrival {
-            at: segment.at,
+            at: plain.at(),
             offset: start,
             payload_len: len,
             unique_len: len,
@@ -155,35 +180,35 @@ impl HalfFlow {
         };
         sink.data(dir, &arrival);
         if S::SEGMENTS {
-            self.keep_row(segment, &arrival);
+            self.keep_row(plain.ordinal(), plain.seq(), &arrival);
         }
-        self.last_data_at = Some(segment.at);
+        self.last_data_at = Some(plain.at());
         self.last_timer = None;
         self.tail_repair = false;
         self.last_repeat = 0;
-        self.note_room(segment.at);
+        self.note_room(plain.at());
     }
 
     /// An ACK that stays where it is and reports more at the end of a range, as nearly all do while a hole is open.
     /// `false`, and nothing changed, when that is not all there is to it.
     #[inline]
-    pub(super) fn on_next_sack<S: FlowSink>(
+    pub(super) fn on_next_sack<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
-        segment: &Segment,
+        plain: P,
         sink: &mut S,
     ) -> bool {
         let (Some(unwrapper), Some(una)) = (self.unwrapper, self.una) else {
             return false;
         };
-        let blocks = segment.sack.as_slice();
+        let blocks = plain.sack();
         let Some(first) = blocks.first() else {
             return false;
         };
         let start = unwrapper.offset(first.start, una);
         let end = unwrapper.offset(first.end, una);
         let sane = una <= start && start < end && end - start <= REACH_MAX && end <= self.high;
-        if unwrapper.seq(una) != segment.ack
+        if unwrapper.seq(una) != plain.ack()
             || !sane
             || maybe_around_first(blocks).is_some()
             || !self.strays.is_settled()
@@ -195,29 +220,29 @@ impl HalfFlow {
             return false;
         };
         let window_before = self.window;
-        self.take_window(dir, segment, una, sink);
+        self.take_window(dir, plain, una, sink);
         self.sacks = true;
-        sink.signal(dir, segment.at, Signal::SackBlocks(blocks.len() as u8));
-        self.on_fresh_sack(dir, segment, part, true, highest_before, sink);
+        sink.signal(dir, plain.at(), Signal::SackBlocks(blocks.len() as u8));
+        self.on_fresh_sack(dir, plain.at(), part, true, highest_before, sink);
         self.told = 0;
         self.amend_unneeded(dir, sink);
-        self.tell_holes(segment.at);
+        self.tell_holes(plain.at());
         // What is reported is outstanding.
-        if window_before == Some(segment.window) {
-            sink.signal(dir, segment.at, Signal::DupAck);
+        if window_before == Some(plain.window()) {
+            sink.signal(dir, plain.at(), Signal::DupAck);
         }
         self.dup_run += 1;
-        self.note_told(segment.at);
+        self.note_told(plain.at());
         true
     }
 
     /// An ACK without payload moves over segments that passed once and in order, while all is
     /// calm. `false`, and nothing changed, when that is not all there is to it.
     #[inline]
-    pub(super) fn on_next_ack<S: FlowSink>(
+    pub(super) fn on_next_ack<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
-        segment: &Segment,
+        plain: P,
         sink: &mut S,
     ) -> bool {
         if !self.calm {
@@ -228,8 +253,8 @@ impl HalfFlow {
         let (true, Some(unwrapper), Some(una)) = (is_calm, self.unwrapper, self.una) else {
             return false;
         };
-        let at = segment.at;
-        let ack = unwrapper.offset(segment.ack, una);
+        let at = plain.at();
+        let ack = unwrapper.offset(plain.ack(), una);
         if ack <= una || ack > self.high {
             return false;
         }
@@ -255,7 +280,7 @@ impl HalfFlow {
             latest = Some(sent.at);
             covered += 1;
         }
-        self.take_window(dir, segment, ack, sink);
+        self.take_window(dir, plain, ack, sink);
         let bytes = self
             .payload_below(ack)
             .saturating_sub(self.payload_below(una));

@@ -134,7 +134,7 @@ impl HalfFlow {
 
     /// So many bytes were sent before the first packet whose id is known, and were lost or are late.
     pub(super) fn note_unnumbered(&mut self, bytes: i64) {
-        let known = self.mss.is_some() || self.largest_payload > 0;
+        let known = self.mss.get().is_some() || self.largest_payload > 0;
         if known && bytes <= UNSEEN_MAX {
             let packets = (bytes as u64).div_ceil(self.packet_payload().into());
             self.emissions.on_unnumbered(packets);

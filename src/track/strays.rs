@@ -247,7 +247,9 @@ impl HalfFlow {
     /// By how much senders go beyond a window: FINs, probes, and a window that is too small for one
     /// packet, in bytes.
     fn slack(&self) -> i64 {
-        let packet = self.largest_payload.max(self.mss.map_or(0, u32::from));
+        let packet = self
+            .largest_payload
+            .max(self.mss.get().map_or(0, u32::from));
         i64::from(packet) + 1
     }
 

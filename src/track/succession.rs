@@ -12,7 +12,7 @@ use super::Connection;
 use super::half::HalfFlow;
 use super::handshake::NETWORK_COPY_NS;
 use crate::decode::{Segment, TcpFlags};
-use crate::event::{Direction, FlowSink};
+use crate::event::{Direction, FlowSink, PacketArrival};
 use crate::seq::Seq;
 
 /// No further than this, in bytes, is a segment expected from where its stream was last seen: more
@@ -151,7 +151,7 @@ impl Connection {
 
     /// A SYN of direction `dir` passed that this connection outlived.
     pub fn on_stray_syn<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
-        sink.packet(dir, segment);
+        sink.packet(dir, &PacketArrival::from(segment));
         self.halves[dir.index()].strays.add();
     }
 }

@@ -6,6 +6,7 @@ use crate::decode::Segment;
 use crate::event::{
     Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace, Verdict,
 };
+use crate::seq::Seq;
 
 /// What a data segment turned out to be; the fields are those of [`DataArrival`].
 #[derive(Clone, Copy, Debug)]
@@ -58,21 +59,25 @@ impl HalfFlow {
         };
         sink.data(dir, &arrival);
         if S::SEGMENTS {
-            self.keep_row(segment, &arrival);
+            self.keep_row(segment.ordinal, first_byte(segment), &arrival);
         }
     }
 
-    /// Keeps a row of a segment that was reported.
-    pub(super) fn keep_row(&mut self, segment: &Segment, arrival: &DataArrival) {
+    /// Keeps a row of a segment that was reported: where it is in the capture, and the number of its first byte.
+    pub(super) fn keep_row(&mut self, ordinal: u64, seq: Seq, arrival: &DataArrival) {
         let &DataArrival {
-            offset, verdict, ..
+            at,
+            offset,
+            payload_len,
+            verdict,
+            ..
         } = arrival;
         let number = self.rows.push(Row {
-            ordinal: segment.ordinal,
-            at: segment.at,
-            seq: first_byte(segment),
+            ordinal,
+            at,
+            seq,
             offset,
-            payload_len: segment.payload_len,
+            payload_len,
             verdict,
             rtt: None,
             in_flight_bytes: arrival.in_flight_bytes,
@@ -80,7 +85,7 @@ impl HalfFlow {
         // A probe of a byte that was sent is no copy that could be judged again.
         let probes = matches!(verdict.class, Class::KeepAlive | Class::WindowProbe);
         if verdict.class != Class::Duplicate && !(probes && arrival.unique_len == 0) {
-            let end = offset + i64::from(segment.payload_len);
+            let end = offset + i64::from(payload_len);
             for index in self.in_flight.overlapping(offset, end) {
                 if let Some(sent) = self.in_flight.get_mut(index)
                     && (verdict.class != Class::Reordered || sent.copies <= 1)

@@ -116,7 +116,7 @@ proptest! {
                 let found = kept.map(|()| place);
                 prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
                 let identity = FlowIdentity::of(other);
-                let found = packed.direction(&identity, || V4Ends::of(&identity));
+                let found = packed.direction(&identity);
                 prop_assert_eq!(found, identity.direction(segment));
             }
         }

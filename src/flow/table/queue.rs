@@ -1,14 +1,17 @@
 //! Segments that wait for others of their connection, so that its state is fetched once for all of them.
 
-use super::{FlowIdentity, FlowTable, Head, Observer};
-use crate::decode::UsualRoom;
+use super::train::Train;
+use super::{Flow, FlowTable, Observer};
 use crate::event::{Direction, FlowSink};
-use crate::flow::batch::{BatchPart, Packed, V4Ends};
+use crate::flow::batch::{BatchPart, Packed};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
 /// Connections from which on they are not all in the cache; few in tests, so that these go both ways.
 const MANY: usize = if cfg!(test) { 2 } else { 512 };
+
+/// Connections up to which none is in another's way: all are near, and each segment is taken where it comes.
+const FEW: usize = if cfg!(test) { 1 } else { 4 };
 
 /// Segments whose connections are looked for together.
 const TOGETHER: usize = 16;
@@ -37,30 +40,26 @@ struct Hashed<'a> {
 }
 
 /// A segment that waits for the others of its connection.
-struct Queued<'a> {
-    packed: Packed<'a>,
+pub(super) struct Queued<'a> {
+    pub(super) packed: Packed<'a>,
     /// Place of the connection's next one in the queue; `NONE` where there is none.
-    next: u32,
-    dir: Direction,
+    pub(super) next: u32,
+    pub(super) dir: Direction,
 }
 
 /// The place of nothing.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Of a connection of which nothing waits, but whose memory is to be counted.
+const TAKEN: u32 = NONE - 1;
+
 /// What [`FlowTable::on_segments`] has put off: a queue for each connection, in one vector.
-struct Queue<'a> {
-    segments: Vec<Queued<'a>>,
+pub(super) struct Queue<'a> {
+    pub(super) segments: Vec<Queued<'a>>,
     /// Places of the connections, in the order of their first segments here.
     flows: Vec<u32>,
-}
-
-/// Where the segment before this one belongs: packets come in trains.
-#[derive(Clone, Copy)]
-struct Recent {
-    index: usize,
-    ends: V4Ends,
-    /// From here on it may be that silence has ended that connection.
-    plain_until: CaptureTime,
+    /// Connections are few, and nothing waits.
+    is_for_few: bool,
 }
 
 impl<O: Observer> FlowTable<O> {
@@ -71,11 +70,18 @@ impl<O: Observer> FlowTable<O> {
     /// What one connection does never depends on another's segments, except when connections are
     /// put away: before that, all that waits is worked off.
     pub fn on_segments<'a>(&mut self, parts: impl Iterator<Item = BatchPart<'a>> + Clone) {
-        let mut queue = Queue {
-            segments: Vec::with_capacity(parts.clone().map(BatchPart::len).sum()),
-            flows: Vec::new(),
+        let is_for_few = self.flows.len() < FEW;
+        let waiting = if is_for_few {
+            0
+        } else {
+            parts.clone().map(BatchPart::len).sum()
         };
-        let mut recent: Option<Recent> = None;
+        let mut queue = Queue {
+            segments: Vec::with_capacity(waiting),
+            flows: Vec::new(),
+            is_for_few,
+        };
+        let mut train = None;
         let mut chunks = parts.flat_map(|part| part.chunks(TOGETHER));
         if self.flows.len() < MANY {
             let mut chunks = chunks.peekable();
@@ -83,16 +89,12 @@ impl<O: Observer> FlowTable<O> {
                 if let Some(next) = chunks.peek() {
                     next.expect();
                 }
-                for packed in part.packed() {
-                    self.sort(&mut queue, &mut recent, packed, None);
-                }
+                self.sort(&mut queue, &mut train, part, None);
             }
         } else {
             let mut ahead = Ahead::default();
             while let Some(Hashed { part, hashes }) = self.advance(&mut ahead, || chunks.next()) {
-                for (packed, hash) in part.packed().zip(hashes) {
-                    self.sort(&mut queue, &mut recent, packed, Some(hash));
-                }
+                self.sort(&mut queue, &mut train, part, Some(&hashes));
             }
         }
         self.work_off(&mut queue);
@@ -102,63 +104,69 @@ impl<O: Observer> FlowTable<O> {
         }
     }
 
-    /// Puts a segment, of whose ends the hash may be known, into the queue of its connection.
-    // Two loops take it, and a segment takes less than the call.
-    #[expect(clippy::inline_always, reason = "see above")]
-    #[inline(always)]
+    /// Puts segments, of whose ends the hashes may be known, into the queues of their connections, or takes them at once.
+    #[inline]
     fn sort<'a>(
         &mut self,
         queue: &mut Queue<'a>,
-        recent: &mut Option<Recent>,
+        train: &mut Option<Train>,
+        part: BatchPart<'a>,
+        hashes: Option<&[u64; TOGETHER]>,
+    ) {
+        let mut place = 0;
+        while let Some(packed) = part.get(place) {
+            if let Some(train) = &*train
+                && self.continues(train, packed)
+            {
+                let coming = part.from(place);
+                let taken = if queue.is_for_few {
+                    self.take_train(train, coming)
+                } else {
+                    self.queue_train(queue, train, coming)
+                };
+                if taken > 0 {
+                    place += taken;
+                    continue;
+                }
+            }
+            let hash = hashes.map(|hashes| hashes[place % TOGETHER]);
+            *train = self.sort_one(queue, packed, hash);
+            place += 1;
+        }
+    }
+
+    /// The same of one segment; the train that it begins, where it is of its connection for certain.
+    #[inline]
+    fn sort_one<'a>(
+        &mut self,
+        queue: &mut Queue<'a>,
         packed: Packed<'a>,
         hash: Option<u64>,
-    ) {
+    ) -> Option<Train> {
         let at = packed.at();
         if self.turns_clock(at) {
             self.work_off(queue);
             self.keep_house(at);
-            *recent = None;
         }
-        let plain = !packed.is_syn();
-        if plain
-            && let Some(Recent {
-                index,
-                ends,
-                plain_until,
-            }) = *recent
-            && at < plain_until
-            && let Some(dir) = packed.direction(&self.heads[index].identity, || ends)
-        {
-            self.enqueue(queue, index, dir, packed);
-            return;
-        }
-        *recent = None;
         let hash = hash.unwrap_or_else(|| packed.hash(&self.hasher));
-        let direction = |head: &Head| {
-            let identity = &head.identity;
-            packed.direction(identity, || V4Ends::of(identity))
-        };
-        let mut found = self.find(hash, direction);
+        let mut found = self.find(hash, |head| packed.direction(&head.identity));
         if found.is_none() {
             if self.flows.len() >= self.limits.flows_max {
                 self.work_off(queue);
             }
             found = self.begin(hash, &packed.segment());
         }
-        let Some((index, dir)) = found else {
-            return;
-        };
-        if plain && self.is_plain(index, at) {
-            self.enqueue(queue, index, dir, packed);
-            let head = &self.heads[index];
-            *recent = Some(Recent {
-                index,
-                ends: V4Ends::of(&head.identity),
-                plain_until: head.last_at.plus_ns(self.prompt_ns()),
-            });
-        } else {
+        let (index, dir) = found?;
+        if packed.is_syn() || !self.is_plain(index, at) {
             self.take_at_once(queue, hash, (index, dir), packed);
+            return None;
         }
+        if queue.is_for_few {
+            self.take_now(queue, index, dir, packed);
+        } else {
+            self.enqueue(queue, index, dir, packed);
+        }
+        Some(Train::of(index, dir, packed))
     }
 
     /// Takes a segment that may be the first of a new connection, which the state of this one tells.
@@ -171,8 +179,7 @@ impl<O: Observer> FlowTable<O> {
         packed: Packed<'_>,
     ) {
         let segment = packed.segment();
-        let mut rooms = [UsualRoom::default(), UsualRoom::default()];
-        self.work_off_one(queue, index, &mut rooms);
+        self.work_off_one(queue, index);
         self.grow_up_for(index, dir, &segment);
         if self.is_past(index, dir, &segment) {
             self.work_off(queue);
@@ -263,10 +270,41 @@ impl<O: Observer> FlowTable<O> {
         });
     }
 
+    /// Takes a segment at once instead.
+    #[inline]
+    fn take_now(
+        &mut self,
+        queue: &mut Queue<'_>,
+        index: usize,
+        dir: Direction,
+        packed: Packed<'_>,
+    ) {
+        let head = &mut self.heads[index];
+        if head.first_queued == NONE {
+            head.first_queued = TAKEN;
+            queue.flows.push(index as u32);
+        }
+        if let Some(flow) = &mut self.flows[index] {
+            head.last_at = packed.at().max(head.last_at);
+            flow.take(dir, packed);
+        } else {
+            self.take_young(index, dir, packed);
+        }
+    }
+
+    #[inline(never)]
+    fn take_young(&mut self, index: usize, dir: Direction, packed: Packed<'_>) {
+        if self.keep(index, |start, place| packed.keep_in(place, dir, start)) {
+            return;
+        }
+        self.state(index).take(dir, packed);
+        let last_at = &mut self.heads[index].last_at;
+        *last_at = packed.at().max(*last_at);
+    }
+
     fn work_off(&mut self, queue: &mut Queue<'_>) {
         /// Connections ahead: what takes as long as to fetch one.
         const AHEAD: usize = 3;
-        let mut rooms = [UsualRoom::default(), UsualRoom::default()];
         for place in 0..queue.flows.len() {
             if let Some(&next) = queue.flows.get(place + AHEAD) {
                 match &self.flows[next as usize] {
@@ -281,14 +319,13 @@ impl<O: Observer> FlowTable<O> {
                 flow.sink.expect_events();
                 flow.connection.expect_segments();
             }
-            self.work_off_one(queue, queue.flows[place] as usize, &mut rooms);
+            self.work_off_one(queue, queue.flows[place] as usize);
         }
         queue.flows.clear();
         queue.segments.clear();
     }
 
-    /// `rooms`: for the segments of each direction.
-    fn work_off_one(&mut self, queue: &Queue<'_>, index: usize, rooms: &mut [UsualRoom; 2]) {
+    fn work_off_one(&mut self, queue: &Queue<'_>, index: usize) {
         let first = std::mem::replace(&mut self.heads[index].first_queued, NONE);
         if first == NONE {
             return;
@@ -306,22 +343,30 @@ impl<O: Observer> FlowTable<O> {
             next = waiting(queued.next);
         }
         if let Some(flow) = &mut self.flows[index] {
-            let head = &mut self.heads[index];
-            let FlowIdentity { opener, peer, .. } = head.identity;
-            let last_at = &mut head.last_at;
-            rooms[Direction::Forward.index()].set_ends(opener, peer);
-            rooms[Direction::Reverse.index()].set_ends(peer, opener);
+            let last_at = &mut self.heads[index].last_at;
             while let Some(queued) = next {
                 next = waiting(queued.next);
                 if let Some(next) = next {
                     next.packed.expect();
                 }
-                let segment = queued.packed.segment_in(&mut rooms[queued.dir.index()]);
-                *last_at = segment.at.max(*last_at);
-                flow.connection
-                    .on_segment(queued.dir, segment, &mut flow.sink);
+                *last_at = queued.packed.at().max(*last_at);
+                flow.take(queued.dir, queued.packed);
             }
         }
         self.count_memory(index);
+    }
+}
+
+impl<F: FlowSink> Flow<F> {
+    #[inline]
+    pub(super) fn take(&mut self, dir: Direction, packed: Packed<'_>) {
+        let Self { connection, sink } = self;
+        if let Some(plain) = packed.plain() {
+            connection.on_plain(dir, plain, sink);
+        } else if let Some(other) = packed.other() {
+            connection.on_segment(dir, other, sink);
+        } else {
+            connection.on_segment(dir, &packed.segment(), sink);
+        }
     }
 }

@@ -28,6 +28,12 @@ impl<O: Observer> FlowTable<O> {
         more
     }
 
+    /// No instant before it [turns the clock](Self::turns_clock).
+    #[inline]
+    pub(super) fn turns_no_clock_until(&self) -> CaptureTime {
+        self.now.plus_ns(JUMP_NS).min(self.sweep_at)
+    }
+
     #[cold]
     fn turn_clock(&mut self, at: CaptureTime) {
         // One record with an absurd time must not make all connections look idle.

@@ -33,16 +33,15 @@ impl<F: FlowSink> Flow<F> {
             with_payload[packet.dir().index()] += usize::from(packet.payload_len() > 0);
         });
         flow.connection.make_room(with_payload);
-        let start = head.identity.start();
-        let mut rooms = [Direction::Forward, Direction::Reverse].map(|dir| {
-            let (src, dst) = head.identity.ends(dir);
-            Segment::empty(src, dst)
-        });
+        let Self { connection, sink } = &mut *flow;
         store.iter(&head.young).for_each(|packet| {
             let dir = packet.dir();
-            let room = &mut rooms[dir.index()];
-            packet.put_in(room, start);
-            flow.connection.on_segment(dir, room, &mut flow.sink);
+            if let Some(plain) = packet.plain(&head.identity) {
+                connection.on_plain(dir, plain, sink);
+            } else {
+                let segment = packet.segment(head.identity.ends(dir), head.identity.start());
+                connection.on_segment(dir, &segment, sink);
+            }
         });
         store.clear(&mut head.young);
         if head.young.gave_up {

@@ -11,8 +11,8 @@ struct Log(Vec<String>);
 impl FlowSink for Log {
     const SEGMENTS: bool = true;
 
-    fn packet(&mut self, dir: Direction, segment: &Segment) {
-        self.0.push(format!("{dir:?} packet {:?}", segment.at));
+    fn packet(&mut self, dir: Direction, packet: &crate::event::PacketArrival) {
+        self.0.push(format!("{dir:?} {packet:?}"));
     }
     fn data(&mut self, dir: Direction, data: &DataArrival) {
         self.0.push(format!("{dir:?} {data:?}"));

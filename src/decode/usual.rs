@@ -5,9 +5,7 @@
 //! decode to the same, which the tests hold them to.
 
 use super::plain::is_plain;
-use super::segment::{
-    Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
-};
+use super::segment::{Ecn, Endpoint, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps};
 use crate::capture::Record;
 use crate::seq::Seq;
 use crate::time::CaptureTime;

@@ -30,11 +30,11 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
     if plain.payload_len() == 0 {
         return sender.emissions.is_idle()
             && sender.continues_empty(plain.seq())
-            && if !plain.reports() {
-                peer.on_next_ack(dir.reversed(), plain, sink)
-            } else {
+            && if plain.reports() {
                 // The very ACK that came just now says nothing twice.
                 step != Step::Same && peer.on_next_sack(dir.reversed(), plain, sink)
+            } else {
+                peer.on_next_ack(dir.reversed(), plain, sink)
             };
     }
     let quiet = !plain.reports()

@@ -42,6 +42,7 @@ use half::HalfFlow;
 use ids::Step;
 use quiet::is_plain;
 
+pub(crate) use handshake::HANDSHAKE_NUMBERS;
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};
 pub use succession::{SynPlace, SynSign};
 

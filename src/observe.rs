@@ -21,5 +21,5 @@ pub use record::{ConnectionFacts, ConnectionRecord, FlowRecord};
 pub use recorder::{LiveConnection, RecordConfig, Recorder};
 pub use segment_rows::{Ordinals, Rest, SegmentIter, SegmentRows};
 pub use series::{Bin, Bins, Series};
-pub use summary::{DirectionSummary, Incidents, Span};
+pub use summary::{DirectionSummary, Incidents, Outline, Span};
 pub use time_sequence::{Mark, MarkKind, Reach, Slot, TimeSequence};

@@ -96,7 +96,11 @@ pub(crate) fn take_signed(bytes: &mut &[u8], len: usize) -> i64 {
 #[inline]
 pub(crate) fn put_numbers(room: &mut [u8], len: &mut usize, numbers: &[u64]) -> u64 {
     let mut lens = 0;
-    for (place, number) in numbers.iter().enumerate() {
+    for (place, &number) in numbers.iter().enumerate() {
+        // Most are, and each is nearly always or hardly ever.
+        if number == 0 {
+            continue;
+        }
         // All eight: the next number is written over those that are 0.
         room[*len..*len + 8].copy_from_slice(&number.to_le_bytes());
         let bytes = (u64::BITS - number.leading_zeros()).div_ceil(8);
@@ -111,6 +115,9 @@ pub(crate) fn put_numbers(room: &mut [u8], len: &mut usize, numbers: &[u64]) -> 
 pub(crate) fn take_number(bytes: &mut &[u8], lens: &mut u64) -> u64 {
     let len = *lens & LEN_MASK;
     *lens >>= LEN_BITS;
+    if len == 0 {
+        return 0;
+    }
     take(bytes, len as usize)
 }
 
@@ -144,6 +151,13 @@ pub(crate) fn take_all<const N: usize>(bytes: &mut &[u8]) -> [u64; N] {
         }
     }
     numbers
+}
+
+/// The first of the numbers that [`put_all`] wrote, and of [`take_all`] takes; there are so many of them.
+#[inline]
+pub(crate) fn first_of<const N: usize>(mut bytes: &[u8]) -> u64 {
+    let mut lens = take(&mut bytes, lens_len(N.min(GROUP)));
+    take_number(&mut bytes, &mut lens)
 }
 
 /// As [`take_all`], where how many is only known now.
@@ -203,6 +217,7 @@ mod tests {
             put_all(&mut bytes, &[u64::MAX; 40]);
             let mut rest = &bytes[..];
             prop_assert_eq!(take_many(&mut rest, numbers.len()), numbers);
+            prop_assert_eq!(first_of::<2>(rest), pair[0]);
             prop_assert_eq!(take_all::<2>(&mut rest), pair);
             prop_assert_eq!(take_all::<40>(&mut rest), [u64::MAX; 40]);
             prop_assert!(rest.is_empty());

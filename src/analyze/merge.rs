@@ -10,7 +10,7 @@ use crate::decode::{Endpoint, Tally};
 use crate::event::Direction;
 use crate::metric;
 use crate::observe::{
-    BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Incidents, Recorder, Span,
+    BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Incidents, Outline, Recorder, Span,
 };
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
@@ -288,8 +288,9 @@ impl Delivered {
     pub fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Option<Self> {
         let (mut acked_bytes, mut first, mut last) = (0, None, None);
         for flow in flows {
-            acked_bytes += flow.state().acked_bytes.unwrap_or(0);
-            if let Some(span) = flow.data_span() {
+            let outline = flow.record.outline();
+            acked_bytes += outline.state.acked_bytes.unwrap_or(0);
+            if let Some(span) = outline.data_span {
                 first = Some(first.map_or(span.first, |first| span.first.min(first)));
             }
             last = last.max(flow.last_new_ack_at());
@@ -396,8 +397,9 @@ impl<'a> Flow<'a> {
     /// When payload was last acknowledged that had not been; `None` where none was, but a SYN perhaps.
     #[must_use]
     pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
-        let newest = self.record.last_new_ack_at();
-        newest.filter(|_| self.state().acked_bytes > Some(0))
+        let outline = self.record.outline();
+        let newest = outline.last_new_ack_at;
+        newest.filter(|_| outline.state.acked_bytes > Some(0))
     }
 
     /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an
@@ -405,9 +407,13 @@ impl<'a> Flow<'a> {
     /// packets of the receiver passed, but no ACK.
     #[must_use]
     pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
-        let span = self.data_span()?;
-        if self.state().acked_bytes.is_some() {
-            Some((self.record.last_new_ack_at()?.since(span.first), true))
+        self.interval_ns(&self.record.outline())
+    }
+
+    fn interval_ns(&self, outline: &Outline) -> Option<(i64, bool)> {
+        let span = outline.data_span?;
+        if outline.state.acked_bytes.is_some() {
+            Some((outline.last_new_ack_at?.since(span.first), true))
         } else {
             self.is_one_way().then(|| (span.length_ns(), false))
         }
@@ -421,17 +427,18 @@ impl<'a> Flow<'a> {
     /// Whether a quarter or more of its data packets are copies of others.
     fn has_copies(&self, incidents: &Incidents) -> bool {
         let copies = incidents.duplicate_packets;
-        copies > 0 && copies.saturating_mul(4) >= self.record.data_packets()
+        copies > 0 && copies.saturating_mul(4) >= self.record.outline().data_packets
     }
 
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<f64> {
-        let (interval_ns, acked) = self.goodput_interval_ns()?;
+        let outline = self.record.outline();
+        let (interval_ns, acked) = self.interval_ns(&outline)?;
         let bytes = if acked {
-            self.state().acked_bytes?
+            outline.state.acked_bytes?
         } else {
-            self.state().unique_bytes
+            outline.state.unique_bytes
         };
         if bytes == 0 {
             return None;
@@ -442,14 +449,16 @@ impl<'a> Flow<'a> {
     /// Throughput in bits per second (METRICS.md G2); `None` with an empty interval.
     #[must_use]
     pub fn throughput_bps(&self) -> Option<f64> {
-        let (interval_ns, _) = self.goodput_interval_ns()?;
-        metric::rate_bps(self.record.ip_bytes(), interval_ns)
+        let outline = self.record.outline();
+        let (interval_ns, _) = self.interval_ns(&outline)?;
+        metric::rate_bps(outline.ip_bytes, interval_ns)
     }
 
     /// Overhead (METRICS.md O1); `None` where nothing was acked.
     #[must_use]
     pub fn overhead(&self) -> Option<f64> {
-        metric::overhead(self.record.ip_bytes(), self.state().acked_bytes?)
+        let outline = self.record.outline();
+        metric::overhead(outline.ip_bytes, outline.state.acked_bytes?)
     }
 
     /// Data packets lost between the sender and the vantage point (METRICS.md X3): the holes that
@@ -465,10 +474,11 @@ impl<'a> Flow<'a> {
     /// network, the receiver's window and the application (METRICS.md L1); they add up to 1.
     #[must_use]
     pub fn limited_by(&self) -> Option<Limited> {
-        let (total_ns, true) = self.goodput_interval_ns()? else {
+        let outline = self.record.outline();
+        let (total_ns, true) = self.interval_ns(&outline)? else {
             return None;
         };
-        let state = self.state();
+        let state = outline.state;
         if total_ns <= 0 {
             return None;
         }

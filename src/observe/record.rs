@@ -362,19 +362,7 @@ impl<'a> FlowRecord<'a> {
     /// Payload of all its packets, in bytes (METRICS.md C3).
     #[must_use]
     pub fn payload_bytes(self) -> u64 {
-        self.outline().payload_bytes
-    }
-
-    /// IP packets of it, in bytes (METRICS.md C2).
-    #[must_use]
-    pub fn ip_bytes(self) -> u64 {
-        self.outline().ip_bytes
-    }
-
-    /// Packets with payload (METRICS.md C1).
-    #[must_use]
-    pub fn data_packets(self) -> u64 {
-        self.outline().data_packets
+        Outline::payload_of(self.bytes())
     }
 
     /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
@@ -390,12 +378,6 @@ impl<'a> FlowRecord<'a> {
     #[must_use]
     pub fn data_span(self) -> Option<Span> {
         self.outline().data_span
-    }
-
-    /// When the cumulative ACK last covered new payload.
-    #[must_use]
-    pub fn last_new_ack_at(self) -> Option<CaptureTime> {
-        self.outline().last_new_ack_at
     }
 
     /// Over time.
@@ -449,7 +431,9 @@ impl<'a> FlowRecord<'a> {
         self.connection.extras_of(self.dir)
     }
 
-    fn outline(self) -> Outline {
+    /// What rates are made of, for who wants several of these.
+    #[must_use]
+    pub fn outline(self) -> Outline {
         Outline::take(self.start(), &mut self.bytes())
     }
 

@@ -2,7 +2,7 @@
 
 mod packed;
 
-pub(super) use packed::Outline;
+pub use packed::Outline;
 
 use std::sync::LazyLock;
 

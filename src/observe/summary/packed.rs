@@ -3,20 +3,29 @@
 use super::{DirectionSummary, Incidents, Span};
 use crate::observe::dispersion::Spacing;
 use crate::observe::quantiles::{DelayDistribution, DelayStats, STATS_NUMBERS};
-use crate::packing::{Bits, put_all, step, stepped, take_all, take_many, unzigzag, zigzag};
+use crate::packing::{
+    Bits, first_of, put_all, step, stepped, take_all, take_many, unzigzag, zigzag,
+};
 use crate::time::CaptureTime;
 use crate::track::HalfState;
 
-/// What is asked for of every flow: the numbers that come first, from which rates are made.
+/// What rates are made of: the numbers of a flow that come first, and are unpacked without the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::observe) struct Outline {
-    packets: u64,
-    pub(in crate::observe) data_packets: u64,
-    pub(in crate::observe) ip_bytes: u64,
-    pub(in crate::observe) payload_bytes: u64,
-    pub(in crate::observe) data_span: Option<Span>,
-    pub(in crate::observe) last_new_ack_at: Option<CaptureTime>,
-    pub(in crate::observe) state: HalfState,
+#[expect(
+    missing_docs,
+    reason = "each field is the METRICS.md entry of the same name"
+)]
+pub struct Outline {
+    pub packets: u64,
+    pub data_packets: u64,
+    pub ip_bytes: u64,
+    pub payload_bytes: u64,
+    /// Packets with payload.
+    pub data_span: Option<Span>,
+    /// When the cumulative ACK last covered new payload.
+    pub last_new_ack_at: Option<CaptureTime>,
+    /// Sequence state at the end.
+    pub state: HalfState,
     has_span: bool,
     /// Whether there are steps between packets or ACKs.
     pub(in crate::observe) has_steps: bool,
@@ -31,9 +40,10 @@ impl Outline {
         summary: &DirectionSummary,
         state: HalfState,
         spacing: &Spacing,
-        incidents: &[u64; INCIDENTS],
+        incidents: Option<&[u64; INCIDENTS]>,
     ) -> Self {
         let not_zero = |(place, &number): (usize, &u64)| u32::from(number != 0) << place;
+        let incidents = incidents.into_iter().flatten();
         Self {
             packets: summary.packets,
             data_packets: summary.data_packets,
@@ -44,7 +54,7 @@ impl Outline {
             state,
             has_span: summary.span.is_some(),
             has_steps: spacing.lens() != [0; 2],
-            incidents: incidents.iter().enumerate().map(not_zero).sum(),
+            incidents: incidents.enumerate().map(not_zero).sum(),
         }
     }
 
@@ -72,8 +82,8 @@ impl Outline {
         });
         let last_new_ack_at = self.last_new_ack_at.unwrap_or(data_span.last);
         let numbers: [u64; OUTLINE_NUMBERS] = [
-            bits.number(),
             self.payload_bytes,
+            bits.number(),
             step(self.payload_bytes, self.ip_bytes),
             self.packets,
             step(self.packets, self.data_packets),
@@ -97,7 +107,7 @@ impl Outline {
     #[inline]
     pub(in crate::observe) fn take(start: CaptureTime, bytes: &mut &[u8]) -> Self {
         let numbers: [u64; OUTLINE_NUMBERS] = take_all(bytes);
-        let mut bits = Bits::of(numbers[0]);
+        let mut bits = Bits::of(numbers[1]);
         let [
             has_span,
             has_data,
@@ -106,7 +116,7 @@ impl Outline {
             has_unseen,
             has_steps,
         ] = [(); 6].map(|()| bits.take_flag());
-        let payload_bytes = numbers[1];
+        let payload_bytes = numbers[0];
         let first = start.plus_ns(unzigzag(numbers[5]));
         let last = first.plus_ns(unzigzag(numbers[6]));
         let unique_bytes = stepped(payload_bytes, numbers[8]);
@@ -130,6 +140,12 @@ impl Outline {
             has_steps,
             incidents: numbers[15] as u32,
         }
+    }
+
+    /// The payload alone, in bytes: of a million flows the largest are looked for.
+    #[inline]
+    pub(in crate::observe) fn payload_of(bytes: &[u8]) -> u64 {
+        first_of::<OUTLINE_NUMBERS>(bytes)
     }
 
     /// Whether anything was out of the ordinary.
@@ -158,8 +174,8 @@ impl DirectionSummary {
         start: CaptureTime,
         bytes: &mut Vec<u8>,
     ) {
-        let incidents = self.incidents().numbers();
-        let outline = Outline::of(self, state, spacing, &incidents);
+        let incidents = self.incidents.as_deref().map(Incidents::numbers);
+        let outline = Outline::of(self, state, spacing, incidents.as_ref());
         outline.put(start, bytes);
         let near = outline.span_near(start);
         let span = self.span.unwrap_or(near);
@@ -182,7 +198,8 @@ impl DirectionSummary {
         put_all(bytes, &numbers);
         self.rtt.put_buckets(bytes);
         if outline.has_incidents() {
-            let not_zero = incidents.into_iter().filter(|&number| number != 0);
+            let all = incidents.into_iter().flatten();
+            let not_zero = all.filter(|&number| number != 0);
             put_all(bytes, &not_zero.collect::<Vec<u64>>());
         }
         if outline.has_steps {
@@ -432,7 +449,7 @@ mod tests {
 
     fn summary() -> impl Strategy<Value = DirectionSummary> {
         let numbers = prop::array::uniform7(number());
-        let incidents = proptest::option::of(prop::array::uniform(number()));
+        let incidents = proptest::option::of(prop::collection::vec(number(), INCIDENTS));
         let spans = (span(), span(), proptest::option::of(instant()));
         let delays = prop::collection::vec(any::<i64>(), 0..20);
         (numbers, incidents, spans, delays).prop_map(
@@ -443,7 +460,10 @@ mod tests {
                     rtt.add(delay);
                     rtt_exact.add(delay / 2);
                 }
-                let incidents = incidents.filter(|numbers| *numbers != [0; INCIDENTS]);
+                let numbers_of = |list: Vec<u64>| std::array::from_fn(|place| list[place]);
+                let incidents = incidents
+                    .map(numbers_of)
+                    .filter(|numbers| *numbers != [0; INCIDENTS]);
                 DirectionSummary {
                     packets: numbers[0],
                     data_packets: numbers[1],
@@ -474,6 +494,7 @@ mod tests {
             let mut bytes = Vec::new();
             summary.put(state, &Spacing::default(), start, &mut bytes);
             let outline = Outline::take(start, &mut &bytes[..]);
+            prop_assert_eq!(Outline::payload_of(&bytes), summary.payload_bytes);
             prop_assert_eq!(outline.state, state);
             prop_assert_eq!(outline.payload_bytes, summary.payload_bytes);
             prop_assert_eq!(outline.ip_bytes, summary.ip_bytes);

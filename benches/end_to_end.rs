@@ -45,8 +45,8 @@ fn run(path: &Path, threads: usize, truth: &Truth) {
     let (mut packets, mut unique, mut acked, mut again) = (0, 0, 0, 0);
     for flow in capture.flows() {
         packets += flow.summary().packets;
-        unique += flow.record.state.unique_bytes;
-        acked += flow.record.state.acked_bytes.unwrap_or(0);
+        unique += flow.state().unique_bytes;
+        acked += flow.state().acked_bytes.unwrap_or(0);
         again += flow.summary().incidents().retransmitted_packets;
     }
     let total = &truth.total;

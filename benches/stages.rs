@@ -209,7 +209,7 @@ fn tracking(criterion: &mut Criterion) {
                         recorder
                             .connections
                             .iter()
-                            .map(|one| one.flows.len())
+                            .map(|one| one.flows().count())
                             .sum::<usize>()
                     })
                     .sum();

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let analysis = Analysis::of([&capture], &config);
     let bins: usize = analysis.captures[0]
         .flows()
-        .map(|flow| flow.record.series.bins().len())
+        .map(|flow| flow.record.series().bins().len())
         .sum();
     println!("{bins} bins with something in them");
     let options = ChartOptions {

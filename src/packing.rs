@@ -12,6 +12,67 @@ pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
+/// From one number to another, near 0 where they are near each other.
+#[inline]
+pub(crate) fn step(from: u64, to: u64) -> u64 {
+    zigzag(to.wrapping_sub(from).cast_signed())
+}
+
+/// Where such a step leads.
+#[inline]
+pub(crate) fn stepped(from: u64, step: u64) -> u64 {
+    from.wrapping_add_signed(unzigzag(step))
+}
+
+/// Small numbers in one, 64 bits in all, which are taken out in the order that they were put in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bits {
+    bits: u64,
+    len: u32,
+}
+
+impl Bits {
+    /// Those in a number.
+    pub(crate) fn of(number: u64) -> Self {
+        Self {
+            bits: number,
+            len: u64::BITS,
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn number(self) -> u64 {
+        self.bits
+    }
+
+    /// Puts in a number of so many bits, 63 at most.
+    #[inline]
+    pub(crate) fn put(&mut self, len: u32, value: u64) {
+        self.bits |= value.unbounded_shl(self.len);
+        self.len += len;
+    }
+
+    /// Puts in whether something holds.
+    #[inline]
+    pub(crate) fn put_flag(&mut self, flag: bool) {
+        self.put(1, flag.into());
+    }
+
+    /// Takes out the next number.
+    #[inline]
+    pub(crate) fn take(&mut self, len: u32) -> u64 {
+        let value = self.bits & ((1 << len) - 1);
+        self.bits >>= len;
+        value
+    }
+
+    /// Takes out whether something holds.
+    #[inline]
+    pub(crate) fn take_flag(&mut self) -> bool {
+        self.take(1) != 0
+    }
+}
+
 /// Writes a number with its sign behind the `len` bytes of `room`, which has eight more, and moves `len`
 /// behind it: in as few bytes as it takes, at least one. How many.
 #[inline]
@@ -27,6 +88,92 @@ pub(crate) fn put_signed(room: &mut [u8], len: &mut usize, value: i64) -> u32 {
 #[inline]
 pub(crate) fn take_signed(bytes: &mut &[u8], len: usize) -> i64 {
     unzigzag(take(bytes, len))
+}
+
+/// Writes numbers, 16 at most, behind the `len` bytes of `room`, which has eight more than they can take, and
+/// moves `len` behind them: each in as few bytes as it takes, none for 0. How many these are, in half a byte
+/// each, the first lowest.
+#[inline]
+pub(crate) fn put_numbers(room: &mut [u8], len: &mut usize, numbers: &[u64]) -> u64 {
+    let mut lens = 0;
+    for (place, &number) in numbers.iter().enumerate() {
+        // Most are, and each is nearly always or hardly ever.
+        if number == 0 {
+            continue;
+        }
+        // All eight: the next number is written over those that are 0.
+        room[*len..*len + 8].copy_from_slice(&number.to_le_bytes());
+        let bytes = (u64::BITS - number.leading_zeros()).div_ceil(8);
+        lens |= u64::from(bytes) << (LEN_BITS * place);
+        *len += bytes as usize;
+    }
+    lens
+}
+
+/// The next of the numbers that [`put_numbers`] wrote, whose lengths, and those of what follows, are `lens`.
+#[inline]
+pub(crate) fn take_number(bytes: &mut &[u8], lens: &mut u64) -> u64 {
+    let len = *lens & LEN_MASK;
+    *lens >>= LEN_BITS;
+    if len == 0 {
+        return 0;
+    }
+    take(bytes, len as usize)
+}
+
+/// Bits of the length of a number, 0 to 8 bytes.
+const LEN_BITS: usize = 4;
+const LEN_MASK: u64 = (1 << LEN_BITS) - 1;
+
+/// Numbers whose lengths are written together.
+const GROUP: usize = 16;
+
+/// Writes numbers behind `bytes`, with what it takes to [find](take_all) them again: half a byte each, and
+/// as many as they have.
+pub(crate) fn put_all(bytes: &mut Vec<u8>, numbers: &[u64]) {
+    for group in numbers.chunks(GROUP) {
+        let mut room = [0; 8 * (GROUP + 2)];
+        let lens_len = lens_len(group.len());
+        let mut end = lens_len;
+        let lens = put_numbers(&mut room, &mut end, group);
+        room[..lens_len].copy_from_slice(&lens.to_le_bytes()[..lens_len]);
+        bytes.extend_from_slice(&room[..end]);
+    }
+}
+
+/// As many numbers as `N`, as [`put_all`] wrote them.
+pub(crate) fn take_all<const N: usize>(bytes: &mut &[u8]) -> [u64; N] {
+    let mut numbers = [0; N];
+    for group in numbers.chunks_mut(GROUP) {
+        let mut lens = take(bytes, lens_len(group.len()));
+        for number in group {
+            *number = take_number(bytes, &mut lens);
+        }
+    }
+    numbers
+}
+
+/// The first of the numbers that [`put_all`] wrote, and of [`take_all`] takes; there are so many of them.
+#[inline]
+pub(crate) fn first_of<const N: usize>(mut bytes: &[u8]) -> u64 {
+    let mut lens = take(&mut bytes, lens_len(N.min(GROUP)));
+    take_number(&mut bytes, &mut lens)
+}
+
+/// As [`take_all`], where how many is only known now.
+pub(crate) fn take_many(bytes: &mut &[u8], many: usize) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    while numbers.len() < many && !bytes.is_empty() {
+        let group = (many - numbers.len()).min(GROUP);
+        let mut lens = take(bytes, lens_len(group));
+        numbers.extend((0..group).map(|_| take_number(bytes, &mut lens)));
+    }
+    numbers
+}
+
+/// Bytes that the lengths of so many numbers take.
+fn lens_len(numbers: usize) -> usize {
+    (LEN_BITS * numbers).div_ceil(8)
 }
 
 /// A number of `len` bytes, 8 at most, lowest first.
@@ -51,4 +198,34 @@ fn take_last(bytes: &[u8], len: usize) -> u64 {
     let len = len.min(bytes.len());
     chunk[..len].copy_from_slice(&bytes[..len]);
     u64::from_le_bytes(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_come_back_as_they_were(
+            numbers in prop::collection::vec(prop_oneof![Just(0), 0..70_000_u64, any::<u64>()], 0..60),
+            pair: [u64; 2],
+        ) {
+            let mut bytes = Vec::new();
+            put_all(&mut bytes, &numbers);
+            put_all(&mut bytes, &pair);
+            put_all(&mut bytes, &[u64::MAX; 40]);
+            let mut rest = &bytes[..];
+            prop_assert_eq!(take_many(&mut rest, numbers.len()), numbers);
+            prop_assert_eq!(first_of::<2>(rest), pair[0]);
+            prop_assert_eq!(take_all::<2>(&mut rest), pair);
+            prop_assert_eq!(take_all::<40>(&mut rest), [u64::MAX; 40]);
+            prop_assert!(rest.is_empty());
+        }
+
+        #[test]
+        fn the_sign_is_the_lowest_bit(value: i64) {
+            prop_assert_eq!(unzigzag(zigzag(value)), value);
+        }
+    }
 }

@@ -4,6 +4,8 @@
 pub mod chart;
 #[cfg(all(feature = "charts", feature = "cli"))]
 pub mod html;
+#[cfg(feature = "cli")]
+mod largest;
 mod output;
 pub mod study;
 pub mod tables;

@@ -90,8 +90,7 @@ impl<'a> RunTables<'a> {
     /// One row a flow.
     #[must_use]
     pub fn flows(&self) -> Blocks<'_> {
-        let rows = flows::rows(self.analysis, self.config, &self.links);
-        blocks::of_rows(flows::columns, rows)
+        flows::blocks(self.analysis, self.config, &self.links)
     }
 
     /// One row a pair of flows.

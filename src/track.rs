@@ -42,6 +42,7 @@ use half::{HalfFlow, Mss};
 use ids::Step;
 use quiet::on_quiet;
 
+pub(crate) use handshake::HANDSHAKE_NUMBERS;
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};
 pub use succession::{SynPlace, SynSign};
 

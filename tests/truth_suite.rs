@@ -196,7 +196,7 @@ fn analyze(name: &str, bytes: Vec<u8>) -> CaptureAnalysis {
 
 fn ours(flow: &Flow<'_>, field: &str) -> String {
     let summary = flow.summary();
-    let state = &flow.record.state;
+    let state = flow.state();
     let count = match field {
         "retransmitted" => summary.incidents().retransmitted_packets,
         "reordered" => summary.incidents().reordered_packets,
@@ -215,7 +215,7 @@ fn ours(flow: &Flow<'_>, field: &str) -> String {
         "unique_bytes" => state.unique_bytes,
         "unseen_bytes" => state.unseen_bytes.unwrap_or(0),
         "rows_new" => {
-            let rows = flow.record.segments.iter();
+            let rows = flow.record.segments().iter();
             rows.filter(|row| row.verdict.class == Class::New).count() as u64
         }
         "acked_bytes" => match state.acked_bytes {
@@ -228,10 +228,14 @@ fn ours(flow: &Flow<'_>, field: &str) -> String {
 }
 
 fn clean_rtt(flow: &Flow<'_>) -> String {
-    let clean = flow.record.segments.iter().filter_map(|row| match row.rtt {
-        Some((ns, RttLabel::Clean)) => Some(ns),
-        _ => None,
-    });
+    let clean = flow
+        .record
+        .segments()
+        .iter()
+        .filter_map(|row| match row.rtt {
+            Some((ns, RttLabel::Clean)) => Some(ns),
+            _ => None,
+        });
     let (low, high) = clean.fold((i64::MAX, i64::MIN), |(low, high), ns| {
         (low.min(ns), high.max(ns))
     });

@@ -83,7 +83,7 @@ fn judge_flow(
 ) {
     let mut place = None;
     let mut clean = None;
-    for segment in &flow.record.segments {
+    for segment in flow.record.segments() {
         let number = analysis.frames.frame(segment.ordinal).map_or(0, |at| at.1);
         let Some(frame) = frames.get(&number).filter(|frame| frame.len > 0) else {
             outcome.tally.unjoined += 1;
@@ -170,7 +170,7 @@ const WHAT: [[&str; 2]; 4] = [
 /// Why an error was made, as far as it is evident.
 fn cause(kind: usize, said: bool, segment: &ClassifiedSegment, flow: &Flow<'_>) -> &'static str {
     let verdict = segment.verdict;
-    let handshake = &flow.connection.handshake;
+    let handshake = flow.connection().handshake();
     let without_sack = handshake.agreed(|opening| opening.options.sack_permitted) == Some(false);
     let without_timestamps =
         handshake.agreed(|opening| opening.timestamps.is_some()) == Some(false);

@@ -82,7 +82,7 @@ fn fness(gallery: &Gallery) -> Result<(), Failure> {
         let capture = &analysis.captures[0];
         let flows: Vec<_> = capture.flows().collect();
         // Of the two downloads, not of what asked for them.
-        let bytes = |place: usize| flows[place].summary().payload_bytes;
+        let bytes = |place: usize| flows[place].payload_bytes();
         let mut pairs = capture.pairs.pairs.iter();
         let downloads = pairs.find(|pair| bytes(pair.a).min(bytes(pair.b)) > 1_000_000);
         let bins = downloads.map(|pair| {
@@ -135,7 +135,7 @@ fn short(gallery: &Gallery) -> Result<(), Failure> {
             let flows = analysis.captures[0].flows();
             flows
                 .filter(|flow| flow.ends().0.port() == port)
-                .filter(|flow| flow.summary().payload_bytes >= bytes)
+                .filter(|flow| flow.payload_bytes() >= bytes)
                 .filter_map(|flow| Some(flow.completion_ns()? as f64 / 1e9))
                 .collect()
         };

@@ -76,7 +76,7 @@ fn measure(link: &Link, word: &str) -> Result<Place, String> {
         let flows = capture.flows().zip(rates.flows_bps);
         let flows: Vec<Option<f64>> = flows
             .filter(|(flow, _)| is_down(flow.ends().0.ip()))
-            .filter(|(flow, _)| flow.summary().payload_bytes >= 100_000)
+            .filter(|(flow, _)| flow.payload_bytes() >= 100_000)
             .map(|(_, bps)| bps.map(|bps| bps / link.rate_bps))
             .collect();
         if flows.is_empty() {

@@ -71,7 +71,7 @@ pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
         let ends = match last {
             Some((connection_id, ends)) if connection_id == flow.connection_id => ends,
             _ => {
-                let identity = &flow.connection.identity;
+                let identity = &flow.connection().identity;
                 hosts.separate(identity.opener.octets(), identity.peer.octets())
             }
         };
@@ -82,7 +82,7 @@ pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
     let mut sent = vec![[0_u64; 2]; hosts.parents.len()];
     let mut of_connections: HashMap<u64, [u64; 2], RandomState> = HashMap::default();
     for (flow, &(root, across)) in flows.iter().zip(&ways) {
-        let bytes = flow.summary().payload_bytes;
+        let bytes = flow.payload_bytes();
         if hosts.contradict[root] {
             let both = of_connections.entry(flow.connection_id).or_default();
             both[flow.dir() as usize] += bytes;
@@ -115,7 +115,7 @@ const LITTLE: u64 = 100;
 #[must_use]
 pub fn counts_towards_capacity(flows: &[Flow<'_>]) -> Vec<bool> {
     let mut counts = goes_the_main_way(flows);
-    let payload = |flow: &Flow<'_>| flow.summary().payload_bytes;
+    let payload = |flow: &Flow<'_>| flow.payload_bytes();
     let all: u64 = flows.iter().map(payload).sum();
     let others = flows.iter().zip(&counts).filter(|&(_, &goes)| !goes);
     let others: u64 = others.map(|(flow, _)| payload(flow)).sum();

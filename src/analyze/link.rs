@@ -2,7 +2,7 @@
 
 use super::merge::{CaptureAnalysis, Flow};
 use crate::metric::{self, Dispersion, Link};
-use crate::observe;
+use crate::observe::{self, Spacing};
 
 /// What the flows of a capture show of the links that they passed, as estimates.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,10 @@ impl CaptureAnalysis {
     /// ([`tick_ns`](metric::tick_ns)). `None` where there are fewer than [`STEPS_MIN`](metric::STEPS_MIN) of them, or none is 0.
     #[must_use]
     pub fn shown_tick_ns(&self) -> Option<u32> {
-        let spacings = || self.flows().map(|flow| &flow.record.spacing);
-        let steps = || spacings().flat_map(|spacing| spacing.data().iter().chain(spacing.acks()));
+        let steps = || {
+            let spacings = self.flows().map(|flow| flow.record.spacing());
+            spacings.flat_map(Spacing::into_steps)
+        };
         let is_enough = steps().nth(metric::STEPS_MIN - 1).is_some();
         is_enough.then(|| metric::tick_ns(steps())).flatten()
     }
@@ -47,7 +49,7 @@ impl CaptureAnalysis {
             .iter()
             .enumerate()
             .filter_map(|(place, bps)| Some(((*bps)?, place)))
-            .map(|(bps, place)| ((bps, flows[place].summary().payload_bytes), place))
+            .map(|(bps, place)| ((bps, flows[place].payload_bytes()), place))
             .unzip();
         let Some(shared) = metric::shared_link(&shown).map(|index| places[index]) else {
             return LinkRates {
@@ -81,26 +83,27 @@ impl Flow<'_> {
     /// The narrowest link as this flow alone shows it (METRICS.md R8); `bin_ns` is that of the series.
     #[must_use]
     pub fn link(&self, bin_ns: i64) -> Option<Link> {
-        let summary = self.summary();
-        if summary.data_packets == 0 {
-            return None;
-        }
-        let spacing = &self.record.spacing;
+        let spacing = self.record.spacing();
         // Most flows are too short to show anything.
         if spacing.data().len().max(spacing.acks().len()) < metric::STEPS_MIN {
+            return None;
+        }
+        let summary = self.summary();
+        if summary.data_packets == 0 {
             return None;
         }
         let in_frames = summary.incidents().super_segments > 0;
         let headers = summary.ip_bytes.saturating_sub(summary.payload_bytes);
         let mean = summary.payload_bytes as f64 / summary.data_packets as f64;
-        let receiver = self.connection.handshake.opening(self.dir().reversed());
+        let handshake = self.connection().handshake();
+        let receiver = handshake.opening(self.dir().reversed());
         let mss = receiver.and_then(|opening| opening.options.mss);
         Dispersion {
             data: if in_frames { &[] } else { spacing.data() },
             acks: spacing.acks(),
             header_bytes: headers as f64 / summary.packets as f64,
             packet_bytes: mss.map_or(mean, |mss| mean.min(f64::from(mss))).max(1.0),
-            delivered_bps: observe::delivery_bps_max([self.record.series.bins()], bin_ns),
+            delivered_bps: observe::delivery_bps_max([self.record.series().bins()], bin_ns),
         }
         .link()
     }

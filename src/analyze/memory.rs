@@ -7,14 +7,14 @@ use rayon::prelude::*;
 
 use super::pruning::Pruning;
 use crate::flow::FlowTable;
-use crate::observe::{ConnectionRecord, FlowRecord, Recorder};
+use crate::observe::{ConnectionRecord, Recorder};
 
 /// Most that a record adds: a connection with a flow in its first bin, and room for more of them.
 const RECORD_GROWTH_BYTES: u64 = 4096;
 
 /// What becomes of a connection of one packet with payload: its record, with a bin and what the
 /// allocator adds.
-const SINGLE_BYTES: usize = size_of::<ConnectionRecord>() + size_of::<FlowRecord>() + 256;
+const SINGLE_BYTES: usize = size_of::<ConnectionRecord>() + 256;
 
 /// Records between two looks, at most: a look adds up what each shard has counted.
 const RECORDS_MAX: u64 = 1 << 17;

@@ -9,9 +9,12 @@ use crate::capture::{CaptureError, FileFacts, Window};
 use crate::decode::{Endpoint, Tally};
 use crate::event::Direction;
 use crate::metric;
-use crate::observe::{BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Recorder, Span};
+use crate::observe::{
+    BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Incidents, Outline, Recorder, Span,
+};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
+use crate::track::HalfState;
 
 /// From positions in a capture to frame numbers in its files.
 #[derive(Clone, Debug, Default)]
@@ -225,12 +228,12 @@ impl CaptureAnalysis {
     pub fn quality(&self) -> CaptureQuality {
         let mut quality = CaptureQuality::default();
         for flow in self.flows() {
-            let summary = flow.summary();
-            quality.unseen_bytes += flow.record.state.unseen_bytes.unwrap_or(0);
-            quality.duplicate_packets += summary.incidents().duplicate_packets;
-            quality.super_segments += summary.incidents().super_segments;
-            quality.lengths_from_frame += summary.incidents().lengths_from_frame;
-            for each in flow.signs() {
+            let incidents = flow.record.incidents();
+            quality.unseen_bytes += flow.state().unseen_bytes.unwrap_or(0);
+            quality.duplicate_packets += incidents.duplicate_packets;
+            quality.super_segments += incidents.super_segments;
+            quality.lengths_from_frame += incidents.lengths_from_frame;
+            for each in flow.signs(&incidents) {
                 quality.one_way_flows += u64::from(each == Quality::OneWay);
                 quality.mid_stream_flows += u64::from(each == Quality::MidStream);
                 quality.copied_flows += u64::from(each == Quality::Copies);
@@ -238,15 +241,16 @@ impl CaptureAnalysis {
         }
         for (_, connection) in &self.connections {
             let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum::<u64>();
-            quality.headers_cut += sum(connection.headers_cut);
-            quality.clock_steps_back += sum(connection.clock_steps_back);
+            let facts = connection.facts();
+            quality.headers_cut += sum(facts.headers_cut);
+            quality.clock_steps_back += sum(facts.clock_steps_back);
         }
         quality
     }
 
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
-        /// Connections ahead: each is somewhere else in the memory, and its flows are elsewhere again.
+        /// Connections ahead: each is somewhere else in the memory, and its numbers are elsewhere again.
         const AHEAD: usize = 8;
         let ahead = |place: usize| {
             self.connections
@@ -259,11 +263,10 @@ impl CaptureAnalysis {
                 prefetch(&**coming);
             }
             if let Some(come) = ahead(place + AHEAD) {
-                come.flows.iter().for_each(prefetch);
+                come.expect();
             }
-            connection.flows.iter().map(|record| Flow {
+            connection.flows().map(|record| Flow {
                 connection_id: *id,
-                connection,
                 record,
             })
         })
@@ -285,8 +288,9 @@ impl Delivered {
     pub fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Option<Self> {
         let (mut acked_bytes, mut first, mut last) = (0, None, None);
         for flow in flows {
-            acked_bytes += flow.record.state.acked_bytes.unwrap_or(0);
-            if let Some(span) = flow.data_span() {
+            let outline = flow.record.outline();
+            acked_bytes += outline.state.acked_bytes.unwrap_or(0);
+            if let Some(span) = outline.data_span {
                 first = Some(first.map_or(span.first, |first| span.first.min(first)));
             }
             last = last.max(flow.last_new_ack_at());
@@ -331,10 +335,8 @@ pub struct CaptureQuality {
 pub struct Flow<'a> {
     /// Rank of its connection by first record, from 0.
     pub connection_id: u64,
-    /// Its connection.
-    pub connection: &'a ConnectionRecord,
     /// What was kept of it.
-    pub record: &'a FlowRecord,
+    pub record: FlowRecord<'a>,
 }
 
 impl<'a> Flow<'a> {
@@ -343,33 +345,51 @@ impl<'a> Flow<'a> {
     /// not show them.
     #[must_use]
     pub fn counts_beside(&self, largest: u64) -> bool {
-        self.record.summary.payload_bytes.saturating_mul(100) >= largest
+        self.payload_bytes().saturating_mul(100) >= largest
     }
 
-    /// Counts and distributions.
+    /// Its connection.
     #[must_use]
-    pub fn summary(&self) -> &'a DirectionSummary {
-        &self.record.summary
+    pub fn connection(&self) -> &'a ConnectionRecord {
+        self.record.connection
+    }
+
+    /// Counts and distributions: some hundred numbers, which are unpacked for it. Who wants several of them asks once.
+    #[must_use]
+    pub fn summary(&self) -> DirectionSummary {
+        self.record.summary()
+    }
+
+    /// Sequence state at the end.
+    #[must_use]
+    pub fn state(&self) -> HalfState {
+        self.record.state()
+    }
+
+    /// Payload of all its packets, in bytes (METRICS.md C3).
+    #[must_use]
+    pub fn payload_bytes(&self) -> u64 {
+        self.record.payload_bytes()
     }
 
     /// Sender and receiver.
     #[must_use]
     pub fn ends(&self) -> (Endpoint, Endpoint) {
-        self.connection.identity.ends(self.record.dir)
+        self.connection().identity.ends(self.record.dir)
     }
 
     /// First and last packet with payload.
     #[must_use]
     pub fn data_span(&self) -> Option<Span> {
-        self.record.summary.data_span
+        self.record.data_span()
     }
 
     /// Payload bytes from the first to the last instant of `span`, both included, and whether the
     /// number is exact (METRICS.md N1); instants at which some flow begins or ends always are.
     #[must_use]
     pub fn payload_within(&self, span: Span) -> (u64, bool) {
-        let before = self.record.curve.bytes_by(span.first.plus_ns(-1));
-        let until = self.record.curve.bytes_by(span.last);
+        let before = self.record.curve().bytes_by(span.first.plus_ns(-1));
+        let until = self.record.curve().bytes_by(span.last);
         let exact = matches!((before, until), (BytesBy::Exact(_), BytesBy::Exact(_)));
         (until.bytes().saturating_sub(before.bytes()), exact)
     }
@@ -377,8 +397,9 @@ impl<'a> Flow<'a> {
     /// When payload was last acknowledged that had not been; `None` where none was, but a SYN perhaps.
     #[must_use]
     pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
-        let newest = self.record.summary.last_new_ack_at;
-        newest.filter(|_| self.record.state.acked_bytes > Some(0))
+        let outline = self.record.outline();
+        let newest = outline.last_new_ack_at;
+        newest.filter(|_| outline.state.acked_bytes > Some(0))
     }
 
     /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an
@@ -386,9 +407,13 @@ impl<'a> Flow<'a> {
     /// packets of the receiver passed, but no ACK.
     #[must_use]
     pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
-        let span = self.data_span()?;
-        if self.record.state.acked_bytes.is_some() {
-            Some((self.record.summary.last_new_ack_at?.since(span.first), true))
+        self.interval_ns(&self.record.outline())
+    }
+
+    fn interval_ns(&self, outline: &Outline) -> Option<(i64, bool)> {
+        let span = outline.data_span?;
+        if outline.state.acked_bytes.is_some() {
+            Some((outline.last_new_ack_at?.since(span.first), true))
         } else {
             self.is_one_way().then(|| (span.length_ns(), false))
         }
@@ -396,24 +421,24 @@ impl<'a> Flow<'a> {
 
     /// Whether no packet of the other direction was seen (METRICS.md Q1).
     fn is_one_way(&self) -> bool {
-        self.connection.packets[self.record.dir.reversed().index()] == 0
+        self.connection().facts().packets[self.record.dir.reversed().index()] == 0
     }
 
     /// Whether a quarter or more of its data packets are copies of others.
-    fn has_copies(&self) -> bool {
-        let summary = &self.record.summary;
-        let copies = summary.incidents().duplicate_packets;
-        copies > 0 && copies.saturating_mul(4) >= summary.data_packets
+    fn has_copies(&self, incidents: &Incidents) -> bool {
+        let copies = incidents.duplicate_packets;
+        copies > 0 && copies.saturating_mul(4) >= self.record.outline().data_packets
     }
 
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<f64> {
-        let (interval_ns, acked) = self.goodput_interval_ns()?;
+        let outline = self.record.outline();
+        let (interval_ns, acked) = self.interval_ns(&outline)?;
         let bytes = if acked {
-            self.record.state.acked_bytes?
+            outline.state.acked_bytes?
         } else {
-            self.record.state.unique_bytes
+            outline.state.unique_bytes
         };
         if bytes == 0 {
             return None;
@@ -424,14 +449,16 @@ impl<'a> Flow<'a> {
     /// Throughput in bits per second (METRICS.md G2); `None` with an empty interval.
     #[must_use]
     pub fn throughput_bps(&self) -> Option<f64> {
-        let (interval_ns, _) = self.goodput_interval_ns()?;
-        metric::rate_bps(self.record.summary.ip_bytes, interval_ns)
+        let outline = self.record.outline();
+        let (interval_ns, _) = self.interval_ns(&outline)?;
+        metric::rate_bps(outline.ip_bytes, interval_ns)
     }
 
     /// Overhead (METRICS.md O1); `None` where nothing was acked.
     #[must_use]
     pub fn overhead(&self) -> Option<f64> {
-        metric::overhead(self.record.summary.ip_bytes, self.record.state.acked_bytes?)
+        let outline = self.record.outline();
+        metric::overhead(outline.ip_bytes, outline.state.acked_bytes?)
     }
 
     /// Data packets lost between the sender and the vantage point (METRICS.md X3): the holes that
@@ -439,21 +466,19 @@ impl<'a> Flow<'a> {
     /// lost tails and lost retransmissions.
     #[must_use]
     pub fn lost_upstream(&self) -> u64 {
-        self.record
-            .summary
-            .incidents()
-            .lost_upstream
-            .max(self.record.state.skipped_packets)
+        let filled = self.record.incidents().lost_upstream;
+        filled.max(self.state().skipped_packets)
     }
 
     /// Shares of the flow's time, from first data to the last new ACK, that were limited by the
     /// network, the receiver's window and the application (METRICS.md L1); they add up to 1.
     #[must_use]
     pub fn limited_by(&self) -> Option<Limited> {
-        let (total_ns, true) = self.goodput_interval_ns()? else {
+        let outline = self.record.outline();
+        let (total_ns, true) = self.interval_ns(&outline)? else {
             return None;
         };
-        let state = &self.record.state;
+        let state = outline.state;
         if total_ns <= 0 {
             return None;
         }
@@ -478,38 +503,30 @@ impl<'a> Flow<'a> {
     /// What the reader must know (METRICS.md Q1), in a fixed order.
     #[must_use]
     pub fn quality(&self) -> Vec<Quality> {
-        self.signs().collect()
+        self.signs(&self.record.incidents()).collect()
     }
 
-    fn signs(&self) -> impl Iterator<Item = Quality> + use<> {
-        let summary = &self.record.summary;
-        let handshake = &self.connection.handshake;
+    fn signs(&self, incidents: &Incidents) -> impl Iterator<Item = Quality> + use<> {
+        let facts = self.connection().facts();
+        let handshake = self.connection().handshake();
         let dir = self.record.dir;
         let both = handshake.opening(dir).is_some() && handshake.opening(dir.reversed()).is_some();
-        let unseen = self.record.state.unseen_bytes.unwrap_or(0);
+        let state = self.state();
+        let unseen = state.unseen_bytes.unwrap_or(0);
         [
             (Quality::MidStream, handshake.opening(dir).is_none()),
             (Quality::NoHandshake, !both),
             (Quality::OneWay, self.is_one_way()),
             (Quality::RecordsDropped, unseen > 0),
             // Of a flow's ACKs, too: their options and times tell as much of it as its own.
-            (Quality::HeadersCut, self.connection.headers_cut != [0; 2]),
-            (
-                Quality::SuperSegments,
-                summary.incidents().super_segments > 0,
-            ),
-            (
-                Quality::LengthsFromFrame,
-                summary.incidents().lengths_from_frame > 0,
-            ),
-            (Quality::Copies, self.has_copies()),
-            (
-                Quality::ClockSteppedBack,
-                self.connection.clock_steps_back != [0; 2],
-            ),
-            (Quality::LimitHit, self.connection.cut_by_limit),
-            (Quality::SeriesCut, self.record.series.is_cut()),
-            (Quality::StraySegments, self.record.state.strays > 0),
+            (Quality::HeadersCut, facts.headers_cut != [0; 2]),
+            (Quality::SuperSegments, incidents.super_segments > 0),
+            (Quality::LengthsFromFrame, incidents.lengths_from_frame > 0),
+            (Quality::Copies, self.has_copies(incidents)),
+            (Quality::ClockSteppedBack, facts.clock_steps_back != [0; 2]),
+            (Quality::LimitHit, facts.cut_by_limit),
+            (Quality::SeriesCut, self.record.series().is_cut()),
+            (Quality::StraySegments, state.strays > 0),
             (
                 Quality::Unfinished,
                 !handshake.closing().fin[dir.index()] && !handshake.closing().reset,

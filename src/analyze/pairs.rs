@@ -103,10 +103,10 @@ impl Pairs {
         let bin_of = |at: CaptureTime| at.since(origin).div_euclid(bin_ns.max(1));
         let within = bin_of(pair.start)..=bin_of(pair.end);
         let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
-        for bin in a.record.series.bins() {
+        for bin in a.record.series().bins() {
             bytes.entry(bin.index).or_default().0 = bin.payload_bytes;
         }
-        for bin in b.record.series.bins() {
+        for bin in b.record.series().bins() {
             bytes.entry(bin.index).or_default().1 = bin.payload_bytes;
         }
         bytes
@@ -138,7 +138,7 @@ impl<'a> Largest<'a> {
         /// So many are worth a selection.
         const MANY: usize = 1024;
         let rank = |&(place, ref flow): &(usize, Flow<'_>)| {
-            (std::cmp::Reverse(flow.summary().payload_bytes), place)
+            (std::cmp::Reverse(flow.payload_bytes()), place)
         };
         let kept_max = top.saturating_mul(2).max(MANY);
         let (mut flows, mut left_out, mut floor_bytes) = (Vec::new(), 0, 0);
@@ -151,14 +151,14 @@ impl<'a> Largest<'a> {
             more
         };
         for (place, flow) in all {
-            if flow.summary().payload_bytes < floor_bytes {
+            if flow.payload_bytes() < floor_bytes {
                 left_out += 1;
                 continue;
             }
             flows.push((place, flow));
             if flows.len() > kept_max {
                 left_out += keep_top(&mut flows);
-                let kept_bytes = flows.iter().map(|(_, flow)| flow.summary().payload_bytes);
+                let kept_bytes = flows.iter().map(|(_, flow)| flow.payload_bytes());
                 floor_bytes = kept_bytes.min().unwrap_or(0);
             }
         }
@@ -262,7 +262,7 @@ impl Sharing {
         let end = rivals.iter().filter_map(Flow::last_new_ack_at).max();
         let bytes: u64 = rivals
             .iter()
-            .filter_map(|flow| flow.record.state.acked_bytes)
+            .filter_map(|flow| flow.state().acked_bytes)
             .sum();
         let total = begin
             .zip(end)
@@ -278,7 +278,7 @@ impl Sharing {
 
 /// The flows that compete, of those that are compared.
 fn rivals(mut compared: Vec<Flow<'_>>) -> Vec<Flow<'_>> {
-    let payloads = compared.iter().map(|flow| flow.summary().payload_bytes);
+    let payloads = compared.iter().map(Flow::payload_bytes);
     let largest = payloads.max().unwrap_or(0);
     compared.retain(|flow| flow.counts_beside(largest));
     compared

@@ -84,9 +84,10 @@ impl Pruning {
             live.extend(table.young_payloads(least_bytes..=u64::MAX).map(spanned));
             live.extend(table.single_payloads().map(spanned));
             for record in &table.observer_mut().connections {
-                ended.extend(record.flows.iter().filter_map(|flow| {
-                    Some((flow.summary.payload_bytes, flow.summary.data_span?))
-                }));
+                let flows = record.flows();
+                ended.extend(
+                    flows.filter_map(|flow| Some((flow.payload_bytes(), flow.data_span()?))),
+                );
             }
         }
         let floor = self.floor_of(live.iter().chain(&ended)).unwrap_or(0);
@@ -117,17 +118,13 @@ impl Pruning {
             }
             let recorder = table.observer_mut();
             recorder.curve_floor_bytes = floor;
-            for flow in recorder
-                .connections
-                .iter_mut()
-                .flat_map(|record| &mut record.flows)
-            {
-                if flow.summary.payload_bytes < floor {
-                    flow.curve = PayloadCurve::default();
+            recorder.for_each_curve(|payload_bytes, curve| {
+                if payload_bytes < floor {
+                    *curve = PayloadCurve::default();
                 } else {
-                    prune(&mut flow.curve);
+                    prune(curve);
                 }
-            }
+            });
         }
         self.held_bytes = held;
         self.next_look_bytes = (2 * held).max(FIRST_LOOK_BYTES);

@@ -92,7 +92,7 @@ impl Dispersion<'_> {
 
     /// Logarithms of the rates in bit/s.
     fn logs(&self, steps: &[Step]) -> Vec<f64> {
-        let told_ns = TICKS_MIN.saturating_mul(tick_ns(steps.iter()).unwrap_or(0));
+        let told_ns = TICKS_MIN.saturating_mul(tick_ns(steps.iter().copied()).unwrap_or(0));
         let log = |(index, step): (usize, &Step)| {
             // Quicker than all others, by nobody knows how much: no two agree.
             if step.ns < told_ns {
@@ -128,7 +128,7 @@ impl Dispersion<'_> {
 /// The tick of a clock that stamped two packets alike, in ns: the highest power of ten that all steps are multiples of, a
 /// second at most. `None` where no two are alike, as where all packets of a simulated link are equally far apart.
 #[must_use]
-pub fn tick_ns<'a>(steps: impl Iterator<Item = &'a Step>) -> Option<u32> {
+pub fn tick_ns(steps: impl Iterator<Item = Step>) -> Option<u32> {
     let (common, alike) = steps.fold((0, false), |(common, alike), step| {
         (gcd(common, step.ns), alike || step.ns == 0)
     });
@@ -394,7 +394,7 @@ mod tests {
     fn what_all_steps_are_multiples_of_is_the_tick_where_some_are_none() {
         let tick = |ns: &[u32]| {
             let steps: Vec<Step> = ns.iter().map(|&ns| Step { ns, ..PACKET }).collect();
-            tick_ns(steps.iter())
+            tick_ns(steps.iter().copied())
         };
         assert_eq!(tick(&[]), None);
         assert_eq!(tick(&[3_000_000, 40_000_000]), None);

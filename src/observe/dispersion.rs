@@ -5,6 +5,7 @@ use std::mem::take;
 use thin_vec::ThinVec;
 
 use crate::metric::Step;
+use crate::packing::{put_all, take_many};
 use crate::time::CaptureTime;
 
 /// Steps between the data packets of a flow, and between the ACKs for them: some of all, evenly
@@ -28,9 +29,35 @@ impl Spacing {
         &self.acks
     }
 
-    /// Memory that it holds besides itself, in bytes.
-    pub(super) fn memory_bytes(&self) -> usize {
-        (self.data.capacity() + self.acks.capacity()) * size_of::<Step>()
+    /// Those of either kind.
+    pub fn into_steps(self) -> impl Iterator<Item = Step> {
+        self.data.into_iter().chain(self.acks)
+    }
+
+    /// How many steps of either kind there are.
+    pub(super) fn lens(&self) -> [u64; 2] {
+        [self.data.len() as u64, self.acks.len() as u64]
+    }
+
+    /// Writes all steps behind `bytes`.
+    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+        for steps in [&self.data, &self.acks] {
+            let numbers = steps.iter().flat_map(|step| [step.ns, step.bytes]);
+            put_all(bytes, &numbers.map(u64::from).collect::<Vec<u64>>());
+        }
+    }
+
+    /// So many steps of either kind, as [`put`](Self::put) wrote them.
+    pub(super) fn take(bytes: &mut &[u8], lens: [u64; 2]) -> Self {
+        let [data, acks] = lens.map(|len| {
+            let numbers = take_many(bytes, 2 * len as usize);
+            let steps = numbers.chunks_exact(2).map(|step| Step {
+                ns: step[0] as u32,
+                bytes: step[1] as u32,
+            });
+            steps.collect()
+        });
+        Self { data, acks }
     }
 }
 
@@ -156,9 +183,30 @@ const THIN: u32 = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(us: i64) -> CaptureTime {
         CaptureTime::from_ns(us * 1000)
+    }
+
+    fn steps() -> impl Strategy<Value = ThinVec<Step>> {
+        let steps = prop::collection::vec(any::<(u32, u32)>(), 0..40);
+        steps.prop_map(|steps| {
+            let steps = steps.into_iter();
+            steps.map(|(ns, bytes)| Step { ns, bytes }).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn steps_come_back_as_they_were(data in steps(), acks in steps()) {
+            let spacing = Spacing { data, acks };
+            let mut bytes = Vec::new();
+            spacing.put(&mut bytes);
+            let again = Spacing::take(&mut &bytes[..], spacing.lens());
+            prop_assert_eq!(again.data(), spacing.data());
+            prop_assert_eq!(again.acks(), spacing.acks());
+        }
     }
 
     #[test]

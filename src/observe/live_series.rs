@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::series::{Bin, PackedBins, Series};
+use super::series::{Bin, PackedBins, SeriesFacts};
 use crate::time::CaptureTime;
 
 /// Number of the bin of the instant `at`; bin 0 begins at `origin`, each is `bin_ns` (at least 1)
@@ -77,19 +77,23 @@ impl LiveSeries {
         }
     }
 
-    /// The flow has ended.
-    pub(super) fn take_series(&mut self) -> Series {
+    /// The flow has ended: writes its bins behind `bytes`.
+    pub(super) fn end(&mut self, bytes: &mut Vec<u8>) -> SeriesFacts {
         if self.is_given_up() {
-            let mut none = Series::default();
-            none.give_up();
-            return none;
+            return SeriesFacts::GIVEN_UP;
         }
         self.put_back();
         let packed = match &mut self.others {
             Others::Packed(packed) => std::mem::replace(packed, PackedBins::NONE),
             Others::Open(bins) => pack(bins.values()),
         };
-        Series::new(packed, self.cut)
+        bytes.extend_from_slice(packed.bytes());
+        SeriesFacts {
+            bins: packed.len(),
+            len: packed.bytes().len(),
+            cut: self.cut,
+            given_up: false,
+        }
     }
 
     /// Gives up all bins, those to come too.
@@ -169,9 +173,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::observe::Series;
 
     fn counts(mut series: LiveSeries) -> Vec<(i64, u64)> {
-        let series = series.take_series();
+        let mut packed = Vec::new();
+        let facts = series.end(&mut packed);
+        let series = Series {
+            packed: &packed,
+            facts,
+        };
         let bins = series.bins();
         bins.map(|bin| (bin.index, bin.data_packets)).collect()
     }
@@ -211,15 +221,16 @@ mod tests {
             }
             series
         };
-        assert!(begin().take_series().is_cut());
+        assert!(begin().end(&mut Vec::new()).cut);
         assert_eq!(counts(begin()), [(0, 2), (1, 2), (2, 2)]);
         let mut series = begin();
         series.give_up();
         series.at(CaptureTime::from_ns(0)).data_packets += 1;
         series.at(CaptureTime::MAX).data_packets += 1;
         assert_eq!(series.memory_bytes(), 0);
-        let series = series.take_series();
-        assert!(series.bins().len() == 0 && series.is_cut() && series.is_given_up());
+        let mut packed = Vec::new();
+        assert_eq!(series.end(&mut packed), SeriesFacts::GIVEN_UP);
+        assert!(packed.is_empty());
     }
 
     proptest! {

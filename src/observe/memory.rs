@@ -3,38 +3,22 @@
 //!
 //! Payload curves and time sequences are left out: they have bounds of their own, and are looked at apart.
 
+use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
-use super::recorder::{ConnectionRecord, FlowRecord, LiveConnection, LiveFlow, Recorder};
+use super::record::ConnectionRecord;
+use super::recorder::{LiveConnection, LiveFlow, Recorder};
 use super::segment_rows::SegmentRows;
 
 /// A bin that is packed takes less as a rule, in bytes.
 const PACKED_BYTES: usize = 40;
 
+/// So does all else of a connection that is packed, in bytes.
+const RECORD_BYTES: usize = 256;
+
 fn gaps_bytes(gaps: Option<&DelayDistribution>) -> usize {
     gaps.map_or(0, |gaps| {
         size_of::<DelayDistribution>() + gaps.memory_bytes()
     })
-}
-
-impl FlowRecord {
-    fn detail_bytes(&self) -> usize {
-        self.series.memory_bytes() + self.segments.memory_bytes()
-    }
-
-    fn memory_bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.summary.memory_bytes()
-            + self.detail_bytes()
-            + gaps_bytes(self.gaps.as_deref())
-            + self.spacing.memory_bytes()
-    }
-}
-
-impl ConnectionRecord {
-    /// Memory that it holds besides itself, in bytes.
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.flows.iter().map(FlowRecord::memory_bytes).sum()
-    }
 }
 
 impl LiveFlow {
@@ -92,7 +76,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
     /// Memory that a connection of two flows in so many bins takes: without what can be given up,
     /// and that.
     pub(super) fn record_bytes(bins: usize) -> (usize, usize) {
-        let record = size_of::<ConnectionRecord>() + 2 * size_of::<FlowRecord>();
+        let record = size_of::<ConnectionRecord>() + RECORD_BYTES;
         (record, bins * 2 * PACKED_BYTES)
     }
 
@@ -107,26 +91,28 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
 
     /// As [`LiveConnection::details`], of the flows that have ended.
     pub fn details(&self) -> impl Iterator<Item = (u64, usize)> {
-        let flows = self.connections.iter().flat_map(|record| &record.flows);
-        flows.map(|flow| (flow.summary.payload_bytes, flow.detail_bytes()))
+        let flows = self.connections.iter().flat_map(|record| record.flows());
+        flows.map(|flow| (flow.payload_bytes(), flow.detail_bytes()))
     }
 
     /// Gives up series and rows of the ended flows with at most so much payload; of how many.
     pub fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
         let mut given_up = 0;
-        for flow in self
-            .connections
-            .iter_mut()
-            .flat_map(|record| &mut record.flows)
-        {
-            if flow.summary.payload_bytes <= payload_bytes && !flow.series.is_given_up() {
-                let before = flow.detail_bytes();
-                flow.series.give_up();
-                flow.segments = SegmentRows::default();
-                self.kept_bytes = self.kept_bytes + flow.detail_bytes() - before;
-                given_up += 1;
-            }
-        }
+        self.change_all(|record| given_up += record.give_up_details(payload_bytes));
         given_up
+    }
+
+    /// Calls `each` with payload bytes and curve of the ended flows that have one.
+    pub fn for_each_curve(&mut self, mut each: impl FnMut(u64, &mut PayloadCurve)) {
+        self.change_all(|record| record.for_each_curve(&mut each));
+    }
+
+    /// Lets `change` make records smaller, and counts what they hold then.
+    fn change_all(&mut self, mut change: impl FnMut(&mut ConnectionRecord)) {
+        for record in &mut self.connections {
+            let before = record.memory_bytes();
+            change(record);
+            self.kept_bytes = self.kept_bytes + record.memory_bytes() - before;
+        }
     }
 }

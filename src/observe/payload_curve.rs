@@ -107,6 +107,18 @@ pub struct PayloadCurve {
 }
 
 impl PayloadCurve {
+    /// That of a flow of which none is kept.
+    pub(super) const NONE: Self = Self {
+        chunks: Vec::new(),
+        first: None,
+        bytes: 0,
+    };
+
+    /// Whether nothing was kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
     /// A packet with payload passed. Returns by how much the memory held has grown, in bytes.
     #[inline]
     pub fn add(&mut self, at: CaptureTime, payload_len: u32) -> usize {

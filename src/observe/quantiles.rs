@@ -1,5 +1,9 @@
 //! A distribution of delays in bounded memory.
 
+mod packed;
+
+pub(super) use packed::STATS_NUMBERS;
+
 use thin_vec::{ThinVec, thin_vec};
 
 /// Buckets an octave, as a power of two: 64 of them are 1.6 % wide, so the middle of one is
@@ -11,14 +15,14 @@ const SUB_BITS: u32 = 6;
 ///
 /// A histogram with logarithmic buckets, of which only the range in use is held: some hundred
 /// counters a flow, and none for the flows with some dozen delays only, which are the most.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DelayDistribution {
     stats: DelayStats,
     held: Held,
 }
 
 /// Delays in nanoseconds: exact minimum, maximum, mean and count.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DelayStats {
     samples: u64,
     /// The low 64 bits of the sum, and how often these were full: 584 years of delays.
@@ -82,7 +86,7 @@ const FEW: usize = 8;
 const LISTED_MAX: usize = 256;
 
 /// The delays, as far as quantiles need them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Held {
     /// The bucket of each, in the order they came.
     Few([u16; FEW]),

@@ -4,12 +4,12 @@ use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::dispersion::{LiveSpacing, Spacing};
+use super::dispersion::LiveSpacing;
 use super::live_series::{LiveSeries, bin_of};
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
+use super::record::{ConnectionFacts, ConnectionRecord, FlowExtras, Packer};
 use super::segment_rows::SegmentRows;
-use super::series::Series;
 use super::summary::{DirectionSummary, Incidents};
 use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::TcpFlags;
@@ -20,7 +20,7 @@ use crate::event::{
 use crate::flow::{FlowIdentity, Observer};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
-use crate::track::{Connection, HalfState, Handshake};
+use crate::track::Connection;
 
 /// What a run keeps.
 #[derive(Clone, Debug)]
@@ -41,48 +41,6 @@ pub struct RecordConfig {
     pub curve_growth: Arc<AtomicUsize>,
 }
 
-/// One direction of a connection that carried payload: a flow.
-#[derive(Debug)]
-pub struct FlowRecord {
-    /// Which direction.
-    pub dir: Direction,
-    /// Counts and distributions.
-    pub summary: DirectionSummary,
-    /// Sequence state at the end.
-    pub state: HalfState,
-    /// Over time.
-    pub series: Series,
-    /// Payload over time, for pairs.
-    pub curve: PayloadCurve,
-    /// The stream over time, of the flow with the most payload among those of one recorder.
-    pub time_sequence: Option<Box<TimeSequence>>,
-    /// Time between consecutive data packets (METRICS.md I2), where it is wanted.
-    pub gaps: Option<Box<DelayDistribution>>,
-    /// How far apart packets and ACKs are.
-    pub spacing: Spacing,
-    /// Rows of `--segments`, where they are wanted.
-    pub segments: SegmentRows,
-}
-
-/// A connection with payload, after its end.
-#[derive(Debug)]
-pub struct ConnectionRecord {
-    /// Who and when.
-    pub identity: FlowIdentity,
-    /// How it opened and closed.
-    pub handshake: Handshake,
-    /// It was put away because too many were alive.
-    pub cut_by_limit: bool,
-    /// Packets of both directions.
-    pub packets: [u64; 2],
-    /// TCP headers of both directions that the snap length cut; saturates.
-    pub headers_cut: [u32; 2],
-    /// Packets of both directions that are older than the one before; saturates.
-    pub clock_steps_back: [u32; 2],
-    /// Its flows: one or two.
-    pub flows: Vec<FlowRecord>,
-}
-
 /// Keeps what the tables need. `SEGMENTS` adds a row for each data segment.
 #[derive(Debug)]
 pub struct Recorder<const SEGMENTS: bool> {
@@ -95,8 +53,9 @@ pub struct Recorder<const SEGMENTS: bool> {
     pub curve_floor_bytes: u64,
     /// Memory that `connections` hold besides themselves, in bytes.
     pub(super) kept_bytes: usize,
-    /// The flow that has a time sequence: payload bytes, place of its connection and its own.
-    largest: Option<(u64, usize, usize)>,
+    /// The flow that has a time sequence: payload bytes, place of its connection, and its direction.
+    largest: Option<(u64, usize, Direction)>,
+    packer: Packer,
 }
 
 impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
@@ -110,6 +69,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             curve_floor_bytes: 0,
             kept_bytes: 0,
             largest: None,
+            packer: Packer::default(),
         }
     }
 
@@ -124,25 +84,27 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
         else {
             return;
         };
-        for flow in 0..self.connections[place].flows.len() {
-            let bytes = self.connections[place].flows[flow].summary.payload_bytes;
+        let flows = self.connections[place].flows();
+        let flows: Vec<(Direction, u64)> =
+            flows.map(|flow| (flow.dir, flow.payload_bytes())).collect();
+        for (dir, bytes) in flows {
             let rank =
                 |place: usize| std::cmp::Reverse(self.connections[place].identity.first_ordinal);
             let loser = match self.largest {
                 Some((most, holder, _)) if (most, rank(holder)) >= (bytes, rank(place)) => {
-                    Some((place, flow))
+                    Some((place, dir))
                 }
-                Some((_, holder, index)) => {
-                    self.largest = Some((bytes, place, flow));
-                    Some((holder, index))
+                Some((_, holder, its_dir)) => {
+                    self.largest = Some((bytes, place, dir));
+                    Some((holder, its_dir))
                 }
                 None => {
-                    self.largest = Some((bytes, place, flow));
+                    self.largest = Some((bytes, place, dir));
                     None
                 }
             };
-            if let Some((place, flow)) = loser {
-                self.connections[place].flows[flow].time_sequence = None;
+            if let Some((place, dir)) = loser {
+                self.connections[place].drop_time_sequence(dir);
             }
         }
     }
@@ -466,52 +428,43 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         };
         let headers_cut = count(|incidents| incidents.headers_cut);
         let clock_steps_back = count(|incidents| incidents.clock_steps_back);
-        // Exactly: room for four flows, which a vector begins with, is 3 kB, and most have one or two.
-        let kept = flow
-            .directions
-            .iter()
-            .filter(|summary| summary.data_packets > 0);
-        let mut flows = Vec::with_capacity(kept.count());
         for dir in [Direction::Forward, Direction::Reverse] {
-            let summary = &mut flow.directions[dir.index()];
+            let summary = &flow.directions[dir.index()];
             let data = flow.data[dir.index()].as_mut();
             let Some(data) = data.filter(|_| summary.data_packets > 0) else {
                 continue;
             };
-            summary.settle();
+            let told = (summary, connection.state(dir));
+            let spacing = data.spacing.take_spacing();
+            let start = identity.first_at;
+            self.packer
+                .add(dir, told, &spacing, &mut data.series, start);
             let is_small = summary.payload_bytes < self.curve_floor_bytes;
-            let mut segments = take(&mut data.segments);
-            segments.shrink();
-            // Each part from where it is to where it will be: what is moved on the way is moved for every flow.
-            flows.push(FlowRecord {
+            data.segments.shrink();
+            self.packer.add_extras(
                 dir,
-                summary: take(summary),
-                state: connection.state(dir),
-                series: data.series.take_series(),
-                curve: if is_small {
-                    PayloadCurve::default()
-                } else {
-                    take(&mut data.curve)
+                FlowExtras {
+                    curve: if is_small {
+                        PayloadCurve::default()
+                    } else {
+                        take(&mut data.curve)
+                    },
+                    time_sequence: data.time_sequence.take(),
+                    gaps: data.gaps.take(),
+                    segments: take(&mut data.segments),
                 },
-                time_sequence: data.time_sequence.take(),
-                gaps: data.gaps.take(),
-                spacing: data.spacing.take_spacing(),
-                segments,
-            });
+            );
         }
-        if flows.is_empty() {
-            self.silent.push(identity.first_ordinal);
-            return;
-        }
-        let record = Box::new(ConnectionRecord {
-            identity: *identity,
-            handshake: connection.handshake().clone(),
+        let facts = ConnectionFacts {
             cut_by_limit,
             packets,
             headers_cut,
             clock_steps_back,
-            flows,
-        });
+        };
+        let Some(record) = self.packer.finish(identity, facts, connection.handshake()) else {
+            self.silent.push(identity.first_ordinal);
+            return;
+        };
         self.kept_bytes += record.memory_bytes();
         self.connections.push(record);
         self.keep_largest_time_sequence();

@@ -80,6 +80,9 @@ const LABELS: [RttLabel; 5] = [
 ];
 
 impl SegmentRows {
+    /// Those of a flow of which none are kept.
+    pub(super) const NONE: Self = Self(None);
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,6 +1,6 @@
 //! A flow over time, in bins of fixed length (METRICS.md section 4).
 
-use crate::packing::{take, unzigzag, zigzag};
+use crate::packing::{put_numbers, take, take_number, unzigzag, zigzag};
 
 /// One bin of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,41 +39,41 @@ impl Bin {
     }
 
     /// Its numbers as they are written behind a bin with the number `before`: near 0 where that is
-    /// usual.
+    /// usual, and those last that are 0 most often.
     fn numbers(&self, before: i64) -> [u64; NUMBERS] {
         let step = self.index.wrapping_sub(before).wrapping_sub(1);
         [
             zigzag(step),
-            self.acked_bytes,
             self.ip_bytes,
             self.payload_bytes,
             self.data_packets,
-            self.retransmitted_packets,
-            self.retransmitted_bytes,
+            self.in_flight_bytes_max.unwrap_or(0),
+            self.acked_bytes,
             self.rtt_samples,
             zigzag(self.rtt_ns_min),
             zigzag(self.rtt_ns_max.wrapping_sub(self.rtt_ns_min)),
             zigzag(self.rtt_ns_sum.wrapping_sub(self.rtt_ns_min)),
-            self.in_flight_bytes_max.unwrap_or(0),
+            self.retransmitted_packets,
+            self.retransmitted_bytes,
         ]
     }
 
     /// The bin of which [`numbers`](Self::numbers) gave these.
     fn of(numbers: [u64; NUMBERS], has_in_flight: bool, before: i64) -> Self {
-        let rtt_ns_min = unzigzag(numbers[8]);
+        let rtt_ns_min = unzigzag(numbers[7]);
         Self {
             index: before.wrapping_add(1).wrapping_add(unzigzag(numbers[0])),
-            acked_bytes: numbers[1],
-            ip_bytes: numbers[2],
-            payload_bytes: numbers[3],
-            data_packets: numbers[4],
-            retransmitted_packets: numbers[5],
-            retransmitted_bytes: numbers[6],
-            rtt_samples: numbers[7],
+            ip_bytes: numbers[1],
+            payload_bytes: numbers[2],
+            data_packets: numbers[3],
+            in_flight_bytes_max: has_in_flight.then_some(numbers[4]),
+            acked_bytes: numbers[5],
+            rtt_samples: numbers[6],
             rtt_ns_min,
-            rtt_ns_max: rtt_ns_min.wrapping_add(unzigzag(numbers[9])),
-            rtt_ns_sum: rtt_ns_min.wrapping_add(unzigzag(numbers[10])),
-            in_flight_bytes_max: has_in_flight.then_some(numbers[11]),
+            rtt_ns_max: rtt_ns_min.wrapping_add(unzigzag(numbers[8])),
+            rtt_ns_sum: rtt_ns_min.wrapping_add(unzigzag(numbers[9])),
+            retransmitted_packets: numbers[10],
+            retransmitted_bytes: numbers[11],
         }
     }
 }
@@ -84,56 +84,49 @@ const NUMBERS: usize = 12;
 const BEFORE_FIRST: i64 = -1;
 
 /// The bins of one flow in which anything happened, in order: some 20 bytes each.
-#[derive(Clone, Debug, Default)]
-pub struct Series {
-    packed: Box<[u8]>,
-    bins: u32,
-    cut: bool,
-    given_up: bool,
+#[derive(Clone, Copy, Debug)]
+pub struct Series<'a> {
+    pub(super) packed: &'a [u8],
+    pub(super) facts: SeriesFacts,
 }
 
-impl Series {
-    /// Of bins in order of time, of which some may be missing.
-    pub(super) fn new(packed: PackedBins, cut: bool) -> Self {
-        Self {
-            packed: packed.bytes.into(),
-            bins: packed.bins,
-            cut,
-            given_up: false,
-        }
-    }
+/// What is known of a series besides its bins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SeriesFacts {
+    /// How many bins there are, and how many bytes they take.
+    pub(super) bins: u32,
+    pub(super) len: usize,
+    pub(super) cut: bool,
+    pub(super) given_up: bool,
+}
 
+impl SeriesFacts {
+    /// Of one of which all bins were given up.
+    pub(super) const GIVEN_UP: Self = Self {
+        bins: 0,
+        len: 0,
+        cut: true,
+        given_up: true,
+    };
+}
+
+impl<'a> Series<'a> {
     /// The bins, in order of time.
     #[must_use]
-    pub fn bins(&self) -> Bins<'_> {
-        Bins::of(&self.packed, self.bins)
+    pub fn bins(&self) -> Bins<'a> {
+        Bins::of(self.packed, self.facts.bins)
     }
 
     /// Whether bins are missing: there were too many, or they were given up.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        self.cut
+        self.facts.cut
     }
 
     /// Whether all bins were given up.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
-        self.given_up
-    }
-
-    /// Gives up all bins.
-    pub fn give_up(&mut self) {
-        *self = Self {
-            cut: true,
-            given_up: true,
-            ..Self::default()
-        };
-    }
-
-    /// Memory that the bins take, in bytes.
-    #[must_use]
-    pub fn memory_bytes(&self) -> usize {
-        self.packed.len()
+        self.facts.given_up
     }
 }
 
@@ -160,12 +153,10 @@ impl Iterator for Bins<'_> {
 
     fn next(&mut self) -> Option<Bin> {
         self.left = self.left.checked_sub(1)?;
-        let marks = take(&mut self.bytes, MARK_BYTES);
-        let numbers = std::array::from_fn(|place| {
-            let len = marks >> (LEN_BITS * place) & LEN_MASK;
-            take(&mut self.bytes, len as usize)
-        });
-        let bin = Bin::of(numbers, marks & HAS_IN_FLIGHT != 0, self.before);
+        let mark = take(&mut self.bytes, 1);
+        let mut lens = take(&mut self.bytes, (mark & LENS_LEN) as usize);
+        let numbers = std::array::from_fn(|_| take_number(&mut self.bytes, &mut lens));
+        let bin = Bin::of(numbers, mark & HAS_IN_FLIGHT != 0, self.before);
         self.before = bin.index;
         Some(bin)
     }
@@ -177,8 +168,8 @@ impl Iterator for Bins<'_> {
 
 impl ExactSizeIterator for Bins<'_> {}
 
-/// Bins as they are written, each behind one with a lower number: how many bytes each of its numbers
-/// takes, and these.
+/// Bins as they are written, each behind one with a lower number: a mark, how many bytes each of its numbers
+/// takes up to the last that is not 0, and these.
 #[derive(Debug)]
 pub(super) struct PackedBins {
     bytes: Vec<u8>,
@@ -187,13 +178,10 @@ pub(super) struct PackedBins {
     last: i64,
 }
 
-/// Bits of the length of a number, 0 to 8 bytes.
-const LEN_BITS: usize = 4;
-const LEN_MASK: u64 = (1 << LEN_BITS) - 1;
-/// The mark of a bin in which bytes in flight are known, behind the lengths.
-const HAS_IN_FLIGHT: u64 = 1 << (LEN_BITS * NUMBERS);
-/// Bytes of the lengths and this.
-const MARK_BYTES: usize = 7;
+/// In the mark of a bin: how many bytes say what each number takes.
+const LENS_LEN: u64 = 7;
+/// In the mark of a bin: bytes in flight are known.
+const HAS_IN_FLIGHT: u64 = 8;
 
 impl PackedBins {
     pub(super) const NONE: Self = Self {
@@ -214,27 +202,23 @@ impl PackedBins {
 
     /// Adds a bin that comes after all there are.
     pub(super) fn push(&mut self, bin: &Bin) {
-        let mut written = [0; MARK_BYTES + 8 * (NUMBERS + 1)];
-        let mut marks = if bin.in_flight_bytes_max.is_some() {
-            HAS_IN_FLIGHT
-        } else {
-            0
-        };
-        let mut end = MARK_BYTES;
-        for (place, number) in bin.numbers(self.last).into_iter().enumerate() {
-            // All eight: the next number is written over those that are 0.
-            written[end..end + 8].copy_from_slice(&number.to_le_bytes());
-            let len = (u64::BITS - number.leading_zeros()).div_ceil(8) as usize;
-            marks |= (len as u64) << (LEN_BITS * place);
-            end += len;
-        }
-        written[..MARK_BYTES].copy_from_slice(&marks.to_le_bytes()[..MARK_BYTES]);
-        let bytes = &mut self.bytes;
-        if bytes.capacity() - bytes.len() < end {
+        // In front of the numbers as much room as what is written last, at once, may take.
+        const FRONT: usize = 9;
+        let mut written = [0; FRONT + 8 * (NUMBERS + 1)];
+        let mut end = FRONT;
+        let lens = put_numbers(&mut written, &mut end, &bin.numbers(self.last));
+        let lens_len = (u64::BITS - lens.leading_zeros()).div_ceil(8);
+        let shifted = lens.unbounded_shl(u64::BITS - 8 * lens_len);
+        written[FRONT - 8..FRONT].copy_from_slice(&shifted.to_le_bytes());
+        let start = FRONT - 1 - lens_len as usize;
+        let in_flight = u64::from(bin.in_flight_bytes_max.is_some()) * HAS_IN_FLIGHT;
+        written[start] = u64::from(lens_len) as u8 | in_flight as u8;
+        let (bytes, len) = (&mut self.bytes, end - start);
+        if bytes.capacity() - bytes.len() < len {
             // Twice the room, or that for this one: most flows end in their first bin.
-            bytes.reserve_exact(bytes.len().max(end));
+            bytes.reserve_exact(bytes.len().max(len));
         }
-        bytes.extend_from_slice(&written[..end]);
+        bytes.extend_from_slice(&written[start..end]);
         self.bins += 1;
         self.last = bin.index;
     }
@@ -242,6 +226,11 @@ impl PackedBins {
     /// All of them.
     pub(super) fn bins(&self) -> Bins<'_> {
         Bins::of(&self.bytes, self.bins)
+    }
+
+    /// As they are written.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Memory that they take, in bytes.
@@ -297,10 +286,22 @@ mod tests {
                 packed.push(bin);
                 prop_assert!(!packed.ends_before(index));
             }
-            let series = Series::new(packed, false);
-            prop_assert_eq!(series.bins().len(), bins.len());
-            prop_assert_eq!(series.bins().collect::<Vec<_>>(), bins);
+            prop_assert_eq!(packed.bins().len(), bins.len());
+            prop_assert_eq!(packed.bins().collect::<Vec<_>>(), bins);
         }
+    }
+
+    #[test]
+    fn a_bin_of_an_ack_takes_three_bytes() {
+        let mut packed = PackedBins::NONE;
+        for index in 0..100 {
+            packed.push(&Bin {
+                index,
+                ip_bytes: 52,
+                ..Bin::default()
+            });
+        }
+        assert_eq!(packed.bytes().len(), 300);
     }
 
     #[test]
@@ -321,7 +322,7 @@ mod tests {
                 ..Bin::default()
             });
         }
-        let bytes = Series::new(packed, false).memory_bytes() / 100;
+        let bytes = packed.bytes().len() / 100;
         assert!(bytes <= 36, "{bytes}");
     }
 }

@@ -1,5 +1,9 @@
 //! One direction of a connection, summed up.
 
+mod packed;
+
+pub use packed::Outline;
+
 use std::sync::LazyLock;
 
 use super::quantiles::{DelayDistribution, DelayStats};
@@ -41,7 +45,7 @@ impl Span {
 }
 
 /// Counts and distributions of one direction; names and definitions as in METRICS.md section 1.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     missing_docs,
     reason = "each field is the METRICS.md entry of the same name"
@@ -70,7 +74,7 @@ pub struct DirectionSummary {
 
 /// What is out of the ordinary in a flow, and in most flows never happens; names and definitions as
 /// in METRICS.md section 1.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     missing_docs,
     reason = "each field is the METRICS.md entry of the same name"
@@ -129,6 +133,12 @@ impl DirectionSummary {
     #[must_use]
     pub fn incidents(&self) -> &Incidents {
         self.incidents.as_deref().unwrap_or(&NONE)
+    }
+
+    /// The same, where nothing else is wanted.
+    pub(super) fn into_incidents(self) -> Incidents {
+        self.incidents
+            .map_or_else(Incidents::default, |incidents| *incidents)
     }
 
     #[inline]
@@ -277,13 +287,6 @@ impl DirectionSummary {
         let ns = recovery.end.since(recovery.start);
         incidents.recovery_ns = incidents.recovery_ns.saturating_add(ns);
         incidents.latest_recovery = Some(*recovery);
-    }
-
-    /// Forgets what is kept for amendments alone: none comes after the connection's end.
-    pub(super) fn settle(&mut self) {
-        if let Some(incidents) = &mut self.incidents {
-            incidents.latest_recovery = None;
-        }
     }
 
     /// What passed at `start` was no retransmission: a repair that began with it was none.

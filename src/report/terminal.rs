@@ -20,6 +20,7 @@ use crate::metric;
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
+use super::largest::largest_flows;
 pub use studies::{no_repetitions, taken_together, too_much_for_capacity, unlabelled};
 use tables::flows_table;
 use warnings::{damaged, is_mostly_silent};
@@ -328,26 +329,10 @@ fn nothing_found(analysis: &Analysis) -> String {
 }
 
 fn flow_table(analysis: &Analysis) -> String {
-    let mut flows: Vec<(usize, Flow<'_>)> = analysis
-        .captures
-        .iter()
-        .enumerate()
-        .flat_map(|(index, capture)| capture.flows().map(move |flow| (index, flow)))
-        .collect();
+    let (flows, all) = largest_flows(analysis, FLOWS_SHOWN);
     if flows.is_empty() {
         return nothing_found(analysis);
     }
-    // The largest are shown, in the order of the results.
-    flows.sort_by_key(|&(index, flow)| {
-        (
-            std::cmp::Reverse(flow.summary().payload_bytes),
-            index,
-            flow.connection_id,
-        )
-    });
-    let all = flows.len();
-    flows.truncate(FLOWS_SHOWN);
-    flows.sort_by_key(|&(index, flow)| (index, flow.connection_id, flow.dir()));
     let several = analysis.captures.len() > 1;
     let mut header = vec![
         "flow",
@@ -410,10 +395,9 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
         format!("{} > {}", end(src), end(dst)),
         flow.goodput_bps().map_or_else(dash, rate),
         volume(
-            flow.record
-                .state
+            flow.state()
                 .acked_bytes
-                .unwrap_or(flow.record.state.unique_bytes),
+                .unwrap_or(flow.state().unique_bytes),
         ),
         flow.overhead().map_or_else(dash, percent),
         rtt,

@@ -193,14 +193,14 @@ fn none_counts(capture: &CaptureAnalysis, min_flow_bytes: Option<u64>) -> String
 /// Payload of the largest flow.
 fn largest_bytes(capture: &CaptureAnalysis) -> Option<u64> {
     let flows = capture.flows();
-    flows.map(|flow| flow.summary().payload_bytes).max()
+    flows.map(|flow| flow.payload_bytes()).max()
 }
 
 /// The flows that count, in the order of their first payload, and how many do not.
 fn counted(capture: &CaptureAnalysis, min_flow_bytes: Option<u64>) -> (Vec<Flow<'_>>, u64) {
     let largest = largest_bytes(capture).unwrap_or(0);
     let counts = |flow: &Flow<'_>| {
-        let bytes = flow.summary().payload_bytes;
+        let bytes = flow.payload_bytes();
         min_flow_bytes.map_or(bytes * 100 >= largest, |least| bytes >= least)
     };
     let mut flows: Vec<Flow<'_>> = capture.flows().filter(counts).collect();
@@ -235,7 +235,7 @@ fn is_behind_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
     else {
         return false;
     };
-    let payload = |flow: &Flow<'_>| flow.summary().payload_bytes;
+    let payload = |flow: &Flow<'_>| flow.payload_bytes();
     let is_behind = |flow: &&Flow<'_>| {
         let link = flow.link(options.config.bin_ns);
         link.is_some_and(|link| link.is_upstream && link.bps <= ABOVE * capacity_bps)
@@ -293,7 +293,7 @@ impl Run<'_> {
         set(Metric::IpBytes, Some(summary.ip_bytes as f64));
         set(
             Metric::AckedBytes,
-            flow.record.state.acked_bytes.map(|bytes| bytes as f64),
+            flow.state().acked_bytes.map(|bytes| bytes as f64),
         );
         set(Metric::Overhead, flow.overhead());
         let interval = flow.data_span().zip(flow.goodput_interval_ns());
@@ -303,7 +303,7 @@ impl Run<'_> {
         });
         set(Metric::Utilisation, utilisation);
         set(Metric::CompletionNs, whole(flow.completion_ns()));
-        let handshake = flow.connection.handshake.round_trip_ns();
+        let handshake = flow.connection().handshake().round_trip_ns();
         set(
             Metric::HandshakeRttNs,
             whole(handshake.map(|(all, _, _)| all)),

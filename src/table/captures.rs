@@ -42,7 +42,7 @@ pub(super) fn rows<'a>(
             counted_bps: delivered.and_then(Delivered::goodput_bps),
             goodput_ns: delivered.map(|delivered| delivered.span.length_ns()),
             capacity_estimated_bps: observe::delivery_bps_max(
-                counted.iter().map(|flow| flow.record.series.bins()),
+                counted.iter().map(|flow| flow.record.series().bins()),
                 config.bin_ns,
             ),
             link_bps_estimated: links.shared_bps(),

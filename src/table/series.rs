@@ -55,7 +55,7 @@ pub(super) fn blocks<'a>(analysis: &'a Analysis, config: &'a Config) -> Blocks<'
 impl<'a> Part<'a> {
     /// All bins of a flow.
     fn of(capture: &'a CaptureAnalysis, flow: Flow<'a>) -> Self {
-        let bins = flow.record.series.bins();
+        let bins = flow.record.series().bins();
         Self {
             capture,
             flow,
@@ -85,23 +85,30 @@ impl<'a> Part<'a> {
             bins,
             len,
         } = self;
+        let floor_ns = floor_ns(&flow, config);
         bins.take(len).map(move |bin| BinRow {
             capture,
             flow,
             bin,
             config,
             goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
-            balance: balance(&flow, &bin, config),
+            balance: balance(floor_ns, &bin, config),
         })
     }
 }
 
+/// The smallest RTT of a flow, in ns, where the balanced metric is wanted of its bins.
+fn floor_ns(flow: &Flow<'_>, config: &Config) -> Option<i64> {
+    config.capacity?;
+    flow.summary().rtt.ns_min()
+}
+
 /// The balanced metric of one bin (METRICS.md P1).
-fn balance(flow: &Flow<'_>, bin: &Bin, config: &Config) -> Option<Balance> {
+fn balance(floor_ns: Option<i64>, bin: &Bin, config: &Config) -> Option<Balance> {
     metric::balance(
         metric::rate_bps(bin.acked_bytes, config.bin_ns)?,
         config.capacity?.bps,
-        flow.summary().rtt.ns_min()? as f64,
+        floor_ns? as f64,
         bin.rtt_ns_mean()?,
         bin.retransmitted_bytes,
         config.weights,
@@ -111,12 +118,9 @@ fn balance(flow: &Flow<'_>, bin: &Bin, config: &Config) -> Option<Balance> {
 /// Mean of the balanced metric over the bins in which it is defined.
 pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
     // Without it none is defined: said here, for a look at all bins takes its time.
-    config.capacity?;
-    let values = flow
-        .record
-        .series
-        .bins()
-        .filter_map(|bin| balance(flow, &bin, config));
+    let floor_ns = floor_ns(flow, config)?;
+    let bins = flow.record.series().bins();
+    let values = bins.filter_map(|bin| balance(Some(floor_ns), &bin, config));
     let (n, sum) = values.fold((0_u64, 0.0), |(n, sum), balance| (n + 1, sum + balance.pm));
     (n > 0).then(|| sum / n as f64)
 }

@@ -1,5 +1,9 @@
 //! How a connection opens and closes: SYN, SYN-ACK, FIN, RST, and what the SYNs agree on.
 
+mod packed;
+
+pub(crate) use packed::HANDSHAKE_NUMBERS;
+
 use crate::decode::{Segment, SynOptions, TcpFlags, Timestamps};
 use crate::event::Direction;
 use crate::seq::Seq;

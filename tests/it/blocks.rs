@@ -78,7 +78,7 @@ fn a_table_of_many_blocks_is_written_as_one() {
     let ports = flows().map(|flow| u64::from(flow.ends().0.port()));
     let src_ports = whole.flows.column("src_port").unwrap().u64().unwrap();
     assert!(src_ports.iter().flatten().eq(ports));
-    let bins = flows().flat_map(|flow| flow.record.series.bins());
+    let bins = flows().flat_map(|flow| flow.record.series().bins());
     let indices = whole.series.column("bin").unwrap().i64().unwrap();
     assert!(indices.iter().flatten().eq(bins.map(|bin| bin.index)));
     // Made block by block, and parts of what is there already.

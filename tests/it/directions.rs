@@ -47,9 +47,9 @@ fn flows_in_opposite_directions_do_not_compete() {
     let both = &analysis.captures[0];
     assert_eq!(both.pairs.jain, Some(1.0));
     assert_eq!(both.pairs.sharing_ratio, Some(1.0));
-    let largest = both.flows().map(|flow| flow.summary().payload_bytes).max();
+    let largest = both.flows().map(|flow| flow.payload_bytes()).max();
     let is_large = |flow: usize| {
-        let bytes = both.flows().nth(flow).unwrap().summary().payload_bytes;
+        let bytes = both.flows().nth(flow).unwrap().payload_bytes();
         Some(bytes) == largest
     };
     let large = both.pairs.pairs.iter();

@@ -75,7 +75,7 @@ fn groups_of_rows_follow_each_other() {
     ];
     let analysis = analysis(&paths);
     let rows = analysis.captures.iter().flat_map(CaptureAnalysis::flows);
-    let rows: usize = rows.map(|flow| flow.record.segments.len()).sum();
+    let rows: usize = rows.map(|flow| flow.record.segments().len()).sum();
     assert!(rows > 2 << 17, "{rows} rows are not enough groups");
     check(&SegmentTable::of(&analysis));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{Config, Watch};
+use ccanalyze::analyze::{Config, Flow, Watch};
 use ccanalyze::metric::{self, stats};
 use ccanalyze::study::{Metric, SampleKind, StudyPlan, StudyResults, StudyRun};
 
@@ -51,7 +51,7 @@ fn carried_out(folder: &Path) -> StudyResults {
 fn goodput_bps(name: &str) -> f64 {
     let analysis = Analysis::of([capture(name)], &Config::default());
     let flows = analysis.captures[0].flows();
-    let largest = flows.max_by_key(|flow| flow.summary().payload_bytes);
+    let largest = flows.max_by_key(Flow::payload_bytes);
     largest.and_then(|flow| flow.goodput_bps()).unwrap()
 }
 
@@ -531,13 +531,13 @@ fn flows_of_one_variant_in_a_run_are_one_value_of_the_mobility_report() {
     );
     let largest = analysis.captures[0]
         .flows()
-        .map(|flow| flow.summary().payload_bytes);
+        .map(|flow| flow.payload_bytes());
     let largest = largest.max().unwrap();
     let means: Vec<f64> = analysis.captures[0]
         .flows()
         .filter(|flow| flow.counts_beside(largest))
         .map(|flow| {
-            let bins: Vec<_> = flow.record.series.bins().collect();
+            let bins: Vec<_> = flow.record.series().bins().collect();
             let all = bins.last().unwrap().index - bins[0].index + 1;
             let acked: u64 = bins.iter().map(|bin| bin.acked_bytes).sum();
             8.0 * acked as f64 / (all as f64 * 0.1) / 1e6

@@ -109,10 +109,7 @@ fn a_run_whose_flows_are_all_too_small_says_how_large_they_are() {
     fs::copy(capture("drop-one.pcap"), folder.path().join("cubic_1.pcap")).unwrap();
     let analysis = Analysis::of([capture("drop-one.pcap")], &Config::default());
     let flows = analysis.captures[0].flows();
-    let largest = flows
-        .map(|flow| flow.summary().payload_bytes)
-        .max()
-        .unwrap();
+    let largest = flows.map(|flow| flow.payload_bytes()).max().unwrap();
     for (min_flow, status) in [(largest + 1, 2), (largest, 0)] {
         let study = format!(
             "[analysis]\nmin_flow = \"{min_flow}B\"\n[[runs]]\nfiles = \"{{cca}}_{{run}}.pcap\"\n"

@@ -49,8 +49,8 @@ fn counted(capture: &CaptureAnalysis) -> HashMap<(SocketAddr, SocketAddr), Count
             data_packets: summary.data_packets,
             ip_bytes: summary.ip_bytes,
             payload_bytes: summary.payload_bytes,
-            unique_bytes: flow.record.state.unique_bytes,
-            acked_bytes: flow.record.state.acked_bytes.unwrap_or(0),
+            unique_bytes: flow.state().unique_bytes,
+            acked_bytes: flow.state().acked_bytes.unwrap_or(0),
             retransmissions: summary.incidents().retransmitted_packets,
             reordered: summary.incidents().reordered_packets,
         };

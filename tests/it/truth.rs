@@ -37,7 +37,7 @@ fn shipped_captures_give_the_numbers_of_the_testbed() {
         let number = |name: &str| row[name].parse::<f64>().ok();
         let mut check = Check::new(format!("{} {} > {}", row["capture"], ends.0, ends.1));
         let summary = flow.summary();
-        let state = flow.record.state;
+        let state = flow.state();
         check.equal("packets", number("packets"), summary.packets);
         check.equal("data_packets", number("data_packets"), summary.data_packets);
         check.equal("ip_bytes", number("ip_bytes"), summary.ip_bytes);
@@ -177,7 +177,7 @@ fn compare_lab(
                 number("payload_bytes"),
                 summary.payload_bytes,
             );
-            let acked = flow.record.state.acked_bytes.unwrap_or(0);
+            let acked = flow.state().acked_bytes.unwrap_or(0);
             check.equal("acked_bytes", number("acked_bytes"), acked);
             check.near("goodput_bps", number("goodput_bps"), flow.goodput_bps());
             faults.append(&mut check.faults);
@@ -209,11 +209,11 @@ fn compare_ns3(path: &Path, truth: &Value, point: &str, faults: &mut Vec<String>
     check.equal(
         "unique_bytes",
         number("unique_bytes"),
-        flow.record.state.unique_bytes,
+        flow.state().unique_bytes,
     );
-    let reverse = flow.connection.packets[flow.dir().reversed().index()];
+    let reverse = flow.connection().facts().packets[flow.dir().reversed().index()];
     check.equal("rev_packets", number("rev_packets"), reverse);
-    let acked = flow.record.state.acked_bytes.unwrap_or(0);
+    let acked = flow.state().acked_bytes.unwrap_or(0);
     check.equal("acked_bytes", number("acked_bytes"), acked);
     // The simulator's last new ACK may be that of the FIN alone, and its times are finer.
     let interval_s = number("t_last_new_ack_s")
@@ -328,9 +328,7 @@ fn a_download_whose_acks_lost_options_to_the_snap_length_says_so() {
     let analysis = analyse(&capture("ipv6-loss.pcap.zst"));
     let capture = &analysis.captures[0];
     assert_eq!(capture.quality().headers_cut, 251);
-    let download = capture
-        .flows()
-        .max_by_key(|flow| flow.summary().payload_bytes);
+    let download = capture.flows().max_by_key(Flow::payload_bytes);
     let download = download.unwrap();
     assert_eq!(download.summary().incidents().headers_cut, 0);
     assert!(download.quality().contains(&Quality::HeadersCut));

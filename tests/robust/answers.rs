@@ -80,7 +80,7 @@ pub(crate) fn holds(capture: &CaptureAnalysis) {
     let packets: u64 = capture
         .connections
         .iter()
-        .map(|(_, connection)| connection.packets.iter().sum::<u64>())
+        .map(|(_, connection)| connection.facts().packets.iter().sum::<u64>())
         .sum();
     assert!(packets <= capture.tcp_records);
     assert!(capture.connections_total >= capture.connections.len() as u64);
@@ -88,7 +88,7 @@ pub(crate) fn holds(capture: &CaptureAnalysis) {
     for (id, connection) in &capture.connections {
         assert!(before < Some(*id), "connections are in order");
         before = Some(*id);
-        assert!(!connection.flows.is_empty());
+        assert!(connection.flows().next().is_some());
     }
     for error in &capture.errors {
         let text = error.to_string();
@@ -99,7 +99,7 @@ pub(crate) fn holds(capture: &CaptureAnalysis) {
 
 fn flow_holds(flow: &Flow<'_>) {
     let summary = flow.summary();
-    let state = &flow.record.state;
+    let state = flow.state();
     assert!(summary.data_packets > 0 && summary.data_packets <= summary.packets);
     // X2: the four reasons add up to X1.
     let reasons = [
@@ -157,10 +157,10 @@ fn flow_holds(flow: &Flow<'_>) {
 /// The bins of a series add up to the summary.
 fn series_holds(flow: &Flow<'_>) {
     let summary = flow.summary();
-    if flow.record.series.is_cut() {
+    if flow.record.series().is_cut() {
         return;
     }
-    let bins: Vec<_> = flow.record.series.bins().collect();
+    let bins: Vec<_> = flow.record.series().bins().collect();
     assert!(bins.is_sorted_by(|one, next| one.index < next.index));
     let sum = |of: fn(&ccanalyze::observe::Bin) -> u64| bins.iter().map(of).sum::<u64>();
     assert_eq!(sum(|bin| bin.payload_bytes), summary.payload_bytes);
@@ -197,15 +197,15 @@ fn tell(flow: &Flow<'_>, capture: &CaptureAnalysis, twist: Twist) -> String {
         (src, dst) = (dst, src);
     }
     let mut text = format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port());
-    let _ = writeln!(text, " at {}", at(flow.connection.identity.first_at));
-    let mut summary = flow.summary().clone();
+    let _ = writeln!(text, " at {}", at(flow.connection().identity.first_at));
+    let mut summary = flow.summary();
     summary.span = summary.span.map(span);
     summary.data_span = summary.data_span.map(span);
     summary.last_new_ack_at = summary
         .last_new_ack_at
         .map(|at| at.plus_ns(-twist.later_ns));
     let _ = writeln!(text, "{:?} {summary:?}", flow.record.dir);
-    let _ = writeln!(text, "{:?}", flow.record.state);
+    let _ = writeln!(text, "{:?}", flow.state());
     let _ = writeln!(text, "{:?}", flow.limited_by());
     let _ = writeln!(text, "{:?} {:?}", flow.goodput_bps(), flow.throughput_bps());
     let words: Vec<_> = flow
@@ -214,18 +214,18 @@ fn tell(flow: &Flow<'_>, capture: &CaptureAnalysis, twist: Twist) -> String {
         .map(|quality| quality.name())
         .collect();
     let _ = writeln!(text, "{words:?}");
-    let handshake = &flow.connection.handshake;
+    let handshake = flow.connection().handshake();
     let _ = writeln!(
         text,
         "{:?} {:?}",
         handshake.round_trip_ns(),
         handshake.closing()
     );
-    for bin in flow.record.series.bins() {
+    for bin in flow.record.series().bins() {
         let _ = writeln!(text, "{bin:?}");
     }
     let _ = write!(text, "bins from {}", at(capture.origin));
-    for mut segment in &flow.record.segments {
+    for mut segment in flow.record.segments() {
         segment.ordinal = 0;
         segment.at = segment.at.plus_ns(-twist.later_ns);
         segment.seq = Seq(segment.seq.0.wrapping_sub(twist.seq));

@@ -203,10 +203,13 @@ pub(crate) fn track(script: &[u8]) {
     // The engine and the pipeline are two ways to the same state machines.
     let found: Vec<String> = capture
         .flows()
-        .map(|flow| format!("{:?} {:?}", flow.summary(), flow.record.state))
+        .map(|flow| format!("{:?} {:?}", flow.summary(), flow.state()))
         .collect();
     assert_eq!(found, flows);
-    let rows: usize = capture.flows().map(|flow| flow.record.segments.len()).sum();
+    let rows: usize = capture
+        .flows()
+        .map(|flow| flow.record.segments().len())
+        .sum();
     assert_eq!(rows, segments, "a row for each data segment");
 }
 
@@ -230,11 +233,11 @@ fn push(packets: &[Packet]) -> (usize, Vec<String>) {
     assert_eq!(skipped.total(), 0);
     let connections = &mut recorder.connections;
     connections.sort_by_key(|connection| connection.identity.first_ordinal);
-    let flows: Vec<_> = connections.iter().flat_map(|each| &each.flows).collect();
+    let flows: Vec<_> = connections.iter().flat_map(|each| each.flows()).collect();
     let texts = flows
         .iter()
-        .map(|flow| format!("{:?} {:?}", flow.summary, flow.state));
-    let rows = flows.iter().map(|flow| flow.segments.len()).sum();
+        .map(|flow| format!("{:?} {:?}", flow.summary(), flow.state()));
+    let rows = flows.iter().map(|flow| flow.segments().len()).sum();
     (rows, texts.collect())
 }
 

@@ -108,7 +108,7 @@ fn whatever_happens_each_packet_is_taken_for_what_it_is() {
         for (vantage, name) in VANTAGES.iter().enumerate() {
             let analysis = analyze("random", pcap(&script, &played, vantage));
             let flow = analysis.flows().next().expect("one flow");
-            let rows = &flow.record.segments;
+            let rows = flow.record.segments();
             let expected = expected(&played, vantage);
             assert_eq!(rows.len(), expected.len(), "a row a data packet");
             for (row, (record, class, extends)) in rows.iter().zip(expected) {
@@ -163,10 +163,14 @@ fn compare(plan: Plan, fields: &[&str], wrong: &mut Vec<String>) {
                 ));
             }
         }
-        let clean = flow.record.segments.iter().filter_map(|row| match row.rtt {
-            Some((ns, RttLabel::Clean)) => Some(ns),
-            _ => None,
-        });
+        let clean = flow
+            .record
+            .segments()
+            .iter()
+            .filter_map(|row| match row.rtt {
+                Some((ns, RttLabel::Clean)) => Some(ns),
+                _ => None,
+            });
         let legs = if vantage == 2 {
             0
         } else {

@@ -109,13 +109,9 @@ fn of_many_flows_those_that_are_compared_have_curves() {
         .collect();
     let mut flows: Vec<(u64, u64)> = connections
         .iter()
-        .flat_map(|connection| &connection.flows)
-        .filter(|flow| {
-            flow.summary
-                .data_span
-                .is_some_and(|span| span.length_ns() > 0)
-        })
-        .map(|flow| (flow.summary.payload_bytes, flow.curve.bytes()))
+        .flat_map(|connection| connection.flows())
+        .filter(|flow| flow.data_span().is_some_and(|span| span.length_ns() > 0))
+        .map(|flow| (flow.payload_bytes(), flow.curve().bytes()))
         .collect();
     flows.sort_unstable();
     assert_eq!(flows.len(), 4999);

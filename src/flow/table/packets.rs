@@ -20,8 +20,8 @@ const UNIT: usize = 3;
 /// The longest run, in units.
 const UNITS_MAX: usize = 12;
 
-/// Packets of a piece: what an allocator takes for small still.
-const PIECE_PACKETS: usize = 80 * UNIT;
+/// Packets of a piece: what an allocator takes for small still, and has no room to spare in: it rounds up to 10 KiB.
+const PIECE_PACKETS: usize = 85 * UNIT;
 
 /// Free packets that are not worth giving back.
 const FREE_MIN: usize = 4096;

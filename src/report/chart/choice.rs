@@ -18,7 +18,7 @@ pub(super) struct NamedFlow<'a> {
 
 impl NamedFlow<'_> {
     pub(super) fn payload(&self) -> u64 {
-        self.flow.summary().payload_bytes
+        self.flow.payload_bytes()
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) fn largest_places(sizes: &[u64], n: usize) -> Vec<usize> {
 fn bin_span(flows: &[NamedFlow<'_>]) -> Option<(i64, i64)> {
     let bins = flows
         .iter()
-        .flat_map(|flow| flow.flow.record.series.bins())
+        .flat_map(|flow| flow.flow.record.series().bins())
         .map(|bin| bin.index);
     bins.fold(None, |span, index| {
         let (first, last) = span.unwrap_or((index, index));

@@ -15,7 +15,7 @@ pub(super) fn rtt(scene: &Scene<'_>) -> Option<Canvas> {
         "Distribution of the RTT",
         Quantity::RTT,
         "",
-        |flow| Some(&flow.flow.summary().rtt),
+        |flow| Some(flow.flow.summary().rtt),
     )
 }
 
@@ -26,7 +26,7 @@ pub(super) fn gaps(scene: &Scene<'_>) -> Option<Canvas> {
         "Gaps between data packets",
         Quantity::GAP,
         "as they passed here, retransmissions included",
-        |flow| flow.flow.record.gaps.as_deref(),
+        |flow| flow.flow.record.gaps().cloned(),
     )
 }
 
@@ -53,12 +53,12 @@ fn steps(delays: &DelayDistribution) -> Vec<(f64, f64, u64)> {
     delays.buckets().map(step).collect()
 }
 
-fn draw<'a>(
-    scene: &Scene<'a>,
+fn draw(
+    scene: &Scene<'_>,
     what: &str,
     quantity: Quantity,
     note: &str,
-    delays: impl Fn(&NamedFlow<'a>) -> Option<&'a DelayDistribution>,
+    delays: impl Fn(&NamedFlow<'_>) -> Option<DelayDistribution>,
 ) -> Option<Canvas> {
     let (shown, _) = scene.largest(scene.lines_max());
     let found: Vec<Distribution> = shown
@@ -68,7 +68,7 @@ fn draw<'a>(
             Some(Distribution {
                 name: flow.name.to_string(),
                 style,
-                steps: steps(delays(flow)?),
+                steps: steps(&delays(flow)?),
             })
         })
         .filter(|of| of.n() > 0)

@@ -31,7 +31,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
     let one_way = scene
         .flows
         .iter()
-        .any(|flow| flow.flow.record.state.acked_bytes.is_none());
+        .any(|flow| flow.flow.state().acked_bytes.is_none());
     Some(Plot {
         what: "Goodput",
         lines,
@@ -86,8 +86,8 @@ pub(super) fn goodput_line(
 /// Bytes of each bin of a flow in which data was sent or acknowledged: acknowledged, or without
 /// ACKs new.
 fn news<'a>(flow: &'a NamedFlow<'_>) -> impl Iterator<Item = (i64, u64)> + use<'a> {
-    let acked = flow.flow.record.state.acked_bytes.is_some();
-    flow.flow.record.series.bins().filter_map(move |bin| {
+    let acked = flow.flow.state().acked_bytes.is_some();
+    flow.flow.record.series().bins().filter_map(move |bin| {
         let seen = bin.payload_bytes.saturating_sub(bin.retransmitted_bytes);
         let news = if acked { bin.acked_bytes } else { seen };
         (news > 0 || bin.payload_bytes > 0).then_some((bin.index, news))
@@ -134,7 +134,7 @@ fn delays(
     let bins = Bins::of(scene, options.bin_ns)?;
     let lines = lines(scene, |flow| {
         let floor = floor_s(flow);
-        let samples = flow.flow.record.series.bins().filter_map(|bin| {
+        let samples = flow.flow.record.series().bins().filter_map(|bin| {
             let over = |ns: f64| (ns / 1e9 - floor).max(0.0);
             let range = (over(bin.rtt_ns_min as f64), over(bin.rtt_ns_max as f64));
             Some(Sample {
@@ -162,7 +162,7 @@ fn delays(
 pub(super) fn in_flight(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
     let bins = Bins::of(scene, options.bin_ns)?;
     let lines = lines(scene, |flow| {
-        let samples = flow.flow.record.series.bins().filter_map(|bin| {
+        let samples = flow.flow.record.series().bins().filter_map(|bin| {
             Some(Sample {
                 bin: bin.index,
                 value: bin.in_flight_bytes_max? as f64,
@@ -191,7 +191,7 @@ pub(super) fn in_flight(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plo
 pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
     let bins = Bins::of(scene, options.bin_ns)?;
     let lines = lines(scene, |flow| {
-        let series = flow.flow.record.series.bins();
+        let series = flow.flow.record.series().bins();
         let amounts = series
             .filter(|bin| bin.data_packets > 0)
             .map(|bin| (bin.index, bin.retransmitted_packets));
@@ -280,7 +280,7 @@ fn cut(scene: &Scene<'_>) -> String {
     let (shown, _) = scene.largest(scene.lines_max());
     let cut = shown
         .into_iter()
-        .filter(|flow| flow.flow.record.series.is_cut());
+        .filter(|flow| flow.flow.record.series().is_cut());
     match cut.count() {
         0 => String::new(),
         n => format!("{} cut: too many bins", count(n, "flow")),

@@ -41,7 +41,10 @@ impl Layer {
 
     fn of(flows: &[&NamedFlow<'_>], name: String, colour: Colour, joined: i64) -> Self {
         let mut bytes = BTreeMap::new();
-        for bin in flows.iter().flat_map(|flow| flow.flow.record.series.bins()) {
+        for bin in flows
+            .iter()
+            .flat_map(|flow| flow.flow.record.series().bins())
+        {
             *bytes.entry(bin.index.div_euclid(joined)).or_default() += bin.ip_bytes;
         }
         Self {
@@ -253,7 +256,7 @@ fn other_way(scene: &Scene<'_>, main_way: &BTreeSet<usize>) -> Option<String> {
 /// Joined bins between a flow's first and last with data, without these two, by number.
 fn inner_bins(flow: &NamedFlow<'_>, joined: i64) -> impl Iterator<Item = (i64, u64)> + use<> {
     let mut bytes: BTreeMap<i64, u64> = BTreeMap::new();
-    for bin in flow.flow.record.series.bins() {
+    for bin in flow.flow.record.series().bins() {
         if bin.payload_bytes > 0 {
             let sum = bytes.entry(bin.index.div_euclid(joined)).or_default();
             *sum += bin.payload_bytes;

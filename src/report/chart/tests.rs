@@ -406,7 +406,7 @@ fn jain_by_bin_is_that_of_the_payload_in_it() {
 #[test]
 fn gaps_are_those_between_the_data_packets() {
     with_scene(download(1, 0, 101, |_| false), |scene, _| {
-        let gaps = scene.flows[0].flow.record.gaps.as_deref().unwrap();
+        let gaps = scene.flows[0].flow.record.gaps().unwrap();
         assert_eq!(gaps.samples(), 100);
         assert_eq!(
             (gaps.ns_min(), gaps.ns_max()),

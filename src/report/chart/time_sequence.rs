@@ -58,8 +58,9 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     let (flow, sequence) = scene
         .flows
         .iter()
-        .find_map(|flow| Some((flow, flow.flow.record.time_sequence.as_deref()?)))?;
-    let opening = flow.flow.connection.handshake.opening(flow.flow.dir());
+        .find_map(|flow| Some((flow, flow.flow.record.time_sequence()?)))?;
+    let handshake = flow.flow.connection().handshake();
+    let opening = handshake.opening(flow.flow.dir());
     let trace = Trace::of(sequence, scene.capture.origin, opening.is_some())?;
     let height = scene.style.size.height() * 4.0 / 3.0;
     let mut canvas = Canvas::new(scene.style, height);

@@ -3,6 +3,7 @@
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 
 use super::super::chart::{ChartOptions, for_each_chart};
+use super::super::largest::largest_flows;
 use super::super::terminal::{
     counted, end, given_up, grouped, millis, percent, put_away, rate, repairs, utilisation, volume,
     warnings,
@@ -204,23 +205,7 @@ fn charts(analysis: &Analysis, options: &ChartOptions) -> Result<[Vec<Block>; 2]
 }
 
 fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
-    let mut flows: Vec<(usize, Flow<'_>)> = analysis
-        .captures
-        .iter()
-        .enumerate()
-        .flat_map(|(index, capture)| capture.flows().map(move |flow| (index, flow)))
-        .collect();
-    let all = flows.len();
-    // The largest, in the order of the results.
-    flows.sort_by_key(|(index, flow)| {
-        (
-            std::cmp::Reverse(flow.summary().payload_bytes),
-            *index,
-            flow.connection_id,
-        )
-    });
-    flows.truncate(ROWS_MAX);
-    flows.sort_by_key(|(index, flow)| (*index, flow.connection_id, flow.dir()));
+    let (flows, all) = largest_flows(analysis, ROWS_MAX);
     PageTable {
         caption: left_out("largest", "flows", all, flows.len()),
         columns: columns(&[
@@ -264,10 +249,9 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         .map(|quality| quality.name())
         .collect();
     let bytes = flow
-        .record
-        .state
+        .state()
         .acked_bytes
-        .unwrap_or(flow.record.state.unique_bytes);
+        .unwrap_or(flow.state().unique_bytes);
     vec![
         Cell::count(index as u64 + 1),
         Cell::text(end(src)),

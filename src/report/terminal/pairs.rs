@@ -46,7 +46,7 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
 /// Payload bytes of the largest flow that is compared.
 fn largest_paired(capture: &CaptureAnalysis, flows: &[Flow<'_>]) -> u64 {
     let paired = capture.pairs.paired.iter();
-    let bytes = paired.map(|&place| flows[place].summary().payload_bytes);
+    let bytes = paired.map(|&place| flows[place].payload_bytes());
     bytes.max().unwrap_or(0)
 }
 

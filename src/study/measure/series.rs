@@ -137,7 +137,7 @@ impl Run<'_> {
         let has_acks = self
             .flows
             .iter()
-            .any(|flow| flow.record.state.acked_bytes.is_some());
+            .any(|flow| flow.state().acked_bytes.is_some());
         let mean = |n: u64, sum: f64| (n > 0).then(|| sum / n as f64);
         let point = |(index, step): (i64, Step)| {
             let values = [

@@ -29,7 +29,7 @@ impl Run<'_> {
 
     /// The bins of a flow that count.
     pub(super) fn bins(&self, flow: &Flow<'_>) -> Vec<Bin> {
-        let bins = flow.record.series.bins();
+        let bins = flow.record.series().bins();
         let Some(window) = self.window else {
             return bins.collect();
         };
@@ -52,7 +52,7 @@ impl Run<'_> {
         let sum = |of: fn(&Bin) -> u64| bins.iter().map(of).sum::<u64>();
         let interval_ns = end.since(start);
         let (acked, ip) = (sum(|bin| bin.acked_bytes), sum(|bin| bin.ip_bytes));
-        let has_acks = flow.record.state.acked_bytes.is_some();
+        let has_acks = flow.state().acked_bytes.is_some();
         let goodput_bps = metric::rate_bps(acked, interval_ns).filter(|_| has_acks);
         set(Metric::GoodputBps, goodput_bps);
         set(Metric::ThroughputBps, metric::rate_bps(ip, interval_ns));

@@ -28,7 +28,7 @@ pub(super) struct InOrder<'a> {
 impl<'a> InOrder<'a> {
     pub(super) fn new(capture: &'a CaptureAnalysis) -> Self {
         let flows: Vec<Flow<'a>> = capture.flows().collect();
-        let rests = flows.iter().map(|flow| flow.record.segments.rest());
+        let rests = flows.iter().map(|flow| flow.record.segments().rest());
         Self {
             rests: rests.collect(),
             flows,
@@ -48,13 +48,13 @@ impl<'a> InOrder<'a> {
             let Some(flow) = self.flows.get(self.begun) else {
                 return false;
             };
-            self.start = self.start.max(flow.connection.identity.first_ordinal);
+            self.start = self.start.max(flow.connection().identity.first_ordinal);
         }
         let end = self.start + SPAN;
         while let Some(flow) = self.flows.get(self.begun)
-            && flow.connection.identity.first_ordinal < end
+            && flow.connection().identity.first_ordinal < end
         {
-            let ordinals = flow.record.segments.ordinals();
+            let ordinals = flow.record.segments().ordinals();
             self.active.push((self.begun, ordinals));
             self.begun += 1;
         }

@@ -61,7 +61,7 @@ fn data_before_the_first_ack_is_ahead_of_nothing_acknowledged() {
         _ => false,
     });
     let flow = scenes[0].flows[0].flow.record;
-    let slots = flow.time_sequence.as_ref().unwrap().slots();
+    let slots = flow.time_sequence().unwrap().slots();
     let with_data = slots.filter(|(_, slot)| slot.data().is_some()).count();
     // One more is in the legend.
     assert_eq!(bars.count(), 2 * with_data + 1);

@@ -1,0 +1,572 @@
+//! What is kept of a connection after its end: its numbers in one piece of memory, each in as few bytes as it
+//! takes. Of a million connections, hardly any number is ever large, and most are 0.
+
+use super::dispersion::Spacing;
+use super::live_series::LiveSeries;
+use super::payload_curve::PayloadCurve;
+use super::quantiles::DelayDistribution;
+use super::segment_rows::SegmentRows;
+use super::series::{Series, SeriesFacts};
+use super::summary::{DirectionSummary, Incidents, Outline, Span};
+use super::time_sequence::TimeSequence;
+use crate::event::Direction;
+use crate::flow::FlowIdentity;
+use crate::packing::{Bits, put_all, take_all};
+use crate::prefetch::prefetch;
+use crate::time::CaptureTime;
+use crate::track::{HANDSHAKE_NUMBERS, HalfState, Handshake};
+
+/// A connection with payload, after its end.
+#[derive(Debug)]
+pub struct ConnectionRecord {
+    /// Who and when.
+    pub identity: FlowIdentity,
+    /// The [`Head`], one flow after the other, the handshake, and the series of the flows.
+    packed: Box<[u8]>,
+    /// What few flows have, by direction; `None` where neither has anything.
+    extras: Option<Box<[FlowExtras; 2]>>,
+}
+
+/// What is only kept of some flows, or where it is asked for, and is too large or changes too often to be packed.
+#[derive(Debug, Default)]
+pub(super) struct FlowExtras {
+    pub(super) curve: PayloadCurve,
+    pub(super) time_sequence: Option<Box<TimeSequence>>,
+    pub(super) gaps: Option<Box<DelayDistribution>>,
+    pub(super) segments: SegmentRows,
+}
+
+impl FlowExtras {
+    fn is_empty(&self) -> bool {
+        let Self {
+            curve,
+            time_sequence,
+            gaps,
+            segments,
+        } = self;
+        curve.is_empty() && time_sequence.is_none() && gaps.is_none() && segments.is_empty()
+    }
+
+    /// Memory that it holds besides itself, in bytes, without what has bounds of its own.
+    fn memory_bytes(&self) -> usize {
+        let gaps = self.gaps.as_deref().map_or(0, |gaps| {
+            size_of::<DelayDistribution>() + gaps.memory_bytes()
+        });
+        gaps + self.segments.memory_bytes()
+    }
+}
+
+/// What is known of a connection besides its flows, but for its handshake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionFacts {
+    /// It was put away because too many were alive.
+    pub cut_by_limit: bool,
+    /// Packets of both directions.
+    pub packets: [u64; 2],
+    /// TCP headers of both directions that the snap length cut; saturates.
+    pub headers_cut: [u32; 2],
+    /// Packets of both directions that are older than the one before; saturates.
+    pub clock_steps_back: [u32; 2],
+}
+
+/// What comes first: the connection's own numbers, and where those of its flows are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Head {
+    facts: ConnectionFacts,
+    /// Bytes that each direction takes, without its series; 0 where it is no flow.
+    flow_lens: [usize; 2],
+    series: [SeriesFacts; 2],
+}
+
+const HEAD_NUMBERS: usize = 13;
+
+impl Head {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        let ConnectionFacts {
+            cut_by_limit,
+            packets,
+            headers_cut,
+            clock_steps_back,
+        } = self.facts;
+        let mut bits = Bits::default();
+        bits.put_flag(cut_by_limit);
+        for series in self.series {
+            bits.put_flag(series.cut);
+            bits.put_flag(series.given_up);
+        }
+        let pairs = [
+            packets,
+            headers_cut.map(u64::from),
+            clock_steps_back.map(u64::from),
+            self.flow_lens.map(|len| len as u64),
+            self.series.map(|series| series.bins.into()),
+            self.series.map(|series| series.len as u64),
+        ];
+        let mut numbers = [bits.number(); HEAD_NUMBERS];
+        numbers[1..].copy_from_slice(pairs.as_flattened());
+        put_all(bytes, &numbers);
+    }
+
+    fn take(bytes: &mut &[u8]) -> Self {
+        let numbers: [u64; HEAD_NUMBERS] = take_all(bytes);
+        let mut bits = Bits::of(numbers[0]);
+        let pair = |place: usize| [numbers[1 + 2 * place], numbers[2 + 2 * place]];
+        let cut_by_limit = bits.take_flag();
+        let ([bins, next_bins], [len, next_len]) = (pair(4), pair(5));
+        let series = [(bins, len), (next_bins, next_len)].map(|(bins, len)| SeriesFacts {
+            bins: bins as u32,
+            len: len as usize,
+            cut: bits.take_flag(),
+            given_up: bits.take_flag(),
+        });
+        Self {
+            facts: ConnectionFacts {
+                cut_by_limit,
+                packets: pair(0),
+                headers_cut: pair(1).map(|count| count as u32),
+                clock_steps_back: pair(2).map(|count| count as u32),
+            },
+            flow_lens: pair(3).map(|len| len as usize),
+            series,
+        }
+    }
+}
+
+/// A record in the making, whose room serves one connection after the other.
+#[derive(Debug, Default)]
+pub(super) struct Packer {
+    head: Head,
+    flows: Vec<u8>,
+    series: Vec<u8>,
+    extras: Option<Box<[FlowExtras; 2]>>,
+    whole: Vec<u8>,
+}
+
+impl Packer {
+    /// The next flow of a connection that began at `start`: forward before reverse.
+    pub(super) fn add(
+        &mut self,
+        dir: Direction,
+        (summary, state): (&DirectionSummary, HalfState),
+        spacing: &Spacing,
+        series: &mut LiveSeries,
+        start: CaptureTime,
+    ) {
+        let before = self.flows.len();
+        summary.put(state, spacing, start, &mut self.flows);
+        self.head.flow_lens[dir.index()] = self.flows.len() - before;
+        self.head.series[dir.index()] = series.end(&mut self.series);
+    }
+
+    /// What else that flow has.
+    pub(super) fn add_extras(&mut self, dir: Direction, extras: FlowExtras) {
+        if !extras.is_empty() {
+            self.extras.get_or_insert_default()[dir.index()] = extras;
+        }
+    }
+
+    /// The record; `None` of a connection without flows.
+    pub(super) fn finish(
+        &mut self,
+        identity: &FlowIdentity,
+        facts: ConnectionFacts,
+        handshake: &Handshake,
+    ) -> Option<Box<ConnectionRecord>> {
+        if self.flows.is_empty() {
+            return None;
+        }
+        let head = Head {
+            facts,
+            ..std::mem::take(&mut self.head)
+        };
+        self.whole.clear();
+        head.put(&mut self.whole);
+        self.whole.append(&mut self.flows);
+        put_all(&mut self.whole, &handshake.numbers(identity.first_at));
+        self.whole.append(&mut self.series);
+        let packed = self.whole.as_slice().into();
+        for room in [&mut self.flows, &mut self.series, &mut self.whole] {
+            room.clear();
+            room.shrink_to(ROOM_MAX);
+        }
+        Some(Box::new(ConnectionRecord {
+            identity: *identity,
+            packed,
+            extras: self.extras.take(),
+        }))
+    }
+}
+
+/// What a packer holds on to between two connections, in bytes of each of its rooms: one series may take megabytes.
+const ROOM_MAX: usize = 1 << 16;
+
+impl ConnectionRecord {
+    /// Its flows: one or two, forward before reverse.
+    pub fn flows(&self) -> impl Iterator<Item = FlowRecord<'_>> {
+        let (head, rest) = self.head();
+        let mut place = self.packed.len() - rest.len();
+        let dirs = [Direction::Forward, Direction::Reverse].into_iter();
+        dirs.zip(head.flow_lens).filter_map(move |(dir, len)| {
+            let record = FlowRecord {
+                connection: self,
+                dir,
+                place: place as u32,
+            };
+            place += len;
+            (len > 0).then_some(record)
+        })
+    }
+
+    /// How it opened and closed.
+    #[must_use]
+    pub fn handshake(&self) -> Handshake {
+        let (head, rest) = self.head();
+        let mut handshake = after(rest, head.flow_lens.iter().sum());
+        let numbers: [u64; HANDSHAKE_NUMBERS] = take_all(&mut handshake);
+        Handshake::of_numbers(&numbers, self.identity.first_at)
+    }
+
+    /// What else is known of it as a whole.
+    #[must_use]
+    pub fn facts(&self) -> ConnectionFacts {
+        self.head().0.facts
+    }
+
+    /// Its numbers are asked for soon: begins to fetch them from memory.
+    #[inline]
+    pub(crate) fn expect(&self) {
+        prefetch(&self.packed[0]);
+    }
+
+    /// The head, and what comes behind it.
+    fn head(&self) -> (Head, &[u8]) {
+        let mut rest = &self.packed[..];
+        (Head::take(&mut rest), rest)
+    }
+
+    fn extras_of(&self, dir: Direction) -> Option<&FlowExtras> {
+        Some(&self.extras.as_deref()?[dir.index()])
+    }
+
+    /// Memory that it holds besides itself, in bytes, without what has bounds of its own.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let extras = self.extras.as_deref().map_or(0, |extras| {
+            size_of_val(extras) + extras.iter().map(FlowExtras::memory_bytes).sum::<usize>()
+        });
+        self.packed.len() + extras
+    }
+
+    /// Calls `each` with payload bytes and curve of the flows that have one.
+    pub(super) fn for_each_curve(&mut self, mut each: impl FnMut(u64, &mut PayloadCurve)) {
+        let Some(mut extras) = self.extras.take() else {
+            return;
+        };
+        for flow in self.flows() {
+            each(flow.payload_bytes(), &mut extras[flow.dir.index()].curve);
+        }
+        self.put_back(extras);
+    }
+
+    /// Gives up the time sequence of a direction.
+    pub(super) fn drop_time_sequence(&mut self, dir: Direction) {
+        if let Some(mut extras) = self.extras.take() {
+            extras[dir.index()].time_sequence = None;
+            self.put_back(extras);
+        }
+    }
+
+    /// Gives up series and rows of the flows with at most so much payload; of how many.
+    pub(super) fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
+        let (mut head, rest) = self.head();
+        let given_up = self.flows().filter(|flow| {
+            flow.payload_bytes() <= payload_bytes && !head.series[flow.dir.index()].given_up
+        });
+        let given_up: Vec<Direction> = given_up.map(|flow| flow.dir).collect();
+        if given_up.is_empty() {
+            return 0;
+        }
+        let series = [Direction::Forward, Direction::Reverse].map(|dir| self.series(dir));
+        let others = rest.len()
+            - series
+                .iter()
+                .map(|series| series.packed.len())
+                .sum::<usize>();
+        let mut bytes = Vec::new();
+        for dir in &given_up {
+            head.series[dir.index()] = SeriesFacts::GIVEN_UP;
+        }
+        head.put(&mut bytes);
+        bytes.extend_from_slice(&rest[..others]);
+        for (series, facts) in series.iter().zip(head.series) {
+            bytes.extend_from_slice(&series.packed[..facts.len]);
+        }
+        self.packed = bytes.into();
+        if let Some(mut extras) = self.extras.take() {
+            for dir in &given_up {
+                extras[dir.index()].segments = SegmentRows::default();
+            }
+            self.put_back(extras);
+        }
+        given_up.len() as u64
+    }
+
+    fn put_back(&mut self, extras: Box<[FlowExtras; 2]>) {
+        self.extras = Some(extras).filter(|extras| !extras.iter().all(FlowExtras::is_empty));
+    }
+
+    fn series(&self, dir: Direction) -> Series<'_> {
+        let [forward, reverse] = self.head().0.series;
+        let (facts, behind) = match dir {
+            Direction::Forward => (forward, reverse.len),
+            Direction::Reverse => (reverse, 0),
+        };
+        // The last bytes.
+        let end = self.packed.len().saturating_sub(behind);
+        let packed = self.packed.get(end.saturating_sub(facts.len)..end);
+        Series {
+            packed: packed.unwrap_or_default(),
+            facts,
+        }
+    }
+}
+
+/// What comes behind the first `len` of these bytes.
+fn after(bytes: &[u8], len: usize) -> &[u8] {
+    bytes.get(len..).unwrap_or_default()
+}
+
+/// One direction of a connection that carried payload: a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowRecord<'a> {
+    /// Its connection.
+    pub connection: &'a ConnectionRecord,
+    /// Which direction.
+    pub dir: Direction,
+    /// Where in the connection's bytes it begins.
+    place: u32,
+}
+
+impl<'a> FlowRecord<'a> {
+    /// Counts and distributions: some hundred numbers, which are unpacked for it.
+    #[must_use]
+    pub fn summary(self) -> DirectionSummary {
+        DirectionSummary::take(self.start(), &mut self.bytes()).0
+    }
+
+    /// Sequence state at the end.
+    #[must_use]
+    pub fn state(self) -> HalfState {
+        self.outline().state
+    }
+
+    /// Payload of all its packets, in bytes (METRICS.md C3).
+    #[must_use]
+    pub fn payload_bytes(self) -> u64 {
+        Outline::payload_of(self.bytes())
+    }
+
+    /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
+    #[must_use]
+    pub fn incidents(self) -> Incidents {
+        if !self.outline().has_incidents() {
+            return Incidents::default();
+        }
+        self.summary().into_incidents()
+    }
+
+    /// First and last packet with payload.
+    #[must_use]
+    pub fn data_span(self) -> Option<Span> {
+        self.outline().data_span
+    }
+
+    /// Over time.
+    #[must_use]
+    pub fn series(self) -> Series<'a> {
+        self.connection.series(self.dir)
+    }
+
+    /// How far apart packets and ACKs are.
+    #[must_use]
+    pub fn spacing(self) -> Spacing {
+        // Of most flows there is none.
+        if !self.outline().has_steps {
+            return Spacing::default();
+        }
+        DirectionSummary::take(self.start(), &mut self.bytes()).1
+    }
+
+    /// Payload over time, for pairs.
+    #[must_use]
+    pub fn curve(self) -> &'a PayloadCurve {
+        static NONE: PayloadCurve = PayloadCurve::NONE;
+        self.extras().map_or(&NONE, |extras| &extras.curve)
+    }
+
+    /// The stream over time, of the flow with the most payload among those of one recorder.
+    #[must_use]
+    pub fn time_sequence(self) -> Option<&'a TimeSequence> {
+        self.extras()?.time_sequence.as_deref()
+    }
+
+    /// Time between consecutive data packets (METRICS.md I2), where it is wanted.
+    #[must_use]
+    pub fn gaps(self) -> Option<&'a DelayDistribution> {
+        self.extras()?.gaps.as_deref()
+    }
+
+    /// Rows of `--segments`, where they are wanted.
+    #[must_use]
+    pub fn segments(self) -> &'a SegmentRows {
+        static NONE: SegmentRows = SegmentRows::NONE;
+        self.extras().map_or(&NONE, |extras| &extras.segments)
+    }
+
+    /// Memory of what can be given up, in bytes.
+    pub(super) fn detail_bytes(self) -> usize {
+        self.series().packed.len() + self.segments().memory_bytes()
+    }
+
+    fn extras(self) -> Option<&'a FlowExtras> {
+        self.connection.extras_of(self.dir)
+    }
+
+    /// What rates are made of, for who wants several of these.
+    #[must_use]
+    pub fn outline(self) -> Outline {
+        Outline::take(self.start(), &mut self.bytes())
+    }
+
+    fn start(self) -> CaptureTime {
+        self.connection.identity.first_at
+    }
+
+    fn bytes(self) -> &'a [u8] {
+        after(&self.connection.packed, self.place as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::{Endpoint, Segment};
+    use proptest::prelude::*;
+
+    const START: CaptureTime = CaptureTime::from_ns(1_700_000_000_000_000_000);
+
+    fn facts() -> impl Strategy<Value = ConnectionFacts> {
+        any::<(bool, [u64; 2], [u32; 2], [u32; 2])>().prop_map(
+            |(cut_by_limit, packets, headers_cut, clock_steps_back)| ConnectionFacts {
+                cut_by_limit,
+                packets,
+                headers_cut,
+                clock_steps_back,
+            },
+        )
+    }
+
+    fn series_facts() -> impl Strategy<Value = SeriesFacts> {
+        any::<(u32, usize, bool, bool)>().prop_map(|(bins, len, cut, given_up)| SeriesFacts {
+            bins,
+            len,
+            cut,
+            given_up,
+        })
+    }
+
+    /// The flows of a record: payload and bins of each direction.
+    fn record(facts: ConnectionFacts, flows: [Option<(u64, u64)>; 2]) -> Option<ConnectionRecord> {
+        let identity = FlowIdentity {
+            opener: Endpoint::v4([10, 0, 0, 1], 1),
+            peer: Endpoint::v4([10, 0, 0, 2], 2),
+            first_ordinal: 7,
+            first_at: START,
+        };
+        let mut packer = Packer::default();
+        for (dir, flow) in [Direction::Forward, Direction::Reverse]
+            .into_iter()
+            .zip(flows)
+        {
+            let Some((payload_bytes, bins)) = flow else {
+                continue;
+            };
+            let mut summary = DirectionSummary::default();
+            summary.on_packet(&Segment {
+                at: START,
+                payload_len: payload_bytes as u32,
+                ..Segment::empty(identity.opener, identity.peer)
+            });
+            let mut series = LiveSeries::new(START, 100, 1000);
+            for bin in 0..bins as i64 {
+                series.at(START.plus_ns(100 * bin)).payload_bytes = payload_bytes;
+            }
+            let told = (&summary, HalfState::default());
+            packer.add(dir, told, &Spacing::default(), &mut series, START);
+        }
+        let record = packer.finish(&identity, facts, &Handshake::default());
+        record.map(|record| *record)
+    }
+
+    fn told(record: &ConnectionRecord) -> Vec<(Direction, u64, usize)> {
+        let flows = record.flows();
+        flows
+            .map(|flow| {
+                let bins = flow.series().bins();
+                assert!(
+                    bins.clone()
+                        .all(|bin| bin.payload_bytes == flow.payload_bytes())
+                );
+                assert_eq!(flow.summary().payload_bytes, flow.payload_bytes());
+                (flow.dir, flow.payload_bytes(), bins.len())
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn heads_come_back_as_they_were(
+            facts in facts(),
+            flow_lens: [usize; 2],
+            series in prop::array::uniform2(series_facts()),
+        ) {
+            let head = Head { facts, flow_lens, series };
+            let mut bytes = Vec::new();
+            head.put(&mut bytes);
+            let mut rest = &bytes[..];
+            prop_assert_eq!(Head::take(&mut rest), head);
+            prop_assert!(rest.is_empty());
+        }
+
+        /// Of two flows one, both or none have little enough payload.
+        #[test]
+        fn what_is_given_up_is_the_series_alone(
+            facts in facts(),
+            flows in prop::array::uniform2(proptest::option::of((0..100_u64, 1..40_u64))),
+            given_up_bytes in 0..100_u64,
+        ) {
+            let Some(mut record) = record(facts, flows) else {
+                prop_assert_eq!(flows, [None; 2]);
+                return Ok(());
+            };
+            let expected = |given_up: bool| -> Vec<(Direction, u64, usize)> {
+                let flows = [Direction::Forward, Direction::Reverse].into_iter().zip(flows);
+                flows
+                    .filter_map(|(dir, flow)| {
+                        let (bytes, bins) = flow?;
+                        let goes = given_up && bytes <= given_up_bytes;
+                        Some((dir, bytes, if goes { 0 } else { bins as usize }))
+                    })
+                    .collect()
+            };
+            prop_assert_eq!(told(&record), expected(false));
+            let before = record.memory_bytes();
+            let small = flows.iter().flatten().filter(|(bytes, _)| *bytes <= given_up_bytes);
+            prop_assert_eq!(record.give_up_details(given_up_bytes), small.count() as u64);
+            prop_assert_eq!(told(&record), expected(true));
+            prop_assert!(record.memory_bytes() <= before);
+            prop_assert_eq!(record.give_up_details(given_up_bytes), 0);
+            prop_assert_eq!(record.facts(), facts);
+            prop_assert!(record.handshake().opening(Direction::Forward).is_none());
+        }
+    }
+}

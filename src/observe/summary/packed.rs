@@ -1,0 +1,546 @@
+//! A direction in as few bytes as it takes, for connections that have ended.
+
+use super::{DirectionSummary, Incidents, Span};
+use crate::observe::dispersion::Spacing;
+use crate::observe::quantiles::{DelayDistribution, DelayStats, STATS_NUMBERS};
+use crate::packing::{
+    Bits, first_of, put_all, step, stepped, take_all, take_many, unzigzag, zigzag,
+};
+use crate::time::CaptureTime;
+use crate::track::HalfState;
+
+/// What rates are made of: the numbers of a flow that come first, and are unpacked without the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "each field is the METRICS.md entry of the same name"
+)]
+pub struct Outline {
+    pub packets: u64,
+    pub data_packets: u64,
+    pub ip_bytes: u64,
+    pub payload_bytes: u64,
+    /// Packets with payload.
+    pub data_span: Option<Span>,
+    /// When the cumulative ACK last covered new payload.
+    pub last_new_ack_at: Option<CaptureTime>,
+    /// Sequence state at the end.
+    pub state: HalfState,
+    has_span: bool,
+    /// Whether there are steps between packets or ACKs.
+    pub(in crate::observe) has_steps: bool,
+    /// Which numbers of the incidents are not 0.
+    incidents: u32,
+}
+
+const OUTLINE_NUMBERS: usize = 16;
+
+impl Outline {
+    fn of(
+        summary: &DirectionSummary,
+        state: HalfState,
+        spacing: &Spacing,
+        incidents: Option<&[u64; INCIDENTS]>,
+    ) -> Self {
+        let not_zero = |(place, &number): (usize, &u64)| u32::from(number != 0) << place;
+        let incidents = incidents.into_iter().flatten();
+        Self {
+            packets: summary.packets,
+            data_packets: summary.data_packets,
+            ip_bytes: summary.ip_bytes,
+            payload_bytes: summary.payload_bytes,
+            data_span: summary.data_span,
+            last_new_ack_at: summary.last_new_ack_at,
+            state,
+            has_span: summary.span.is_some(),
+            has_steps: spacing.lens() != [0; 2],
+            incidents: incidents.enumerate().map(not_zero).sum(),
+        }
+    }
+
+    /// Writes it behind `bytes`, with times told from `start`.
+    fn put(&self, start: CaptureTime, bytes: &mut Vec<u8>) {
+        let HalfState {
+            acked_bytes,
+            unique_bytes,
+            unseen_bytes,
+            skipped_packets,
+            application_limited_ns,
+            receiver_limited_ns,
+            strays,
+        } = self.state;
+        let mut bits = Bits::default();
+        bits.put_flag(self.has_span);
+        bits.put_flag(self.data_span.is_some());
+        bits.put_flag(self.last_new_ack_at.is_some());
+        bits.put_flag(acked_bytes.is_some());
+        bits.put_flag(unseen_bytes.is_some());
+        bits.put_flag(self.has_steps);
+        let data_span = self.data_span.unwrap_or(Span {
+            first: start,
+            last: start,
+        });
+        let last_new_ack_at = self.last_new_ack_at.unwrap_or(data_span.last);
+        let numbers: [u64; OUTLINE_NUMBERS] = [
+            self.payload_bytes,
+            bits.number(),
+            step(self.payload_bytes, self.ip_bytes),
+            self.packets,
+            step(self.packets, self.data_packets),
+            zigzag(data_span.first.since(start)),
+            zigzag(data_span.length_ns()),
+            zigzag(last_new_ack_at.since(data_span.last)),
+            // Nearly always all of the payload.
+            step(self.payload_bytes, unique_bytes),
+            step(unique_bytes, acked_bytes.unwrap_or(unique_bytes)),
+            unseen_bytes.unwrap_or(0),
+            skipped_packets,
+            zigzag(application_limited_ns),
+            zigzag(receiver_limited_ns),
+            strays,
+            self.incidents.into(),
+        ];
+        put_all(bytes, &numbers);
+    }
+
+    /// What [`put`](Self::put) wrote.
+    #[inline]
+    pub(in crate::observe) fn take(start: CaptureTime, bytes: &mut &[u8]) -> Self {
+        let numbers: [u64; OUTLINE_NUMBERS] = take_all(bytes);
+        let mut bits = Bits::of(numbers[1]);
+        let [
+            has_span,
+            has_data,
+            has_new_ack,
+            has_acked,
+            has_unseen,
+            has_steps,
+        ] = [(); 6].map(|()| bits.take_flag());
+        let payload_bytes = numbers[0];
+        let first = start.plus_ns(unzigzag(numbers[5]));
+        let last = first.plus_ns(unzigzag(numbers[6]));
+        let unique_bytes = stepped(payload_bytes, numbers[8]);
+        Self {
+            packets: numbers[3],
+            data_packets: stepped(numbers[3], numbers[4]),
+            ip_bytes: stepped(payload_bytes, numbers[2]),
+            payload_bytes,
+            data_span: has_data.then_some(Span { first, last }),
+            last_new_ack_at: has_new_ack.then(|| last.plus_ns(unzigzag(numbers[7]))),
+            state: HalfState {
+                acked_bytes: has_acked.then(|| stepped(unique_bytes, numbers[9])),
+                unique_bytes,
+                unseen_bytes: has_unseen.then_some(numbers[10]),
+                skipped_packets: numbers[11],
+                application_limited_ns: unzigzag(numbers[12]),
+                receiver_limited_ns: unzigzag(numbers[13]),
+                strays: numbers[14],
+            },
+            has_span,
+            has_steps,
+            incidents: numbers[15] as u32,
+        }
+    }
+
+    /// The payload alone, in bytes: of a million flows the largest are looked for.
+    #[inline]
+    pub(in crate::observe) fn payload_of(bytes: &[u8]) -> u64 {
+        first_of::<OUTLINE_NUMBERS>(bytes)
+    }
+
+    /// Whether anything was out of the ordinary.
+    pub(in crate::observe) fn has_incidents(&self) -> bool {
+        self.incidents != 0
+    }
+
+    /// What the span of all packets is told from.
+    fn span_near(&self, start: CaptureTime) -> Span {
+        self.data_span.unwrap_or(Span {
+            first: start,
+            last: start,
+        })
+    }
+}
+
+/// Numbers besides the outline: the span and bytes in flight, and three kinds of delays.
+const REST_NUMBERS: usize = 5 + 3 * STATS_NUMBERS;
+
+impl DirectionSummary {
+    /// Writes all that is known of a flow behind `bytes`, with times told from `start`.
+    pub(in crate::observe) fn put(
+        &self,
+        state: HalfState,
+        spacing: &Spacing,
+        start: CaptureTime,
+        bytes: &mut Vec<u8>,
+    ) {
+        let incidents = self.incidents.as_deref().map(Incidents::numbers);
+        let outline = Outline::of(self, state, spacing, incidents.as_ref());
+        outline.put(start, bytes);
+        let near = outline.span_near(start);
+        let span = self.span.unwrap_or(near);
+        let mut numbers = [0; REST_NUMBERS];
+        let (head, delays) = numbers.split_at_mut(5);
+        head.copy_from_slice(&[
+            zigzag(span.first.since(near.first)),
+            zigzag(span.last.since(near.last)),
+            self.in_flight_bytes_max,
+            self.in_flight_bytes_sum,
+            self.in_flight_samples,
+        ]);
+        let rtt = self.rtt.stats();
+        let told = [
+            rtt.numbers(&DelayStats::default()),
+            self.rtt_exact.numbers(rtt),
+            self.rtt_ts.numbers(rtt),
+        ];
+        delays.copy_from_slice(told.as_flattened());
+        put_all(bytes, &numbers);
+        self.rtt.put_buckets(bytes);
+        if outline.has_incidents() {
+            let all = incidents.into_iter().flatten();
+            let not_zero = all.filter(|&number| number != 0);
+            put_all(bytes, &not_zero.collect::<Vec<u64>>());
+        }
+        if outline.has_steps {
+            put_all(bytes, &spacing.lens());
+            spacing.put(bytes);
+        }
+    }
+
+    /// What [`put`](Self::put) wrote.
+    pub(in crate::observe) fn take(start: CaptureTime, bytes: &mut &[u8]) -> (Self, Spacing) {
+        let outline = Outline::take(start, bytes);
+        let near = outline.span_near(start);
+        let numbers: [u64; REST_NUMBERS] = take_all(bytes);
+        let stats = |kind: usize, like: &DelayStats| {
+            let numbers = numbers[5..].as_chunks().0[kind];
+            DelayStats::of_numbers(numbers, like)
+        };
+        let rtt = stats(0, &DelayStats::default());
+        let (rtt_exact, rtt_ts) = (stats(1, &rtt), stats(2, &rtt));
+        let rtt = DelayDistribution::take(rtt, bytes);
+        let incidents =
+            (outline.incidents != 0).then(|| Box::new(Incidents::take(outline.incidents, bytes)));
+        let span = Span {
+            first: near.first.plus_ns(unzigzag(numbers[0])),
+            last: near.last.plus_ns(unzigzag(numbers[1])),
+        };
+        let summary = Self {
+            packets: outline.packets,
+            data_packets: outline.data_packets,
+            ip_bytes: outline.ip_bytes,
+            payload_bytes: outline.payload_bytes,
+            span: outline.has_span.then_some(span),
+            data_span: outline.data_span,
+            last_new_ack_at: outline.last_new_ack_at,
+            rtt,
+            rtt_exact,
+            rtt_ts,
+            in_flight_bytes_max: numbers[2],
+            in_flight_bytes_sum: numbers[3],
+            in_flight_samples: numbers[4],
+            incidents,
+        };
+        let spacing = if outline.has_steps {
+            let lens = take_all(bytes);
+            Spacing::take(bytes, lens)
+        } else {
+            Spacing::default()
+        };
+        (summary, spacing)
+    }
+}
+
+/// Numbers of the incidents.
+const INCIDENTS: usize = 31;
+
+impl Incidents {
+    /// Its numbers, without what is kept for amendments alone.
+    fn numbers(&self) -> [u64; INCIDENTS] {
+        let Self {
+            retransmitted_packets,
+            retransmitted_bytes,
+            rtx_fast,
+            rtx_timeout,
+            rtx_tail_probe,
+            rtx_unneeded,
+            lost_upstream,
+            lost_downstream,
+            reordered_packets,
+            reordering_extent_max,
+            reordering_late_ns_max,
+            reordered_at_receiver,
+            duplicate_packets,
+            ambiguous_packets,
+            dup_acks,
+            sack_blocks,
+            dsacks,
+            zero_windows,
+            window_full,
+            keepalives,
+            window_probes,
+            ecn_capable_packets,
+            ce_marks,
+            ece_echoes,
+            super_segments,
+            lengths_from_frame,
+            headers_cut,
+            clock_steps_back,
+            recovery_episodes,
+            recovery_timeout_episodes,
+            recovery_ns,
+            latest_recovery: _,
+        } = *self;
+        [
+            retransmitted_packets,
+            retransmitted_bytes,
+            rtx_fast,
+            rtx_timeout,
+            rtx_tail_probe,
+            rtx_unneeded,
+            lost_upstream,
+            lost_downstream,
+            reordered_packets,
+            reordering_extent_max,
+            zigzag(reordering_late_ns_max),
+            reordered_at_receiver,
+            duplicate_packets,
+            ambiguous_packets,
+            dup_acks,
+            sack_blocks,
+            dsacks,
+            zero_windows,
+            window_full,
+            keepalives,
+            window_probes,
+            ecn_capable_packets,
+            ce_marks,
+            ece_echoes,
+            super_segments,
+            lengths_from_frame,
+            headers_cut,
+            clock_steps_back,
+            recovery_episodes,
+            recovery_timeout_episodes,
+            zigzag(recovery_ns),
+        ]
+    }
+
+    /// That of which [`numbers`](Self::numbers) gave these.
+    fn of_numbers(numbers: [u64; INCIDENTS]) -> Self {
+        let [
+            retransmitted_packets,
+            retransmitted_bytes,
+            rtx_fast,
+            rtx_timeout,
+            rtx_tail_probe,
+            rtx_unneeded,
+            lost_upstream,
+            lost_downstream,
+            reordered_packets,
+            reordering_extent_max,
+            reordering_late_ns_max,
+            reordered_at_receiver,
+            duplicate_packets,
+            ambiguous_packets,
+            dup_acks,
+            sack_blocks,
+            dsacks,
+            zero_windows,
+            window_full,
+            keepalives,
+            window_probes,
+            ecn_capable_packets,
+            ce_marks,
+            ece_echoes,
+            super_segments,
+            lengths_from_frame,
+            headers_cut,
+            clock_steps_back,
+            recovery_episodes,
+            recovery_timeout_episodes,
+            recovery_ns,
+        ] = numbers;
+        Self {
+            retransmitted_packets,
+            retransmitted_bytes,
+            rtx_fast,
+            rtx_timeout,
+            rtx_tail_probe,
+            rtx_unneeded,
+            lost_upstream,
+            lost_downstream,
+            reordered_packets,
+            reordering_extent_max,
+            reordering_late_ns_max: unzigzag(reordering_late_ns_max),
+            reordered_at_receiver,
+            duplicate_packets,
+            ambiguous_packets,
+            dup_acks,
+            sack_blocks,
+            dsacks,
+            zero_windows,
+            window_full,
+            keepalives,
+            window_probes,
+            ecn_capable_packets,
+            ce_marks,
+            ece_echoes,
+            super_segments,
+            lengths_from_frame,
+            headers_cut,
+            clock_steps_back,
+            recovery_episodes,
+            recovery_timeout_episodes,
+            recovery_ns: unzigzag(recovery_ns),
+            latest_recovery: None,
+        }
+    }
+
+    /// That of whose numbers only those that are set in `not_zero` are written.
+    fn take(not_zero: u32, bytes: &mut &[u8]) -> Self {
+        let written = take_many(bytes, not_zero.count_ones() as usize);
+        let mut written = written.into_iter();
+        let numbers = std::array::from_fn(|place| {
+            let is_written = not_zero >> place & 1 != 0;
+            is_written.then(|| written.next()).flatten().unwrap_or(0)
+        });
+        Self::of_numbers(numbers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number() -> impl Strategy<Value = u64> {
+        prop_oneof![Just(0), Just(u64::MAX), 0..100_000_u64, any::<u64>()]
+    }
+
+    fn instant() -> impl Strategy<Value = CaptureTime> {
+        let ns = prop_oneof![
+            0..1_000_000_000_i64,
+            Just(i64::MIN),
+            Just(i64::MAX),
+            any::<i64>()
+        ];
+        ns.prop_map(CaptureTime::from_ns)
+    }
+
+    fn span() -> impl Strategy<Value = Option<Span>> {
+        let span = (instant(), instant()).prop_map(|(first, last)| Span { first, last });
+        proptest::option::of(span)
+    }
+
+    fn state() -> impl Strategy<Value = HalfState> {
+        let numbers = prop::array::uniform7(number());
+        (numbers, any::<[bool; 2]>()).prop_map(|(numbers, [acked, unseen])| HalfState {
+            acked_bytes: acked.then_some(numbers[0]),
+            unique_bytes: numbers[1],
+            unseen_bytes: unseen.then_some(numbers[2]),
+            skipped_packets: numbers[3],
+            application_limited_ns: numbers[4].cast_signed(),
+            receiver_limited_ns: numbers[5].cast_signed(),
+            strays: numbers[6],
+        })
+    }
+
+    fn summary() -> impl Strategy<Value = DirectionSummary> {
+        let numbers = prop::array::uniform7(number());
+        let incidents = proptest::option::of(prop::collection::vec(number(), INCIDENTS));
+        let spans = (span(), span(), proptest::option::of(instant()));
+        let delays = prop::collection::vec(any::<i64>(), 0..20);
+        (numbers, incidents, spans, delays).prop_map(
+            |(numbers, incidents, (span, data_span, last_new_ack_at), delays)| {
+                let mut rtt = DelayDistribution::default();
+                let mut rtt_exact = DelayStats::default();
+                for &delay in &delays {
+                    rtt.add(delay);
+                    rtt_exact.add(delay / 2);
+                }
+                let numbers_of = |list: Vec<u64>| std::array::from_fn(|place| list[place]);
+                let incidents = incidents
+                    .map(numbers_of)
+                    .filter(|numbers| *numbers != [0; INCIDENTS]);
+                DirectionSummary {
+                    packets: numbers[0],
+                    data_packets: numbers[1],
+                    ip_bytes: numbers[2],
+                    payload_bytes: numbers[3],
+                    span,
+                    data_span,
+                    last_new_ack_at,
+                    rtt_ts: rtt_exact.clone(),
+                    rtt,
+                    rtt_exact,
+                    in_flight_bytes_max: numbers[4],
+                    in_flight_bytes_sum: numbers[5],
+                    in_flight_samples: numbers[6],
+                    incidents: incidents.map(Incidents::of_numbers).map(Box::new),
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn flows_come_back_as_they_were(
+            summary in summary(),
+            state in state(),
+            start in instant(),
+        ) {
+            let mut bytes = Vec::new();
+            summary.put(state, &Spacing::default(), start, &mut bytes);
+            let outline = Outline::take(start, &mut &bytes[..]);
+            prop_assert_eq!(Outline::payload_of(&bytes), summary.payload_bytes);
+            prop_assert_eq!(outline.state, state);
+            prop_assert_eq!(outline.payload_bytes, summary.payload_bytes);
+            prop_assert_eq!(outline.ip_bytes, summary.ip_bytes);
+            prop_assert_eq!(outline.data_span, summary.data_span);
+            prop_assert_eq!(outline.last_new_ack_at, summary.last_new_ack_at);
+            let mut rest = &bytes[..];
+            let (again, _) = DirectionSummary::take(start, &mut rest);
+            prop_assert_eq!(again, summary);
+            prop_assert!(rest.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_usual_flow_takes_a_third_of_its_room() {
+        let at = |ms: i64| CaptureTime::from_ns(ms * 1_000_000);
+        let mut summary = DirectionSummary {
+            packets: 10,
+            data_packets: 6,
+            ip_bytes: 8_800,
+            payload_bytes: 8_400,
+            in_flight_bytes_max: 4_200,
+            in_flight_bytes_sum: 16_800,
+            in_flight_samples: 6,
+            ..DirectionSummary::default()
+        };
+        let span = |first: i64, last: i64| {
+            Some(Span {
+                first: at(first),
+                last: at(last),
+            })
+        };
+        (summary.span, summary.data_span) = (span(0, 500), span(30, 460));
+        summary.last_new_ack_at = Some(at(490));
+        for delay in 0..6 {
+            summary.rtt.add(30_000_000 + delay * 70_000);
+        }
+        let state = HalfState {
+            acked_bytes: Some(8_400),
+            unique_bytes: 8_400,
+            unseen_bytes: Some(0),
+            application_limited_ns: 300_000_000,
+            ..HalfState::default()
+        };
+        let mut bytes = Vec::new();
+        summary.put(state, &Spacing::default(), at(0), &mut bytes);
+        let room = size_of::<DirectionSummary>() + size_of::<HalfState>();
+        assert!(bytes.len() * 3 < room, "{} of {room}", bytes.len());
+    }
+}

@@ -450,6 +450,7 @@ impl<'a> FlowRecord<'a> {
 mod tests {
     use super::*;
     use crate::decode::{Endpoint, Segment};
+    use crate::event::PacketArrival;
     use proptest::prelude::*;
 
     const START: CaptureTime = CaptureTime::from_ns(1_700_000_000_000_000_000);
@@ -491,11 +492,11 @@ mod tests {
                 continue;
             };
             let mut summary = DirectionSummary::default();
-            summary.on_packet(&Segment {
+            summary.on_packet(&PacketArrival::from(&Segment {
                 at: START,
                 payload_len: payload_bytes as u32,
                 ..Segment::empty(identity.opener, identity.peer)
-            });
+            }));
             let mut series = LiveSeries::new(START, 100, 1000);
             for bin in 0..bins as i64 {
                 series.at(START.plus_ns(100 * bin)).payload_bytes = payload_bytes;

@@ -223,12 +223,8 @@ impl Connection {
                 sender.on_echo(dir, at, rtt_ns, false, sink);
             }
         }
-        let wire_packets = if sender.mss.takes_at_once(plain.payload_len()) {
-            1
-        } else {
-            let stamped = timestamps.is_some();
-            sender.mss.packets(plain.payload_len(), stamped)
-        };
+        let stamped = timestamps.is_some();
+        let wire_packets = sender.mss.packets(plain.payload_len(), stamped);
         let step = match plain.ip_id() {
             Some(id) => sender.ids.observe(id, wire_packets),
             None => Step::Unknown,

@@ -51,21 +51,24 @@ impl Mss {
         u16::try_from(self.0).ok()
     }
 
-    /// Whether so much payload fits one packet with the options that data has: told at once, for nearly every packet.
-    #[inline]
-    pub(super) fn takes_at_once(self, payload_len: u32) -> bool {
-        payload_len <= self.0.saturating_sub(OPTIONS_LEN)
-    }
-
     /// How many packets a frame with so much payload is on the wire, `stamped` with timestamps or not: several, when
     /// segmentation is left to the network card.
+    #[inline]
     pub(super) fn packets(self, payload_len: u32, stamped: bool) -> u16 {
+        // Nearly always, told at once.
+        if payload_len <= self.0.saturating_sub(OPTIONS_LEN) {
+            1
+        } else {
+            self.packets_of_frame(payload_len, stamped)
+        }
+    }
+
+    /// The same of one that may be several.
+    #[inline(never)]
+    fn packets_of_frame(self, payload_len: u32, stamped: bool) -> u16 {
         let Some(mss) = self.get().filter(|&mss| mss > 0).map(u32::from) else {
             return 1;
         };
-        if self.takes_at_once(payload_len) {
-            return 1;
-        }
         let options_len = if stamped { OPTIONS_LEN.min(mss - 1) } else { 0 };
         payload_len.div_ceil(mss - options_len) as u16
     }

@@ -27,9 +27,13 @@ impl CaptureTime {
     #[inline]
     #[must_use]
     pub const fn from_ns(ns: i64) -> Self {
-        let ns = if ns < EPOCH { ns } else { EPOCH - 1 };
-        // Below -2^62 this is negative, and exactly there 0.
-        let held = ns.saturating_add(EPOCH);
+        // The latest instant is held as the largest number: what is later saturates there.
+        Self::held(ns.saturating_add(EPOCH))
+    }
+
+    /// The instant that is held so; the earliest for what is below it.
+    #[inline]
+    const fn held(held: i64) -> Self {
         let held = if held > 0 { held } else { 1 };
         match NonZeroU64::new(held.cast_unsigned()) {
             Some(held) => Self(held),
@@ -56,7 +60,7 @@ impl CaptureTime {
     #[inline]
     #[must_use]
     pub const fn plus_ns(self, ns: i64) -> Self {
-        Self::from_ns(self.as_ns().saturating_add(ns))
+        Self::held(self.0.get().cast_signed().saturating_add(ns))
     }
 }
 

@@ -128,16 +128,22 @@ const LEN_MASK: u64 = (1 << LEN_BITS) - 1;
 /// Numbers whose lengths are written together.
 const GROUP: usize = 16;
 
+/// Bytes that a group may take, with what is written behind it at once.
+const ROOM: usize = 8 * (GROUP + 2);
+
 /// Writes numbers behind `bytes`, with what it takes to [find](take_all) them again: half a byte each, and
 /// as many as they have.
 pub(crate) fn put_all(bytes: &mut Vec<u8>, numbers: &[u64]) {
     for group in numbers.chunks(GROUP) {
-        let mut room = [0; 8 * (GROUP + 2)];
+        // Where they are to be: of other places they would be copied, which waits for what has just been written there.
+        let start = bytes.len();
+        bytes.extend_from_slice(&[0; ROOM]);
+        let room = &mut bytes[start..];
         let lens_len = lens_len(group.len());
         let mut end = lens_len;
-        let lens = put_numbers(&mut room, &mut end, group);
+        let lens = put_numbers(room, &mut end, group);
         room[..lens_len].copy_from_slice(&lens.to_le_bytes()[..lens_len]);
-        bytes.extend_from_slice(&room[..end]);
+        bytes.truncate(start + end);
     }
 }
 

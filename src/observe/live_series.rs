@@ -1,6 +1,7 @@
 //! The series of a flow that is alive.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::series::{Bin, PackedBins, SeriesFacts};
 use crate::time::CaptureTime;
@@ -9,6 +10,12 @@ use crate::time::CaptureTime;
 /// long.
 pub(super) fn bin_of(origin: CaptureTime, bin_ns: i64, at: CaptureTime) -> i64 {
     at.since(origin).div_euclid(bin_ns.max(1))
+}
+
+/// From when to when the bin with this number lasts.
+pub(super) fn span_of(origin: CaptureTime, bin_ns: i64, index: i64) -> Range<CaptureTime> {
+    let start = origin.plus_ns(index.saturating_mul(bin_ns));
+    start..start.plus_ns(bin_ns)
 }
 
 /// The bins of a flow that is alive. The one in use lies open, the others are packed: they are many,
@@ -82,15 +89,19 @@ impl LiveSeries {
         if self.is_given_up() {
             return SeriesFacts::GIVEN_UP;
         }
-        self.put_back();
-        let packed = match &mut self.others {
-            Others::Packed(packed) => std::mem::replace(packed, PackedBins::NONE),
-            Others::Open(bins) => pack(bins.values()),
+        let start = bytes.len();
+        let bins = match &mut self.others {
+            Others::Packed(packed) => packed.end(self.is_kept.then_some(&self.current), bytes),
+            Others::Open(bins) => {
+                if self.is_kept {
+                    bins.insert(self.current.index, self.current);
+                }
+                pack(bins.values()).end(None, bytes)
+            }
         };
-        bytes.extend_from_slice(packed.bytes());
         SeriesFacts {
-            bins: packed.len(),
-            len: packed.bytes().len(),
+            bins,
+            len: bytes.len() - start,
             cut: self.cut,
             given_up: false,
         }
@@ -117,8 +128,10 @@ impl LiveSeries {
     #[cold]
     fn turn_to(&mut self, at: CaptureTime) {
         let index = bin_of(self.origin, self.bin_ns, at);
-        self.current_start = self.origin.plus_ns(index.saturating_mul(self.bin_ns));
-        self.current_end = self.current_start.plus_ns(self.bin_ns);
+        Range {
+            start: self.current_start,
+            end: self.current_end,
+        } = span_of(self.origin, self.bin_ns, index);
         self.put_back();
         self.take(index);
     }

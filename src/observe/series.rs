@@ -1,5 +1,7 @@
 //! A flow over time, in bins of fixed length (METRICS.md section 4).
 
+use std::ops::Range;
+
 use crate::packing::{put_numbers, take, take_number, unzigzag, zigzag};
 
 /// One bin of one flow.
@@ -183,6 +185,25 @@ const LENS_LEN: u64 = 7;
 /// In the mark of a bin: bytes in flight are known.
 const HAS_IN_FLIGHT: u64 = 8;
 
+/// In front of the numbers of a bin as much room as what is written last, at once, may take.
+const BIN_FRONT: usize = 9;
+
+/// Bytes that a bin may take, with what is written around it at once.
+const BIN_ROOM: usize = BIN_FRONT + 8 * (NUMBERS + 1);
+
+/// Writes a bin that comes after the one with the number `before`; where.
+fn write(bin: &Bin, before: i64, room: &mut [u8; BIN_ROOM]) -> Range<usize> {
+    let mut end = BIN_FRONT;
+    let lens = put_numbers(room, &mut end, &bin.numbers(before));
+    let lens_len = (u64::BITS - lens.leading_zeros()).div_ceil(8);
+    let shifted = lens.unbounded_shl(u64::BITS - 8 * lens_len);
+    room[BIN_FRONT - 8..BIN_FRONT].copy_from_slice(&shifted.to_le_bytes());
+    let start = BIN_FRONT - 1 - lens_len as usize;
+    let in_flight = u64::from(bin.in_flight_bytes_max.is_some()) * HAS_IN_FLIGHT;
+    room[start] = u64::from(lens_len) as u8 | in_flight as u8;
+    start..end
+}
+
 impl PackedBins {
     pub(super) const NONE: Self = Self {
         bytes: Vec::new(),
@@ -202,35 +223,31 @@ impl PackedBins {
 
     /// Adds a bin that comes after all there are.
     pub(super) fn push(&mut self, bin: &Bin) {
-        // In front of the numbers as much room as what is written last, at once, may take.
-        const FRONT: usize = 9;
-        let mut written = [0; FRONT + 8 * (NUMBERS + 1)];
-        let mut end = FRONT;
-        let lens = put_numbers(&mut written, &mut end, &bin.numbers(self.last));
-        let lens_len = (u64::BITS - lens.leading_zeros()).div_ceil(8);
-        let shifted = lens.unbounded_shl(u64::BITS - 8 * lens_len);
-        written[FRONT - 8..FRONT].copy_from_slice(&shifted.to_le_bytes());
-        let start = FRONT - 1 - lens_len as usize;
-        let in_flight = u64::from(bin.in_flight_bytes_max.is_some()) * HAS_IN_FLIGHT;
-        written[start] = u64::from(lens_len) as u8 | in_flight as u8;
-        let (bytes, len) = (&mut self.bytes, end - start);
+        let mut written = [0; BIN_ROOM];
+        let place = write(bin, self.last, &mut written);
+        let (bytes, len) = (&mut self.bytes, place.len());
         if bytes.capacity() - bytes.len() < len {
             // Twice the room, or that for this one: most flows end in their first bin.
             bytes.reserve_exact(bytes.len().max(len));
         }
-        bytes.extend_from_slice(&written[start..end]);
+        bytes.extend_from_slice(&written[place]);
         self.bins += 1;
         self.last = bin.index;
+    }
+
+    /// Writes all of them behind `bytes`, and behind them `last`, which comes after all there are; how many these are.
+    pub(super) fn end(&self, last: Option<&Bin>, bytes: &mut Vec<u8>) -> u32 {
+        bytes.extend_from_slice(&self.bytes);
+        let Some(last) = last else { return self.bins };
+        let mut written = [0; BIN_ROOM];
+        let place = write(last, self.last, &mut written);
+        bytes.extend_from_slice(&written[place]);
+        self.bins + 1
     }
 
     /// All of them.
     pub(super) fn bins(&self) -> Bins<'_> {
         Bins::of(&self.bytes, self.bins)
-    }
-
-    /// As they are written.
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
     }
 
     /// Memory that they take, in bytes.
@@ -301,7 +318,7 @@ mod tests {
                 ..Bin::default()
             });
         }
-        assert_eq!(packed.bytes().len(), 300);
+        assert_eq!(packed.bytes.len(), 300);
     }
 
     #[test]
@@ -322,7 +339,7 @@ mod tests {
                 ..Bin::default()
             });
         }
-        let bytes = packed.bytes().len() / 100;
+        let bytes = packed.bytes.len() / 100;
         assert!(bytes <= 36, "{bytes}");
     }
 }

@@ -1,5 +1,6 @@
 //! The connections of one shard.
 
+mod ended;
 mod held;
 mod memory;
 mod packets;
@@ -10,7 +11,9 @@ mod young;
 
 use thin_vec::ThinVec;
 
+use ended::Ended;
 use packets::{PacketStore, Young};
+use young::SIDE_BY_SIDE;
 pub use young::YoungPayload;
 
 use super::half_open::HalfOpen;
@@ -116,7 +119,7 @@ pub trait Observer {
         0
     }
     /// Whether something is kept of a connection at `at` apart from what is kept of it at `before`.
-    fn is_apart(&self, _before: CaptureTime, _at: CaptureTime) -> bool {
+    fn is_apart(&mut self, _before: CaptureTime, _at: CaptureTime) -> bool {
         false
     }
     /// Memory that what is kept of a connection in so many parts that are [apart](Self::is_apart) will take, in bytes:
@@ -357,16 +360,16 @@ impl<O: Observer> FlowTable<O> {
 
     /// The capture has ended: closes what is alive and hands back the observer.
     pub fn finish(mut self) -> (O, TableFacts) {
-        /// Connections ahead: what takes as long as to fetch one.
-        const AHEAD: usize = 2;
         // None is looked for any more.
         self.index = Index::default();
+        let mut ended = Vec::with_capacity(SIDE_BY_SIDE);
         while let (Some(head), Some(flow)) = (self.heads.pop(), self.flows.pop()) {
-            if let Some(next) = self.heads.iter().rev().nth(AHEAD - 1) {
+            if let Some(next) = self.heads.iter().rev().nth(SIDE_BY_SIDE - 1) {
                 self.young.expect_all(&next.young);
             }
-            self.hand_back(head, flow, false);
+            self.end(&mut ended, Ended::of(head, flow, false));
         }
+        self.hand_back(&mut ended);
         let none = HalfOpen::new(self.hasher.clone());
         for before in std::mem::replace(&mut self.half_open, none).into_beginnings() {
             self.put_away(&before.segments(), false);
@@ -455,33 +458,6 @@ impl<O: Observer> FlowTable<O> {
         self.flows.push(None);
         self.index.insert(hash, index);
         index
-    }
-
-    fn close(&mut self, index: usize, cut_by_limit: bool) {
-        let head = self.heads.swap_remove(index);
-        let flow = self.flows.swap_remove(index);
-        self.index.remove(head.hash, index);
-        if let Some(moved) = self.heads.get(index) {
-            self.index.renumber(moved.hash, self.heads.len(), index);
-        }
-        self.hand_back(head, flow, cut_by_limit);
-    }
-
-    /// Hands a connection that is in the table no longer to the observer.
-    fn hand_back(&mut self, mut head: Head, flow: Option<Box<Flow<O::Flow>>>, cut_by_limit: bool) {
-        let mut flow = flow.unwrap_or_else(|| {
-            let payload_bytes = head.young.payload_bytes();
-            let sink = self.observer.open_ended(&head.identity, payload_bytes);
-            let (store, facts) = (&mut self.young, &mut self.facts);
-            Flow::of::<O>(&mut head, store, sink, self.limits.track, facts)
-        });
-        self.held_bytes -= head.held_bytes;
-        flow.connection.finish(&mut flow.sink);
-        self.facts.cut_by_limit += u64::from(cut_by_limit);
-        let Flow { connection, sink } = *flow;
-        self.observer
-            .close(&head.identity, &connection, sink, cut_by_limit);
-        self.put_away_attempts(&head.syns, cut_by_limit);
     }
 
     /// Whether a segment follows the one before it in its connection so closely that no silence

@@ -1,11 +1,12 @@
 //! The built-in observer: a record of each connection, flows with summary, series and curve.
 
 use std::mem::take;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::dispersion::LiveSpacing;
-use super::live_series::{LiveSeries, bin_of};
+use super::live_series::{LiveSeries, bin_of, span_of};
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::record::{ConnectionFacts, ConnectionRecord, FlowExtras, Packer};
@@ -56,6 +57,9 @@ pub struct Recorder<const SEGMENTS: bool> {
     /// The flow that has a time sequence: payload bytes, place of its connection, and its direction.
     largest: Option<(u64, usize, Direction)>,
     packer: Packer,
+    /// From when to when the bin lasts in which the packet before was: mostly the next one is in it, too, and finding out
+    /// takes a division.
+    bin: Range<CaptureTime>,
 }
 
 impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
@@ -70,7 +74,15 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             kept_bytes: 0,
             largest: None,
             packer: Packer::default(),
+            bin: CaptureTime::MAX..CaptureTime::MIN,
         }
+    }
+
+    #[cold]
+    fn turn_to(&mut self, at: CaptureTime) {
+        let RecordConfig { origin, bin_ns, .. } = *self.config;
+        let bin_ns = bin_ns.max(1);
+        self.bin = span_of(origin, bin_ns, bin_of(origin, bin_ns, at));
     }
 
     /// Of the connection put away last and the largest flow before it, only the larger one keeps
@@ -383,9 +395,11 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
     }
 
     #[inline]
-    fn is_apart(&self, before: CaptureTime, at: CaptureTime) -> bool {
-        let RecordConfig { origin, bin_ns, .. } = *self.config;
-        bin_of(origin, bin_ns, before) != bin_of(origin, bin_ns, at)
+    fn is_apart(&mut self, before: CaptureTime, at: CaptureTime) -> bool {
+        if !self.bin.contains(&at) {
+            self.turn_to(at);
+        }
+        !self.bin.contains(&before)
     }
 
     fn expected_bytes(parts: usize) -> (usize, usize) {

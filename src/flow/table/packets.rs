@@ -9,7 +9,8 @@ use crate::prefetch::prefetch;
 /// memory than the connection's state takes.
 const RUN_STARTS: [u8; RUNS_MAX + 1] = [0, 3, 6, 12, 18, 24, 36, 54, 90];
 
-const RUNS_MAX: usize = 8;
+/// Runs of a connection, at most.
+pub(super) const RUNS_MAX: usize = 8;
 
 /// Packets of a connection, at most.
 const PACKETS_MAX: usize = RUN_STARTS[RUNS_MAX] as usize;
@@ -107,6 +108,12 @@ impl Young {
         len * size_of::<Kept>()
     }
 
+    /// Whether its next packet is the first of a run.
+    #[inline]
+    pub(super) fn is_at_start(&self) -> bool {
+        self.next().is_some_and(|(_, place)| place == 0)
+    }
+
     /// A packet of so much payload, and with FIN or RST or without, has been put in its place.
     #[inline]
     pub(super) fn take(&mut self, payload_len: u32, ends: bool) {
@@ -148,10 +155,16 @@ impl PacketStore {
     #[inline]
     pub(super) fn place(&mut self, young: &mut Young) -> Option<&mut Kept> {
         let (run, place) = young.next()?;
-        if place == 0 {
-            young.runs[run] = self.add(run_len(run))?;
-        }
-        let index = young.runs[run].start() + place;
+        // What has just been written is not read again: it would be in other pieces, and the processor would wait until
+        // all that was written before is in the cache.
+        let at = if place == 0 {
+            let at = self.add(run_len(run))?;
+            young.runs[run] = at;
+            at
+        } else {
+            young.runs[run]
+        };
+        let index = at.start() + place;
         Some(&mut self.pieces[index / PIECE_PACKETS][index % PIECE_PACKETS])
     }
 
@@ -194,6 +207,16 @@ impl PacketStore {
     pub(super) fn iter(&self, young: &Young) -> impl Iterator<Item = &Kept> {
         let full = young.runs().zip(RUN_STARTS.map(usize::from));
         full.flat_map(|((run, len), before)| self.run(run, len.min(young.len() - before)))
+    }
+
+    /// Those of them that are in its run with this number, below [`RUNS_MAX`].
+    pub(super) fn run_of(&self, young: &Young, run: usize) -> &[Kept] {
+        let before = usize::from(RUN_STARTS[run]);
+        let len = young.len().saturating_sub(before).min(run_len(run));
+        if len == 0 {
+            return &[];
+        }
+        self.run(young.runs[run], len)
     }
 
     fn run(&self, run: Run, len: usize) -> &[Kept] {

@@ -22,21 +22,27 @@ struct Ahead<'a> {
     /// They themselves are on their way.
     coming: Option<BatchPart<'a>>,
     /// Their places in the index are.
-    hashed: Option<Hashed<'a>>,
+    hashed: Option<Sought<'a>>,
     /// Their connections are.
-    found: Option<Hashed<'a>>,
+    found: Option<Sought<'a>>,
+    /// Where those that are young keep their next packets is.
+    ready: Option<Sought<'a>>,
 }
 
 impl Ahead<'_> {
     fn is_empty(&self) -> bool {
-        self.coming.is_none() && self.hashed.is_none() && self.found.is_none()
+        let sought = [&self.hashed, &self.found, &self.ready];
+        self.coming.is_none() && sought.iter().all(|sought| sought.is_none())
     }
 }
 
-/// At most so many segments as are looked for together, and the hashes of their ends.
-struct Hashed<'a> {
+/// At most so many segments as are looked for together.
+struct Sought<'a> {
     part: BatchPart<'a>,
+    /// Of their ends.
     hashes: [u64; TOGETHER],
+    /// Where their connections are, most likely; [`NONE`] where that is not known.
+    places: [u32; TOGETHER],
 }
 
 /// A segment that waits for the others of its connection.
@@ -93,8 +99,8 @@ impl<O: Observer> FlowTable<O> {
             }
         } else {
             let mut ahead = Ahead::default();
-            while let Some(Hashed { part, hashes }) = self.advance(&mut ahead, || chunks.next()) {
-                self.sort(&mut queue, &mut train, part, Some(&hashes));
+            while let Some(sought) = self.advance(&mut ahead, || chunks.next()) {
+                self.sort(&mut queue, &mut train, sought.part, Some(&sought));
             }
         }
         self.work_off(&mut queue);
@@ -104,14 +110,14 @@ impl<O: Observer> FlowTable<O> {
         }
     }
 
-    /// Puts segments, of whose ends the hashes may be known, into the queues of their connections, or takes them at once.
+    /// Puts segments, whose connections may have been sought, into the queues of these, or takes them at once.
     #[inline]
     fn sort<'a>(
         &mut self,
         queue: &mut Queue<'a>,
         train: &mut Option<Train>,
         part: BatchPart<'a>,
-        hashes: Option<&[u64; TOGETHER]>,
+        sought: Option<&Sought<'a>>,
     ) {
         let mut place = 0;
         while let Some(packed) = part.get(place) {
@@ -119,7 +125,9 @@ impl<O: Observer> FlowTable<O> {
                 && self.continues(train, packed)
             {
                 let coming = part.from(place);
-                let taken = if queue.is_for_few {
+                let taken = if self.flows[train.index].is_none() {
+                    self.keep_train(train, coming)
+                } else if queue.is_for_few {
                     self.take_train(train, coming)
                 } else {
                     self.queue_train(queue, train, coming)
@@ -129,27 +137,38 @@ impl<O: Observer> FlowTable<O> {
                     continue;
                 }
             }
-            let hash = hashes.map(|hashes| hashes[place % TOGETHER]);
-            *train = self.sort_one(queue, packed, hash);
+            let found = sought.map(|sought| {
+                let at = place % TOGETHER;
+                (sought.hashes[at], sought.places[at])
+            });
+            *train = self.sort_one(queue, packed, found);
             place += 1;
         }
     }
 
-    /// The same of one segment; the train that it begins, where it is of its connection for certain.
+    /// The same of one segment, of whose ends the hash may be known, and where its connection is most likely; the train
+    /// that it begins, where it is of its connection for certain.
     #[inline]
     fn sort_one<'a>(
         &mut self,
         queue: &mut Queue<'a>,
         packed: Packed<'a>,
-        hash: Option<u64>,
+        sought: Option<(u64, u32)>,
     ) -> Option<Train> {
         let at = packed.at();
         if self.turns_clock(at) {
             self.work_off(queue);
             self.keep_house(at);
         }
-        let hash = hash.unwrap_or_else(|| packed.hash(&self.hasher));
-        let mut found = self.find(hash, |head| packed.direction(&head.identity));
+        let (hash, place) = sought.unwrap_or_else(|| (packed.hash(&self.hasher), NONE));
+        // Another connection may be there meanwhile.
+        let mut found = self.heads.get(place as usize).and_then(|head| {
+            let dir = packed.direction(&head.identity)?;
+            Some((place as usize, dir))
+        });
+        if found.is_none() {
+            found = self.find(hash, |head| packed.direction(&head.identity));
+        }
         if found.is_none() {
             if self.flows.len() >= self.limits.flows_max {
                 self.work_off(queue);
@@ -161,12 +180,19 @@ impl<O: Observer> FlowTable<O> {
             self.take_at_once(queue, hash, (index, dir), packed);
             return None;
         }
+        let train = Train::of(index, dir, packed);
+        if self.flows[index].is_none() {
+            if self.keep(index, |start, place| packed.keep_in(place, dir, start)) {
+                return Some(train);
+            }
+            self.state(index);
+        }
         if queue.is_for_few {
             self.take_now(queue, index, dir, packed);
         } else {
             self.enqueue(queue, index, dir, packed);
         }
-        Some(Train::of(index, dir, packed))
+        Some(train)
     }
 
     /// Takes a segment that may be the first of a new connection, which the state of this one tells.
@@ -195,11 +221,15 @@ impl<O: Observer> FlowTable<O> {
         &self,
         ahead: &mut Ahead<'a>,
         mut next: impl FnMut() -> Option<BatchPart<'a>>,
-    ) -> Option<Hashed<'a>> {
+    ) -> Option<Sought<'a>> {
         loop {
-            let now = ahead.found.take();
+            let now = ahead.ready.take();
+            ahead.ready = ahead.found.take();
+            if let Some(found) = &ahead.ready {
+                self.expect_rooms(found);
+            }
             ahead.found = ahead.hashed.take();
-            if let Some(hashed) = &ahead.found {
+            if let Some(hashed) = &mut ahead.found {
                 self.expect_connections(hashed);
             }
             ahead.hashed = ahead.coming.take().map(|part| self.hashed(part));
@@ -215,27 +245,47 @@ impl<O: Observer> FlowTable<O> {
 
     /// Segments whose places in the index are on their way.
     #[inline]
-    fn hashed<'a>(&self, part: BatchPart<'a>) -> Hashed<'a> {
+    fn hashed<'a>(&self, part: BatchPart<'a>) -> Sought<'a> {
         let mut hashes = [0; TOGETHER];
         for (hash, packed) in hashes.iter_mut().zip(part.packed()) {
             *hash = packed.hash(&self.hasher);
             self.index.expect(*hash);
         }
-        Hashed { part, hashes }
+        Sought {
+            part,
+            hashes,
+            places: [NONE; TOGETHER],
+        }
     }
 
-    /// Begins to fetch the connections of segments.
+    /// Finds out where the connections of segments are, most likely, and begins to fetch them.
     #[inline]
-    fn expect_connections(&self, Hashed { part, hashes }: &Hashed<'_>) {
-        for &hash in &hashes[..part.len()] {
+    fn expect_connections(&self, sought: &mut Sought<'_>) {
+        let Sought {
+            part,
+            hashes,
+            places,
+        } = sought;
+        for (&hash, place) in hashes.iter().zip(places).take(part.len()) {
             // The first whose tag is the same: nearly always the one.
             if let Some(index) = self.index.find(hash, |_| true)
                 && let Some(head) = self.heads.get(index)
             {
+                *place = index as u32;
                 prefetch(head);
                 prefetch(&self.flows[index]);
             } else {
                 self.half_open.expect(hash);
+            }
+        }
+    }
+
+    /// Begins to fetch the room for the next packets of connections that are young.
+    #[inline]
+    fn expect_rooms(&self, Sought { part, places, .. }: &Sought<'_>) {
+        for &place in &places[..part.len()] {
+            if let Some(head) = self.heads.get(place as usize) {
+                self.young.expect_next(&head.young);
             }
         }
     }
@@ -287,30 +337,17 @@ impl<O: Observer> FlowTable<O> {
         if let Some(flow) = &mut self.flows[index] {
             head.last_at = packed.at().max(head.last_at);
             flow.take(dir, packed);
-        } else {
-            self.take_young(index, dir, packed);
         }
-    }
-
-    #[inline(never)]
-    fn take_young(&mut self, index: usize, dir: Direction, packed: Packed<'_>) {
-        if self.keep(index, |start, place| packed.keep_in(place, dir, start)) {
-            return;
-        }
-        self.state(index).take(dir, packed);
-        let last_at = &mut self.heads[index].last_at;
-        *last_at = packed.at().max(*last_at);
     }
 
     fn work_off(&mut self, queue: &mut Queue<'_>) {
         /// Connections ahead: what takes as long as to fetch one.
         const AHEAD: usize = 3;
         for place in 0..queue.flows.len() {
-            if let Some(&next) = queue.flows.get(place + AHEAD) {
-                match &self.flows[next as usize] {
-                    Some(flow) => prefetch(&**flow),
-                    None => self.young.expect_next(&self.heads[next as usize].young),
-                }
+            if let Some(&next) = queue.flows.get(place + AHEAD)
+                && let Some(flow) = &self.flows[next as usize]
+            {
+                prefetch(&**flow);
             }
             // What the next one's state points to, now that the state has come.
             if let Some(&next) = queue.flows.get(place + 1)
@@ -332,16 +369,6 @@ impl<O: Observer> FlowTable<O> {
         }
         let waiting = |place: u32| queue.segments.get(place as usize);
         let mut next = waiting(first);
-        while let Some(queued) = next
-            && self.flows[index].is_none()
-        {
-            let Queued { packed, dir, .. } = *queued;
-            if !self.keep(index, |start, place| packed.keep_in(place, dir, start)) {
-                self.state(index);
-                break;
-            }
-            next = waiting(queued.next);
-        }
         if let Some(flow) = &mut self.flows[index] {
             let last_at = &mut self.heads[index].last_at;
             while let Some(queued) = next {

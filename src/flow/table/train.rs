@@ -9,13 +9,13 @@ use crate::time::CaptureTime;
 /// The connection that the segment before belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Train {
-    index: usize,
+    pub(super) index: usize,
     ends: V4Ends,
 }
 
 impl Train {
-    /// The train that a segment begins, of the connection at `index` and in direction `dir`, which has been taken or is in
-    /// the queue.
+    /// The train that a segment begins, of the connection at `index` and in direction `dir`, which has been taken or kept, or
+    /// is in the queue.
     #[inline]
     pub(super) fn of(index: usize, dir: Direction, first: Packed<'_>) -> Self {
         Self {
@@ -58,7 +58,28 @@ impl<O: Observer> FlowTable<O> {
         taken
     }
 
-    /// The same, but into the queue.
+    /// The same of a connection that is young, which keeps them.
+    pub(super) fn keep_train(&mut self, train: &Train, part: BatchPart<'_>) -> usize {
+        let until = self.is_plain_until(train);
+        let mut taken = 0;
+        for packed in part.packed() {
+            let (at, identity) = (packed.at(), &self.heads[train.index].identity);
+            let dir = packed.direction_in_train(train.ends, identity);
+            let Some(dir) = dir.filter(|_| at < until) else {
+                break;
+            };
+            if !self.keep(train.index, |start, place| {
+                packed.keep_in(place, dir, start)
+            }) {
+                break;
+            }
+            self.now = self.now.max(at);
+            taken += 1;
+        }
+        taken
+    }
+
+    /// The same of one that waits for its turn, into the queue.
     pub(super) fn queue_train<'a>(
         &mut self,
         queue: &mut Queue<'a>,
@@ -67,6 +88,9 @@ impl<O: Observer> FlowTable<O> {
     ) -> usize {
         let until = self.is_plain_until(train);
         let head = &mut self.heads[train.index];
+        if head.first_queued == NONE {
+            return 0;
+        }
         let direction = |packed: Packed<'_>| packed.direction_in_train(train.ends, &head.identity);
         let segments = &mut queue.segments;
         let first = segments.len() as u32;

@@ -5,49 +5,89 @@
 
 use std::ops::RangeInclusive;
 
-use super::packets::PacketStore;
-use super::{Flow, FlowTable, Head, Observer, TableFacts};
+use super::packets::{PacketStore, RUNS_MAX, Young};
+use super::{Flow, FlowIdentity, FlowTable, Head, Observer, TableFacts};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::flow::kept::{Kept, Start};
 use crate::time::CaptureTime;
 use crate::track::{Connection, TrackLimits};
 
-impl<F: FlowSink> Flow<F> {
-    /// The state that the packets of a young connection come to, which are taken out of `store` and told to
-    /// `sink`.
+/// Connections whose packets are told side by side: the first of each, then the second of each, and so on.
+///
+/// What one connection comes to, from its SYN to its record, takes more code than the cache of instructions holds, and
+/// little of that twice. Where it is there, the others take it, too; and the states of so many are in the cache of data.
+pub(super) const SIDE_BY_SIDE: usize = 8;
+
+/// A young connection, and the state that its packets come to.
+pub(super) struct GrowingUp<'a, F> {
+    pub(super) identity: &'a FlowIdentity,
+    pub(super) young: &'a mut Young,
+    pub(super) flow: &'a mut Flow<F>,
+}
+
+impl<F: FlowSink> GrowingUp<'_, F> {
+    /// Tells the states of these connections, [so many](SIDE_BY_SIDE) at most, of their packets, which are taken out of `store`.
     #[inline(never)]
-    pub(super) fn of<O: Observer<Flow = F>>(
-        head: &mut Head,
+    pub(super) fn tell<O: Observer<Flow = F>>(
+        all: &mut [Self],
         store: &mut PacketStore,
-        sink: F,
-        limits: TrackLimits,
         facts: &mut TableFacts,
-    ) -> Box<Self> {
-        let mut flow = Box::new(Self {
-            connection: Connection::with_limits(limits),
-            sink,
-        });
+    ) {
+        for one in &mut *all {
+            one.make_room(store);
+        }
+        for run in 0..RUNS_MAX {
+            let mut packets: [&[Kept]; SIDE_BY_SIDE] = [&[]; SIDE_BY_SIDE];
+            for (packets, one) in packets.iter_mut().zip(&*all) {
+                *packets = store.run_of(one.young, run);
+            }
+            let most = packets.iter().map(|packets| packets.len()).max();
+            for place in 0..most.unwrap_or(0) {
+                for (packets, one) in packets.iter().zip(&mut *all) {
+                    if let Some(packet) = packets.get(place) {
+                        one.take(packet);
+                    }
+                }
+            }
+        }
+        for Self { young, flow, .. } in all {
+            store.clear(young);
+            if young.gave_up {
+                facts.given_up_young += O::give_up(&mut flow.sink);
+            }
+        }
+    }
+
+    fn make_room(&mut self, store: &PacketStore) {
         let mut with_payload = [0; 2];
-        store.iter(&head.young).for_each(|packet| {
+        store.iter(self.young).for_each(|packet| {
             with_payload[packet.dir().index()] += usize::from(packet.payload_len() > 0);
         });
-        flow.connection.make_room(with_payload);
-        let Self { connection, sink } = &mut *flow;
-        store.iter(&head.young).for_each(|packet| {
-            let dir = packet.dir();
-            if let Some(plain) = packet.plain(&head.identity) {
-                connection.on_plain(dir, plain, sink);
-            } else {
-                let segment = packet.segment(head.identity.ends(dir), head.identity.start());
-                connection.on_segment(dir, &segment, sink);
-            }
-        });
-        store.clear(&mut head.young);
-        if head.young.gave_up {
-            facts.given_up_young += O::give_up(&mut flow.sink);
+        self.flow.connection.make_room(with_payload);
+    }
+
+    // In the loop that takes one packet after the other.
+    #[expect(clippy::inline_always, reason = "see above")]
+    #[inline(always)]
+    fn take(&mut self, packet: &Kept) {
+        let Flow { connection, sink } = &mut *self.flow;
+        let dir = packet.dir();
+        if let Some(plain) = packet.plain(self.identity) {
+            connection.on_plain(dir, plain, sink);
+        } else {
+            let segment = packet.segment(self.identity.ends(dir), self.identity.start());
+            connection.on_segment(dir, &segment, sink);
         }
-        flow
+    }
+}
+
+impl<F> Flow<F> {
+    pub(super) fn new(limits: TrackLimits, sink: F) -> Box<Self> {
+        Box::new(Self {
+            connection: Connection::with_limits(limits),
+            sink,
+        })
     }
 }
 
@@ -110,8 +150,14 @@ impl<O: Observer> FlowTable<O> {
         let (limits, facts) = (self.limits.track, &mut self.facts);
         let store = &mut self.young;
         self.flows[index].get_or_insert_with(|| {
-            let sink = observer.open(&head.identity);
-            Flow::of::<O>(head, store, sink, limits, facts)
+            let mut flow = Flow::new(limits, observer.open(&head.identity));
+            let one = GrowingUp {
+                identity: &head.identity,
+                young: &mut head.young,
+                flow: &mut *flow,
+            };
+            GrowingUp::tell::<O>(&mut [one], store, facts);
+            flow
         })
     }
 
@@ -141,11 +187,16 @@ impl<O: Observer> FlowTable<O> {
         }
         let (at, payload_len) = (place.at(start), place.payload_len());
         let ends = place.flags().any(TcpFlags::FIN.with(TcpFlags::RST));
+        let had_payload = head.young.payload_bytes() > 0;
+        let takes_room = head.young.is_at_start();
         head.young.take(payload_len, ends);
         // Its last time is its first packet's, until that is here.
         let apart = is_first || self.observer.is_apart(head.last_at, at);
         head.young.parts += u8::from(apart);
         head.last_at = head.last_at.max(at);
+        if takes_room || apart || !had_payload {
+            self.count_memory(index);
+        }
         true
     }
 

@@ -135,6 +135,12 @@ impl Emissions {
         self.0.as_ref().is_none_or(|skips| skips.is_idle())
     }
 
+    /// Whether nothing ever went on.
+    #[inline]
+    pub(super) fn are_none(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Data packets lost upstream, as far as skipped ids tell.
     pub(super) fn lost(&self) -> u64 {
         self.0.as_ref().map_or(0, |skips| skips.lost)

@@ -24,7 +24,13 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
     step: Step,
     sink: &mut S,
 ) -> bool {
-    if !matches!(step, Step::Ahead(0) | Step::Same | Step::Unknown) {
+    let skips_none = match step {
+        Step::Ahead(0) | Step::Same | Step::Unknown => true,
+        // Whether ids count is not known yet: where none was ever skipped, it makes no difference.
+        Step::Early(0) => sender.emissions.are_none(),
+        Step::Ahead(_) | Step::Early(_) | Step::Behind(_) => false,
+    };
+    if !skips_none {
         return false;
     }
     if plain.payload_len() == 0 {

@@ -417,6 +417,14 @@ impl<'a> Packed<'a> {
         prefetch(self.line);
     }
 
+    /// The same of what does not fit a line, once that has come.
+    #[inline]
+    pub(super) fn expect_other(self) {
+        if let Some(other) = self.other() {
+            prefetch(other);
+        }
+    }
+
     fn ordinal(self) -> u64 {
         self.batch.first_ordinal + u64::from(self.line.after_records)
     }

@@ -11,6 +11,7 @@ use super::pieces::Pieces;
 use super::table::{FlowIdentity, YoungPayload};
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
+use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
 /// The connections of one shard that have come no further.
@@ -342,6 +343,16 @@ impl HalfOpen {
     #[inline]
     pub(super) fn expect(&self, hash: u64) {
         self.index.expect(hash);
+    }
+
+    /// The same, once it is known where that is, most likely.
+    #[inline]
+    pub(super) fn expect_found(&self, hash: u64) {
+        if let Some(place) = self.index.find(hash, |_| true)
+            && let Some(begun) = self.begun.get(place)
+        {
+            prefetch(begun);
+        }
     }
 
     /// Takes out the one at `place`, whose ends have this `hash`.

@@ -150,6 +150,23 @@ impl LiveSeries {
 
     /// Takes the bin with this number into use, which is made where there is none and room for it.
     fn take(&mut self, index: i64) {
+        if let Others::Packed(packed) = &self.others
+            && packed.ends_before(index)
+            && packed.len() < self.bins_max
+        {
+            self.is_kept = true;
+            self.current = Bin {
+                index,
+                ..Bin::default()
+            };
+            return;
+        }
+        self.take_any(index);
+    }
+
+    /// The same of one that may be there, or of which there may be no room.
+    #[inline(never)]
+    fn take_any(&mut self, index: i64) {
         let new = Bin {
             index,
             ..Bin::default()

@@ -71,11 +71,14 @@ impl<O: Observer> FlowTable<O> {
 
     /// Puts away the connections that have been silent for so long, in ns of capture time.
     pub fn put_away_silent(&mut self, silent_ns: i64) {
+        let mut ended = Vec::new();
         for index in (0..self.flows.len()).rev() {
             if self.now.since(self.heads[index].last_at) >= silent_ns {
-                self.close(index, true);
+                let next = self.take_out(index, true);
+                self.end(&mut ended, next);
             }
         }
+        self.hand_back(&mut ended);
         for before in self.half_open.take_until(self.now.plus_ns(-silent_ns), 0) {
             self.put_away(&before.segments(), true);
         }

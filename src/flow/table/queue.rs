@@ -249,6 +249,7 @@ impl<O: Observer> FlowTable<O> {
         let mut hashes = [0; TOGETHER];
         for (hash, packed) in hashes.iter_mut().zip(part.packed()) {
             *hash = packed.hash(&self.hasher);
+            packed.expect_other();
             self.index.expect(*hash);
         }
         Sought {
@@ -280,12 +281,19 @@ impl<O: Observer> FlowTable<O> {
         }
     }
 
-    /// Begins to fetch the room for the next packets of connections that are young.
+    /// Begins to fetch the room for the next packets of connections that are young, and those that have come no further than
+    /// an answer.
     #[inline]
-    fn expect_rooms(&self, Sought { part, places, .. }: &Sought<'_>) {
-        for &place in &places[..part.len()] {
-            if let Some(head) = self.heads.get(place as usize) {
-                self.young.expect_next(&head.young);
+    fn expect_rooms(&self, sought: &Sought<'_>) {
+        let Sought {
+            part,
+            hashes,
+            places,
+        } = sought;
+        for (&hash, &place) in hashes.iter().zip(places).take(part.len()) {
+            match self.heads.get(place as usize) {
+                Some(head) => self.young.expect_next(&head.young),
+                None => self.half_open.expect_found(hash),
             }
         }
     }

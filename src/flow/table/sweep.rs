@@ -1,5 +1,6 @@
 //! The table's clock, and connections put away as it goes on or when there are too many.
 
+use super::young::SIDE_BY_SIDE;
 use super::{FlowTable, Observer};
 use crate::time::CaptureTime;
 
@@ -57,20 +58,26 @@ impl<O: Observer> FlowTable<O> {
         let limits = self.limits;
         let soon_ns = limits.linger_ns.min(limits.idle_ns);
         let now = self.now.plus_ns(-JUMP_NS);
-        let mut index = self.flows.len();
-        while index > 0 {
-            index -= 1;
+        let is_silent = |&index: &usize| {
             let head = &self.heads[index];
-            let silent_ns = now.since(head.last_at);
             // Whether a connection is over takes its state, which nothing but silence is no reason to make.
             let goes_on = self.flows[index].is_none() && !head.young.ends;
-            if silent_ns < (if goes_on { limits.idle_ns } else { soon_ns }) {
-                continue;
-            }
-            if limits.ended(self.state(index), silent_ns) {
-                self.close(index, false);
+            now.since(head.last_at) >= (if goes_on { limits.idle_ns } else { soon_ns })
+        };
+        // The last first: what takes the place of one that is taken out has been looked at.
+        let silent: Vec<usize> = (0..self.flows.len()).rev().filter(is_silent).collect();
+        let mut ended = Vec::new();
+        for indices in silent.chunks(SIDE_BY_SIDE) {
+            self.grow_up(indices);
+            for &index in indices {
+                let silent_ns = now.since(self.heads[index].last_at);
+                if limits.ended(self.state(index), silent_ns) {
+                    let next = self.take_out(index, false);
+                    self.end(&mut ended, next);
+                }
             }
         }
+        self.hand_back(&mut ended);
         // A SYN that was refused is over (RFC 9293 section 3.10.7.3).
         let refused = self
             .half_open
@@ -105,12 +112,13 @@ impl<O: Observer> FlowTable<O> {
         }
         let quarter = ranks.len() / 4;
         let (_, &mut limit, _) = ranks.select_nth_unstable(quarter);
-        let mut index = self.flows.len();
-        while index > 0 {
-            index -= 1;
+        let mut ended = Vec::new();
+        for index in (0..self.flows.len()).rev() {
             if rank(self, index) <= limit && wanted(self, index) {
-                self.close(index, true);
+                let next = self.take_out(index, true);
+                self.end(&mut ended, next);
             }
         }
+        self.hand_back(&mut ended);
     }
 }

@@ -161,6 +161,29 @@ impl<O: Observer> FlowTable<O> {
         })
     }
 
+    /// Makes the states of those of these connections, [so many](SIDE_BY_SIDE) at most, that are young.
+    pub(super) fn grow_up(&mut self, indices: &[usize]) {
+        let young = indices.iter().filter(|&&index| self.flows[index].is_none());
+        let mut young: Vec<_> = young
+            .map(|&index| {
+                let head = &mut self.heads[index];
+                let sink = self.observer.open(&head.identity);
+                let flow = Flow::new(self.limits.track, sink);
+                (index, head.identity, std::mem::take(&mut head.young), flow)
+            })
+            .collect();
+        let all = young.iter_mut().map(|(_, identity, young, flow)| GrowingUp {
+            identity,
+            young,
+            flow,
+        });
+        GrowingUp::tell::<O>(&mut all.collect::<Vec<_>>(), &mut self.young, &mut self.facts);
+        for (index, _, young, flow) in young {
+            self.heads[index].young = young;
+            self.flows[index] = Some(flow);
+        }
+    }
+
     /// Keeps a segment of a connection without state, which `put` puts in its place; `false` where that
     /// has to take it.
     // In its place, and in one function: one that is handed on is copied in other pieces than it was written

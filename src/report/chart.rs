@@ -76,6 +76,7 @@ pub use spider::{SpiderShape, Spiders};
 pub use style::{Size, Style, Theme};
 
 use choice::Scene;
+use over_time::Four;
 use plot::{Bins, Caption, Plot};
 
 /// How charts are drawn.
@@ -240,15 +241,13 @@ pub fn for_each_chart<E>(
         let alone = |plot: Option<Plot>| {
             Some(plot?.figure(&Caption::of(scene), &Bins::of(scene, options.bin_ns)?))
         };
+        let four = Four::of(scene, options);
         for (what, canvas) in [
-            ("over-time", over_time::four(scene, options)),
-            ("goodput", alone(over_time::goodput(scene, options))),
-            ("rtt", alone(over_time::rtt(scene, options))),
-            ("in-flight", alone(over_time::in_flight(scene, options))),
-            (
-                "retransmissions",
-                alone(over_time::retransmissions(scene, options)),
-            ),
+            ("over-time", over_time::together(&four, scene, options)),
+            ("goodput", alone(four.goodput)),
+            ("rtt", alone(four.rtt)),
+            ("in-flight", alone(four.in_flight)),
+            ("retransmissions", alone(four.retransmissions)),
             ("queue-delay", alone(over_time::queue_delay(scene, options))),
             ("time-sequence", time_sequence::draw(scene)),
             ("rtt-distribution", delays::rtt(scene)),

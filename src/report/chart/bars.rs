@@ -58,7 +58,7 @@ impl Rows {
         let mut found: Vec<(u64, usize, usize, V)> = Vec::new();
         for (scene_index, scene) in scenes.iter().enumerate() {
             for (rank, flow) in scene.flows.iter().enumerate() {
-                found.extend(value(flow).map(|value| (flow.payload(), scene_index, rank, value)));
+                found.extend(value(flow).map(|value| (flow.payload, scene_index, rank, value)));
             }
         }
         found.sort_by_key(|&(payload, scene, rank, _)| (std::cmp::Reverse(payload), scene, rank));

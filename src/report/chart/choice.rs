@@ -1,6 +1,6 @@
 //! Which flows are drawn, and what is common to the charts of a capture.
 
-use crate::analyze::{Analysis, CaptureAnalysis, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Flow, goes_the_main_way};
 
 use super::ChartOptions;
 use super::label::{FlowName, abbreviate, capture_names, count, file_stem, flow_names};
@@ -14,12 +14,13 @@ pub(super) struct NamedFlow<'a> {
     pub(super) name: FlowName,
     /// Place among the capture's flows.
     pub(super) place: usize,
-}
-
-impl NamedFlow<'_> {
-    pub(super) fn payload(&self) -> u64 {
-        self.flow.payload_bytes()
-    }
+    /// Its payload, in bytes: of all flows asked for again and again, and unpacked each time.
+    pub(super) payload: u64,
+    /// Whether an ACK of it was seen.
+    pub(super) is_acked: bool,
+    /// Whether it shares the link with the largest: those that go the other way, as requests do and uploads beside
+    /// downloads, take nothing from them.
+    pub(super) goes_main_way: bool,
 }
 
 /// A capture as the charts see it.
@@ -90,7 +91,7 @@ impl<'a> Scene<'a> {
     /// The `n` largest flows in the order of their first packets, which is the same wherever the
     /// capture was taken: so a flow keeps its colour; and the others.
     pub(super) fn largest(&self, n: usize) -> (Vec<&NamedFlow<'a>>, Vec<&NamedFlow<'a>>) {
-        let sizes: Vec<u64> = self.flows.iter().map(NamedFlow::payload).collect();
+        let sizes: Vec<u64> = self.flows.iter().map(|flow| flow.payload).collect();
         let chosen = largest_places(&sizes, n);
         let mut shown: Vec<&NamedFlow<'a>> = chosen.iter().map(|&rank| &self.flows[rank]).collect();
         shown.sort_by_key(|flow| flow.place);
@@ -128,19 +129,26 @@ fn bin_span(flows: &[NamedFlow<'_>]) -> Option<(i64, i64)> {
 
 /// A capture's flows by size, and those that are too small to be drawn.
 fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) {
-    let names = flow_names(capture);
-    let named = capture
-        .flows()
-        .zip(names)
+    let all: Vec<Flow<'_>> = capture.flows().collect();
+    let ways = goes_the_main_way(&all);
+    let named = all.into_iter().zip(flow_names(capture)).zip(ways);
+    let named = named
         .enumerate()
-        .map(|(place, (flow, name))| NamedFlow { flow, name, place });
+        .map(|(place, ((flow, name), goes_main_way))| {
+            let outline = flow.record.outline();
+            NamedFlow {
+                flow,
+                name,
+                place,
+                payload: outline.payload_bytes,
+                is_acked: outline.state.acked_bytes.is_some(),
+                goes_main_way,
+            }
+        });
     let mut flows: Vec<NamedFlow<'_>> = named.collect();
-    flows.sort_by_key(|flow| (std::cmp::Reverse(flow.payload()), flow.place));
-    let largest = flows.first().map_or(0, NamedFlow::payload);
-    let drawn = flows
-        .iter()
-        .take_while(|flow| flow.flow.counts_beside(largest))
-        .count();
+    flows.sort_unstable_by_key(|flow| (std::cmp::Reverse(flow.payload), flow.place));
+    let largest = flows.first().map_or(0, |flow| flow.payload);
+    let drawn = flows.partition_point(|flow| flow.flow.counts_beside(largest));
     let small = flows.split_off(drawn);
     abbreviate(flows.iter_mut().map(|flow| &mut flow.name));
     (flows, small)

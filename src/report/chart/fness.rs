@@ -51,7 +51,7 @@ pub(super) fn draw(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
     }
     let total = rows.len();
     // The pairs of which even the smaller flow is large.
-    let size = |row: &Row<'_>| row.a.payload().min(row.b.payload());
+    let size = |row: &Row<'_>| row.a.payload.min(row.b.payload);
     rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
     let sizes: Vec<u64> = rows.iter().map(size).collect();
     fitted(style, |room| {

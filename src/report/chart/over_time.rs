@@ -1,5 +1,7 @@
 //! Flows over time: goodput, RTT, queueing delay, bytes in flight, retransmissions.
 
+use std::collections::BTreeMap;
+
 use super::ChartOptions;
 use super::axis::{Quantity, grouped};
 use super::canvas::Canvas;
@@ -28,10 +30,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
         ));
     }
     let extent = Plot::extent_of(&lines).filter(|&(_, peak)| peak > 0.0)?;
-    let one_way = scene
-        .flows
-        .iter()
-        .any(|flow| flow.flow.state().acked_bytes.is_none());
+    let one_way = scene.flows.iter().any(|flow| !flow.is_acked);
     Some(Plot {
         what: "Goodput",
         lines,
@@ -70,11 +69,11 @@ pub(super) fn goodput_line(
     let samples = if let [flow] = flows {
         bins.thinned(bins.filled(news(flow), rate))
     } else {
-        let mut all: Vec<(i64, u64)> = flows.iter().flat_map(|flow| news(flow)).collect();
-        all.sort_unstable();
-        let sum = |of: &[(i64, u64)]| (of[0].0, of.iter().map(|(_, bytes)| bytes).sum());
-        let sums = all.chunk_by(|one, next| one.0 == next.0).map(sum);
-        bins.thinned(bins.filled(sums, rate))
+        let mut sums: BTreeMap<i64, u64> = BTreeMap::new();
+        for (bin, bytes) in flows.iter().flat_map(|flow| news(flow)) {
+            *sums.entry(bin).or_default() += bytes;
+        }
+        bins.thinned(bins.filled(sums.into_iter(), rate))
     };
     Line {
         name,
@@ -86,7 +85,7 @@ pub(super) fn goodput_line(
 /// Bytes of each bin of a flow in which data was sent or acknowledged: acknowledged, or without
 /// ACKs new.
 fn news<'a>(flow: &'a NamedFlow<'_>) -> impl Iterator<Item = (i64, u64)> + use<'a> {
-    let acked = flow.flow.state().acked_bytes.is_some();
+    let acked = flow.is_acked;
     flow.flow.record.series().bins().filter_map(move |bin| {
         let seen = bin.payload_bytes.saturating_sub(bin.retransmitted_bytes);
         let news = if acked { bin.acked_bytes } else { seen };
@@ -208,30 +207,37 @@ pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Opti
     })
 }
 
+/// What is drawn both together and alone; each is `None` where there is nothing to be seen.
+pub(super) struct Four {
+    pub(super) goodput: Option<Plot>,
+    pub(super) rtt: Option<Plot>,
+    pub(super) in_flight: Option<Plot>,
+    pub(super) retransmissions: Option<Plot>,
+}
+
+impl Four {
+    pub(super) fn of(scene: &Scene<'_>, options: &ChartOptions) -> Self {
+        Self {
+            goodput: goodput(scene, options),
+            rtt: rtt(scene, options),
+            in_flight: in_flight(scene, options),
+            retransmissions: retransmissions(scene, options),
+        }
+    }
+}
+
 /// Goodput, RTT, bytes in flight and retransmissions on one time axis.
-pub(super) fn four(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
+pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
     let bins = Bins::of(scene, options.bin_ns)?;
-    let part = |plot: Option<Plot>, quantity: Quantity, reason| match plot {
-        Some(plot) => Part::Plot(plot),
+    let part = |plot: &Option<Plot>, quantity: Quantity, reason| match plot {
+        Some(plot) => Part::Plot(plot.clone()),
         None => Part::Nothing(quantity.name.to_owned(), reason),
     };
     let parts = [
-        part(
-            goodput(scene, options),
-            Quantity::GOODPUT,
-            "nothing was acknowledged",
-        ),
-        part(rtt(scene, options), Quantity::RTT, "no RTT sample"),
-        part(
-            in_flight(scene, options),
-            Quantity::IN_FLIGHT,
-            "no ACK was seen",
-        ),
-        part(
-            retransmissions(scene, options),
-            Quantity::RETRANSMISSIONS,
-            "none",
-        ),
+        part(&four.goodput, Quantity::GOODPUT, "nothing was acknowledged"),
+        part(&four.rtt, Quantity::RTT, "no RTT sample"),
+        part(&four.in_flight, Quantity::IN_FLIGHT, "no ACK was seen"),
+        part(&four.retransmissions, Quantity::RETRANSMISSIONS, "none"),
     ];
     // Goodputs add up: where large flows are too many, all the others are one line there.
     let (rest, small) = (

@@ -1,8 +1,8 @@
 //! How the flows of a capture share the link over time: who has which part of it, how evenly.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::analyze::{Flow, PairBin, Pairs, goes_the_main_way};
+use crate::analyze::{PairBin, Pairs};
 use crate::metric;
 
 use super::ChartOptions;
@@ -61,8 +61,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     // A share is a mean over a stretch of time: no more of these than can be seen.
     let room = scene.style.size.width() / 2.5;
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(room as i64);
-    let main_way = main_way(scene);
-    let layers = layers(scene, &main_way, joined);
+    let layers = layers(scene, joined);
     let total = |bin: i64| -> u64 {
         layers
             .iter()
@@ -90,7 +89,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
         .map(|layer| (Swatch::Bar(layer.colour), layer.name.clone()))
         .collect();
     let (what, mut note) = whole_in_words(options);
-    if let Some(others) = other_way(scene, &main_way) {
+    if let Some(others) = other_way(scene) {
         note = format!("{note} · {others}");
     }
     let height = scene.style.size.height();
@@ -130,9 +129,9 @@ fn whole_in_words(options: &ChartOptions) -> (&'static str, String) {
 }
 
 /// The flows that go the main way: of the largest a layer each, then the others together.
-fn layers(scene: &Scene<'_>, main_way: &BTreeSet<usize>, joined: i64) -> Vec<Layer> {
+fn layers(scene: &Scene<'_>, joined: i64) -> Vec<Layer> {
     let (shown, rest) = scene.largest(scene.lines_max());
-    let takes_part = |flow: &&NamedFlow<'_>| main_way.contains(&flow.place);
+    let takes_part = |flow: &&NamedFlow<'_>| flow.goes_main_way;
     let mut layers: Vec<Layer> = shown
         .into_iter()
         .filter(takes_part)
@@ -184,8 +183,7 @@ fn draw_layers(
 pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
     // Bytes are compared over a stretch of time: no more of these than can be seen.
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(BINS_MAX);
-    let main_way = main_way(scene);
-    let rivals = rivals(scene, &main_way);
+    let rivals = rivals(scene);
     let jain = jain_line(&rivals, joined);
     if jain.samples.is_empty() {
         return None;
@@ -218,7 +216,7 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
         bins.words(),
         count(rivals.len(), "flow")
     )];
-    notes.extend(other_way(scene, &main_way));
+    notes.extend(other_way(scene));
     Some(stacked(
         "Fairness over time",
         &notes,
@@ -229,27 +227,15 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
 }
 
 /// Flows that compete, without those under one hundredth of the largest.
-fn rivals<'a, 's>(scene: &'s Scene<'a>, main_way: &BTreeSet<usize>) -> Vec<&'s NamedFlow<'a>> {
+fn rivals<'a, 's>(scene: &'s Scene<'a>) -> Vec<&'s NamedFlow<'a>> {
     let flows = scene.flows.iter();
-    flows
-        .filter(|flow| main_way.contains(&flow.place))
-        .collect()
-}
-
-/// Places of the flows that share the link with the largest: those that go the other way, as requests do and uploads
-/// beside downloads, take nothing from them.
-fn main_way(scene: &Scene<'_>) -> BTreeSet<usize> {
-    let flows: Vec<&NamedFlow<'_>> = scene.flows.iter().chain(&scene.small).collect();
-    let plain: Vec<Flow<'_>> = flows.iter().map(|flow| flow.flow).collect();
-    let goes = flows.into_iter().zip(goes_the_main_way(&plain));
-    goes.filter_map(|(flow, goes)| goes.then_some(flow.place))
-        .collect()
+    flows.filter(|flow| flow.goes_main_way).collect()
 }
 
 /// What to say of flows of some size that go the other way, where there are any.
-fn other_way(scene: &Scene<'_>, main_way: &BTreeSet<usize>) -> Option<String> {
+fn other_way(scene: &Scene<'_>) -> Option<String> {
     let flows = scene.flows.iter();
-    let others = flows.filter(|flow| !main_way.contains(&flow.place)).count();
+    let others = flows.filter(|flow| !flow.goes_main_way).count();
     (others > 0).then(|| format!("{} the other way not shown", count(others, "flow")))
 }
 

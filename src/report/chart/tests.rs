@@ -8,7 +8,7 @@ use super::canvas::{Align, Shape};
 use super::choice::{NamedFlow, Scene};
 use super::font::text_width;
 use super::label::{FlowName, count};
-use super::over_time::{self, goodput_line};
+use super::over_time::{self, Four, goodput_line};
 use super::palette::{Colour, LINES};
 use super::plot::{Bins, Caption, Part, Plot, Sample, runs, stacked};
 use super::style::{Size, Style, Theme};
@@ -521,7 +521,7 @@ fn charts_of_a_run_are_no_higher_than_the_slide_that_they_are_for() {
 fn all(scenes: &[Scene<'_>], options: &ChartOptions) -> Vec<Canvas> {
     let scene = &scenes[0];
     [
-        over_time::four(scene, options),
+        over_time::together(&Four::of(scene, options), scene, options),
         alone(over_time::goodput(scene, options), scene),
         alone(over_time::rtt(scene, options), scene),
         alone(over_time::in_flight(scene, options), scene),

@@ -118,7 +118,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
 }
 
 fn subtitle(flow: &NamedFlow<'_>, sequence: &TimeSequence) -> String {
-    let payload = Quantity::OFFSET.format(flow.payload() as f64);
+    let payload = Quantity::OFFSET.format(flow.payload as f64);
     let packets = flow.flow.summary().data_packets;
     // Below a microsecond or two every packet has a slot of its own.
     let slots = if sequence.slot_ns() > 2_000 {

@@ -6,6 +6,7 @@
 mod config;
 mod directions;
 mod engine;
+mod figures;
 mod frames;
 mod link;
 mod memory;
@@ -21,6 +22,7 @@ use std::sync::Mutex;
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way};
 pub use engine::Engine;
+pub use figures::FlowFigures;
 pub use frames::FrameIndex;
 pub use link::LinkRates;
 pub use memory::GivenUp;

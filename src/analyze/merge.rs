@@ -2,6 +2,7 @@
 
 use super::config::Config;
 use super::directions::counts_towards_capacity;
+use super::figures::FlowFigures;
 use super::frames::FrameIndex;
 use super::memory::GivenUp;
 use super::pairs::Pairs;
@@ -10,9 +11,7 @@ use crate::capture::{CaptureError, FileFacts};
 use crate::decode::{Endpoint, Tally};
 use crate::event::Direction;
 use crate::metric;
-use crate::observe::{
-    BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Incidents, Outline, Recorder, Span,
-};
+use crate::observe::{BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Recorder, Span};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 use crate::track::HalfState;
@@ -186,29 +185,36 @@ impl CaptureAnalysis {
     #[must_use]
     pub fn quality(&self) -> CaptureQuality {
         let mut quality = CaptureQuality::default();
-        for flow in self.flows() {
-            let incidents = flow.record.incidents();
-            quality.unseen_bytes += flow.state().unseen_bytes.unwrap_or(0);
-            quality.duplicate_packets += incidents.duplicate_packets;
-            quality.super_segments += incidents.super_segments;
-            quality.lengths_from_frame += incidents.lengths_from_frame;
-            for each in flow.signs(&incidents) {
-                quality.one_way_flows += u64::from(each == Quality::OneWay);
-                quality.mid_stream_flows += u64::from(each == Quality::MidStream);
-                quality.copied_flows += u64::from(each == Quality::Copies);
-            }
-        }
-        for (_, connection) in &self.connections {
+        for (id, connection) in self.connections_ahead() {
             let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum::<u64>();
-            let facts = connection.facts();
+            let (facts, handshake) = (connection.facts(), connection.handshake());
             quality.headers_cut += sum(facts.headers_cut);
             quality.clock_steps_back += sum(facts.clock_steps_back);
+            for flow in Flow::all_of(*id, connection) {
+                let figures = flow.figures();
+                let incidents = figures.incidents();
+                quality.unseen_bytes += figures.state().unseen_bytes.unwrap_or(0);
+                quality.duplicate_packets += incidents.duplicate_packets;
+                quality.super_segments += incidents.super_segments;
+                quality.lengths_from_frame += incidents.lengths_from_frame;
+                for each in figures.signs(&incidents, &handshake, &facts) {
+                    quality.one_way_flows += u64::from(each == Quality::OneWay);
+                    quality.mid_stream_flows += u64::from(each == Quality::MidStream);
+                    quality.copied_flows += u64::from(each == Quality::Copies);
+                }
+            }
         }
         quality
     }
 
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
+        let connections = self.connections_ahead();
+        connections.flat_map(|(id, connection)| Flow::all_of(*id, connection))
+    }
+
+    /// The connections; what comes soon is asked for on the way.
+    fn connections_ahead(&self) -> impl Iterator<Item = &(u64, Box<ConnectionRecord>)> {
         /// Connections ahead: each is somewhere else in the memory, and its numbers are elsewhere again.
         const AHEAD: usize = 8;
         let ahead = |place: usize| {
@@ -217,17 +223,14 @@ impl CaptureAnalysis {
                 .map(|(_, connection)| connection)
         };
         let connections = self.connections.iter().enumerate();
-        connections.flat_map(move |(place, (id, connection))| {
+        connections.map(move |(place, connection)| {
             if let Some(coming) = ahead(place + 2 * AHEAD) {
                 prefetch(&**coming);
             }
             if let Some(come) = ahead(place + AHEAD) {
                 come.expect();
             }
-            connection.flows().map(|record| Flow {
-                connection_id: *id,
-                record,
-            })
+            connection
         })
     }
 }
@@ -247,12 +250,12 @@ impl Delivered {
     pub fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Option<Self> {
         let (mut acked_bytes, mut first, mut last) = (0, None, None);
         for flow in flows {
-            let outline = flow.record.outline();
-            acked_bytes += outline.state.acked_bytes.unwrap_or(0);
-            if let Some(span) = outline.data_span {
+            let figures = flow.figures();
+            acked_bytes += figures.state().acked_bytes.unwrap_or(0);
+            if let Some(span) = figures.outline().data_span {
                 first = Some(first.map_or(span.first, |first| span.first.min(first)));
             }
-            last = last.max(flow.last_new_ack_at());
+            last = last.max(figures.last_new_ack_at());
         }
         let (first, last) = (first?, last?);
         let span = Span { first, last };
@@ -299,6 +302,14 @@ pub struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
+    /// Those of a connection, forward before reverse.
+    fn all_of(connection_id: u64, connection: &'a ConnectionRecord) -> impl Iterator<Item = Self> {
+        connection.flows().map(move |record| Self {
+            connection_id,
+            record,
+        })
+    }
+
     /// Whether it is of one size class with a flow of `largest` payload bytes, at least one hundredth of
     /// that: requests of a few bytes do not compete with the downloads they ask for, and charts do
     /// not show them.
@@ -353,146 +364,68 @@ impl<'a> Flow<'a> {
         (until.bytes().saturating_sub(before.bytes()), exact)
     }
 
+    /// Its numbers unpacked, for who wants several of those below.
+    #[must_use]
+    pub fn figures(self) -> FlowFigures<'a> {
+        FlowFigures::of(self)
+    }
+
     /// When payload was last acknowledged that had not been; `None` where none was, but a SYN perhaps.
     #[must_use]
     pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
-        let outline = self.record.outline();
-        let newest = outline.last_new_ack_at;
-        newest.filter(|_| outline.state.acked_bytes > Some(0))
+        self.figures().last_new_ack_at()
     }
 
-    /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an
-    /// ACK (`true`) or, in a one-way capture, with the last data (METRICS.md G1); `None` where other
-    /// packets of the receiver passed, but no ACK.
+    /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an ACK (METRICS.md G1): see
+    /// [`FlowFigures::goodput_interval_ns`].
     #[must_use]
     pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
-        self.interval_ns(&self.record.outline())
-    }
-
-    fn interval_ns(&self, outline: &Outline) -> Option<(i64, bool)> {
-        let span = outline.data_span?;
-        if outline.state.acked_bytes.is_some() {
-            Some((outline.last_new_ack_at?.since(span.first), true))
-        } else {
-            self.is_one_way().then(|| (span.length_ns(), false))
-        }
-    }
-
-    /// Whether no packet of the other direction was seen (METRICS.md Q1).
-    fn is_one_way(&self) -> bool {
-        self.connection().facts().packets[self.record.dir.reversed().index()] == 0
-    }
-
-    /// Whether a quarter or more of its data packets are copies of others.
-    fn has_copies(&self, incidents: &Incidents) -> bool {
-        let copies = incidents.duplicate_packets;
-        copies > 0 && copies.saturating_mul(4) >= self.record.outline().data_packets
+        self.figures().goodput_interval_ns()
     }
 
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<f64> {
-        let outline = self.record.outline();
-        let (interval_ns, acked) = self.interval_ns(&outline)?;
-        let bytes = if acked {
-            outline.state.acked_bytes?
-        } else {
-            outline.state.unique_bytes
-        };
-        if bytes == 0 {
-            return None;
-        }
-        metric::rate_bps(bytes, interval_ns)
+        self.figures().goodput_bps()
     }
 
     /// Throughput in bits per second (METRICS.md G2); `None` with an empty interval.
     #[must_use]
     pub fn throughput_bps(&self) -> Option<f64> {
-        let outline = self.record.outline();
-        let (interval_ns, _) = self.interval_ns(&outline)?;
-        metric::rate_bps(outline.ip_bytes, interval_ns)
+        self.figures().throughput_bps()
     }
 
     /// Overhead (METRICS.md O1); `None` where nothing was acked.
     #[must_use]
     pub fn overhead(&self) -> Option<f64> {
-        let outline = self.record.outline();
-        metric::overhead(outline.ip_bytes, outline.state.acked_bytes?)
+        self.figures().overhead()
     }
 
-    /// Data packets lost between the sender and the vantage point (METRICS.md X3): the holes that
-    /// a second copy filled or, where ids count up, the ids that were skipped, which also tells of
-    /// lost tails and lost retransmissions.
+    /// Data packets lost between the sender and the vantage point (METRICS.md X3): see [`FlowFigures::lost_upstream`].
     #[must_use]
     pub fn lost_upstream(&self) -> u64 {
-        let filled = self.record.incidents().lost_upstream;
-        filled.max(self.state().skipped_packets)
+        let figures = self.figures();
+        figures.lost_upstream(&figures.incidents())
     }
 
-    /// Shares of the flow's time, from first data to the last new ACK, that were limited by the
-    /// network, the receiver's window and the application (METRICS.md L1); they add up to 1.
+    /// Shares of the flow's time that were limited by the network, the receiver's window and the application (METRICS.md
+    /// L1): see [`FlowFigures::limited_by`].
     #[must_use]
     pub fn limited_by(&self) -> Option<Limited> {
-        let outline = self.record.outline();
-        let (total_ns, true) = self.interval_ns(&outline)? else {
-            return None;
-        };
-        let state = outline.state;
-        if total_ns <= 0 {
-            return None;
-        }
-        let application_ns = state.application_limited_ns.clamp(0, total_ns);
-        let receiver_ns = state
-            .receiver_limited_ns
-            .clamp(0, total_ns - application_ns);
-        let share = |ns: i64| ns as f64 / total_ns as f64;
-        Some(Limited {
-            network: share(total_ns - application_ns - receiver_ns),
-            receiver: share(receiver_ns),
-            application: share(application_ns),
-        })
+        self.figures().limited_by()
     }
 
     /// Flow completion time in ns (METRICS.md F1).
     #[must_use]
     pub fn completion_ns(&self) -> Option<i64> {
-        Some(self.data_span()?.length_ns())
+        self.figures().completion_ns()
     }
 
     /// What the reader must know (METRICS.md Q1), in a fixed order.
     #[must_use]
     pub fn quality(&self) -> Vec<Quality> {
-        self.signs(&self.record.incidents()).collect()
-    }
-
-    fn signs(&self, incidents: &Incidents) -> impl Iterator<Item = Quality> + use<> {
-        let facts = self.connection().facts();
-        let handshake = self.connection().handshake();
-        let dir = self.record.dir;
-        let both = handshake.opening(dir).is_some() && handshake.opening(dir.reversed()).is_some();
-        let state = self.state();
-        let unseen = state.unseen_bytes.unwrap_or(0);
-        [
-            (Quality::MidStream, handshake.opening(dir).is_none()),
-            (Quality::NoHandshake, !both),
-            (Quality::OneWay, self.is_one_way()),
-            (Quality::RecordsDropped, unseen > 0),
-            // Of a flow's ACKs, too: their options and times tell as much of it as its own.
-            (Quality::HeadersCut, facts.headers_cut != [0; 2]),
-            (Quality::SuperSegments, incidents.super_segments > 0),
-            (Quality::LengthsFromFrame, incidents.lengths_from_frame > 0),
-            (Quality::Copies, self.has_copies(incidents)),
-            (Quality::ClockSteppedBack, facts.clock_steps_back != [0; 2]),
-            (Quality::LimitHit, facts.cut_by_limit),
-            (Quality::SeriesCut, self.record.series().is_cut()),
-            (Quality::StraySegments, state.strays > 0),
-            (
-                Quality::Unfinished,
-                !handshake.closing().fin[dir.index()] && !handshake.closing().reset,
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(quality, holds)| holds.then_some(quality))
+        let (figures, handshake) = (self.figures(), self.connection().handshake());
+        figures.quality(&figures.incidents(), &handshake)
     }
 }
 

@@ -368,7 +368,12 @@ impl<'a> FlowRecord<'a> {
     /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
     #[must_use]
     pub fn incidents(self) -> Incidents {
-        if !self.outline().has_incidents() {
+        self.incidents_with(&self.outline())
+    }
+
+    /// The same, of one whose outline is at hand.
+    pub(crate) fn incidents_with(self, outline: &Outline) -> Incidents {
+        if !outline.has_incidents() {
             return Incidents::default();
         }
         self.summary().into_incidents()

@@ -2,11 +2,11 @@
 
 use super::blocks::{self, Blocks};
 use super::schema::{Column, column_list};
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, LinkRates};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowFigures, Limited, LinkRates};
 use crate::event::Direction;
 use crate::metric;
-use crate::observe::{self, DirectionSummary, Incidents};
-use crate::track::{EcnSetup, HalfState, Handshake, Opening};
+use crate::observe::{self, DirectionSummary, Incidents, Series};
+use crate::track::{EcnSetup, Handshake, Opening};
 
 /// What a row is made of.
 pub(super) struct FlowRow<'a> {
@@ -14,8 +14,11 @@ pub(super) struct FlowRow<'a> {
     flow: Flow<'a>,
     /// Unpacked once for all columns.
     summary: DirectionSummary,
-    state: HalfState,
+    figures: FlowFigures<'a>,
     handshake: Handshake,
+    series: Series<'a>,
+    goodput_bps: Option<f64>,
+    limited_by: Option<Limited>,
     config: &'a Config,
     /// Rate of the narrowest link that it passed, estimated.
     link_bps: Option<f64>,
@@ -39,14 +42,20 @@ pub(super) fn blocks<'a>(
     });
     blocks::of_groups(columns, groups, |group| {
         let flows = group.into_iter();
-        let rows = flows.map(|(capture, flow, link_bps)| FlowRow {
-            capture,
-            flow,
-            summary: flow.summary(),
-            state: flow.state(),
-            handshake: flow.connection().handshake(),
-            config,
-            link_bps,
+        let rows = flows.map(|(capture, flow, link_bps)| {
+            let figures = flow.figures();
+            FlowRow {
+                capture,
+                flow,
+                summary: flow.summary(),
+                figures,
+                handshake: flow.connection().handshake(),
+                series: flow.record.series(),
+                goodput_bps: figures.goodput_bps(),
+                limited_by: figures.limited_by(),
+                config,
+                link_bps,
+            }
         });
         rows.collect()
     })
@@ -109,15 +118,15 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "data_packets" "C1" Count |row| Some(row.summary.data_packets);
     "ip_bytes" "C2" Count |row| Some(row.summary.ip_bytes);
     "payload_bytes" "C3" Count |row| Some(row.summary.payload_bytes);
-    "unique_bytes" "C4" Count |row| Some(row.state.unique_bytes);
-    "acked_bytes" "C5" Count |row| row.state.acked_bytes;
-    "unseen_bytes" "C6" Count |row| row.state.unseen_bytes;
-    "goodput_bps" "G1" Real |row| row.flow.goodput_bps();
-    "goodput_basis" "G1" Name |row| row.flow.goodput_bps().and(row.flow.goodput_interval_ns()).map(|(_, acked)| if acked { "acked" } else { "seen" });
-    "throughput_bps" "G2" Real |row| row.flow.throughput_bps();
-    "overhead" "O1" Real |row| row.flow.overhead();
-    "utilisation" "N5" Real |row| metric::utilisation(row.flow.goodput_bps()?, row.config.capacity?.bps);
-    "completion_ns" "F1" Whole |row| row.flow.completion_ns();
+    "unique_bytes" "C4" Count |row| Some(row.figures.state().unique_bytes);
+    "acked_bytes" "C5" Count |row| row.figures.state().acked_bytes;
+    "unseen_bytes" "C6" Count |row| row.figures.state().unseen_bytes;
+    "goodput_bps" "G1" Real |row| row.goodput_bps;
+    "goodput_basis" "G1" Name |row| row.goodput_bps.and(row.figures.goodput_interval_ns()).map(|(_, acked)| if acked { "acked" } else { "seen" });
+    "throughput_bps" "G2" Real |row| row.figures.throughput_bps();
+    "overhead" "O1" Real |row| row.figures.overhead();
+    "utilisation" "N5" Real |row| metric::utilisation(row.goodput_bps?, row.config.capacity?.bps);
+    "completion_ns" "F1" Whole |row| row.figures.completion_ns();
     "handshake_rtt_ns" "F2" Whole |row| row.handshake.round_trip_ns().map(|(all, _, _)| all);
     "handshake_server_ns" "F2" Whole |row| row.handshake.towards_server_ns();
     "handshake_client_ns" "F2" Whole |row| row.handshake.towards_client_ns();
@@ -139,8 +148,8 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "queue_delay_ns_mean" "R5" Real |row| Some(row.summary.rtt.ns_mean()? - row.summary.rtt.ns_min()? as f64);
     "queue_delay_ns_p95" "R5" Whole |row| Some(row.summary.rtt.ns_quantile(0.95)? - row.summary.rtt.ns_min()?);
     "queue_delay_ns_max" "R5" Whole |row| Some(row.summary.rtt.ns_max()? - row.summary.rtt.ns_min()?);
-    "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.flow.record.series().bins(), row.summary.rtt.ns_min()?);
-    "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.flow.record.series().bins()], row.config.bin_ns);
+    "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.series.bins(), row.summary.rtt.ns_min()?);
+    "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.series.bins()], row.config.bin_ns);
     "link_bps_estimated" "R8" Real |row| row.link_bps;
     "in_flight_bytes_max" "I1" Count |row| row.summary.in_flight_bytes_max();
     "in_flight_bytes_mean" "I1" Real |row| row.summary.in_flight_bytes_mean();
@@ -151,7 +160,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "rtx_timeout" "X2" Count |row| Some(row.odd().rtx_timeout);
     "rtx_tail_probe" "X2" Count |row| Some(row.odd().rtx_tail_probe);
     "rtx_unneeded" "X2" Count |row| Some(row.odd().rtx_unneeded);
-    "lost_upstream" "X3" Count |row| Some(row.flow.lost_upstream());
+    "lost_upstream" "X3" Count |row| Some(row.figures.lost_upstream(row.odd()));
     "lost_downstream" "X3" Count |row| Some(row.odd().lost_downstream);
     "reordered_packets" "X4" Count |row| Some(row.odd().reordered_packets);
     "reordering_extent_max" "X4" Count |row| Some(row.odd()).filter(|odd| odd.reordered_packets > 0).map(|odd| odd.reordering_extent_max);
@@ -169,9 +178,9 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "recovery_episodes" "X8" Count |row| Some(row.odd().recovery_episodes);
     "recovery_timeout_episodes" "X8" Count |row| Some(row.odd().recovery_timeout_episodes);
     "recovery_ns" "X8" Whole |row| Some(row.odd().recovery_ns);
-    "limited_network_share" "L1" Real |row| Some(row.flow.limited_by()?.network);
-    "limited_receiver_share" "L1" Real |row| Some(row.flow.limited_by()?.receiver);
-    "limited_application_share" "L1" Real |row| Some(row.flow.limited_by()?.application);
+    "limited_network_share" "L1" Real |row| Some(row.limited_by?.network);
+    "limited_receiver_share" "L1" Real |row| Some(row.limited_by?.receiver);
+    "limited_application_share" "L1" Real |row| Some(row.limited_by?.application);
     "mss" "H1" Count |row| row.mss().map(u64::from);
     "window_scale" "H1" Count |row| row.window_scale().map(u64::from);
     "sack_permitted" "H1" Truth |row| row.agreed(|opening| opening.options.sack_permitted);
@@ -180,6 +189,6 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "ce_marks" "H1" Count |row| Some(row.odd().ce_marks);
     "ece_echoes" "H1" Count FlowRow::ece_echoes;
     "pm" "P1" Real |row| super::series::pm_mean(&row.flow, row.config);
-    "quality" "Q1" Text |row| Some(row.flow.quality().iter().map(|quality| quality.name()).collect::<Vec<_>>().join(","));
+    "quality" "Q1" Text |row| Some(row.figures.quality(row.odd(), &row.handshake).iter().map(|quality| quality.name()).collect::<Vec<_>>().join(","));
     ]
 }

@@ -1,0 +1,180 @@
+//! A flow's numbers, unpacked for who wants several of them.
+
+use super::merge::{Flow, Limited, Quality};
+use crate::metric;
+use crate::observe::{ConnectionFacts, Incidents, Outline};
+use crate::time::CaptureTime;
+use crate::track::{HalfState, Handshake};
+
+/// What a flow's rates are made of. What a [`Flow`] is asked for is unpacked for each answer; a row of a table has some
+/// twenty of these.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowFigures<'a> {
+    flow: Flow<'a>,
+    outline: Outline,
+}
+
+impl<'a> FlowFigures<'a> {
+    pub(super) fn of(flow: Flow<'a>) -> Self {
+        Self {
+            flow,
+            outline: flow.record.outline(),
+        }
+    }
+
+    /// Sequence state at the end.
+    #[must_use]
+    pub fn state(&self) -> HalfState {
+        self.outline.state
+    }
+
+    /// What else there is of the same numbers.
+    #[must_use]
+    pub fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    /// When payload was last acknowledged that had not been; `None` where none was, but a SYN perhaps.
+    #[must_use]
+    pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
+        let newest = self.outline.last_new_ack_at;
+        newest.filter(|_| self.state().acked_bytes > Some(0))
+    }
+
+    /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an
+    /// ACK (`true`) or, in a one-way capture, with the last data (METRICS.md G1); `None` where other
+    /// packets of the receiver passed, but no ACK.
+    #[must_use]
+    pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
+        let span = self.outline.data_span?;
+        if self.state().acked_bytes.is_some() {
+            Some((self.outline.last_new_ack_at?.since(span.first), true))
+        } else {
+            let is_one_way = self.is_one_way(&self.flow.connection().facts());
+            is_one_way.then(|| (span.length_ns(), false))
+        }
+    }
+
+    /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
+    #[must_use]
+    pub fn incidents(&self) -> Incidents {
+        self.flow.record.incidents_with(&self.outline)
+    }
+
+    /// Whether no packet of the other direction was seen (METRICS.md Q1).
+    fn is_one_way(&self, facts: &ConnectionFacts) -> bool {
+        facts.packets[self.flow.dir().reversed().index()] == 0
+    }
+
+    /// Whether a quarter or more of its data packets are copies of others.
+    fn has_copies(&self, incidents: &Incidents) -> bool {
+        let copies = incidents.duplicate_packets;
+        copies > 0 && copies.saturating_mul(4) >= self.outline.data_packets
+    }
+
+    /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
+    #[must_use]
+    pub fn goodput_bps(&self) -> Option<f64> {
+        let (interval_ns, acked) = self.goodput_interval_ns()?;
+        let bytes = if acked {
+            self.state().acked_bytes?
+        } else {
+            self.state().unique_bytes
+        };
+        if bytes == 0 {
+            return None;
+        }
+        metric::rate_bps(bytes, interval_ns)
+    }
+
+    /// Throughput in bits per second (METRICS.md G2); `None` with an empty interval.
+    #[must_use]
+    pub fn throughput_bps(&self) -> Option<f64> {
+        let (interval_ns, _) = self.goodput_interval_ns()?;
+        metric::rate_bps(self.outline.ip_bytes, interval_ns)
+    }
+
+    /// Overhead (METRICS.md O1); `None` where nothing was acked.
+    #[must_use]
+    pub fn overhead(&self) -> Option<f64> {
+        metric::overhead(self.outline.ip_bytes, self.state().acked_bytes?)
+    }
+
+    /// Data packets lost between the sender and the vantage point (METRICS.md X3): the holes that
+    /// a second copy filled or, where ids count up, the ids that were skipped, which also tells of
+    /// lost tails and lost retransmissions. `incidents` are the flow's.
+    #[must_use]
+    pub fn lost_upstream(&self, incidents: &Incidents) -> u64 {
+        incidents.lost_upstream.max(self.state().skipped_packets)
+    }
+
+    /// Shares of the flow's time, from first data to the last new ACK, that were limited by the
+    /// network, the receiver's window and the application (METRICS.md L1); they add up to 1.
+    #[must_use]
+    pub fn limited_by(&self) -> Option<Limited> {
+        let (total_ns, true) = self.goodput_interval_ns()? else {
+            return None;
+        };
+        let state = self.state();
+        if total_ns <= 0 {
+            return None;
+        }
+        let application_ns = state.application_limited_ns.clamp(0, total_ns);
+        let receiver_ns = state
+            .receiver_limited_ns
+            .clamp(0, total_ns - application_ns);
+        let share = |ns: i64| ns as f64 / total_ns as f64;
+        Some(Limited {
+            network: share(total_ns - application_ns - receiver_ns),
+            receiver: share(receiver_ns),
+            application: share(application_ns),
+        })
+    }
+
+    /// Flow completion time in ns (METRICS.md F1).
+    #[must_use]
+    pub fn completion_ns(&self) -> Option<i64> {
+        Some(self.outline.data_span?.length_ns())
+    }
+
+    /// What the reader must know (METRICS.md Q1), in a fixed order. `incidents` are the flow's, `handshake` its
+    /// connection's.
+    #[must_use]
+    pub fn quality(&self, incidents: &Incidents, handshake: &Handshake) -> Vec<Quality> {
+        let facts = self.flow.connection().facts();
+        self.signs(incidents, handshake, &facts).collect()
+    }
+
+    pub(super) fn signs(
+        &self,
+        incidents: &Incidents,
+        handshake: &Handshake,
+        facts: &ConnectionFacts,
+    ) -> impl Iterator<Item = Quality> + use<> {
+        let dir = self.flow.dir();
+        let both = handshake.opening(dir).is_some() && handshake.opening(dir.reversed()).is_some();
+        let state = self.state();
+        let unseen = state.unseen_bytes.unwrap_or(0);
+        [
+            (Quality::MidStream, handshake.opening(dir).is_none()),
+            (Quality::NoHandshake, !both),
+            (Quality::OneWay, self.is_one_way(facts)),
+            (Quality::RecordsDropped, unseen > 0),
+            // Of a flow's ACKs, too: their options and times tell as much of it as its own.
+            (Quality::HeadersCut, facts.headers_cut != [0; 2]),
+            (Quality::SuperSegments, incidents.super_segments > 0),
+            (Quality::LengthsFromFrame, incidents.lengths_from_frame > 0),
+            (Quality::Copies, self.has_copies(incidents)),
+            (Quality::ClockSteppedBack, facts.clock_steps_back != [0; 2]),
+            (Quality::LimitHit, facts.cut_by_limit),
+            (Quality::SeriesCut, self.flow.record.series().is_cut()),
+            (Quality::StraySegments, state.strays > 0),
+            (
+                Quality::Unfinished,
+                !handshake.closing().fin[dir.index()] && !handshake.closing().reset,
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(quality, holds)| holds.then_some(quality))
+    }
+}

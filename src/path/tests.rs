@@ -34,6 +34,8 @@ struct Packet {
     /// Blocks of SACK behind a timestamp; no options with 0.
     sacks: u8,
     timestamp: u32,
+    /// The flag CWR.
+    reduced: bool,
 }
 
 /// The `n`th packet of a download: 1000 bytes of payload each.
@@ -54,6 +56,7 @@ fn data(n: u16, at: i64) -> Packet {
         snap: 96,
         sacks: 0,
         timestamp: 100 + u32::from(n),
+        reduced: false,
     }
 }
 
@@ -116,7 +119,8 @@ impl Packet {
         };
         bytes.extend(seq.to_be_bytes());
         bytes.extend(ack.to_be_bytes());
-        bytes.extend([0x50 + (options.len() as u8 / 4 * 16), 0x10, 1, 0]);
+        let flags = if self.reduced { 0x90 } else { 0x10 };
+        bytes.extend([0x50 + (options.len() as u8 / 4 * 16), flags, 1, 0]);
         bytes.extend(self.checksum.to_be_bytes());
         bytes.extend([0, 0]);
         bytes.extend(options);

@@ -376,9 +376,7 @@ fn write_segment(hasher: &mut impl Hasher, segment: &Segment, options: Identity)
     };
     hasher.write_u64(u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0));
     hasher.write_u64(
-        u64::from(segment.payload_len) << 32
-            | u64::from(segment.window) << 16
-            | u64::from(flags),
+        u64::from(segment.payload_len) << 32 | u64::from(segment.window) << 16 | u64::from(flags),
     );
     if options == Identity::WithoutOptions {
         return;

@@ -172,12 +172,18 @@ impl<O: Observer> FlowTable<O> {
                 (index, head.identity, std::mem::take(&mut head.young), flow)
             })
             .collect();
-        let all = young.iter_mut().map(|(_, identity, young, flow)| GrowingUp {
-            identity,
-            young,
-            flow,
-        });
-        GrowingUp::tell::<O>(&mut all.collect::<Vec<_>>(), &mut self.young, &mut self.facts);
+        let all = young
+            .iter_mut()
+            .map(|(_, identity, young, flow)| GrowingUp {
+                identity,
+                young,
+                flow,
+            });
+        GrowingUp::tell::<O>(
+            &mut all.collect::<Vec<_>>(),
+            &mut self.young,
+            &mut self.facts,
+        );
         for (index, _, young, flow) in young {
             self.heads[index].young = young;
             self.flows[index] = Some(flow);

@@ -1,0 +1,87 @@
+//! Keep-alives and window probes, with a byte and without.
+
+use super::classify::TIMER_NS_MIN;
+use super::half::HalfFlow;
+use super::ids::Step;
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Signal, Verdict};
+
+impl HalfFlow {
+    /// A segment without payload passed; `again`: a copy of one that had.
+    pub(super) fn on_empty<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        again: bool,
+        sink: &mut S,
+    ) {
+        let flags = segment.flags;
+        let Some(unwrapper) = self.unwrapper else {
+            return;
+        };
+        if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.has_begun() {
+            return;
+        }
+        let offset = unwrapper.offset(segment.seq, self.high);
+        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4).
+        // Behind a FIN that is acknowledged, unless it is an ACK from before that, late.
+        let is_idle = |last| segment.at.since(last) >= TIMER_NS_MIN;
+        let fin = self.has_ended() && self.last_packet_at.is_some_and(is_idle);
+        let next = self.high + i64::from(fin);
+        let probes = offset == next - 1 && self.una.is_some_and(|una| una >= self.high);
+        // Else it is the next byte itself (section 3.10.7.4): the sender has sent nothing above.
+        if probes || offset == self.high {
+            self.emissions.forget_unseen();
+        }
+        if offset > self.high {
+            self.note_number(offset);
+        }
+        if probes && !again {
+            let probe = self.window == Some(0);
+            sink.signal(
+                dir,
+                segment.at,
+                if probe {
+                    Signal::WindowProbe
+                } else {
+                    Signal::KeepAlive
+                },
+            );
+        }
+    }
+
+    /// What a segment below the highest byte seen, from `start` to `end`, is if it only looks whether the peer is there,
+    /// or has room.
+    pub(super) fn judge_probe(
+        &self,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+        step: Step,
+    ) -> Option<Verdict> {
+        if segment.payload_len > 1 || end != self.high {
+            return None;
+        }
+        let class = if self.window == Some(0) {
+            Class::WindowProbe
+        } else if self.una.is_some_and(|una| una >= self.high) && !self.is_message(segment, start) {
+            Class::KeepAlive
+        } else {
+            return None;
+        };
+        Some(self.verdict_of_probe(class, segment, step))
+    }
+
+    /// The verdict on such a segment: who looks again sends another packet.
+    pub(super) fn verdict_of_probe(&self, class: Class, segment: &Segment, step: Step) -> Verdict {
+        if step != Step::Same {
+            return Verdict::of(class, Evidence::Sequence, Confidence::High);
+        }
+        let evidence = if self.is_numbered(segment) {
+            Evidence::IpId
+        } else {
+            Evidence::SeenBefore
+        };
+        Verdict::of(Class::Duplicate, evidence, Confidence::High)
+    }
+}

@@ -330,3 +330,28 @@ fn what_is_no_longer_remembered_is_seen_again_where_its_id_is_as_far_back_as_its
     let late = "895 A>B data 20000..21000 id 23\n900 A>B data 0..1000 id 22";
     assert_eq!(class(late), repeat);
 }
+
+#[test]
+fn copies_from_before_a_queue_are_known_by_the_round_trip_of_a_handshake_that_was_copied_too() {
+    // X5: neither ids nor timestamps, and each packet is seen twice from the first one on.
+    check(
+        "0 A>B syn
+         3 A>B syn
+         20 B>A syn ack 0
+         20 B>A syn ack 0
+         40 A>B ack 0
+         43 A>B ack 0
+         100 A>B data 0..1000 ack 0
+         101 A>B data 1000..2000 ack 0
+         108 A>B data 0..1000 ack 0
+         109 A>B data 1000..2000 ack 0
+         120 B>A ack 1000
+         120 B>A ack 1000
+         121 B>A ack 2000
+         121 B>A ack 2000",
+        "100 new 0..1000 rtt 20 clean
+         101 new 1000..2000 rtt 20 clean
+         108 duplicate 0..1000 timing
+         109 duplicate 1000..2000 timing",
+    );
+}

@@ -58,17 +58,17 @@ fn a_packet_of_a_frame_with_cwr_is_found_with_and_without_it() {
         let mut second = Vec::new();
         for n in 0..20_u16 {
             let at = SECOND + i64::from(n) * 10 * MS;
-            let reduced = n % 5 == 0;
+            let flags = if n % 5 == 0 { ACK | CWR } else { ACK };
             first.push(Packet {
                 len: 3000,
-                reduced,
+                flags,
                 ..data(3 * n, at)
             });
             first.push(ack(3 * n, at + 6 * MS));
             second.push(ack(3 * n, at + 5 * MS));
             for part in 0..3 {
                 second.push(Packet {
-                    reduced: reduced && (part == 0 || in_each),
+                    flags: if part == 0 || in_each { flags } else { ACK },
                     ..data(3 * n + part, at + (2 + i64::from(part)) * MS)
                 });
             }

@@ -390,7 +390,7 @@ impl Connection {
                 peer.seen_acks.expect_copies();
             }
         } else {
-            sender.on_empty(dir, segment, again, sink);
+            sender.on_empty(dir, segment, again, step, sink);
         }
         if flags.has(TcpFlags::FIN) {
             sender.on_fin(dir, segment, sink);

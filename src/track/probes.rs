@@ -13,6 +13,7 @@ impl HalfFlow {
         dir: Direction,
         segment: &Segment,
         again: bool,
+        step: Step,
         sink: &mut S,
     ) {
         let flags = segment.flags;
@@ -23,12 +24,16 @@ impl HalfFlow {
             return;
         }
         let offset = unwrapper.offset(segment.seq, self.high);
-        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4).
-        // Behind a FIN that is acknowledged, unless it is an ACK from before that, late.
-        let is_idle = |last| segment.at.since(last) >= TIMER_NS_MIN;
-        let fin = self.has_ended() && self.last_packet_at.is_some_and(is_idle);
-        let next = self.high + i64::from(fin);
-        let probes = offset == next - 1 && self.una.is_some_and(|una| una >= self.high);
+        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4), if it is no ACK from before that byte,
+        // late: a keep-alive comes when nothing was sent for long, as one in the place of a FIN that is acknowledged.
+        let last = self.last_packet_at;
+        let is_idle = last.is_none_or(|last| segment.at.since(last) >= TIMER_NS_MIN);
+        let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
+        let next = self.high + i64::from(self.has_ended() && is_idle);
+        let window_probe = self.window == Some(0);
+        let probes = offset == next - 1
+            && self.una.is_some_and(|una| una >= self.high)
+            && (is_idle || window_probe && !is_late);
         // Else it is the next byte itself (section 3.10.7.4): the sender has sent nothing above.
         if probes || offset == self.high {
             self.emissions.forget_unseen();
@@ -37,11 +42,10 @@ impl HalfFlow {
             self.note_number(offset);
         }
         if probes && !again {
-            let probe = self.window == Some(0);
             sink.signal(
                 dir,
                 segment.at,
-                if probe {
+                if window_probe {
                     Signal::WindowProbe
                 } else {
                     Signal::KeepAlive

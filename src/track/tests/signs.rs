@@ -126,6 +126,23 @@ fn a_window_probe_that_is_seen_twice_counts_once() {
 }
 
 #[test]
+fn an_ack_that_a_byte_overtook_is_no_keep_alive() {
+    // The handshake's, behind a request of one byte; nor one that comes late into a window that is closed by then.
+    for window in [500, 0] {
+        let trace = format!(
+            "0 A>B syn id 1
+             20 B>A syn ack 0
+             30 A>B data 0..1 ack 0 id 3
+             31 B>A ack 1 win {window}
+             32 A>B at 0 ack 0 id 2"
+        );
+        let signs = play(&trace).signs;
+        let signs = signs.iter().filter(|sign| !sign.ends_with("ZeroWindow"));
+        assert_eq!(signs.count(), 0, "{window}");
+    }
+}
+
+#[test]
 fn a_keep_alive_needs_no_data_before_it() {
     check_signs(
         &opened(

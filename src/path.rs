@@ -15,6 +15,7 @@ mod fates;
 mod feed;
 mod flows;
 mod held;
+mod hosts;
 mod link;
 mod losses;
 mod matcher;

@@ -22,6 +22,7 @@ mod ids;
 mod in_flight;
 mod limits;
 mod old_copies;
+mod probes;
 mod quiet;
 mod ranges;
 mod reasons;
@@ -37,7 +38,6 @@ mod telling;
 mod tests;
 mod ticks;
 
-use classify::TIMER_NS_MIN;
 use half::{HalfFlow, Mss};
 use ids::Step;
 use quiet::on_quiet;
@@ -349,7 +349,8 @@ impl Connection {
                 && segment.payload_len == 0
                 && peer.is_acked_as_before(segment.ack);
         let (had_before, window_before) = (peer.known_to_have(), peer.window);
-        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
+        let is_reset = flags.has(TcpFlags::RST);
+        if flags.has(TcpFlags::ACK) && (!is_reset || tells_progress(sender, peer, segment)) {
             if again {
                 expect_copies(sender, peer);
                 peer.on_ack_again(dir.reversed(), segment, sink);
@@ -381,12 +382,15 @@ impl Connection {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender.upstream.lower(peer.downstream.min_ns());
             }
+            // Of one byte alone its headers tell as well that it is the same packet.
+            let is_same = again && segment.payload_len == 1;
+            let step = if is_same { Step::Same } else { step };
             sender.place_data(dir, segment, step, sink);
             if sender.seen_acks.take_news() {
                 peer.seen_acks.expect_copies();
             }
         } else {
-            sender.on_empty(dir, segment, sink);
+            sender.on_empty(dir, segment, again, step, sink);
         }
         if flags.has(TcpFlags::FIN) {
             sender.on_fin(dir, segment, sink);
@@ -451,43 +455,6 @@ impl HalfFlow {
         self.last_packet_at = Some(at);
     }
 
-    /// A segment without payload passed.
-    fn on_empty<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
-        let flags = segment.flags;
-        let Some(unwrapper) = self.unwrapper else {
-            return;
-        };
-        if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.has_begun() {
-            return;
-        }
-        let offset = unwrapper.offset(segment.seq, self.high);
-        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4).
-        // Behind a FIN that is acknowledged, unless it is an ACK from before that, late.
-        let is_idle = |last| segment.at.since(last) >= TIMER_NS_MIN;
-        let fin = self.has_ended() && self.last_packet_at.is_some_and(is_idle);
-        let next = self.high + i64::from(fin);
-        let probes = offset == next - 1 && self.una.is_some_and(|una| una >= self.high);
-        // Else it is the next byte itself (section 3.10.7.4): the sender has sent nothing above.
-        if probes || offset == self.high {
-            self.emissions.forget_unseen();
-        }
-        if offset > self.high {
-            self.note_number(offset);
-        }
-        if probes {
-            let probe = self.window == Some(0);
-            sink.signal(
-                dir,
-                segment.at,
-                if probe {
-                    Signal::WindowProbe
-                } else {
-                    Signal::KeepAlive
-                },
-            );
-        }
-    }
-
     fn on_fin<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         let Some(unwrapper) = self.unwrapper else {
             return;
@@ -527,6 +494,14 @@ fn sides(halves: &mut [HalfFlow; 2], dir: Direction) -> (&mut HalfFlow, &mut Hal
         Direction::Forward => (forward, reverse),
         Direction::Reverse => (reverse, forward),
     }
+}
+
+/// Whether the ACK number of an RST of `sender` tells what it has got of `peer`: it aborts a connection in which it
+/// acknowledged something before (RFC 9293 section 3.10.5). Where there is none, an RST acknowledges whatever came
+/// (section 3.10.7.1).
+#[cold]
+fn tells_progress(sender: &HalfFlow, peer: &HalfFlow, segment: &Segment) -> bool {
+    peer.una.is_some() && sender.may_send(segment)
 }
 
 /// A copy of a packet has passed: more may, of either direction.

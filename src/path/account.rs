@@ -297,10 +297,13 @@ impl<'a> Account<'a> {
             maker.finish(limit, &mut flows)
         });
         let turned = turned(known, &self.signs);
-        let headings = known.keys.iter().zip(&known.headings);
+        // Where nothing passed, nothing told: that is decided anew by the next walk.
+        let passed = self.signs.iter().map(|signs| *signs != [0; 2]);
+        let headings = known.keys.iter().zip(&known.headings).zip(passed);
         Accounted {
             headings: headings
-                .filter_map(|(&key, heading)| Some((key, (*heading)?)))
+                .filter(|&(_, passed)| passed)
+                .filter_map(|((&key, heading), _)| Some((key, (*heading)?)))
                 .collect(),
             calibration: self.calibration,
             origin_ns: self.origin,
@@ -334,6 +337,7 @@ fn turned(known: &Known, signs: &[[u32; 2]]) -> Vec<(FlowKey, Heading)> {
         .iter()
         .zip(&known.headings)
         .zip(signs)
+        .filter(|&(_, signs)| *signs != [0; 2])
         .filter_map(|((&key, heading), signs)| Some((key, ((*heading)?, signs[1] > signs[0]))))
         .collect();
     let is_turned = |key: &FlowKey| {

@@ -20,7 +20,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    const fn other(self) -> Self {
+    pub(super) const fn other(self) -> Self {
         match self {
             Self::First => Self::Second,
             Self::Second => Self::First,

@@ -367,11 +367,16 @@ fn hasher_of(flow: &FlowKey, id: Option<u16>, identity: Identity) -> impl Hasher
 
 #[inline]
 fn write_segment(hasher: &mut impl Hasher, segment: &Segment, options: Identity) {
+    // Of the packets of a frame the first alone has CWR, or each (RFC 3168 section 6.1.2, RFC 9768 section 3.2):
+    // the frame does not say which.
+    let flags = if segment.payload_len > 0 {
+        segment.flags.0 & !TcpFlags::CWR.0
+    } else {
+        segment.flags.0
+    };
     hasher.write_u64(u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0));
     hasher.write_u64(
-        u64::from(segment.payload_len) << 32
-            | u64::from(segment.window) << 16
-            | u64::from(segment.flags.0),
+        u64::from(segment.payload_len) << 32 | u64::from(segment.window) << 16 | u64::from(flags),
     );
     if options == Identity::WithoutOptions {
         return;

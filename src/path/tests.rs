@@ -14,6 +14,10 @@ const US: i64 = 1000;
 const MS: i64 = 1000 * US;
 const SECOND: i64 = 1000 * MS;
 
+const ACK: u8 = 0x10;
+const SYN: u8 = 0x02;
+const CWR: u8 = 0x80;
+
 /// A TCP packet, and how a point sees it.
 #[derive(Clone)]
 struct Packet {
@@ -34,6 +38,7 @@ struct Packet {
     /// Blocks of SACK behind a timestamp; no options with 0.
     sacks: u8,
     timestamp: u32,
+    flags: u8,
 }
 
 /// The `n`th packet of a download: 1000 bytes of payload each.
@@ -54,6 +59,7 @@ fn data(n: u16, at: i64) -> Packet {
         snap: 96,
         sacks: 0,
         timestamp: 100 + u32::from(n),
+        flags: ACK,
     }
 }
 
@@ -116,7 +122,7 @@ impl Packet {
         };
         bytes.extend(seq.to_be_bytes());
         bytes.extend(ack.to_be_bytes());
-        bytes.extend([0x50 + (options.len() as u8 / 4 * 16), 0x10, 1, 0]);
+        bytes.extend([0x50 + (options.len() as u8 / 4 * 16), self.flags, 1, 0]);
         bytes.extend(self.checksum.to_be_bytes());
         bytes.extend([0, 0]);
         bytes.extend(options);

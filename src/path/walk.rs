@@ -12,6 +12,7 @@ use super::calibrate::{Calibration, calibrate};
 use super::clock::{Clock, ClockChoice, Heading};
 use super::envelope::Envelopes;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
+use super::hosts::Hosts;
 use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen, Side};
 use super::offload::Sizes;
 use super::probe::TOLERANCE_NS;
@@ -169,6 +170,8 @@ struct Walk<'a> {
     matcher: Matcher,
     numbers: HashMap<FlowKey, u32, FixedState>,
     known: Known,
+    /// What the headings of flows tell of others, once all that was noted goes into an account.
+    hosts: Hosts,
     last_left: [Option<i64>; 2],
     /// Whether time ran backwards at a point, by as much as clocks are set.
     ran_back: bool,
@@ -199,6 +202,7 @@ impl<'a> Walk<'a> {
             }),
             numbers: HashMap::default(),
             known: Known::default(),
+            hosts: Hosts::default(),
             last_left: [None; 2],
             ran_back: false,
             steps: start
@@ -301,7 +305,10 @@ impl<'a> Walk<'a> {
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
             self.known.keys.push(key);
-            self.known.headings.push(self.told.get(&key).copied());
+            self.known.headings.push(None);
+            if let Some(&told) = self.told.get(&key) {
+                self.learn_heading(next, told);
+            }
         }
         number
     }
@@ -336,6 +343,13 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn learn_heading(&mut self, flow: u32, heading: Heading) {
+        self.known.headings[flow as usize] = Some(heading);
+        if matches!(self.sink, Sink::Account(_)) {
+            self.hosts.note(self.known.keys[flow as usize], heading);
+        }
+    }
+
     /// Learns from two sightings of one packet about clocks and headings.
     fn meet(&mut self, side: Side, seen: &Packet, other: &Packet) {
         let (first, second) = match side {
@@ -353,8 +367,10 @@ impl<'a> Walk<'a> {
                 None => Heading::Reverse,
             }
         });
-        for flow in flows {
-            self.known.headings[flow].get_or_insert(heading);
+        for flow in [first.flow, second.flow] {
+            if self.known.headings[flow as usize].is_none() {
+                self.learn_heading(flow, heading);
+            }
         }
         let first_at = first
             .own_at
@@ -390,15 +406,7 @@ impl<'a> Walk<'a> {
                 left_frame: exit.frame,
                 ..noted(Kind::Passed, entry)
             },
-            Fate::Lost(entry) => {
-                let mut note = noted(Kind::Lost, entry);
-                let exit = Side::entry(self.heading(entry).opposite());
-                let ended = self.trails[exit as usize].next.is_none();
-                let newest = self.matcher.newest_found(entry.flow);
-                note.has.set(Signs::EXIT_ENDED, ended);
-                note.has.set(Signs::LATER_LEFT, newest >= entry.at);
-                note
-            }
+            Fate::Lost(entry) => noted(Kind::Lost, entry),
             Fate::Appeared(exit) => noted(Kind::Appeared, exit),
         };
         let told = self.known.headings[note.flow as usize];
@@ -408,6 +416,11 @@ impl<'a> Walk<'a> {
             Fate::Appeared(_) => heading.opposite(),
         });
         note.has.set(Signs::AT_SECOND, entry == Side::Second);
+        // As long as nothing told which way its flow goes, what seems to have appeared may have come in.
+        if note.kind == Kind::Lost || (told.is_none() && note.kind == Kind::Appeared) {
+            let (Fate::Passed(seen, _) | Fate::Lost(seen) | Fate::Appeared(seen)) = fate;
+            self.look_at_exit(&mut note, seen.at, entry.other());
+        }
         if matches!(self.sink, Sink::Account(_)) {
             self.decide_heading(note.flow);
         }
@@ -416,6 +429,7 @@ impl<'a> Walk<'a> {
                 spool.add(&note, told);
                 if spool.is_full() {
                     let spool = std::mem::take(spool);
+                    self.hosts = Hosts::of(&self.known);
                     // Those that go neither way yet are noted with both.
                     for note in spool.notes(Heading::Forward) {
                         self.decide_heading(note.flow);
@@ -429,19 +443,31 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Decides which way a flow goes before it is taken into account, if nothing told yet. If that
-    /// turns out wrong, it is one that seems to go the other way, and the next walk knows.
+    /// What is known, where a packet would have left that was not found, when it is given up.
+    fn look_at_exit(&self, note: &mut Note, at: i64, exit: Side) {
+        // A SYN that nobody answered is repeated before anything else happens: that capture went on, and had nothing to see.
+        let is_alone = note.has.has(Signs::SYN) && {
+            let back = self.known.keys[note.flow as usize].reversed();
+            !self.numbers.contains_key(&back)
+        };
+        let ended = self.trails[exit as usize].next.is_none() && !is_alone;
+        let newest = self.matcher.newest_found(note.flow);
+        note.has.set(Signs::EXIT_ENDED, ended);
+        note.has.set(Signs::LATER_LEFT, newest >= at);
+    }
+
+    /// Decides which way a flow goes before it is taken into account, if nothing told yet: the other way than what comes
+    /// back, or that of the other flows of its hosts. If that turns out wrong, it is one that seems to go the other way,
+    /// and the next walk knows.
     fn decide_heading(&mut self, flow: u32) {
         if self.known.headings[flow as usize].is_none() {
             let back = self.numbers.get(&self.known.keys[flow as usize].reversed());
             let back = back.and_then(|&back| self.known.headings[back as usize]);
-            let decided = back.map_or(Heading::Forward, Heading::opposite);
+            let decided = back.map(Heading::opposite);
+            let by_hosts = || self.hosts.heading(self.known.keys[flow as usize]);
+            let decided = decided.or_else(by_hosts).unwrap_or(Heading::Forward);
             self.known.headings[flow as usize] = Some(decided);
         }
-    }
-
-    fn heading(&self, packet: &Packet) -> Heading {
-        self.known.headings[packet.flow as usize].unwrap_or(Heading::Forward)
     }
 
     /// Takes all notes of a spool into account, now that it is time to know clocks and links.
@@ -461,7 +487,15 @@ impl<'a> Walk<'a> {
     fn finish(mut self, read: [Read; 2]) -> Walked {
         let mut otherwise = None;
         let account = match std::mem::replace(&mut self.sink, Sink::Spool(Spool::default())) {
-            Sink::Spool(spool) => self.account(&spool),
+            Sink::Spool(spool) => {
+                if self.known.headings.contains(&None) {
+                    self.hosts = Hosts::of(&self.known);
+                }
+                for flow in 0..self.known.keys.len() {
+                    self.decide_heading(flow as u32);
+                }
+                self.account(&spool)
+            }
             Sink::Account(account) => {
                 let used = account.calibration();
                 let now = used.with_clock(&self.envelopes, self.config.clock);

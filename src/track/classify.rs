@@ -289,7 +289,11 @@ impl HalfFlow {
         let soon_ns = (self.shortest_round_trip_ns() / 8 * 7).min(TIMER_NS_MIN);
         let close = (told && gap_ns < soon_ns)
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
-        close.then_some(Evidence::Timing)
+        let end = start + i64::from(segment.payload_len);
+        // Where copies pass, a queue may hold them up for longer than the shortest round trip.
+        let held_up =
+            self.seen_acks.expects_copies() && self.has_no_reason(start, end, earlier, gap_ns);
+        (close || held_up).then_some(Evidence::Timing)
     }
 
     /// Whether a segment that begins at `start` and the frame `earlier` are the same packets, of which one holds several:

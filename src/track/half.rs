@@ -289,7 +289,7 @@ impl HalfFlow {
         } else if end > self.high {
             self.on_partly_new(segment, start, end)
         } else {
-            self.on_old(dir, segment, start, end, sink)
+            self.on_old(dir, segment, (start, end), step, sink)
         };
         let verdict = taken.verdict;
         self.unique_bytes += u64::from(taken.unique_len);
@@ -509,23 +509,14 @@ impl HalfFlow {
         &mut self,
         dir: Direction,
         segment: &Segment,
-        start: i64,
-        end: i64,
+        (start, end): (i64, i64),
+        step: Step,
         sink: &mut S,
     ) -> Taken {
         let len = segment.payload_len;
-        if len <= 1 && end == self.high {
-            let class = if self.window == Some(0) {
-                Some(Class::WindowProbe)
-            } else {
-                (self.una.is_some_and(|una| una >= self.high) && !self.is_message(segment, start))
-                    .then_some(Class::KeepAlive)
-            };
-            if let Some(class) = class {
-                self.mark(start, end, Marks::RESENT);
-                let verdict = Verdict::of(class, Evidence::Sequence, Confidence::High);
-                return Taken::of(verdict, 0, len);
-            }
+        if let Some(verdict) = self.judge_probe(segment, start, end, step) {
+            self.mark(start, end, Marks::RESENT);
+            return Taken::of(verdict, 0, len);
         }
         let Some(hole) = self.holes.first_within(start, end) else {
             let (mut verdict, copy) = self.judge_copy(segment, start, end);

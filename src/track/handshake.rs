@@ -22,7 +22,7 @@ pub struct Opening {
     pub payload_len: u16,
     /// The timestamps option of its last copy that has one.
     pub timestamps: Option<Timestamps>,
-    /// Copies of it that passed; saturates.
+    /// Copies of it that its sender made, as far as these can be told from the network's; saturates.
     pub copies: u16,
     /// It carried ACK: an answer to the peer's SYN.
     pub answer: bool,
@@ -272,9 +272,12 @@ impl Handshake {
                 header_cut &= known.header_cut;
                 payload_len = payload_len.max(known.payload_len);
                 let alike = clock(known.timestamps) == clock(timestamps);
-                let own = segment.at.since(known.at) > NETWORK_COPY_NS;
-                let same_clock = alike && (own || known.same_clock || segment.timestamps.is_none());
-                (known.copies.saturating_add(1), same_clock, ecn)
+                let late = segment.at.since(known.at) > NETWORK_COPY_NS;
+                let same_clock =
+                    alike && (late || known.same_clock || segment.timestamps.is_none());
+                // What the network copied is answered as one.
+                let own = u16::from(late || !alike);
+                (known.copies.saturating_add(own), same_clock, ecn)
             }
             // A late answer of another host, or to another attempt.
             Some(_) if self.confirmed => return,

@@ -139,6 +139,23 @@ impl HalfFlow {
         earlier.filter(|sent| sent.start <= start && start < sent.end())
     }
 
+    /// Whether nothing can have made the sender repeat the packet from `start` to `end` so shortly after it sent `earlier`:
+    /// neither it nor anything above was acknowledged or reported, which is what asks for repeats (RFC 5681, RFC 6675
+    /// section 5, RFC 8985 section 6.2), and no timer is so quick, but the one that repeats the last packet alone.
+    pub(super) fn has_no_reason(&self, start: i64, end: i64, earlier: &Sent, gap_ns: i64) -> bool {
+        let Some(una) = self.una.filter(|&una| una <= start) else {
+            return false;
+        };
+        let reported = self.board.highest_end().is_some_and(|high| high > start);
+        let repairs = self.recovery_until.is_some() || self.after_timeout.is_some();
+        let soon_ns = if end == self.high {
+            self.round_trip_ns().min(TIMER_NS_MIN)
+        } else {
+            TIMER_NS_MIN
+        };
+        !(reported || repairs || self.dup_run > 0 || earlier.is_refused(una)) && gap_ns < soon_ns
+    }
+
     /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat at `start`.
     fn is_unasked(&self, start: i64, at: CaptureTime) -> bool {
         let Some(earlier) = self.copy_before(start) else {

@@ -151,7 +151,8 @@ impl HalfFlow {
     #[cold]
     pub(super) fn has_said(&mut self, segment: &Segment, sacks: bool) -> bool {
         let blocks = !segment.sack.as_slice().is_empty();
-        if (segment.payload_len > 0 && !blocks) || !self.seen_acks.note(segment) {
+        // A byte may be one that only asks for an ACK.
+        if (segment.payload_len > 1 && !blocks) || !self.seen_acks.note(segment) {
             return false;
         }
         let numbered = self.is_numbered(segment);

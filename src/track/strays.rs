@@ -113,7 +113,7 @@ impl HalfFlow {
         }
         let start = unwrapper.offset(first, self.high);
         if self.fin.is_some_and(|fin| start >= fin && self.has_ended()) {
-            self.on_data_behind_end(dir, segment, start, sink);
+            self.on_data_behind_end(dir, segment, start, step, sink);
         } else if self.may_begin_at(start) {
             self.on_data(dir, segment, start, step, sink);
         } else {
@@ -135,13 +135,16 @@ impl HalfFlow {
         dir: Direction,
         segment: &Segment,
         start: i64,
+        step: Step,
         sink: &mut S,
     ) {
         if segment.payload_len > 1 || Some(start) != self.fin {
             return self.on_stray(dir, segment, sink);
         }
-        sink.signal(dir, segment.at, Signal::KeepAlive);
-        let verdict = Verdict::of(Class::KeepAlive, Evidence::Sequence, Confidence::High);
+        let verdict = self.verdict_of_probe(Class::KeepAlive, segment, step);
+        if verdict.class == Class::KeepAlive {
+            sink.signal(dir, segment.at, Signal::KeepAlive);
+        }
         let taken = Taken::of(verdict, 0, segment.payload_len);
         self.report(dir, segment, start, taken, sink);
     }

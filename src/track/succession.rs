@@ -68,12 +68,13 @@ impl Connection {
         }
         if !segment.flags.has(TcpFlags::ACK) {
             // A second SYN with another number is a new attempt, unless it turns out otherwise. What a
-            // reset made useless may still be under way, and comes between the SYN and its answer.
+            // reset made useless may still be under way, and comes between the SYN and its answer; and a peer
+            // that waits for the ACK of its FIN, or in TIME-WAIT, may answer for what was before.
             let begun = half.isn.is_some() || half.sent_data || peer.sent_data;
-            return match (begun, over && !closing.reset) {
-                (false, _) => SynPlace::Here,
-                (true, true) => SynPlace::Next,
-                (true, false) => SynPlace::Open,
+            return if begun {
+                SynPlace::Open
+            } else {
+                SynPlace::Here
             };
         }
         // The answer to a SYN of this connection belongs to it, whatever was tried before.
@@ -112,6 +113,9 @@ impl Connection {
         let flags = segment.flags;
         let first = syn.seq.plus(1);
         let half = &self.halves[syn_dir.index()];
+        let over = self.handshake.closing().is_over();
+        // Of a stream that has ended no number but that of the next one is met just so.
+        let begins = |number: Seq| half.is_nearer_to(first, number) || (over && number == first);
         if flags.has(TcpFlags::SYN) {
             let beyond = i64::from(segment.ack.offset_from(first));
             let answers = dir != syn_dir
@@ -134,15 +138,15 @@ impl Connection {
                 } else {
                     SynSign::None
                 }
-            } else if half.is_nearer_to(first, segment.seq) {
+            } else if begins(segment.seq) {
                 SynSign::Next
-            } else if self.handshake.closing().reset {
-                // Nobody goes on with a connection that was reset.
+            } else if over {
+                // Nobody goes on with a connection that was reset, or that both sides have closed.
                 SynSign::None
             } else {
                 SynSign::Stray
             }
-        } else if flags.has(TcpFlags::ACK) && half.is_nearer_to(first, segment.ack) {
+        } else if flags.has(TcpFlags::ACK) && begins(segment.ack) {
             SynSign::Next
         } else {
             SynSign::None

@@ -75,7 +75,7 @@ impl<O: Observer> FlowTable<O> {
         else {
             return false;
         };
-        let is_live = connection.has_payload();
+        let is_live = connection.has_payload() && !connection.handshake().closing().is_over();
         let head = &mut self.heads[index];
         head.last_at = head.last_at.max(segment.at);
         let oldest = (head.syns.len() >= HELD_MAX).then(|| head.syns.remove(0));

@@ -274,6 +274,42 @@ fn ports_used_anew_just_behind_a_fin_begin_a_connection() {
     );
 }
 
+/// Both sides have closed, and B waits for the ACK of its FIN, when A uses the ports again.
+#[test]
+fn what_answers_a_syn_for_a_connection_that_was_closed_stays_with_that() {
+    let closed = &format!("{OPEN}\nA FIN,ACK 1101 5101\nB FIN,ACK 5101 1102");
+    // A challenge ACK, which A resets (RFC 5961 section 4.2), and the SYN again a second later.
+    let again = "A SYN 90000
+        B ACK 5102 1102
+        A RST 1102
+        A SYN 90000";
+    let answer = "B SYN,ACK 800000 90001
+        A ACK 90001 800001";
+    check(
+        &[closed, again, answer],
+        &[&[0, 1, 2, 3, 4, 5, 6, 8, 9], &[7, 10, 11, 12]],
+    );
+    // So does the last ACK of A, late, and nothing is a stray.
+    check(
+        &[closed, "A SYN 90000\nA ACK 1102 5102", answer],
+        &[&[0, 1, 2, 3, 4, 5, 6, 8], &[7, 9, 10]],
+    );
+    // A SYN that nothing answers is a connection of its own.
+    check(&[closed, "A SYN 90000"], &[&[0, 1, 2, 3, 4, 5, 6], &[7]]);
+}
+
+/// A's next number lies just below those that it used before, and the SYN-ACK was not captured.
+#[test]
+fn behind_a_connection_that_was_closed_the_first_number_of_the_next_one_tells() {
+    let closed = &format!("{OPEN}\nA FIN,ACK 1101 5101\nB FIN,ACK 5101 1102");
+    for next in ["A ACK 601 9001 100", "B ACK 9001 601 100"] {
+        check(
+            &[closed, "A SYN 600", next],
+            &[&[0, 1, 2, 3, 4, 5, 6], &[7, 8]],
+        );
+    }
+}
+
 #[test]
 fn a_capture_that_is_played_again_has_each_connection_again() {
     let closed = &format!("{OPEN}\nA FIN,ACK 1101 5101\nB FIN,ACK 5101 1102");

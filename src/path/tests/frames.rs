@@ -48,3 +48,34 @@ fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
     assert!(frames.clone().is_sorted());
     assert_eq!(frames.count(), 3000 * 112);
 }
+
+/// Segmentation by the card leaves CWR to the first packet of a frame, as it is said once (RFC 3168 section 6.1.2), or has
+/// it in each, where it counts marks (RFC 9768 section 3.2).
+#[test]
+fn a_packet_of_a_frame_with_cwr_is_found_with_and_without_it() {
+    for in_each in [false, true] {
+        let mut first = Vec::new();
+        let mut second = Vec::new();
+        for n in 0..20_u16 {
+            let at = SECOND + i64::from(n) * 10 * MS;
+            let flags = if n % 5 == 0 { ACK | CWR } else { ACK };
+            first.push(Packet {
+                len: 3000,
+                flags,
+                ..data(3 * n, at)
+            });
+            first.push(ack(3 * n, at + 6 * MS));
+            second.push(ack(3 * n, at + 5 * MS));
+            for part in 0..3 {
+                second.push(Packet {
+                    flags: if part == 0 || in_each { flags } else { ACK },
+                    ..data(3 * n + part, at + (2 + i64::from(part)) * MS)
+                });
+            }
+        }
+        let hop = hop(&first, &second);
+        let flow = flow(&hop, Heading::Forward);
+        assert_eq!((flow.packets, flow.passed_packets), (60, 60));
+        assert_eq!((flow.dropped_packets, flow.appeared_packets), (0, 0));
+    }
+}

@@ -127,3 +127,39 @@ fn packets_that_a_point_has_more_than_once_count_once() {
         assert_eq!(hop.quality(), ["copies_left_out"]);
     }
 }
+
+#[test]
+fn a_flow_that_is_lost_as_a_whole_goes_the_way_that_its_hosts_tell() {
+    // SYNs of the one that downloads to another port come in at the second point, and never leave at the first, which
+    // ends before the last two of them.
+    let syn = |at_ms: i64| Packet {
+        sport: 81,
+        flags: SYN,
+        ..ack(0, SECOND + at_ms * MS)
+    };
+    let with = |more: Vec<Packet>| {
+        let [first, mut second] = download(Some);
+        second.extend(more);
+        second.sort_by_key(|packet| packet.at);
+        let hop = hop(&first, &second);
+        let mut flows = hop.flows.iter().flatten();
+        let flow = flows.find(|flow| flow.key.dst.port() == 81).unwrap();
+        assert_eq!((flow.heading, flow.appeared_packets), (Heading::Reverse, 0));
+        (flow.dropped_packets, flow.undecided_packets)
+    };
+    let syns = || vec![syn(50), syn(100), syn(1000), syn(2000)];
+    assert_eq!(with(syns()), (4, 0));
+    // Whether what follows an answer came to the first point when its capture had ended, nobody knows.
+    let answer = Packet {
+        back: false,
+        flags: SYN | ACK,
+        ..syn(2001)
+    };
+    assert_eq!(with([syns(), vec![answer]].concat()), (2, 2));
+    // Nor of anything but SYNs.
+    let others = |at| Packet {
+        flags: ACK,
+        ..syn(at)
+    };
+    assert_eq!(with(vec![others(50), others(1000)]), (1, 1));
+}

@@ -330,3 +330,74 @@ fn what_is_no_longer_remembered_is_seen_again_where_its_id_is_as_far_back_as_its
     let late = "895 A>B data 20000..21000 id 23\n900 A>B data 0..1000 id 22";
     assert_eq!(class(late), repeat);
 }
+
+#[test]
+fn copies_from_before_a_queue_are_known_by_the_round_trip_of_a_handshake_that_was_copied_too() {
+    // X5: neither ids nor timestamps, and each packet is seen twice from the first one on.
+    check(
+        "0 A>B syn
+         3 A>B syn
+         20 B>A syn ack 0
+         20 B>A syn ack 0
+         40 A>B ack 0
+         43 A>B ack 0
+         100 A>B data 0..1000 ack 0
+         101 A>B data 1000..2000 ack 0
+         108 A>B data 0..1000 ack 0
+         109 A>B data 1000..2000 ack 0
+         120 B>A ack 1000
+         120 B>A ack 1000
+         121 B>A ack 2000
+         121 B>A ack 2000",
+        "100 new 0..1000 rtt 20 clean
+         101 new 1000..2000 rtt 20 clean
+         108 duplicate 0..1000 timing
+         109 duplicate 1000..2000 timing",
+    );
+}
+
+/// As above with a queue that grows: copies of 0..1000 and 1000..2000 pass later than a round trip of 30 ms.
+fn held_up(before: &str, copies: &str) -> String {
+    opened(&format!(
+        "100 A>B data 0..1000 ack 0
+         100 A>B data 0..1000 ack 0
+         120 B>A ack 1000
+         130 A>B data 1000..2000 ack 0
+         131 A>B data 2000..3000 ack 0
+         {before}
+         {copies}"
+    ))
+}
+
+#[test]
+fn where_copies_pass_what_nothing_asked_for_is_one_behind_a_long_queue() {
+    // X5: neither 1000..2000 nor what was sent behind it had arrived, so nobody had asked for it.
+    check(
+        &held_up("", "180 A>B data 1000..2000 ack 0\n190 B>A ack 3000"),
+        "100 new 0..1000 rtt 20 clean
+         100 duplicate 0..1000 timing
+         130 new 1000..2000 rtt 60 delayed_ack
+         131 new 2000..3000 rtt 59 clean
+         180 duplicate 1000..2000 timing",
+    );
+}
+
+#[test]
+fn where_copies_pass_what_was_asked_for_or_a_timer_repeats_is_a_repeat() {
+    let class = |trace: &str| play(trace).rows[4].verdict.class;
+    // A report of what is above, the time of a timer, and that of a probe of the last packet.
+    for (before, copy) in [
+        (
+            "151 B>A ack 1000 sack 2000..3000",
+            "180 A>B data 1000..2000",
+        ),
+        ("", "331 A>B data 1000..2000"),
+        ("", "200 A>B data 2000..3000"),
+    ] {
+        let trace = held_up(before, copy);
+        assert_eq!(class(&trace), Class::Retransmission, "{before} {copy}");
+    }
+    // A duplicate ACK without SACK.
+    let trace = held_up("151 B>A ack 1000", "180 A>B data 1000..2000").replace("syn", "syn bare");
+    assert_eq!(class(&trace), Class::Retransmission);
+}

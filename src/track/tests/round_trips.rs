@@ -241,6 +241,23 @@ fn of_repeated_syns_the_echo_tells_which_was_answered() {
 }
 
 #[test]
+fn a_handshake_that_is_seen_twice_is_one_with_timestamps_and_without() {
+    // F2: each packet before and behind a queue. Sooner than any timer nobody repeats.
+    for [first, second, third] in [["", "", ""], ["ts 1/0", "ts 7/1", "ts 31/7"]] {
+        let seen = play(&format!(
+            "0 A>B syn {first}
+             2 A>B syn {first}
+             20 B>A syn ack 0 {second}
+             21 B>A syn ack 0 {second}
+             30 A>B ack 0 {third}
+             31 A>B ack 0 {third}"
+        ));
+        let expected = Some((27_000_000, 18_000_000, 9_000_000));
+        assert_eq!(seen.handshake, expected);
+    }
+}
+
+#[test]
 fn data_from_further_on_does_not_tell_when_the_handshake_was_confirmed() {
     // F2: A's ACK and its first data were lost before they came here, so 1000..2000 is no answer at once.
     let trace = |first: &str| {

@@ -80,6 +80,69 @@ fn an_empty_segment_one_below_the_next_byte_is_a_keep_alive() {
 }
 
 #[test]
+fn a_keep_alive_that_is_seen_twice_counts_once() {
+    // With a byte and without, in a row or with what it asks for in between, and again later.
+    for probe in ["at 999", "data 999..1000"] {
+        for copy in [9000, 9015] {
+            let trace = opened(&format!(
+                "100 A>B data 0..1000 ack 0 id 2
+                 100 A>B data 0..1000 ack 0 id 2
+                 120 B>A ack 1000 id 1
+                 120 B>A ack 1000 id 1
+                 9000 A>B {probe} ack 0 id 3
+                 {copy} A>B {probe} ack 0 id 3
+                 9020 B>A ack 1000 id 2
+                 9020 B>A ack 1000 id 2
+                 19000 A>B {probe} ack 0 id 4
+                 19000 A>B {probe} ack 0 id 4",
+            ));
+            check_signs(&trace, &["9000 KeepAlive", "19000 KeepAlive"]);
+        }
+    }
+}
+
+#[test]
+fn a_window_probe_that_is_seen_twice_counts_once() {
+    for probe in ["at 999", "data 1000..1001"] {
+        let trace = opened(&format!(
+            "100 A>B data 0..1000 ack 0 id 2
+             100 A>B data 0..1000 ack 0 id 2
+             120 B>A ack 1000 win 0 id 1
+             120 B>A ack 1000 win 0 id 1
+             400 A>B {probe} ack 0 id 3
+             400 A>B {probe} ack 0 id 3
+             420 B>A ack 1000 win 0 id 2
+             420 B>A ack 1000 win 0 id 2
+             900 A>B {probe} ack 0 id 4
+             900 A>B {probe} ack 0 id 4",
+        ));
+        let signs = play(&trace).signs;
+        let probes: Vec<_> = signs
+            .iter()
+            .filter(|sign| sign.ends_with("Probe"))
+            .collect();
+        assert_eq!(probes, ["400 WindowProbe", "900 WindowProbe"]);
+    }
+}
+
+#[test]
+fn an_ack_that_a_byte_overtook_is_no_keep_alive() {
+    // The handshake's, behind a request of one byte; nor one that comes late into a window that is closed by then.
+    for window in [500, 0] {
+        let trace = format!(
+            "0 A>B syn id 1
+             20 B>A syn ack 0
+             30 A>B data 0..1 ack 0 id 3
+             31 B>A ack 1 win {window}
+             32 A>B at 0 ack 0 id 2"
+        );
+        let signs = play(&trace).signs;
+        let signs = signs.iter().filter(|sign| !sign.ends_with("ZeroWindow"));
+        assert_eq!(signs.count(), 0, "{window}");
+    }
+}
+
+#[test]
 fn a_keep_alive_needs_no_data_before_it() {
     check_signs(
         &opened(

@@ -1,0 +1,91 @@
+//! Keep-alives and window probes, with a byte and without.
+
+use super::classify::TIMER_NS_MIN;
+use super::half::HalfFlow;
+use super::ids::Step;
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Signal, Verdict};
+
+impl HalfFlow {
+    /// A segment without payload passed; `again`: a copy of one that had.
+    pub(super) fn on_empty<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        again: bool,
+        step: Step,
+        sink: &mut S,
+    ) {
+        let flags = segment.flags;
+        let Some(unwrapper) = self.unwrapper else {
+            return;
+        };
+        if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.has_begun() {
+            return;
+        }
+        let offset = unwrapper.offset(segment.seq, self.high);
+        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4), if it is no ACK from before that byte,
+        // late: a keep-alive comes when nothing was sent for long, as one in the place of a FIN that is acknowledged.
+        let last = self.last_packet_at;
+        let is_idle = last.is_none_or(|last| segment.at.since(last) >= TIMER_NS_MIN);
+        let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
+        let next = self.high + i64::from(self.has_ended() && is_idle);
+        let window_probe = self.window == Some(0);
+        let probes = offset == next - 1
+            && self.una.is_some_and(|una| una >= self.high)
+            && (is_idle || window_probe && !is_late);
+        // Else it is the next byte itself (section 3.10.7.4): the sender has sent nothing above.
+        if probes || offset == self.high {
+            self.emissions.forget_unseen();
+        }
+        if offset > self.high {
+            self.note_number(offset);
+        }
+        if probes && !again {
+            sink.signal(
+                dir,
+                segment.at,
+                if window_probe {
+                    Signal::WindowProbe
+                } else {
+                    Signal::KeepAlive
+                },
+            );
+        }
+    }
+
+    /// What a segment below the highest byte seen, from `start` to `end`, is if it only looks whether the peer is there,
+    /// or has room.
+    pub(super) fn judge_probe(
+        &self,
+        segment: &Segment,
+        start: i64,
+        end: i64,
+        step: Step,
+    ) -> Option<Verdict> {
+        if segment.payload_len > 1 || end != self.high {
+            return None;
+        }
+        let class = if self.window == Some(0) {
+            Class::WindowProbe
+        } else if self.una.is_some_and(|una| una >= self.high) && !self.is_message(segment, start) {
+            Class::KeepAlive
+        } else {
+            return None;
+        };
+        Some(self.verdict_of_probe(class, segment, step))
+    }
+
+    /// The verdict on such a segment: who looks again sends another packet.
+    pub(super) fn verdict_of_probe(&self, class: Class, segment: &Segment, step: Step) -> Verdict {
+        if step != Step::Same {
+            return Verdict::of(class, Evidence::Sequence, Confidence::High);
+        }
+        let evidence = if self.is_numbered(segment) {
+            Evidence::IpId
+        } else {
+            Evidence::SeenBefore
+        };
+        Verdict::of(Class::Duplicate, evidence, Confidence::High)
+    }
+}

@@ -315,8 +315,8 @@ impl Connection {
         let agreed = self
             .handshake
             .agreed(|opening| opening.options.sack_permitted);
-        sender.sacks = agreed == Some(true);
-        peer.sacks = sender.sacks;
+        sender.on_agreement(agreed);
+        peer.on_agreement(agreed);
     }
 
     /// A FIN or an RST ends what it belongs to; a receiver drops one from elsewhere.

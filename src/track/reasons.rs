@@ -3,6 +3,7 @@
 use std::num::NonZeroI64;
 
 use super::classify::TIMER_NS_MIN;
+use super::cut_acks::Reports;
 use super::half::HalfFlow;
 use super::in_flight::Sent;
 use super::steps::FLIGHT_MAX;
@@ -52,6 +53,10 @@ impl HalfFlow {
             && self.probed_at_una != probed_here
             && silence_ns > self.round_trip_ns()
         {
+            // Nobody probes without SACK (RFC 8985 section 7), nor did an ACK ask for it.
+            if self.reports == Reports::Lacking && !self.sacks {
+                return self.timed_out(at);
+            }
             self.probed_at_una = probed_here;
             return Reason::TailProbe;
         }
@@ -160,7 +165,7 @@ impl HalfFlow {
         if !again || Some(start) > self.una {
             return false;
         }
-        if !(self.sacks || self.reports_cut) {
+        if !(self.sacks || self.reports == Reports::Cut) {
             return self.was_asked_once(earlier, at);
         }
         self.sacks

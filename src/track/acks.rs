@@ -106,9 +106,11 @@ impl HalfFlow {
         let range = |block| stream_range(unwrapper, block, ack, highest);
         let dsack = find_dsack(blocks, ack, range);
         if let Some(dsack) = dsack {
-            self.old_copies.on_dsack();
             sink.signal(dir, segment.at, Signal::Dsack);
-            self.on_arrived_twice(dir, dsack, sink);
+            if !self.was_reported(dsack) {
+                self.old_copies.on_dsack();
+                self.on_arrived_twice(dir, dsack, sink);
+            }
         }
         let reported = &blocks[usize::from(dsack.is_some())..];
         if !reported.is_empty() {

@@ -518,3 +518,32 @@ fn what_is_repeated_after_a_timeout_that_was_taken_back_was_asked_for() {
         [Some(Reason::Timeout); 2]
     );
 }
+
+#[test]
+fn new_data_does_not_set_the_timer_anew() {
+    // RFC 6298 section 5.1: it runs from the last progress, or from what was sent when it did not run.
+    let reasons = |first: &str, told: &str| -> Vec<_> {
+        let rows = play(&opened(&format!(
+            "70 A>B data 0..1000
+             90 B>A ack 1000
+             {first}
+             130 A>B data 2000..3000
+             200 A>B data 3000..4000
+             {told}
+             330 A>B data 1000..2000
+             350 B>A ack 2000
+             361 A>B data 2000..3000
+             381 B>A ack 4000"
+        )))
+        .rows;
+        rows.iter().filter_map(|row| row.verdict.reason).collect()
+    };
+    let sent = "91 A>B data 1000..2000";
+    assert_eq!(reasons(sent, ""), [Reason::Timeout; 2]);
+    // The first copy was lost before it came here.
+    assert_eq!(reasons("", ""), [Reason::Timeout; 2]);
+    // Here an ACK may have asked for it.
+    let told = reasons(sent, "221 B>A ack 1000 sack 3000..4000");
+    assert_eq!(told, [Reason::Fast; 2]);
+    assert_eq!(reasons(sent, "221 B>A ack 1000"), [Reason::Fast; 2]);
+}

@@ -382,6 +382,9 @@ impl Connection {
                 sender.upstream.lower(peer.downstream.min_ns());
             }
             sender.place_data(dir, segment, step, sink);
+            if sender.last_repeat > 0 {
+                sender.note_old_ack(segment, peer);
+            }
             if sender.seen_acks.take_news() {
                 peer.seen_acks.expect_copies();
             }

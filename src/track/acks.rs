@@ -337,13 +337,15 @@ impl HalfFlow {
         una: i64,
         highest_before: Option<i64>,
     ) -> Cover {
+        let edge = self.in_flight.nth_unacked(0);
+        let tells = |echo: &u32| {
+            edge.is_none_or(|edge| !edge.marks.has(Marks::OLD_ACK) || edge.tsval == *echo)
+        };
         Cover {
             ack,
             una,
-            echo: segment.timestamps.map(|ts| ts.echo),
-            edge_at: self
-                .in_flight
-                .nth_unacked(0)
+            echo: segment.timestamps.map(|ts| ts.echo).filter(tells),
+            edge_at: edge
                 .filter(|edge| {
                     !self.sacks
                         && edge.start <= una

@@ -315,8 +315,8 @@ impl Connection {
         let agreed = self
             .handshake
             .agreed(|opening| opening.options.sack_permitted);
-        sender.sacks = agreed == Some(true);
-        peer.sacks = sender.sacks;
+        sender.on_agreement(agreed);
+        peer.on_agreement(agreed);
     }
 
     /// A FIN or an RST ends what it belongs to; a receiver drops one from elsewhere.
@@ -386,6 +386,9 @@ impl Connection {
             let is_same = again && segment.payload_len == 1;
             let step = if is_same { Step::Same } else { step };
             sender.place_data(dir, segment, step, sink);
+            if sender.last_repeat > 0 {
+                sender.note_old_ack(segment, peer);
+            }
             if sender.seen_acks.take_news() {
                 peer.seen_acks.expect_copies();
             }

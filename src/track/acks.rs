@@ -106,9 +106,11 @@ impl HalfFlow {
         let range = |block| stream_range(unwrapper, block, ack, highest);
         let dsack = find_dsack(blocks, ack, range);
         if let Some(dsack) = dsack {
-            self.old_copies.on_dsack();
             sink.signal(dir, segment.at, Signal::Dsack);
-            self.on_arrived_twice(dir, dsack, sink);
+            if !self.was_reported(dsack) {
+                self.old_copies.on_dsack();
+                self.on_arrived_twice(dir, dsack, sink);
+            }
         }
         let reported = &blocks[usize::from(dsack.is_some())..];
         if !reported.is_empty() {
@@ -335,13 +337,15 @@ impl HalfFlow {
         una: i64,
         highest_before: Option<i64>,
     ) -> Cover {
+        let edge = self.in_flight.nth_unacked(0);
+        let tells = |echo: &u32| {
+            edge.is_none_or(|edge| !edge.marks.has(Marks::OLD_ACK) || edge.tsval == *echo)
+        };
         Cover {
             ack,
             una,
-            echo: segment.timestamps.map(|ts| ts.echo),
-            edge_at: self
-                .in_flight
-                .nth_unacked(0)
+            echo: segment.timestamps.map(|ts| ts.echo).filter(tells),
+            edge_at: edge
                 .filter(|edge| {
                     !self.sacks
                         && edge.start <= una

@@ -1,6 +1,7 @@
 //! The evidence ladder of METRICS.md section 2: what a data segment is.
 
 use super::copies::Copy;
+use super::cut_acks::Reports;
 use super::half::HalfFlow;
 use super::ids::{IdCounter, Step};
 use super::in_flight::{Marks, PARTS_MAX, Sent};
@@ -401,7 +402,8 @@ impl HalfFlow {
         let upstream_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;
         let timer_possible = elapsed_ns >= self.timeout_ns() / 2;
         // Of what was told by reports that were cut off nobody knows when, but not sooner than a round trip.
-        let may_be_told = self.reports_cut && elapsed_ns >= self.shortest_round_trip_ns() / 8 * 7;
+        let may_be_told =
+            self.reports == Reports::Cut && elapsed_ns >= self.shortest_round_trip_ns() / 8 * 7;
         match hole.told_at {
             None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),
             // No ACK was ever captured, so none that is missing proves anything.
@@ -422,7 +424,7 @@ impl HalfFlow {
                     .asked_at
                     .is_some_and(|at| segment.at.since(at) >= upstream_ns);
                 if asked || timer_possible || self.may_have_waited(segment.at, hole) {
-                    let confidence = if self.reports_cut {
+                    let confidence = if self.reports == Reports::Cut {
                         Confidence::Low
                     } else {
                         Confidence::Medium

@@ -46,6 +46,25 @@ impl HalfFlow {
         }
     }
 
+    /// A repeat has passed; `peer` has what its sender had acknowledged. A receiver that takes no window and no clock of an ACK
+    /// that another one has overtaken, as Linux, goes on with the echo that it had, whichever copy came.
+    #[inline]
+    pub(super) fn note_old_ack(&mut self, segment: &Segment, peer: &Self) {
+        let (Some(unwrapper), Some(acked), Some(own)) = (peer.unwrapper, peer.una, self.unwrapper)
+        else {
+            return;
+        };
+        let tells = segment.timestamps.is_some() && segment.flags.has(TcpFlags::ACK);
+        if tells && unwrapper.offset(segment.ack, acked) < acked {
+            let start = own.offset(segment.seq, self.high);
+            self.mark(
+                start,
+                start + i64::from(segment.payload_len),
+                Marks::OLD_ACK,
+            );
+        }
+    }
+
     /// The range at `index` is about to be repeated by the packet `start..end`: what it was before,
     /// where it was a repeat of its own.
     fn note_superseded(&mut self, index: usize, start: i64, end: i64) {
@@ -337,6 +356,7 @@ impl HalfFlow {
                 sent.id = segment.ip_id.unwrap_or(0);
                 sent.verdict = verdict;
                 sent.marks.take(Marks::GOES_ON);
+                sent.marks.take(Marks::OLD_ACK);
                 if at < end {
                     sent.marks.set(Marks::GOES_ON);
                 }

@@ -1,9 +1,33 @@
-//! ACKs of which the capture kept no options: what they may have told.
+//! What there is to know of SACK where it is not seen: what was agreed, and what ACKs may have told of which the capture kept no
+//! options.
 
 use super::half::HalfFlow;
 use crate::decode::{Segment, TcpFlags};
 
+/// Reports by SACK that are not seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reports {
+    /// None, as far as is known.
+    #[default]
+    Seen,
+    /// The capture cut them off.
+    Cut,
+    /// There are none: so the SYNs agreed.
+    Lacking,
+}
+
 impl HalfFlow {
+    /// What the SYNs agreed about SACK; `None` while one has not been seen.
+    pub(super) fn on_agreement(&mut self, sack: Option<bool>) {
+        self.sacks = sack == Some(true);
+        if self.reports != Reports::Cut {
+            self.reports = match sack {
+                Some(false) => Reports::Lacking,
+                _ => Reports::Seen,
+            };
+        }
+    }
+
     /// An ACK passes of which the options are cut off: SACK blocks, where there are more of them than timestamps take, and
     /// than another ACK had.
     #[cold]
@@ -24,7 +48,7 @@ impl HalfFlow {
         if header <= ip_header + STAMPED || words == self.cut_words_min {
             return;
         }
-        self.reports_cut = true;
+        self.reports = Reports::Cut;
         // They tell of what lacks below data that came there by then.
         let soonest_ns = self.downstream.min_ns().unwrap_or(0) / 8 * 7;
         let came = segment.at.plus_ns(-soonest_ns);

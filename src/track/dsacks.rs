@@ -45,9 +45,26 @@ impl HalfFlow {
         let ack = unwrapper.offset(segment.ack, una);
         let highest = self.high.max(ack) + REACH_MAX;
         let range = |block| stream_range(unwrapper, block, ack, highest);
-        if let Some(twice) = find_dsack(segment.sack.as_slice(), ack, range) {
+        if let Some(twice) = find_dsack(segment.sack.as_slice(), ack, range)
+            .filter(|&twice| !self.was_reported(twice))
+        {
             self.on_arrived_twice(dir, twice, sink);
         }
+    }
+
+    /// Whether `twice`, below an ACK, is of more than the one packet that a DSACK tells of (RFC 2883 section 4), all of it
+    /// reported before: what had waited above a hole is reported once more with the ACK that closes the hole. So does a
+    /// receiver that has closed its side and acknowledges a FIN before it forgets what it had to report.
+    #[cold]
+    pub(super) fn was_reported(&self, twice: StreamRange) -> bool {
+        // A FIN takes a number, too.
+        let packet = i64::from(self.packet_payload()) + 1;
+        let mut parts = self.in_flight.overlapping(twice.start, twice.end);
+        let is_reported = |index| {
+            let sent = self.in_flight.get(index);
+            sent.is_some_and(|sent| sent.marks.has(Marks::SACKED))
+        };
+        twice.end - twice.start > packet && !parts.is_empty() && parts.all(is_reported)
     }
 }
 

@@ -5,6 +5,7 @@ use std::num::NonZeroI64;
 use thin_vec::ThinVec;
 
 use super::copies::{Copy, Superseded, sent_of};
+use super::cut_acks::Reports;
 use super::emissions::{Emissions, Timer};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks};
@@ -18,7 +19,7 @@ use super::scoreboard::Scoreboard;
 use super::seen_acks::SeenAcks;
 use super::strays::Strays;
 use super::telling::Taken;
-use crate::decode::{Segment, TcpFlags};
+use crate::decode::Segment;
 use crate::event::{
     Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Signal, StreamPart,
     Verdict,
@@ -156,8 +157,8 @@ pub(super) struct HalfFlow {
     pub(super) last_cover: u16,
     /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
     pub(super) sacks: bool,
-    /// It does, but the capture cut that off.
-    pub(super) reports_cut: bool,
+    /// Whether there are such reports that are not seen.
+    pub(super) reports: Reports,
     /// Shortest header of the receiver's that was cut off, but a SYN's, with that of IP, in words of four bytes; 0 before one.
     pub(super) cut_words_min: u8,
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
@@ -582,10 +583,4 @@ impl HalfFlow {
             ..Taken::of(verdict, filled, len)
         }
     }
-}
-
-/// Sequence number of a segment's first byte of payload: a SYN takes one before it.
-pub(super) fn first_byte(segment: &Segment) -> Seq {
-    let syn = segment.flags.has(TcpFlags::SYN);
-    segment.seq.plus(u32::from(syn))
 }

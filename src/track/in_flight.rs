@@ -112,6 +112,9 @@ impl Marks {
     /// It came with the only SYN until one was answered (RFC 7413): what the answer leaves out was refused.
     pub(super) const ON_SYN: Self = Self(16384);
 
+    /// Its latest copy, a repeat, acknowledges less than what its sender had sent before: receivers need not echo its clock.
+    pub(super) const OLD_ACK: Self = Self(32768);
+
     /// Takes a mark off; whether it was there.
     pub(super) fn take(&mut self, mark: Self) -> bool {
         let had = self.has(mark);

@@ -3,6 +3,7 @@
 use std::num::NonZeroI64;
 
 use super::classify::TIMER_NS_MIN;
+use super::cut_acks::Reports;
 use super::half::HalfFlow;
 use super::in_flight::Sent;
 use super::steps::FLIGHT_MAX;
@@ -52,13 +53,20 @@ impl HalfFlow {
             && self.probed_at_una != probed_here
             && silence_ns > self.round_trip_ns()
         {
+            // Nobody probes without SACK (RFC 8985 section 7), nor did an ACK ask for it.
+            if self.reports == Reports::Lacking && !self.sacks {
+                return self.timed_out(at);
+            }
             self.probed_at_una = probed_here;
             return Reason::TailProbe;
         }
         // The timer runs from the last progress and may have been set a little before it passed
         // here, hence the tolerance of an eighth.
         let timer_ns = self.timeout_ns() - self.timeout_ns() / 8;
-        if silence_ns > timer_ns || self.is_unasked(start, at) {
+        let timed_out = silence_ns > timer_ns
+            || self.is_unasked(start, at)
+            || self.ran_out_while_writing(start, at, timer_ns);
+        if timed_out {
             return self.timed_out(at);
         }
         let Some(after) = self.after_timeout.as_deref() else {
@@ -170,6 +178,26 @@ impl HalfFlow {
         earlier.at.since(heard_at) > self.upstream.patience_ns()
     }
 
+    /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it: new
+    /// data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1).
+    fn ran_out_while_writing(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
+        let told =
+            self.dup_run > 0 || self.board.highest_end().is_some() || self.reports == Reports::Cut;
+        if told || Some(start) > self.una || self.una.is_none() {
+            return false;
+        }
+        // Of what was lost before it came here it is known that it had been sent by then.
+        let hole = || self.holes.first_within(start, start + 1);
+        let copied_at = self.copy_before(start).map(|earlier| earlier.at);
+        let sent_at = copied_at.or_else(|| hole().map(|hole| hole.opened_at));
+        sent_at.is_some_and(|sent_at| {
+            let set_at = self
+                .progress_at
+                .map_or(sent_at, |progress| progress.max(sent_at));
+            at.since(set_at) > timer_ns
+        })
+    }
+
     /// Whether the left edge, which was repeated as `earlier`, is repeated again at `at` for a timer that ran out, although
     /// ACKs came all the time.
     fn is_timers_again(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
@@ -177,7 +205,7 @@ impl HalfFlow {
         if !again || Some(start) > self.una {
             return false;
         }
-        if !(self.sacks || self.reports_cut) {
+        if !(self.sacks || self.reports == Reports::Cut) {
             return self.was_asked_once(earlier, at);
         }
         self.sacks

@@ -300,13 +300,14 @@ impl HalfFlow {
 
     /// Whether a segment shows that its sender has sent nothing above what was acknowledged here: an
     /// ACK, FIN or probe without data carries the next number to be sent, or the one before it
-    /// (RFC 9293 section 3.4). Then what was skipped before it were such segments too.
+    /// (RFC 9293 section 3.4), where a FIN that was acknowledged has taken one, too. Then what was skipped before it
+    /// were such segments too.
     fn is_at_rest(&self, segment: &Segment) -> bool {
         segment.payload_len <= 1
             && self.una.is_some_and(|una| una >= self.high)
             && self.unwrapper.is_some_and(|unwrapper| {
                 let end = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);
-                end <= self.high
+                end <= self.high + i64::from(self.has_ended())
             })
     }
 

@@ -4,12 +4,12 @@
 //! host, or is damaged; a receiver drops it (RFC 9293 section 3.10.7.4). But the capture may have
 //! lost as much: then what follows goes on from there.
 
-use super::half::{HalfFlow, REACH_MAX, first_byte};
+use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::telling::Taken;
-use crate::decode::Segment;
+use crate::decode::{Segment, TcpFlags};
 use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Signal, Verdict};
-use crate::seq::Unwrapper;
+use crate::seq::{Seq, Unwrapper};
 
 /// How far above the window data is still taken for the stream's, besides another window, in bytes:
 /// the capture may have lost ACKs that opened it.
@@ -270,4 +270,10 @@ impl HalfFlow {
             .replace((ack, ack + window));
         earlier.is_some_and(|(earlier, end)| earlier < ack && ack <= end + slack)
     }
+}
+
+/// Sequence number of a segment's first byte of payload: a SYN takes one before it.
+pub(super) fn first_byte(segment: &Segment) -> Seq {
+    let syn = segment.flags.has(TcpFlags::SYN);
+    segment.seq.plus(u32::from(syn))
 }

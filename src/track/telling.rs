@@ -1,7 +1,8 @@
 //! What is told of a data segment, and the rows that wait until nothing can change them.
 
-use super::half::{HalfFlow, first_byte};
+use super::half::HalfFlow;
 use super::rows::Row;
+use super::strays::first_byte;
 use crate::decode::Segment;
 use crate::event::{
     Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace, Verdict,

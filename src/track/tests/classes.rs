@@ -192,6 +192,28 @@ fn a_repeat_of_the_tail_after_two_round_trips_is_a_tail_probe() {
 }
 
 #[test]
+fn without_sack_a_repeat_of_the_tail_is_a_timers() {
+    // RFC 8985 section 7 probes the tails of connections with SACK alone; RFC 6298 has no floor that all keep.
+    let reason = |answer: &str, again: &str| {
+        let rows = play(&format!(
+            "0 A>B syn
+             20 B>A syn {answer} ack 0
+             30 A>B ack 0
+             100 A>B data 0..1000
+             101 A>B data 1000..2000
+             120 B>A ack 1000
+             {again} A>B data 1000..2000
+             420 B>A ack 2000"
+        ))
+        .rows;
+        rows[2].verdict.reason
+    };
+    assert_eq!(reason("bare", "190"), Some(Reason::Timeout));
+    assert_eq!(reason("bare", "400"), Some(Reason::Timeout));
+    assert_eq!(reason("", "190"), Some(Reason::TailProbe));
+}
+
+#[test]
 fn a_tail_lost_upstream_is_told_by_skipped_ids() {
     check(
         &opened(

@@ -89,3 +89,26 @@ fn an_rst_from_elsewhere_or_in_the_place_of_a_connection_acknowledges_nothing() 
          20 B>A rst ack 500";
     assert_eq!(play(refused).state.acked_bytes, None);
 }
+
+#[test]
+fn ids_skipped_behind_an_acknowledged_fin_were_those_of_acks() {
+    // The ACKs of B's second segment are lost on their way here, and A has nothing left to repeat.
+    let trace = opened(
+        "100 A>B data 0..1000 ack 0 id 2
+         101 A>B data 1000..2000 ack 0 id 3
+         102 A>B data 2000..3000 ack 0 id 4
+         103 A>B data 3000..4000 fin ack 0 id 5
+         123 B>A ack 1000 sack 2000..4001
+         133 A>B data 1000..2000 ack 0 id 6
+         153 B>A ack 4001
+         160 B>A data 0..1000 ack 4001
+         170 A>B at 4001 ack 1000 id 7
+         180 B>A data 1000..2000 ack 4001
+         400 B>A data 1000..2000 ack 4001
+         800 B>A data 1000..2000 ack 4001
+         810 A>B at 4001 ack 2000 id 11",
+    );
+    let seen = play(&trace);
+    assert_eq!(seen.state.skipped_packets, 0);
+    assert_eq!(seen.lost, [0, 1]);
+}

@@ -66,7 +66,7 @@ fn a_lost_first_flight_is_told_without_an_mss() {
          321 A>B data 5600..7000 ack 0 id 11
          322 A>B data 7000..8400 ack 0 id 12
          342 B>A ack 8400",
-        "260 retransmission 0..1400 tail_probe upstream ip_id rtt 20 clean
+        "260 retransmission 0..1400 timeout upstream ip_id rtt 20 clean
          290 retransmission 1400..2800 fast upstream ip_id
          291 retransmission 2800..4200 fast upstream ip_id
          321 retransmission 4200..5600 fast upstream ip_id

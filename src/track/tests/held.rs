@@ -229,7 +229,7 @@ fn a_duplicate_ack_tells_nothing_of_what_passed_longer_before_it_than_the_last_a
         rows.last().and_then(|row| row.verdict.reason)
     };
     assert_eq!(reason(130), Some(Reason::Unneeded));
-    assert_eq!(reason(131), Some(Reason::TailProbe));
+    assert_eq!(reason(131), Some(Reason::Timeout));
 }
 
 #[test]

@@ -518,3 +518,53 @@ fn what_is_repeated_after_a_timeout_that_was_taken_back_was_asked_for() {
         [Some(Reason::Timeout); 2]
     );
 }
+
+#[test]
+fn new_data_does_not_set_the_timer_anew() {
+    // RFC 6298 section 5.1: it runs from the last progress, or from what was sent when it did not run.
+    let reasons = |first: &str, told: &str| -> Vec<_> {
+        let rows = play(&opened(&format!(
+            "70 A>B data 0..1000
+             90 B>A ack 1000
+             {first}
+             130 A>B data 2000..3000
+             200 A>B data 3000..4000
+             {told}
+             330 A>B data 1000..2000
+             350 B>A ack 2000
+             361 A>B data 2000..3000
+             381 B>A ack 4000"
+        )))
+        .rows;
+        rows.iter().filter_map(|row| row.verdict.reason).collect()
+    };
+    let sent = "91 A>B data 1000..2000";
+    assert_eq!(reasons(sent, ""), [Reason::Timeout; 2]);
+    // The first copy was lost before it came here.
+    assert_eq!(reasons("", ""), [Reason::Timeout; 2]);
+    // Here an ACK may have asked for it.
+    let told = reasons(sent, "221 B>A ack 1000 sack 3000..4000");
+    assert_eq!(told, [Reason::Fast; 2]);
+    assert_eq!(reasons(sent, "221 B>A ack 1000"), [Reason::Fast; 2]);
+}
+
+#[test]
+fn no_echo_tells_of_a_repeat_whose_ack_was_overtaken() {
+    // Linux takes the clock of no segment with an ACK number below another that came before it.
+    let told = |ack: u32, echo: u32| {
+        let seen = play(&opened(&format!(
+            "80 A>B data 0..1000 ack 0 ts 80/1
+             100 B>A ack 1000 ts 2/80
+             120 A>B data 1000..2000 ack 0 ts 120/2
+             380 B>A data 0..1000 ack 1000 ts 380/80
+             391 A>B ack 1000 ts 400/380
+             392 A>B data 1000..2000 ack {ack} ts 399/2
+             412 B>A ack 2000 ts 412/{echo}"
+        )));
+        (seen.rows[2].verdict.reason, seen.lost, seen.rtts_ms.len())
+    };
+    assert_eq!(told(0, 80), (Some(Reason::TailProbe), [0, 1], 1));
+    assert_eq!(told(1000, 80), (Some(Reason::Unneeded), [0, 0], 1));
+    // Here it did.
+    assert_eq!(told(0, 399), (Some(Reason::TailProbe), [0, 1], 2));
+}

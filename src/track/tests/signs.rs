@@ -509,6 +509,36 @@ fn a_dsack_that_passes_again_is_one_of_the_senders_repeat() {
 }
 
 #[test]
+fn what_was_reported_above_a_hole_did_not_come_twice() {
+    // The repeat of 0..1000 was lost, too. B, which has closed its side, acknowledges the FIN before it forgets what it
+    // had to report; a DSACK tells of one packet (RFC 2883 section 4).
+    let lost = |last: &str| {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..4500 fin
+             121 B>A ack 0 sack 1000..2000
+             123 B>A ack 0 sack 3000..4000 sack 1000..2000
+             124 B>A ack 0 sack 3000..4501 sack 1000..2000
+             134 A>B data 0..1000
+             134 A>B data 2000..3000
+             154 B>A ack 0 sack 1000..4501
+             164 A>B data 0..1000
+             {last}"
+        )));
+        assert!(seen.signs.contains(&"184 Dsack".into()));
+        seen.lost
+    };
+    let stale = "184 B>A ack 4501 sack 1000..4501 id 9";
+    assert_eq!(lost(stale), [0, 3]);
+    // Nor does a copy of that ACK tell of more.
+    assert_eq!(lost(&format!("{stale}\n{stale}")), [0, 3]);
+    assert_eq!(lost("184 B>A ack 4501 sack 2000..3000"), [0, 2]);
+}
+
+#[test]
 fn what_comes_in_fragments_is_one_packet_however_long() {
     // Of a sender that takes no notice of the MSS of 1000.
     let trace = opened(

@@ -40,8 +40,10 @@ impl HalfFlow {
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
-        // A probe repeats the last segment, or the end of it; what begins below that is more than one.
-        let is_last = end + i64::from(self.packet_payload()) > self.reached()
+        // A probe repeats the last segment, or the end of it; what begins below that is more than one. Where numbers tell of
+        // what was sent above, they do so to the byte, but for that of a FIN; ids do to a packet.
+        let is_last = end + 1 >= self.sent_to()
+            && end + i64::from(self.packet_payload()) > self.reached()
             && end >= self.high
             && self
                 .in_flight

@@ -472,7 +472,7 @@ impl HalfFlow {
             self.emissions.forget_unseen();
         }
         if offset > self.high {
-            self.note_number(offset);
+            self.note_number(offset, segment.at);
         }
         if probes {
             let probe = self.window == Some(0);

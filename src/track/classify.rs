@@ -17,7 +17,7 @@ use crate::time::CaptureTime;
 const COPY_GAP_NS: i64 = 1_000_000;
 
 /// No timer is shorter, in ns: two ticks of 1000 a second.
-const PROBE_NS_MIN: i64 = 2_000_000;
+pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
 
 /// What no retransmission timer is shorter than: Linux's floor.
 pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
@@ -134,27 +134,6 @@ impl HalfFlow {
             evidence,
             confidence: Confidence::Medium,
         }
-    }
-
-    /// Whether a packet above the highest byte seen that ends at `end` lies below what its sender had sent before it,
-    /// as a segment without payload told: it may be late, but not where its id is later, or after a silence in which
-    /// it would have come.
-    #[inline]
-    pub(super) fn was_sent(&self, segment: &Segment, end: i64, step: Step) -> bool {
-        self.emissions
-            .sent_to()
-            .is_some_and(|sent_to| end <= sent_to)
-            && match step {
-                Step::Ahead(_) => true,
-                Step::Behind(_) | Step::Early(..0) => false,
-                Step::Early(_) | Step::Same | Step::Unknown => {
-                    let newest = self.echoes.newest();
-                    let is_late = segment
-                        .timestamps
-                        .is_some_and(|ts| newest.is_some_and(|newest| later(newest, ts.value)));
-                    !is_late && (self.tail_repair || self.is_quiet(segment.at))
-                }
-            }
     }
 
     /// Whether a byte that begins at `start` and was seen before is a message of its own, which its sender repeats since

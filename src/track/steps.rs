@@ -218,7 +218,7 @@ impl HalfFlow {
 
     /// Whether a packet above the highest byte seen that ends at `end` lies below what its sender had sent before it,
     /// as a segment without payload told: it may be late, but not where its id is later, or where it would have come by
-    /// now, and after a silence.
+    /// now, and after a silence or a repeat: senders go on with what they have to repeat.
     #[inline]
     pub(super) fn was_sent(&self, segment: &Segment, end: i64, step: Step) -> bool {
         self.emissions
@@ -245,7 +245,7 @@ impl HalfFlow {
         let told = self.emissions.sent_to_by(segment.at.plus_ns(-long_ns));
         !is_late
             && told.is_some_and(|sent_to| end <= sent_to)
-            && (self.tail_repair || self.is_quiet(segment.at))
+            && (self.is_repairing_tail(segment.at) || self.is_quiet(segment.at))
     }
 
     /// Up to where the sender is known to have sent.

@@ -85,6 +85,13 @@ impl HalfFlow {
         self.recovery_until.is_some() || self.tail_repair || lately
     }
 
+    /// Whether what is repeated at `at` above the highest byte seen goes on with a repair, for which it needs no timer.
+    pub(super) fn goes_on_repairing(&self, at: CaptureTime) -> bool {
+        // One that SACK steers goes on for what was lost above all that arrived.
+        let steered = self.sacks && !self.emissions.repeats_all();
+        self.tail_repair || self.recovery_until.is_some() || steered && self.is_repairing_tail(at)
+    }
+
     /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here shortly
     /// before had not yet come to it.
     pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {

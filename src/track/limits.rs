@@ -138,7 +138,7 @@ impl HalfFlow {
 
     /// A retransmission of what ends at `end` passed at `at`.
     pub(super) fn note_repair(&mut self, at: CaptureTime, end: i64, timeout: bool) {
-        let sent_to = self.sent_to();
+        let sent_to = self.sent_to().max(self.repairs_to());
         let limits = &mut self.limits;
         if limits.repair_start.is_some() {
             limits.repair_timeout |= timeout;

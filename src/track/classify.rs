@@ -18,7 +18,7 @@ use crate::time::CaptureTime;
 const COPY_GAP_NS: i64 = 1_000_000;
 
 /// No timer is shorter, in ns: two ticks of 1000 a second.
-const PROBE_NS_MIN: i64 = 2_000_000;
+pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
 
 /// What no retransmission timer is shorter than: Linux's floor.
 pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
@@ -86,6 +86,13 @@ impl HalfFlow {
         self.recovery_until.is_some() || self.tail_repair || lately
     }
 
+    /// Whether what is repeated at `at` above the highest byte seen goes on with a repair, for which it needs no timer.
+    pub(super) fn goes_on_repairing(&self, at: CaptureTime) -> bool {
+        // One that SACK steers goes on for what was lost above all that arrived.
+        let steered = self.sacks && !self.emissions.repeats_all();
+        self.tail_repair || self.recovery_until.is_some() || steered && self.is_repairing_tail(at)
+    }
+
     /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here shortly
     /// before had not yet come to it.
     pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
@@ -135,27 +142,6 @@ impl HalfFlow {
             evidence,
             confidence: Confidence::Medium,
         }
-    }
-
-    /// Whether a packet above the highest byte seen that ends at `end` lies below what its sender had sent before it,
-    /// as a segment without payload told: it may be late, but not where its id is later, or after a silence in which
-    /// it would have come.
-    #[inline]
-    pub(super) fn was_sent(&self, segment: &Segment, end: i64, step: Step) -> bool {
-        self.emissions
-            .sent_to()
-            .is_some_and(|sent_to| end <= sent_to)
-            && match step {
-                Step::Ahead(_) => true,
-                Step::Behind(_) | Step::Early(..0) => false,
-                Step::Early(_) | Step::Same | Step::Unknown => {
-                    let newest = self.echoes.newest();
-                    let is_late = segment
-                        .timestamps
-                        .is_some_and(|ts| newest.is_some_and(|newest| later(newest, ts.value)));
-                    !is_late && (self.tail_repair || self.is_quiet(segment.at))
-                }
-            }
     }
 
     /// Whether a byte that begins at `start` and was seen before is a message of its own, which its sender repeats since

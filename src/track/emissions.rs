@@ -118,6 +118,8 @@ struct Skips {
     repeated_to: i64,
     /// Up to where the sender is known to have sent, above the highest byte seen.
     sent_to: Option<i64>,
+    /// When that was told last.
+    sent_to_at: CaptureTime,
     /// Ids were skipped, and it is not known yet whether they count.
     is_early: bool,
     /// One of both: asked for with every packet.
@@ -229,11 +231,12 @@ impl Emissions {
     /// What was skipped early tells nothing, but for how much it was if ids should count after all.
     pub(super) fn give_up_early(&mut self) {
         if let Some(skips) = self.0.as_mut().filter(|skips| skips.is_early) {
-            let (lost, sent_to) = (skips.lost, skips.sent_to);
+            let before = std::mem::take(&mut **skips);
             **skips = Skips {
-                lost,
-                sent_to,
-                is_pending: sent_to.is_some(),
+                lost: before.lost,
+                sent_to: before.sent_to,
+                sent_to_at: before.sent_to_at,
+                is_pending: before.sent_to.is_some(),
                 ..Skips::default()
             };
         }
@@ -313,12 +316,15 @@ impl Emissions {
     }
 
     /// The sender has sent all below `offset`, which is above the highest byte seen, as the number of a segment
-    /// without payload tells.
-    pub(super) fn note_sent(&mut self, offset: i64) {
+    /// without payload tells that passes at `at`.
+    pub(super) fn note_sent(&mut self, offset: i64, at: CaptureTime) {
         let skips = self.0.get_or_insert_default();
         // All that was skipped before it lies below.
         skips.unseen_new.clear();
-        skips.sent_to = skips.sent_to.max(Some(offset));
+        if skips.sent_to < Some(offset) {
+            skips.sent_to = Some(offset);
+            skips.sent_to_at = at;
+        }
         skips.is_pending = true;
     }
 
@@ -326,6 +332,12 @@ impl Emissions {
     #[inline]
     pub(super) fn sent_to(&self) -> Option<i64> {
         self.0.as_ref().filter(|skips| skips.is_pending)?.sent_to
+    }
+
+    /// The same, where that was told at `by` or before.
+    pub(super) fn sent_to_by(&self, by: CaptureTime) -> Option<i64> {
+        self.sent_to()
+            .filter(|_| self.0.as_ref().is_some_and(|skips| skips.sent_to_at <= by))
     }
 
     /// A packet that repeats bytes passed.

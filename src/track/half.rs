@@ -404,6 +404,7 @@ impl HalfFlow {
             self.take_back_timer(dir, sink);
         }
         let was_sent = self.was_sent(segment, end, step);
+        let repairs_to = self.repairs_to();
         let verdict = if len <= 1 && self.window == Some(0) {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
         } else if was_sent {
@@ -425,11 +426,7 @@ impl HalfFlow {
         }
         let verdict = if is_early { Verdict::NEW } else { verdict };
         let repeats = repeats && !(is_early && self.emissions.is_idle());
-        // A repair that SACK steers goes on for what was lost above all that arrived, without a timer.
-        let steered = self.sacks && !self.emissions.repeats_all();
-        let goes_on = self.tail_repair
-            || self.recovery_until.is_some()
-            || steered && self.is_repairing_tail(segment.at);
+        let goes_on = start < repairs_to || self.goes_on_repairing(segment.at);
         let is_timer = repeats && !goes_on && !was_sent;
         if start == self.high && verdict == Verdict::NEW {
             self.note_elsewhere(step, segment.at);

@@ -138,12 +138,13 @@ impl HalfFlow {
 
     /// A retransmission of what ends at `end` passed at `at`.
     pub(super) fn note_repair(&mut self, at: CaptureTime, end: i64, timeout: bool) {
+        let sent_to = self.sent_to().max(self.repairs_to());
         let limits = &mut self.limits;
         if limits.repair_start.is_some() {
             limits.repair_timeout |= timeout;
         } else if self.una.is_none_or(|una| una < end) {
             limits.repair_start = Some(at);
-            limits.repair_until = self.high;
+            limits.repair_until = sent_to;
             limits.repair_timeout = timeout;
         }
     }

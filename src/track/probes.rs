@@ -39,7 +39,7 @@ impl HalfFlow {
             self.emissions.forget_unseen();
         }
         if offset > self.high {
-            self.note_number(offset);
+            self.note_number(offset, segment.at);
         }
         if probes && !again {
             sink.signal(

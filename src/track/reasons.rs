@@ -22,12 +22,23 @@ pub(super) struct AfterTimeout {
     at: CaptureTime,
     /// Nothing but what timers brought was repeated since.
     alone: bool,
+    /// What ids tell to have been sent above all that was seen is outstanding for certain.
+    is_certain: bool,
 }
 
 impl AfterTimeout {
     /// Whether all that was outstanding is acknowledged by `ack`.
     pub(super) fn ends_at(&self, ack: i64) -> bool {
         ack >= self.until
+    }
+
+    /// Up to where all is repeated for certain.
+    pub(super) fn repairs_to(&self) -> i64 {
+        if self.is_certain {
+            self.until
+        } else {
+            i64::MIN
+        }
     }
 }
 
@@ -41,8 +52,10 @@ impl HalfFlow {
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
-        // A probe repeats the last segment, or the end of it; what begins below that is more than one.
-        let is_last = end + i64::from(self.packet_payload()) > self.reached()
+        // A probe repeats the last segment, or the end of it; what begins below that is more than one. Where numbers tell of
+        // what was sent above, they do so to the byte, but for that of a FIN; ids do to a packet.
+        let is_last = end + 1 >= self.sent_to()
+            && end + i64::from(self.packet_payload()) > self.reached()
             && end >= self.high
             && self
                 .in_flight
@@ -124,9 +137,30 @@ impl HalfFlow {
             .as_deref()
             .is_none_or(|after| after.alone);
         // Below the first byte there is nothing to repair.
-        self.after_timeout = (until != 0).then(|| Box::new(AfterTimeout { until, at, alone }));
+        let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
+        let after = AfterTimeout {
+            until,
+            at,
+            alone,
+            is_certain,
+        };
+        self.after_timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
         Reason::Timeout
+    }
+
+    /// Whether more ids were skipped than repeats can have taken of what was seen to be missing: twice each, and of the
+    /// lowest a probe's and another timer's. So some were of what was sent above all that was seen.
+    fn has_sent_unseen(&self) -> bool {
+        let missing = self.in_flight_bytes().unwrap_or(0);
+        let packets = missing.div_ceil(self.packet_payload().into());
+        packets > 0 && self.emissions.unseen_new() as u64 > 2 * packets + 2
+    }
+
+    /// Up to where what a timer gave up is repeated for certain, packets included that only skipped ids tell of.
+    pub(super) fn repairs_to(&self) -> i64 {
+        let after = self.after_timeout.as_deref();
+        after.map_or(i64::MIN, AfterTimeout::repairs_to)
     }
 
     /// Up to where the sender is known to have sent, packets included that only skipped ids tell of: where ids count, or

@@ -1,10 +1,11 @@
 //! What the ids and numbers of one direction's packets tell of those that never came here.
 
-use super::classify::TIMER_NS_MIN;
+use super::classify::{PROBE_NS_MIN, TIMER_NS_MIN};
 use super::emissions::Gap;
 use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::Marks;
+use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, LossPlace, Verdict};
 use crate::time::CaptureTime;
@@ -206,13 +207,45 @@ impl HalfFlow {
     }
 
     /// A segment without payload carries the next number to be sent (RFC 9293 section 3.10.7.4): all below was sent.
-    pub(super) fn note_number(&mut self, number: i64) {
+    pub(super) fn note_number(&mut self, number: i64, at: CaptureTime) {
         if let Some(sent_to) = self.sent_by(number).filter(|&sent_to| sent_to > self.high) {
             if self.ids.is_first() {
                 self.note_unnumbered(sent_to - self.sent_to());
             }
-            self.emissions.note_sent(sent_to);
+            self.emissions.note_sent(sent_to, at);
         }
+    }
+
+    /// Whether a packet above the highest byte seen that ends at `end` lies below what its sender had sent before it,
+    /// as a segment without payload told: it may be late, but not where its id is later, or where it would have come by
+    /// now, and after a silence or a repeat: senders go on with what they have to repeat.
+    #[inline]
+    pub(super) fn was_sent(&self, segment: &Segment, end: i64, step: Step) -> bool {
+        self.emissions
+            .sent_to()
+            .is_some_and(|sent_to| end <= sent_to)
+            && match step {
+                Step::Ahead(_) => true,
+                Step::Behind(_) | Step::Early(..0) => false,
+                Step::Early(_) | Step::Same | Step::Unknown => self.is_sent_again(segment, end),
+            }
+    }
+
+    /// The same where ids do not tell.
+    fn is_sent_again(&self, segment: &Segment, end: i64) -> bool {
+        let newest = self.echoes.newest();
+        let is_late = segment
+            .timestamps
+            .is_some_and(|ts| newest.is_some_and(|newest| later(newest, ts.value)));
+        // What is sent again was told a round trip before; what the one that told overtook comes sooner.
+        let long_ns = match self.upstream.min_ns() {
+            Some(_) => self.round_trip_ns().max(PROBE_NS_MIN),
+            None => self.timeout_ns() / 8 * 7,
+        };
+        let told = self.emissions.sent_to_by(segment.at.plus_ns(-long_ns));
+        !is_late
+            && told.is_some_and(|sent_to| end <= sent_to)
+            && (self.is_repairing_tail(segment.at) || self.is_quiet(segment.at))
     }
 
     /// Up to where the sender is known to have sent.

@@ -27,6 +27,7 @@ mod first_flights;
 mod held;
 mod limits;
 mod many_parts;
+mod numbers;
 mod quiet;
 mod reasons;
 mod repairs;

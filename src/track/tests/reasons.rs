@@ -568,3 +568,25 @@ fn no_echo_tells_of_a_repeat_whose_ack_was_overtaken() {
     // Here it did.
     assert_eq!(told(0, 399), (Some(Reason::TailProbe), [0, 1], 2));
 }
+
+#[test]
+fn a_repeat_below_the_number_of_an_ack_is_no_probe() {
+    // RFC 8985 section 7.3: a probe is the last segment that was sent. The ACK at 125 tells that 500..1000 was, too.
+    let trace = |number: &str| {
+        opened(&format!(
+            "120 B>A data 0..500 ack 0
+             125 A>B at {number} ack 500
+             860 A>B data 0..500 ack 500
+             880 B>A ack 500"
+        ))
+    };
+    let reason = |number: &str| play(&trace(number)).rows[0].verdict.reason;
+    assert_eq!(reason("1000"), Some(Reason::Timeout));
+    assert_eq!(reason("500"), Some(Reason::TailProbe));
+    // The number behind a FIN is no byte.
+    assert_eq!(reason("501"), Some(Reason::TailProbe));
+    // All that was sent before it is one repair.
+    let rest = "890 A>B data 500..1000 ack 500\n910 B>A ack 1000";
+    let repaired = play(&format!("{}\n{rest}", trace("1000")));
+    assert_eq!(repaired.recoveries, ["860..910 timeout"]);
+}

@@ -249,3 +249,49 @@ fn where_a_repair_goes_back_what_leaves_bytes_out_behind_that_is_repeated() {
     let told = last.map(|verdict| (verdict.class, verdict.evidence));
     assert_eq!(told, Some((Class::Retransmission, Evidence::IpId)));
 }
+
+#[test]
+fn a_timers_repair_goes_on_above_all_that_was_seen_though_a_hole_came_first() {
+    // Id 4 was 2000..3000. The path fails: id 8 was that again, and 9 to 15 were 6000..13000. The ACK of what a timer brings
+    // at 400 lets two packets go.
+    let trace = |skipped: u32| {
+        let id = |packet: u32| 8 + skipped + packet;
+        let rest = |packet: u32| {
+            let (start, at) = (8000 + 1000 * packet, 461 + packet);
+            let id = id(packet + 3);
+            format!("{at} A>B data {start}..{} id {id}\n", start + 1000)
+        };
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 3000..4000 id 5
+             103 A>B data 4000..5000 id 6
+             104 A>B data 5000..6000 id 7
+             121 B>A ack 2000
+             122 B>A ack 2000 sack 3000..4000
+             123 B>A ack 2000 sack 3000..5000
+             124 B>A ack 2000 sack 3000..6000
+             400 A>B data 2000..3000 id {}
+             420 B>A ack 6000
+             430 A>B data 6000..7000 id {}
+             431 A>B data 7000..8000 id {}
+             451 B>A ack 8000
+             {}
+             490 B>A ack 14000",
+            id(0),
+            id(1),
+            id(2),
+            (0..6).map(rest).collect::<String>()
+        ))
+    };
+    let repeated = |skipped: u32| {
+        let seen = play(&trace(skipped));
+        let is_repeat = |row: &&ClassifiedSegment| row.verdict.class == Class::Retransmission;
+        let repeats = seen.rows.iter().filter(is_repeat);
+        let ends = repeats.map(|row| row.offset + i64::from(row.payload_len));
+        (ends.max(), seen.recoveries)
+    };
+    assert_eq!(repeated(8), (Some(13000), vec!["400..490 timeout".into()]));
+    // Three may have been repeats of 2000..3000 alone, and new data follows.
+    assert_eq!(repeated(3), (Some(3000), vec!["400..420 timeout".into()]));
+}

@@ -1,0 +1,76 @@
+//! What the numbers of segments without payload tell of data that was sent before them (RFC 9293 section 3.10.7.4).
+
+use super::*;
+use crate::event::{Class, Reason};
+
+fn classes(trace: &str) -> Vec<Class> {
+    let rows = play(&opened(trace)).rows;
+    rows.iter().map(|row| row.verdict.class).collect()
+}
+
+#[test]
+fn the_first_data_of_a_flow_that_an_ack_overtook_is_late() {
+    // The ACK at 125 tells that 0..2000 was sent. A round trip takes 30 ms; neither ids nor clocks are there.
+    let at = |ms: [u32; 2]| {
+        let [first, second] = ms;
+        classes(&format!(
+            "120 B>A data 0..500 ack 0
+             125 A>B at 2000 ack 500
+             {first} A>B data 0..1000 ack 0
+             {second} A>B data 1000..2000 ack 0"
+        ))
+    };
+    assert_eq!(at([127, 128]), [Class::New; 2]);
+    assert_eq!(at([400, 401]), [Class::Retransmission; 2]);
+}
+
+#[test]
+fn data_that_an_ack_overtook_after_a_pause_is_late() {
+    let at = |ms: u32| {
+        classes(&format!(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             9000 B>A data 0..500 ack 1000
+             9010 A>B at 2000 ack 500
+             {ms} A>B data 1000..2000 ack 0"
+        ))
+    };
+    assert_eq!(at(9012), [Class::New; 2]);
+    assert_eq!(at(9250), [Class::New, Class::Retransmission]);
+}
+
+#[test]
+fn a_repair_goes_on_below_the_number_of_an_ack() {
+    // 0..1000 is lost, and 2000..4000, as the ACK at 125 tells. A timer brings what comes at 400, and the ACK of that the rest.
+    let trace = |id: &dyn Fn(u32) -> String| {
+        opened(&format!(
+            "100 A>B data 1000..2000 ack 0 {}
+             120 B>A data 0..500 ack 0 sack 1000..2000
+             125 A>B at 4000 ack 500 {}
+             400 A>B data 0..1000 ack 500 {}
+             420 B>A ack 2000
+             430 A>B data 2000..3000 ack 500 {}
+             431 A>B data 3000..4000 ack 500 {}
+             451 B>A ack 4000
+             461 A>B data 4000..5000 ack 500 {}
+             481 B>A ack 5000",
+            id(3),
+            id(6),
+            id(7),
+            id(8),
+            id(9),
+            id(10)
+        ))
+    };
+    let told = |trace: &str| {
+        let rows = play(trace).rows;
+        rows.iter()
+            .map(|row| row.verdict.reason)
+            .collect::<Vec<_>>()
+    };
+    let timeout = Some(Reason::Timeout);
+    let expected = [None, timeout, timeout, timeout, None];
+    assert_eq!(told(&trace(&|_| String::new())), expected);
+    // Whether ids count is not known yet.
+    assert_eq!(told(&trace(&|id| format!("id {id}"))), expected);
+}

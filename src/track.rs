@@ -349,8 +349,7 @@ impl Connection {
                 && segment.payload_len == 0
                 && peer.is_acked_as_before(segment.ack);
         let (had_before, window_before) = (peer.known_to_have(), peer.window);
-        let is_reset = flags.has(TcpFlags::RST);
-        if flags.has(TcpFlags::ACK) && (!is_reset || tells_progress(sender, peer, segment)) {
+        if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
                 expect_copies(sender, peer);
                 peer.on_ack_again(dir.reversed(), segment, sink);
@@ -497,14 +496,6 @@ fn sides(halves: &mut [HalfFlow; 2], dir: Direction) -> (&mut HalfFlow, &mut Hal
         Direction::Forward => (forward, reverse),
         Direction::Reverse => (reverse, forward),
     }
-}
-
-/// Whether the ACK number of an RST of `sender` tells what it has got of `peer`: it aborts a connection in which it
-/// acknowledged something before (RFC 9293 section 3.10.5). Where there is none, an RST acknowledges whatever came
-/// (section 3.10.7.1).
-#[cold]
-fn tells_progress(sender: &HalfFlow, peer: &HalfFlow, segment: &Segment) -> bool {
-    peer.una.is_some() && sender.may_send(segment)
 }
 
 /// A copy of a packet has passed: more may, of either direction.

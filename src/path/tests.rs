@@ -26,6 +26,7 @@ struct Packet {
     ahead: i64,
     back: bool,
     src: [u8; 4],
+    dst: [u8; 4],
     sport: u16,
     id: u16,
     seq: u32,
@@ -48,6 +49,7 @@ fn data(n: u16, at: i64) -> Packet {
         ahead: 0,
         back: false,
         src: [10, 0, 0, 1],
+        dst: [10, 0, 0, 2],
         sport: 80,
         id: 100 + n,
         seq: 1 + u32::from(n) * 1000,
@@ -92,7 +94,7 @@ impl Packet {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let peer = ([10, 0, 0, 2], 5001);
+        let peer = (self.dst, 5001);
         let (src, dst) = if self.back {
             (peer, (self.src, self.sport))
         } else {

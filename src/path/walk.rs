@@ -1,6 +1,6 @@
 //! Walks two points side by side in time, and notes what becomes of each packet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 
@@ -172,6 +172,8 @@ struct Walk<'a> {
     known: Known,
     /// What the headings of flows tell of others, once all that was noted goes into an account.
     hosts: Hosts,
+    /// Flows of which nothing passed when their heading was needed.
+    decided: HashSet<u32, FixedState>,
     last_left: [Option<i64>; 2],
     /// Whether time ran backwards at a point, by as much as clocks are set.
     ran_back: bool,
@@ -203,6 +205,7 @@ impl<'a> Walk<'a> {
             numbers: HashMap::default(),
             known: Known::default(),
             hosts: Hosts::default(),
+            decided: HashSet::default(),
             last_left: [None; 2],
             ran_back: false,
             steps: start
@@ -461,12 +464,17 @@ impl<'a> Walk<'a> {
     /// and the next walk knows.
     fn decide_heading(&mut self, flow: u32) {
         if self.known.headings[flow as usize].is_none() {
-            let back = self.numbers.get(&self.known.keys[flow as usize].reversed());
-            let back = back.and_then(|&back| self.known.headings[back as usize]);
-            let decided = back.map(Heading::opposite);
-            let by_hosts = || self.hosts.heading(self.known.keys[flow as usize]);
-            let decided = decided.or_else(by_hosts).unwrap_or(Heading::Forward);
-            self.known.headings[flow as usize] = Some(decided);
+            let key = self.known.keys[flow as usize];
+            let back = self.numbers.get(&key.reversed()).copied();
+            // What was decided tells nothing itself.
+            let back = back.filter(|back| !self.decided.contains(back));
+            let back = back.and_then(|back| self.known.headings[back as usize]);
+            let heading = back
+                .map(Heading::opposite)
+                .or_else(|| self.hosts.heading(key))
+                .unwrap_or(Heading::Forward);
+            self.known.headings[flow as usize] = Some(heading);
+            self.decided.insert(flow);
         }
     }
 

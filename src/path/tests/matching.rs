@@ -163,3 +163,23 @@ fn a_flow_that_is_lost_as_a_whole_goes_the_way_that_its_hosts_tell() {
     };
     assert_eq!(with(vec![others(50), others(1000)]), (1, 1));
 }
+
+#[test]
+fn what_no_other_flow_tells_of_is_taken_to_go_forward_both_ways() {
+    // Another sender beside the first point: its data and the ACKs of it are at the second one alone, as what joins there
+    // is and what leaves for elsewhere.
+    let [first, mut second] = download(Some);
+    let at = |ms: i64| SECOND + ms * MS;
+    let beside = |packet: Packet| Packet {
+        src: [10, 0, 9, 9],
+        dst: [10, 0, 9, 8],
+        ..packet
+    };
+    second.extend([beside(data(0, at(50))), beside(ack(0, at(60)))]);
+    second.sort_by_key(|packet| packet.at);
+    let hop = hop(&first, &second);
+    assert_eq!(hop.ways[Heading::Reverse as usize].drops, []);
+    let flows = hop.flows.iter().flatten();
+    let appeared: Vec<u64> = flows.map(|flow| flow.appeared_packets).collect();
+    assert_eq!(appeared.iter().sum::<u64>(), 2);
+}

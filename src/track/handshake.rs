@@ -260,6 +260,7 @@ impl Handshake {
         let (mut options, mut timestamps) = (segment.syn, segment.timestamps);
         let mut header_cut = segment.header_cut;
         let mut payload_len = u16::try_from(segment.payload_len).unwrap_or(u16::MAX);
+        let mut at = segment.at;
         let (copies, same_clock, ecn) = match self.opening(dir) {
             Some(known) if known.isn == segment.seq => {
                 // Who gets no answer repeats its SYN without the flags (RFC 3168 section 6.1.1.1), and goes by
@@ -275,8 +276,11 @@ impl Handshake {
                 let late = segment.at.since(known.at) > NETWORK_COPY_NS;
                 let same_clock =
                     alike && (late || known.same_clock || segment.timestamps.is_none());
-                // What the network copied is answered as one.
+                // What the network copied is one packet, that of the first copy, as data and its ACKs are (X5).
                 let own = u16::from(late || !alike);
+                if own == 0 {
+                    at = known.at;
+                }
                 (known.copies.saturating_add(own), same_clock, ecn)
             }
             // A late answer of another host, or to another attempt.
@@ -284,7 +288,7 @@ impl Handshake {
             _ => (1, false, ecn),
         };
         self.openings[dir.index()] = Some(Opening {
-            at: segment.at,
+            at,
             isn: segment.seq,
             options,
             payload_len,

@@ -224,10 +224,11 @@ fn of_repeated_syns_the_echo_tells_which_was_answered() {
         let expected = server_ms.map(|ms| ((ms + 10) * 1_000_000, ms * 1_000_000, 10_000_000));
         assert_eq!(seen.handshake, expected);
     }
-    // Both copies within a tick of A's clock; but sooner than any timer, the network made one of them.
+    // Both copies within a tick of A's clock; but sooner than any timer, the network made one of them: the packet passed with
+    // the first, from which data and its ACKs are timed, too.
     for (second, expected) in [
         (1000, None),
-        (5, Some((25_000_000, 15_000_000, 10_000_000))),
+        (5, Some((30_000_000, 20_000_000, 10_000_000))),
     ] {
         let (answer, ack) = (second + 15, second + 25);
         let alike = format!(
@@ -252,7 +253,7 @@ fn a_handshake_that_is_seen_twice_is_one_with_timestamps_and_without() {
              30 A>B ack 0 {third}
              31 A>B ack 0 {third}"
         ));
-        let expected = Some((27_000_000, 18_000_000, 9_000_000));
+        let expected = Some((30_000_000, 20_000_000, 10_000_000));
         assert_eq!(seen.handshake, expected);
     }
 }

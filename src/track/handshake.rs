@@ -114,6 +114,9 @@ pub struct Handshake {
     completed_by: Option<Direction>,
     confirmed: bool,
     closing: Closing,
+    /// Lower half of the IP id of the last SYN of each direction, 0 without one: another one is its sender's repeat. Where
+    /// room was left.
+    syn_ids: [u8; 2],
 }
 
 impl Handshake {
@@ -261,6 +264,7 @@ impl Handshake {
         let mut header_cut = segment.header_cut;
         let mut payload_len = u16::try_from(segment.payload_len).unwrap_or(u16::MAX);
         let mut at = segment.at;
+        let id = segment.ip_id.unwrap_or(0) as u8;
         let (copies, same_clock, ecn) = match self.opening(dir) {
             Some(known) if known.isn == segment.seq => {
                 // Who gets no answer repeats its SYN without the flags (RFC 3168 section 6.1.1.1), and goes by
@@ -273,11 +277,12 @@ impl Handshake {
                 header_cut &= known.header_cut;
                 payload_len = payload_len.max(known.payload_len);
                 let alike = clock(known.timestamps) == clock(timestamps);
-                let late = segment.at.since(known.at) > NETWORK_COPY_NS;
+                let by_sender =
+                    segment.at.since(known.at) > NETWORK_COPY_NS || id != self.syn_ids[dir.index()];
                 let same_clock =
-                    alike && (late || known.same_clock || segment.timestamps.is_none());
+                    alike && (by_sender || known.same_clock || segment.timestamps.is_none());
                 // What the network copied is one packet, that of the first copy, as data and its ACKs are (X5).
-                let own = u16::from(late || !alike);
+                let own = u16::from(by_sender || !alike);
                 if own == 0 {
                     at = known.at;
                 }
@@ -287,6 +292,7 @@ impl Handshake {
             Some(_) if self.confirmed => return,
             _ => (1, false, ecn),
         };
+        self.syn_ids[dir.index()] = id;
         self.openings[dir.index()] = Some(Opening {
             at,
             isn: segment.seq,

@@ -27,6 +27,8 @@ impl Handshake {
                     fin: [fin_forward, fin_reverse],
                     reset,
                 },
+            // Of no use once no SYN comes any more.
+            syn_ids: _,
         } = self;
         let mut bits = Bits::default();
         for dir in [*answer_dir, *completed_by] {
@@ -102,6 +104,7 @@ impl Handshake {
                 fin: [fin_forward, fin_reverse],
                 reset,
             },
+            syn_ids: [0; 2],
         }
     }
 }
@@ -265,6 +268,7 @@ mod tests {
                 completed_by: dirs[1].map(dir),
                 confirmed: flags[0],
                 closing: Closing { fin: [flags[1], flags[2]], reset: flags[3] },
+                syn_ids: [0; 2],
             };
             let start = CaptureTime::from_ns(start);
             let again = Handshake::of_numbers(&handshake.numbers(start), start);

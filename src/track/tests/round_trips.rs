@@ -259,6 +259,20 @@ fn a_handshake_that_is_seen_twice_is_one_with_timestamps_and_without() {
 }
 
 #[test]
+fn a_syn_that_is_repeated_with_another_id_was_not_copied_by_the_network() {
+    // F2, by Karn's rule: some senders repeat a SYN sooner than any timer of RFC 6298.
+    for (second, expected) in [(1, Some((95_000_000, 85_000_000, 10_000_000))), (2, None)] {
+        let seen = play(&format!(
+            "0 A>B syn id 1
+             70 A>B syn id {second}
+             85 B>A syn ack 0
+             95 A>B ack 0"
+        ));
+        assert_eq!(seen.handshake, expected);
+    }
+}
+
+#[test]
 fn data_from_further_on_does_not_tell_when_the_handshake_was_confirmed() {
     // F2: A's ACK and its first data were lost before they came here, so 1000..2000 is no answer at once.
     let trace = |first: &str| {

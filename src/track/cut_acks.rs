@@ -7,7 +7,7 @@ use crate::decode::{Segment, TcpFlags};
 /// Reports by SACK that are not seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Reports {
-    /// None, as far as is known.
+    /// None: all that there are are seen, as far as is known.
     #[default]
     Seen,
     /// The capture cut them off.

@@ -223,6 +223,7 @@ impl<O: Observer> FlowTable<O> {
         let apart = is_first || self.observer.is_apart(head.last_at, at);
         head.young.parts += u8::from(apart);
         head.last_at = head.last_at.max(at);
+        // Nothing else changes what it holds, or will.
         if takes_room || apart || !had_payload {
             self.count_memory(index);
         }

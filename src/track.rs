@@ -41,6 +41,7 @@ mod ticks;
 use half::{HalfFlow, Mss};
 use ids::Step;
 use quiet::on_quiet;
+use std::hint::cold_path;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};
@@ -201,7 +202,6 @@ impl Connection {
 
     /// The same of a plain segment.
     // In the loops that take one segment after the other.
-    #[expect(clippy::inline_always, reason = "see above")]
     #[inline(always)]
     pub(crate) fn on_plain<P: Plain, S: FlowSink>(
         &mut self,
@@ -210,6 +210,7 @@ impl Connection {
         sink: &mut S,
     ) {
         if self.handshake.awaits(dir) || self.is_loud() {
+            cold_path();
             self.on_other(dir, &plain.segment(), sink);
             return;
         }

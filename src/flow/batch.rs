@@ -3,6 +3,7 @@
 //! A [`Segment`] takes more than two, most of it for what hardly any has. Each is written once and read
 //! once, by another thread and after many others, and both wait for memory.
 
+use std::hint::cold_path;
 use std::ops::Range;
 
 use super::kept::{Kept, Start};
@@ -333,6 +334,7 @@ impl<'a> Packed<'a> {
     #[inline]
     pub(super) fn hash(self, hasher: &EndsHasher) -> u64 {
         if let Some(other) = self.other() {
+            cold_path();
             return hasher.hash(&other.src, &other.dst);
         }
         let [one, other] = end_words(&self.line.usual);
@@ -343,6 +345,7 @@ impl<'a> Packed<'a> {
     #[inline]
     pub(super) fn other(self) -> Option<&'a Segment> {
         if self.line.side.is_other() {
+            cold_path();
             self.beside()
         } else {
             None
@@ -372,6 +375,7 @@ impl<'a> Packed<'a> {
     #[inline]
     pub(super) fn direction(self, identity: &FlowIdentity) -> Option<Direction> {
         if self.line.side.is_other() {
+            cold_path();
             return self.direction_of_other(identity);
         }
         V4Ends::of(identity).direction(&self.line.usual)
@@ -387,6 +391,7 @@ impl<'a> Packed<'a> {
         if self.is_syn() {
             None
         } else if self.line.side.is_other() {
+            cold_path();
             self.direction_of_other(identity)
         } else {
             ends.direction(&self.line.usual)

@@ -1,5 +1,6 @@
 //! The built-in observer: a record of each connection, flows with summary, series and curve.
 
+use std::hint::cold_path;
 use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
@@ -229,16 +230,14 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         }
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "called once a packet, and elsewhere hardly ever: a call would cost as much as its work"
-    )]
+    // Called once a packet, and elsewhere hardly ever: a call would cost as much as its work.
     #[inline(always)]
     fn packet(&mut self, dir: Direction, packet: &PacketArrival) {
         let last_data = self.directions[dir.index()].data_span;
         self.directions[dir.index()].on_packet(packet);
         // The receiver of a flow echoes the marks that the flow's packets carried.
         if packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN) {
+            cold_path();
             self.directions[dir.reversed().index()]
                 .incidents_mut()
                 .ece_echoes += 1;
@@ -268,10 +267,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         }
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "most of what it is given is known where it is called"
-    )]
+    // Most of what it is given is known where it is called.
     #[inline(always)]
     fn data(&mut self, dir: Direction, data: &DataArrival) {
         self.directions[dir.index()].on_data(data);
@@ -314,7 +310,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         self.directions[dir.index()].on_lost(place, packets);
     }
 
-    #[inline]
+    #[inline(always)]
     fn rtt(&mut self, dir: Direction, sample: &RttSample) {
         self.directions[dir.index()].on_rtt(sample);
         let bin = self.data(dir).series.at(sample.at);
@@ -346,10 +342,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         }
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "called once a packet, mostly to find that nothing is to be done"
-    )]
+    // Called once a packet, mostly to find that nothing is to be done.
     #[inline(always)]
     fn window(&mut self, dir: Direction, at: CaptureTime, end: i64) {
         if let Some(sequence) = self.sequence(dir) {

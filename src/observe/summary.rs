@@ -3,6 +3,7 @@
 mod packed;
 
 pub use packed::Outline;
+use std::hint::cold_path;
 
 use std::sync::LazyLock;
 
@@ -163,6 +164,7 @@ impl DirectionSummary {
             || packet.length_from_frame
             || packet.header_cut
         {
+            cold_path();
             let (cut, from_frame) = (packet.header_cut, packet.length_from_frame);
             self.on_odd_packet(packet.ecn, cut, from_frame, stepped_back);
         }
@@ -198,6 +200,7 @@ impl DirectionSummary {
             self.in_flight_samples += 1;
         }
         if data.repeated_len > 0 || data.verdict != Verdict::NEW {
+            cold_path();
             self.on_odd_data(data.verdict, data.repeated_len, data.extent);
         }
     }

@@ -161,7 +161,7 @@ impl HalfFlow {
     }
 
     /// The ACK at `at` has reported more by SACK: of which holes that tells the sender.
-    #[inline]
+    #[inline(always)]
     pub(super) fn tell_holes(&mut self, at: CaptureTime) {
         if !self.holes.is_empty()
             && let Some(highest) = self.board.highest_end()
@@ -173,6 +173,7 @@ impl HalfFlow {
     }
 
     /// Segments inside `part` have just been reported by SACK, at `at`; `came_last`: one of them is what the receiver answers.
+    #[inline(always)]
     pub(super) fn on_fresh_sack<S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -485,7 +486,7 @@ impl HalfFlow {
     /// Where the highest bytes begin that an ACK or SACK for `start..end` covers and this capture never saw,
     /// where they are more than a receiver leaves unanswered (RFC 5681 section 4.2): it lost their ACKs,
     /// and with them most likely those for what lies below.
-    #[inline]
+    #[inline(always)]
     fn missed_from(&self, start: i64, end: i64) -> i64 {
         // Nearly always.
         if end <= self.high && self.holes.are_below(start) {
@@ -548,6 +549,7 @@ impl HalfFlow {
         clippy::too_many_arguments,
         reason = "the parts of one sample, from two callers"
     )]
+    #[inline(always)]
     pub(super) fn sample<S: FlowSink>(
         &mut self,
         dir: Direction,

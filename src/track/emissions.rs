@@ -157,6 +157,7 @@ impl Emissions {
     }
 
     /// A packet passed before which nothing was skipped.
+    #[inline(always)]
     pub(super) fn on_next(&mut self, at: CaptureTime, recovering: bool) {
         if let Some(skips) = &mut self.0 {
             skips.learn(at, recovering);
@@ -263,6 +264,7 @@ impl Emissions {
 
     /// The packet `id` has been delivered; a reaction can come by from `effective` on. Of interest
     /// only while something goes on.
+    #[inline(always)]
     pub(super) fn on_delivered(&mut self, id: u64, effective: CaptureTime) {
         if let Some(skips) = &mut self.0 {
             skips.on_delivered(id, effective);
@@ -502,6 +504,7 @@ impl Skips {
     }
 
     /// What the sender knows by the time it emits a packet that passes at `at`.
+    #[inline(always)]
     fn learn(&mut self, at: CaptureTime, recovering: bool) {
         while let Some(&(effective, id)) = self.on_the_way.front() {
             if effective > at {
@@ -540,6 +543,7 @@ impl Skips {
         }
     }
 
+    #[inline(always)]
     fn on_delivered(&mut self, id: u64, effective: CaptureTime) {
         if self.on_the_way.back().is_some_and(|&(_, last)| last >= id) {
             return;

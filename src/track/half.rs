@@ -1,5 +1,6 @@
 //! One direction of a connection, as its data's sender.
 
+use std::hint::cold_path;
 use std::num::NonZeroI64;
 
 use thin_vec::ThinVec;
@@ -60,6 +61,7 @@ impl Mss {
         if payload_len <= self.0.saturating_sub(OPTIONS_LEN) {
             1
         } else {
+            cold_path();
             self.packets_of_frame(payload_len, stamped)
         }
     }

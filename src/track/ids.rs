@@ -1,6 +1,7 @@
 //! How a sender numbers its IP packets (RFC 6864), and what the numbers prove.
 
 use std::cmp::Ordering;
+use std::hint::cold_path;
 
 use super::half::HalfFlow;
 use super::in_flight::Sent;
@@ -115,6 +116,7 @@ impl IdCounter {
             }
             return Step::Ahead(0);
         }
+        cold_path();
         self.observe_other(id, packets)
     }
 

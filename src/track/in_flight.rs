@@ -300,6 +300,7 @@ impl InFlight {
     }
 
     /// [`overlapping`](Self::overlapping), of a part of the stream that SACK has just reported.
+    #[inline(always)]
     pub(super) fn reported(&mut self, start: i64, end: i64) -> std::ops::Range<usize> {
         let next = self.next_reported as usize;
         let first = match self.sent.get(next) {
@@ -312,7 +313,7 @@ impl InFlight {
     }
 
     /// Indices of the ranges from `first` on that begin below `end`: a few, nearly always.
-    #[inline]
+    #[inline(always)]
     fn run_from(&self, first: usize, end: i64) -> std::ops::Range<usize> {
         /// From so many on they are searched and not counted.
         const FEW: usize = 64;
@@ -472,6 +473,7 @@ impl InFlight {
     }
 
     /// The first copy of a range that is remembered.
+    #[inline(always)]
     pub(super) fn first_copy(&self, sent: &Sent) -> FirstCopy {
         let kept = (sent.copies > 1).then(|| self.firsts.get(sent.start));
         kept.flatten().unwrap_or_else(|| sent.as_first())

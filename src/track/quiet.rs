@@ -12,6 +12,7 @@ use super::in_flight::{Marks, Sent};
 use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 use crate::seq::Seq;
+use std::hint::cold_path;
 
 /// A plain segment, one packet on the wire, that tells no more than that all goes well; `false`, and nothing changed, when
 /// it may tell more.
@@ -112,7 +113,7 @@ impl HalfFlow {
     }
 
     /// Takes the window of a segment that acknowledges `ack`.
-    #[inline]
+    #[inline(always)]
     fn take_window<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -170,6 +171,7 @@ impl HalfFlow {
         self.unique_bytes += u64::from(len);
         self.largest_payload = self.largest_payload.max(len);
         if self.window_end == Some(end) {
+            cold_path();
             sink.signal(dir, plain.at(), Signal::WindowFull);
         }
         // Put together here, where all of it is known: handed on in parts and put together elsewhere,
@@ -197,7 +199,7 @@ impl HalfFlow {
 
     /// An ACK that stays where it is and reports more at the end of a range, as nearly all do while a hole is open.
     /// `false`, and nothing changed, when that is not all there is to it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_next_sack<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,

@@ -1,6 +1,7 @@
 //! Delays on both sides of the vantage point: echoes of timestamps, smoothed estimates.
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 
 use crate::time::CaptureTime;
 
@@ -52,6 +53,7 @@ impl Echoes {
         }
         (self.newest, self.seen) = (tsval, true);
         if self.waiting.len() == ECHOES_MAX {
+            cold_path();
             self.waiting.pop_front();
             self.passed = self.passed.saturating_sub(1);
         }
@@ -187,6 +189,7 @@ impl Default for Estimate {
 }
 
 impl Estimate {
+    #[inline(always)]
     pub(super) fn add(&mut self, rtt_ns: i64) {
         // A clock that jumped by years must not make the sums overflow.
         let rtt_ns = rtt_ns.clamp(0, DELAY_NS_MAX);

@@ -140,7 +140,7 @@ impl Scoreboard {
 
     /// Enters the blocks of an ACK where all but the first, `start..end`, are as they were, and that only lets a range
     /// grow at its upper end: the part that was not reported before. Else `None`, and nothing changes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn grow_first(
         &mut self,
         blocks: &[SackBlock],
@@ -250,7 +250,7 @@ impl Board {
 
     /// Index of the first range that ends at or above `offset`: mostly one of the highest, which the
     /// blocks of an ACK repeat.
-    #[inline]
+    #[inline(always)]
     fn first_ending_at_or_above(&self, offset: i64) -> usize {
         let len = self.ranges.len();
         let below = len.saturating_sub(3);
@@ -264,7 +264,7 @@ impl Board {
 
     /// Adds `start..end` where it begins in the range at `index` and reaches no other, as nearly all
     /// blocks do: they repeat a range, or let it grow at its upper end.
-    #[inline]
+    #[inline(always)]
     fn grow(
         &mut self,
         index: usize,

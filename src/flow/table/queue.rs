@@ -6,6 +6,7 @@ use crate::event::{Direction, FlowSink};
 use crate::flow::batch::{BatchPart, Packed};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
+use std::hint::cold_path;
 
 /// Connections from which on they are not all in the cache; few in tests, so that these go both ways.
 const MANY: usize = if cfg!(test) { 2 } else { 512 };
@@ -157,6 +158,7 @@ impl<O: Observer> FlowTable<O> {
     ) -> Option<Train> {
         let at = packed.at();
         if self.turns_clock(at) {
+            cold_path();
             self.work_off(queue);
             self.keep_house(at);
         }
@@ -393,12 +395,16 @@ impl<O: Observer> FlowTable<O> {
 }
 
 impl<F: FlowSink> Flow<F> {
-    #[inline]
+    // In the loops that take one segment after the other.
+    #[inline(always)]
     pub(super) fn take(&mut self, dir: Direction, packed: Packed<'_>) {
         let Self { connection, sink } = self;
         if let Some(plain) = packed.plain() {
             connection.on_plain(dir, plain, sink);
-        } else if let Some(other) = packed.other() {
+            return;
+        }
+        cold_path();
+        if let Some(other) = packed.other() {
             connection.on_segment(dir, other, sink);
         } else {
             connection.on_segment(dir, &packed.segment(), sink);

@@ -112,7 +112,6 @@ impl<O: Observer> FlowTable<O> {
 /// Hands on those segments, from the first on, that have a `direction` and come before `until`; how many there are, and
 /// the latest instant of them.
 // Two loops, in which nothing else is done for most segments.
-#[expect(clippy::inline_always, reason = "see above")]
 #[inline(always)]
 fn follow<'a>(
     part: BatchPart<'a>,

@@ -68,7 +68,6 @@ impl<F: FlowSink> GrowingUp<'_, F> {
     }
 
     // In the loop that takes one packet after the other.
-    #[expect(clippy::inline_always, reason = "see above")]
     #[inline(always)]
     fn take(&mut self, packet: &Kept) {
         let Flow { connection, sink } = &mut *self.flow;
@@ -194,7 +193,6 @@ impl<O: Observer> FlowTable<O> {
     /// has to take it.
     // In its place, and in one function: one that is handed on is copied in other pieces than it was written
     // in, and for these the processor waits until all that was written before is in the cache.
-    #[expect(clippy::inline_always, reason = "see above")]
     #[inline(always)]
     pub(super) fn keep(
         &mut self,

@@ -302,8 +302,11 @@ impl Connection {
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {
         let (sender, peer) = sides(&mut self.halves, dir);
         sender.on_syn(segment.seq);
+        // A SYN-ACK of who had sent a SYN, where both sides opened at once, is the next packet of the same host.
+        let is_answer = segment.flags.has(TcpFlags::ACK);
         if let Some(id) = segment.ip_id
-            && !segment.flags.any(TcpFlags::ACK.with(TcpFlags::RST))
+            && !segment.flags.has(TcpFlags::RST)
+            && (!is_answer || sender.ids.is_after_syn(id))
         {
             sender.ids.begin(id);
         }

@@ -91,6 +91,11 @@ impl IdCounter {
         }
     }
 
+    /// Whether nothing but a SYN came before the packet with this id, which is the next one.
+    pub(super) fn is_after_syn(&self, id: u16) -> bool {
+        self.is_first() && self.last_packets == 0 && self.last == Some(id.wrapping_sub(1))
+    }
+
     fn start_at(&mut self, id: u16, packets: u16) {
         self.last = Some(id);
         self.last_packets = packets;

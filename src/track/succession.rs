@@ -69,8 +69,9 @@ impl Connection {
         if !segment.flags.has(TcpFlags::ACK) {
             // A second SYN with another number is a new attempt, unless it turns out otherwise. What a
             // reset made useless may still be under way, and comes between the SYN and its answer; and a peer
-            // that waits for the ACK of its FIN, or in TIME-WAIT, may answer for what was before.
-            let begun = half.isn.is_some() || half.sent_data || peer.sent_data;
+            // that waits for the ACK of its FIN, or in TIME-WAIT, may answer for what was before. So may the other side
+            // begin when it has refused one.
+            let begun = half.isn.is_some() || half.sent_data || peer.sent_data || over;
             return if begun {
                 SynPlace::Open
             } else {

@@ -55,9 +55,12 @@ impl<O: Observer> FlowTable<O> {
         let (src, seq) = (first.src, first.seq);
         let held = std::mem::take(&mut self.heads[index].syns);
         self.close(index, false);
-        let (own, others): (Vec<Segment>, Vec<Segment>) = held
-            .into_iter()
-            .partition(|syn| syn.src == src && syn.seq == seq);
+        // Where both sides open at once, each answers the other's SYN with the number of its own (RFC 9293 section 3.5).
+        let begins = segment.flags.has(TcpFlags::SYN.with(TcpFlags::ACK));
+        let (own, others): (Vec<Segment>, Vec<Segment>) = held.into_iter().partition(|syn| {
+            (syn.src == src && syn.seq == seq)
+                || (begins && syn.src == segment.src && syn.seq == segment.seq)
+        });
         self.put_away_attempts(&others, false);
         let index = self.open(hash, FlowIdentity::of(own.first().unwrap_or(segment)));
         for syn in &own {

@@ -413,6 +413,32 @@ fn a_refused_syn_is_a_connection_of_its_own() {
 }
 
 #[test]
+fn who_refused_a_syn_may_begin_the_next_connection() {
+    let refused = "A SYN 900000000\nB RST,ACK 0 900000001";
+    check(
+        &[
+            refused,
+            "B SYN 7000
+            A SYN,ACK 950000000 7001
+            B ACK 7001 950000001 100",
+        ],
+        &[&[0, 1], &[2, 3, 4]],
+    );
+    // Both sides at once (RFC 9293 section 3.5).
+    check(
+        &[
+            refused,
+            "B SYN 7000
+            A SYN 950000000
+            B SYN,ACK 7000 950000001
+            A SYN,ACK 950000000 7001
+            A ACK 950000001 7001 100",
+        ],
+        &[&[0, 1], &[2, 3, 4, 5, 6]],
+    );
+}
+
+#[test]
 fn syns_after_which_nothing_comes_are_attempts_of_their_own() {
     // Of two numbers; the first was repeated.
     check(

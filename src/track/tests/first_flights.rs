@@ -51,6 +51,30 @@ fn a_first_flight_and_the_ack_before_it_are_told_by_the_id_of_the_syn() {
 }
 
 #[test]
+fn the_answer_of_who_opened_as_well_takes_the_next_id() {
+    // Id 8 was that of the SYN-ACK, and 10 that of 1000..2000.
+    let trace = |answer: &str| {
+        format!(
+            "0 A>B syn id 7
+             5 B>A syn
+             15 A>B syn ack 0 {answer}
+             25 B>A ack 0
+             30 A>B data 0..1000 ack 0 id 9
+             31 A>B data 2000..3000 ack 0 id 11
+             50 B>A ack 1000 sack 2000..3000
+             60 A>B data 1000..2000 ack 0 id 12
+             80 B>A ack 3000
+             90 A>B data 3000..4000 ack 0 id 13
+             110 B>A ack 4000"
+        )
+    };
+    let lost = |answer: &str| play(&trace(answer)).state.skipped_packets;
+    assert_eq!(lost("id 8"), 1);
+    // A host that has no counter for it yet.
+    assert_eq!(lost("id 0"), 2);
+}
+
+#[test]
 fn a_lost_first_flight_is_told_without_an_mss() {
     // Ids 2 to 6 were 0..7000. Nothing but the repeat itself tells how much is in a packet.
     check(

@@ -1,7 +1,7 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
 use super::cover::{Answer, Cover, cover_is_too_early, is_single, may_answer_first};
-use super::dsacks::{find_dsack, stream_range};
+use super::dsacks::{are_left_over, find_dsack, stream_range};
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::IdCounter;
 use super::in_flight::Marks;
@@ -107,7 +107,7 @@ impl HalfFlow {
         let dsack = find_dsack(blocks, ack, range);
         if let Some(dsack) = dsack {
             sink.signal(dir, segment.at, Signal::Dsack);
-            if !self.was_reported(dsack) {
+            if !(self.was_reported(dsack) || are_left_over(blocks, ack, range)) {
                 self.old_copies.on_dsack();
                 self.on_arrived_twice(dir, dsack, sink);
             }

@@ -45,8 +45,9 @@ impl HalfFlow {
         let ack = unwrapper.offset(segment.ack, una);
         let highest = self.high.max(ack) + REACH_MAX;
         let range = |block| stream_range(unwrapper, block, ack, highest);
-        if let Some(twice) = find_dsack(segment.sack.as_slice(), ack, range)
-            .filter(|&twice| !self.was_reported(twice))
+        let blocks = segment.sack.as_slice();
+        if let Some(twice) = find_dsack(blocks, ack, range)
+            .filter(|&twice| !(self.was_reported(twice) || are_left_over(blocks, ack, range)))
         {
             self.on_arrived_twice(dir, twice, sink);
         }
@@ -80,6 +81,18 @@ pub(super) fn stream_range(
     let end = unwrapper.offset(block.end, ack);
     let sane = start < end && end - start <= REACH_MAX && end <= highest;
     sane.then_some(StreamRange { start, end })
+}
+
+/// Whether more blocks than the first lie below the ACK: what had waited above a hole is reported once more with the ACK that
+/// closes it. Only the first block tells of what came twice (RFC 2883 section 4), and the others of what lies above the ACK.
+#[cold]
+pub(super) fn are_left_over(
+    blocks: &[SackBlock],
+    ack: i64,
+    range: impl Fn(SackBlock) -> Option<StreamRange>,
+) -> bool {
+    let others = blocks.iter().copied().skip(1);
+    others.filter_map(range).any(|other| other.end <= ack)
 }
 
 /// What came to the receiver twice, as the first of these blocks tells where it is a DSACK (RFC 2883 section 4).

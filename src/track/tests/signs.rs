@@ -1,6 +1,7 @@
 //! What ACKs and empty segments say (METRICS.md I1, X4, X7).
 
 use super::{check_in_flight, check_signs, opened, play};
+use crate::event::Reason;
 
 #[test]
 fn bytes_in_flight_are_those_sent_less_those_reported() {
@@ -506,6 +507,35 @@ fn a_dsack_that_passes_again_is_one_of_the_senders_repeat() {
     ));
     assert_eq!(seen.signs, ["422 Dsack"]);
     assert_eq!(seen.lost, [0, 0]);
+}
+
+/// The first block is of one packet, which has come twice or not; the second is of what had waited as well.
+#[test]
+fn blocks_of_which_several_lie_below_the_ack_are_left_over() {
+    let told = |blocks: &str| {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000 ack 0
+             101 A>B data 1000..2000 ack 0
+             102 A>B data 2000..3000 ack 0
+             103 A>B data 3000..4000 ack 0
+             104 A>B data 4000..5000 fin ack 0
+             124 B>A ack 0 sack 4000..5000
+             140 A>B data 0..1000 ack 0
+             141 A>B data 1000..2000 ack 0
+             142 A>B data 2000..3000 ack 0
+             160 B>A ack 1000 sack 2000..3000 sack 4000..5000
+             180 A>B data 1000..2000 ack 0
+             181 A>B data 3000..4000 ack 0
+             201 B>A ack 5001 {blocks}"
+        )));
+        let unneeded = seen
+            .rows
+            .iter()
+            .filter(|row| row.verdict.reason == Some(Reason::Unneeded));
+        unneeded.count()
+    };
+    assert_eq!(told("sack 2000..3000 sack 4000..5000"), 0);
+    assert_eq!(told("sack 2000..3000"), 1);
 }
 
 #[test]

@@ -180,10 +180,16 @@ impl HalfFlow {
             }
             let first = self.in_flight.first_copy(&earlier);
             if let Some(evidence) = self.is_older(segment, first.id, first.tsval) {
-                return (
-                    Verdict::of(Class::Reordered, evidence, Confidence::High),
-                    Copy::LateOriginal,
-                );
+                let mut verdict = Verdict::of(Class::Reordered, evidence, Confidence::High);
+                if self.is_after_next(segment, end) {
+                    verdict.class = Class::Retransmission;
+                    verdict.reason = Some(if end <= self.una.unwrap_or(i64::MIN) {
+                        Reason::Unneeded
+                    } else {
+                        self.reason(start, end, segment.at)
+                    });
+                }
+                return (verdict, Copy::LateOriginal);
             }
         }
         if earlier.is_none() && self.is_first_copy_by_id(segment, end) {
@@ -319,6 +325,24 @@ impl HalfFlow {
         }
         let ts = segment.timestamps?;
         later(tsval, ts.value).then_some(Evidence::Tsval)
+    }
+
+    /// Whether a segment that ends at `end` was emitted later than what lies above it in the stream and was never repeated:
+    /// that makes it a repeat, which a later one has overtaken.
+    fn is_after_next(&self, segment: &Segment, end: i64) -> bool {
+        let above = self.in_flight.overlapping(end, self.high).take(PARTS_MAX);
+        let next = above
+            .filter_map(|index| self.in_flight.get(index))
+            .find(|sent| sent.start >= end && !sent.marks.has(Marks::RESENT));
+        next.is_some_and(|next| {
+            if let Some(own) = segment.ip_id.filter(|_| self.ids.counts()) {
+                IdCounter::distance(own, next.id) > 0
+            } else {
+                segment
+                    .timestamps
+                    .is_some_and(|ts| later(ts.value, next.tsval))
+            }
+        })
     }
 
     /// Some bytes fill a hole: the original, late, or a second emission.

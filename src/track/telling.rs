@@ -5,7 +5,7 @@ use super::rows::Row;
 use super::strays::first_byte;
 use crate::decode::Segment;
 use crate::event::{
-    Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace, Verdict,
+    Class, ClassifiedSegment, DataArrival, Direction, Evidence, FlowSink, LossPlace, Verdict,
 };
 use crate::seq::Seq;
 
@@ -85,7 +85,14 @@ impl HalfFlow {
         });
         // A probe of a byte that was sent is no copy that could be judged again.
         let probes = matches!(verdict.class, Class::KeepAlive | Class::WindowProbe);
-        if verdict.class != Class::Duplicate && !(probes && arrival.unique_len == 0) {
+        // Nor is a repeat that a later one has overtaken.
+        let is_overtaken = verdict.class == Class::Retransmission
+            && arrival.unique_len == 0
+            && verdict.evidence != Evidence::SeenBefore;
+        if !(verdict.class == Class::Duplicate
+            || (probes && arrival.unique_len == 0)
+            || is_overtaken)
+        {
             let end = offset + i64::from(payload_len);
             for index in self.in_flight.overlapping(offset, end) {
                 if let Some(sent) = self.in_flight.get_mut(index)

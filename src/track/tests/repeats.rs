@@ -308,6 +308,44 @@ fn ids_that_others_take_within_a_burst_are_no_lost_tail() {
     );
 }
 
+/// Id 3 was 1000..2000 and is lost; ids 7 and 9 repeat it, of which the second comes first.
+#[test]
+fn a_repeat_that_another_one_overtook_is_no_late_original() {
+    let trace = |late: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 2000..3000 id 4
+             102 A>B data 3000..4000 id 5
+             103 A>B data 4000..5000 id 6
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             122 B>A ack 1000 sack 2000..4000
+             123 B>A ack 1000 sack 2000..5000
+             140 A>B data 5000..6000 id 8
+             160 B>A ack 1000 sack 2000..6000
+             170 A>B data 1000..2000 id 9
+             172 A>B data 1000..2000 {late}
+             190 B>A ack 6000"
+        ))
+    };
+    let seen = play(&trace("id 7"));
+    let told: Vec<Class> = seen.rows.iter().map(|row| row.verdict.class).collect();
+    assert_eq!(told[5..], [Class::Retransmission; 2]);
+    assert_eq!((seen.lost, seen.state.skipped_packets), ([1, 0], 1));
+    // A DSACK tells of the one that came last here.
+    let twice = format!("{}\n192 B>A ack 6000 sack 1000..2000", trace("id 7"));
+    let reasons = play(&twice)
+        .rows
+        .iter()
+        .map(|row| row.verdict.reason)
+        .collect::<Vec<_>>();
+    assert_eq!(reasons[5..], [Some(Reason::Unneeded), Some(Reason::Fast)]);
+    // What was sent between 0..1000 and 2000..3000 is the original.
+    let original = play(&trace("id 3"));
+    assert_eq!(original.rows[6].verdict.class, Class::Reordered);
+    assert_eq!(original.lost, [0, 0]);
+}
+
 #[test]
 fn ids_skipped_between_repeats_were_repeats_of_what_lies_between() {
     // The ACK at 105 is lost, and A repeats all: 1000..2000 and 3000..4000 as ids 7 and 9, which are lost before they

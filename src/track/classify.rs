@@ -483,11 +483,12 @@ impl HalfFlow {
         else {
             return;
         };
-        if sent.marks.take(Marks::LOST_UPSTREAM) {
-            sink.lost(dir, LossPlace::Upstream, -1);
-        }
+        let was_lost = sent.marks.take(Marks::LOST_UPSTREAM);
         sent.marks.take(Marks::RESENT);
         let sent_at = sent.at;
+        if was_lost {
+            self.tell_lost_upstream(dir, -1, sink);
+        }
         self.forget_repair(sent_at);
         self.judge_again(dir, index, Verdict::NEW, sink);
     }
@@ -545,6 +546,9 @@ impl HalfFlow {
             (Marks::LOST_DOWNSTREAM, LossPlace::Downstream),
         ] {
             if sent.marks.take(mark) {
+                if place == LossPlace::Upstream {
+                    self.emissions.note_told(-1);
+                }
                 sink.lost(dir, place, -1);
             }
         }

@@ -152,6 +152,9 @@ impl HalfFlow {
                 return earlier.end > kept;
             }
             if let Some(place) = earlier.lost {
+                if place == LossPlace::Upstream {
+                    self.emissions.note_told(-1);
+                }
                 sink.lost(dir, place, -1);
             }
             let amendment = Amendment {

@@ -112,6 +112,10 @@ struct Skips {
     lost: u64,
     /// Those behind a SYN that left no bytes out.
     lost_with_syn: u64,
+    /// Ids skipped so far, whatever they were, that did not turn up late, and packets before the first one.
+    all: u32,
+    /// Packets told to be lost upstream as the bytes of which are repeated.
+    told: u32,
     /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
     at_high: (i64, u32),
     /// The highest byte repeated in the repair that is going on (RFC 6675 section 2, `HighRxt`).
@@ -146,6 +150,21 @@ impl Emissions {
     /// Data packets lost upstream, as far as skipped ids tell.
     pub(super) fn lost(&self) -> u64 {
         self.0.as_ref().map_or(0, |skips| skips.lost)
+    }
+
+    /// So many packets more, or fewer, are told to be lost upstream.
+    #[inline]
+    pub(super) fn note_told(&mut self, packets: i32) {
+        if let Some(skips) = &mut self.0 {
+            skips.told = skips.told.saturating_add_signed(packets);
+        }
+    }
+
+    /// Whether as many packets are told to be lost upstream as ids were skipped, `unexplained` of which at least are known.
+    pub(super) fn are_told(&self, unexplained: u16) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|skips| skips.told >= skips.all && skips.all >= u32::from(unexplained))
     }
 
     /// Whether what comes next may repeat bytes that were skipped above all that was seen, or tell whether it may.
@@ -235,6 +254,8 @@ impl Emissions {
             let before = std::mem::take(&mut **skips);
             **skips = Skips {
                 lost: before.lost,
+                all: before.all,
+                told: before.told,
                 sent_to: before.sent_to,
                 sent_to_at: before.sent_to_at,
                 is_pending: before.sent_to.is_some(),
@@ -252,7 +273,9 @@ impl Emissions {
 
     /// So many packets with payload were lost, or are late, before the first one whose id is known.
     pub(super) fn on_unnumbered(&mut self, packets: u64) {
-        self.0.get_or_insert_default().lost += packets;
+        let skips = self.0.get_or_insert_default();
+        skips.lost += packets;
+        skips.all = skips.all.saturating_add(packets as u32);
     }
 
     /// A packet turned up late, with payload or without: it was not lost.
@@ -467,6 +490,7 @@ impl Skips {
         let (reached, before) = self.at_high;
         let before = if reached == high { before } else { 0 };
         self.at_high = (high, before.saturating_add(u32::from(skipped)));
+        self.all = self.all.saturating_add(u32::from(skipped));
         let certain = left_out.saturating_add(due).min(skipped);
         let data = certain.max(skipped.saturating_sub(acks));
         if follows_syn {
@@ -530,6 +554,7 @@ impl Skips {
     }
 
     fn on_late(&mut self, id: u64, is_data: bool) {
+        self.all = self.all.saturating_sub(1);
         let slot = self.place(id).and_then(|index| self.skipped.remove(index));
         if slot.is_none() {
             self.waiting.pop_back();

@@ -329,7 +329,7 @@ impl HalfFlow {
             _ => {}
         }
         if taken.lost_upstream {
-            sink.lost(dir, LossPlace::Upstream, 1);
+            self.tell_lost_upstream(dir, 1, sink);
         }
         if taken.lost_downstream > 0 {
             let packets = taken.lost_downstream.cast_signed();
@@ -450,8 +450,13 @@ impl HalfFlow {
         if verdict.class == Class::Retransmission {
             sent.marks.set(Marks::RESENT);
         }
+        let mut taken = Taken::of(verdict, len, len);
+        if was_sent && self.are_skipped_told() {
+            sent.marks.take(Marks::LOST_UPSTREAM);
+            taken.lost_upstream = false;
+        }
         self.in_flight.push(sent);
-        Taken::of(verdict, len, len)
+        taken
     }
 
     /// What lies between the highest byte seen and `end` has not been seen although later numbers have.
@@ -558,7 +563,8 @@ impl HalfFlow {
         // Packets repeated in smaller pieces, as where SACK blocks take room, were lost once each: no
         // more than the ids skipped. Without ids, small ones may have been lost, but for the rest of a full one.
         let is_rest = if self.ids.counts() {
-            hole.missing == Some(0)
+            hole.missing
+                .map_or_else(|| self.are_skipped_told(), |missing| missing == 0)
         } else {
             self.is_cut_off(start, len)
         };

@@ -277,6 +277,11 @@ impl IdCounter {
         self.unexplained
     }
 
+    /// Whether none was far from the one before: all that were skipped are known.
+    pub(super) fn is_near(&self) -> bool {
+        self.astray == 0
+    }
+
     /// Whether the last packet's id was the first one seen: what was sent before it skipped none.
     pub(super) fn is_first(&self) -> bool {
         self.last.is_some() && self.steps == 0

@@ -65,6 +65,23 @@ impl HalfFlow {
         self.timers_within(silence_ns)
     }
 
+    /// So many packets more, or fewer, were lost upstream.
+    pub(super) fn tell_lost_upstream<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        packets: i32,
+        sink: &mut S,
+    ) {
+        self.emissions.note_told(packets);
+        sink.lost(dir, LossPlace::Upstream, packets);
+    }
+
+    /// Whether as many packets are known to be lost upstream as ids were skipped: what is repeated beyond that, as where the
+    /// path takes less than before, are pieces of these.
+    pub(super) fn are_skipped_told(&self) -> bool {
+        self.ids.counts() && self.ids.is_near() && self.emissions.are_told(self.ids.unexplained())
+    }
+
     /// What the receiver is known to have, in bytes from anywhere.
     #[inline]
     pub(super) fn known_to_have(&self) -> Option<i64> {
@@ -377,7 +394,7 @@ impl HalfFlow {
             };
             if now.lost.is_some() {
                 sent.marks.set(Marks::LOST_UPSTREAM);
-                sink.lost(dir, LossPlace::Upstream, 1);
+                self.tell_lost_upstream(dir, 1, sink);
             }
             self.judge_again(dir, index, now, sink);
         }

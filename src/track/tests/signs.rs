@@ -310,6 +310,36 @@ fn ids_skipped_while_there_was_no_reason_to_repeat_are_no_losses() {
     assert_eq!(skipped(&pause), 2);
 }
 
+/// The path takes no full packets: a first flight of four, ids 2 to 5, and two repeats by timers, ids 7 and 8, are lost, and
+/// what follows is a quarter as long. The number of an ACK tells of the flight.
+#[test]
+fn pieces_of_packets_that_the_path_did_not_take_are_no_more_losses_than_ids_skipped() {
+    let pieces: Vec<String> = (1..16)
+        .map(|n| {
+            let (at, id, start) = (970 + 40 * n, 11 + n, 250 * n);
+            let end = start + 250;
+            let ack = at + 20;
+            format!(
+                "{at} A>B data {start}..{end} ack 100 id {id}\n{ack} B>A ack {end} sack 4000..4500"
+            )
+        })
+        .collect();
+    let seen = play(&opened(&format!(
+        "100 B>A data 0..100 ack 0
+         110 A>B at 4000 ack 100 id 6
+         930 A>B data 0..250 ack 100 id 9
+         950 B>A ack 250
+         970 A>B data 4000..4250 ack 100 id 10
+         971 A>B data 4250..4500 ack 100 id 11
+         991 B>A ack 250 sack 4000..4500
+         {}",
+        pieces.join("\n")
+    )));
+    let again = seen.rows.iter().filter(|row| row.verdict.reason.is_some());
+    assert_eq!(again.count(), 16);
+    assert_eq!((seen.lost, seen.state.skipped_packets), ([6, 0], 6));
+}
+
 #[test]
 fn packets_repeated_in_smaller_pieces_are_no_more_losses_than_ids_skipped() {
     // B's data is unanswered all the time, so that skipped ids may be ACKs. Of A, 3000..5000 was lost as ids 5

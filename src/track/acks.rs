@@ -107,7 +107,7 @@ impl HalfFlow {
         let dsack = find_dsack(blocks, ack, range);
         if let Some(dsack) = dsack {
             sink.signal(dir, segment.at, Signal::Dsack);
-            if !(self.was_reported(dsack) || are_left_over(blocks, ack, range)) {
+            if !(self.was_reported(dsack, ack) || are_left_over(blocks, ack, range)) {
                 self.old_copies.on_dsack();
                 self.on_arrived_twice(dir, dsack, sink);
             }

@@ -47,7 +47,7 @@ impl HalfFlow {
         let range = |block| stream_range(unwrapper, block, ack, highest);
         let blocks = segment.sack.as_slice();
         if let Some(twice) = find_dsack(blocks, ack, range)
-            .filter(|&twice| !(self.was_reported(twice) || are_left_over(blocks, ack, range)))
+            .filter(|&twice| !(self.was_reported(twice, ack) || are_left_over(blocks, ack, range)))
         {
             self.on_arrived_twice(dir, twice, sink);
         }
@@ -55,9 +55,10 @@ impl HalfFlow {
 
     /// Whether `twice`, below an ACK, is of more than the one packet that a DSACK tells of (RFC 2883 section 4), all of it
     /// reported before: what had waited above a hole is reported once more with the ACK that closes the hole. So does a
-    /// receiver that has closed its side and acknowledges a FIN before it forgets what it had to report.
+    /// receiver that has closed its side and acknowledges a FIN before it forgets what it had to report: with the FIN's number
+    /// in it that may be one packet, as nobody repeats a FIN that was reported.
     #[cold]
-    pub(super) fn was_reported(&self, twice: StreamRange) -> bool {
+    pub(super) fn was_reported(&self, twice: StreamRange, ack: i64) -> bool {
         // A FIN takes a number, too.
         let packet = i64::from(self.packet_payload()) + 1;
         let mut parts = self.in_flight.overlapping(twice.start, twice.end);
@@ -65,7 +66,10 @@ impl HalfFlow {
             let sent = self.in_flight.get(index);
             sent.is_some_and(|sent| sent.marks.has(Marks::SACKED))
         };
-        twice.end - twice.start > packet && !parts.is_empty() && parts.all(is_reported)
+        let has_fin = self
+            .fin
+            .is_some_and(|fin| (fin + 1, fin + 1) == (ack, twice.end));
+        (has_fin || twice.end - twice.start > packet) && !parts.is_empty() && parts.all(is_reported)
     }
 }
 

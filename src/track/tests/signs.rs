@@ -599,6 +599,32 @@ fn what_was_reported_above_a_hole_did_not_come_twice() {
 }
 
 #[test]
+fn a_fin_that_was_reported_did_not_come_twice() {
+    // A probe repeats the last packet, with the FIN, and all that was sent is lost but for that.
+    let reasons = |last: &str| {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000 ack 0
+             120 B>A ack 1000
+             130 A>B data 1000..2000 ack 0
+             131 A>B data 2000..2500 fin ack 0
+             195 A>B data 2000..2500 fin ack 0
+             215 B>A ack 1000 sack 2000..2501
+             430 A>B data 1000..2000 ack 0
+             {last}"
+        )));
+        let rows = seen.rows.iter().skip(3);
+        rows.map(|row| row.verdict.reason).collect::<Vec<_>>()
+    };
+    let stale = "450 B>A ack 2501 sack 2000..2501";
+    assert_eq!(
+        reasons(stale),
+        [Some(Reason::TailProbe), Some(Reason::Timeout)]
+    );
+    let twice = "216 B>A ack 1000 sack 2000..2501 sack 2000..2501\n450 B>A ack 2501";
+    assert_eq!(reasons(twice)[0], Some(Reason::Unneeded));
+}
+
+#[test]
 fn what_comes_in_fragments_is_one_packet_however_long() {
     // Of a sender that takes no notice of the MSS of 1000.
     let trace = opened(

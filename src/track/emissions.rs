@@ -26,6 +26,9 @@ const ON_THE_WAY_MAX: usize = 8192;
 /// recovery (RFC 5681 section 3.2, RFC 8985 section 6.2).
 const LATER_MIN: u64 = 3;
 
+/// Frames that must agree on how long their packets are.
+const AGREE_MIN: u8 = 3;
+
 /// Ids that were skipped before a packet, and that packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
@@ -132,9 +135,46 @@ struct Skips {
     timer: Timer,
     /// Packets that repeated bytes if they do, and what they are then.
     early: Vec<(i64, i64, Verdict)>,
+    /// What ids tell of the packets of merged frames.
+    frames: Frames,
+}
+
+/// How long the packets of frames are that network cards merged, by the ids that such frames take.
+#[derive(Debug, Default)]
+struct Frames {
+    /// In bytes of payload, as the first frame told; 0: nothing is known.
+    packet_len: u32,
+    /// Packets of that frame.
+    packets: u16,
+    /// Frames that agree.
+    agree: u8,
+    /// One of them had another number of packets.
+    varied: bool,
 }
 
 impl Emissions {
+    /// A frame of `len` bytes took so many ids: how many bytes are in a packet if they were all its own, and whether three
+    /// frames of different lengths agree on that, as they do where no other packets come between them.
+    pub(super) fn note_frame(&mut self, len: u32, packets: u16) -> Option<(u32, bool)> {
+        let frames = &mut self.0.get_or_insert_default().frames;
+        let exact = len.is_multiple_of(packets.into());
+        if frames.packet_len > 0 && len.div_ceil(frames.packet_len) == u32::from(packets) {
+            frames.agree = frames.agree.saturating_add(1);
+            frames.varied |= packets != frames.packets;
+        } else if exact {
+            *frames = Frames {
+                packet_len: len / u32::from(packets),
+                packets,
+                agree: 1,
+                varied: false,
+            };
+        } else {
+            return None;
+        }
+        let is_known = frames.agree >= AGREE_MIN && frames.varied;
+        Some((frames.packet_len, is_known))
+    }
+
     /// Whether nothing is going on.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {

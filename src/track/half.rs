@@ -48,6 +48,11 @@ impl Mss {
         mss.map_or_else(Self::default, |mss| Self(mss.into()))
     }
 
+    /// What packets of so many bytes show, `stamped` with timestamps or not.
+    pub(super) fn of_packets(payload_len: u32, stamped: bool) -> Self {
+        Self(payload_len + if stamped { OPTIONS_LEN } else { 0 })
+    }
+
     #[inline]
     pub(super) fn get(self) -> Option<u16> {
         u16::try_from(self.0).ok()

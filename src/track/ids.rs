@@ -277,6 +277,17 @@ impl IdCounter {
         self.unexplained
     }
 
+    /// The last packet stands for so many.
+    pub(super) fn count_last(&mut self, packets: u16) {
+        self.last_packets = packets;
+    }
+
+    /// Ids skipped before the last packet for which nothing that is missing was seen.
+    #[inline]
+    pub(super) fn last_skipped(&self) -> u16 {
+        self.last_skipped
+    }
+
     /// Whether none was far from the one before: all that were skipped are known.
     pub(super) fn is_near(&self) -> bool {
         self.astray == 0

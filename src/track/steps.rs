@@ -2,7 +2,7 @@
 
 use super::classify::{PROBE_NS_MIN, TIMER_NS_MIN};
 use super::emissions::Gap;
-use super::half::HalfFlow;
+use super::half::{HalfFlow, Mss};
 use super::ids::Step;
 use super::in_flight::Marks;
 use super::rtt::later;
@@ -16,6 +16,9 @@ const UNSEEN_MAX: i64 = 1 << 24;
 /// Packets that a sender sends at once at first (RFC 6928) and after a silence: of more that were skipped without a trace while an
 /// ACK was owed, others of its host may have been most.
 pub(super) const FLIGHT_MAX: u16 = 10;
+
+/// Packets looked at before one.
+const LATELY_MAX: usize = 64;
 
 /// Bits of a time in ns below [`unit_of`] it.
 pub(super) const UNIT_BITS: u32 = 20;
@@ -80,6 +83,60 @@ impl HalfFlow {
     /// path takes less than before, are pieces of these.
     pub(super) fn are_skipped_told(&self) -> bool {
         self.ids.counts() && self.ids.is_near() && self.emissions.are_told(self.ids.unexplained())
+    }
+
+    /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the receiver
+    /// announced, frames that network cards merge are of more packets. The segment's step, knowing that.
+    pub(super) fn learn_packet_len(&mut self, segment: &Segment, step: Step) -> Step {
+        if !matches!(step, Step::Ahead(_) | Step::Early(_)) {
+            return step;
+        }
+        let skipped = self.ids.last_skipped();
+        let goes_on = self.continues(segment.seq, segment.payload_len);
+        if segment.payload_len == 0 || !goes_on || self.recovery_until.is_some() || self.owes_ack {
+            return step;
+        }
+        let stamped = segment.timestamps.is_some();
+        let index = self.in_flight.overlapping(self.high - 1, self.high).start;
+        let frame = self.in_flight.get(index).filter(|frame| {
+            frame.end() == self.high && frame.copies <= 1 && !frame.marks.has(Marks::CONTINUES)
+        });
+        let Some((len, packets)) = frame
+            .map(|frame| (frame.len, self.mss.packets(frame.len, stamped)))
+            .filter(|&(_, packets)| packets > 1)
+        else {
+            return step;
+        };
+        let told = self
+            .emissions
+            .note_frame(len, packets.saturating_add(skipped));
+        let Some((packet_len, is_known)) =
+            told.filter(|&(len, _)| self.may_be_packet_len(len, stamped))
+        else {
+            return step;
+        };
+        if is_known {
+            self.mss = Mss::of_packets(packet_len, stamped);
+            let packets = self.mss.packets(segment.payload_len, stamped);
+            self.ids.count_last(packets);
+        }
+        self.ids.explain_last(skipped.into());
+        if matches!(step, Step::Early(_)) {
+            Step::Early(0)
+        } else {
+            Step::Ahead(0)
+        }
+    }
+
+    /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor where that is
+    /// less than half of what was announced.
+    fn may_be_packet_len(&self, packet_len: u32, stamped: bool) -> bool {
+        let announced = self.mss.get().map_or(0, u32::from);
+        let from = self.in_flight.overlapping(self.high - 1, self.high).start;
+        let mut lately = (from.saturating_sub(LATELY_MAX)..=from)
+            .filter_map(|index| self.in_flight.get(index))
+            .filter(|sent| self.mss.packets(sent.len, stamped) == 1);
+        packet_len > announced / 2 && lately.all(|sent| sent.len <= packet_len)
     }
 
     /// What the receiver is known to have, in bytes from anywhere.

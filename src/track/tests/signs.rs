@@ -341,6 +341,30 @@ fn pieces_of_packets_that_the_path_did_not_take_are_no_more_losses_than_ids_skip
 }
 
 #[test]
+fn ids_tell_how_long_the_packets_of_merged_frames_are() {
+    // The path takes 900 bytes of the 1000 that B announced: frames of 10 and 20 packets would have 9 and 18. Later two are lost,
+    // 63000..64800.
+    let trace = opened(
+        "100 A>B data 0..900 ack 0 id 2
+         120 B>A ack 900
+         130 A>B data 900..9900 ack 0 id 3
+         131 A>B data 9900..27900 ack 0 id 13
+         150 B>A ack 27900
+         160 A>B data 27900..36900 ack 0 id 33
+         161 A>B data 36900..45900 ack 0 id 43
+         180 B>A ack 45900
+         190 A>B data 45900..63000 ack 0 id 53
+         191 A>B data 64800..82800 ack 0 id 74
+         210 B>A ack 63000 sack 64800..82800
+         220 A>B data 63000..64800 ack 0 id 94
+         240 B>A ack 82800
+         250 A>B data 82800..83700 ack 0 id 96
+         270 B>A ack 83700",
+    );
+    assert_eq!(play(&trace).state.skipped_packets, 2);
+}
+
+#[test]
 fn packets_repeated_in_smaller_pieces_are_no_more_losses_than_ids_skipped() {
     // B's data is unanswered all the time, so that skipped ids may be ACKs. Of A, 3000..5000 was lost as ids 5
     // and 6, and comes again in three pieces beside a SACK block that takes room: two packets were lost.

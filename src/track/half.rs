@@ -145,8 +145,8 @@ pub(super) struct HalfFlow {
     pub(super) recovery_until: Option<i64>,
     /// Repair after a timeout, while it goes on.
     pub(super) after_timeout: Option<Box<AfterTimeout>>,
-    /// The cumulative ACK when the last tail probe was seen, and one: in the room of a number.
-    pub(super) probed_at_una: Option<NonZeroI64>,
+    /// What had been sent when the last tail probe was seen: in the room of a number, so that what is 0 is not known.
+    pub(super) probed_to: Option<NonZeroI64>,
     /// What skipped ids tell of packets that never came here.
     pub(super) emissions: Emissions,
     /// The peer has sent something since this sender's last packet: an ACK may be under way.

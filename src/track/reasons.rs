@@ -46,8 +46,6 @@ impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.
     pub(super) fn reason(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
-        // One below the first byte, which makes 0, stands for itself as what nothing else is.
-        let probed_here = NonZeroI64::new(una.saturating_add(1)).or(Some(NonZeroI64::MIN));
         let quiet_since = self.quiet_since(at);
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
         let reported_above =
@@ -63,14 +61,16 @@ impl HalfFlow {
                 .is_none_or(|last| start >= last);
         if !reported_above
             && is_last
-            && self.probed_at_una != probed_here
-            && silence_ns > self.round_trip_ns()
+            && self.probed_to.is_none_or(|to| una >= to.get())
+            && !self.has_repair_open()
+            && (silence_ns > self.round_trip_ns() || self.is_probe_above(start, at))
         {
             // Nobody probes without SACK (RFC 8985 section 7), nor did an ACK ask for it.
             if self.reports == Reports::Lacking && !self.sacks {
                 return self.timed_out(at);
             }
-            self.probed_at_una = probed_here;
+            // Until what had been sent is acknowledged there is no other (RFC 8985 section 7.3, `TLP.end_seq`).
+            self.probed_to = NonZeroI64::new(self.high.max(end));
             return Reason::TailProbe;
         }
         // The timer runs from the last progress and may have been set a little before it passed
@@ -196,6 +196,23 @@ impl HalfFlow {
             TIMER_NS_MIN
         };
         !(reported || repairs || self.dup_run > 0 || earlier.is_refused(una)) && gap_ns < soon_ns
+    }
+
+    /// Whether what was repeated is not acknowledged yet, nor all that had been sent by then: nobody probes meanwhile (RFC 8985
+    /// section 7.2).
+    fn has_repair_open(&self) -> bool {
+        self.recovery_until
+            .is_some_and(|until| self.una < Some(until))
+    }
+
+    /// Whether the last segment, at `start`, is repeated unasked although lower ones are outstanding, of which a timer repeats
+    /// the lowest: a probe waits no longer than the timer would (RFC 8985 section 7.2), which may be less than a round trip.
+    fn is_probe_above(&self, start: i64, at: CaptureTime) -> bool {
+        self.sacks
+            && self.una < Some(start)
+            && self.una.is_some()
+            && self.after_timeout.is_none()
+            && self.is_unasked(start, at)
     }
 
     /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat at `start`.

@@ -399,6 +399,76 @@ fn without_sack_the_left_edge_is_asked_for_once() {
 }
 
 #[test]
+fn nobody_probes_while_losses_are_repaired() {
+    // RFC 8985 section 7.2: 0..1000 and 4000..4500 are lost. What was asked for is repeated, and then a timer runs out.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         104 A>B data 4000..4500
+         121 B>A ack 0 sack 1000..2000
+         122 B>A ack 0 sack 1000..3000
+         123 B>A ack 0 sack 1000..4000
+         133 A>B data 0..1000
+         153 B>A ack 4000
+         380 A>B data 4000..4500
+         400 B>A ack 4500",
+    );
+    let rows = play(&trace).rows;
+    let reasons: Vec<Reason> = rows.iter().filter_map(|row| row.verdict.reason).collect();
+    assert_eq!(reasons, [Reason::Fast, Reason::Timeout]);
+}
+
+#[test]
+fn a_probe_that_comes_before_a_round_trip_is_over_leaves_lower_segments_out() {
+    // Captured at the sender, a round trip of 300 ms. 1000..2000 was sent 280 ms before, and its timer is about to run out.
+    let reason = |again: &str| {
+        let seen = play(&format!(
+            "0 A>B syn
+             300 B>A syn ack 0
+             300 A>B ack 0 id 1
+             310 A>B data 0..1000 ack 0 id 2
+             610 B>A ack 1000
+             630 A>B data 1000..2000 ack 0 id 3
+             800 A>B data 2000..3000 ack 0 id 4
+             {again}"
+        ));
+        seen.rows[3].verdict.reason
+    };
+    assert_eq!(
+        reason("910 A>B data 2000..3000 ack 0 id 5"),
+        Some(Reason::TailProbe)
+    );
+    assert_eq!(
+        reason("910 A>B data 1000..2000 ack 0 id 5"),
+        Some(Reason::Timeout)
+    );
+}
+
+#[test]
+fn who_has_probed_waits_for_the_answer_before_another_probe() {
+    // RFC 8985 section 7.3: the ACK at 210 is of what came before the probe, which is lost as well.
+    let trace = opened(
+        "100 A>B data 0..1000 ack 0
+         120 B>A ack 1000
+         130 A>B data 1000..2000 ack 0
+         131 A>B data 2000..2500 ack 0
+         195 A>B data 2000..2500 ack 0
+         210 B>A ack 2000
+         460 A>B data 2000..2500 ack 0
+         480 B>A ack 2500
+         490 A>B data 2500..3000 ack 0
+         555 A>B data 2500..3000 ack 0
+         575 B>A ack 3000",
+    );
+    let rows = play(&trace).rows;
+    let reasons: Vec<Reason> = rows.iter().filter_map(|row| row.verdict.reason).collect();
+    let probe = Reason::TailProbe;
+    assert_eq!(reasons, [probe, Reason::Timeout, probe]);
+}
+
+#[test]
 fn a_probe_may_repeat_the_fin_alone_and_is_what_the_report_of_it_answers() {
     // RFC 8985 section 7.3: a probe is the last segment that was sent.
     let reason = |probe: &str| {

@@ -200,6 +200,14 @@ impl Emissions {
         }
     }
 
+    /// So many packets were sent before what came now: those that are more than the ids skipped of which nothing is told
+    /// were sent before the first id.
+    pub(super) fn note_left_out(&mut self, packets: u32) {
+        let skips = self.0.get_or_insert_default();
+        let known = skips.all.saturating_sub(skips.told);
+        skips.all = skips.all.saturating_add(packets.saturating_sub(known));
+    }
+
     /// Whether as many packets are told to be lost upstream as ids were skipped, `unexplained` of which at least are known.
     pub(super) fn are_told(&self, unexplained: u16) -> bool {
         self.0

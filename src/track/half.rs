@@ -479,6 +479,9 @@ impl HalfFlow {
         }
         let mut hole = Hole::new(start, end, segment, self.packets);
         hole.missing = self.emissions.skipped_at(start);
+        if hole.missing.is_none() {
+            self.note_left_out(end);
+        }
         self.holes.open(hole);
     }
 

@@ -303,6 +303,11 @@ impl IdCounter {
         self.steps < EARLY_MAX && self.astray == 0 && !self.shared
     }
 
+    /// Whether ids count, or may turn out to, as one at least was the next.
+    pub(super) fn may_be_a_counter(&self) -> bool {
+        self.by_one > 0 && (self.counting || self.may_count())
+    }
+
     /// Whether ids may count, though too few have been seen to tell, and `id` is a little below
     /// `other`: a repeat has a later one of any counter, and hardly any random number is so near.
     pub(super) fn is_just_before(&self, id: u16, other: u16) -> bool {

@@ -216,6 +216,15 @@ impl HalfFlow {
         }
     }
 
+    /// All below `sent_to` has been sent: what skipped ids do not account for of it came before the first id that was seen.
+    pub(super) fn note_left_out(&mut self, sent_to: i64) {
+        let bytes = (sent_to - self.sent_to()).max(0) as u64;
+        if bytes > 0 && self.ids.may_be_a_counter() {
+            let packets = bytes.div_ceil(self.packet_payload().into());
+            self.emissions.note_left_out(packets as u32);
+        }
+    }
+
     /// The receiver told of data above what it acknowledges.
     #[inline]
     pub(super) fn note_told(&mut self, at: CaptureTime) {
@@ -285,6 +294,8 @@ impl HalfFlow {
         if let Some(sent_to) = self.sent_by(number).filter(|&sent_to| sent_to > self.high) {
             if self.ids.is_first() {
                 self.note_unnumbered(sent_to - self.sent_to());
+            } else {
+                self.note_left_out(sent_to);
             }
             self.emissions.note_sent(sent_to, at);
         }

@@ -341,6 +341,31 @@ fn pieces_of_packets_that_the_path_did_not_take_are_no_more_losses_than_ids_skip
 }
 
 #[test]
+fn what_was_lost_before_the_first_id_is_more_than_ids_skipped() {
+    // 0..4000 was lost before anything came, and no id is known of it; a timer repeats the lowest.
+    let lost = |number: &str| {
+        play(&format!(
+            "0 A>B syn
+             20 B>A syn ack 0
+             250 A>B data 0..1000 ack 0 id 6
+             270 B>A ack 1000
+             {number}
+             281 A>B data 4000..5000 ack 0 id 8
+             301 B>A ack 1000 sack 4000..5000
+             311 A>B data 1000..2000 ack 0 id 9
+             312 A>B data 2000..3000 ack 0 id 10
+             332 B>A ack 3000 sack 4000..5000
+             342 A>B data 3000..4000 ack 0 id 11
+             362 B>A ack 5000
+             372 A>B data 5000..6000 ack 0 id 12"
+        ))
+        .lost
+    };
+    assert_eq!(lost("280 A>B at 4000 ack 0 id 7"), [3, 0]);
+    assert_eq!(lost("280 A>B at 1000 ack 0 id 7"), [3, 0]);
+}
+
+#[test]
 fn ids_tell_how_long_the_packets_of_merged_frames_are() {
     // The path takes 900 bytes of the 1000 that B announced: frames of 10 and 20 packets would have 9 and 18. Later two are lost,
     // 63000..64800.

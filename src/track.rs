@@ -365,12 +365,11 @@ impl Connection {
             sink.signal(dir, segment.at, Signal::SuperSegment);
         }
         // Nearly always the next id, and nothing to find out.
-        let step = if sender.ids.last_skipped() > 0 {
-            sender.learn_packet_len(segment, step)
-        } else {
-            step
-        };
+        let mut step = step;
         if step != Step::Ahead(0) || !sender.emissions.is_idle() {
+            if sender.ids.last_skipped() > 0 {
+                step = sender.learn_packet_len(segment, step);
+            }
             if sender.emissions.is_early() {
                 sender.settle_early(dir, sink);
             }

@@ -88,6 +88,7 @@ impl HalfFlow {
 
     /// Enters the SACK blocks (RFC 2018); the first may be a DSACK (RFC 2883 section 4). Whether
     /// the scoreboard learnt of new bytes.
+    #[inline(never)]
     fn on_sack<S: FlowSink>(
         &mut self,
         dir: Direction,

@@ -396,7 +396,7 @@ impl<O: Observer> FlowTable<O> {
 
 impl<F: FlowSink> Flow<F> {
     // In the loops that take one segment after the other.
-    #[inline(always)]
+    #[inline]
     pub(super) fn take(&mut self, dir: Direction, packed: Packed<'_>) {
         let Self { connection, sink } = self;
         if let Some(plain) = packed.plain() {

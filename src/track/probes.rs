@@ -5,6 +5,7 @@ use super::half::HalfFlow;
 use super::ids::Step;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Signal, Verdict};
+use crate::time::CaptureTime;
 
 impl HalfFlow {
     /// A segment without payload passed; `again`: a copy of one that had.
@@ -26,8 +27,7 @@ impl HalfFlow {
         let offset = unwrapper.offset(segment.seq, self.high);
         // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4), if it is no ACK from before that byte,
         // late: a keep-alive comes when nothing was sent for long, as one in the place of a FIN that is acknowledged.
-        let last = self.last_packet_at;
-        let is_idle = last.is_none_or(|last| segment.at.since(last) >= TIMER_NS_MIN);
+        let is_idle = self.is_idle_at(segment.at);
         let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
         let next = self.high + i64::from(self.has_ended() && is_idle);
         let window_probe = self.window == Some(0);
@@ -68,12 +68,22 @@ impl HalfFlow {
         }
         let class = if self.window == Some(0) {
             Class::WindowProbe
-        } else if self.una.is_some_and(|una| una >= self.high) && !self.is_message(segment, start) {
+        } else if self.una.is_some_and(|una| una >= self.high)
+            && !self.is_message(segment, start)
+            && (self.is_idle_at(segment.at) || self.holes.first_within(start, end).is_none())
+        {
+            // A byte that was not seen yet and follows another packet so soon is late.
             Class::KeepAlive
         } else {
             return None;
         };
         Some(self.verdict_of_probe(class, segment, step))
+    }
+
+    /// Whether its sender had sent nothing for long before `at`, as who looks whether the peer is there.
+    fn is_idle_at(&self, at: CaptureTime) -> bool {
+        let last = self.last_packet_at;
+        last.is_none_or(|last| at.since(last) >= TIMER_NS_MIN)
     }
 
     /// The verdict on such a segment: who looks again sends another packet.

@@ -25,6 +25,22 @@ fn a_byte_in_the_place_of_an_acknowledged_fin_is_a_keep_alive() {
 }
 
 #[test]
+fn a_byte_that_comes_behind_its_fin_and_its_ack_is_late() {
+    // The records of two queues, written in turns; a keep-alive comes when nothing was sent for long.
+    let trace = |ms: u32| {
+        opened(&format!(
+            "100 A>B fin at 1 ack 0 id 3
+             120 B>A ack 1
+             {ms} A>B data 0..1 ack 0 id 2"
+        ))
+    };
+    check(&trace(121), "121 reordered 0..1 ip_id");
+    assert_eq!(play(&trace(121)).state.unique_bytes, 1);
+    check_signs(&trace(121), &[]);
+    check(&trace(9000), "9000 keep_alive 0..1");
+}
+
+#[test]
 fn data_behind_an_acknowledged_fin_is_none_of_the_stream() {
     let seen = play(&opened(
         "100 A>B data 0..1000 ack 0

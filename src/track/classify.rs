@@ -244,7 +244,10 @@ impl HalfFlow {
             return same.then_some(Evidence::IpId);
         }
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
-        let same_bytes = earlier.start == start && segment.payload_len == earlier.len;
+        // A repeat that was cut otherwise has no range of its own: the last one ended there, too.
+        let end = start + i64::from(segment.payload_len);
+        let same_bytes = earlier.start == start && segment.payload_len == earlier.len
+            || earlier.copies > 1 && segment.timestamps.is_some() && self.last_repeat_ended_at(end);
         if !(same_id && same_bytes) {
             return None;
         }
@@ -273,20 +276,21 @@ impl HalfFlow {
             || earlier.copies > 1
             || !(is_repeat || earlier.marks.has(Marks::ASKED_FOR));
         // What a timer makes the sender repeat, it repeats in order, up to what it sent last.
-        let follows = self.last_repeat > 0
-            && self.high - i64::from(self.last_repeat) + 1 == start
-            && gap_ns > COPY_GAP_NS;
-        if follows {
+        if self.last_repeat_ended_at(start) && gap_ns > COPY_GAP_NS {
             return None;
         }
         let soon_ns = (self.shortest_round_trip_ns() / 8 * 7).min(TIMER_NS_MIN);
         let close = (told && gap_ns < soon_ns)
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2);
-        let end = start + i64::from(segment.payload_len);
         // Where copies pass, a queue may hold them up for longer than the shortest round trip.
         let held_up =
             self.seen_acks.expects_copies() && self.has_no_reason(start, end, earlier, gap_ns);
         (close || held_up).then_some(Evidence::Timing)
+    }
+
+    /// Whether the last data packet, but for copies, repeated bytes up to `offset`.
+    fn last_repeat_ended_at(&self, offset: i64) -> bool {
+        self.last_repeat > 0 && self.high - i64::from(self.last_repeat) + 1 == offset
     }
 
     /// Whether a segment that begins at `start` and the frame `earlier` are the same packets, of which one holds several:

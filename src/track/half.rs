@@ -173,7 +173,7 @@ pub(super) struct HalfFlow {
     pub(super) tail_repair: bool,
     /// It was the first to do so, a timer's: whether ids were skipped in a pause just before it.
     pub(super) last_timer: Option<bool>,
-    /// If the last data packet repeated bytes: how far below the highest byte it ended, and one.
+    /// If the last data packet, but for copies, repeated bytes: how far below the highest byte it ended, and one.
     pub(super) last_repeat: u32,
     pub(super) strays: Strays,
     pub(super) seen_acks: SeenAcks,
@@ -312,7 +312,7 @@ impl HalfFlow {
         let repairs = verdict.class == Class::Retransmission && !verdict.is_of_refused(start);
         if repairs {
             self.last_repeat = (self.high - end) as u32 + 1;
-        } else {
+        } else if verdict.class != Class::Duplicate {
             self.last_repeat = 0;
         }
         match verdict.class {

@@ -401,3 +401,67 @@ fn where_copies_pass_what_was_asked_for_or_a_timer_repeats_is_a_repeat() {
     let trace = held_up("151 B>A ack 1000", "180 A>B data 1000..2000").replace("syn", "syn bare");
     assert_eq!(class(&trace), Class::Retransmission);
 }
+
+#[test]
+fn what_ids_tell_of_a_repair_is_the_same_with_copies_of_its_repeats() {
+    // Ids 3, 4 and 7 were lost, and 11, the second of three repeats: what follows them is new.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         110 A>B data 3000..4000 id 5
+         111 A>B data 4000..5000 id 6
+         112 A>B data 6000..7000 id 8
+         113 A>B data 7000..8000 id 9
+         120 B>A ack 1000
+         130 B>A ack 1000 sack 3000..4000
+         131 B>A ack 1000 sack 3000..5000
+         132 B>A ack 1000 sack 6000..7000 sack 3000..5000
+         133 B>A ack 1000 sack 6000..8000 sack 3000..5000
+         145 A>B data 1000..2000 id 10
+         146 A>B data 5000..6000 id 12
+         165 B>A ack 2000 sack 6000..8000 sack 3000..5000
+         166 B>A ack 2000 sack 3000..8000
+         180 A>B data 8000..9000 id 13",
+    );
+    let rows = "100 new 0..1000 rtt 20 clean
+         110 new 3000..4000 rtt 20 sack
+         111 new 4000..5000 rtt 20 sack
+         112 new 6000..7000 rtt 20 sack
+         113 new 7000..8000 rtt 20 sack
+         145 retransmission 1000..2000 fast upstream ip_id
+         146 retransmission 5000..6000 fast upstream ip_id
+         180 new 8000..9000";
+    check(&trace, rows);
+    let repeat = "145 A>B data 1000..2000 id 10";
+    let trace = trace.replace(repeat, &format!("{repeat}\n{repeat}"));
+    let row = "145 retransmission 1000..2000 fast upstream ip_id\n";
+    let copy = "145 duplicate 1000..2000 ip_id\n";
+    check(&trace, &rows.replace(row, &format!("{row}{copy}")));
+}
+
+#[test]
+fn the_copy_of_a_repeat_that_is_cut_otherwise_is_a_duplicate_without_ids() {
+    // SACK blocks of the sender's own had left less room in the first copies.
+    check(
+        &opened(
+            "100 A>B data 0..900 ts 7/3
+             101 A>B data 900..1800 ts 7/3
+             102 A>B data 1800..2700 ts 7/3
+             103 A>B data 2700..3600 ts 7/3
+             122 B>A ack 0 sack 1800..2700 ts 4/6
+             123 B>A ack 0 sack 1800..3600 ts 5/6
+             140 A>B data 0..1000 ts 9/5
+             140 A>B data 0..1000 ts 9/5
+             141 A>B data 1000..1800 ts 9/5
+             141 A>B data 1000..1800 ts 9/5
+             161 B>A ack 3600 ts 6/9",
+        ),
+        "100 new 0..900
+         101 new 900..1800
+         102 new 1800..2700 rtt 20 sack
+         103 new 2700..3600 rtt 20 sack
+         140 retransmission 0..1000 fast downstream seen_before
+         140 duplicate 0..1000 timing
+         141 retransmission 1000..1800 fast downstream seen_before
+         141 duplicate 1000..1800 timing",
+    );
+}

@@ -341,7 +341,10 @@ impl HalfFlow {
             sink.lost(dir, LossPlace::Downstream, packets);
         }
         self.report(dir, segment, start, taken, sink);
-        self.last_data_at = Some(segment.at);
+        // A copy that the network made is nothing that the sender did.
+        if verdict.class != Class::Duplicate {
+            self.last_data_at = Some(segment.at);
+        }
         self.steady = self.fin.is_none();
         self.note_room(segment.at);
     }

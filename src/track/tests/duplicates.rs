@@ -465,3 +465,22 @@ fn the_copy_of_a_repeat_that_is_cut_otherwise_is_a_duplicate_without_ids() {
          141 duplicate 1000..1800 timing",
     );
 }
+
+#[test]
+fn a_copy_behind_a_queue_ends_no_silence_of_the_sender() {
+    // RFC 8985 section 7.2: two round trips after the last packet, which was captured behind a queue, too.
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             121 B>A ack 1000
+             155 A>B data 1000..2000 id 3
+             165 A>B data 1000..2000 id 4
+             185 B>A ack 2000",
+        ),
+        "100 new 0..1000 rtt 21 clean
+         101 new 1000..2000
+         155 duplicate 1000..2000 ip_id
+         165 retransmission 1000..2000 tail_probe downstream seen_before",
+    );
+}

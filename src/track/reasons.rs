@@ -189,13 +189,15 @@ impl HalfFlow {
             return false;
         };
         let reported = self.board.highest_end().is_some_and(|high| high > start);
+        // With SACK duplicate ACKs tell of nothing above what they report.
+        let asked = self.dup_run > 0 && !self.sacks;
         let repairs = self.recovery_until.is_some() || self.after_timeout.is_some();
         let soon_ns = if end == self.high {
             self.round_trip_ns().min(TIMER_NS_MIN)
         } else {
             TIMER_NS_MIN
         };
-        !(reported || repairs || self.dup_run > 0 || earlier.is_refused(una)) && gap_ns < soon_ns
+        !(reported || repairs || asked || earlier.is_refused(una)) && gap_ns < soon_ns
     }
 
     /// Whether what was repeated is not acknowledged yet, nor all that had been sent by then: nobody probes meanwhile (RFC 8985

@@ -400,6 +400,13 @@ fn where_copies_pass_what_was_asked_for_or_a_timer_repeats_is_a_repeat() {
     // A duplicate ACK without SACK.
     let trace = held_up("151 B>A ack 1000", "180 A>B data 1000..2000").replace("syn", "syn bare");
     assert_eq!(class(&trace), Class::Retransmission);
+    // With SACK it tells of nothing above what it reports.
+    let trace = held_up(
+        "132 A>B data 3000..4000\n151 B>A ack 1000 sack 2000..3000",
+        "160 A>B data 3000..4000",
+    );
+    let last = play(&trace).rows.last().map(|row| row.verdict.class);
+    assert_eq!(last, Some(Class::Duplicate));
 }
 
 #[test]

@@ -1,0 +1,192 @@
+//! What becomes of skipped ids: delivered, waiting to be repeated, repeated.
+
+use super::{Gap, Skips, Slot};
+use crate::time::CaptureTime;
+
+/// Skipped ids remembered until they are known to be lost; beyond, the oldest is forgotten and
+/// never counts as waiting.
+const SKIPPED_MAX: usize = 8192;
+
+/// ACKs on their way from here to the sender.
+const ON_THE_WAY_MAX: usize = 8192;
+
+/// Packets emitted later that must have been delivered before one counts as lost, outside of
+/// recovery (RFC 5681 section 3.2, RFC 8985 section 6.2).
+const LATER_MIN: u64 = 3;
+
+impl Skips {
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.skipped.is_empty()
+            && self.waiting.is_empty()
+            && self.unseen_new.is_empty()
+            && !(self.all_lost | self.is_pending)
+    }
+
+    pub(super) fn on_skipped(&mut self, gap: &Gap) {
+        let Gap {
+            id,
+            skipped,
+            old,
+            due,
+            repeated_to,
+            high,
+            at,
+            since,
+            recovering,
+            acks,
+            follows_syn,
+            left_out,
+            repeats,
+            first_repeat,
+            begins,
+        } = *gap;
+        self.learn(at, recovering);
+        self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
+        let (reached, before) = self.at_high;
+        let before = if reached == high { before } else { 0 };
+        self.at_high = (high, before.saturating_add(u32::from(skipped)));
+        self.all = self.all.saturating_add(u32::from(skipped));
+        let certain = left_out.saturating_add(due).min(skipped);
+        let data = certain.max(skipped.saturating_sub(acks));
+        if follows_syn {
+            self.lost += u64::from(certain);
+            self.lost_with_syn = u64::from(skipped - certain);
+        } else {
+            self.lost += u64::from(data);
+        }
+        let first = id - u64::from(skipped);
+        let news = if begins {
+            first..first + u64::from(data.saturating_sub(old))
+        } else {
+            first + u64::from(old)..first + u64::from(data)
+        };
+        for id in first..id {
+            if self.skipped.len() == SKIPPED_MAX {
+                self.skipped.pop_front();
+            }
+            self.skipped.push_back(Slot {
+                id,
+                repeated: false,
+                may_be_ack: data < skipped,
+            });
+            let is_new = news.contains(&id);
+            let may_repeat = !(first_repeat || begins && is_new);
+            if may_repeat && self.waiting.len() > usize::from(repeats) {
+                self.waiting.pop_front();
+            } else if !self.all_lost && is_new {
+                if self.unseen_new.len() == SKIPPED_MAX {
+                    self.unseen_new.pop_front();
+                }
+                self.unseen_new.push_back((id, since));
+            }
+        }
+    }
+
+    /// What the sender knows by the time it emits a packet that passes at `at`.
+    #[inline(always)]
+    pub(super) fn learn(&mut self, at: CaptureTime, recovering: bool) {
+        while let Some(&(effective, id)) = self.on_the_way.front() {
+            if effective > at {
+                break;
+            }
+            self.delivered = self.delivered.max(id);
+            self.on_the_way.pop_front();
+            let later = if recovering { 1 } else { LATER_MIN };
+            while let Some(slot) = self.skipped.front().copied()
+                && slot.id + later <= self.delivered
+            {
+                self.skipped.pop_front();
+                if !slot.repeated {
+                    self.waiting.push_back(effective);
+                }
+            }
+        }
+    }
+
+    /// Where an id is among those that were skipped.
+    pub(super) fn place(&self, id: u64) -> Option<usize> {
+        self.skipped.binary_search_by_key(&id, |slot| slot.id).ok()
+    }
+
+    pub(super) fn on_late(&mut self, id: u64, is_data: bool) {
+        self.all = self.all.saturating_sub(1);
+        let slot = self.place(id).and_then(|index| self.skipped.remove(index));
+        if slot.is_none() {
+            self.waiting.pop_back();
+        }
+        // Where some were ACKs, one without payload is one of them.
+        if is_data || slot.is_none_or(|slot| !slot.may_be_ack) {
+            self.lost = self.lost.saturating_sub(1);
+        }
+        if let Ok(index) = self.unseen_new.binary_search_by_key(&id, |&(id, _)| id) {
+            self.unseen_new.remove(index);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn on_delivered(&mut self, id: u64, effective: CaptureTime) {
+        if self.on_the_way.back().is_some_and(|&(_, last)| last >= id) {
+            return;
+        }
+        if self.on_the_way.len() == ON_THE_WAY_MAX {
+            self.on_the_way.pop_front();
+        }
+        self.on_the_way.push_back((effective, id));
+    }
+
+    pub(super) fn on_repeat(&mut self) {
+        self.waiting.pop_front();
+    }
+
+    pub(super) fn on_higher(
+        &mut self,
+        above: i64,
+        mss: u32,
+        repeats: bool,
+        at: CaptureTime,
+        slack_ns: i64,
+    ) {
+        if repeats {
+            let packets = (above as u64).div_ceil(u64::from(mss.max(1))) as usize;
+            let mut some = false;
+            // Mostly the sender does not know yet that these are lost, and when it does, they are repeated already.
+            for _ in 0..packets.min(self.unseen_new.len()) {
+                let Some((id, _)) = self.unseen_new.pop_front() else {
+                    break;
+                };
+                if let Some(slot) = self.place(id).and_then(|index| self.skipped.get_mut(index)) {
+                    slot.repeated = true;
+                    some = true;
+                }
+            }
+            if !some {
+                self.on_repeat();
+            }
+        } else {
+            // New data is sent only when nothing waits.
+            self.unseen_new.clear();
+            self.all_lost = false;
+            while self
+                .waiting
+                .front()
+                .is_some_and(|&known| at.since(known) > slack_ns)
+            {
+                self.waiting.pop_front();
+            }
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self) {
+        self.all_lost = true;
+        self.waiting.clear();
+    }
+
+    pub(super) fn on_ack(&mut self, all_acked: bool) {
+        if all_acked && self.unseen_new.is_empty() {
+            // Nothing is left of what a timeout gave up, either.
+            self.waiting.clear();
+            self.all_lost = false;
+        }
+    }
+}

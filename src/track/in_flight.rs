@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+pub(super) use self::marks::Marks;
 pub(super) use self::merge::PARTS_MAX;
 pub(super) use self::moves::Moves;
 use super::first_copies::{FirstCopies, FirstCopy};
@@ -62,74 +63,6 @@ pub(super) struct Sent {
 
 // 10 Gbit/s over 100 ms hold 86_000 of these in a flow: 40 bytes keep that within 4 MiB.
 const _: () = assert!(size_of::<Sent>() <= 40);
-
-/// Yes-or-no facts about a [`Sent`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks(u16);
-
-impl Marks {
-    /// Reported by SACK.
-    pub(super) const SACKED: Self = Self(1);
-    /// Gives no RTT sample any more: has given it, or is only a part of its segment.
-    pub(super) const SAMPLED: Self = Self(2);
-    /// The sender emitted some of these bytes more than once (Karn's rule applies).
-    pub(super) const RESENT: Self = Self(4);
-
-    /// Ends with the FIN of its segment, which takes one more sequence number.
-    pub(super) const FIN: Self = Self(8);
-
-    /// The network made a copy of it, for which no DSACK has come yet.
-    pub(super) const COPIED: Self = Self(16);
-
-    /// Its latest copy showed that an earlier one was lost upstream, and that was counted.
-    pub(super) const LOST_UPSTREAM: Self = Self(32);
-
-    /// The same downstream.
-    pub(super) const LOST_DOWNSTREAM: Self = Self(64);
-
-    /// Its latest copy is one packet with that of the range just below.
-    pub(super) const CONTINUES: Self = Self(128);
-
-    /// Its latest copy is one packet with that of a range below, from which a later repeat parts it:
-    /// what became of that packet is told with the range below.
-    pub(super) const REST: Self = Self(256);
-
-    /// A part of a packet that a repeat has cut: its loss is told with the part below.
-    pub(super) const PARTED: Self = Self(512);
-
-    /// A part of a frame of several packets that a repeat has cut: it was a packet, or some, of its own.
-    pub(super) const FRAMED: Self = Self(1024);
-
-    /// It came late, when the receiver had told that it was missing: a repeat may follow at any time.
-    pub(super) const ASKED_FOR: Self = Self(2048);
-
-    /// Its latest copy is one packet with that of the range just above, which gives the sample.
-    pub(super) const GOES_ON: Self = Self(4096);
-
-    /// A duplicate ACK told, without SACK, that the receiver holds it.
-    pub(super) const HELD: Self = Self(8192);
-
-    /// It came with the only SYN until one was answered (RFC 7413): what the answer leaves out was refused.
-    pub(super) const ON_SYN: Self = Self(16384);
-
-    /// Its latest copy, a repeat, acknowledges less than what its sender had sent before: receivers need not echo its clock.
-    pub(super) const OLD_ACK: Self = Self(32768);
-
-    /// Takes a mark off; whether it was there.
-    pub(super) fn take(&mut self, mark: Self) -> bool {
-        let had = self.has(mark);
-        self.0 &= !mark.0;
-        had
-    }
-
-    pub(super) fn has(self, mark: Self) -> bool {
-        self.0 & mark.0 != 0
-    }
-
-    pub(super) fn set(&mut self, mark: Self) {
-        self.0 |= mark.0;
-    }
-}
 
 impl Sent {
     /// New data that passes at `at`, of a packet with these timestamps and this IP id.
@@ -596,6 +529,7 @@ impl InFlight {
     }
 }
 
+mod marks;
 mod merge;
 mod moves;
 #[cfg(test)]

@@ -38,10 +38,11 @@ mod telling;
 mod tests;
 mod ticks;
 
+use std::hint::cold_path;
+
 use half::{HalfFlow, Mss};
 use ids::Step;
 use quiet::on_quiet;
-use std::hint::cold_path;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};

@@ -334,7 +334,6 @@ impl<'a> Packed<'a> {
     #[inline]
     pub(super) fn hash(self, hasher: &EndsHasher) -> u64 {
         if let Some(other) = self.other() {
-            cold_path();
             return hasher.hash(&other.src, &other.dst);
         }
         let [one, other] = end_words(&self.line.usual);

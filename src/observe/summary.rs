@@ -3,8 +3,8 @@
 mod packed;
 
 pub use packed::Outline;
-use std::hint::cold_path;
 
+use std::hint::cold_path;
 use std::sync::LazyLock;
 
 use super::quantiles::{DelayDistribution, DelayStats};

@@ -130,8 +130,7 @@ struct Skips {
 }
 
 impl Emissions {
-    /// A frame of `len` bytes took so many ids: how many bytes are in a packet if they were all its own, and whether three
-    /// frames of different lengths agree on that, as they do where no other packets come between them.
+    /// A frame of `len` bytes took so many ids: see [`Frames::note`].
     pub(super) fn note_frame(&mut self, len: u32, packets: u16) -> Option<(u32, bool)> {
         self.0.get_or_insert_default().frames.note(len, packets)
     }

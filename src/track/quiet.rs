@@ -5,6 +5,8 @@
 //! same state and tells the same events. The tests play random traces both ways and compare. When
 //! in doubt, a check fails and the general path takes the segment.
 
+use std::hint::cold_path;
+
 use super::acks::maybe_around_first;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
@@ -12,7 +14,6 @@ use super::in_flight::{Marks, Sent};
 use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 use crate::seq::Seq;
-use std::hint::cold_path;
 
 /// A plain segment, one packet on the wire, that tells no more than that all goes well; `false`, and nothing changed, when
 /// it may tell more.

@@ -1,12 +1,13 @@
 //! Segments that wait for others of their connection, so that its state is fetched once for all of them.
 
+use std::hint::cold_path;
+
 use super::train::Train;
 use super::{Flow, FlowTable, Observer};
 use crate::event::{Direction, FlowSink};
 use crate::flow::batch::{BatchPart, Packed};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
-use std::hint::cold_path;
 
 /// Connections from which on they are not all in the cache; few in tests, so that these go both ways.
 const MANY: usize = if cfg!(test) { 2 } else { 512 };
@@ -395,7 +396,6 @@ impl<O: Observer> FlowTable<O> {
 }
 
 impl<F: FlowSink> Flow<F> {
-    // In the loops that take one segment after the other.
     #[inline]
     pub(super) fn take(&mut self, dir: Direction, packed: Packed<'_>) {
         let Self { connection, sink } = self;

@@ -12,6 +12,7 @@
 )]
 
 use std::fs::File;
+use std::hint::black_box;
 use std::io;
 use std::ops::Range;
 
@@ -20,6 +21,9 @@ use memmap2::{Advice, Mmap, MmapOptions};
 /// Where mappings may begin: a multiple of every page size in use, and where the system can map 2 MiB of a file at once
 /// if it holds them in one piece.
 pub(super) const ALIGNMENT_BYTES: u64 = 2 << 20;
+
+/// Around a touched page, Linux enters those of so many bytes (`fault_around_bytes`) that are there.
+const ENTERED_AT_ONCE_BYTES: usize = 64 << 10;
 
 /// A part of a file, mapped.
 #[derive(Debug)]
@@ -51,15 +55,13 @@ impl Mapping {
         &self.map
     }
 
-    /// Has the system enter the pages of these bytes in the page tables, all at once. Only a hint: without it each comes when
-    /// it is touched.
+    /// Has the system enter the pages of these bytes in the page tables, by touching them: it enters those around a touched
+    /// page along with it, in a tenth of the time that it takes when asked for all of them (`MADV_POPULATE_READ`), as
+    /// it then looks for each by itself. What is left out comes when it is touched.
     pub(super) fn enter(&self, bytes: Range<usize>) {
-        #[cfg(target_os = "linux")]
-        let _ = self
-            .map
-            .advise_range(Advice::PopulateRead, bytes.start, bytes.len());
-        #[cfg(not(target_os = "linux"))]
-        let _ = bytes;
+        for &byte in self.map[bytes].iter().step_by(ENTERED_AT_ONCE_BYTES) {
+            black_box(byte);
+        }
     }
 
     /// Whether a page was touched that is no longer there: all bytes are zeros since then.

@@ -402,7 +402,8 @@ impl HalfFlow {
         let edge = self.begin_release(una);
         self.released_latest = self.latest_released_by(at);
         let mut latest: Option<CaptureTime> = None;
-        while let Some((sent, first)) = self.in_flight.release_next_copies(ack) {
+        while let Some((sent, first, echoed)) = self.in_flight.release_next_copies(ack, cover.echo)
+        {
             // A repeat takes the ranges above it along, which were sent before it.
             if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
                 delivered = Some(sent.id);
@@ -427,7 +428,7 @@ impl HalfFlow {
             let (answer, unneeded) = if sent.end() <= answered.max(missed_above) {
                 (None, false)
             } else {
-                cover.answer(sent, &first, waited && !in_turn)
+                cover.answer(sent, echoed, waited && !in_turn)
             };
             if sent.copies > 1 && answer.as_ref().is_none_or(|a| a.sent_at != sent.at) {
                 self.old_copies.on_released(sent, at, edge);
@@ -454,14 +455,15 @@ impl HalfFlow {
             let is_part =
                 |answer: &Answer| answer.sent_at == sent.at && sent.marks.has(Marks::GOES_ON);
             if let Some(answer) = answer.filter(|answer| !is_part(answer)) {
-                let exact = sent.exact_ack() == ack && sent.copies == 1 && !overtaken;
-                let row = if answer.sent_at == sent.at {
-                    sent.row
-                } else {
-                    first.row
-                };
-                self.old_copies.on_answer(answer.sent_at, at);
-                self.sample(dir, at, answer.sent_at, row, exact, answer.label, sink);
+                let once = sent.copies == 1 && !sent.marks.has(Marks::COPIED);
+                let exact = sent.exact_ack() == ack && once && !overtaken;
+                let Answer {
+                    sent_at,
+                    row,
+                    label,
+                } = answer;
+                self.old_copies.on_answer(sent_at, at);
+                self.sample(dir, at, sent_at, row, exact, label, sink);
             }
         }
         self.amend_unneeded(dir, sink);

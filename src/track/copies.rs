@@ -336,9 +336,9 @@ impl HalfFlow {
                 .is_some_and(|sent| sent.start < end)
             {
                 if copy == Copy::LateOriginal {
-                    self.in_flight.replace_first(index, segment);
+                    self.in_flight.put_first(index, segment);
                 } else {
-                    self.in_flight.keep_first(index);
+                    self.in_flight.keep_copy(index);
                 }
             }
             let Some(sent) = self.in_flight.get_mut(index) else {

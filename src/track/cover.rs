@@ -1,6 +1,6 @@
 //! What a cumulative ACK covers, and which copy of it is answered.
 
-use super::first_copies::FirstCopy;
+use super::earlier_copies::EarlierCopy;
 use super::in_flight::{Marks, Sent};
 use super::rtt::later;
 use crate::event::{Class, RttLabel};
@@ -25,7 +25,7 @@ pub(super) fn cover_is_too_early(sent: &Sent, at: CaptureTime, soonest: Option<i
 #[cold]
 pub(super) fn may_answer_first(
     sent: &Sent,
-    first: &FirstCopy,
+    first: &EarlierCopy,
     at: CaptureTime,
     highest_before: Option<i64>,
     patience_ns: i64,
@@ -37,6 +37,8 @@ pub(super) fn may_answer_first(
 /// The copy of a segment that an ACK answers.
 pub(super) struct Answer {
     pub(super) sent_at: CaptureTime,
+    /// Its row, for `--segments`.
+    pub(super) row: u32,
     pub(super) label: RttLabel,
 }
 
@@ -65,12 +67,12 @@ impl Cover {
             && self.highest_sacked.is_some_and(|high| sent.end() < high)
     }
 
-    /// Which copy of a segment is answered, and whether a repeat of it was not needed. `waited`:
-    /// something below it was sent after it.
+    /// Which copy of a segment is answered, and whether a repeat of it was not needed. `echoed`: the only copy that had the
+    /// timestamp of the echo. `waited`: something below it was sent after it.
     pub(super) fn answer(
         &self,
         sent: &Sent,
-        first: &FirstCopy,
+        echoed: Option<EarlierCopy>,
         waited: bool,
     ) -> (Option<Answer>, bool) {
         let at_edge = sent.start <= self.una;
@@ -93,6 +95,7 @@ impl Cover {
             return (
                 Some(Answer {
                     sent_at: sent.at,
+                    row: sent.row,
                     label,
                 }),
                 false,
@@ -106,21 +109,12 @@ impl Cover {
             let older = behind && self.echo.is_some_and(|echo| later(sent.tsval, echo));
             return (None, older);
         };
-        let label = RttLabel::Recovery;
-        if echo == sent.tsval && (sent.copies == 1 || first.tsval != sent.tsval) {
-            return (
-                Some(Answer {
-                    sent_at: sent.at,
-                    label,
-                }),
-                false,
-            );
-        }
         let older = later(sent.tsval, echo);
-        let original = older && sent.copies >= 2 && echo == first.tsval;
-        let answer = original.then_some(Answer {
-            sent_at: first.at,
-            label,
+        let answered = echoed.filter(|_| older || echo == sent.tsval);
+        let answer = answered.map(|copy| Answer {
+            sent_at: copy.at,
+            row: copy.row,
+            label: RttLabel::Recovery,
         });
         (answer, older)
     }

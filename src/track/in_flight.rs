@@ -6,7 +6,7 @@ use std::ops::Range;
 pub(super) use self::marks::Marks;
 pub(super) use self::merge::PARTS_MAX;
 pub(super) use self::moves::Moves;
-use super::first_copies::{FirstCopies, FirstCopy};
+use super::earlier_copies::{EarlierCopies, EarlierCopy};
 use crate::decode::{Segment, Timestamps};
 use crate::event::{Class, Verdict};
 use crate::prefetch::{prefetch, prefetch_behind};
@@ -95,9 +95,9 @@ impl Sent {
         self.end() + i64::from(self.marks.has(Marks::FIN))
     }
 
-    /// Its latest copy, as the first.
-    fn as_first(&self) -> FirstCopy {
-        FirstCopy {
+    /// Its latest copy, as one of several.
+    fn latest(&self) -> EarlierCopy {
+        EarlierCopy {
             at: self.at,
             tsval: self.tsval,
             row: self.row,
@@ -114,8 +114,8 @@ impl Sent {
 #[derive(Debug)]
 pub(super) struct InFlight {
     sent: VecDeque<Sent>,
-    /// The first copies of those of which more have passed.
-    firsts: FirstCopies,
+    /// The earlier copies of those of which more have passed.
+    earlier: EarlierCopies,
     /// How many at the front the cumulative ACK has passed.
     acked: u32,
     /// Where the range is that SACK will report next, mostly: the one above those reported last.
@@ -131,7 +131,7 @@ impl Default for InFlight {
     fn default() -> Self {
         Self {
             sent: VecDeque::new(),
-            firsts: FirstCopies::default(),
+            earlier: EarlierCopies::default(),
             acked: 0,
             next_reported: 0,
             trimmed_from: 0,
@@ -144,7 +144,7 @@ impl Default for InFlight {
 impl InFlight {
     /// Memory that it holds besides itself, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.sent.capacity() * size_of::<Sent>() + self.firsts.memory_bytes()
+        self.sent.capacity() * size_of::<Sent>() + self.earlier.memory_bytes()
     }
 
     /// Begins to fetch what new data and the next ACK will change.
@@ -196,7 +196,7 @@ impl InFlight {
         if let Some(sent) = self.sent.pop_front()
             && sent.copies > 1
         {
-            self.firsts.forget(sent.start);
+            self.earlier.forget(sent.start);
         }
     }
 
@@ -336,8 +336,7 @@ impl InFlight {
             Marks::PARTED
         });
         if whole.copies > 1 {
-            let first = self.first_copy(&whole);
-            self.firsts.set(offset, first);
+            self.earlier.part(whole.start, offset);
         }
         if let Some(below) = self.sent.get_mut(index) {
             below.len = (offset - below.start) as u32;
@@ -407,29 +406,46 @@ impl InFlight {
 
     /// The first copy of a range that is remembered.
     #[inline(always)]
-    pub(super) fn first_copy(&self, sent: &Sent) -> FirstCopy {
-        let kept = (sent.copies > 1).then(|| self.firsts.get(sent.start));
-        kept.flatten().unwrap_or_else(|| sent.as_first())
+    pub(super) fn first_copy(&self, sent: &Sent) -> EarlierCopy {
+        let kept = (sent.copies > 1).then(|| self.earlier.of(sent.start).next());
+        kept.flatten().unwrap_or_else(|| sent.latest())
+    }
+
+    /// The only copy of a range that had this timestamp.
+    fn copy_with(&self, sent: &Sent, tsval: u32) -> Option<EarlierCopy> {
+        let earlier = (sent.copies > 1).then(|| self.earlier.of(sent.start));
+        let all = earlier.into_iter().flatten().chain([sent.latest()]);
+        let mut found = all.filter(|copy| copy.tsval == tsval);
+        found.next().filter(|_| found.next().is_none())
     }
 
     /// The latest copy of the range at `index` is about to give way to a further one.
-    pub(super) fn keep_first(&mut self, index: usize) {
-        if let Some(sent) = self.sent.get(index).filter(|sent| sent.copies == 1) {
-            self.firsts.set(sent.start, sent.as_first());
+    pub(super) fn keep_copy(&mut self, index: usize) {
+        let Some(sent) = self.sent.get(index) else {
+            return;
+        };
+        if sent.copies == 1 {
+            self.earlier.set_first(sent.start, sent.latest());
+        } else {
+            self.earlier.add(sent.start, sent.latest());
         }
     }
 
     /// The first copy of the range at `index` has passed after further ones, as `segment`; its row
-    /// stays that of the copy seen first.
-    pub(super) fn replace_first(&mut self, index: usize, segment: &Segment) {
+    /// is that of the copy seen first.
+    pub(super) fn put_first(&mut self, index: usize, segment: &Segment) {
         if let Some(sent) = self.sent.get(index) {
-            let first = FirstCopy {
+            let first = EarlierCopy {
                 at: segment.at,
                 tsval: segment.timestamps.map_or(0, |ts| ts.value),
                 row: self.first_copy(sent).row,
                 id: segment.ip_id.unwrap_or(0),
             };
-            self.firsts.set(sent.start, first);
+            if sent.copies == 1 {
+                self.earlier.set_first(sent.start, first);
+            } else {
+                self.earlier.add_first(sent.start, first);
+            }
         }
     }
 
@@ -484,10 +500,16 @@ impl InFlight {
         Some(sent)
     }
 
-    /// The same, and the first copy of that range.
-    pub(super) fn release_next_copies(&mut self, ack: i64) -> Option<(&mut Sent, FirstCopy)> {
-        let first = self.first_copy(self.nth_unacked(0)?);
-        self.release_next(ack).map(|sent| (sent, first))
+    /// The same, with the first copy of that range, and the only one that had the timestamp `echo`.
+    pub(super) fn release_next_copies(
+        &mut self,
+        ack: i64,
+        echo: Option<u32>,
+    ) -> Option<(&mut Sent, EarlierCopy, Option<EarlierCopy>)> {
+        let next = self.nth_unacked(0)?;
+        let first = self.first_copy(next);
+        let echoed = echo.and_then(|echo| self.copy_with(next, echo));
+        self.release_next(ack).map(|sent| (sent, first, echoed))
     }
 
     /// Forgets acknowledged ranges beyond the history, some at a time; `flight`: how many were in flight before the ACK at `now`.
@@ -510,7 +532,7 @@ impl InFlight {
             gone += 1;
         }
         if let Some(highest) = gone.checked_sub(1).and_then(|index| self.sent.get(index)) {
-            self.firsts.forget(highest.start);
+            self.earlier.forget(highest.start);
             self.sent.drain(..gone);
         }
         self.acked -= gone as u32;

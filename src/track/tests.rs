@@ -118,6 +118,8 @@ struct Seen {
     recoveries: Vec<String>,
     /// R1, in ms.
     rtts_ms: Vec<i64>,
+    /// How many of them are R3's.
+    exact_rtts: usize,
     /// R4, in ms.
     timestamp_rtts_ms: Vec<i64>,
     /// Packets lost upstream and downstream.
@@ -156,6 +158,7 @@ impl FlowSink for Seen {
     fn rtt(&mut self, dir: Direction, sample: &RttSample) {
         if dir == Direction::Forward {
             self.rtts_ms.push(sample.rtt_ns / 1_000_000);
+            self.exact_rtts += usize::from(sample.exact);
         }
     }
 

@@ -52,7 +52,7 @@ impl InFlight {
         if let Some(place) = self.sent.get_mut(parts.start) {
             *place = whole;
         }
-        self.firsts.forget_within(lowest.start + 1, highest.end());
+        self.earlier.forget_within(lowest.start + 1, highest.end());
         if parts.end <= self.acked as usize {
             self.acked -= (parts.len() - 1) as u32;
         }
@@ -86,7 +86,7 @@ mod tests {
 
         let mut in_flight = one_by_one(few + 3, 100);
         for index in [0, 50, 150] {
-            in_flight.keep_first(index);
+            in_flight.keep_copy(index);
         }
         in_flight
             .sent
@@ -104,7 +104,7 @@ mod tests {
         let left = [(0, 1), (1, 100), (100, few + 2), (few + 2, few + 3)];
         assert_eq!(ranges(&in_flight), left);
         assert_eq!((in_flight.acked, in_flight.unacked()), (2, 2));
-        let kept = |start| in_flight.firsts.get(start).is_some();
+        let kept = |start| in_flight.earlier.of(start).next().is_some();
         assert_eq!([0, 50, 150].map(kept), [true, false, false]);
         assert!(
             !in_flight

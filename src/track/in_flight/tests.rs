@@ -62,7 +62,7 @@ fn remembered(ranges: i64, step_ns: i64) -> InFlight {
         let (start, at) = (number * 1000, CaptureTime::from_ns(number * step_ns));
         let sent = passed(start, 1000);
         in_flight.push(Sent { at, ..sent });
-        in_flight.keep_first(in_flight.sent.len() - 1);
+        in_flight.keep_copy(in_flight.sent.len() - 1);
         in_flight.release_next(start + 1000);
         in_flight.trim(1, at);
     }
@@ -87,7 +87,7 @@ fn the_history_is_that_of_a_quarter_second_and_little_more() {
         assert!((least..=most).contains(&len), "{len} of {least} to {most}");
         let lowest = (ranges - len as i64) * 1000;
         assert_eq!(in_flight.lowest_start(), Some(lowest));
-        let has_first = |start| in_flight.firsts.get(start).is_some();
+        let has_first = |start| in_flight.earlier.of(start).next().is_some();
         assert!(
             has_first(lowest) && has_first((ranges - 1) * 1000),
             "{ranges}"

@@ -545,3 +545,49 @@ fn where_both_open_at_once_no_half_of_the_handshake_counts_twice() {
         Some((30_000_000, 10_000_000, 20_000_000))
     );
 }
+
+#[test]
+fn of_three_copies_the_echo_tells_any() {
+    let trace = |clocks: [u32; 3], echo: u32| {
+        let [first, second, third] = clocks;
+        opened(&format!(
+            "100 A>B data 0..1000 ts {first}/0
+             400 A>B data 0..1000 ts {second}/0
+             1000 A>B data 0..1000 ts {third}/0
+             1020 B>A ack 1000 ts 900/{echo}"
+        ))
+    };
+    let rtts = |clocks, echo| -> Vec<Option<i64>> {
+        let rows = play(&trace(clocks, echo)).rows;
+        let rtts = rows.iter().map(|row| row.rtt.map(|(ns, _)| ns / 1_000_000));
+        rtts.collect()
+    };
+    let clocks = [100, 400, 1000];
+    assert_eq!(rtts(clocks, 100), [Some(920), None, None]);
+    assert_eq!(rtts(clocks, 400), [None, Some(620), None]);
+    assert_eq!(rtts(clocks, 1000), [None, None, Some(20)]);
+    // No copy had it, or two had.
+    assert_eq!(rtts(clocks, 401), [None; 3]);
+    assert_eq!(rtts([100, 100, 1000], 100), [None; 3]);
+    assert_eq!(rtts([100, 400, 400], 400), [None; 3]);
+    assert_eq!(rtts([100, 400, 400], 100), [Some(920), None, None]);
+}
+
+#[test]
+fn what_the_network_copied_before_its_ack_is_no_exact_sample() {
+    // METRICS.md R3: it passed here twice. A copy that comes after the ACK changes nothing.
+    for (copied_at, exact) in [(103, 1), (125, 2)] {
+        let mut lines = [
+            (100, "A>B data 0..1000 id 2"),
+            (101, "A>B data 1000..2000 id 3"),
+            (120, "B>A ack 1000"),
+            (121, "B>A ack 2000"),
+            (copied_at, "A>B data 1000..2000 id 3"),
+        ];
+        lines.sort_unstable();
+        let lines = lines.iter().map(|(at, what)| format!("{at} {what}\n"));
+        let seen = play(&opened(&lines.collect::<String>()));
+        assert_eq!(seen.rtts_ms, [20, 20]);
+        assert_eq!(seen.exact_rtts, exact);
+    }
+}

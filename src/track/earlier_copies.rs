@@ -1,0 +1,185 @@
+//! The earlier copies of ranges of which later ones have passed: few, so they are kept apart.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::in_flight::Moves;
+use crate::time::CaptureTime;
+
+/// Earlier copies of one range that are remembered; the first is one of them.
+const COPIES_MAX: usize = 8;
+
+/// What is known of a copy of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EarlierCopy {
+    /// When it passed.
+    pub(super) at: CaptureTime,
+    /// Its `TSval`; meaningless where the flow has no timestamps.
+    pub(super) tsval: u32,
+    /// Its row, for `--segments`; of a first copy that passed after others, that of the copy seen first.
+    pub(super) row: u32,
+    /// Its IP id; meaningless for IPv6.
+    pub(super) id: u16,
+}
+
+/// Earlier copies by where their ranges start, in the room of a pointer where there is none.
+#[derive(Debug, Default)]
+pub(super) struct EarlierCopies(Option<Box<Kept>>);
+
+/// In the order of the stream, and those of one range in the order in which their sender emitted them.
+#[derive(Debug, Default)]
+struct Kept {
+    all: VecDeque<(i64, EarlierCopy)>,
+    moves: Moves,
+}
+
+impl Kept {
+    /// Where those are of the range which starts at `start`.
+    fn of(&self, start: i64) -> Range<usize> {
+        let first = self.all.partition_point(|&(other, _)| other < start);
+        let copies = self.all.range(first..);
+        first..first + copies.take_while(|&&(other, _)| other == start).count()
+    }
+
+    fn insert(&mut self, place: usize, start: i64, copy: EarlierCopy) {
+        // Repeats go up the stream, so mostly at the back.
+        if self.moves.allow(place, self.all.len(), start) {
+            self.all.insert(place, (start, copy));
+        }
+    }
+}
+
+impl EarlierCopies {
+    /// Memory that they hold besides this, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let room = self.0.as_ref().map_or(0, |kept| kept.all.capacity());
+        room * size_of::<(i64, EarlierCopy)>()
+    }
+
+    /// Those of the range which starts at `start`, in the order in which they were emitted.
+    pub(super) fn of(&self, start: i64) -> impl Iterator<Item = EarlierCopy> {
+        let kept = self.0.as_deref();
+        kept.into_iter()
+            .flat_map(move |kept| kept.all.range(kept.of(start)).map(|&(_, copy)| copy))
+    }
+
+    /// Remembers the first of the range which starts at `start`, in place of what was known of it before.
+    pub(super) fn set_first(&mut self, start: i64, first: EarlierCopy) {
+        let kept = &mut **self.0.get_or_insert_default();
+        let old = kept.of(start);
+        let place = old.start;
+        kept.all.drain(old);
+        kept.insert(place, start, first);
+    }
+
+    /// Remembers one more of the range which starts at `start`, the latest of those that are known.
+    pub(super) fn add(&mut self, start: i64, copy: EarlierCopy) {
+        if let Some(kept) = self.0.as_deref_mut() {
+            let others = kept.of(start);
+            if (1..COPIES_MAX).contains(&others.len()) {
+                kept.insert(others.end, start, copy);
+            }
+        }
+    }
+
+    /// Remembers one of the range which starts at `start` that was emitted before those that are known.
+    pub(super) fn add_first(&mut self, start: i64, first: EarlierCopy) {
+        let kept = &mut **self.0.get_or_insert_default();
+        let others = kept.of(start);
+        if others.len() == COPIES_MAX {
+            kept.all.remove(others.end - 1);
+        }
+        kept.insert(others.start, start, first);
+    }
+
+    /// What is known of the range which starts at `start` is known of one that starts at `offset`, above it and below the next, too.
+    pub(super) fn part(&mut self, start: i64, offset: i64) {
+        let copies: Vec<EarlierCopy> = self.of(start).collect();
+        for (number, copy) in copies.into_iter().enumerate() {
+            if number == 0 {
+                self.set_first(offset, copy);
+            } else {
+                self.add(offset, copy);
+            }
+        }
+    }
+
+    /// Forgets those of the ranges that start at `start` or below it.
+    pub(super) fn forget(&mut self, start: i64) {
+        if let Some(Kept { all, .. }) = self.0.as_deref_mut() {
+            while all.front().is_some_and(|&(lowest, _)| lowest <= start) {
+                all.pop_front();
+            }
+        }
+    }
+
+    /// Forgets those of the ranges that start in `start..end`.
+    pub(super) fn forget_within(&mut self, start: i64, end: i64) {
+        if let Some(Kept { all, .. }) = self.0.as_deref_mut() {
+            let place = |offset| all.partition_point(|&(start, _)| start < offset);
+            let gone = place(start)..place(end);
+            all.drain(gone);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy(row: u32) -> EarlierCopy {
+        EarlierCopy {
+            at: CaptureTime::from_ns(i64::from(row)),
+            tsval: row,
+            row,
+            id: 0,
+        }
+    }
+
+    const NONE: [u32; 0] = [];
+
+    fn rows(all: &EarlierCopies, start: i64) -> Vec<u32> {
+        all.of(start).map(|copy| copy.row).collect()
+    }
+
+    #[test]
+    fn they_are_found_by_their_ranges_until_these_are_forgotten() {
+        let mut all = EarlierCopies::default();
+        assert_eq!(rows(&all, 0), NONE);
+        for start in [300, 100, 200] {
+            all.set_first(start, copy(start as u32));
+        }
+        all.set_first(200, copy(7));
+        assert_eq!(
+            [99, 100, 200, 300].map(|start| rows(&all, start)),
+            [vec![], vec![100], vec![7], vec![300]]
+        );
+        all.forget(250);
+        assert_eq!(
+            [100, 200, 300].map(|start| rows(&all, start)),
+            [vec![], vec![], vec![300]]
+        );
+    }
+
+    #[test]
+    fn those_of_a_range_are_in_the_order_in_which_they_were_emitted() {
+        let mut all = EarlierCopies::default();
+        all.add(100, copy(1));
+        assert_eq!(rows(&all, 100), NONE, "without a first one");
+        all.set_first(100, copy(2));
+        all.set_first(200, copy(9));
+        all.add(100, copy(3));
+        all.add(100, copy(4));
+        all.add_first(100, copy(1));
+        assert_eq!(rows(&all, 100), [1, 2, 3, 4]);
+        all.part(100, 150);
+        assert_eq!(rows(&all, 150), [1, 2, 3, 4]);
+        all.forget_within(100, 150);
+        assert_eq!(rows(&all, 100), NONE);
+        (5..20).for_each(|row| all.add(150, copy(row)));
+        assert_eq!(rows(&all, 150), [1, 2, 3, 4, 5, 6, 7, 8], "no more");
+        all.add_first(150, copy(0));
+        assert_eq!(rows(&all, 150), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(rows(&all, 200), [9]);
+    }
+}

@@ -1,12 +1,13 @@
 //! Flows against each other (METRICS.md section 3).
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::config::{FnessWindow, PairConfig};
 use super::directions::goes_the_main_way;
 use super::merge::{CaptureAnalysis, Flow};
 use crate::metric;
-use crate::observe::Span;
+use crate::observe::{BytesBy, Span};
 use crate::time::CaptureTime;
 
 /// Two flows over one time span. A began first; of two that began at once, the one whose
@@ -92,7 +93,8 @@ impl Pairs {
         }
     }
 
-    /// One pair, of `a` and `b`, over time, bin by bin: the bins in which either sent, within the pair's span.
+    /// One pair, of `a` and `b`, over time, bin by bin: the bins of the pair's span in which either sent, and of those at its ends
+    /// what passed within it.
     #[must_use]
     pub fn bins(
         [a, b]: [&Flow<'_>; 2],
@@ -101,18 +103,22 @@ impl Pairs {
         bin_ns: i64,
     ) -> Vec<PairBin> {
         let bin_of = |at: CaptureTime| at.since(origin).div_euclid(bin_ns.max(1));
-        let within = bin_of(pair.start)..=bin_of(pair.end);
+        let span = Span {
+            first: pair.start,
+            last: pair.end,
+        };
+        let within = bin_of(span.first)..=bin_of(span.last);
         let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
-        for bin in a.record.series().bins() {
-            bytes.entry(bin.index).or_default().0 = bin.payload_bytes;
+        for (index, bytes_a) in payload_by_bin(a, span, &within) {
+            bytes.entry(index).or_default().0 = bytes_a;
         }
-        for bin in b.record.series().bins() {
-            bytes.entry(bin.index).or_default().1 = bin.payload_bytes;
+        for (index, bytes_b) in payload_by_bin(b, span, &within) {
+            bytes.entry(index).or_default().1 = bytes_b;
         }
         bytes
-            .range(within)
-            .filter(|&(_, &(a, b))| a + b > 0)
-            .map(|(&index, &(a, b))| PairBin {
+            .into_iter()
+            .filter(|&(_, (a, b))| a + b > 0)
+            .map(|(index, (a, b))| PairBin {
                 index,
                 bytes_a: a,
                 bytes_b: b,
@@ -120,6 +126,38 @@ impl Pairs {
             })
             .collect()
     }
+}
+
+/// Payload of a flow in the bins `within`, those of a span: of the first and the last what passed in the span, where the
+/// flow's curve knows that to the byte.
+fn payload_by_bin(flow: &Flow<'_>, span: Span, within: &RangeInclusive<i64>) -> BTreeMap<i64, u64> {
+    let (first, last) = (*within.start(), *within.end());
+    let mut bytes = BTreeMap::new();
+    let (mut below_first, mut through_last) = (0, 0);
+    for bin in flow.record.series().bins() {
+        if bin.index < first {
+            below_first += bin.payload_bytes;
+        }
+        if bin.index <= last {
+            through_last += bin.payload_bytes;
+        }
+        if within.contains(&bin.index) {
+            bytes.insert(bin.index, bin.payload_bytes);
+        }
+    }
+    let curve = flow.record.curve();
+    let mut leave_out = |index, outside: u64| {
+        if let Some(bytes) = bytes.get_mut(&index) {
+            *bytes = bytes.saturating_sub(outside);
+        }
+    };
+    if let BytesBy::Exact(before) = curve.bytes_by(span.first.plus_ns(-1)) {
+        leave_out(first, before.saturating_sub(below_first));
+    }
+    if let BytesBy::Exact(until) = curve.bytes_by(span.last) {
+        leave_out(last, through_last.saturating_sub(until));
+    }
+    bytes
 }
 
 /// The flows with the most payload.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{CaptureAnalysis, Config, Flow, PairConfig, Quality};
+use ccanalyze::analyze::{CaptureAnalysis, Config, Flow, FnessWindow, PairConfig, Pairs, Quality};
 use serde_json::Value;
 
 use super::support::{capture, root, shared};
@@ -229,6 +229,46 @@ fn compare_ns3(path: &Path, truth: &Value, point: &str, faults: &mut Vec<String>
         ));
     }
     faults.append(&mut check.faults);
+}
+
+/// METRICS.md N1: bins at the ends of the span count what passed within it.
+#[test]
+fn bins_of_a_pair_add_up_to_the_pair() {
+    let windows = [
+        (0, 2_000_000_000),
+        (123_456_789, 1_000_000_007),
+        (50_000_000, 30_000_000),
+    ];
+    let windows = windows.map(|(offset_ns, length_ns)| {
+        Some(FnessWindow {
+            offset_ns,
+            length_ns,
+        })
+    });
+    for window in [None].into_iter().chain(windows) {
+        let pairs = PairConfig { top: 64, window };
+        let config = Config {
+            pairs,
+            ..Config::default()
+        };
+        let path = capture("two-flows-cubic-bbr.pcap.zst");
+        let analysis = Analysis::of([path], &config);
+        let capture = &analysis.captures[0];
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
+        assert!(!capture.pairs.pairs.is_empty());
+        for pair in &capture.pairs.pairs {
+            let of_pair = [&flows[pair.a], &flows[pair.b]];
+            let bins = Pairs::bins(of_pair, pair, capture.origin, config.bin_ns);
+            let bytes_a: u64 = bins.iter().map(|bin| bin.bytes_a).sum();
+            let bytes_b: u64 = bins.iter().map(|bin| bin.bytes_b).sum();
+            assert!(pair.exact && pair.bytes_a + pair.bytes_b > 0);
+            assert_eq!(
+                (bytes_a, bytes_b),
+                (pair.bytes_a, pair.bytes_b),
+                "{window:?}"
+            );
+        }
+    }
 }
 
 fn analyse(path: &Path) -> Analysis {

@@ -240,8 +240,13 @@ fn hint(error: &CaptureError, commands: &[String]) -> Cow<'static, str> {
 /// Prints what bears on the numbers of each capture, and on which.
 pub fn warn(analysis: &Analysis, config: &Config) {
     for capture in &analysis.captures {
+        // Of parts of one capture it is not the first alone that it is about.
+        let parts = match capture.files.len() {
+            0 | 1 => String::new(),
+            files => format!(" and {}", counted(files as u64 - 1, "further part")),
+        };
         for warning in warnings(capture, config) {
-            say(&format!("warning: {}: {warning}", capture.name));
+            say(&format!("warning: {}{parts}: {warning}", capture.name));
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::analyze::Flow;
+
 use super::ChartOptions;
 use super::axis::{Quantity, grouped};
 use super::canvas::Canvas;
 use super::choice::{NamedFlow, Scene, left_out, others};
 use super::label::{count, joined};
 use super::palette::{LINES, LineStyle, OTHER};
-use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
+use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Goodput of each flow; a bin without any, between others, is 0.
 pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
@@ -40,7 +42,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
             let name = format!("capacity, {}", Quantity::GOODPUT.format(bps));
             (bps, name)
         }),
-        bands: false,
+        drawing: Drawing::Line,
         notes: vec![
             bins.words(),
             if small_only {
@@ -102,7 +104,7 @@ pub(super) fn rtt(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
         lines,
         scale: PlotScale::Delays(Quantity::RTT),
         reference: None,
-        bands: true,
+        drawing: Drawing::Band,
         notes,
     })
 }
@@ -119,9 +121,27 @@ pub(super) fn queue_delay(scene: &Scene<'_>, options: &ChartOptions) -> Option<P
         lines,
         scale: PlotScale::Linear(Quantity::QUEUE_DELAY),
         reference: None,
-        bands: true,
+        drawing: Drawing::Band,
         notes,
     })
+}
+
+/// Whether most payload of what is drawn came at the pace of a link that it had passed (METRICS.md R8): packets had waited for it
+/// before they were captured.
+fn is_behind_link(scene: &Scene<'_>, options: &ChartOptions) -> bool {
+    let drawn = || {
+        scene
+            .flows
+            .iter()
+            .take(scene.lines_max())
+            .map(|named| &named.flow)
+    };
+    let is_behind = |flow: &&Flow<'_>| {
+        flow.link(options.bin_ns)
+            .is_some_and(|link| link.is_upstream)
+    };
+    let behind: u64 = drawn().filter(is_behind).map(Flow::payload_bytes).sum();
+    2 * behind > drawn().map(Flow::payload_bytes).sum()
 }
 
 /// RTTs over a floor of each flow, and how they came about.
@@ -150,10 +170,13 @@ fn delays(
         .take(scene.lines_max())
         .map(|flow| flow.flow.summary().rtt.samples())
         .sum();
-    let notes = vec![
+    let mut notes = vec![
         format!("mean in {}, n = {} samples", bins.words(), grouped(samples)),
         undrawn(scene, lines.len()),
     ];
+    if is_behind_link(scene, options) {
+        notes.push("captured behind the link, without its queue".to_owned());
+    }
     (!lines.is_empty()).then_some((lines, notes))
 }
 
@@ -180,7 +203,7 @@ pub(super) fn in_flight(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plo
         lines,
         scale: PlotScale::Linear(Quantity::IN_FLIGHT),
         reference: None,
-        bands: false,
+        drawing: Drawing::Line,
         notes,
     })
 }
@@ -202,7 +225,7 @@ pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Opti
         lines,
         scale: PlotScale::Linear(Quantity::RETRANSMISSIONS),
         reference: None,
-        bands: false,
+        drawing: Drawing::Steps,
         notes: vec![format!("packets in {}", bins.words())],
     })
 }

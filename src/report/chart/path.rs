@@ -10,7 +10,7 @@ use super::axis::{Quantity, grouped};
 use super::canvas::{Canvas, ChartError};
 use super::label::{capture_names, names_of_few};
 use super::palette::{LINES, LINES_MAX, LineStyle, OTHER_NAMES};
-use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
+use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
 use super::style::Style;
 use super::{Drawn, save};
 
@@ -72,14 +72,14 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
             delay_samples,
             "Delay",
             PlotScale::Linear(Quantity::DELAY),
-            true,
+            Drawing::Band,
         ),
         by_flow(
             &flows,
             drop_samples,
             "Drops",
             PlotScale::Linear(Quantity::RETRANSMISSIONS.called("Drops")),
-            false,
+            Drawing::Steps,
         ),
     ];
     let parts = parts.into_iter().flatten().map(Part::Plot);
@@ -216,7 +216,7 @@ fn queue(way: &Way, bin_ns: i64, style: LineStyle) -> Option<Plot> {
         extent,
         scale: PlotScale::Linear(unit.quantity),
         reference,
-        bands: true,
+        drawing: Drawing::Band,
         notes: Vec::new(),
     })
 }
@@ -226,7 +226,7 @@ fn by_flow(
     samples: fn(&PathFlow) -> Vec<Sample>,
     what: &'static str,
     scale: PlotScale,
-    bands: bool,
+    drawing: Drawing,
 ) -> Option<Plot> {
     let ends: Vec<_> = flows
         .iter()
@@ -249,7 +249,7 @@ fn by_flow(
         extent,
         scale,
         reference: None,
-        bands,
+        drawing,
         notes: Vec::new(),
     })
 }

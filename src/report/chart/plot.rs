@@ -198,10 +198,20 @@ pub(super) struct Plot {
     pub(super) scale: PlotScale,
     /// A value that all are compared with, and its name.
     pub(super) reference: Option<(f64, String)>,
-    /// Whether bands are drawn about the lines.
-    pub(super) bands: bool,
+    pub(super) drawing: Drawing,
     /// How its values came about.
     pub(super) notes: Vec<String>,
+}
+
+/// How the values of a bin are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drawing {
+    /// A point in the middle of the bin, on a line.
+    Line,
+    /// The same, with a band from the smallest to the largest value.
+    Band,
+    /// As long as the bin: a count, of which there is none in between.
+    Steps,
 }
 
 /// How the vertical axis of a plot is made.
@@ -249,7 +259,7 @@ impl Plot {
         if let Some((_, name)) = &self.reference {
             legend.push((Swatch::Stroke(REFERENCE), name.clone()));
         }
-        if self.bands {
+        if self.drawing == Drawing::Band {
             legend.push((
                 Swatch::Band(Colour::INK),
                 "smallest to largest in a bin".to_owned(),
@@ -295,7 +305,7 @@ impl Plot {
             let (from, to) = (panel.at(panel.x.min, *value), panel.at(panel.x.max, *value));
             canvas.line(&[from, to], REFERENCE);
         }
-        draw_lines(canvas, panel, &self.lines, bins);
+        draw_lines(canvas, panel, self, bins);
     }
 }
 
@@ -411,7 +421,8 @@ pub(super) fn stacked(
     canvas
 }
 
-fn draw_lines(canvas: &mut Canvas, panel: &Panel, lines: &[Line], bins: &Bins) {
+fn draw_lines(canvas: &mut Canvas, panel: &Panel, plot: &Plot, bins: &Bins) {
+    let lines = &plot.lines;
     // Bands of many flows must not add up to a wall.
     let opacity = (0.3 / (lines.len() as f64).sqrt()).clamp(0.1, 0.22);
     for line in lines {
@@ -421,11 +432,24 @@ fn draw_lines(canvas: &mut Canvas, panel: &Panel, lines: &[Line], bins: &Bins) {
     }
     for (rank, line) in lines.iter().enumerate().rev() {
         let at = |sample: &Sample| panel.at(bins.middle_s(sample.bin), sample.value);
+        let along = |sample: &Sample| {
+            let middle_s = bins.middle_s(sample.bin);
+            let ends = [-0.5, 0.5].map(|part| middle_s + part * bins.length_s);
+            ends.map(|end| panel.at(end.clamp(panel.x.min, panel.x.max), sample.value))
+        };
         let mut all: Vec<Point> = Vec::new();
         for run in runs(&line.samples, bins.reach()) {
-            let points = thin::line(run.iter().map(at));
-            if let [alone] = points.as_slice() {
-                canvas.marker(*alone, 5.0, line.style.marker, line.style.colour);
+            let points = match plot.drawing {
+                Drawing::Steps => thin::line(run.iter().flat_map(along)),
+                Drawing::Line | Drawing::Band => thin::line(run.iter().map(at)),
+            };
+            let alone = match (run, points.as_slice()) {
+                ([one], _) => Some(at(one)),
+                (_, &[one]) => Some(one),
+                _ => None,
+            };
+            if let Some(alone) = alone {
+                canvas.marker(alone, 5.0, line.style.marker, line.style.colour);
             } else {
                 canvas.line(&points, Stroke::solid(line.style.colour, 3.0));
             }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::{PairBin, Pairs};
 use crate::metric;
+use crate::time::CaptureTime;
 
 use super::ChartOptions;
 use super::axis::{Axis, Quantity};
@@ -12,7 +12,7 @@ use super::choice::{NamedFlow, Scene};
 use super::frame::{Panel, Swatch, header};
 use super::label::count;
 use super::palette::{Colour, LINES, LineStyle, Marker, OTHER, OTHER_NAMES as PAIRS};
-use super::plot::{Bins, Caption, Line, Part, Plot, PlotScale, Sample, stacked};
+use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
 
 /// Pairs of flows whose fness over time is drawn; more cannot be told apart.
 const PAIRS_MAX: usize = 6;
@@ -194,7 +194,7 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
         extent: (0.0, 1.0),
         scale: PlotScale::Full(Quantity::JAIN),
         reference: None,
-        bands: false,
+        drawing: Drawing::Line,
         notes: Vec::new(),
     })];
     let pairs = pair_lines(scene, options, joined);
@@ -207,7 +207,7 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
                 Quantity::FNESS.called("fness (−1: A alone, 0: even, 1: B alone)"),
             ),
             reference: None,
-            bands: false,
+            drawing: Drawing::Line,
             notes: Vec::new(),
         }));
     }
@@ -292,15 +292,17 @@ fn pair_lines(scene: &Scene<'_>, options: &ChartOptions, joined: i64) -> Vec<Lin
         // First what is least like the colours of the first flows.
         .zip(PAIRS.into_iter().cycle().skip(1))
         .map(|((pair, a, b), style)| {
-            let flows = [&a.flow, &b.flow];
-            let bins = Pairs::bins(flows, pair, scene.capture.origin, options.bin_ns);
-            let place = |bin: &PairBin| bin.index.div_euclid(joined);
-            let together = bins.chunk_by(|one, next| place(one) == place(next));
-            let samples = together.filter_map(|of| {
-                let bytes = |side: fn(&PairBin) -> u64| of.iter().map(side).sum();
+            let bin_ns = options.bin_ns.max(1).saturating_mul(joined);
+            let since_origin = |at: CaptureTime| at.since(scene.capture.origin);
+            // Those that the span has whole, too: it may be a window that was asked for.
+            let begin = since_origin(pair.start.plus_ns(-1)).div_euclid(bin_ns) + 1;
+            let end = since_origin(pair.end.plus_ns(1)).div_euclid(bin_ns);
+            let of_b: BTreeMap<i64, u64> = inner_bins(b, joined).collect();
+            let samples = inner_bins(a, joined).filter_map(|(bin, bytes_a)| {
+                let bytes_b = *of_b.get(&bin).filter(|_| (begin..end).contains(&bin))?;
                 Some(Sample {
-                    bin: place(&of[0]),
-                    value: metric::fness(bytes(|bin| bin.bytes_a), bytes(|bin| bin.bytes_b))?,
+                    bin,
+                    value: metric::fness(bytes_a, bytes_b)?,
                     range: None,
                 })
             });

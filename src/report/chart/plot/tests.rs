@@ -35,7 +35,7 @@ fn plot(samples: Vec<Sample>) -> Plot {
         lines,
         scale: PlotScale::Linear(Quantity::IN_FLIGHT),
         reference: None,
-        bands: true,
+        drawing: Drawing::Band,
         notes: Vec::new(),
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::report::chart::canvas::Shape;
 use crate::report::chart::palette::LINES;
 use crate::report::chart::tests::difference;
 
@@ -100,4 +101,45 @@ fn silence_of_any_length_is_a_line_at_0_of_few_samples() {
         .map(|sample| sample.bin)
         .collect();
     assert_eq!(few, [1, 2, 3, 4]);
+}
+
+#[test]
+fn counts_are_steps_as_long_as_their_bins() {
+    let of = |drawing| {
+        let samples = [(0, 0.0), (1, 4.0), (2, 0.0)].map(|(bin, value)| Sample {
+            bin,
+            value,
+            range: None,
+        });
+        let plot = Plot {
+            drawing,
+            ..plot(samples.to_vec())
+        };
+        let caption = Caption {
+            title: "Three bins".to_owned(),
+            style: Style::default(),
+        };
+        let colour = LINES[0].colour;
+        let shapes = plot.figure(&caption, &bins(2)).shapes;
+        let lines = shapes.into_iter().filter_map(|shape| match shape {
+            Shape::Line { points, stroke } if stroke.colour == colour => Some(points),
+            _ => None,
+        });
+        // The last: behind the one of the legend.
+        lines.last().expect("the line")
+    };
+    let level = |points: &[Point]| {
+        let top = points.iter().map(|point| point.1).fold(f64::MAX, f64::min);
+        points.iter().filter(|point| point.1 <= top).count()
+    };
+    assert_eq!(level(&of(Drawing::Line)), 1, "a peak");
+    let steps = of(Drawing::Steps);
+    assert_eq!(level(&steps), 2, "from the start to the end of the bin");
+    // They begin and end with the first and the last bin, and are three times as long as the one in the middle.
+    let (first, last) = (steps[0].0, steps[steps.len() - 1].0);
+    let top: Vec<f64> = steps[2..4].iter().map(|point| point.0).collect();
+    assert!(
+        (last - first - 3.0 * (top[1] - top[0])).abs() < 1.0,
+        "{steps:?}"
+    );
 }

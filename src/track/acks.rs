@@ -402,8 +402,10 @@ impl HalfFlow {
         let edge = self.begin_release(una);
         self.released_latest = self.latest_released_by(at);
         let mut latest: Option<CaptureTime> = None;
-        while let Some((sent, first, echoed)) = self.in_flight.release_next_copies(ack, cover.echo)
-        {
+        let mut echoed = self.in_flight.next_with(cover.echo);
+        while let Some((sent, first)) = self.in_flight.release_next_copies(ack) {
+            // Of the left edge alone.
+            let echoed = echoed.take();
             // A repeat takes the ranges above it along, which were sent before it.
             if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
                 delivered = Some(sent.id);

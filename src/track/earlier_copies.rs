@@ -56,6 +56,14 @@ impl EarlierCopies {
         room * size_of::<(i64, EarlierCopy)>()
     }
 
+    /// The first of the range which starts at `start`.
+    pub(super) fn first(&self, start: i64) -> Option<EarlierCopy> {
+        let all = &self.0.as_deref()?.all;
+        let first = all.partition_point(|&(other, _)| other < start);
+        let found = all.get(first).filter(|&&(other, _)| other == start);
+        found.map(|&(_, copy)| copy)
+    }
+
     /// Those of the range which starts at `start`, in the order in which they were emitted.
     pub(super) fn of(&self, start: i64) -> impl Iterator<Item = EarlierCopy> {
         let kept = self.0.as_deref();

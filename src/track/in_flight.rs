@@ -407,11 +407,19 @@ impl InFlight {
     /// The first copy of a range that is remembered.
     #[inline(always)]
     pub(super) fn first_copy(&self, sent: &Sent) -> EarlierCopy {
-        let kept = (sent.copies > 1).then(|| self.earlier.of(sent.start).next());
+        let kept = (sent.copies > 1).then(|| self.earlier.first(sent.start));
         kept.flatten().unwrap_or_else(|| sent.latest())
     }
 
-    /// The only copy of a range that had this timestamp.
+    /// The only copy of the next range to be released that had the timestamp `echo`, where it was emitted more than once.
+    #[inline]
+    pub(super) fn next_with(&self, echo: Option<u32>) -> Option<EarlierCopy> {
+        let is_repeated = |sent: &&Sent| sent.copies > 1 || sent.marks.has(Marks::RESENT);
+        let next = self.nth_unacked(0).filter(is_repeated)?;
+        self.copy_with(next, echo?)
+    }
+
+    #[cold]
     fn copy_with(&self, sent: &Sent, tsval: u32) -> Option<EarlierCopy> {
         let earlier = (sent.copies > 1).then(|| self.earlier.of(sent.start));
         let all = earlier.into_iter().flatten().chain([sent.latest()]);
@@ -500,16 +508,11 @@ impl InFlight {
         Some(sent)
     }
 
-    /// The same, with the first copy of that range, and the only one that had the timestamp `echo`.
-    pub(super) fn release_next_copies(
-        &mut self,
-        ack: i64,
-        echo: Option<u32>,
-    ) -> Option<(&mut Sent, EarlierCopy, Option<EarlierCopy>)> {
-        let next = self.nth_unacked(0)?;
-        let first = self.first_copy(next);
-        let echoed = echo.and_then(|echo| self.copy_with(next, echo));
-        self.release_next(ack).map(|sent| (sent, first, echoed))
+    /// The same, and the first copy of that range.
+    #[inline(always)]
+    pub(super) fn release_next_copies(&mut self, ack: i64) -> Option<(&mut Sent, EarlierCopy)> {
+        let first = self.first_copy(self.nth_unacked(0)?);
+        self.release_next(ack).map(|sent| (sent, first))
     }
 
     /// Forgets acknowledged ranges beyond the history, some at a time; `flight`: how many were in flight before the ACK at `now`.

@@ -402,10 +402,11 @@ impl HalfFlow {
         let edge = self.begin_release(una);
         self.released_latest = self.latest_released_by(at);
         let mut latest: Option<CaptureTime> = None;
-        let mut echoed = self.in_flight.next_with(cover.echo);
-        while let Some((sent, first)) = self.in_flight.release_next_copies(ack) {
-            // Of the left edge alone.
-            let echoed = echoed.take();
+        loop {
+            let echoed = self.in_flight.next_with(una, cover.echo);
+            let Some((sent, first)) = self.in_flight.release_next_copies(ack) else {
+                break;
+            };
             // A repeat takes the ranges above it along, which were sent before it.
             if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
                 delivered = Some(sent.id);
@@ -459,13 +460,9 @@ impl HalfFlow {
             if let Some(answer) = answer.filter(|answer| !is_part(answer)) {
                 let once = sent.copies == 1 && !sent.marks.has(Marks::COPIED);
                 let exact = sent.exact_ack() == ack && once && !overtaken;
-                let Answer {
-                    sent_at,
-                    row,
-                    label,
-                } = answer;
+                let Answer { sent_at, row, .. } = answer;
                 self.old_copies.on_answer(sent_at, at);
-                self.sample(dir, at, sent_at, row, exact, label, sink);
+                self.sample(dir, at, sent_at, row, exact, answer.label, sink);
             }
         }
         self.amend_unneeded(dir, sink);

@@ -411,12 +411,13 @@ impl InFlight {
         kept.flatten().unwrap_or_else(|| sent.latest())
     }
 
-    /// The only copy of the next range to be released that had the timestamp `echo`, where it was emitted more than once.
-    #[inline]
-    pub(super) fn next_with(&self, echo: Option<u32>) -> Option<EarlierCopy> {
+    /// The only copy of the next range to be released that had the timestamp `echo`, where that range begins at `una` or below it
+    /// and was emitted more than once.
+    #[inline(always)]
+    pub(super) fn next_with(&self, una: i64, echo: Option<u32>) -> Option<EarlierCopy> {
         let is_repeated = |sent: &&Sent| sent.copies > 1 || sent.marks.has(Marks::RESENT);
-        let next = self.nth_unacked(0).filter(is_repeated)?;
-        self.copy_with(next, echo?)
+        let next = self.nth_unacked(0).filter(|next| next.start <= una);
+        self.copy_with(next.filter(is_repeated)?, echo?)
     }
 
     #[cold]

@@ -121,12 +121,12 @@ fn counts_are_steps_as_long_as_their_bins() {
         };
         let colour = LINES[0].colour;
         let shapes = plot.figure(&caption, &bins(2)).shapes;
-        let lines = shapes.into_iter().filter_map(|shape| match shape {
+        let mut lines = shapes.into_iter().filter_map(|shape| match shape {
             Shape::Line { points, stroke } if stroke.colour == colour => Some(points),
             _ => None,
         });
         // The last: behind the one of the legend.
-        lines.last().expect("the line")
+        lines.next_back().expect("the line")
     };
     let level = |points: &[Point]| {
         let top = points.iter().map(|point| point.1).fold(f64::MAX, f64::min);

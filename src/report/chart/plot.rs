@@ -198,6 +198,7 @@ pub(super) struct Plot {
     pub(super) scale: PlotScale,
     /// A value that all are compared with, and its name.
     pub(super) reference: Option<(f64, String)>,
+    /// How its lines are drawn.
     pub(super) drawing: Drawing,
     /// How its values came about.
     pub(super) notes: Vec<String>,

@@ -24,7 +24,7 @@ pub use directions::{counts_towards_capacity, goes_the_main_way};
 pub use engine::Engine;
 pub use figures::FlowFigures;
 pub use frames::FrameIndex;
-pub use link::LinkRates;
+pub use link::{LinkRates, is_behind_link};
 pub use memory::GivenUp;
 pub use merge::{CaptureAnalysis, CaptureQuality, Delivered, Flow, Limited, Quality};
 pub use pairs::{Pair, PairBin, Pairs, Sharing};

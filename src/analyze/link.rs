@@ -74,6 +74,28 @@ impl CaptureAnalysis {
     }
 }
 
+/// Whether most payload of these flows came at the pace of a link that it had passed before it was captured, one of
+/// `bps_max` at most (METRICS.md R8): round-trip times seen there lack that link's queue. `bin_ns` is that of the series.
+#[must_use]
+pub fn is_behind_link<'a>(
+    flows: impl IntoIterator<Item = &'a Flow<'a>>,
+    bin_ns: i64,
+    bps_max: f64,
+) -> bool {
+    let (mut all, mut behind) = (0, 0);
+    for flow in flows {
+        let payload_bytes = flow.payload_bytes();
+        let has_passed = |link: Link| link.is_upstream && link.bps <= bps_max;
+        all += payload_bytes;
+        behind += if flow.link(bin_ns).is_some_and(has_passed) {
+            payload_bytes
+        } else {
+            0
+        };
+    }
+    2 * behind > all
+}
+
 impl Flow<'_> {
     /// The link's rate as this flow alone shows it.
     fn link_bps(&self, bin_ns: i64) -> Option<f64> {

@@ -12,6 +12,7 @@ use super::metrics::{Metric, Values};
 use super::window::Window;
 use crate::analyze::{
     CaptureAnalysis, Config, Flow, GivenUp, Ping, Quality, Sharing, goes_the_main_way,
+    is_behind_link,
 };
 use crate::capture::{CaptureError, FileFacts};
 use crate::metric;
@@ -143,7 +144,7 @@ impl RunMeasure {
             options,
             flows: &flows,
             window,
-            is_behind_link: is_behind_link(&flows, options),
+            is_behind_link: is_behind_named_link(&flows, options),
         };
         let measures: Vec<FlowMeasure> = flows.iter().map(|flow| run.flow(flow)).collect();
         let mut shortfall = Shortfall {
@@ -225,9 +226,8 @@ struct Run<'a> {
     is_behind_link: bool,
 }
 
-/// Whether most payload came at the pace of the link that the study names (METRICS.md R8): its round-trip times lack the
-/// queue. Where no buffer is known nobody asks.
-fn is_behind_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
+/// Whether packets were captured behind the link that the study names. Where no buffer is known nobody asks.
+fn is_behind_named_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
     /// How much more than the capacity a link may show: packets have headers.
     const ABOVE: f64 = 1.2;
     let conditions = options.conditions;
@@ -235,14 +235,7 @@ fn is_behind_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
     else {
         return false;
     };
-    let payload = |flow: &Flow<'_>| flow.payload_bytes();
-    let is_behind = |flow: &&Flow<'_>| {
-        let link = flow.link(options.config.bin_ns);
-        link.is_some_and(|link| link.is_upstream && link.bps <= ABOVE * capacity_bps)
-    };
-    let all: u64 = flows.iter().map(payload).sum();
-    let behind: u64 = flows.iter().filter(is_behind).map(payload).sum();
-    2 * behind > all
+    is_behind_link(flows, options.config.bin_ns, ABOVE * capacity_bps)
 }
 
 impl Run<'_> {

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{CaptureAnalysis, Config, Flow, FnessWindow, PairConfig, Pairs, Quality};
+use ccanalyze::analyze::{
+    CaptureAnalysis, Config, Flow, FnessWindow, PairConfig, Pairs, Quality, is_behind_link,
+};
 use serde_json::Value;
 
 use super::support::{capture, root, shared};
@@ -266,6 +268,35 @@ fn bins_of_a_pair_add_up_to_the_pair() {
                 (bytes_a, bytes_b),
                 (pair.bytes_a, pair.bytes_b),
                 "{window:?}"
+            );
+        }
+    }
+}
+
+/// METRICS.md R8: a queue that packets have left shows in no round trip, which charts of delays say.
+#[test]
+fn captures_from_behind_a_link_are_told_from_those_before_it() {
+    let Some(lab) = shared("lab") else { return };
+    for run in ["cubic-deep", "cubic-shallow", "reno-deep", "bbr-deep"] {
+        let run = lab.join(format!("s1-single-50m-{run}"));
+        for (place, is_behind) in [
+            ("sender", false),
+            ("ingress", false),
+            ("egress", true),
+            ("client", true),
+        ] {
+            let analysis = analyse(&run.join(place).with_extension("pcap.zst"));
+            let flows: Vec<Flow<'_>> = analysis.captures[0].flows().collect();
+            let bin_ns = Config::default().bin_ns;
+            assert_eq!(
+                is_behind_link(&flows, bin_ns, f64::INFINITY),
+                is_behind,
+                "{place} of {}",
+                run.display()
+            );
+            assert!(
+                !is_behind_link(&flows, bin_ns, 40e6),
+                "the link has 50 Mbit/s"
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::Flow;
+use crate::analyze::is_behind_link;
 
 use super::ChartOptions;
 use super::axis::{Quantity, grouped};
@@ -126,24 +126,6 @@ pub(super) fn queue_delay(scene: &Scene<'_>, options: &ChartOptions) -> Option<P
     })
 }
 
-/// Whether most payload of what is drawn came at the pace of a link that it had passed (METRICS.md R8): packets had waited for it
-/// before they were captured.
-fn is_behind_link(scene: &Scene<'_>, options: &ChartOptions) -> bool {
-    let drawn = || {
-        scene
-            .flows
-            .iter()
-            .take(scene.lines_max())
-            .map(|named| &named.flow)
-    };
-    let is_behind = |flow: &&Flow<'_>| {
-        flow.link(options.bin_ns)
-            .is_some_and(|link| link.is_upstream)
-    };
-    let behind: u64 = drawn().filter(is_behind).map(Flow::payload_bytes).sum();
-    2 * behind > drawn().map(Flow::payload_bytes).sum()
-}
-
 /// RTTs over a floor of each flow, and how they came about.
 fn delays(
     scene: &Scene<'_>,
@@ -164,17 +146,16 @@ fn delays(
         });
         bins.thinned(samples)
     });
-    let samples: u64 = scene
-        .flows
-        .iter()
-        .take(scene.lines_max())
-        .map(|flow| flow.flow.summary().rtt.samples())
-        .sum();
+    let drawn = || {
+        let flows = scene.flows.iter().take(scene.lines_max());
+        flows.map(|named| &named.flow)
+    };
+    let samples: u64 = drawn().map(|flow| flow.summary().rtt.samples()).sum();
     let mut notes = vec![
         format!("mean in {}, n = {} samples", bins.words(), grouped(samples)),
         undrawn(scene, lines.len()),
     ];
-    if is_behind_link(scene, options) {
+    if is_behind_link(drawn(), options.bin_ns, f64::INFINITY) {
         notes.push("captured behind the link, without its queue".to_owned());
     }
     (!lines.is_empty()).then_some((lines, notes))

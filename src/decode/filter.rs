@@ -65,10 +65,27 @@ impl fmt::Display for FilterError {
             self.column, self.expected
         )?;
         match &self.found {
-            Some(found) => write!(f, "`{found}`"),
-            None => f.write_str("the end"),
+            Some(found) => write!(f, "`{found}`")?,
+            None => f.write_str("the end")?,
         }
+        if self.found.as_deref().is_some_and(is_for_display) {
+            f.write_str(
+                "; filters are written as for tcpdump (`host 10.0.0.1 and port 443`), not as Wireshark's display filters",
+            )?;
+        }
+        Ok(())
     }
+}
+
+/// Whether a word is of a display filter, wireshark-filter(4): a field, or a comparison.
+fn is_for_display(word: &str) -> bool {
+    let is_field = |(protocol, field): (&str, &str)| {
+        protocol.starts_with(char::is_alphabetic) && field.starts_with(char::is_alphabetic)
+    };
+    word.split_once('.').is_some_and(is_field)
+        || ["==", "!=", "eq", "ne", "contains", "matches"]
+            .iter()
+            .any(|comparison| word.starts_with(comparison))
 }
 
 /// Terms joined from the left, which is all that operators of one precedence need.
@@ -551,6 +568,17 @@ mod tests {
             ),
         ] {
             assert_eq!(Filter::parse(filter).unwrap_err().to_string(), expected);
+        }
+        for (filter, is_for_display) in [
+            ("tcp.port == 443", true),
+            ("ip.addr==10.0.0.1 && tcp", true),
+            ("tcp == 443", true),
+            ("host 10.0.0", false),
+            ("port http", false),
+            ("ether host 2:0:0:0:0:1", false),
+        ] {
+            let error = Filter::parse(filter).unwrap_err().to_string();
+            assert_eq!(error.contains("Wireshark"), is_for_display, "{error}");
         }
         assert!(Filter::parse(&"(".repeat(1000)).is_err());
     }

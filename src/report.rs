@@ -15,7 +15,9 @@ pub mod terminal;
 use std::io;
 use std::path::PathBuf;
 
-pub use output::{OutputFolder, Pending, abandon};
+#[cfg(feature = "charts")]
+pub use output::OutputFolder;
+pub use output::{Pending, abandon};
 
 /// A result could not be written.
 #[derive(Debug, thiserror::Error)]

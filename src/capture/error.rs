@@ -157,6 +157,9 @@ pub enum BlockFault {
         /// How many are described.
         described: usize,
     },
+    /// The section has as many interfaces as it can have before this one.
+    #[error("describes one more interface than the {0} that a section can have")]
+    TooManyInterfaces(usize),
     /// The byte-order magic of a section header is neither way round.
     #[error("its byte-order magic is {0:#010x}, not 0x1a2b3c4d in either order")]
     ByteOrderMagic(u32),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::build::{Pcapng, Section};
 use super::*;
-use crate::capture::pcapng::PcapngWalker;
+use crate::capture::pcapng::{INTERFACES_MAX, PcapngWalker};
 
 #[test]
 fn pcapng_resolutions_and_offsets() {
@@ -73,6 +73,29 @@ fn sections_have_their_own_order_interfaces_and_drops() {
     );
     assert_eq!(facts.resolution, Some(TimeResolution::MICROSECONDS));
     assert_eq!(facts.snap_len, Some(96));
+}
+
+#[test]
+fn a_section_has_so_many_interfaces_and_no_more() {
+    let described = |interfaces: usize| {
+        (0..interfaces).fold(Pcapng::new().section(ByteOrder::Little), |file, _| {
+            file.interface(1, 0, &[])
+        })
+    };
+    let last = INTERFACES_MAX as u32 - 1;
+    let outcome = read(&described(INTERFACES_MAX).packet(last, 0, &[1]).bytes).clean();
+    assert_eq!(outcome.records.len(), 1);
+    let flood = described(INTERFACES_MAX).packet(0, 0, &[1]);
+    let flood = flood.interface(1, 0, &[]).packet(0, 0, &[1]);
+    let outcome = read(&flood.bytes);
+    assert_eq!(outcome.records.len(), 1, "those before it are kept");
+    assert!(matches!(
+        outcome.kind(),
+        CaptureErrorKind::BadBlock {
+            fault: BlockFault::TooManyInterfaces(INTERFACES_MAX),
+            ..
+        }
+    ));
 }
 
 #[test]

@@ -85,18 +85,18 @@ impl Analysis {
         watch: &Watch,
         reduce: impl Fn(usize, CaptureAnalysis) -> T + Sync,
     ) -> Vec<T> {
-        let pool = rayon::ThreadPoolBuilder::new()
+        let builder = || rayon::ThreadPoolBuilder::new();
+        let several = builder()
             .num_threads(config.threads.unwrap_or(0))
-            .build();
-        let Ok(pool) = pool else {
-            // No threads to be had: the slow way is still a way.
-            return inputs
-                .into_iter()
-                .enumerate()
-                .map(|(index, input)| reduce(index, pipeline::analyze(input, config, 1, watch)))
-                .collect();
-        };
-        let threads = pool.current_num_threads();
+            .build()
+            .ok();
+        // No threads to be had: the slow way, on this one, is still a way. It can be part of one pool only, and is of the first.
+        let is_alone = several.is_none();
+        let alone = || builder().num_threads(1).use_current_thread().build().ok();
+        let pool = several.or_else(alone);
+        let threads = pool
+            .as_ref()
+            .map_or(1, rayon::ThreadPool::current_num_threads);
         let at_a_time = threads.min(config.captures_max).min(inputs.len()).max(1);
         // Analysis has work for two or three threads as fast as one decompresses.
         let decompressors = (threads / at_a_time).saturating_sub(2);
@@ -104,23 +104,31 @@ impl Analysis {
         // capture must not begin another capture on the same stack.
         let next = Mutex::new(inputs.into_iter().enumerate());
         let done = Mutex::new(Vec::new());
+        let work = || {
+            while let Some((index, input)) = next.lock().ok().and_then(|mut inputs| inputs.next()) {
+                let analyze = || pipeline::analyze(input, config, decompressors, watch);
+                let analysis = match &pool {
+                    Some(pool) => pool.install(analyze),
+                    None => analyze(),
+                };
+                let reduced = reduce(index, analysis);
+                if let Ok(mut done) = done.lock() {
+                    done.push((index, reduced));
+                }
+            }
+        };
         std::thread::scope(|scope| {
-            for _ in 0..at_a_time {
-                scope.spawn(|| {
-                    loop {
-                        let Some((index, input)) =
-                            next.lock().ok().and_then(|mut inputs| inputs.next())
-                        else {
-                            break;
-                        };
-                        let analysis =
-                            pool.install(|| pipeline::analyze(input, config, decompressors, watch));
-                        let reduced = reduce(index, analysis);
-                        if let Ok(mut done) = done.lock() {
-                            done.push((index, reduced));
-                        }
-                    }
-                });
+            let start = |_: &usize| {
+                let thread = std::thread::Builder::new();
+                thread.spawn_scoped(scope, work).is_ok()
+            };
+            let started = if is_alone {
+                0
+            } else {
+                (0..at_a_time).filter(start).count()
+            };
+            if started == 0 {
+                work();
             }
         });
         let mut done = done.into_inner().unwrap_or_default();

@@ -27,11 +27,11 @@ mod spool;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod walk;
 mod way;
 
 use std::collections::HashMap;
-use std::thread;
 
 pub use clock::{Clock, ClockChoice, ClockEstimate, ClockStep, Heading};
 pub use fates::{FateIter, Fates};
@@ -359,12 +359,7 @@ fn both(
     look: impl Fn(&Point) -> Result<Vec<Print>, CaptureError> + Sync,
 ) -> [Result<Vec<Print>, CaptureError>; 2] {
     let [first, second] = points;
-    thread::scope(|scope| {
-        let other = scope.spawn(|| look(second));
-        let one = look(first);
-        // It has no reason to panic; if it does, this point has nothing in common with the other.
-        [one, other.join().unwrap_or_else(|_| Ok(Vec::new()))]
-    })
+    threads::both(|| look(first), || look(second)).into()
 }
 
 /// Whether a walk showed anything to be otherwise than it was assumed, so that another is needed.

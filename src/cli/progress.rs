@@ -55,7 +55,7 @@ fn with_line<T>(quiet: bool, show: impl Fn(&ProgressBar) + Sync, work: impl FnOn
     let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     let done = AtomicBool::new(false);
     std::thread::scope(|threads| {
-        let shower = threads.spawn(|| {
+        let shower = std::thread::Builder::new().spawn_scoped(threads, || {
             let mut ticks = 0_u32;
             while !done.load(Ordering::Acquire) {
                 // Also while it is not seen: how fast it goes is known when it is.
@@ -70,8 +70,11 @@ fn with_line<T>(quiet: bool, show: impl Fn(&ProgressBar) + Sync, work: impl FnOn
         });
         let result = work();
         done.store(true, Ordering::Release);
-        shower.thread().unpark();
-        let _ = shower.join();
+        // Without a thread to be had, nothing is shown.
+        if let Ok(shower) = shower {
+            shower.thread().unpark();
+            let _ = shower.join();
+        }
         line.finish_and_clear();
         terminal::note_progress(false);
         result

@@ -1,7 +1,6 @@
 //! Takes note of what became of each packet: flows, queues, drops.
 
 use std::collections::HashMap;
-use std::thread;
 
 use super::PathConfig;
 use super::calibrate::Calibration;
@@ -14,6 +13,7 @@ use super::probe::TOLERANCE_NS;
 use super::queue::Amount;
 use super::sighting::FlowKey;
 use super::spool::{Kind, Note, Signs, Spool};
+use super::threads;
 use super::walk::{Outcome, PacketFate};
 use super::way::{Way, WayMaker};
 
@@ -102,15 +102,10 @@ impl<'a> Account<'a> {
             }
             account
         };
-        thread::scope(|scope| {
-            let back = scope.spawn(|| of_way(Heading::Reverse));
-            let mut both = of_way(Heading::Forward);
-            // It has no reason to panic; if it does, the way forward stands.
-            if let Ok(back) = back.join() {
-                both.merge(back);
-            }
-            both
-        })
+        let (mut both, back) =
+            threads::both(|| of_way(Heading::Forward), || of_way(Heading::Reverse));
+        both.merge(back);
+        both
     }
 
     /// Adds the way back.

@@ -1,13 +1,12 @@
 //! Clocks and links, from what became of all packets (METRICS.md B2, B5).
 
-use std::thread;
-
 use super::clock::{Clock, ClockChoice, ClockEstimate, Heading};
 use super::envelope::Envelopes;
 use super::link::{IdleDelays, Link, Passed, Served, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
 use super::spool::{Kind, Note, Signs, Spool};
 use super::steps::{self, Matched, Steps};
+use super::threads;
 
 /// What must be known before queues and delays can be told.
 #[derive(Clone, Debug, Default)]
@@ -177,12 +176,8 @@ impl WayShown {
 
 fn measure(spool: &Spool, headings: &[Option<Heading>], known: &Calibration) -> [WayShown; 2] {
     let of_way = |heading| measure_way(spool, headings, known, heading);
-    thread::scope(|scope| {
-        let back = scope.spawn(|| of_way(Heading::Reverse));
-        let forward = of_way(Heading::Forward);
-        // It has no reason to panic; if it does, nothing shows the link back.
-        [forward, back.join().unwrap_or_default()]
-    })
+    let forward = || of_way(Heading::Forward);
+    threads::both(forward, || of_way(Heading::Reverse)).into()
 }
 
 fn measure_way(

@@ -19,6 +19,7 @@ use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
 use super::steps::{NEAR_NS, STEP_MIN_NS, Steps};
+use super::threads::joined;
 use crate::analyze::Watch;
 use crate::capture::CaptureError;
 
@@ -121,9 +122,7 @@ pub(super) fn walk(
         let trails = [(first_in, first_used), (second_in, second_used)];
         let mut walk = Walk::new(trails, start, config);
         walk.run();
-        // A reader has no reason to panic; if it does, what it read before stands.
-        let read = [first, second].map(|reader| reader.join().unwrap_or_default());
-        walk.finish(read)
+        walk.finish([first, second].map(joined))
     }))
 }
 

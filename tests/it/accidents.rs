@@ -510,3 +510,46 @@ fn the_folder_of_results_is_made() {
     assert!(folder.path().join("new/deeper/r.charts").is_dir());
     assert!(folder.path().join("pages/r.html").is_file());
 }
+
+/// On Linux, where a limit on processes counts threads, and root is free of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_threads_to_be_had_the_results_are_the_same() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::os::unix::process::CommandExt as _;
+
+    const NOBODY: u32 = 65_534;
+    let folder = tempfile::tempdir().unwrap();
+    let for_all = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o777));
+    for_all(folder.path()).unwrap();
+    for (from, to) in [
+        (Path::new(env!("CARGO_BIN_EXE_ccanalyze")), "ccanalyze"),
+        (&capture("two-flows-cubic-bbr.pcap.zst"), "two.pcap.zst"),
+    ] {
+        let copy = folder.path().join(to);
+        fs::copy(from, &copy).unwrap();
+        for_all(&copy).unwrap();
+    }
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let results_of = |out: &str, limit: &str| {
+        let mut command = Command::new("bash");
+        command
+            .args([
+                "-c",
+                "ulimit -u \"$0\"; exec ./ccanalyze two.pcap.zst --out \"$1\"",
+                limit,
+                out,
+            ])
+            .current_dir(folder.path());
+        if is_root {
+            command.uid(NOBODY);
+        }
+        let run = command.output().unwrap();
+        assert!(run.status.success(), "{limit}: {run:?}");
+        let table = fs::read(folder.path().join(out)).unwrap();
+        (table, String::from_utf8(run.stdout).unwrap())
+    };
+    let as_usual = results_of("usual.parquet", "unlimited");
+    assert_eq!(results_of("alone.parquet", "1").0, as_usual.0);
+    assert!(as_usual.1.contains("2 connections"), "{}", as_usual.1);
+}

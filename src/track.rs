@@ -21,6 +21,7 @@ mod held;
 mod ids;
 mod in_flight;
 mod limits;
+mod network_copies;
 mod old_copies;
 mod probes;
 mod quiet;

@@ -1,0 +1,143 @@
+//! Whether a packet is one that passed before: the network copies packets, captures of several places have each more than
+//! once, and hosts merge them to frames and cut these.
+
+use super::classify::TIMER_NS_MIN;
+use super::half::HalfFlow;
+use super::in_flight::{Marks, Sent};
+use super::rtt::later;
+use crate::decode::Segment;
+use crate::event::{Class, Evidence};
+
+/// Without ids that count and clocks, a copy of a first repeat is the network's only when it follows
+/// this closely, in ns: mirror ports and bonded links copy within microseconds.
+const COPY_GAP_NS: i64 = 1_000_000;
+
+impl HalfFlow {
+    /// Whether a segment that begins at `start` is the very packet that passed as `earlier`, and what
+    /// shows it.
+    pub(super) fn is_network_copy(
+        &self,
+        segment: &Segment,
+        start: i64,
+        earlier: &Sent,
+    ) -> Option<Evidence> {
+        let first = self.in_flight.first_copy(earlier);
+        let same_tsval = segment
+            .timestamps
+            .is_none_or(|ts| ts.value == earlier.tsval || ts.value == first.tsval);
+        if !same_tsval {
+            return None;
+        }
+        let may_count = self.ids.counts() || self.ids.may_count();
+        if may_count
+            && (self.is_part_of(segment, start, earlier)
+                || self.is_small_part_of(segment, start, earlier))
+        {
+            return Some(Evidence::IpId);
+        }
+        if self.ids.counts() {
+            // A repeat may be cut otherwise than the range it repeats.
+            let same = segment.ip_id == Some(earlier.id) && earlier.copies > 1
+                || [earlier.id, first.id].map(Some).contains(&segment.ip_id)
+                    && segment.payload_len == earlier.len;
+            return same.then_some(Evidence::IpId);
+        }
+        let gap_ns = segment.at.since(earlier.at).saturating_abs();
+        let is_frame = self.is_cut_otherwise(segment, start, earlier);
+        if is_frame && self.is_too_soon(segment, earlier, gap_ns) {
+            return Some(Evidence::Timing);
+        }
+        let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
+        // A repeat that was cut otherwise has no range of its own: the last one ended there, too.
+        let end = start + i64::from(segment.payload_len);
+        let same_bytes = earlier.start == start && segment.payload_len == earlier.len
+            || earlier.copies > 1 && segment.timestamps.is_some() && self.last_repeat_ended_at(end);
+        if !(same_id && same_bytes) {
+            return None;
+        }
+        // Nothing holds a copy up for as long as a timer takes, and a sender may keep the packet as it was.
+        let before_timer = gap_ns < TIMER_NS_MIN;
+        if before_timer && self.is_numbered(segment) && self.has_own_id(earlier) {
+            return Some(Evidence::IpId);
+        }
+        // The sender's clock had gone on before it came, or must have: it was not emitted now, unless it is of a sender
+        // that keeps its packets as they were.
+        let newest = self.echoes.newest();
+        let before_timeout = before_timer || gap_ns < self.timeout_ns();
+        if segment.timestamps.is_some_and(|ts| {
+            before_timeout && newest.is_some_and(|newest| later(newest, ts.value))
+                || before_timer
+                    && ts.value == earlier.tsval
+                    && self.has_ticked(earlier.at, ts.value, segment.at)
+        }) {
+            return Some(Evidence::Tsval);
+        }
+        // What a timer makes the sender repeat, it repeats in order, up to what it sent last.
+        if self.last_repeat_ended_at(start) && gap_ns > COPY_GAP_NS {
+            return None;
+        }
+        // Where copies pass, a queue may hold them up for longer than the shortest round trip.
+        let held_up =
+            self.seen_acks.expects_copies() && self.has_no_reason(start, end, earlier, gap_ns);
+        let close = self.is_too_soon(segment, earlier, gap_ns);
+        (close || held_up).then_some(Evidence::Timing)
+    }
+
+    /// Whether a segment passes too soon after a copy of its bytes, `earlier`, to be a further one of its sender.
+    fn is_too_soon(&self, segment: &Segment, earlier: &Sent, gap_ns: i64) -> bool {
+        // Without a clock, what follows the first repeat so soon may be the original, late, and what follows a
+        // late original the repeat that its sender was asked for.
+        let is_repeat = earlier.verdict.class == Class::Retransmission;
+        let told = segment.timestamps.is_some()
+            || earlier.copies > 1
+            || !(is_repeat || earlier.marks.has(Marks::ASKED_FOR));
+        let soon_ns = (self.shortest_round_trip_ns() / 8 * 7).min(TIMER_NS_MIN);
+        (told && gap_ns < soon_ns)
+            || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2)
+    }
+
+    /// Whether the last data packet, but for copies, repeated bytes up to `offset`.
+    pub(super) fn last_repeat_ended_at(&self, offset: i64) -> bool {
+        self.last_repeat > 0 && self.high - i64::from(self.last_repeat) + 1 == offset
+    }
+
+    /// Whether a segment that begins at `start` and the frame `earlier` share bytes, and one of them is several packets: what
+    /// a machine forwards is seen before and after its cards merge or cut it.
+    fn shares_frame(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
+        let within = earlier.start <= start && start < earlier.end();
+        within && segment.payload_len.max(earlier.len) > self.packet_payload()
+    }
+
+    /// The same, where they are not the same bytes.
+    fn is_cut_otherwise(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
+        let same_bytes = earlier.start == start && segment.payload_len == earlier.len;
+        !same_bytes && self.shares_frame(segment, start, earlier)
+    }
+
+    /// Whether a segment that begins at `start` and the frame `earlier` are the same packets, by their ids.
+    pub(super) fn is_part_of(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
+        let packet = i64::from(self.packet_payload());
+        // To the nearest one: with timestamps packets are a little shorter.
+        let before = (start - earlier.start + packet / 2) / packet;
+        let same_tsval = segment
+            .timestamps
+            .is_none_or(|ts| ts.value == earlier.tsval);
+        self.shares_frame(segment, start, earlier)
+            && same_tsval
+            && earlier.copies == 1
+            && segment.ip_id == Some(earlier.id.wrapping_add(before as u16))
+    }
+
+    /// The same of packets that are smaller than any can be, where nothing is repeated so soon: by its id a segment is one of
+    /// the frame's, if those before it are all of one size, which it has, too, or less where it is the last.
+    fn is_small_part_of(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
+        let ids = segment.ip_id.map_or(0, |id| id.wrapping_sub(earlier.id));
+        let (ids, before) = (i64::from(ids), start - earlier.start);
+        let gap_ns = segment.at.since(earlier.at).saturating_abs();
+        ids > 0
+            && before % ids == 0
+            && before / ids >= i64::from(segment.payload_len)
+            && self.is_cut_otherwise(segment, start, earlier)
+            && self.is_too_soon(segment, earlier, gap_ns)
+    }
+}

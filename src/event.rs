@@ -402,7 +402,7 @@ pub struct Recovery {
     pub timeout: bool,
 }
 
-/// Something the peer of a direction's sender said about that direction (METRICS.md X7).
+/// A sign in one direction's packets, or in the ACKs that answer them, that counts without being data (METRICS.md X7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// A duplicate ACK (RFC 5681 section 2).

@@ -143,6 +143,8 @@ const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>
 #[derive(Debug)]
 pub(super) struct LiveFlow {
     pub(super) series: LiveSeries,
+    /// When data had last passed before the last packet of one byte, which may turn out to be a keep-alive.
+    data_before_byte: Option<CaptureTime>,
     curve: PayloadCurve,
     time_sequence: Option<Box<TimeSequence>>,
     pub(super) gaps: Option<Box<DelayDistribution>>,
@@ -155,6 +157,7 @@ impl LiveFlow {
     fn new(config: &RecordConfig) -> Box<Self> {
         Box::new(Self {
             series: LiveSeries::new(config.origin, config.bin_ns, config.bins_max),
+            data_before_byte: None,
             curve: PayloadCurve::default(),
             time_sequence: config
                 .time_sequence
@@ -253,6 +256,10 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if packet.payload_len > 0 {
             bin.payload_bytes += u64::from(packet.payload_len);
             bin.data_packets += u64::from(packet.ip_packets);
+            if packet.payload_len == 1 {
+                cold_path();
+                data.data_before_byte = last_data.map(|span| span.last);
+            }
             if let (Some(gaps), Some(span)) = (&mut data.gaps, last_data) {
                 gaps.add(packet.at.since(span.last));
             }
@@ -366,8 +373,15 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         self.directions[dir.index()].on_recovery(recovery);
     }
 
-    fn signal(&mut self, dir: Direction, _at: CaptureTime, signal: Signal) {
-        self.directions[dir.index()].on_signal(signal);
+    fn signal(&mut self, dir: Direction, at: CaptureTime, signal: Signal) {
+        let summary = &mut self.directions[dir.index()];
+        summary.on_signal(signal);
+        // Its byte, where it has one, is no data: a flow does not begin or end with it.
+        if signal == Signal::KeepAlive
+            && let Some(data) = &self.data[dir.index()]
+        {
+            summary.take_back_byte(at, data.data_before_byte);
+        }
     }
 
     fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {

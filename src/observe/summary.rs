@@ -58,7 +58,7 @@ pub struct DirectionSummary {
     pub payload_bytes: u64,
     /// All packets of this direction.
     pub span: Option<Span>,
-    /// Packets with payload.
+    /// Packets with payload, but for keep-alives.
     pub data_span: Option<Span>,
     /// When the cumulative ACK last covered new payload.
     pub last_new_ack_at: Option<CaptureTime>,
@@ -172,6 +172,13 @@ impl DirectionSummary {
             self.data_packets += u64::from(packet.ip_packets);
             self.payload_bytes += u64::from(packet.payload_len);
             Span::extend(&mut self.data_span, packet.at);
+        }
+    }
+
+    /// The byte that passed at `at` as the last data was a keep-alive's; data had passed at `before` last.
+    pub(super) fn take_back_byte(&mut self, at: CaptureTime, before: Option<CaptureTime>) {
+        if let Some(span) = self.data_span.filter(|span| span.last == at) {
+            self.data_span = before.map(|last| Span { last, ..span });
         }
     }
 

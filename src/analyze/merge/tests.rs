@@ -89,3 +89,69 @@ fn who_reads_of_packets_captured_twice_is_told() {
         }
     }
 }
+
+/// A packet of raw IPv4 from port 1000 to port 80, or back, at so many ms.
+fn raw(
+    at_ms: u32,
+    is_back: bool,
+    flags: u8,
+    (seq, ack): (u32, u32),
+    payload_len: usize,
+) -> Vec<u8> {
+    let ip_len = 40 + payload_len;
+    let mut record = Vec::new();
+    for field in [
+        at_ms / 1000,
+        at_ms % 1000 * 1000,
+        ip_len as u32,
+        ip_len as u32,
+    ] {
+        record.extend(field.to_le_bytes());
+    }
+    let (mut ends, mut ports) = ([[10, 0, 0, 1], [10, 0, 0, 2]], [1000_u16, 80]);
+    if is_back {
+        ends.reverse();
+        ports.reverse();
+    }
+    record.extend([0x45, 0]);
+    record.extend((ip_len as u16).to_be_bytes());
+    record.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+    record.extend(ends.concat());
+    record.extend(ports.map(u16::to_be_bytes).concat());
+    record.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
+    record.extend([0x50, flags, 0xff, 0xff, 0, 0, 0, 0]);
+    record.resize(16 + ip_len, 0);
+    record
+}
+
+/// METRICS.md F1 and G1: the byte that a keep-alive may have (RFC 9293 section 3.8.4) is no data.
+#[test]
+fn a_flow_neither_begins_nor_ends_with_a_keep_alive() {
+    const SYN: u8 = 0x02;
+    const ACK: u8 = 0x10;
+    let keep_alive = |at_ms, seq| {
+        let answer = raw(at_ms + 10, true, ACK, (501, seq + 1), 0);
+        [raw(at_ms, false, ACK, (seq, 501), 1), answer].concat()
+    };
+    let header = [
+        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0,
+    ];
+    let packets = [
+        raw(0, false, SYN, (100, 0), 0),
+        raw(10, true, SYN | ACK, (500, 101), 0),
+        raw(20, false, ACK, (101, 501), 0),
+        keep_alive(10_000, 100),
+        raw(20_000, false, ACK, (101, 501), 1000),
+        raw(20_010, true, ACK, (501, 1101), 0),
+        raw(20_020, false, ACK, (1101, 501), 1000),
+        raw(20_040, true, ACK, (501, 2101), 0),
+        keep_alive(30_000, 2100),
+        keep_alive(40_000, 2100),
+    ];
+    let analysis = analyse([header.to_vec(), packets.concat()].concat());
+    let flow = analysis.captures[0].flows().next().unwrap();
+    assert_eq!(flow.summary().incidents().keepalives, 3);
+    assert_eq!(flow.payload_bytes(), 2003);
+    assert_eq!(flow.completion_ns(), Some(20_000_000));
+    assert_eq!(flow.goodput_bps(), Some(2000.0 * 8.0 / 0.04));
+}

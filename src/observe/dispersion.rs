@@ -84,6 +84,11 @@ impl LiveSpacing {
         }
     }
 
+    /// When the last data packet passed; nothing of use before the first.
+    pub(super) fn last_data_at(&self) -> CaptureTime {
+        self.data.last_at
+    }
+
     /// An ACK covered so many bytes more.
     #[inline]
     pub(super) fn on_ack(&mut self, at: CaptureTime, bytes: u64) {

@@ -143,8 +143,8 @@ const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>
 #[derive(Debug)]
 pub(super) struct LiveFlow {
     pub(super) series: LiveSeries,
-    /// When data had last passed before the last packet of one byte, which may turn out to be a keep-alive.
-    data_before_byte: Option<CaptureTime>,
+    /// The last keep-alive, and when data had last passed before it and those just before it.
+    keep_alive: Option<(CaptureTime, CaptureTime)>,
     curve: PayloadCurve,
     time_sequence: Option<Box<TimeSequence>>,
     pub(super) gaps: Option<Box<DelayDistribution>>,
@@ -153,11 +153,20 @@ pub(super) struct LiveFlow {
 }
 
 impl LiveFlow {
+    /// The byte of a keep-alive passed at `at`, which is no data: when data had last passed before.
+    fn data_before(&mut self, at: CaptureTime) -> CaptureTime {
+        let last_at = self.spacing.last_data_at();
+        let before = self.keep_alive.filter(|&(at, _)| at == last_at);
+        let before = before.map_or(last_at, |(_, before)| before);
+        self.keep_alive = Some((at, before));
+        before
+    }
+
     #[cold]
     fn new(config: &RecordConfig) -> Box<Self> {
         Box::new(Self {
             series: LiveSeries::new(config.origin, config.bin_ns, config.bins_max),
-            data_before_byte: None,
+            keep_alive: None,
             curve: PayloadCurve::default(),
             time_sequence: config
                 .time_sequence
@@ -186,6 +195,16 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
             .as_mut()?
             .time_sequence
             .as_deref_mut()
+    }
+
+    /// A keep-alive passed at `at`. Its byte, where it has one, is no data: a flow neither begins nor ends with it.
+    #[cold]
+    fn on_keep_alive(&mut self, dir: Direction, at: CaptureTime) {
+        let summary = &mut self.directions[dir.index()];
+        let has_byte = summary.data_span.is_some_and(|span| span.last == at);
+        if let Some(data) = self.data[dir.index()].as_mut().filter(|_| has_byte) {
+            summary.take_back_byte(data.data_before(at));
+        }
     }
 
     /// Payload bytes of the larger of its flows.
@@ -256,10 +275,6 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if packet.payload_len > 0 {
             bin.payload_bytes += u64::from(packet.payload_len);
             bin.data_packets += u64::from(packet.ip_packets);
-            if packet.payload_len == 1 {
-                cold_path();
-                data.data_before_byte = last_data.map(|span| span.last);
-            }
             if let (Some(gaps), Some(span)) = (&mut data.gaps, last_data) {
                 gaps.add(packet.at.since(span.last));
             }
@@ -374,13 +389,9 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     }
 
     fn signal(&mut self, dir: Direction, at: CaptureTime, signal: Signal) {
-        let summary = &mut self.directions[dir.index()];
-        summary.on_signal(signal);
-        // Its byte, where it has one, is no data: a flow does not begin or end with it.
-        if signal == Signal::KeepAlive
-            && let Some(data) = &self.data[dir.index()]
-        {
-            summary.take_back_byte(at, data.data_before_byte);
+        self.directions[dir.index()].on_signal(signal);
+        if signal == Signal::KeepAlive {
+            self.on_keep_alive(dir, at);
         }
     }
 

@@ -175,11 +175,12 @@ impl DirectionSummary {
         }
     }
 
-    /// The byte that passed at `at` as the last data was a keep-alive's; data had passed at `before` last.
-    pub(super) fn take_back_byte(&mut self, at: CaptureTime, before: Option<CaptureTime>) {
-        if let Some(span) = self.data_span.filter(|span| span.last == at) {
-            self.data_span = before.map(|last| Span { last, ..span });
-        }
+    /// What passed as the last data was a keep-alive's byte; data had last passed at `before`, if any had.
+    pub(super) fn take_back_byte(&mut self, before: CaptureTime) {
+        self.data_span = self.data_span.and_then(|span| {
+            let last = before.max(span.first);
+            (span.first < span.last).then_some(Span { last, ..span })
+        });
     }
 
     // Not the packet itself: it would have to lie in memory for all others, too.

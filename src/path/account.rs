@@ -41,6 +41,26 @@ pub(super) struct Account<'a> {
     only: Option<Heading>,
     /// When dropped packets left, of the next notes of what was seen at one point alone.
     held: std::vec::IntoIter<Option<i64>>,
+    held_at_start: HeldAtStart,
+}
+
+/// What was in a queue when the capture began in which it would have come in.
+#[derive(Default)]
+struct HeldAtStart {
+    /// When that began, and until when what was seen to leave may have been in the queue then.
+    within: (i64, i64),
+    /// For how long each waited since then, in the order in which they left, in ns.
+    waited_ns: std::vec::IntoIter<i64>,
+}
+
+impl HeldAtStart {
+    /// Since when, and for how long, the packet waited that was seen to leave at `at`, the next one of these.
+    fn take(&mut self, at: i64) -> Option<(i64, i64)> {
+        let (start, until) = self.within;
+        let is_one = start < at && at < until;
+        let waited_ns = is_one.then(|| self.waited_ns.next()).flatten()?;
+        Some((start, waited_ns))
+    }
 }
 
 /// What was found.
@@ -67,7 +87,8 @@ impl<'a> Account<'a> {
         let second = second.map(|at| calibration.by_clock(1, at));
         let origin = first.into_iter().chain(second).min().unwrap_or(0);
         let ways = [Heading::Forward, Heading::Reverse].map(|heading| {
-            let link = calibration.links[heading as usize];
+            let way = heading as usize;
+            let link = (calibration.links[way], calibration.rates_bps[way]);
             WayMaker::new(heading, link, config, origin)
         });
         Self {
@@ -80,6 +101,7 @@ impl<'a> Account<'a> {
             signs: Vec::new(),
             only: None,
             held: Vec::new().into_iter(),
+            held_at_start: HeldAtStart::default(),
         }
     }
 
@@ -97,6 +119,7 @@ impl<'a> Account<'a> {
             let held = held::find(spool, &known.headings, calibration, heading);
             account.ways[heading as usize].drops_at_head = held.at_head;
             account.held = held.until.into_iter();
+            account.hold_from_start(spool, heading, known);
             for note in spool.notes(heading) {
                 account.note(&note, known);
             }
@@ -106,6 +129,47 @@ impl<'a> Account<'a> {
             threads::both(|| of_way(Heading::Forward), || of_way(Heading::Reverse));
         both.merge(back);
         both
+    }
+
+    /// What was in the queue of a way when the capture began in which it would have come in, as far as it is seen to leave:
+    /// within the longest delay so far.
+    fn hold_from_start(&mut self, spool: &Spool, heading: Heading, known: &Known) {
+        /// No queue holds more packets.
+        const HELD_MAX: usize = 1 << 20;
+        let Some((start, _)) = self.span(known, heading == Heading::Reverse) else {
+            return;
+        };
+        let mut held: Vec<(i64, u32)> = Vec::new();
+        let mut until: Option<i64> = None;
+        for note in spool.notes(heading) {
+            if note.heading(&known.headings) != heading {
+                continue;
+            }
+            match note.kind_of(heading) {
+                Kind::Passed => {
+                    let passed = self.calibration.passed(&note);
+                    if until.is_none_or(|until| passed.at <= until) {
+                        let delay_ns = passed.left_at.saturating_sub(passed.at);
+                        until = until.max(Some(start.saturating_add(delay_ns)));
+                    }
+                }
+                Kind::Appeared => {
+                    let point = usize::from(heading == Heading::Forward);
+                    let at = self.calibration.aligned(point, note.at, note.frame);
+                    if at > start && held.len() < HELD_MAX {
+                        held.push((at, note.ip_len));
+                    }
+                }
+                Kind::Lost => {}
+            }
+        }
+        let until = until.unwrap_or(start);
+        held.retain(|&(at, _)| at < until);
+        let waited_ns = self.ways[heading as usize].hold_from(start, &held);
+        self.held_at_start = HeldAtStart {
+            within: (start, until),
+            waited_ns: waited_ns.into_iter(),
+        };
     }
 
     /// Adds the way back.
@@ -149,10 +213,7 @@ impl<'a> Account<'a> {
         self.flows[flow].get_or_insert_with(|| PathFlow::new(known.keys[flow], heading, at));
         match note.kind_of(heading) {
             Kind::Passed => self.note_passed(note, heading),
-            Kind::Lost => {
-                let beyond = self.was_beyond_sight(note, at, heading, known);
-                self.note_lost(note, at, heading, held_until.filter(|_| !beyond), beyond);
-            }
+            Kind::Lost => self.note_lost(note, at, heading, held_until, known),
             Kind::Appeared => self.note_appeared(note, at, heading, known),
         }
     }
@@ -192,42 +253,56 @@ impl<'a> Account<'a> {
         at: i64,
         heading: Heading,
         held_until: Option<i64>,
-        beyond: bool,
+        known: &Known,
     ) {
         let uncertain = note.has.has(Signs::UNCERTAIN);
-        let bin = self.bin_of(at);
-        if let Some(flow) = &mut self.flows[note.flow as usize] {
-            if beyond {
-                flow.undecided_packets += 1;
-            } else {
-                let waited_ns = held_until.map_or(0, |until| until.saturating_sub(at));
-                flow.lose(bin, note.ip_len, note.has.has(Signs::PAYLOAD), waited_ns);
-                flow.uncertain_packets += u64::from(uncertain);
-            }
-        }
-        if !beyond {
-            let drop = Drop {
-                at_ns: at,
-                flow: note.flow,
-                frame: note.frame,
-                ip_len: note.ip_len,
-                found: Amount::default(),
-                run_before: 0,
+        if self.was_beyond_sight(note, at, heading, known) {
+            self.note_undecided(note, at, heading, known);
+            let fate = || PacketFate {
                 uncertain,
-                cause: DropCause::default(),
+                ..came_in(note, at)
             };
-            self.ways[heading as usize].lose(drop, held_until);
+            return self.keep(heading, fate);
         }
+        let bin = self.bin_of(at);
+        let waited_ns = held_until.map(|until| until.saturating_sub(at));
+        if let Some(flow) = &mut self.flows[note.flow as usize] {
+            let has_payload = note.has.has(Signs::PAYLOAD);
+            flow.lose(bin, note.ip_len, has_payload, waited_ns.unwrap_or(0));
+            flow.uncertain_packets += u64::from(uncertain);
+        }
+        let drop = Drop {
+            at_ns: at,
+            flow: note.flow,
+            frame: note.frame,
+            ip_len: note.ip_len,
+            found: Amount::default(),
+            run_before: 0,
+            uncertain,
+            cause: DropCause::default(),
+        };
+        self.ways[heading as usize].lose(drop, held_until);
         self.keep(heading, || PacketFate {
-            outcome: if beyond {
-                Outcome::Undecided
-            } else {
-                Outcome::Dropped
-            },
-            queue_delay_ns: held_until.map(|until| until.saturating_sub(at)),
+            outcome: Outcome::Dropped,
+            queue_delay_ns: waited_ns,
             uncertain,
             ..came_in(note, at)
         });
+    }
+
+    /// A packet came in at `at`, and where it would have left the capture had not begun yet, or had ended: then it waited
+    /// as long as is seen.
+    fn note_undecided(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
+        let waited_ns = match self.span(known, heading == Heading::Forward) {
+            Some((start, end)) if at >= start => {
+                self.ways[heading as usize].hold_until(end, at, note.ip_len)
+            }
+            _ => 0,
+        };
+        let bin = self.bin_of(at);
+        if let Some(flow) = &mut self.flows[note.flow as usize] {
+            flow.hold(bin, note.ip_len, waited_ns);
+        }
     }
 
     fn note_appeared(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
@@ -236,11 +311,13 @@ impl<'a> Account<'a> {
         let covered = self
             .span(known, entry_is_second)
             .is_some_and(|(start, end)| (start.saturating_add(delay_max)..=end).contains(&at));
+        let (start, waited_ns) = self.held_at_start.take(at).unwrap_or((at, 0));
+        let bin = self.bin_of(start);
         if let Some(flow) = &mut self.flows[note.flow as usize] {
             if covered {
                 flow.appeared_packets += 1;
             } else {
-                flow.undecided_packets += 1;
+                flow.hold(bin, note.ip_len, waited_ns);
             }
         }
         self.keep(heading, || PacketFate {

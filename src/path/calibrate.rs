@@ -24,7 +24,7 @@ pub(super) struct Calibration {
     /// What sending takes before packets are stamped, on the ways forward and back.
     ns_per_byte: [f64; 2],
     /// Rates of the links forward and back.
-    rates_bps: [Option<f64>; 2],
+    pub(super) rates_bps: [Option<f64>; 2],
 }
 
 impl Calibration {

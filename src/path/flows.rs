@@ -159,6 +159,16 @@ impl PathFlow {
         bin.waited_byte_ns += waited;
     }
 
+    /// A packet of it of which nobody knows when it came in or left waited so long, as far as is known.
+    pub(super) fn hold(&mut self, bin: i64, ip_len: u32, waited_ns: i64) {
+        let waited = u128::from(ip_len) * waited_ns.max(0) as u128;
+        self.undecided_packets += 1;
+        self.waited_byte_ns += waited;
+        if waited > 0 {
+            self.bin(bin).waited_byte_ns += waited;
+        }
+    }
+
     /// A packet of it was dropped, after `waited_ns` in the queue, where that had taken it.
     pub(super) fn lose(&mut self, bin: i64, ip_len: u32, has_payload: bool, waited_ns: i64) {
         let waited = u128::from(ip_len) * waited_ns.max(0) as u128;

@@ -69,8 +69,8 @@ enum Leaving {
     /// Without having waited.
     AtOnce,
     Waited,
-    /// It is dropped after having waited.
-    Dropped,
+    /// It is not seen to leave: it is dropped after having waited, or waits as long as is seen.
+    Unseen,
 }
 
 /// When a packet leaves, its bytes, and how.
@@ -126,6 +126,8 @@ pub(super) struct Sweep {
     /// When the bin ends.
     bin_end: i64,
     bins: Vec<QueueBin>,
+    /// What waits for as long as is seen.
+    staying: Amount,
 }
 
 impl Sweep {
@@ -139,6 +141,7 @@ impl Sweep {
             bin: QueueBin::default(),
             bin_end: 0,
             bins: Vec::new(),
+            staying: Amount::default(),
         }
     }
 
@@ -172,9 +175,54 @@ impl Sweep {
         let found = self.waiting;
         self.bin.dropped.add(bytes);
         if let Some(until) = until.filter(|&until| until > self.now) {
-            self.wait(until, bytes, Leaving::Dropped);
+            self.wait(until, bytes, Leaving::Unseen);
         }
         found
+    }
+
+    /// Packets that nobody saw come in wait from `at` on, before anything else happens: until when each, and its bytes.
+    pub(super) fn hold(&mut self, at: i64, held: impl Iterator<Item = (i64, u32)>) {
+        self.advance(at);
+        for (leaves, bytes) in held {
+            if leaves > at {
+                self.wait(leaves, bytes, Leaving::Waited);
+            } else {
+                self.leaving.add((at, bytes, Leaving::AtOnce));
+            }
+        }
+        self.bin.min = self.waiting;
+    }
+
+    /// A packet comes in at `at` that nobody sees leave: it waits until then, or for as long as is seen; but not where as much
+    /// waits as `most`. Whether it waits.
+    pub(super) fn hold_unseen(
+        &mut self,
+        at: i64,
+        until: Option<i64>,
+        bytes: u32,
+        most: Option<Amount>,
+    ) -> bool {
+        self.advance(at);
+        let is_full = most.is_some_and(|most| {
+            self.waiting.packets >= most.packets || self.waiting.bytes >= most.bytes
+        });
+        match until {
+            _ if is_full => return false,
+            Some(until) if until <= self.now => return false,
+            Some(until) => self.wait(until, bytes, Leaving::Unseen),
+            None => {
+                self.waiting.add(bytes);
+                self.staying.add(bytes);
+                self.bin.max = self.bin.max.at_least(self.waiting);
+            }
+        }
+        true
+    }
+
+    /// Most that has waited.
+    pub(super) fn most(&self) -> Amount {
+        let bins = self.bins.iter().map(|bin| bin.max);
+        bins.fold(self.bin.max, Amount::at_least)
     }
 
     fn wait(&mut self, until: i64, bytes: u32, how: Leaving) {
@@ -183,9 +231,13 @@ impl Sweep {
         self.leaving.add((until, bytes, how));
     }
 
-    pub(super) fn finish(mut self) -> Vec<QueueBin> {
+    /// The bins; what waits for as long as is seen does until `end`.
+    pub(super) fn finish(mut self, end: i64) -> Vec<QueueBin> {
         while !self.leaving.is_empty() {
             self.leave_until(i64::MAX);
+        }
+        if self.staying.packets > 0 {
+            self.move_to(end);
         }
         self.close_bin();
         self.bins
@@ -204,7 +256,7 @@ impl Sweep {
             if how != Leaving::AtOnce {
                 self.waiting.remove(bytes);
             }
-            if how != Leaving::Dropped {
+            if how != Leaving::Unseen {
                 self.bin.left.add(bytes);
             }
             self.bin.min = self.bin.min.at_most(self.waiting);
@@ -292,7 +344,7 @@ mod tests {
         assert_eq!((found.packets, found.bytes), (1, 1000));
         let found = sweep.drop(12 * MS, None, 1000);
         assert_eq!((found.packets, found.bytes), (1, 1000));
-        let bins = sweep.finish();
+        let bins = sweep.finish(0);
         // 9 ms of one packet and 8 ms of another; then 10 ms of that.
         let integrals: Vec<u128> = bins.iter().map(|bin| bin.packets_ns).collect();
         assert_eq!(integrals[..2], [17 * MS as u128, 10 * MS as u128]);
@@ -310,7 +362,7 @@ mod tests {
         sweep.pass(0, 4 * MS, 1000);
         let found = sweep.drop(2 * MS, Some(7 * MS), 500);
         assert_eq!((found.packets, found.bytes), (1, 1000));
-        let bins = sweep.finish();
+        let bins = sweep.finish(0);
         assert_eq!(bins[0].packets_ns, 9 * MS as u128);
         assert_eq!(bins[0].bytes_ns, 6500 * MS as u128);
         assert_eq!(bins[0].max.bytes, 1500);
@@ -322,7 +374,7 @@ mod tests {
         let mut sweep = Sweep::new(1);
         sweep.pass(0, 5, 100);
         sweep.pass(i64::MAX / 2, i64::MAX / 2, 100);
-        let bins = sweep.finish();
+        let bins = sweep.finish(0);
         assert!(bins.len() < 10);
     }
 }

@@ -3,7 +3,7 @@
 use super::PathConfig;
 use super::clock::Heading;
 use super::flows::PathFlow;
-use super::link::{Link, Passed, Served};
+use super::link::{Link, Passed, Served, TapPlace, sending_ns};
 use super::losses::{self, Drop, DropPattern, Episode, FoundByPassed, QueueLimit};
 use super::queue::{Amount, QueueBin, Sweep};
 
@@ -19,6 +19,8 @@ pub struct Way {
     pub rate_bps: Option<f64>,
     /// When its first packet came in and its last one came in or left, in ns.
     pub span: Option<(i64, i64)>,
+    /// Where bins are counted from: the first packet of either point, in ns.
+    pub origin_ns: i64,
     /// The queue over time; bins in which nothing happened are left out.
     pub bins: Vec<QueueBin>,
     /// What the queue holds at most: given, or shown by the drops.
@@ -77,16 +79,29 @@ impl Way {
         }
     }
 
-    /// The standing queue: the mean over all bins of the fewest packets that waited in each, and
+    /// How long a bin lasts within the span, in ns; of one in which the span begins or ends that is less than `bin_ns`.
+    #[must_use]
+    pub fn lasts_ns(&self, bin: &QueueBin, bin_ns: i64) -> i64 {
+        let start = bin.index.saturating_mul(bin_ns);
+        let start = self.origin_ns.saturating_add(start);
+        let (first, last) = self.span.unwrap_or((start, start));
+        let end = start.saturating_add(bin_ns).min(last);
+        end.saturating_sub(start.max(first)).max(0)
+    }
+
+    /// The standing queue: the mean over time of the fewest packets that waited in each bin, and
     /// of the bytes. What never drained for the length of a bin.
     #[must_use]
     pub fn standing(&self, bin_ns: i64) -> Option<(f64, f64)> {
-        let bins = self.duration_ns()? as f64 / bin_ns as f64;
-        let sum = |of: fn(&QueueBin) -> u64| self.bins.iter().map(of).sum::<u64>() as f64;
-        Some((
-            sum(|bin| bin.min.packets) / bins.max(1.0),
-            sum(|bin| bin.min.bytes) / bins.max(1.0),
-        ))
+        let duration_ns = self.duration_ns()? as f64;
+        let mean = |of: fn(&QueueBin) -> u64| {
+            let bins = self.bins.iter();
+            let sum: f64 = bins
+                .map(|bin| of(bin) as f64 * self.lasts_ns(bin, bin_ns) as f64)
+                .sum();
+            sum / duration_ns.max(bin_ns as f64)
+        };
+        Some((mean(|bin| bin.min.packets), mean(|bin| bin.min.bytes)))
     }
 
     /// Part of the time in which something waited.
@@ -179,12 +194,19 @@ impl Way {
 pub(super) struct WayMaker {
     heading: Heading,
     link: Link,
+    /// What the link takes for a byte, in ns; `None` where hardly anything waits for it.
+    ns_per_byte: Option<f64>,
+    origin_ns: i64,
     sweep: Sweep,
     served: Served,
     found_by_passed: FoundByPassed,
     span: Option<(i64, i64)>,
     drops: Vec<Drop>,
     run: u64,
+    /// When the link has sent all that is known to pass.
+    free_at: i64,
+    /// Most that waited before the first packet of which nobody knows whether it left, where any was dropped.
+    most: Option<Amount>,
     /// Longest delay so far, in ns.
     pub(super) delay_max_ns: i64,
     /// The queue drops what it had taken.
@@ -194,18 +216,27 @@ pub(super) struct WayMaker {
 }
 
 impl WayMaker {
-    pub(super) fn new(heading: Heading, link: Link, config: &PathConfig, origin: i64) -> Self {
+    pub(super) fn new(
+        heading: Heading,
+        (link, rate_bps): (Link, Option<f64>),
+        config: &PathConfig,
+        origin: i64,
+    ) -> Self {
         let mut sweep = Sweep::new(config.bin_ns);
         sweep.begin(origin);
         Self {
             heading,
             link,
+            ns_per_byte: rate_bps.map(|bps| sending_ns(1, bps)),
+            origin_ns: origin,
             sweep,
             served: Served::default(),
             found_by_passed: FoundByPassed::default(),
             span: None,
             drops: Vec::new(),
             run: 0,
+            free_at: i64::MIN,
+            most: None,
             delay_max_ns: 0,
             drops_at_head: false,
             wait_ns_max: config.patience_ns.saturating_mul(2),
@@ -233,7 +264,58 @@ impl WayMaker {
         if let Some(ns) = passed.served_ns(&self.link) {
             self.served.add(bytes, ns);
         }
+        self.free_at = match self.link.tap {
+            TapPlace::AfterLink => left_at.saturating_sub(self.link.transit_ns),
+            TapPlace::BeforeLink => leaves.saturating_add(self.sending_ns(bytes)),
+        };
         leaves
+    }
+
+    /// Packets were in the queue at `start`, when the capture in which they would have come in began: when each was stamped
+    /// where it left, in that order, and its bytes. Gives for how long each waited since then, in ns.
+    pub(super) fn hold_from(&mut self, start: i64, held: &[(i64, u32)]) -> Vec<i64> {
+        let before = held.iter().map(|&(stamped, _)| Some(stamped));
+        let before = [None].into_iter().chain(before);
+        let leaves: Vec<i64> = held
+            .iter()
+            .zip(before)
+            .map(|(&(stamped, _), before)| self.link.leaves(start, stamped, before))
+            .collect();
+        if let Some(&(last, _)) = held.last() {
+            let bytes = held.iter().map(|&(_, bytes)| bytes);
+            self.sweep.hold(start, leaves.iter().copied().zip(bytes));
+            self.cover(start, last.max(start));
+        }
+        let waited = leaves.iter().map(|leaves| leaves.saturating_sub(start));
+        waited.collect()
+    }
+
+    /// A packet came in at `at`, and the capture in which it would have left had ended, at `end`. Until then it waits for
+    /// those before it, which the link sends at its rate; but not where others were dropped and as much waits as ever did.
+    /// Gives for how long it waited, in ns.
+    pub(super) fn hold_until(&mut self, end: i64, at: i64, bytes: u32) -> i64 {
+        if self.ns_per_byte.is_none() {
+            return 0;
+        }
+        if self.most.is_none() && !self.drops.is_empty() {
+            self.most = Some(self.sweep.most());
+        }
+        let leaves = self.free_at.max(at);
+        let until = leaves.min(at.saturating_add(self.wait_ns_max));
+        let seen = (until < end).then_some(until);
+        if !self.sweep.hold_unseen(at, seen, bytes, self.most) {
+            return 0;
+        }
+        self.free_at = leaves.saturating_add(self.sending_ns(bytes));
+        let until = until.min(end);
+        self.cover(at, until.max(at));
+        until.saturating_sub(at).max(0)
+    }
+
+    /// How long the link takes for so many bytes, in ns.
+    fn sending_ns(&self, bytes: u32) -> i64 {
+        self.ns_per_byte
+            .map_or(0, |ns| (f64::from(bytes) * ns).round() as i64)
     }
 
     /// A packet was dropped: at once, or when it had waited until then.
@@ -254,7 +336,8 @@ impl WayMaker {
 
     /// The finished way; what its drops were is added to their flows.
     pub(super) fn finish(self, limit: Option<QueueLimit>, flows: &mut [Option<PathFlow>]) -> Way {
-        let bins = self.sweep.finish();
+        let end = self.span.map_or(0, |(_, end)| end);
+        let bins = self.sweep.finish(end);
         let duration_ns = self
             .span
             .map_or(0, |(first, last)| last.saturating_sub(first));
@@ -283,6 +366,7 @@ impl WayMaker {
             link: self.link,
             rate_bps,
             span: self.span,
+            origin_ns: self.origin_ns,
             bins,
             limit,
             limit_is_estimated,
@@ -311,11 +395,15 @@ pub const EPISODE_PAUSE_NS: i64 = 100_000_000;
 mod tests {
     use super::*;
 
+    fn made() -> WayMaker {
+        let link = (Link::default(), Some(80e6));
+        WayMaker::new(Heading::Forward, link, &PathConfig::default(), 0)
+    }
+
     /// 1 MB leaves in 100 ms, then 2 MB in each of five bins after a pause, in 1.5 s.
     #[test]
     fn the_highest_rate_is_that_of_the_best_second() {
-        let mut way = WayMaker::new(Heading::Forward, Link::default(), &PathConfig::default(), 0)
-            .finish(None, &mut []);
+        let mut way = made().finish(None, &mut []);
         let bin = |index, bytes| QueueBin {
             index,
             left: Amount { packets: 1, bytes },
@@ -332,9 +420,7 @@ mod tests {
     #[test]
     fn what_two_drops_found_is_no_limit_unless_one_was_given() {
         let way = |limit, drops: usize| {
-            let mut way =
-                WayMaker::new(Heading::Forward, Link::default(), &PathConfig::default(), 0)
-                    .finish(limit, &mut []);
+            let mut way = made().finish(limit, &mut []);
             let dropped = Drop {
                 at_ns: 0,
                 flow: 0,
@@ -359,8 +445,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_is_exceeded_or_does_not_explain_what_waits_is_not_constant() {
-        let mut way = WayMaker::new(Heading::Forward, Link::default(), &PathConfig::default(), 0)
-            .finish(None, &mut []);
+        let mut way = made().finish(None, &mut []);
         // Ten bins of 100 ms with 1 MB each, in packets of 1250 bytes, are 80 Mbit/s.
         let bin = |index, busy_ns| QueueBin {
             index,

@@ -318,12 +318,18 @@ struct BinRow<'a> {
 }
 
 impl BinRow<'_> {
+    /// How long the way lasts within the bin, in ns; at least 1.
+    fn lasts_ns(&self) -> f64 {
+        let lasts_ns = self.of.way.lasts_ns(self.bin, self.of.config.bin_ns);
+        lasts_ns.max(1) as f64
+    }
+
     fn packets_mean(&self) -> f64 {
-        self.bin.packets_ns as f64 / self.of.config.bin_ns as f64
+        self.bin.packets_ns as f64 / self.lasts_ns()
     }
 
     fn bytes_mean(&self) -> f64 {
-        self.bin.bytes_ns as f64 / self.of.config.bin_ns as f64
+        self.bin.bytes_ns as f64 / self.lasts_ns()
     }
 
     fn utilisation(&self) -> Option<f64> {

@@ -89,6 +89,75 @@ fn drops_of_every_flow_are_those_that_the_emulator_logged() {
     assert_eq!(all, 9691);
 }
 
+/// Records of a compressed pcap of the lab from `from` on, before `to`, in ns since 1970; and the time of its first one.
+fn cut(path: &Path, from: i64, to: i64) -> (Vec<u8>, i64) {
+    let bytes = zstd::decode_all(fs::File::open(path).unwrap()).unwrap();
+    let (mut kept, mut rest) = (bytes[..24].to_vec(), &bytes[24..]);
+    let mut first = None;
+    while !rest.is_empty() {
+        let field = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
+        let at = i64::from(field(0)) * 1_000_000_000 + i64::from(field(4));
+        let (record, further) = rest.split_at(16 + field(8) as usize);
+        first.get_or_insert(at);
+        if (from..to).contains(&at) {
+            kept.extend(record);
+        }
+        rest = further;
+    }
+    (kept, first.unwrap())
+}
+
+/// METRICS.md B4: what is in the queue when captures begin or end waits there, although nobody sees it come in or leave.
+#[test]
+fn captures_cut_from_others_show_the_same_queue() {
+    const BIN_NS: i64 = 100_000_000;
+    let Some(lab) = shared("lab") else { return };
+    for (run, begins) in [
+        ("s1-single-50m-reno-deep", 8),
+        ("s1-single-100m-bbr-deep", 3),
+        ("s3-two-cubic-cubic-2bdp", 80),
+        ("s2-six-mixed", 30),
+    ] {
+        let paths =
+            ["ingress", "egress"].map(|at| lab.join(run).join(at).with_extension("pcap.zst"));
+        let whole = hop(&paths[0], &paths[1]);
+        let whole = &whole.ways[Heading::Forward as usize];
+        // Bins of a time in which the link is never idle.
+        let ends = begins + 5;
+        let (_, start) = cut(&paths[0], 0, 0);
+        let [from, to] = [begins, ends].map(|bin| start + bin * BIN_NS);
+        let folder = tempfile::tempdir().unwrap();
+        let parts = [0, 1].map(|point| {
+            let path = folder.path().join(format!("{point}.pcap"));
+            fs::write(&path, cut(&paths[point], from, to).0).unwrap();
+            path
+        });
+        let part = hop(&parts[0], &parts[1]);
+        assert!(part.quality().is_empty(), "{run}: {:?}", part.quality());
+        let part = &part.ways[Heading::Forward as usize];
+        let bins: BTreeMap<i64, _> = part.bins.iter().map(|bin| (bin.index, bin)).collect();
+        let mean = |packets_ns: u128, lasts_ns: i64| packets_ns as f64 / lasts_ns as f64;
+        let mut compared = 0;
+        for bin in whole
+            .bins
+            .iter()
+            .filter(|bin| (begins..ends).contains(&bin.index))
+        {
+            let cut = bins[&(bin.index - begins)];
+            let expected = mean(bin.packets_ns, BIN_NS);
+            let found = mean(cut.packets_ns, part.lasts_ns(cut, BIN_NS));
+            // The first and the last packets of the parts are some microseconds from the bins' ends.
+            assert!(
+                (found - expected).abs() <= 1.0 + expected / 100.0,
+                "{run}, bin {}: {found} packets, but {expected}",
+                bin.index
+            );
+            compared += 1;
+        }
+        assert_eq!(compared, 5);
+    }
+}
+
 /// 1500-byte packets at 10 Mbit/s: the configured rate and limit are found without being told.
 #[test]
 fn rate_and_limit_of_a_bottleneck_are_found() {

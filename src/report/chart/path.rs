@@ -185,7 +185,7 @@ fn queue(way: &Way, bin_ns: i64, style: LineStyle) -> Option<Plot> {
         samples.extend(idle);
         samples.push(Sample {
             bin: bin.index,
-            value: (unit.integral)(bin) as f64 / bin_ns as f64,
+            value: (unit.integral)(bin) as f64 / way.lasts_ns(bin, bin_ns).max(1) as f64,
             range: Some(((unit.of)(&bin.min) as f64, (unit.of)(&bin.max) as f64)),
         });
     }
@@ -297,6 +297,7 @@ mod tests {
             link: Link::default(),
             rate_bps: None,
             span: Some((0, 1_000_000_000)),
+            origin_ns: 0,
             bins,
             limit: Some(QueueLimit::Packets(10)),
             limit_is_estimated: true,

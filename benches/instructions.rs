@@ -101,7 +101,7 @@ fn main() -> ExitCode {
         };
         return analyze(arguments.get(place + 1).map_or("", |path| path), io);
     }
-    // `cargo test` builds and starts benches, too, to see that they work: it means no measurement.
+    // `cargo test --benches` starts benches, too, to see that they work: it means no measurement.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }

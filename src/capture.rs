@@ -84,9 +84,8 @@ const WINDOW_BYTES_MAX: usize = 128 << 20;
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// Bytes of the capture file that a window aims at; it holds more when one record alone needs
-    /// more, and where records are large twice as much, of a mapped file up to eight times. Which records come out does
-    /// not depend on it. Clamped to 1 byte ..= 128 MiB.
+    /// Bytes of the capture file that a window aims at. It holds more where a single record is larger, and of large records
+    /// up to twice as much of a file that is read and eight times as much of one that is mapped. Results do not depend on it. Clamped to 1 byte ..= 128 MiB.
     pub window_bytes: usize,
     /// How files are taken in; [`Io::Read`] unless asked otherwise, since who maps files has to call
     /// [`CaptureReader::confirm`]. Which records come out does not depend on it.
@@ -107,10 +106,12 @@ pub struct ReadOptions {
 
 /// How the bytes of a file are taken in.
 ///
-/// Only regular files without compression can be mapped: everything else is read, whatever is asked.
+/// Only regular files without compression can be mapped: everything else is read, whatever is asked. The first mapping installs
+/// a handler of `SIGBUS` for the whole process, for files that get shorter while they are read; what is not about a mapping
+/// of this crate it hands on to the handler that was there before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
-    /// Large files are mapped from where on that is faster than reading them, which is measured now and then.
+    /// Large files are mapped as long as that is measured to be faster than reading them.
     #[default]
     Auto,
     /// All files are mapped that can be.

@@ -32,7 +32,7 @@ impl Direction {
     }
 }
 
-/// What a data segment is (METRICS.md section 2).
+/// What a data segment is (METRICS.md, "What a data segment is").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Extends the highest byte seen.
@@ -67,7 +67,7 @@ impl Class {
     }
 }
 
-/// Why a segment was retransmitted (METRICS.md section 2).
+/// Why a segment was retransmitted (METRICS.md, "What a data segment is").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// Duplicate ACKs, SACK or RACK asked for it (RFC 5681, 6675, 8985).
@@ -113,7 +113,7 @@ impl LossPlace {
     }
 }
 
-/// What decided the class (METRICS.md section 2, the evidence ladder).
+/// What decided the class (METRICS.md, "What a data segment is", the evidence ladder).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Evidence {
     /// Its place in the stream alone.
@@ -207,7 +207,7 @@ impl Verdict {
     }
 }
 
-/// What kind of moment an RTT sample was taken in (METRICS.md section 2).
+/// What kind of moment an RTT sample was taken in (METRICS.md, "What a data segment is").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RttLabel {
     /// The segment ends where an ACK for at most two segments points.
@@ -368,7 +368,7 @@ pub struct StreamPart {
     pub end: i64,
 }
 
-/// A data segment with its final class: one row of `--segments` (METRICS.md section 2).
+/// A data segment with its final class: one row of `--segments` (METRICS.md, "What a data segment is").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassifiedSegment {
     /// Position of its record in the capture.
@@ -462,8 +462,8 @@ pub trait FlowSink {
     fn sacked(&mut self, _dir: Direction, _part: &StreamPart) {}
     /// A segment of direction `dir` left a hole below it: bytes not seen so far.
     fn hole(&mut self, _dir: Direction, _part: &StreamPart) {}
-    /// A repair of losses of direction `dir` is over. An amendment that makes what began it new, later, says that it was
-    /// none.
+    /// A repair of losses of direction `dir` is over. Where an amendment turns its first retransmission into new data later,
+    /// there was no repair.
     fn recovery(&mut self, _dir: Direction, _recovery: &Recovery) {}
     /// A countable sign about direction `dir`.
     fn signal(&mut self, _dir: Direction, _at: CaptureTime, _signal: Signal) {}

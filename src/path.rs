@@ -1,4 +1,4 @@
-//! Two points along a path: what happened to each packet between them (METRICS.md section 5).
+//! Two points along a path: what happened to each packet between them (METRICS.md, "Between two points").
 //!
 //! [`PathAnalysis::of`] takes captures from before and after a queue, or from more points in
 //! order, and finds each packet of one at the next by what its headers keep: who was dropped, how

@@ -28,7 +28,7 @@ pub const fn seq_len(payload_len: u32, syn: bool, fin: bool) -> u32 {
     payload_len + syn as u32 + fin as u32
 }
 
-/// Unwraps the sequence numbers of one direction to 64-bit stream offsets (METRICS.md section 0).
+/// Unwraps the sequence numbers of one direction to 64-bit stream offsets (METRICS.md, "Words").
 ///
 /// Offset 0 is the first data byte: ISN + 1, or the first byte seen in a capture that starts
 /// mid-flow, where earlier bytes that turn up later get negative offsets. A number is taken to be

@@ -34,17 +34,17 @@ pub use path::{PacketTable, PathTables};
 /// The tables of a run, but for that of its segments, which is a [`SegmentTable`].
 #[derive(Debug)]
 pub struct Tables {
-    /// One row a flow.
+    /// One row per flow.
     pub flows: DataFrame,
-    /// One row a pair of flows.
+    /// One row per pair of flows.
     pub pairs: DataFrame,
-    /// One row a pair of flows and bin.
+    /// One row per pair of flows and bin.
     pub pair_series: DataFrame,
-    /// One row a flow and bin.
+    /// One row per flow and bin.
     pub series: DataFrame,
-    /// One row a capture.
+    /// One row per capture.
     pub captures: DataFrame,
-    /// One row an ICMP echo request; none where no capture has any.
+    /// One row per ICMP echo request; none where no capture has any.
     pub pings: DataFrame,
 }
 
@@ -87,39 +87,39 @@ impl<'a> RunTables<'a> {
         }
     }
 
-    /// One row a flow.
+    /// One row per flow.
     #[must_use]
     pub fn flows(&self) -> Blocks<'_> {
         flows::blocks(self.analysis, self.config, &self.links)
     }
 
-    /// One row a pair of flows.
+    /// One row per pair of flows.
     #[must_use]
     pub fn pairs(&self) -> Blocks<'_> {
         blocks::of_rows(pairs::columns, pairs::rows(self.analysis))
     }
 
-    /// One row a pair of flows and bin.
+    /// One row per pair of flows and bin.
     #[must_use]
     pub fn pair_series(&self) -> Blocks<'_> {
         let rows = pairs::bin_rows(self.analysis, self.config);
         blocks::of_rows(pairs::bin_columns, rows)
     }
 
-    /// One row a flow and bin.
+    /// One row per flow and bin.
     #[must_use]
     pub fn series(&self) -> Blocks<'_> {
         series::blocks(self.analysis, self.config)
     }
 
-    /// One row a capture.
+    /// One row per capture.
     #[must_use]
     pub fn captures(&self) -> Blocks<'_> {
         let rows = captures::rows(self.analysis, self.config, &self.links);
         blocks::of_rows(captures::columns, rows)
     }
 
-    /// One row an ICMP echo request; none where no capture has any.
+    /// One row per ICMP echo request; none where no capture has any.
     #[must_use]
     pub fn pings(&self) -> Blocks<'_> {
         blocks::of_rows(pings::columns, pings::rows(self.analysis))

@@ -63,7 +63,7 @@ pub struct FnessWindow {
 /// Which flows are compared with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairConfig {
-    /// So many of the flows with the most payload (METRICS.md section 3).
+    /// So many of the flows with the most payload (METRICS.md, "Between flows").
     pub top: usize,
     /// Over which span; `None` is the timespan of the shorter flow.
     pub window: Option<FnessWindow>,

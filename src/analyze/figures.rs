@@ -6,8 +6,8 @@ use crate::observe::{ConnectionFacts, Incidents, Outline};
 use crate::time::CaptureTime;
 use crate::track::{HalfState, Handshake};
 
-/// What a flow's rates are made of. What a [`Flow`] is asked for is unpacked for each answer; a row of a table has some
-/// twenty of these.
+/// A flow's numbers, partly unpacked: the methods of a [`Flow`] unpack with each call, and a row of a table needs some
+/// twenty of them.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFigures<'a> {
     flow: Flow<'a>,
@@ -34,7 +34,7 @@ impl<'a> FlowFigures<'a> {
         &self.outline
     }
 
-    /// When payload was last acknowledged that had not been; `None` where none was, but a SYN perhaps.
+    /// Time of the last ACK that covered new payload; `None` where none did (a SYN does not count).
     #[must_use]
     pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
         let newest = self.outline.last_new_ack_at;

@@ -74,8 +74,8 @@ impl CaptureAnalysis {
     }
 }
 
-/// Whether most payload of these flows came at the pace of a link that it had passed before it was captured, one of
-/// `bps_max` at most (METRICS.md R8): round-trip times seen there lack that link's queue. `bin_ns` is that of the series.
+/// Whether the capture was taken behind a link of at most `bps_max`, judged by most of the payload of these flows (METRICS.md
+/// R8): round-trip times seen there lack that link's queue. `bin_ns` is that of the series.
 #[must_use]
 pub fn is_behind_link<'a>(
     flows: impl IntoIterator<Item = &'a Flow<'a>>,

@@ -29,7 +29,7 @@ pub struct GivenUp {
     pub flows_without_series: u64,
     /// Connections that were put away, those of one packet among them.
     pub connections: u64,
-    /// The time sequences of all flows but the largest.
+    /// Whether the time sequences of all flows but the largest were given up.
     pub time_sequences: bool,
 }
 

@@ -156,8 +156,8 @@ impl CaptureAnalysis {
         self.delivered()?.goodput_bps()
     }
 
-    /// What [`goodput_bps`](Self::goodput_bps) is made of, for who wants more of it than that; `None`
-    /// where there is no data, or no new ACK.
+    /// The bytes and the interval that [`goodput_bps`](Self::goodput_bps) divides; `None` where there is no data, or no new
+    /// ACK.
     #[must_use]
     pub fn delivered(&self) -> Option<Delivered> {
         Delivered::of(self.flows())
@@ -324,7 +324,7 @@ impl<'a> Flow<'a> {
         self.record.connection
     }
 
-    /// Counts and distributions: some hundred numbers, which are unpacked for it. Who wants several of them asks once.
+    /// Counts and distributions. Unpacks about a hundred numbers with each call: keep the result.
     #[must_use]
     pub fn summary(&self) -> DirectionSummary {
         self.record.summary()
@@ -370,7 +370,7 @@ impl<'a> Flow<'a> {
         FlowFigures::of(self)
     }
 
-    /// When payload was last acknowledged that had not been; `None` where none was, but a SYN perhaps.
+    /// Time of the last ACK that covered new payload; `None` where none did (a SYN does not count).
     #[must_use]
     pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
         self.figures().last_new_ack_at()

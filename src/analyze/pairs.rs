@@ -1,4 +1,4 @@
-//! Flows against each other (METRICS.md section 3).
+//! Flows against each other (METRICS.md, "Between flows").
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -261,8 +261,8 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// How those of these flows share that go the way that most of them goes; undefined for fewer than two. Jain's index
-    /// is taken over `within` where that is given, else over their common span.
+    /// How the flows that go the main way (METRICS.md N0) share the link; undefined for fewer than two. Jain's index is
+    /// taken over `within` where that is given, else over their common span.
     #[must_use]
     pub fn of(flows: &[Flow<'_>], within: Option<Span>) -> Self {
         let goes = flows.iter().zip(goes_the_main_way(flows));

@@ -60,13 +60,13 @@ pub struct Args {
     #[arg(required = true, value_name = "CAPTURE")]
     pub captures: Vec<PathBuf>,
 
-    /// Write a row a flow to FILE, and beside it pairs of flows, series over time, captures and
+    /// Write one row per flow to FILE, and beside it pairs of flows, series over time, captures and
     /// charts (FILE's name with .pairs, .series, ... in it); the ending decides the format:
     /// .parquet, .csv, .json (lines) or .arrow
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// Write a row a data segment to FILE: class, reason, evidence, RTT, bytes in flight
+    /// Write one row per data segment to FILE: class, reason, evidence, RTT, bytes in flight
     #[arg(long, value_name = "FILE")]
     pub segments: Option<PathBuf>,
 

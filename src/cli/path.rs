@@ -51,13 +51,13 @@ pub struct PathArgs {
     #[command(flatten)]
     pub points: PointArgs,
 
-    /// Write a row a flow to FILE, and beside it hops (the way from one point to the next), series
+    /// Write one row per flow to FILE, and beside it hops (the way from one point to the next), series
     /// over time, of flows too, episodes of drops, and charts; the ending decides the format:
     /// .parquet, .csv, .json (lines) or .arrow
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// Write a row a packet to FILE: delay, time in the queue, dropped or not
+    /// Write one row per packet to FILE: delay, time in the queue, dropped or not
     #[arg(long, value_name = "FILE")]
     pub packets: Option<PathBuf>,
 

@@ -253,7 +253,7 @@ impl SackBlocks {
 /// One TCP segment, decoded.
 ///
 /// Lengths are the IP header's, never those of the captured bytes, so a snap length changes
-/// nothing (METRICS.md section 0).
+/// nothing (METRICS.md, "Words").
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
     /// When it was captured.

@@ -22,8 +22,8 @@ const ROOM_MIN: usize = 64;
 
 /// Segments of all shards, in capture order.
 ///
-/// In one vector, and beside it where those of each shard are: a vector a shard grows to the most that one ever had,
-/// which in all is several times what a batch has.
+/// One vector for all shards, with an index of where those of each are: a vector per shard would keep its peak capacity,
+/// in all several times what a batch holds.
 #[derive(Debug, Default)]
 pub struct SegmentBatch {
     /// Position of the first one in the capture.
@@ -143,8 +143,8 @@ impl SegmentBatch {
         self.others.clear();
     }
 
-    /// Adds a segment of a shard that comes after all others, fewer than 2^32 records after the first. It
-    /// can be had once the batch is [sorted](Self::sort).
+    /// Adds a segment of a shard that comes after all others, fewer than 2^32 records after the first. Call
+    /// [`sort`](Self::sort) before reading it back.
     pub fn push(&mut self, shard: usize, segment: &Segment) {
         let Some(usual) = Usual::of(segment) else {
             self.push_other(shard, segment);

@@ -118,7 +118,7 @@ pub trait Observer {
     fn memory_bytes(_flow: &Self::Flow) -> usize {
         0
     }
-    /// Whether something is kept of a connection at `at` apart from what is kept of it at `before`.
+    /// Whether events at `before` and at `at` are kept apart, as those of different bins are.
     fn is_apart(&mut self, _before: CaptureTime, _at: CaptureTime) -> bool {
         false
     }
@@ -127,7 +127,7 @@ pub trait Observer {
     fn expected_bytes(_parts: usize) -> (usize, usize) {
         (0, 0)
     }
-    /// Gives up what can be given up of a connection; of how many flows.
+    /// Drops what can be spared of a connection; returns how many flows lost something.
     fn give_up(_flow: &mut Self::Flow) -> u64 {
         0
     }
@@ -154,9 +154,9 @@ pub struct FlowLimits {
     /// payload, and of these and the others those that have been silent longest. Each is marked as
     /// cut by a limit, and counts as a new one when it goes on.
     pub flows_max: usize,
-    /// Connections of one packet so far, or of a SYN and its answer, at a time in one shard, which are
-    /// not among those. One more puts away a quarter: first those without payload, of these and the
-    /// others those that have been silent longest, marked in the same way.
+    /// Connections of one packet so far, or of a SYN and its answer, at a time in one shard; not counted in
+    /// [`flows_max`](Self::flows_max). One more puts away a quarter: first those without payload, of these and
+    /// the others those that have been silent longest, marked in the same way.
     pub half_open_max: usize,
     /// A connection that is over (FIN both ways or RST) ends after so long a silence, in ns of
     /// capture time: late copies still belong to it.

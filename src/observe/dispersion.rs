@@ -29,7 +29,7 @@ impl Spacing {
         &self.acks
     }
 
-    /// Those of either kind.
+    /// Steps between data packets, then those between ACKs.
     pub fn into_steps(self) -> impl Iterator<Item = Step> {
         self.data.into_iter().chain(self.acks)
     }

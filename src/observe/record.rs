@@ -347,7 +347,7 @@ pub struct FlowRecord<'a> {
 }
 
 impl<'a> FlowRecord<'a> {
-    /// Counts and distributions: some hundred numbers, which are unpacked for it.
+    /// Counts and distributions. Unpacks about a hundred numbers with each call: keep the result.
     #[must_use]
     pub fn summary(self) -> DirectionSummary {
         DirectionSummary::take(self.start(), &mut self.bytes()).0

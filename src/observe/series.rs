@@ -1,4 +1,4 @@
-//! A flow over time, in bins of fixed length (METRICS.md section 4).
+//! A flow over time, in bins of fixed length (METRICS.md, "Over time").
 
 use std::ops::Range;
 

@@ -38,14 +38,14 @@ impl Span {
         }
     }
 
-    /// From first to last, in ns; negative when the clock stepped back.
+    /// From first to last, in ns; 0 or more, as the last is the latest.
     #[must_use]
     pub fn length_ns(&self) -> i64 {
         self.last.since(self.first)
     }
 }
 
-/// Counts and distributions of one direction; names and definitions as in METRICS.md section 1.
+/// Counts and distributions of one direction; names and definitions as in METRICS.md, "Per flow".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     missing_docs,
@@ -74,7 +74,7 @@ pub struct DirectionSummary {
 }
 
 /// What is out of the ordinary in a flow, and in most flows never happens; names and definitions as
-/// in METRICS.md section 1.
+/// in METRICS.md, "Per flow".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     missing_docs,
@@ -241,7 +241,7 @@ impl DirectionSummary {
     }
 
     fn count(&mut self, verdict: Verdict, by: i64) {
-        let add = |counter: &mut u64| *counter = counter.wrapping_add_signed(by);
+        let add = |counter: &mut u64| *counter = counter.saturating_add_signed(by);
         if matches!(
             verdict.class,
             Class::New | Class::KeepAlive | Class::WindowProbe

@@ -118,9 +118,9 @@ impl Way {
         Some(bytes as f64 * 8e9 / self.duration_ns()? as f64 / rate_bps)
     }
 
-    /// Whether the link's rate cannot have been this one all the time: a second saw far more leave than that lets
-    /// through, or something waited for far longer than what left takes at that rate. What is told of small packets by it
-    /// is too little, as a link sends headers of its own with each: then only the former counts.
+    /// Whether the link cannot have had this rate all the time: more left within a second than the rate allows, or something
+    /// waited for longer than sending what left takes. Where packets are small only the former counts, as the link's own
+    /// headers add to each.
     #[must_use]
     pub fn contradicts(&self, rate_bps: f64, bin_ns: i64) -> bool {
         let sum = |of: fn(&Amount) -> u64| self.bins.iter().map(|bin| of(&bin.left)).sum::<u64>();
@@ -141,8 +141,8 @@ impl Way {
             .is_some_and(|rate_bps| self.contradicts(rate_bps, bin_ns))
     }
 
-    /// What utilisation is told by: the capacity `given`, which is that of the way forward, or else the rate found, if it
-    /// was that all the time.
+    /// The rate that utilisation is relative to: the capacity `given` (of the way forward), else the rate found, if it was
+    /// constant.
     #[must_use]
     pub fn link_bps(&self, given_bps: Option<f64>, bin_ns: i64) -> Option<f64> {
         let found_bps = || self.rate_bps.filter(|_| !self.rate_varies(bin_ns));

@@ -16,7 +16,7 @@ pub enum Composition {
 }
 
 impl Composition {
-    /// Of these kinds so many each.
+    /// From pairs of a count and a kind.
     #[must_use]
     pub fn of(parts: Vec<(usize, String)>) -> Self {
         match parts[..] {

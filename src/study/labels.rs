@@ -183,7 +183,7 @@ impl LabelValue {
         self.number
     }
 
-    /// What a run is called by whose flows have several values: those, joined by `+`, in order.
+    /// The value of a run whose flows have several: the distinct ones, in order, joined by `+`.
     /// Flows without one are a part of it too: its numbers are not those of the others alone.
     #[must_use]
     pub fn joined(values: &[Option<Self>]) -> Option<Self> {

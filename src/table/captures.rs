@@ -1,4 +1,4 @@
-//! One row a capture.
+//! One row per capture.
 
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, LinkRates};

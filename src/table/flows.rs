@@ -1,4 +1,4 @@
-//! One row a flow (METRICS.md section 1).
+//! One row per flow (METRICS.md, "Per flow").
 
 use super::blocks::{self, Blocks};
 use super::schema::{Column, column_list};

@@ -1,4 +1,4 @@
-//! One row a pair of flows, and one a pair and bin (METRICS.md section 3).
+//! One row per pair of flows, and one a pair and bin (METRICS.md, "Between flows").
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What happened between two points (METRICS.md section 5): flows, hops, bins, episodes, packets.
+//! What happened between two points (METRICS.md, "Between two points"): flows, hops, bins, episodes, packets.
 
 mod packets;
 
@@ -43,19 +43,19 @@ impl<'a> PathTables<'a> {
         })
     }
 
-    /// One row a flow and hop.
+    /// One row per flow and hop.
     #[must_use]
     pub fn flows(self) -> Blocks<'a> {
         blocks::of_rows(flow_columns, self.flow_rows())
     }
 
-    /// One row a hop and way.
+    /// One row per hop and way.
     #[must_use]
     pub fn ways(self) -> Blocks<'a> {
         blocks::of_rows(way_columns, self.way_rows())
     }
 
-    /// One row a hop, way and bin.
+    /// One row per hop, way and bin.
     #[must_use]
     pub fn series(self) -> Blocks<'a> {
         let rows = self.way_rows().flat_map(|of| {
@@ -65,7 +65,7 @@ impl<'a> PathTables<'a> {
         blocks::of_rows(bin_columns, rows)
     }
 
-    /// One row a flow, hop and bin.
+    /// One row per flow, hop and bin.
     #[must_use]
     pub fn flow_series(self) -> Blocks<'a> {
         let rows = self.flow_rows().flat_map(|of| {
@@ -75,7 +75,7 @@ impl<'a> PathTables<'a> {
         blocks::of_rows(flow_bin_columns, rows)
     }
 
-    /// One row an episode of drops.
+    /// One row per episode of drops.
     #[must_use]
     pub fn episodes(self) -> Blocks<'a> {
         let rows = self.way_rows().flat_map(|of| {
@@ -175,7 +175,7 @@ struct WayRow<'a> {
     hop: &'a Hop,
     way: &'a Way,
     config: &'a PathConfig,
-    /// What utilisation is told by.
+    /// The rate that utilisation is relative to.
     link_bps: Option<f64>,
 }
 

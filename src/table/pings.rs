@@ -1,4 +1,4 @@
-//! One row an ICMP echo request (METRICS.md section 4).
+//! One row per ICMP echo request (METRICS.md, "Over time").
 
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Ping};

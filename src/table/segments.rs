@@ -1,4 +1,4 @@
-//! One row a data segment (METRICS.md section 2).
+//! One row per data segment (METRICS.md, "What a data segment is").
 
 mod group;
 mod in_order;

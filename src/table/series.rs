@@ -1,4 +1,4 @@
-//! One row a flow and bin (METRICS.md section 4).
+//! One row per flow and bin (METRICS.md, "Over time").
 
 use super::blocks::{self, Blocks};
 use super::schema::{Column, column_list};

@@ -46,7 +46,7 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
     let mut tables = vec![
         table(
             "runs",
-            "a row a run",
+            "one row per run",
             with_labels(
                 frame(&run_columns(), &runs),
                 &runs,
@@ -58,7 +58,7 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
         ),
         table(
             "flows",
-            "a row a flow",
+            "one row per flow",
             with_labels(
                 frame(&flow_columns(), &flows),
                 &flows,

@@ -1,4 +1,4 @@
-//! The evidence ladder of METRICS.md section 2: what a data segment is.
+//! The evidence ladder of METRICS.md, "What a data segment is": what a data segment is.
 
 use super::copies::Copy;
 use super::cut_acks::Reports;

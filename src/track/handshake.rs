@@ -16,7 +16,7 @@ pub struct Opening {
     pub at: CaptureTime,
     /// Its sequence number: the ISN.
     pub isn: Seq,
-    /// Its options, of all its copies: who gets no answer may repeat it without some (as without those of RFC 3168).
+    /// Its options, merged over all copies: a SYN without an answer may be repeated with fewer options (RFC 3168).
     pub options: SynOptions,
     /// Payload that a copy of it carried, in bytes (RFC 7413).
     pub payload_len: u16,
@@ -26,7 +26,7 @@ pub struct Opening {
     pub copies: u16,
     /// It carried ACK: an answer to the peer's SYN.
     pub answer: bool,
-    /// What the flags of any copy ask for, or those of the last one answer to that.
+    /// ECN as any copy of the SYN asks for it, or as the last SYN-ACK answers.
     pub ecn: EcnSetup,
     /// The snap length cut its header: options that are not there may have been.
     pub header_cut: bool,

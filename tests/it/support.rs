@@ -33,14 +33,21 @@ pub(crate) fn captures() -> Vec<PathBuf> {
 }
 
 /// A folder of captures that are too many to be shipped: beside the crate, in `../shared`, or
-/// where `CCANALYZE_SHARED` says. `None`, with a note, where there is no such folder.
+/// where `CCANALYZE_SHARED` says. `None`, with a note, where there is no such folder beside the crate.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let around = std::env::var_os("CCANALYZE_SHARED")
-        .map_or_else(|| root().join("../shared"), PathBuf::from);
-    let folder = around.join(name);
+    let asked_for = std::env::var_os("CCANALYZE_SHARED").map(PathBuf::from);
+    let is_asked_for = asked_for.is_some();
+    let folder = asked_for
+        .unwrap_or_else(|| root().join("../shared"))
+        .join(name);
     if folder.is_dir() {
         return Some(folder);
     }
+    assert!(
+        !is_asked_for,
+        "{} is not there, where CCANALYZE_SHARED says",
+        folder.display()
+    );
     eprintln!(
         "note: {} is not there, nothing was compared",
         folder.display()

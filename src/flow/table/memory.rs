@@ -85,8 +85,8 @@ impl<O: Observer> FlowTable<O> {
         self.shrink();
     }
 
-    /// Memory that would be free if all connections alive were put away, in bytes: what they hold beyond
-    /// what is kept of them then, whatever can be given up of that.
+    /// Memory that closing all live connections would free, in bytes: what they hold beyond what their
+    /// records will take.
     #[must_use]
     pub fn excess_bytes(&self) -> usize {
         let alive = 0..self.flows.len();

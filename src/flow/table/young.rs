@@ -278,7 +278,7 @@ impl<O: Observer> FlowTable<O> {
         young.map(|head| head.young.payload_bytes())
     }
 
-    /// Payload of the young connections that have so much of it in both directions together, direction by direction.
+    /// Payload of each direction of the young connections whose total of both lies in `bytes`.
     pub fn young_payloads(&self, bytes: RangeInclusive<u64>) -> impl Iterator<Item = YoungPayload> {
         /// Connections ahead: what takes as long as to fetch one's packets.
         const AHEAD: usize = 4;

@@ -54,7 +54,7 @@ impl Boxes {
         self.draw_as(style, &Looks::default())
     }
 
-    /// The figure, of variants that look as those of other figures; none without values.
+    /// The figure, drawn with `looks` so that variants match other figures; none without values.
     #[must_use]
     pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
         let panels: Vec<Vec<(&str, Vec<f64>)>> = self

@@ -86,7 +86,7 @@ impl Spiders {
         self.draw_as(style, &Looks::of(shapes.map(|shape| shape.name.as_str())))
     }
 
-    /// The figure, of variants that look as those of other figures; none with fewer than three axes, or
+    /// The figure, drawn with `looks` so that variants match other figures; none with fewer than three axes, or
     /// without a complete shape.
     #[must_use]
     pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {

@@ -1,4 +1,4 @@
-//! One row a packet and hop.
+//! One row per packet and hop.
 
 use crate::path::{FateIter, Fates, Hop, Outcome, PacketFate, PathAnalysis, PathFlow};
 use crate::table::blocks::{self, Blocks};

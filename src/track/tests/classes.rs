@@ -1,4 +1,4 @@
-//! What a data segment is (METRICS.md section 2).
+//! What a data segment is (METRICS.md, "What a data segment is").
 
 use std::fmt::Write as _;
 

@@ -20,6 +20,7 @@ mod handshake;
 mod held;
 mod ids;
 mod in_flight;
+mod last_repeat;
 mod limits;
 mod network_copies;
 mod old_copies;
@@ -395,7 +396,7 @@ impl Connection {
             let is_same = again && segment.payload_len == 1;
             let step = if is_same { Step::Same } else { step };
             sender.place_data(dir, segment, step, sink);
-            if sender.last_repeat > 0 {
+            if sender.last_repeat.is_some() {
                 sender.note_old_ack(segment, peer);
             }
             if sender.seen_acks.take_news() {

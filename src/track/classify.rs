@@ -19,6 +19,12 @@ pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
 /// What no retransmission timer is shorter than: Linux's floor.
 pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
 
+/// Seven eighths of a time, in ns: what comes sooner than this came too soon, and what takes as long may have taken all of
+/// it. Stamps are late by some microseconds and queues come and go, so that no two trips take the same time.
+pub(super) const fn nearly(ns: i64) -> i64 {
+    ns / 8 * 7
+}
+
 impl HalfFlow {
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost
     /// upstream and nothing sent after them arrived: then only skipped ids tell.
@@ -42,7 +48,7 @@ impl HalfFlow {
         // While one half is unknown, only a timer's time is long enough for certain.
         let round_trip_ns = match self.upstream.min_ns() {
             Some(_) => round_trip_ns,
-            None => self.timeout_ns() / 8 * 7,
+            None => nearly(self.timeout_ns()),
         };
         let above = end - self.high;
         let len = segment.payload_len;
@@ -71,14 +77,15 @@ impl HalfFlow {
 
     /// Whether the last data packet repeated bytes, and none above them had been repeated in that repair.
     fn is_highest_repeat(&self) -> bool {
-        let end = self.high - i64::from(self.last_repeat) + 1;
-        self.last_repeat > 0 && self.emissions.repeated_to().is_none_or(|to| to <= end)
+        self.last_repeat
+            .end(self.high)
+            .is_some_and(|end| self.emissions.repeated_to().is_none_or(|to| to <= end))
     }
 
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
     pub(super) fn is_repairing_tail(&self, at: CaptureTime) -> bool {
         let pause_ns = self.last_data_at.map_or(0, |last| at.since(last));
-        let lately = self.last_repeat > 0 && pause_ns <= self.round_trip_ns() / 2 * 3;
+        let lately = self.last_repeat.is_some() && pause_ns <= self.round_trip_ns() / 2 * 3;
         self.recovery_until.is_some() || self.tail_repair || lately
     }
 
@@ -92,7 +99,7 @@ impl HalfFlow {
     /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here shortly
     /// before had not yet come to it.
     pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
-        let trip_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;
+        let trip_ns = nearly(self.upstream.min_ns().unwrap_or(0));
         let heard = self
             .progress_at
             .filter(|&progress| at.since(progress) >= trip_ns);
@@ -229,7 +236,7 @@ impl HalfFlow {
         untold
             && earlier.copies == 1
             && earlier.verdict.class == Class::Retransmission
-            && segment.at.since(earlier.at) < shortest_ns - shortest_ns / 8
+            && segment.at.since(earlier.at) < nearly(shortest_ns)
     }
 
     /// Whether a segment was emitted before the packet with this id and `TSval`, and what shows it.
@@ -323,11 +330,11 @@ impl HalfFlow {
             return (Reordered, Evidence::IpId, Confidence::Medium);
         }
         let elapsed_ns = segment.at.since(hole.opened_at);
-        let upstream_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;
+        let upstream_ns = nearly(self.upstream.min_ns().unwrap_or(0));
         let timer_possible = elapsed_ns >= self.timeout_ns() / 2;
         // Of what was told by reports that were cut off nobody knows when, but not sooner than a round trip.
         let may_be_told =
-            self.reports == Reports::Cut && elapsed_ns >= self.shortest_round_trip_ns() / 8 * 7;
+            self.reports == Reports::Cut && elapsed_ns >= nearly(self.shortest_round_trip_ns());
         match hole.told_at {
             None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),
             // No ACK was ever captured, so none that is missing proves anything.
@@ -368,7 +375,7 @@ impl HalfFlow {
         let Some(upstream_ns) = self.upstream.min_ns().filter(|_| self.sacks) else {
             return false;
         };
-        let waited_ns = upstream_ns / 8 * 7 + self.shortest_round_trip_ns() / 4;
+        let waited_ns = nearly(upstream_ns) + self.shortest_round_trip_ns() / 4;
         hole.told_at
             .is_some_and(|told_at| at.since(told_at) >= waited_ns)
     }

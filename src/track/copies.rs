@@ -1,5 +1,6 @@
 //! Copies of bytes that lie below the highest byte seen, entered into what is remembered.
 
+use super::classify::nearly;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::rtt::later;
@@ -181,10 +182,9 @@ impl HalfFlow {
         if self.sacks {
             return self.missing_since_repeat(start, at, most);
         }
-        if self.last_repeat == 0 {
+        let Some(end) = self.last_repeat.end(self.high) else {
             return (0, None);
-        }
-        let end = self.high - i64::from(self.last_repeat - 1);
+        };
         let between = (start.min(self.high) - end).max(0) as u64;
         let packets = between.div_ceil(u64::from(self.packet_payload()));
         (u16::try_from(packets).unwrap_or(u16::MAX), None)
@@ -198,8 +198,8 @@ impl HalfFlow {
             self.una
         } else {
             // Until the first id is skipped nobody takes note of more than the last repeat.
-            let last = || self.high - i64::from(self.last_repeat - 1);
-            (self.last_repeat > 0).then(|| self.emissions.repeated_to().unwrap_or_else(last))
+            let last = self.last_repeat.end(self.high);
+            last.map(|end| self.emissions.repeated_to().unwrap_or(end))
         };
         let Some(from) = from else {
             return (0, None);
@@ -231,7 +231,7 @@ impl HalfFlow {
     pub(super) fn was_repeated_unseen(&self, start: Option<i64>, at: CaptureTime) -> bool {
         let hole = start.and_then(|start| self.holes.first_within(start, start + 1));
         hole.and_then(|hole| hole.asked_at)
-            .is_some_and(|asked_at| at.since(asked_at) > self.timeout_ns() / 8 * 7)
+            .is_some_and(|asked_at| at.since(asked_at) > nearly(self.timeout_ns()))
     }
 
     /// Without SACK each duplicate ACK that passes at `at` tells of one more packet that came above what

@@ -10,6 +10,7 @@ use super::cut_acks::Reports;
 use super::emissions::{Emissions, Timer};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks};
+use super::last_repeat::LastRepeat;
 use super::limits::Limits;
 use super::old_copies::OldCopies;
 use super::ranges::{Hole, Holes};
@@ -173,8 +174,7 @@ pub(super) struct HalfFlow {
     pub(super) tail_repair: bool,
     /// It was the first to do so, a timer's: whether ids were skipped in a pause just before it.
     pub(super) last_timer: Option<bool>,
-    /// If the last data packet, but for copies, repeated bytes: how far below the highest byte it ended, and one.
-    pub(super) last_repeat: u32,
+    pub(super) last_repeat: LastRepeat,
     pub(super) strays: Strays,
     pub(super) seen_acks: SeenAcks,
 }
@@ -311,9 +311,9 @@ impl HalfFlow {
         }
         let repairs = verdict.class == Class::Retransmission && !verdict.is_of_refused(start);
         if repairs {
-            self.last_repeat = (self.high - end) as u32 + 1;
+            self.last_repeat = LastRepeat::up_to(end, self.high);
         } else if verdict.class != Class::Duplicate {
-            self.last_repeat = 0;
+            self.last_repeat = LastRepeat::NONE;
         }
         match verdict.class {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),

@@ -43,8 +43,7 @@ impl HalfFlow {
         let repeated = self
             .in_flight
             .partition_unacked(first..unacked, |sent| sent.copies > 1);
-        let until = if self.last_repeat > 0 {
-            let end = self.high - i64::from(self.last_repeat - 1);
+        let until = if let Some(end) = self.last_repeat.end(self.high) {
             self.in_flight
                 .partition_unacked(first..repeated, |sent| sent.start < end)
         } else {

@@ -1,7 +1,7 @@
 //! Whether a packet is one that passed before: the network copies packets, captures of several places have each more than
 //! once, and hosts merge them to frames and cut these.
 
-use super::classify::TIMER_NS_MIN;
+use super::classify::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::rtt::later;
@@ -91,14 +91,14 @@ impl HalfFlow {
         let told = segment.timestamps.is_some()
             || earlier.copies > 1
             || !(is_repeat || earlier.marks.has(Marks::ASKED_FOR));
-        let soon_ns = (self.shortest_round_trip_ns() / 8 * 7).min(TIMER_NS_MIN);
+        let soon_ns = nearly(self.shortest_round_trip_ns()).min(TIMER_NS_MIN);
         (told && gap_ns < soon_ns)
             || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2)
     }
 
     /// Whether the last data packet, but for copies, repeated bytes up to `offset`.
     pub(super) fn last_repeat_ended_at(&self, offset: i64) -> bool {
-        self.last_repeat > 0 && self.high - i64::from(self.last_repeat) + 1 == offset
+        self.last_repeat.end(self.high) == Some(offset)
     }
 
     /// Whether a segment that begins at `start` and the frame `earlier` share bytes, and one of them is several packets: what

@@ -11,6 +11,7 @@
 
 use thin_vec::ThinVec;
 
+use super::classify::nearly;
 use super::cover::cover_is_too_early;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
@@ -97,7 +98,7 @@ impl OldCopies {
             return;
         }
         let elapsed_ns = at.since(sent.at);
-        if elapsed_ns < self.latest_ns / 8 * 7 {
+        if elapsed_ns < nearly(self.latest_ns) {
             self.add(sent.at, sent.start);
         } else {
             // The queue may drain.
@@ -177,7 +178,7 @@ impl HalfFlow {
         if self.sacks && (segment.header_cut || segment.ip_id.is_none()) {
             return false;
         }
-        let soonest_ns = self.downstream.min_ns().unwrap_or(0) / 8 * 7;
+        let soonest_ns = nearly(self.downstream.min_ns().unwrap_or(0));
         let latest = segment.at.plus_ns(-soonest_ns);
         let Some((at, start)) = self.old_copies.take_next(latest) else {
             return false;
@@ -218,7 +219,7 @@ impl HalfFlow {
         let is_late = at.since(edge_at) > self.downstream.patience_ns();
         let answered = self.progress_at.filter(|_| is_late);
         let since = answered.map_or(edge_at, |answered| {
-            edge_at.max(answered.plus_ns(-soonest.unwrap_or(0) / 8 * 7))
+            edge_at.max(answered.plus_ns(-nearly(soonest.unwrap_or(0))))
         });
         let edge = self.in_flight.overlapping(una, una + 1).start;
         for index in (edge.saturating_sub(RELEASED_MAX)..edge).rev() {

@@ -11,6 +11,7 @@ use super::acks::maybe_around_first;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::in_flight::{Marks, Sent};
+use super::last_repeat::LastRepeat;
 use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 use crate::seq::Seq;
@@ -194,7 +195,7 @@ impl HalfFlow {
         self.last_data_at = Some(plain.at());
         self.last_timer = None;
         self.tail_repair = false;
-        self.last_repeat = 0;
+        self.last_repeat = LastRepeat::NONE;
         self.note_room(plain.at());
     }
 

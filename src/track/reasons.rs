@@ -2,7 +2,7 @@
 
 use std::num::NonZeroI64;
 
-use super::classify::TIMER_NS_MIN;
+use super::classify::{TIMER_NS_MIN, nearly};
 use super::cut_acks::Reports;
 use super::half::HalfFlow;
 use super::in_flight::Sent;
@@ -73,9 +73,8 @@ impl HalfFlow {
             self.probed_to = NonZeroI64::new(self.high.max(end));
             return Reason::TailProbe;
         }
-        // The timer runs from the last progress and may have been set a little before it passed
-        // here, hence the tolerance of an eighth.
-        let timer_ns = self.timeout_ns() - self.timeout_ns() / 8;
+        // The timer runs from the last progress and may have been set a little before it passed here.
+        let timer_ns = nearly(self.timeout_ns());
         let timed_out = silence_ns > timer_ns
             || self.is_unasked(start, at)
             || self.ran_out_while_writing(start, at, timer_ns);
@@ -93,7 +92,7 @@ impl HalfFlow {
             && self.sacks
             && let Some(earlier) = self.copy_before(start)
             && earlier.at >= after.at
-            && at.since(earlier.at) >= self.shortest_round_trip_ns() / 8 * 7
+            && at.since(earlier.at) >= nearly(self.shortest_round_trip_ns())
         {
             if start <= una && at.since(earlier.at) > timer_ns {
                 return self.timed_out(at);
@@ -262,7 +261,7 @@ impl HalfFlow {
             return self.was_asked_once(earlier, at);
         }
         self.sacks
-            && at.since(earlier.at) >= TIMER_NS_MIN / 8 * 7
+            && at.since(earlier.at) >= nearly(TIMER_NS_MIN)
             && (self.has_gone_on_since(earlier) || !self.has_delivered_since(earlier.at))
     }
 
@@ -294,7 +293,7 @@ impl HalfFlow {
     /// Without SACK: whether the left edge was where it is at `at` when `earlier` was sent, which repeats it, a round trip before:
     /// third duplicate ACKs and partial ones ask for one repeat each (RFC 6582 section 3.2).
     fn was_asked_once(&self, earlier: &Sent, at: CaptureTime) -> bool {
-        let trip_ns = self.upstream.min_ns().unwrap_or(0) / 8 * 7;
+        let trip_ns = nearly(self.upstream.min_ns().unwrap_or(0));
         let known = self
             .progress_at
             .is_none_or(|progress| earlier.at.since(progress) >= trip_ns);

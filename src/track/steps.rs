@@ -1,6 +1,6 @@
 //! What the ids and numbers of one direction's packets tell of those that never came here.
 
-use super::classify::{PROBE_NS_MIN, TIMER_NS_MIN};
+use super::classify::{PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::emissions::Gap;
 use super::half::{HalfFlow, Mss};
 use super::ids::Step;
@@ -325,7 +325,7 @@ impl HalfFlow {
         // What is sent again was told a round trip before; what the one that told overtook comes sooner.
         let long_ns = match self.upstream.min_ns() {
             Some(_) => self.round_trip_ns().max(PROBE_NS_MIN),
-            None => self.timeout_ns() / 8 * 7,
+            None => nearly(self.timeout_ns()),
         };
         let told = self.emissions.sent_to_by(segment.at.plus_ns(-long_ns));
         !is_late
@@ -437,7 +437,7 @@ impl HalfFlow {
         let round_trip_ns = self.round_trip_ns();
         let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
         self.una.is_some()
-            && (silence_ns <= 3 * round_trip_ns + LATE_NS || silence_ns >= TIMER_NS_MIN / 8 * 7)
+            && (silence_ns <= 3 * round_trip_ns + LATE_NS || silence_ns >= nearly(TIMER_NS_MIN))
     }
 
     /// Where it is known now whether ids count: what was taken for new before, and skipped ids show to be repeated.

@@ -3,10 +3,12 @@
 //! [`Analysis::of`] is the library's front door: captures in, [`CaptureAnalysis`] out. Other tools
 //! that have packets already push them into an [`Engine`].
 
+mod capture;
 mod config;
 mod directions;
 mod engine;
 mod figures;
+mod flow;
 mod frames;
 mod link;
 mod memory;
@@ -19,14 +21,15 @@ mod pruning;
 use std::path::Path;
 use std::sync::Mutex;
 
+pub use capture::{CaptureAnalysis, CaptureQuality, Delivered};
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way};
 pub use engine::Engine;
 pub use figures::FlowFigures;
+pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;
 pub use link::{LinkRates, is_behind_link};
 pub use memory::GivenUp;
-pub use merge::{CaptureAnalysis, CaptureQuality, Delivered, Flow, Limited, Quality};
 pub use pairs::{Pair, PairBin, Pairs, Sharing};
 pub use pings::Ping;
 pub use pipeline::Watch;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::quality::RandomState;
 
-use super::merge::Flow;
+use super::flow::Flow;
 
 /// Hosts that exchange packets, as a forest: who leads to whom, and whether that one is on the other side of the link.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! A flow's numbers, unpacked for who wants several of them.
 
-use super::merge::{Flow, Limited, Quality};
+use super::flow::{Flow, Limited, Quality};
 use crate::metric;
 use crate::observe::{ConnectionFacts, Incidents, Outline};
 use crate::time::CaptureTime;

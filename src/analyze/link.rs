@@ -1,6 +1,7 @@
 //! The narrowest link that flows passed, as their packets show it (METRICS.md R8).
 
-use super::merge::{CaptureAnalysis, Flow};
+use super::capture::CaptureAnalysis;
+use super::flow::Flow;
 use crate::metric::{self, Dispersion, Link};
 use crate::observe::{self, Spacing};
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::capture::CaptureAnalysis;
 use super::config::{FnessWindow, PairConfig};
 use super::directions::goes_the_main_way;
-use super::merge::{CaptureAnalysis, Flow};
+use super::flow::Flow;
 use crate::metric;
 use crate::observe::{BytesBy, Span};
 use crate::time::CaptureTime;

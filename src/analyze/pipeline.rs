@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::capture::{CaptureAnalysis, CaptureFacts};
 use super::config::{CaptureInput, Config};
 use super::frames::FrameIndex;
 use super::memory::{GivenUp, Memory};
-use super::merge::{CaptureAnalysis, CaptureFacts};
 use super::pings::Pings;
 use super::pruning::Pruning;
 use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Window};

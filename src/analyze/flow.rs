@@ -1,0 +1,221 @@
+//! One direction of a connection, and what is asked of it.
+
+use super::figures::FlowFigures;
+use crate::decode::Endpoint;
+use crate::event::Direction;
+use crate::observe::{BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Span};
+use crate::time::CaptureTime;
+use crate::track::HalfState;
+
+/// One direction of a connection that carried payload: the unit of a results row.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow<'a> {
+    /// Rank of its connection by first record, from 0.
+    pub connection_id: u64,
+    /// What was kept of it.
+    pub record: FlowRecord<'a>,
+}
+
+impl<'a> Flow<'a> {
+    /// Those of a connection, forward before reverse.
+    pub(super) fn all_of(
+        connection_id: u64,
+        connection: &'a ConnectionRecord,
+    ) -> impl Iterator<Item = Self> {
+        connection.flows().map(move |record| Self {
+            connection_id,
+            record,
+        })
+    }
+
+    /// Whether it is of one size class with a flow of `largest` payload bytes, at least one hundredth of
+    /// that: requests of a few bytes do not compete with the downloads they ask for, and charts do
+    /// not show them.
+    #[must_use]
+    pub fn counts_beside(&self, largest: u64) -> bool {
+        self.payload_bytes().saturating_mul(100) >= largest
+    }
+
+    /// Its connection.
+    #[must_use]
+    pub fn connection(&self) -> &'a ConnectionRecord {
+        self.record.connection
+    }
+
+    /// Counts and distributions. Unpacks about a hundred numbers with each call: keep the result.
+    #[must_use]
+    pub fn summary(&self) -> DirectionSummary {
+        self.record.summary()
+    }
+
+    /// Sequence state at the end.
+    #[must_use]
+    pub fn state(&self) -> HalfState {
+        self.record.state()
+    }
+
+    /// Payload of all its packets, in bytes (METRICS.md C3).
+    #[must_use]
+    pub fn payload_bytes(&self) -> u64 {
+        self.record.payload_bytes()
+    }
+
+    /// Sender and receiver.
+    #[must_use]
+    pub fn ends(&self) -> (Endpoint, Endpoint) {
+        self.connection().identity.ends(self.record.dir)
+    }
+
+    /// First and last packet with payload.
+    #[must_use]
+    pub fn data_span(&self) -> Option<Span> {
+        self.record.data_span()
+    }
+
+    /// Payload bytes from the first to the last instant of `span`, both included, and whether the
+    /// number is exact (METRICS.md N1); instants at which some flow begins or ends always are.
+    #[must_use]
+    pub fn payload_within(&self, span: Span) -> (u64, bool) {
+        let before = self.record.curve().bytes_by(span.first.plus_ns(-1));
+        let until = self.record.curve().bytes_by(span.last);
+        let exact = matches!((before, until), (BytesBy::Exact(_), BytesBy::Exact(_)));
+        (until.bytes().saturating_sub(before.bytes()), exact)
+    }
+
+    /// Its numbers unpacked, for who wants several of those below.
+    #[must_use]
+    pub fn figures(self) -> FlowFigures<'a> {
+        FlowFigures::of(self)
+    }
+
+    /// Time of the last ACK that covered new payload; `None` where none did (a SYN does not count).
+    #[must_use]
+    pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
+        self.figures().last_new_ack_at()
+    }
+
+    /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an ACK (METRICS.md G1): see
+    /// [`FlowFigures::goodput_interval_ns`].
+    #[must_use]
+    pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
+        self.figures().goodput_interval_ns()
+    }
+
+    /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
+    #[must_use]
+    pub fn goodput_bps(&self) -> Option<f64> {
+        self.figures().goodput_bps()
+    }
+
+    /// Throughput in bits per second (METRICS.md G2); `None` with an empty interval.
+    #[must_use]
+    pub fn throughput_bps(&self) -> Option<f64> {
+        self.figures().throughput_bps()
+    }
+
+    /// Overhead (METRICS.md O1); `None` where nothing was acked.
+    #[must_use]
+    pub fn overhead(&self) -> Option<f64> {
+        self.figures().overhead()
+    }
+
+    /// Data packets lost between the sender and the vantage point (METRICS.md X3): see [`FlowFigures::lost_upstream`].
+    #[must_use]
+    pub fn lost_upstream(&self) -> u64 {
+        let figures = self.figures();
+        figures.lost_upstream(&figures.incidents())
+    }
+
+    /// Shares of the flow's time that were limited by the network, the receiver's window and the application (METRICS.md
+    /// L1): see [`FlowFigures::limited_by`].
+    #[must_use]
+    pub fn limited_by(&self) -> Option<Limited> {
+        self.figures().limited_by()
+    }
+
+    /// Flow completion time in ns (METRICS.md F1).
+    #[must_use]
+    pub fn completion_ns(&self) -> Option<i64> {
+        self.figures().completion_ns()
+    }
+
+    /// What the reader must know (METRICS.md Q1), in a fixed order.
+    #[must_use]
+    pub fn quality(&self) -> Vec<Quality> {
+        let (figures, handshake) = (self.figures(), self.connection().handshake());
+        figures.quality(&figures.incidents(), &handshake)
+    }
+}
+
+/// What limited a flow, as shares of its time (METRICS.md L1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limited {
+    /// Congestion control, or the path itself: neither of the other two.
+    pub network: f64,
+    /// No room for a full packet in the receiver's window.
+    pub receiver: f64,
+    /// Nothing in flight although the sender could have sent.
+    pub application: f64,
+}
+
+/// What bears on a flow's numbers (METRICS.md Q1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quality {
+    /// The capture starts after the flow: offset 0 is the first byte seen.
+    MidStream,
+    /// SYN or SYN-ACK was not seen: no window scale, no options.
+    NoHandshake,
+    /// Nothing of the other direction was seen: no ACKs, no round trips.
+    OneWay,
+    /// Bytes were acknowledged that the capture never saw: it dropped records, or started late.
+    RecordsDropped,
+    /// The snap length cut TCP headers of the flow or of its ACKs: options may be missing.
+    HeadersCut,
+    /// Segments larger than the MSS: captured before segmentation or after merging (offload).
+    SuperSegments,
+    /// IP lengths of 0: taken from the frame's original length (offload).
+    LengthsFromFrame,
+    /// Many packets are there more than once: a mirror port, or a capture of all interfaces.
+    Copies,
+    /// The capture's clock stepped back.
+    ClockSteppedBack,
+    /// The connection was put away because too many were alive.
+    LimitHit,
+    /// There were too many bins, or no memory for them: its series ends early, or is missing.
+    SeriesCut,
+    /// Segments far outside the stream, most likely of an earlier connection.
+    StraySegments,
+    /// Neither FIN nor RST was seen: the capture ended before the flow did.
+    Unfinished,
+}
+
+impl Quality {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MidStream => "mid_stream",
+            Self::NoHandshake => "no_handshake",
+            Self::OneWay => "one_way",
+            Self::RecordsDropped => "records_dropped",
+            Self::HeadersCut => "headers_cut",
+            Self::SuperSegments => "super_segments",
+            Self::LengthsFromFrame => "lengths_from_frame",
+            Self::Copies => "copies",
+            Self::ClockSteppedBack => "clock_stepped_back",
+            Self::LimitHit => "limit_hit",
+            Self::SeriesCut => "series_cut",
+            Self::StraySegments => "stray_segments",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// The direction of a flow as seen from its connection.
+impl Flow<'_> {
+    /// Forward when the opener sent it.
+    #[must_use]
+    pub fn dir(&self) -> Direction {
+        self.record.dir
+    }
+}

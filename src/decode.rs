@@ -34,7 +34,7 @@ pub use skip::{Skip, Tally};
 pub use usual::usual;
 pub(crate) use usual::{Usual, UsualHeaders};
 
-use crate::capture::Record;
+use crate::capture::{LinkType, Record};
 use crate::time::CaptureTime;
 use rest::Rest;
 
@@ -99,6 +99,13 @@ pub fn decode_into(
     if let Err(skip) = link::decode(way, record.link, rest) {
         *found = Decoded::Skipped(skip);
     }
+}
+
+/// The link type that kept a record from being decoded ([`Skip::UnknownLinkType`]): the record's
+/// own, or the one that a tap's header names.
+#[must_use]
+pub fn unknown_link(record: &Record<'_>) -> LinkType {
+    link::told(record)
 }
 
 /// [`decode`], which also gives the innermost IP packet, whatever that carries. `None` where the

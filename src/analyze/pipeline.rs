@@ -16,6 +16,7 @@ use super::pruning::Pruning;
 use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Window};
 use crate::decode::{
     Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, UsualHeaders, decode_into,
+    unknown_link,
 };
 use crate::flow::{BatchPart, FlowTable, SHARDS, SegmentBatch, shard_of};
 use crate::observe::{RecordConfig, Recorder, Span};
@@ -160,6 +161,9 @@ impl Chunk {
                     Decoded::Echo(echo) => {
                         self.tally.add(Skip::Icmp);
                         self.echoes.push(*echo);
+                    }
+                    Decoded::Skipped(Skip::UnknownLinkType) => {
+                        self.tally.add_unknown(unknown_link(&record));
                     }
                     Decoded::Skipped(skip) => self.tally.add(*skip),
                 }

@@ -5,7 +5,7 @@ use etherparse::Ethernet2HeaderSlice;
 use super::rest::Rest;
 use super::skip::Skip;
 use super::{Outcome, Way, ip, wifi};
-use crate::capture::LinkType;
+use crate::capture::{LinkType, Record};
 
 /// A packet that begins as its link type says. Numbers are those of the pcap registry and the
 /// `DLT_*` values that some systems write instead.
@@ -60,6 +60,18 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
             _ => Err(Skip::NonIp),
         },
         _ => Err(Skip::UnknownLinkType),
+    }
+}
+
+/// The link type that a record is said to begin with, or the one that the header of a tap says to
+/// come behind that.
+#[cold]
+pub(super) fn told(record: &Record<'_>) -> LinkType {
+    match (record.link.0, record.bytes) {
+        (192, [_, _, _, _, a, b, ..]) | (149 | 258, [_, _, _, _, _, _, _, _, a, b, ..]) => {
+            LinkType(u16::from_le_bytes([*a, *b]))
+        }
+        _ => record.link,
     }
 }
 

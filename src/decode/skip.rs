@@ -1,5 +1,7 @@
 //! Why records are not analysed, and how many of each.
 
+use crate::capture::LinkType;
+
 /// Why a record gave no TCP segment. Of a tunnelled packet, the innermost header decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Skip {
@@ -25,6 +27,8 @@ pub enum Skip {
     HeaderCut,
     /// The link layer contradicts itself.
     MalformedLink,
+    /// The receiver says that the frame's check sequence was wrong, so that its bytes may be.
+    BadCheckSequence,
     /// The IP header contradicts itself.
     MalformedIp,
     /// The TCP header contradicts itself or the IP length.
@@ -39,7 +43,7 @@ pub enum Skip {
 
 impl Skip {
     /// All reasons, in the order in which they are reported.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::UnknownLinkType,
         Self::NonIp,
         Self::Udp,
@@ -51,6 +55,7 @@ impl Skip {
         Self::Compressed,
         Self::HeaderCut,
         Self::MalformedLink,
+        Self::BadCheckSequence,
         Self::MalformedIp,
         Self::MalformedTcp,
         Self::LaterFragment,
@@ -73,6 +78,7 @@ impl Skip {
             Self::Compressed => "compressed",
             Self::HeaderCut => "header cut",
             Self::MalformedLink => "malformed link layer",
+            Self::BadCheckSequence => "bad check sequence",
             Self::MalformedIp => "malformed ip",
             Self::MalformedTcp => "malformed tcp",
             Self::LaterFragment => "later fragment",
@@ -86,6 +92,7 @@ impl Skip {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     counts: [u64; Skip::ALL.len()],
+    unknown_link: Option<LinkType>,
 }
 
 impl Tally {
@@ -101,8 +108,21 @@ impl Tally {
         self.counts[skip as usize] += records;
     }
 
-    /// Adds the counts of `other`.
+    /// Counts a record whose link type is not one that is decoded.
+    pub fn add_unknown(&mut self, link: LinkType) {
+        self.add(Skip::UnknownLinkType);
+        self.unknown_link.get_or_insert(link);
+    }
+
+    /// The first link type that was not one that is decoded.
+    #[must_use]
+    pub fn unknown_link(&self) -> Option<LinkType> {
+        self.unknown_link
+    }
+
+    /// Adds the counts of `other`, of later records.
     pub fn merge(&mut self, other: &Self) {
+        self.unknown_link = self.unknown_link.or(other.unknown_link);
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             *count += more;
         }
@@ -146,5 +166,19 @@ mod tests {
                 .enumerate()
                 .all(|(position, (_, n))| n == 2 * position as u64)
         );
+    }
+
+    #[test]
+    fn the_first_unknown_link_type_is_remembered() {
+        let (mut first, mut later) = (Tally::default(), Tally::default());
+        assert_eq!(first.unknown_link(), None);
+        later.add_unknown(LinkType(63));
+        later.add_unknown(LinkType(64));
+        first.merge(&later);
+        assert_eq!(first.unknown_link(), Some(LinkType(63)));
+        assert_eq!(first.count(Skip::UnknownLinkType), 2);
+        later.add_unknown(LinkType(65));
+        first.merge(&later);
+        assert_eq!(first.unknown_link(), Some(LinkType(63)));
     }
 }

@@ -316,6 +316,20 @@ fn every_other_record_is_skipped_for_its_reason() {
         (Skip::Encrypted, RAW, ipv4(50, &[0; 40])),
         (Skip::Encrypted, ETHERNET, ethernet([0x88, 0xe5])),
         (Skip::Encrypted, 105, protected),
+        // The frame would be read but for the flag of a failed check.
+        (
+            Skip::BadCheckSequence,
+            127,
+            [
+                &[0, 0, 9, 0, 2, 0, 0, 0, 0x50, 0x08, 1, 0, 0][..],
+                &[2; 18],
+                &[0; 2],
+                &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0],
+                &packet,
+                &[0; 4],
+            ]
+            .concat(),
+        ),
         (Skip::Compressed, RAW, ipv4(108, &[0; 40])),
         (Skip::Compressed, 9, vec![0xff, 3, 0, 0x2d, 0, 0]),
         (Skip::MalformedLink, ETHERNET, vec![2; 10]),

@@ -67,8 +67,8 @@ fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
     }
 }
 
-/// Radiotap: its length, and in its flags whether the frame ends with a check sequence and whether
-/// the 802.11 header is padded.
+/// Radiotap: its length, and in its flags whether the frame ends with a check sequence, whether it
+/// failed it, and whether the 802.11 header is padded.
 pub(super) fn radiotap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let (&[version, _, len_low, len_high], _) = rest.split::<4>(Skip::MalformedLink)?;
     let len = usize::from(u16::from_le_bytes([len_low, len_high]));
@@ -77,6 +77,9 @@ pub(super) fn radiotap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     }
     let mut inside = rest.after(len, Skip::MalformedLink)?;
     let flags = radiotap_flags(&rest.bytes[..len]);
+    if flags & RADIOTAP_BAD != 0 {
+        return Err(Skip::BadCheckSequence);
+    }
     if flags & RADIOTAP_CHECK_SEQUENCE != 0 {
         inside = inside.without_trailer(4);
     }
@@ -137,4 +140,6 @@ const AGGREGATE: u8 = 0x80;
 // Bits of radiotap's flags.
 const RADIOTAP_CHECK_SEQUENCE: u8 = 0x10;
 const RADIOTAP_PADDED: u8 = 0x20;
+/// The frame failed its check.
+const RADIOTAP_BAD: u8 = 0x40;
 const AVS_MAGIC: [u8; 3] = [0x80, 0x21, 0x10];

@@ -1,5 +1,6 @@
 //! The summary on the terminal; the only place that prints.
 
+mod nothing;
 mod pairs;
 pub mod path;
 mod studies;
@@ -15,12 +16,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind};
-use crate::decode::{Endpoint, Skip};
+use crate::decode::Endpoint;
 use crate::metric;
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
 
 use super::largest::largest_flows;
+use nothing::nothing_found;
 pub use studies::{no_repetitions, taken_together, too_much_for_capacity, unlabelled};
 use tables::flows_table;
 use warnings::{damaged, is_mostly_silent};
@@ -312,25 +314,6 @@ pub(super) fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<
     let capacity_bps = config.capacity.as_ref()?.bps;
     let delivered = capture.delivered_towards_capacity()?;
     metric::utilisation(delivered.goodput_bps()?, capacity_bps)
-}
-
-/// What to say where no flow was found, as far as the packets tell why.
-fn nothing_found(analysis: &Analysis) -> String {
-    let count = |of: fn(&CaptureAnalysis) -> u64| analysis.captures.iter().map(of).sum::<u64>();
-    let records = count(|capture| capture.records);
-    let tcp = count(|capture| capture.tcp_records);
-    let filtered = count(|capture| capture.skipped.count(Skip::Filtered));
-    let udp = count(|capture| capture.skipped.count(Skip::Udp));
-    let why = if records > 0 && filtered == records {
-        ": no packet matches the filter"
-    } else if tcp > 0 {
-        ": nothing but handshakes, resets or ACKs was seen"
-    } else if udp > 0 && udp + filtered == records {
-        ": all packets are UDP (as of QUIC), which is not analysed"
-    } else {
-        ""
-    };
-    format!("No TCP flow with payload{why}.\n")
 }
 
 fn flow_table(analysis: &Analysis) -> String {

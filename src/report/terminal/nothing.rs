@@ -1,0 +1,188 @@
+//! What to say where no flow was found, as far as the packets tell why.
+
+use crate::analyze::Analysis;
+use crate::capture::LinkType;
+use crate::decode::{Skip, Tally};
+
+/// Why no flow was found, and what to do.
+pub(super) fn nothing_found(analysis: &Analysis) -> String {
+    let mut skipped = Tally::default();
+    let (mut records, mut tcp) = (0, 0);
+    for capture in &analysis.captures {
+        records += capture.records;
+        tcp += capture.tcp_records;
+        skipped.merge(&capture.skipped);
+    }
+    let why = why(records, tcp, &skipped).map_or_else(String::new, |why| format!(": {why}"));
+    format!("No TCP flow with payload{why}.\n")
+}
+
+fn why(records: u64, tcp: u64, skipped: &Tally) -> Option<String> {
+    let filtered = skipped.count(Skip::Filtered);
+    let looked_at = records - filtered;
+    if records > 0 && looked_at == 0 {
+        return Some("no packet matches the filter".to_owned());
+    }
+    // What is said of nearly nothing would be beside the point.
+    let most = |&(skip, count): &(Skip, u64)| skip != Skip::Filtered && 2 * count > looked_at;
+    let told = skipped.iter().find(most).and_then(|(skip, count)| {
+        let number = if count == looked_at { "all" } else { "most" };
+        said_of(skip, number, skipped.unknown_link())
+    });
+    let only_control = "nothing but handshakes, resets or ACKs was seen";
+    told.or_else(|| (tcp > 0).then(|| only_control.to_owned()))
+}
+
+/// What is said of a reason that all or most packets were skipped for.
+fn said_of(skip: Skip, number: &str, unknown_link: Option<LinkType>) -> Option<String> {
+    let text = match skip {
+        Skip::UnknownLinkType => return unknown_link.map(unknown),
+        Skip::Udp => "are UDP, as of QUIC or of a tunnel that is not known, which is not analysed",
+        Skip::Encrypted => {
+            "are encrypted below TCP (protected Wi-Fi, IPsec, MACsec): decrypt them first, as airdecap-ng does with Wi-Fi, or capture where they are not"
+        }
+        Skip::Compressed => "are compressed below TCP (IPComp, PPP): capture where they are not",
+        Skip::HeaderCut => {
+            "were cut by the snap length before the end of their headers: capture with a snap length of 128 or more, and of 144 or more where there are tunnels"
+        }
+        Skip::FragmentIncomplete | Skip::LaterFragment => {
+            "are IP fragments, and others of their datagrams are not there: a capture filter on ports leaves out all but the first, one on addresses does not"
+        }
+        Skip::MalformedIp | Skip::MalformedLink | Skip::NonIp => {
+            "are not IP, or not of the link type that the file says: where that is wrong, editcap -T writes another"
+        }
+        Skip::BadCheckSequence => "were received with errors, by the receiver's word",
+        Skip::Tunnel => "are in tunnels, which are not entered with --outer",
+        Skip::Icmp | Skip::OtherProtocol | Skip::TooDeep | Skip::MalformedTcp | Skip::Filtered => {
+            return None;
+        }
+    };
+    Some(format!("{number} packets {text}"))
+}
+
+/// What to do about a link type.
+fn unknown(link: LinkType) -> String {
+    let number = link.0;
+    let name = name(link).map_or_else(String::new, |name| format!(" ({name})"));
+    let what = match number {
+        147..=162 => "it is for private use and says nothing of what is in the packets",
+        _ => "capture at an interface of another kind",
+    };
+    format!(
+        "link type {number}{name} is not known: {what}; where it is wrong, editcap -T writes another"
+    )
+}
+
+/// Names of link types that are not decoded, as in the pcap registry: those that people have met.
+fn name(link: LinkType) -> Option<&'static str> {
+    let name = match link.0 {
+        3 => "AX25",
+        7 => "ARCNET_BSD",
+        8 => "SLIP",
+        106 => "ATM_CLIP",
+        114 => "LTALK",
+        122 => "IP_OVER_FC",
+        123 => "SUNATM",
+        129 => "ARCNET_LINUX",
+        138 => "APPLE_IP_OVER_IEEE1394",
+        139 => "MTP2_WITH_PHDR",
+        140 => "MTP2",
+        141 => "MTP3",
+        142 => "SCCP",
+        143 => "DOCSIS",
+        144 => "LINUX_IRDA",
+        147..=162 => "USER",
+        177 => "LINUX_LAPD",
+        179 => "JUNIPER_PPP",
+        180 => "JUNIPER_FRELAY",
+        181 => "JUNIPER_CHDLC",
+        187 => "BLUETOOTH_HCI_H4",
+        189 => "USB_LINUX",
+        195 => "IEEE802_15_4_WITHFCS",
+        201 => "BLUETOOTH_HCI_H4_WITH_PHDR",
+        209 => "I2C_LINUX",
+        215 => "IEEE802_15_4_NONASK_PHY",
+        220 => "USB_LINUX_MMAPPED",
+        226 => "IPNET",
+        227 => "CAN_SOCKETCAN",
+        230 => "IEEE802_15_4_NOFCS",
+        231 => "DBUS",
+        235 => "DVB_CI",
+        240 => "NETANALYZER",
+        241 => "NETANALYZER_TRANSPARENT",
+        243 => "MPEG_2_TS",
+        245 => "NFC_LLCP",
+        247 => "INFINIBAND",
+        248 => "SCTP",
+        249 => "USBPCAP",
+        251 => "BLUETOOTH_LE_LL",
+        253 => "NETLINK",
+        254 => "BLUETOOTH_LINUX_MONITOR",
+        256 => "BLUETOOTH_LE_LL_WITH_PHDR",
+        266 => "USB_DARWIN",
+        271 => "VSOCK",
+        272 => "NORDIC_BLE",
+        280 => "VPP_DISPATCH",
+        283 => "IEEE802_15_4_TAP",
+        _ => return None,
+    };
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of ten packets, of which so many were skipped for a reason.
+    fn said(skipped: &[(Skip, u64)], tcp: u64) -> String {
+        let mut tally = Tally::default();
+        for &(skip, count) in skipped {
+            tally.add_many(skip, count);
+        }
+        why(10, tcp, &tally).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_most_packets_are_is_said() {
+        for (skip, words) in [
+            (Skip::HeaderCut, "144 or more where there are tunnels"),
+            (Skip::Encrypted, "encrypted below TCP"),
+            (Skip::FragmentIncomplete, "IP fragments"),
+            (Skip::MalformedIp, "editcap -T"),
+            (Skip::NonIp, "not IP"),
+            (Skip::Udp, "a tunnel that is not known"),
+            (Skip::Tunnel, "--outer"),
+        ] {
+            let all = said(&[(skip, 10)], 0);
+            assert!(
+                all.starts_with("all packets ") && all.contains(words),
+                "{all}"
+            );
+            let most = said(&[(skip, 6)], 4);
+            assert!(most.starts_with("most packets "), "{most}");
+            // No more than half, and what the filter took out is none of them.
+            let half = said(&[(skip, 5)], 5);
+            assert!(half.starts_with("nothing but handshakes"), "{half}");
+            let rest = said(&[(skip, 4), (Skip::Filtered, 6)], 0);
+            assert!(rest.starts_with("all packets "), "{rest}");
+        }
+        assert_eq!(
+            said(&[(Skip::Filtered, 10)], 0),
+            "no packet matches the filter"
+        );
+        assert_eq!(said(&[(Skip::Icmp, 10)], 0), "");
+        assert_eq!(why(0, 0, &Tally::default()), None);
+    }
+
+    #[test]
+    fn an_unknown_link_type_is_named() {
+        let of = |link| {
+            let mut tally = Tally::default();
+            tally.add_unknown(LinkType(link));
+            why(1, 0, &tally).unwrap_or_default()
+        };
+        assert!(of(63).starts_with("link type 63 is not known: "));
+        assert!(of(189).starts_with("link type 189 (USB_LINUX) is not known: "));
+        assert!(of(147).contains("(USER) is not known: it is for private use"));
+    }
+}

@@ -13,6 +13,7 @@ mod ip;
 mod link;
 mod plain;
 mod rest;
+mod routing;
 mod segment;
 mod skip;
 mod tcp;

@@ -6,7 +6,7 @@ use super::fragments::{Fragment, Head};
 use super::rest::Rest;
 use super::segment::{Ecn, Endpoint};
 use super::skip::Skip;
-use super::{Decoded, Outcome, Way, icmp, tcp, tunnel};
+use super::{Decoded, Outcome, Way, icmp, routing, tcp, tunnel};
 
 /// What an IP header says to the layers above.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +61,13 @@ pub(super) fn v4(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
         return Err(Skip::MalformedIp);
     }
     let inside = rest.of_len(len).after(header_len, Skip::MalformedIp)?;
+    let mut dst = Endpoint::v4(header.destination(), 0);
+    if header_len > V4_LEN {
+        dst = routing::final_v4(header.options()).unwrap_or(dst);
+    }
     let ip = IpHeader {
         src: Endpoint::v4(header.source(), 0),
-        dst: Endpoint::v4(header.destination(), 0),
+        dst,
         len: len as u32,
         packets: 1,
         id: Some(header.identification()),
@@ -105,7 +109,7 @@ pub(super) fn v6(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
         (0, None) => length_from_frame = inside.wire_len > 0,
         (len, _) => inside = inside.of_len(usize::from(len)),
     }
-    let ip = IpHeader {
+    let mut ip = IpHeader {
         src: Endpoint::v6(header.source(), 0),
         dst: Endpoint::v6(header.destination(), 0),
         len: (V6_LEN + inside.wire_len) as u32,
@@ -115,7 +119,7 @@ pub(super) fn v6(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
         length_from_frame,
     };
     loop {
-        (protocol, inside) = extensions(protocol, inside)?;
+        (protocol, inside) = extensions_of(&mut ip, protocol, inside)?;
         way.pass(&ip, protocol, 0, inside);
         if protocol != V6_FRAGMENT {
             return carried(way, &ip, protocol, inside);
@@ -140,16 +144,41 @@ pub(super) fn v6(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
 /// The protocol behind the extension headers, and its bytes: hop-by-hop, routing, destination,
 /// mobility, HIP, shim6 (RFC 8200 section 4), and the authentication header (RFC 4302), which
 /// IPv4 has too. Stops at a fragment header.
-pub(super) fn extensions(mut protocol: u8, mut rest: Rest<'_>) -> Result<(u8, Rest<'_>), Skip> {
+pub(super) fn extensions(protocol: u8, rest: Rest<'_>) -> Result<(u8, Rest<'_>), Skip> {
+    past_extensions(protocol, rest, |_, _| {})
+}
+
+/// [`extensions`] of a packet whose `ip` gets the addresses that they say it has for those above.
+fn extensions_of<'a>(
+    ip: &mut IpHeader,
+    protocol: u8,
+    rest: Rest<'a>,
+) -> Result<(u8, Rest<'a>), Skip> {
+    past_extensions(protocol, rest, |protocol, header| match protocol {
+        ROUTING => ip.dst = routing::final_v6(ip.dst, header).unwrap_or(ip.dst),
+        DESTINATION_OPTIONS => ip.src = routing::home(header).unwrap_or(ip.src),
+        _ => {}
+    })
+}
+
+#[inline]
+fn past_extensions(
+    mut protocol: u8,
+    mut rest: Rest<'_>,
+    mut look: impl FnMut(u8, Rest<'_>),
+) -> Result<(u8, Rest<'_>), Skip> {
     loop {
         let len_of: fn(u8) -> usize = match protocol {
-            0 | 43 | 60 | 135 | 139 | 140 => |words| (usize::from(words) + 1) * 8,
+            0 | ROUTING | DESTINATION_OPTIONS | 135 | 139 | 140 => {
+                |words| (usize::from(words) + 1) * 8
+            }
             AUTHENTICATION => |words| (usize::from(words) + 2) * 4,
             _ => return Ok((protocol, rest)),
         };
         let (&[next, words], _) = rest.split::<2>(Skip::MalformedIp)?;
-        rest = rest.after(len_of(words), Skip::MalformedIp)?;
-        protocol = next;
+        let behind = rest.after(len_of(words), Skip::MalformedIp)?;
+        look(protocol, rest);
+        (protocol, rest) = (next, behind);
     }
 }
 
@@ -176,7 +205,10 @@ fn fragment(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Par
         {
             return carried(way, ip, behind, inside);
         }
-    } else if !matches!(protocol, TCP | 0 | 43 | AUTHENTICATION | 60) {
+    } else if !matches!(
+        protocol,
+        TCP | 0 | ROUTING | AUTHENTICATION | DESTINATION_OPTIONS
+    ) {
         return Err(Skip::LaterFragment);
     }
     let fragment = Fragment {
@@ -227,9 +259,13 @@ const JUMBO_BYTES_MAX: usize = 16 << 20;
 
 /// IP protocol number of TCP.
 pub(super) const TCP: u8 = 6;
+const ROUTING: u8 = 43;
 const AUTHENTICATION: u8 = 51;
+const DESTINATION_OPTIONS: u8 = 60;
 const V6_FRAGMENT: u8 = 44;
 /// Length of the fragment header, in bytes (RFC 8200 section 4.5).
 const V6_FRAGMENT_LEN: usize = 8;
+/// Length of the IPv4 header without options, in bytes.
+const V4_LEN: usize = 20;
 /// Length of the IPv6 header, in bytes.
 const V6_LEN: usize = 40;

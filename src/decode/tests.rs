@@ -3,6 +3,7 @@
 mod fragments;
 mod options;
 mod random;
+mod routing;
 
 use etherparse::{PacketBuilder, TcpOptionElement};
 

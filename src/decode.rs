@@ -16,6 +16,7 @@ mod rest;
 mod routing;
 mod segment;
 mod skip;
+mod taps;
 mod tcp;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use etherparse::Ethernet2HeaderSlice;
 
 use super::rest::Rest;
 use super::skip::Skip;
-use super::{Outcome, Way, ip, wifi};
+use super::{Outcome, Way, ip, taps, wifi};
 use crate::capture::{LinkType, Record};
 
 /// A packet that begins as its link type says. Numbers are those of the pcap registry and the
@@ -41,7 +41,9 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         },
         51 => pppoe(way, rest),
         104 => cisco_hdlc(way, rest),
+        205 => cisco_hdlc(way, rest.after(1, Skip::MalformedLink)?),
         107 => frame_relay(way, rest),
+        206 => frame_relay(way, rest.after(1, Skip::MalformedLink)?),
         105 => wifi::frame(way, rest),
         127 => wifi::radiotap(way, rest),
         119 => wifi::prism(way, rest),
@@ -49,6 +51,19 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         192 => per_packet_info(way, rest),
         239 => nflog(way, rest),
         149 | 258 => apple_tap(way, rest),
+        117 => taps::pflog(way, rest),
+        175 | 197 => taps::erf(way, rest),
+        178 => taps::juniper_ethernet(way, rest),
+        252 => taps::exported(way, rest),
+        // IP over InfiniBand: a global route header, then an ether type and two bytes of nothing.
+        242 => {
+            let (&[.., high, low, _, _], inside) = rest.split::<44>(Skip::MalformedLink)?;
+            ether_type(way, u16::from_be_bytes([high, low]), inside)
+        }
+        // Tags of switches: Broadcom's in two places, Marvell's in two lengths.
+        281 | 284 => taps::switch_tag(way, rest, 4),
+        282 => ethernet(way, rest.after(4, Skip::MalformedLink)?),
+        285 => taps::switch_tag(way, rest, 8),
         // FDDI: frame control and two addresses. Token ring: one more byte, and routes.
         10 => llc(way, rest.after(13, Skip::MalformedLink)?),
         6 => token_ring(way, rest),

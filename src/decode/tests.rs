@@ -4,6 +4,7 @@ mod fragments;
 mod options;
 mod random;
 mod routing;
+mod taps;
 
 use etherparse::{PacketBuilder, TcpOptionElement};
 

@@ -1,0 +1,109 @@
+//! Headers of capturing systems.
+
+use super::*;
+
+/// That a header of this link type leads to the segment behind it, and that what is cut is called so.
+fn check(name: &str, link: u16, header: &[u8]) {
+    let packet = tcp_v4();
+    let bytes = [header, &packet].concat();
+    let found = segment(link, &bytes);
+    assert_eq!(
+        format!("{found:?}"),
+        format!("{:?}", segment(RAW, &packet)),
+        "{name}"
+    );
+    for cut in 0..header.len() {
+        let cut = Record {
+            original_len: bytes.len() as u32,
+            ..record(link, &bytes[..cut])
+        };
+        let found = decode(&cut, 0, &DecodeOptions::default());
+        assert!(
+            matches!(found, Decoded::Skipped(Skip::HeaderCut)),
+            "{name}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn what_capturing_systems_put_before_a_packet_is_passed_over() {
+    let ethernet = [&[0x02; 12], &[8, 0][..]].concat();
+    let with = |header: &[u8]| [header, &ethernet].concat();
+    check("c_hdlc with direction", 205, &[1, 0x0f, 0, 8, 0]);
+    check("frame relay with direction", 206, &[0, 0x18, 0x41, 3, 0xcc]);
+    // FreeBSD's two lengths, padded to 64 and 72; OpenBSD's.
+    for (len, padded) in [(61, 64), (69, 72), (100, 100)] {
+        check(
+            "pflog",
+            117,
+            &[&[len, 2][..], &vec![0; padded - 2]].concat(),
+        );
+    }
+    // Type 2 is Ethernet; with its first bit, an extension header follows, and one more.
+    let erf = |kind: u8| [&[0; 8], &[kind, 4, 0, 98, 0, 0, 0, 80][..]].concat();
+    check("erf", 197, &with(&[&erf(2)[..], &[0; 2]].concat()));
+    check(
+        "erf, coloured",
+        175,
+        &with(&[&erf(11)[..], &[0; 2]].concat()),
+    );
+    check(
+        "erf, extended",
+        197,
+        &with(
+            &[
+                &erf(0x82)[..],
+                &[0x83, 0, 0, 0, 0, 0, 0, 1],
+                &[3; 8],
+                &[0; 2],
+            ]
+            .concat(),
+        ),
+    );
+    check("erf, ipv4", 197, &erf(22));
+    check("juniper", 178, &with(b"MGC\x01"));
+    check(
+        "juniper, extended",
+        178,
+        &with(b"MGC\x80\x00\x03\x02\x01\x04"),
+    );
+    check("juniper, no ethernet", 178, b"MGC\x03\x02\x00\x00\x00");
+    check(
+        "ip over infiniband",
+        242,
+        &[&[0; 40][..], &[8, 0, 0, 0]].concat(),
+    );
+    let tagged = |tag: &[u8]| [&[2; 12][..], tag, &[8, 0]].concat();
+    check("broadcom", 281, &tagged(&[0, 0, 0, 1]));
+    check("broadcom, in front", 282, &with(&[0, 0, 0, 1]));
+    check("marvell", 284, &tagged(&[0xc0, 8, 0, 1]));
+    check(
+        "marvell, with ether type",
+        285,
+        &tagged(&[0xda, 0xda, 0, 0, 0xc0, 8, 0, 1]),
+    );
+    check("exported ip", 252, b"\0\x0c\0\x04ip\0\0\0\0\0\0");
+    check(
+        "exported ethernet, behind another tag",
+        252,
+        &with(b"\0\x14\0\x04\x01\x02\x03\x04\0\x0c\0\x10eth_withoutfcs\0\0\0\0\0\0"),
+    );
+}
+
+#[test]
+fn a_header_that_says_otherwise_is_no_way_to_a_packet() {
+    let packet = tcp_v4();
+    let of = |link: u16, header: &[u8]| skipped(link, &[header, &packet].concat());
+    assert_eq!(of(117, &[0; 64]), Skip::MalformedLink);
+    assert_eq!(of(178, b"MGD\0"), Skip::MalformedLink);
+    // ERF of ATM, and extension headers without end.
+    assert_eq!(
+        of(197, &[[0; 8], [3, 0, 0, 0, 0, 0, 0, 0]].concat()),
+        Skip::NonIp
+    );
+    assert_eq!(skipped(197, &[0xff; 1000]), Skip::MalformedLink);
+    // Exported TCP has no addresses; nor has what no tag names.
+    assert_eq!(of(252, b"\0\x0c\0\x04tcp\0\0\0\0\0"), Skip::NonIp);
+    assert_eq!(of(252, &[0; 4]), Skip::NonIp);
+    assert_eq!(of(252, &[0xff; 8]), Skip::MalformedLink);
+}

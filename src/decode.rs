@@ -5,6 +5,7 @@
 //! ([`Skip`], [`Tally`]), never an error. TCP datagrams in IP fragments are put together by
 //! [`FragmentTable`].
 
+mod fabric;
 mod filter;
 mod fragments;
 mod icmp;

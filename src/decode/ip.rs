@@ -44,6 +44,42 @@ pub(super) fn any(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     }
 }
 
+/// Whether there is an IP header that contradicts neither itself nor how much there is: for those
+/// who have nothing but that to tell by.
+#[cold]
+pub(super) fn makes_sense(rest: Rest<'_>) -> bool {
+    match *rest.bytes {
+        [first @ 0x45..=0x4f, _, high, low, ..] => {
+            let header_len = usize::from(first & 0xf) * 4;
+            let len = usize::from(u16::from_be_bytes([high, low]));
+            let is_there = len <= rest.wire_len;
+            let agrees = match rest.bytes.get(..header_len) {
+                // The first fragment of a tunnel's packet has less than it says.
+                Some(header) => checksum_is_right(header) || is_there && header[10..12] == [0, 0],
+                None => is_there,
+            };
+            agrees && (len == 0 || len >= header_len)
+        }
+        [0x60..=0x6f, _, _, _, high, low, ..] => {
+            let len = V6_LEN + usize::from(u16::from_be_bytes([high, low]));
+            let padding = rest.wire_len.checked_sub(len);
+            len == V6_LEN || padding.is_some_and(|padding| padding <= PADDING_MAX)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the checksum of an IPv4 header is right (RFC 1071). One of 0 was left for hardware to
+/// fill in.
+fn checksum_is_right(header: &[u8]) -> bool {
+    let (pairs, _) = header.as_chunks::<2>();
+    let words = pairs
+        .iter()
+        .map(|&pair| u32::from(u16::from_be_bytes(pair)));
+    let sum: u32 = words.sum();
+    (sum >> 16) + (sum & 0xffff) == 0xffff
+}
+
 /// IPv4 (RFC 791).
 #[inline]
 pub(super) fn v4(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
@@ -252,6 +288,10 @@ fn bad_v4(rest: Rest<'_>) -> Skip {
         None => rest.short_of(1, Skip::MalformedIp),
     }
 }
+
+/// Bytes that may follow an IPv6 packet: what fills a frame up to Ethernet's least, and a check
+/// sequence.
+const PADDING_MAX: usize = 64;
 
 /// Longest jumbogram believed, in bytes: no interface has packets of 16 MiB, and gigabytes in one
 /// packet would be all that is seen of a capture.

@@ -4,7 +4,7 @@ use etherparse::Ethernet2HeaderSlice;
 
 use super::rest::Rest;
 use super::skip::Skip;
-use super::{Outcome, Way, ip, taps, wifi};
+use super::{Outcome, Way, fabric, ip, taps, wifi};
 use crate::capture::{LinkType, Record};
 
 /// A packet that begins as its link type says. Numbers are those of the pcap registry and the
@@ -121,10 +121,12 @@ pub(super) fn ether_type(way: Way<'_>, mut ether_type: u16, mut rest: Rest<'_>) 
             0x880b => return ppp(way.deeper()?, rest),
             // 802.1ah: a service tag of four bytes (six with its ether type), then a frame.
             0x88e7 => return ethernet(way.deeper()?, rest.after(4, Skip::MalformedLink)?),
-            0x88e5 => return Err(Skip::Encrypted),
             0..=1500 => return llc(way, rest.of_len(usize::from(ether_type))),
             0x8870 => return llc(way, rest),
-            _ => return Err(Skip::NonIp),
+            other => match fabric::past_tag(other, rest)? {
+                Some(behind) => (ether_type, rest) = behind,
+                None => return fabric::header(way, other, rest),
+            },
         }
     }
 }
@@ -196,6 +198,11 @@ pub(super) fn mpls(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
         }
     }
     match rest.bytes.first().map(|first| first >> 4) {
+        // Addresses may begin so as well: without a control word when the IP header would
+        // contradict itself and the ether type makes sense.
+        Some(4 | 6 | 1) if frame_follows(rest.bytes, 0) && !ip::makes_sense(rest) => {
+            ethernet(way.deeper()?, rest)
+        }
         Some(4) => ip::v4(way.deeper()?, rest),
         Some(6) => ip::v6(way.deeper()?, rest),
         // A locally made address may begin with four zero bits as well: without a control word
@@ -211,7 +218,7 @@ pub(super) fn mpls(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
 }
 
 /// Whether the ether type of an Ethernet frame at `start` is one that is decoded.
-fn frame_follows(bytes: &[u8], start: usize) -> bool {
+pub(super) fn frame_follows(bytes: &[u8], start: usize) -> bool {
     matches!(
         bytes.get(start + 12..start + 14),
         Some([0x08, 0x00 | 0x06] | [0x86, 0xdd] | [0x81, 0] | [0x88, 0xa8 | 0x47 | 0x48 | 0x64])

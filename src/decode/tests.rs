@@ -1,5 +1,6 @@
 //! Packets by hand; in `random`, packets by etherparse's builder and packets broken at random.
 
+mod fabric;
 mod fragments;
 mod options;
 mod random;
@@ -316,7 +317,11 @@ fn every_other_record_is_skipped_for_its_reason() {
         (Skip::OtherProtocol, RAW, ipv4(89, &[0; 40])),
         (Skip::TooDeep, RAW, nested),
         (Skip::Encrypted, RAW, ipv4(50, &[0; 40])),
-        (Skip::Encrypted, ETHERNET, ethernet([0x88, 0xe5])),
+        (
+            Skip::Encrypted,
+            ETHERNET,
+            with(&ethernet([0x88, 0xe5]), 14, 0x2c),
+        ),
         (Skip::Encrypted, 105, protected),
         // The frame would be read but for the flag of a failed check.
         (

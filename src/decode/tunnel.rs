@@ -4,7 +4,7 @@ use etherparse::UdpHeaderSlice;
 
 use super::rest::Rest;
 use super::skip::Skip;
-use super::{Outcome, TunnelLayer, Way, ip, link, wifi};
+use super::{Outcome, TunnelLayer, Way, fabric, ip, link, wifi};
 
 /// What an IP protocol other than the transports carries.
 pub(super) fn ip_protocol(way: Way<'_>, protocol: u8, rest: Rest<'_>) -> Outcome {
@@ -14,6 +14,8 @@ pub(super) fn ip_protocol(way: Way<'_>, protocol: u8, rest: Rest<'_>) -> Outcome
         47 => gre(way.into_tunnel()?, rest),
         97 => ether_ip(way.into_tunnel()?, rest),
         137 => link::mpls(way.into_tunnel()?, rest),
+        // Ethernet, as in SRv6 (RFC 8986 section 10.1).
+        143 => link::ethernet(way.into_tunnel()?, rest),
         _ => Err(Skip::OtherProtocol),
     }
 }
@@ -31,11 +33,17 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         1701 => l2tp,
         3544 => teredo,
         6635 => link::mpls,
+        4341 => lisp,
+        4754 => gre_in_udp,
+        5247 => capwap,
+        6080 => gue,
+        37_008 => tzsp,
         _ => match header.source_port() {
             // The other way round only where servers answer from the port.
             2152 => gtp_u,
             1701 => l2tp,
             3544 => teredo,
+            5247 => capwap,
             _ => return Err(Skip::Udp),
         },
     };
@@ -65,6 +73,7 @@ pub(super) fn gre(way: Way<'_>, rest: Rest<'_>) -> Outcome {
                 ERSPAN_2 => link::ethernet(way, inside.after(8, Skip::OtherProtocol)?),
                 ERSPAN_3 => erspan_3(way, inside),
                 PPP => link::ppp(way, inside),
+                WCCP => wccp(way, inside),
                 // Aruba's tunnels of 802.11 frames, one type a queue.
                 0x8200..=0x8210 => wifi::frame(way, inside),
                 _ => link::ether_type(way, inner_type, inside),
@@ -100,6 +109,15 @@ fn erspan_3(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     link::ethernet(way, inside.after(platform_len, Skip::OtherProtocol)?)
 }
 
+/// Redirected to a web cache (draft-wilson-wrec-wccp-v2 section 4.12): IP, in version 2 behind four
+/// bytes whose first says nothing that IP's could say.
+fn wccp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    match rest.bytes.first() {
+        Some(0x45..=0x4f | 0x60..=0x6f) => ip::any(way, rest),
+        _ => ip::any(way, rest.after(4, Skip::OtherProtocol)?),
+    }
+}
+
 /// Ethernet in IP (RFC 3378).
 fn ether_ip(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     match rest.split::<2>(Skip::OtherProtocol)? {
@@ -122,6 +140,7 @@ fn vxlan_gpe(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     match rest.split::<8>(Skip::Udp)? {
         (&[flags, _, _, 1, ..], inside) if flags & 0x04 != 0 => ip::v4(way, inside),
         (&[flags, _, _, 2, ..], inside) if flags & 0x04 != 0 => ip::v6(way, inside),
+        (&[flags, _, _, 4, ..], inside) if flags & 0x04 != 0 => fabric::service_header(way, inside),
         (&[flags, _, _, 5, ..], inside) if flags & 0x04 != 0 => link::mpls(way, inside),
         (&[flags, ..], inside) if flags & 0x08 != 0 => link::ethernet(way, inside),
         _ => Err(Skip::Udp),
@@ -159,7 +178,88 @@ fn gtp_u(way: Way<'_>, rest: Rest<'_>) -> Outcome {
             inside = behind;
         }
     }
+    // An Ethernet session of 5G has no other sign.
+    if link::frame_follows(inside.bytes, 0) && !ip::makes_sense(inside) {
+        return link::ethernet(way, inside);
+    }
     ip::any(way, inside)
+}
+
+/// LISP data (RFC 9300 section 5): flags that may be any, so that IP has to make sense behind them.
+fn lisp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let inside = rest.after(8, Skip::Udp)?;
+    if !ip::makes_sense(inside) {
+        return Err(Skip::Udp);
+    }
+    ip::any(way, inside)
+}
+
+/// GRE in UDP (RFC 8086): version 0, without routes and without bits that are reserved.
+fn gre_in_udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    const ALLOWED: u16 = GRE_CHECKSUM | GRE_KEY | GRE_SEQUENCE;
+    let (&flags, _) = rest.split::<2>(Skip::Udp)?;
+    if u16::from_be_bytes(flags) & !ALLOWED != 0 {
+        return Err(Skip::Udp);
+    }
+    gre(way, rest)
+}
+
+/// Generic UDP encapsulation (draft-ietf-intarea-gue): IP behind a header that names it, or alone.
+fn gue(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[first, protocol, _, _], behind) = rest.split::<4>(Skip::Udp)?;
+    let inside = match (first >> 5, protocol) {
+        (0, 4 | 41) => behind.after(usize::from(first & 0x1f) * 4, Skip::Udp)?,
+        (2 | 3, _) => rest,
+        _ => return Err(Skip::Udp),
+    };
+    if !ip::makes_sense(inside) {
+        return Err(Skip::Udp);
+    }
+    ip::any(way, inside)
+}
+
+/// CAPWAP data (RFC 5415 section 4): a frame as of Ethernet or Wi-Fi, perhaps under DTLS.
+fn capwap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[preamble, len, binding, flags, ..], _) = rest.split::<8>(Skip::Udp)?;
+    if let [1, 0, 0, 0, 20..=23, 0xfe, ..] = *rest.bytes {
+        return Err(Skip::Encrypted);
+    }
+    // Version 0 without DTLS, of 802.11, and not to keep alive.
+    if preamble != 0 || len >> 3 < 2 || binding & 0x3e != 2 || flags & 0x08 != 0 {
+        return Err(Skip::Udp);
+    }
+    let is_fragment = flags & 0x80 != 0;
+    if is_fragment && (rest.bytes[6] != 0 || rest.bytes[7] >> 3 != 0) {
+        return Err(Skip::LaterFragment);
+    }
+    let inside = rest.after(usize::from(len >> 3) * 4, Skip::Udp)?;
+    let is_native = binding & 1 != 0;
+    match inside.bytes.first() {
+        // Data, with the bytes of the frame control in their order: some turn them round.
+        Some(control) if is_native && control & 0xf == 8 => wifi::frame(way, inside),
+        Some(_) if !is_native && link::frame_follows(inside.bytes, 0) => {
+            link::ethernet(way, inside)
+        }
+        _ => Err(Skip::Udp),
+    }
+}
+
+/// `TaZmen` sniffer protocol, version 1 with Ethernet: tags up to one that ends them.
+fn tzsp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[1, 0 | 1, 0, 1], mut tags) = rest.split::<4>(Skip::Udp)? else {
+        return Err(Skip::Udp);
+    };
+    loop {
+        let (&[tag], behind) = tags.split::<1>(Skip::Udp)?;
+        tags = match tag {
+            0 => behind,
+            1 => return link::ethernet(way, behind),
+            _ => {
+                let (&[len], behind) = behind.split::<1>(Skip::Udp)?;
+                behind.after(usize::from(len), Skip::Udp)?
+            }
+        };
+    }
 }
 
 /// L2TP version 2, data messages (RFC 2661 section 3.1).
@@ -208,3 +308,4 @@ const GRE_ACKNOWLEDGMENT: u16 = 0x0080;
 const ERSPAN_2: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
 const PPP: u16 = 0x880b;
+const WCCP: u16 = 0x883e;

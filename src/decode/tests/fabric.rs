@@ -1,0 +1,283 @@
+//! Encapsulations of switches and meshes, and the tunnels in UDP that have little to tell them by.
+
+use super::*;
+
+const FRAME: [u8; 14] = [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 8, 0];
+
+/// Ethernet with these bytes from the ether type on, and the packet.
+fn ethernet(header: &[u8]) -> Vec<u8> {
+    [&[2; 12], header, &tcp_v4()].concat()
+}
+
+fn check(name: &str, link: u16, bytes: &[u8]) {
+    let found = match decode_bytes(link, bytes) {
+        Decoded::Segment(segment) => segment,
+        other => panic!("{name}: {other:?}"),
+    };
+    let expected = segment(RAW, &tcp_v4());
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{name}");
+    // Cut before the packet, it is not one of something else; an address that is cut may be IP.
+    for cut in 0..bytes.len() - tcp_v4().len() {
+        let cut = Record {
+            original_len: bytes.len() as u32,
+            ..record(link, &bytes[..cut])
+        };
+        let found = decode(&cut, 0, &DecodeOptions::default());
+        assert!(
+            matches!(
+                found,
+                Decoded::Skipped(Skip::HeaderCut | Skip::Udp | Skip::NonIp | Skip::MalformedIp)
+            ),
+            "{name}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn tags_of_switches_are_passed_over() {
+    for (name, header) in [
+        ("vn-tag", &[0x89, 0x26, 0x80, 5, 0, 1, 8, 0][..]),
+        (
+            "vn-tag, vlan",
+            &[0x89, 0x26, 0x80, 5, 0, 1, 0x81, 0, 0, 7, 8, 0],
+        ),
+        ("e-tag", &[0x89, 0x3f, 0, 1, 0, 2, 0, 0, 8, 0]),
+        ("hsr", &[0x89, 0x2f, 0, 86, 0, 5, 8, 0]),
+        ("cisco metadata", &[0x89, 0x09, 1, 1, 0, 1, 0, 2, 8, 0]),
+        (
+            "arista, 64 bits",
+            &[0xd2, 0x8b, 0, 1, 0, 0x10, 1, 2, 3, 4, 5, 6, 7, 8, 8, 0],
+        ),
+        (
+            "arista, 48 bits of UTC",
+            &[0xd2, 0x8b, 0, 1, 1, 0x20, 1, 2, 3, 4, 5, 6, 8, 0],
+        ),
+        ("macsec in clear", &[0x88, 0xe5, 0, 0, 0, 0, 0, 1, 8, 0]),
+        (
+            "macsec in clear, with its channel",
+            &[
+                0x88, 0xe5, 0x20, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0, 1, 8, 0,
+            ],
+        ),
+    ] {
+        check(name, ETHERNET, &ethernet(header));
+    }
+    for (skip, header) in [
+        (
+            Skip::Encrypted,
+            &[0x88, 0xe5, 0x0c, 0, 0, 0, 0, 1, 8, 0][..],
+        ),
+        // Only the check value is changed: what comes behind is not to be told.
+        (Skip::Encrypted, &[0x88, 0xe5, 0x04, 0, 0, 0, 0, 1, 8, 0]),
+        (Skip::NonIp, &[0x88, 0xe5, 0x80, 0, 0, 0, 0, 1, 8, 0]),
+        (Skip::NonIp, &[0x89, 0x09, 2, 1, 0, 1, 0, 2, 8, 0]),
+        (Skip::NonIp, &[0xd2, 0x8b, 0, 2, 0, 0x10, 1, 2, 8, 0]),
+    ] {
+        assert_eq!(skipped(ETHERNET, &ethernet(header)), skip, "{header:02x?}");
+    }
+}
+
+#[test]
+fn headers_with_a_frame_behind_them_are_entered() {
+    let frame_behind = |header: &[u8]| ethernet(&[header, &FRAME].concat());
+    for (name, bytes) in [
+        ("trill", frame_behind(&[0x22, 0xf3, 0, 1, 0, 1, 0, 2])),
+        // The length of options is in bits 5 to 9: one word.
+        (
+            "trill, options",
+            frame_behind(&[0x22, 0xf3, 0, 0x41, 0, 1, 0, 2, 9, 9, 9, 9]),
+        ),
+        ("fabricpath", frame_behind(&[0x89, 3, 0, 0x40])),
+        (
+            "batman",
+            frame_behind(&[0x43, 5, 0x40, 15, 50, 1, 2, 2, 2, 2, 2, 2]),
+        ),
+        (
+            "batman, two addresses",
+            frame_behind(&[
+                0x43, 5, 0x42, 15, 50, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 1, 0,
+            ]),
+        ),
+        (
+            "nsh",
+            frame_behind(&[0x89, 0x4f, 0x0f, 0xc2, 2, 3, 0, 0, 1, 0xff]),
+        ),
+        (
+            "nsh, ipv4",
+            ethernet(&[0x89, 0x4f, 0x0f, 0xc2, 2, 1, 0, 0, 1, 0xff]),
+        ),
+        (
+            "nsh, metadata, nsh, mpls",
+            ethernet(&[
+                0x89, 0x4f, 0x0f, 0xc3, 2, 4, 0, 0, 1, 0xff, 7, 7, 7, 7, 0x0f, 0xc2, 2, 5, 0, 0, 1,
+                0xff, 0, 2, 1, 9,
+            ]),
+        ),
+    ] {
+        check(name, ETHERNET, &bytes);
+    }
+    for header in [
+        &[0x22, 0xf3, 0x40, 1, 0, 1, 0, 2][..],
+        // A fragment, and another version.
+        &[0x43, 5, 0x41, 15, 50, 1, 2, 2, 2, 2, 2, 2],
+        &[0x43, 5, 0x40, 14, 50, 1, 2, 2, 2, 2, 2, 2],
+        // Shorter than its own header, and of no protocol that is known.
+        &[0x89, 0x4f, 0x0f, 0xc1, 2, 3, 0, 0, 1, 0xff],
+        &[0x89, 0x4f, 0x0f, 0xc2, 2, 9, 0, 0, 1, 0xff],
+    ] {
+        assert_eq!(
+            skipped(ETHERNET, &frame_behind(header)),
+            Skip::NonIp,
+            "{header:02x?}"
+        );
+    }
+    let endless = [0x0f, 0xc2, 2, 4, 0, 0, 1, 0xff].repeat(100);
+    let endless = [&[2; 12], &[0x89, 0x4f][..], &endless].concat();
+    assert_eq!(skipped(ETHERNET, &endless), Skip::TooDeep);
+}
+
+#[test]
+fn a_pseudowire_without_a_control_word_is_told_by_what_ip_would_say() {
+    for first in [0x4c, 0x45, 0x60, 0x6c, 0x1c] {
+        let frame = with(&FRAME, 0, first);
+        let label = [0x88, 0x47, 0, 2, 1, 9];
+        check(
+            "pseudowire",
+            ETHERNET,
+            &ethernet(&[&label[..], &frame].concat()),
+        );
+    }
+    // IP from addresses that look like an ether type stays IP, padded or not.
+    let mut packet = tcp_v4();
+    packet[12..14].copy_from_slice(&[8, 0]);
+    packet[10..12].copy_from_slice(&[0, 0]);
+    let mut frame = [&[2; 12], &[0x88, 0x47, 0, 2, 1, 9][..], &packet].concat();
+    assert_eq!(segment(ETHERNET, &frame).src.ip().to_string(), "8.0.0.1");
+    let sum: u32 = packet[..20]
+        .chunks(2)
+        .map(|two| u32::from(two[0]) << 8 | u32::from(two[1]))
+        .sum();
+    let sum = !((sum >> 16) as u16 + sum as u16);
+    frame[28..30].copy_from_slice(&sum.to_be_bytes());
+    assert_eq!(segment(ETHERNET, &frame).src.ip().to_string(), "8.0.0.1");
+    let mut packet = ipv6(6, &tcp_v4()[20..]);
+    packet[12..14].copy_from_slice(&[8, 0]);
+    let frame = [&[2; 12], &[0x88, 0x47, 0, 2, 1, 9][..], &packet, &[0; 10]].concat();
+    assert!(segment(ETHERNET, &frame).src.ip().is_ipv6());
+}
+
+#[test]
+fn tunnels_in_ip_lead_to_the_same_segment() {
+    let packet = tcp_v4();
+    let pad = |prefix: &[&[u8]]| [prefix, &[&packet]].concat().concat();
+    for (name, bytes) in [
+        ("ethernet", ipv6(143, &pad(&[&FRAME]))),
+        ("wccp", ipv4(47, &pad(&[&[0, 0, 0x88, 0x3e]]))),
+        (
+            "wccp 2",
+            ipv4(47, &pad(&[&[0, 0, 0x88, 0x3e, 0x40, 0, 1, 1]])),
+        ),
+        (
+            "nsh in gre",
+            ipv4(
+                47,
+                &pad(&[&[0, 0, 0x89, 0x4f, 0x0f, 0xc2, 2, 3, 0, 0, 1, 0xff], &FRAME]),
+            ),
+        ),
+        (
+            "nsh in vxlan gpe",
+            udp(
+                4790,
+                &pad(&[
+                    &[0x0c, 0, 0, 4, 0, 0, 7, 0],
+                    &[0x0f, 0xc2, 2, 1, 0, 0, 1, 0xff],
+                ]),
+            ),
+        ),
+        (
+            "gtp-u, ethernet",
+            udp(2152, &pad(&[&[0x30, 0xff, 0, 94, 0, 0, 0, 1], &FRAME])),
+        ),
+        (
+            "gtp-u, ethernet that begins like IP",
+            udp(
+                2152,
+                &pad(&[&[0x30, 0xff, 0, 94, 0, 0, 0, 1], &with(&FRAME, 0, 0x46)]),
+            ),
+        ),
+        ("lisp", udp(4341, &pad(&[&[0x80, 0, 0, 1, 0, 0, 0, 1]]))),
+        (
+            "lisp, the first fragment",
+            fragment_of(17, 9, 0, true, &udp(4341, &pad(&[&[0; 8]]))[20..100]),
+        ),
+        (
+            "gre in udp",
+            udp(4754, &pad(&[&[0x20, 0, 8, 0, 0, 0, 0, 1]])),
+        ),
+        ("gue", udp(6080, &pad(&[&[1, 4, 0, 0, 9, 9, 9, 9]]))),
+        ("gue, alone", udp(6080, &packet)),
+        (
+            "capwap",
+            udp(5247, &pad(&[&[0, 0x10, 2, 0, 0, 0, 0, 0], &FRAME])),
+        ),
+        (
+            "capwap, 802.11",
+            udp(
+                5247,
+                &pad(&[
+                    &[0, 0x10, 3, 0, 0, 0, 0, 0],
+                    &[0x08, 1, 0, 0],
+                    &[2; 18],
+                    &[0, 0, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0],
+                ]),
+            ),
+        ),
+        (
+            "tzsp",
+            udp(37_008, &pad(&[&[1, 0, 0, 1, 0, 10, 1, 0xd0, 1], &FRAME])),
+        ),
+    ] {
+        check(name, RAW, &bytes);
+    }
+}
+
+#[test]
+fn udp_that_only_uses_such_a_port_is_no_tunnel() {
+    let packet = tcp_v4();
+    let broken = with(&packet, 8, 1);
+    let blank = with(&with(&packet, 10, 0), 11, 0);
+    for (port, inside) in [
+        // IP whose checksum is wrong, or missing where there is less than it says.
+        (4341, [&[0x80, 0, 0, 1, 0, 0, 0, 1][..], &broken].concat()),
+        (
+            4341,
+            [&[0x80, 0, 0, 1, 0, 0, 0, 1][..], &blank[..60]].concat(),
+        ),
+        (4341, vec![0x45; 60]),
+        (4754, [&[0x0f, 0, 8, 0][..], &packet].concat()),
+        (6080, [&[0x20, 4, 0, 0][..], &packet].concat()),
+        (6080, [&[0, 17, 0, 0][..], &packet].concat()),
+        (6080, broken),
+        // To keep alive; of no binding; without a frame.
+        (
+            5247,
+            [&[0, 0x10, 2, 8, 0, 0, 0, 0][..], &FRAME, &packet].concat(),
+        ),
+        (
+            5247,
+            [&[0, 0x10, 0, 0, 0, 0, 0, 0][..], &FRAME, &packet].concat(),
+        ),
+        (5247, [&[0, 0x10, 2, 0, 0, 0, 0, 0][..], &packet].concat()),
+        // As of QUIC towards a port of a client's.
+        (37_008, vec![0x40; 60]),
+        (37_008, [&[1, 0, 0, 1][..], &[0; 60]].concat()),
+    ] {
+        assert_eq!(skipped(RAW, &udp(port, &inside)), Skip::Udp, "{port}");
+    }
+    let dtls = [
+        1, 0, 0, 0, 23, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 1, 0, 2, 7, 7,
+    ];
+    assert_eq!(skipped(RAW, &udp(5247, &dtls)), Skip::Encrypted);
+    let second = [&[0, 0x10, 2, 0x80, 0, 1, 0, 8][..], &packet].concat();
+    assert_eq!(skipped(RAW, &udp(5247, &second)), Skip::LaterFragment);
+}

@@ -83,13 +83,14 @@ pub fn decode(record: &Record<'_>, ordinal: u64, options: &DecodeOptions) -> Dec
 }
 
 /// [`decode`] for the loop over packets: writes what it found to `found`, whatever that held, and
-/// so does without a copy of it.
+/// so does without a copy of it. Returns how many TCP segments the record has besides: an aggregate
+/// of Wi-Fi frames may have several, of which it gives the first.
 pub fn decode_into(
     record: &Record<'_>,
     ordinal: u64,
     options: &DecodeOptions,
     found: &mut Decoded,
-) {
+) -> u16 {
     let way = Way {
         at: record.at,
         ordinal,
@@ -99,9 +100,10 @@ pub fn decode_into(
         inner: None,
     };
     let rest = Rest::new(record.bytes, record.original_len);
-    if let Err(skip) = link::decode(way, record.link, rest) {
+    link::decode(way, record.link, rest).unwrap_or_else(|skip| {
         *found = Decoded::Skipped(skip);
-    }
+        0
+    })
 }
 
 /// The link type that kept a record from being decoded ([`Skip::UnknownLinkType`]): the record's
@@ -135,8 +137,9 @@ pub fn decode_packet(
     (found, inner)
 }
 
-/// What every layer returns: something was found, or why the record is of no use.
-type Outcome = Result<(), Skip>;
+/// What every layer returns: something was found, and so many TCP segments beside it were not
+/// taken; or why the record is of no use.
+type Outcome = Result<u16, Skip>;
 
 /// What is carried from layer to layer on the way in.
 #[derive(Debug)]
@@ -157,6 +160,15 @@ impl Way<'_> {
     #[inline]
     fn arrive(self, found: Decoded) {
         *self.found = found;
+    }
+
+    /// The same way, for one of several frames side by side.
+    fn again(&mut self) -> Way<'_> {
+        Way {
+            found: &mut *self.found,
+            inner: self.inner.as_deref_mut(),
+            ..*self
+        }
     }
 
     /// The way into an inner header, unless there were too many already.

@@ -122,6 +122,8 @@ struct Chunk {
     fragments: Vec<Fragment>,
     echoes: Vec<Echo>,
     tally: Tally,
+    /// Segments in records that gave another one.
+    left_out: u64,
     span: Option<Span>,
 }
 
@@ -131,6 +133,7 @@ impl Chunk {
         self.fragments.clear();
         self.echoes.clear();
         self.tally = Tally::default();
+        self.left_out = 0;
         self.span = None;
     }
 
@@ -154,7 +157,8 @@ impl Chunk {
                     self.tally.add(Skip::Filtered);
                 }
             } else {
-                decode_into(&record, ordinal, &config.decode, &mut decoded);
+                let left_out = decode_into(&record, ordinal, &config.decode, &mut decoded);
+                self.left_out += u64::from(left_out);
                 match &decoded {
                     Decoded::Segment(segment) => self.take(segment, config),
                     Decoded::Fragment(fragment) => self.fragments.push(*fragment),
@@ -194,6 +198,7 @@ struct Source<'a> {
     pings: Pings,
     frames: FrameIndex,
     tally: Tally,
+    left_out: u64,
     records: u64,
     filtered_whole: u64,
     span: Option<Span>,
@@ -214,6 +219,7 @@ impl<'a> Source<'a> {
             pings: Pings::default(),
             frames: FrameIndex::default(),
             tally: Tally::default(),
+            left_out: 0,
             records: 0,
             filtered_whole: 0,
             span: None,
@@ -242,6 +248,7 @@ impl<'a> Source<'a> {
             records: self.records,
             tcp_records: self.records - tally.total(),
             tally,
+            segments_left_out: self.left_out,
             span: self.span,
             origin,
             frames: self.frames,
@@ -289,6 +296,7 @@ impl<'a> Source<'a> {
         batch.whole.clear();
         for chunk in &batch.chunks {
             self.tally.merge(&chunk.tally);
+            self.left_out += chunk.left_out;
             if let Some(span) = chunk.span {
                 self.span = Some(Span {
                     first: self

@@ -264,7 +264,7 @@ fn fragment(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Par
         head: Head::of(part.offset, rest.bytes),
     };
     way.arrive(Decoded::Fragment(fragment));
-    Ok(())
+    Ok(0)
 }
 
 /// The length in a jumbo payload option (RFC 2675 section 2), which is of all that follows the

@@ -462,6 +462,26 @@ fn an_aggregate_gives_its_first_tcp_segment() {
     let tcp = subframe([8, 0], &packet);
     let found = segment(105, &[&header[..], &arp, &tcp].concat());
     assert_eq!(found.payload_len, segment(RAW, &packet).payload_len);
+    // The others are counted, but no ARP, and none that is cut off.
+    let later = with(&tcp, 14 + 8 + 27, 9);
+    for (left_out, frames) in [
+        (0, vec![&tcp]),
+        (1, vec![&tcp, &later]),
+        (2, vec![&arp, &tcp, &arp, &later, &tcp]),
+    ] {
+        let bytes = frames
+            .iter()
+            .fold(header.clone(), |all, frame| [&all[..], frame].concat());
+        let mut found = Decoded::Skipped(Skip::NonIp);
+        let options = DecodeOptions::default();
+        for bytes in [bytes.clone(), [&bytes[..], &tcp[..40]].concat()] {
+            assert_eq!(
+                decode_into(&record(105, &bytes), 0, &options, &mut found),
+                left_out
+            );
+            assert!(matches!(found, Decoded::Segment(one) if one.seq == segment(RAW, &packet).seq));
+        }
+    }
     assert_eq!(
         skipped(105, &[&header[..], &arp, &arp].concat()),
         Skip::NonIp

@@ -2,7 +2,7 @@
 
 use super::rest::Rest;
 use super::skip::Skip;
-use super::{Outcome, Way, link};
+use super::{Decoded, Outcome, Way, link};
 
 /// An 802.11 frame without a check sequence (IEEE 802.11-2020 section 9.2).
 pub(super) fn frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
@@ -39,32 +39,62 @@ fn aligned_frame(mut way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
 }
 
 /// An aggregate of frames (A-MSDU, section 9.3.2.2): the first one with TCP or an echo in it counts, since
-/// a record is one segment; without any, the first one's reason.
+/// a record is one segment, and those with TCP behind it are only counted; without any, the first one's
+/// reason.
 fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
     let mut first = None;
     loop {
-        let (&[.., high, low], inside) = match rest.split::<14>(Skip::MalformedLink) {
+        let (frame, behind) = match subframe(rest) {
             Ok(split) => split,
             Err(short) => return Err(first.unwrap_or(short)),
         };
-        let len = usize::from(u16::from_be_bytes([high, low]));
-        let way = Way {
-            at: way.at,
-            ordinal: way.ordinal,
-            layer: way.layer,
-            depth: way.depth,
-            found: &mut *way.found,
-            inner: way.inner.as_deref_mut(),
-        };
-        match link::llc(way, inside.of_len(len)) {
-            Ok(()) => return Ok(()),
+        match link::llc(way.again(), frame) {
+            Ok(left_out) => {
+                return Ok(behind.map_or(left_out, |rest| {
+                    left_out.saturating_add(segments(way, rest))
+                }));
+            }
             Err(skip) => first = first.or(Some(skip)),
         }
-        match rest.after((14 + len).next_multiple_of(4), Skip::MalformedLink) {
+        match behind {
             Ok(behind) => rest = behind,
             Err(short) => return Err(first.unwrap_or(short)),
         }
     }
+}
+
+/// The frame in an aggregate that `rest` begins with, and what comes behind it, if there is anything.
+type Subframe<'a> = (Rest<'a>, Result<Rest<'a>, Skip>);
+
+fn subframe(rest: Rest<'_>) -> Result<Subframe<'_>, Skip> {
+    let (&[.., high, low], inside) = rest.split::<14>(Skip::MalformedLink)?;
+    let len = usize::from(u16::from_be_bytes([high, low]));
+    let behind = rest.after((14 + len).next_multiple_of(4), Skip::MalformedLink);
+    Ok((inside.of_len(len), behind))
+}
+
+/// TCP segments in the rest of an aggregate.
+#[cold]
+fn segments(way: &Way<'_>, mut rest: Rest<'_>) -> u16 {
+    let mut found = Decoded::Skipped(Skip::NonIp);
+    let mut count: u16 = 0;
+    while let Ok((frame, behind)) = subframe(rest) {
+        let beside = Way {
+            found: &mut found,
+            inner: None,
+            ..*way
+        };
+        if let Ok(more) = link::llc(beside, frame)
+            && matches!(found, Decoded::Segment(_))
+        {
+            count = count.saturating_add(1).saturating_add(more);
+        }
+        match behind {
+            Ok(behind) => rest = behind,
+            Err(_) => break,
+        }
+    }
+    count
 }
 
 /// Radiotap: its length, and in its flags whether the frame ends with a check sequence, whether it

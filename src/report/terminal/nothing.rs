@@ -43,7 +43,7 @@ fn said_of(skip: Skip, number: &str, unknown_link: Option<LinkType>) -> Option<S
         }
         Skip::Compressed => "are compressed below TCP (IPComp, PPP): capture where they are not",
         Skip::HeaderCut => {
-            "were cut by the snap length before the end of their headers: capture with a snap length of 128 or more, and of 144 or more where there are tunnels"
+            "were cut by the snap length before the end of their headers: capture with a snap length of 128 or more, with tunnels of 144 or more"
         }
         Skip::FragmentIncomplete | Skip::LaterFragment => {
             "are IP fragments, and others of their datagrams are not there: a capture filter on ports leaves out all but the first, one on addresses does not"
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn what_most_packets_are_is_said() {
         for (skip, words) in [
-            (Skip::HeaderCut, "144 or more where there are tunnels"),
+            (Skip::HeaderCut, "with tunnels of 144 or more"),
             (Skip::Encrypted, "encrypted below TCP"),
             (Skip::FragmentIncomplete, "IP fragments"),
             (Skip::MalformedIp, "editcap -T"),

@@ -130,8 +130,8 @@ fn aggregates(capture: &CaptureAnalysis) -> Option<String> {
     let left_out = capture.segments_left_out;
     (left_out > 0).then(|| {
         format!(
-            "{} TCP segments came behind others in aggregates of Wi-Fi frames (A-MSDU), of which only the first is analysed: they count as never seen by the capture; capture behind the access point",
-            grouped(left_out)
+            "{} came behind others in aggregates of Wi-Fi frames (A-MSDU), of which only the first is analysed: what they held counts as never seen by the capture; capture behind the access point",
+            counted(left_out, "TCP segment")
         )
     })
 }
@@ -149,7 +149,7 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
         (
             quality.headers_cut,
             format!(
-                "the snap length cut {} TCP headers: SACK and timestamps may be missing; capture with a snap length of 128 or more",
+                "the snap length cut {} TCP headers: SACK and timestamps may be missing; capture with a snap length of 128 or more, with tunnels of 144 or more",
                 grouped(quality.headers_cut)
             ),
         ),

@@ -24,41 +24,71 @@ fn why(records: u64, tcp: u64, skipped: &Tally) -> Option<String> {
         return Some("no packet matches the filter".to_owned());
     }
     // What is said of nearly nothing would be beside the point.
-    let most = |&(skip, count): &(Skip, u64)| skip != Skip::Filtered && 2 * count > looked_at;
-    let told = skipped.iter().find(most).and_then(|(skip, count)| {
-        let number = if count == looked_at { "all" } else { "most" };
-        said_of(skip, number, skipped.unknown_link())
-    });
-    let only_control = "nothing but handshakes, resets or ACKs was seen";
-    told.or_else(|| (tcp > 0).then(|| only_control.to_owned()))
+    let is_most = |count: u64| 2 * count > looked_at;
+    if is_most(skipped.count(Skip::UnknownLinkType)) {
+        return skipped.unknown_link().map(unknown);
+    }
+    let count_of = |reasons: &[Skip]| reasons.iter().map(|&skip| skipped.count(skip)).sum();
+    let told = |list: &[(&[Skip], &str)]| {
+        list.iter().find_map(|&(reasons, text)| {
+            let count = count_of(reasons);
+            let number = if count == looked_at { "all" } else { "most" };
+            is_most(count).then(|| format!("{number} packets {text}"))
+        })
+    };
+    let only_control = || "nothing but handshakes, resets or ACKs was seen".to_owned();
+    told(&KEPT_FROM).or_else(|| {
+        if tcp > 0 {
+            Some(only_control())
+        } else {
+            told(&SOMETHING_ELSE)
+        }
+    })
 }
 
-/// What is said of a reason that all or most packets were skipped for.
-fn said_of(skip: Skip, number: &str, unknown_link: Option<LinkType>) -> Option<String> {
-    let text = match skip {
-        Skip::UnknownLinkType => return unknown_link.map(unknown),
-        Skip::Udp => "are UDP, as of QUIC or of a tunnel that is not known, which is not analysed",
-        Skip::Encrypted => {
-            "are encrypted below TCP (protected Wi-Fi, IPsec, MACsec): decrypt them first, as airdecap-ng does with Wi-Fi, or capture where they are not"
-        }
-        Skip::Compressed => "are compressed below TCP (IPComp, PPP): capture where they are not",
-        Skip::HeaderCut => {
-            "were cut by the snap length before the end of their headers: capture with a snap length of 128 or more, with tunnels of 144 or more"
-        }
-        Skip::FragmentIncomplete | Skip::LaterFragment => {
-            "are IP fragments, and others of their datagrams are not there: a capture filter on ports leaves out all but the first, one on addresses does not"
-        }
-        Skip::MalformedIp | Skip::MalformedLink | Skip::NonIp => {
-            "are not IP, or not of the link type that the file says: where that is wrong, editcap -T writes another"
-        }
-        Skip::BadCheckSequence => "were received with errors, by the receiver's word",
-        Skip::Tunnel => "are in tunnels, which are not entered with --outer",
-        Skip::Icmp | Skip::OtherProtocol | Skip::TooDeep | Skip::MalformedTcp | Skip::Filtered => {
-            return None;
-        }
-    };
-    Some(format!("{number} packets {text}"))
-}
+/// What keeps TCP from being seen.
+const KEPT_FROM: [(&[Skip], &str); 6] = [
+    (
+        &[Skip::HeaderCut],
+        "were cut by the snap length before the end of their headers: capture with a snap length of 128 or more, with tunnels of 144 or more",
+    ),
+    (
+        &[Skip::Encrypted],
+        "are encrypted below TCP (protected Wi-Fi, IPsec, MACsec): decrypt them first, as airdecap-ng does with Wi-Fi, or capture where they are not",
+    ),
+    (
+        &[Skip::Compressed],
+        "are compressed below TCP (IPComp, PPP): capture where they are not",
+    ),
+    (
+        &[Skip::FragmentIncomplete, Skip::LaterFragment],
+        "are IP fragments, and others of their datagrams are not there: a capture filter on ports leaves out all but the first, one on addresses does not",
+    ),
+    (
+        &[Skip::BadCheckSequence],
+        "were received with errors, by the receiver's word",
+    ),
+    (
+        &[Skip::Tunnel],
+        "are in tunnels, which are not entered with --outer",
+    ),
+];
+
+/// What there is instead, where there is no TCP at all.
+const SOMETHING_ELSE: [(&[Skip], &str); 3] = [
+    (
+        &[Skip::Udp],
+        "are UDP, as of QUIC or of a tunnel that is not known, which is not analysed",
+    ),
+    (
+        &[Skip::OtherProtocol],
+        "are of IP protocols other than TCP, and of no tunnel that is known",
+    ),
+    (
+        &[Skip::NonIp, Skip::MalformedIp, Skip::MalformedLink],
+        "are not IP, or not of the link type that the file says: where that is wrong, editcap -T writes another",
+    ),
+];
 
 /// What to do about a link type.
 fn unknown(link: LinkType) -> String {
@@ -148,30 +178,43 @@ mod tests {
             (Skip::HeaderCut, "with tunnels of 144 or more"),
             (Skip::Encrypted, "encrypted below TCP"),
             (Skip::FragmentIncomplete, "IP fragments"),
+            (Skip::Tunnel, "--outer"),
             (Skip::MalformedIp, "editcap -T"),
             (Skip::NonIp, "not IP"),
             (Skip::Udp, "a tunnel that is not known"),
-            (Skip::Tunnel, "--outer"),
         ] {
             let all = said(&[(skip, 10)], 0);
             assert!(
                 all.starts_with("all packets ") && all.contains(words),
                 "{all}"
             );
-            let most = said(&[(skip, 6)], 4);
+            let most = said(&[(skip, 6), (Skip::Icmp, 4)], 0);
             assert!(most.starts_with("most packets "), "{most}");
             // No more than half, and what the filter took out is none of them.
-            let half = said(&[(skip, 5)], 5);
-            assert!(half.starts_with("nothing but handshakes"), "{half}");
+            assert_eq!(said(&[(skip, 5), (Skip::Icmp, 5)], 0), "");
             let rest = said(&[(skip, 4), (Skip::Filtered, 6)], 0);
             assert!(rest.starts_with("all packets "), "{rest}");
         }
+        let both = said(&[(Skip::MalformedIp, 4), (Skip::NonIp, 6)], 0);
+        assert!(both.starts_with("all packets are not IP"), "{both}");
         assert_eq!(
             said(&[(Skip::Filtered, 10)], 0),
             "no packet matches the filter"
         );
         assert_eq!(said(&[(Skip::Icmp, 10)], 0), "");
         assert_eq!(why(0, 0, &Tally::default()), None);
+    }
+
+    #[test]
+    fn where_tcp_is_seen_other_packets_are_no_reason_but_what_hides_tcp_is() {
+        for (skip, words) in [
+            (Skip::NonIp, "nothing but handshakes"),
+            (Skip::Udp, "nothing but handshakes"),
+            (Skip::Encrypted, "most packets are encrypted"),
+        ] {
+            let text = said(&[(skip, 9)], 1);
+            assert!(text.starts_with(words), "{text}");
+        }
     }
 
     #[test]

@@ -63,6 +63,9 @@ pub struct DecodeOptions {
 pub enum Decoded {
     /// A TCP segment in one IP packet.
     Segment(Segment),
+    /// The first of several TCP segments in one record, an aggregate of Wi-Fi frames, and how many
+    /// come behind it.
+    FirstOf(Segment, u16),
     /// A part of a TCP segment, for [`FragmentTable::push`].
     Fragment(Fragment),
     /// An ICMP echo request or reply.
@@ -83,14 +86,13 @@ pub fn decode(record: &Record<'_>, ordinal: u64, options: &DecodeOptions) -> Dec
 }
 
 /// [`decode`] for the loop over packets: writes what it found to `found`, whatever that held, and
-/// so does without a copy of it. Returns how many TCP segments the record has besides: an aggregate
-/// of Wi-Fi frames may have several, of which it gives the first.
+/// so does without a copy of it.
 pub fn decode_into(
     record: &Record<'_>,
     ordinal: u64,
     options: &DecodeOptions,
     found: &mut Decoded,
-) -> u16 {
+) {
     let way = Way {
         at: record.at,
         ordinal,
@@ -100,10 +102,9 @@ pub fn decode_into(
         inner: None,
     };
     let rest = Rest::new(record.bytes, record.original_len);
-    link::decode(way, record.link, rest).unwrap_or_else(|skip| {
+    if let Err(skip) = link::decode(way, record.link, rest) {
         *found = Decoded::Skipped(skip);
-        0
-    })
+    }
 }
 
 /// The link type that kept a record from being decoded ([`Skip::UnknownLinkType`]): the record's
@@ -137,9 +138,8 @@ pub fn decode_packet(
     (found, inner)
 }
 
-/// What every layer returns: something was found, and so many TCP segments beside it were not
-/// taken; or why the record is of no use.
-type Outcome = Result<u16, Skip>;
+/// What every layer returns: something was found, or why the record is of no use.
+type Outcome = Result<(), Skip>;
 
 /// What is carried from layer to layer on the way in.
 #[derive(Debug)]

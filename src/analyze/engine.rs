@@ -108,7 +108,9 @@ impl<O: Observer> Engine<O> {
             original_len,
         };
         match decode(&record, ordinal, &self.options) {
-            Decoded::Segment(segment) => self.table.on_segment(&segment),
+            Decoded::Segment(segment) | Decoded::FirstOf(segment, _) => {
+                self.table.on_segment(&segment);
+            }
             Decoded::Fragment(fragment) => {
                 if let Some(segment) = self.fragments.push(fragment) {
                     self.table.on_segment(&segment);

@@ -13,7 +13,7 @@ use super::frames::FrameIndex;
 use super::memory::{GivenUp, Memory};
 use super::pings::Pings;
 use super::pruning::Pruning;
-use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Window};
+use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Record, Window};
 use crate::decode::{
     Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, UsualHeaders, decode_into,
     unknown_link,
@@ -157,17 +157,17 @@ impl Chunk {
                     self.tally.add(Skip::Filtered);
                 }
             } else {
-                let left_out = decode_into(&record, ordinal, &config.decode, &mut decoded);
-                self.left_out += u64::from(left_out);
+                decode_into(&record, ordinal, &config.decode, &mut decoded);
                 match &decoded {
                     Decoded::Segment(segment) => self.take(segment, config),
+                    Decoded::FirstOf(segment, others) => self.take_first(segment, *others, config),
                     Decoded::Fragment(fragment) => self.fragments.push(*fragment),
                     Decoded::Echo(echo) => {
                         self.tally.add(Skip::Icmp);
                         self.echoes.push(*echo);
                     }
                     Decoded::Skipped(Skip::UnknownLinkType) => {
-                        self.tally.add_unknown(unknown_link(&record));
+                        self.skip_unknown(&record);
                     }
                     Decoded::Skipped(skip) => self.tally.add(*skip),
                 }
@@ -175,6 +175,17 @@ impl Chunk {
         }
         self.segments.sort();
         self.span = (first <= last).then_some(Span { first, last });
+    }
+
+    #[cold]
+    fn take_first(&mut self, segment: &Segment, others: u16, config: &Config) {
+        self.left_out += u64::from(others);
+        self.take(segment, config);
+    }
+
+    #[cold]
+    fn skip_unknown(&mut self, record: &Record<'_>) {
+        self.tally.add_unknown(unknown_link(record));
     }
 
     #[inline]

@@ -4,9 +4,18 @@ use super::rest::Rest;
 use super::skip::Skip;
 use super::{Outcome, Way, ip, link};
 
+/// What any other ether type announces: a tag with another ether type behind it, or a header.
+#[cold]
+pub(super) fn other(way: Way<'_>, ether_type: u16, rest: Rest<'_>) -> Outcome {
+    match past_tag(ether_type, rest)? {
+        Some((behind, rest)) => link::ether_type(way.deeper()?, behind, rest),
+        None => header(way, ether_type, rest),
+    }
+}
+
 /// Past a tag: the ether type behind it, and what that announces. `None` where `ether_type` is of no
 /// tag.
-pub(super) fn past_tag(ether_type: u16, rest: Rest<'_>) -> Result<Option<(u16, Rest<'_>)>, Skip> {
+fn past_tag(ether_type: u16, rest: Rest<'_>) -> Result<Option<(u16, Rest<'_>)>, Skip> {
     let len = match ether_type {
         // Cisco's VN-tag; HSR (IEC 62439-3): path, size and sequence number.
         0x8926 | 0x892f => 4,
@@ -46,7 +55,7 @@ fn security_tag_len(rest: Rest<'_>) -> Result<usize, Skip> {
 }
 
 /// A header with a frame or a packet behind it, by its ether type.
-pub(super) fn header(way: Way<'_>, ether_type: u16, rest: Rest<'_>) -> Outcome {
+fn header(way: Way<'_>, ether_type: u16, rest: Rest<'_>) -> Outcome {
     match ether_type {
         0x22f3 => trill(way, rest),
         0x4305 => batman(way, rest),

@@ -64,5 +64,5 @@ fn echo(way: Way<'_>, ip: &IpHeader, rest: Rest<'_>, request: u8, reply: u8) -> 
         sequence: u16::from_be_bytes([seq_high, seq_low]),
     };
     way.arrive(Decoded::Echo(echo));
-    Ok(0)
+    Ok(())
 }

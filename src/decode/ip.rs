@@ -97,19 +97,18 @@ pub(super) fn v4(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
         return Err(Skip::MalformedIp);
     }
     let inside = rest.of_len(len).after(header_len, Skip::MalformedIp)?;
-    let mut dst = Endpoint::v4(header.destination(), 0);
-    if header_len > V4_LEN {
-        dst = routing::final_v4(header.options()).unwrap_or(dst);
-    }
-    let ip = IpHeader {
+    let mut ip = IpHeader {
         src: Endpoint::v4(header.source(), 0),
-        dst,
+        dst: Endpoint::v4(header.destination(), 0),
         len: len as u32,
         packets: 1,
         id: Some(header.identification()),
         ecn: Ecn::from_bits(header.ecn().value()),
         length_from_frame,
     };
+    if header_len > V4_LEN {
+        follow_route(&mut ip, header.options());
+    }
     let protocol = header.protocol().0;
     way.pass(&ip, protocol, header.fragments_offset().value(), inside);
     if header.is_fragmenting_payload() {
@@ -125,6 +124,14 @@ pub(super) fn v4(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
     }
     let (protocol, inside) = extensions(protocol, inside)?;
     carried(way, &ip, protocol, inside)
+}
+
+/// Makes the last stop of a source route among IPv4's options the destination.
+#[cold]
+fn follow_route(ip: &mut IpHeader, options: &[u8]) {
+    if let Some(last) = routing::final_v4(options) {
+        ip.dst = last;
+    }
 }
 
 /// IPv6 (RFC 8200).
@@ -264,7 +271,7 @@ fn fragment(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Par
         head: Head::of(part.offset, rest.bytes),
     };
     way.arrive(Decoded::Fragment(fragment));
-    Ok(0)
+    Ok(())
 }
 
 /// The length in a jumbo payload option (RFC 2675 section 2), which is of all that follows the

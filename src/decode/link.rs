@@ -123,10 +123,7 @@ pub(super) fn ether_type(way: Way<'_>, mut ether_type: u16, mut rest: Rest<'_>) 
             0x88e7 => return ethernet(way.deeper()?, rest.after(4, Skip::MalformedLink)?),
             0..=1500 => return llc(way, rest.of_len(usize::from(ether_type))),
             0x8870 => return llc(way, rest),
-            other => match fabric::past_tag(other, rest)? {
-                Some(behind) => (ether_type, rest) = behind,
-                None => return fabric::header(way, other, rest),
-            },
+            other => return fabric::other(way, other, rest),
         }
     }
 }

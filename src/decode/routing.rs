@@ -5,6 +5,7 @@ use super::segment::Endpoint;
 
 /// Where the packet goes in the end, by the routing header that `rest` begins with; `None` where it
 /// has arrived, or the header is of a kind that is not known.
+#[cold]
 pub(super) fn final_v6(dst: Endpoint, rest: Rest<'_>) -> Option<Endpoint> {
     let &[_, words, kind, left, compression, pad, ..] = rest.bytes else {
         return None;
@@ -35,6 +36,7 @@ pub(super) fn final_v6(dst: Endpoint, rest: Rest<'_>) -> Option<Endpoint> {
 }
 
 /// The home address of a mobile sender, in a destination options header (RFC 6275 section 6.3).
+#[cold]
 pub(super) fn home(rest: Rest<'_>) -> Option<Endpoint> {
     let &[_, words, ..] = rest.bytes else {
         return None;

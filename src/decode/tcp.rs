@@ -87,7 +87,7 @@ fn with_header(
         length_from_frame: ip.length_from_frame,
         header_cut: captured_len < bytes.len(),
     });
-    Ok(0)
+    Ok(())
 }
 
 /// Timestamps where nearly every segment of an established connection has them, first and aligned

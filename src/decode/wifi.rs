@@ -49,10 +49,11 @@ fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
             Err(short) => return Err(first.unwrap_or(short)),
         };
         match link::llc(way.again(), frame) {
-            Ok(left_out) => {
-                return Ok(behind.map_or(left_out, |rest| {
-                    left_out.saturating_add(segments(way, rest))
-                }));
+            Ok(()) => {
+                if let Ok(behind) = behind {
+                    count_others(way, behind);
+                }
+                return Ok(());
             }
             Err(skip) => first = first.or(Some(skip)),
         }
@@ -73,28 +74,38 @@ fn subframe(rest: Rest<'_>) -> Result<Subframe<'_>, Skip> {
     Ok((inside.of_len(len), behind))
 }
 
-/// TCP segments in the rest of an aggregate.
-#[cold]
-fn segments(way: &Way<'_>, mut rest: Rest<'_>) -> u16 {
-    let mut found = Decoded::Skipped(Skip::NonIp);
-    let mut count: u16 = 0;
+/// Adds to what was found how many TCP segments there are in the rest of its aggregate.
+fn count_others(way: &mut Way<'_>, mut rest: Rest<'_>) {
+    let mut beside = Decoded::Skipped(Skip::NonIp);
+    let mut others: u16 = 0;
     while let Ok((frame, behind)) = subframe(rest) {
-        let beside = Way {
-            found: &mut found,
+        let in_frame = Way {
+            found: &mut beside,
             inner: None,
             ..*way
         };
-        if let Ok(more) = link::llc(beside, frame)
-            && matches!(found, Decoded::Segment(_))
-        {
-            count = count.saturating_add(1).saturating_add(more);
+        if link::llc(in_frame, frame).is_ok() {
+            others = others.saturating_add(segments_in(&beside));
         }
         match behind {
             Ok(behind) => rest = behind,
             Err(_) => break,
         }
     }
-    count
+    if let (1.., &mut (Decoded::Segment(first) | Decoded::FirstOf(first, _))) =
+        (others, &mut *way.found)
+    {
+        let all = segments_in(way.found).saturating_add(others);
+        *way.found = Decoded::FirstOf(first, all - 1);
+    }
+}
+
+fn segments_in(found: &Decoded) -> u16 {
+    match found {
+        Decoded::Segment(_) => 1,
+        Decoded::FirstOf(_, others) => others.saturating_add(1),
+        _ => 0,
+    }
 }
 
 /// Radiotap: its length, and in its flags whether the frame ends with a check sequence, whether it

@@ -186,7 +186,7 @@ impl Print {
         let (decoded, packet) = decode_packet(record, record.frame, &options);
         let packet = packet?;
         let segment = match decoded {
-            Decoded::Segment(segment) => Some(segment),
+            Decoded::Segment(segment) | Decoded::FirstOf(segment, _) => Some(segment),
             _ => None,
         };
         let flow = match &segment {

@@ -173,13 +173,14 @@ pub(crate) fn decoded(input: &[u8]) {
         let told = table.records_in_segments() + table.skipped().total();
         assert_eq!(told, 3, "a fragment was lost");
     }
-    let Decoded::Segment(segment) = whole else {
+    let (Decoded::Segment(segment) | Decoded::FirstOf(segment, _)) = whole else {
         return;
     };
     segment_holds(&segment);
     // A snap length changes no number as long as it keeps the TCP header.
     let cut = bytes.len() - bytes.len().min(usize::from(head[4]) / 2);
-    if let Decoded::Segment(snapped) = decode(&record(&bytes[..cut]), 0, &options)
+    if let Decoded::Segment(snapped) | Decoded::FirstOf(snapped, _) =
+        decode(&record(&bytes[..cut]), 0, &options)
         && !segment.header_cut
         && !snapped.header_cut
     {

@@ -39,8 +39,8 @@ fn aligned_frame(mut way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
 }
 
 /// An aggregate of frames (A-MSDU, section 9.3.2.2): the first one with TCP or an echo in it counts, since
-/// a record is one segment, and those with TCP behind it are only counted; without any, the first one's
-/// reason.
+/// a record is one segment, and those with TCP behind one with TCP are only counted; without any, the
+/// first one's reason.
 fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
     let mut first = None;
     loop {

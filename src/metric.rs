@@ -22,7 +22,9 @@ pub mod split;
 pub mod stats;
 
 pub use balance::{Balance, BalanceWeights, balance};
-pub use dispersion::{Dispersion, Link, STEPS_MIN, Step, is_interleaved, shared_link, tick_ns};
+pub use dispersion::{
+    Dispersion, Link, STEPS_MIN, Step, carries, is_interleaved, shared_link, tick_ns,
+};
 pub use fairness::{fness, jain_index, sharing_bound, sharing_ratio};
 pub use harm::{Better, harm};
 

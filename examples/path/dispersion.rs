@@ -72,7 +72,7 @@ fn measure(link: &Link, word: &str) -> Result<Place, String> {
         let shared = rates.shared.and_then(|place| capture.flows().nth(place));
         let shared_bps = shared
             .filter(|flow| is_down(flow.ends().0.ip()))
-            .and_then(|_| rates.shared_bps());
+            .and_then(|_| rates.shared_bps(capture.capacity_estimated_bps(config.bin_ns)));
         let flows = capture.flows().zip(rates.flows_bps);
         let flows: Vec<Option<f64>> = flows
             .filter(|(flow, _)| is_down(flow.ends().0.ip()))

@@ -9,7 +9,7 @@ use super::pings::Ping;
 use crate::capture::{CaptureError, FileFacts};
 use crate::decode::Tally;
 use crate::metric;
-use crate::observe::{ConnectionRecord, Span};
+use crate::observe::{ConnectionRecord, Span, delivery_bps_max};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
@@ -143,6 +143,15 @@ impl CaptureAnalysis {
     #[must_use]
     pub fn delivered_towards_capacity(&self) -> Option<Delivered> {
         Delivered::of(self.towards_capacity())
+    }
+
+    /// The highest rate that these flows together were delivered for a second, in bits of payload a second (METRICS.md R7);
+    /// `bin_ns` is that of the series.
+    #[must_use]
+    pub fn capacity_estimated_bps(&self, bin_ns: i64) -> Option<f64> {
+        let counted = self.towards_capacity();
+        let series = counted.iter().map(|flow| flow.record.series().bins());
+        delivery_bps_max(series, bin_ns)
     }
 
     /// What bears on the capture's numbers, summed over its flows.

@@ -1,6 +1,7 @@
 //! The narrowest link that flows passed, as their packets show it (METRICS.md R8).
 
 use super::capture::CaptureAnalysis;
+use super::directions::goes_the_main_way;
 use super::flow::Flow;
 use crate::metric::{self, Dispersion, Link};
 use crate::observe::{self, Spacing};
@@ -11,16 +12,17 @@ pub struct LinkRates {
     /// Of each flow by itself, in bits of IP packets a second, in the order of
     /// [`CaptureAnalysis::flows`].
     pub flows_bps: Vec<Option<f64>>,
-    /// The flow that shows the link which most bytes passed, by its place in that order.
+    /// The flow of the main way (METRICS.md N0) that shows the link which most bytes of that way passed, by its place in
+    /// that order.
     pub shared: Option<usize>,
 }
 
 impl LinkRates {
-    /// Rate of the link that most bytes passed, in bits of IP packets a second; `None` where none
-    /// shows.
+    /// Rate of the link that most bytes of the main way passed, in bits of IP packets a second; `None` where none shows, or
+    /// where less than `delivered_bps` would be: what that way was delivered for a second (METRICS.md R7).
     #[must_use]
-    pub fn shared_bps(&self) -> Option<f64> {
-        self.flows_bps[self.shared?]
+    pub fn shared_bps(&self, delivered_bps: Option<f64>) -> Option<f64> {
+        self.flows_bps[self.shared?].filter(|&bps| metric::carries(bps, delivered_bps))
     }
 }
 
@@ -40,39 +42,44 @@ impl CaptureAnalysis {
     /// Rates of links; `bin_ns` is that of the series.
     ///
     /// A flow whose packets always had others in between shows half or a third of what another
-    /// flow shows to be the link: it has none of its own.
+    /// flow that goes its way shows to be the link: it has none of its own.
     #[must_use]
     pub fn link_rates(&self, bin_ns: i64) -> LinkRates {
         let flows: Vec<Flow<'_>> = self.flows().collect();
         let mut flows_bps: Vec<Option<f64>> =
             flows.iter().map(|flow| flow.link_bps(bin_ns)).collect();
-        let (shown, places): (Vec<(f64, u64)>, Vec<usize>) = flows_bps
-            .iter()
-            .enumerate()
-            .filter_map(|(place, bps)| Some(((*bps)?, place)))
-            .map(|(bps, place)| ((bps, flows[place].payload_bytes()), place))
-            .unzip();
-        let Some(shared) = metric::shared_link(&shown).map(|index| places[index]) else {
+        // Of most captures with very many flows none does.
+        if flows_bps.iter().all(Option::is_none) {
             return LinkRates {
                 flows_bps,
                 shared: None,
             };
-        };
-        let shared_bps = flows_bps[shared];
-        let (from, to) = flows[shared].ends();
-        for (flow, bps) in flows.iter().zip(&mut flows_bps) {
-            let ends = flow.ends();
-            // What goes the other way passes another link.
-            let goes_back = ends.0.ip() == to.ip() || ends.1.ip() == from.ip();
-            let is_part =
-                |bps: f64| shared_bps.is_some_and(|link_bps| metric::is_interleaved(bps, link_bps));
-            *bps = bps.filter(|&bps| goes_back || !is_part(bps));
         }
-        LinkRates {
-            flows_bps,
-            shared: Some(shared),
-        }
+        let ways = goes_the_main_way(&flows);
+        leave_out_parts(&flows, &ways, false, &mut flows_bps);
+        let shared = leave_out_parts(&flows, &ways, true, &mut flows_bps);
+        LinkRates { flows_bps, shared }
     }
+}
+
+/// The flow that shows the link which most bytes of one way passed, by its place. What others of that way show is left out
+/// where it is a part of that.
+fn leave_out_parts(
+    flows: &[Flow<'_>],
+    ways: &[bool],
+    way: bool,
+    flows_bps: &mut [Option<f64>],
+) -> Option<usize> {
+    let of_way = || (0..flows.len()).filter(|&place| ways[place] == way);
+    let (shown, places): (Vec<(f64, u64)>, Vec<usize>) = of_way()
+        .filter_map(|place| Some(((flows_bps[place]?, flows[place].payload_bytes()), place)))
+        .unzip();
+    let shared = places[metric::shared_link(&shown)?];
+    let link_bps = flows_bps[shared]?;
+    for place in of_way() {
+        flows_bps[place] = flows_bps[place].filter(|&bps| !metric::is_interleaved(bps, link_bps));
+    }
+    Some(shared)
 }
 
 /// Whether the capture was taken behind a link of at most `bps_max`, judged by most of the payload of these flows (METRICS.md

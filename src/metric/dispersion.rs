@@ -113,8 +113,7 @@ impl Dispersion<'_> {
     }
 
     fn is_possible(&self, log: f64) -> bool {
-        self.delivered_bps
-            .is_none_or(|bps| log.exp() >= DELIVERED_PART * bps)
+        carries(log.exp(), self.delivered_bps)
     }
 
     /// ACKs that come at a steady pace, whatever they acknowledge, show the link that they came by.
@@ -245,6 +244,12 @@ impl Rates {
         let is_other_link = log - strongest.0 > BURSTS;
         (share >= SHARE_MIN && quicker <= above && !is_other_link).then_some(log)
     }
+}
+
+/// Whether a link of `bps` carries what was delivered over it for a second (METRICS.md R7), in bit/s.
+#[must_use]
+pub fn carries(bps: f64, delivered_bps: Option<f64>) -> bool {
+    delivered_bps.is_none_or(|delivered_bps| bps >= DELIVERED_PART * delivered_bps)
 }
 
 /// The rate that most bytes of several flows show: each as its rate in bit/s and its bytes. Of

@@ -20,7 +20,7 @@ pub(super) struct CaptureRow<'a> {
     goodput_ns: Option<i64>,
     /// The highest rate that these flows together were delivered for a second.
     capacity_estimated_bps: Option<f64>,
-    /// Rate of the link that most bytes passed, from the dispersion of packets.
+    /// Rate of the link that most bytes of the main way passed, from the dispersion of packets.
     link_bps_estimated: Option<f64>,
 }
 
@@ -34,6 +34,10 @@ pub(super) fn rows<'a>(
         // Estimates are of one direction of the link, too.
         let counted = capture.towards_capacity();
         let delivered = Delivered::of(counted.iter().copied());
+        let capacity_estimated_bps = observe::delivery_bps_max(
+            counted.iter().map(|flow| flow.record.series().bins()),
+            config.bin_ns,
+        );
         CaptureRow {
             capture,
             config,
@@ -41,11 +45,8 @@ pub(super) fn rows<'a>(
             goodput_bps: capture.goodput_bps(),
             counted_bps: delivered.and_then(Delivered::goodput_bps),
             goodput_ns: delivered.map(|delivered| delivered.span.length_ns()),
-            capacity_estimated_bps: observe::delivery_bps_max(
-                counted.iter().map(|flow| flow.record.series().bins()),
-                config.bin_ns,
-            ),
-            link_bps_estimated: links.shared_bps(),
+            capacity_estimated_bps,
+            link_bps_estimated: links.shared_bps(capacity_estimated_bps),
         }
     })
 }

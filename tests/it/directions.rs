@@ -6,9 +6,10 @@ use ccanalyze::Analysis;
 use ccanalyze::analyze::{Config, Watch};
 use ccanalyze::metric;
 use ccanalyze::study::{Metric, StudyPlan};
+use ccanalyze::table::Tables;
 
 use super::cli::run;
-use super::support::{capture, close};
+use super::support::{capture, close, shared, tables_of};
 
 /// Ethernet, and where addresses begin in an IPv4 header.
 const ADDRESSES: usize = 14 + 12;
@@ -139,4 +140,131 @@ fn the_share_of_the_link_is_that_of_one_direction() {
     assert_eq!(shares.len(), 1);
     let text = fs::read_to_string(&shares[0]).unwrap();
     assert!(text.contains("1 flow the other way not shown"), "{text}");
+}
+
+/// Packets of raw IPv4 with 1000 bytes of payload each, and the ACK of each 5 ms later.
+#[derive(Default)]
+struct Wire(Vec<(u64, Vec<u8>)>);
+
+impl Wire {
+    /// One flow, of which packets leave after these steps in ns; `hosts` are its sender and its receiver, by their last byte.
+    fn flow(&mut self, hosts: [u8; 2], port: u16, steps_ns: impl Iterator<Item = u64>) {
+        let mut at_ns = 1_000_000;
+        for (index, step_ns) in steps_ns.enumerate() {
+            at_ns += step_ns;
+            let seq = 1 + 1000 * index as u32;
+            self.packet(at_ns, hosts, [port, 80], [seq, 1], 1000);
+            let back = [hosts[1], hosts[0]];
+            self.packet(at_ns + 5_000_000, back, [80, port], [1, seq + 1000], 0);
+        }
+    }
+
+    /// Its headers alone are captured.
+    fn packet(
+        &mut self,
+        at_ns: u64,
+        hosts: [u8; 2],
+        ports: [u16; 2],
+        numbers: [u32; 2],
+        payload: u16,
+    ) {
+        let length = 40 + payload;
+        let mut packet = vec![0x45, 0];
+        packet.extend(length.to_be_bytes());
+        packet.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+        for host in hosts {
+            packet.extend([10, 0, 0, host]);
+        }
+        packet.extend(ports.into_iter().flat_map(u16::to_be_bytes));
+        packet.extend(numbers.into_iter().flat_map(u32::to_be_bytes));
+        packet.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+        self.0.push((at_ns, packet));
+    }
+
+    /// A pcap file in nanoseconds.
+    fn pcap(mut self) -> Vec<u8> {
+        self.0.sort();
+        let mut file = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
+        let mut words = |words: [u32; 4], behind: &[u8]| {
+            file.extend(words.into_iter().flat_map(u32::to_le_bytes));
+            file.extend(behind);
+        };
+        words([0, 0, 65_535, 101], &[]);
+        for (at_ns, packet) in self.0 {
+            let length = u32::from(u16::from_be_bytes([packet[2], packet[3]]));
+            let at = [at_ns / 1_000_000_000, at_ns % 1_000_000_000].map(|part| part as u32);
+            words([at[0], at[1], packet.len() as u32, length], &packet);
+        }
+        file
+    }
+}
+
+/// Steps from `least_ns` to 200 times as long that show no link, as no rate is more frequent than another.
+fn all_sorts(least_ns: f64) -> impl Iterator<Item = u64> {
+    // The golden ratio spreads them evenly.
+    let spread = (1..).map(|index| (f64::from(index) * 0.618_033_988_749_895).fract());
+    spread.map(move |part| (least_ns * 200_f64.powf(part)) as u64)
+}
+
+/// 1040 bytes every millisecond.
+const PACED_BPS: f64 = 8.32e6;
+
+#[test]
+fn only_what_goes_the_main_way_shows_the_link_of_a_capture() {
+    let mut wire = Wire::default();
+    wire.flow([1, 2], 1000, std::iter::repeat_n(1_000_000, 500));
+    wire.flow([2, 1], 2000, all_sorts(1e5).take(800));
+    let tables = tables_of(wire.pcap());
+    let shown = tables.flows.column("link_bps_estimated").unwrap();
+    let shown: Vec<Option<f64>> = shown.f64().unwrap().iter().collect();
+    assert_eq!(shown.len(), 2);
+    close(shown.into_iter().flatten().sum(), PACED_BPS, 0.01);
+    let of_capture = |name: &str| tables.captures.column(name).unwrap().f64().unwrap().get(0);
+    assert!(of_capture("capacity_estimated_bps").unwrap() < PACED_BPS / 2.0);
+    assert_eq!(of_capture("link_bps_estimated"), None);
+    assert_eq!(of_capture("link_utilisation_estimated"), None);
+}
+
+#[test]
+fn no_link_is_slower_than_what_a_capture_delivered_for_a_second() {
+    for (further, link_bps) in [(0, Some(PACED_BPS)), (4000, None)] {
+        let mut wire = Wire::default();
+        wire.flow([1, 2], 1000, std::iter::repeat_n(1_000_000, 1500));
+        wire.flow([1, 2], 2000, all_sorts(1e4).take(further));
+        let captures = tables_of(wire.pcap()).captures;
+        let of_capture = |name: &str| captures.column(name).unwrap().f64().unwrap().get(0);
+        let shown = of_capture("link_bps_estimated").map(f64::round);
+        assert_eq!(shown, link_bps);
+        assert_eq!(
+            of_capture("link_utilisation_estimated").is_some(),
+            link_bps.is_some()
+        );
+    }
+}
+
+/// 20 Mbit/s down and 10 Mbit/s up, both filled. Which way most payload goes depends on where it was captured.
+#[test]
+fn a_link_filled_both_ways_has_the_rate_of_the_main_one() {
+    let Some(folder) = shared("lab/s7-bidir") else {
+        return;
+    };
+    for (place, expected) in [
+        ("egress", Some((10e6, 0.79))),
+        ("client", Some((10e6, 0.79))),
+        ("sender", None),
+        ("ingress", None),
+    ] {
+        let config = Config::default();
+        let path = folder.join(format!("{place}.pcap.zst"));
+        let analysis = Analysis::of([&path], &config);
+        let captures = Tables::of(&analysis, &config).captures;
+        let shown = ["link_bps_estimated", "link_utilisation_estimated"]
+            .map(|name| captures.column(name).unwrap().f64().unwrap().get(0));
+        let Some((bps, utilisation)) = expected else {
+            assert_eq!(shown, [None, None], "{place}");
+            continue;
+        };
+        close(shown[0].unwrap(), bps, 0.01);
+        close(shown[1].unwrap(), utilisation, 0.01);
+    }
 }

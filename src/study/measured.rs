@@ -162,17 +162,18 @@ pub(super) fn complete(values: &mut Values, conditions: &Conditions) {
         _ => None,
     };
     let goodput_bps = values.get(Metric::GoodputBps);
-    if values.get(Metric::Utilisation).is_none() {
-        let utilisation = goodput_bps
-            .zip(constant_bps)
-            .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
-        values.set(Metric::Utilisation, utilisation);
-    }
-    if values.get(Metric::PredictionError).is_none() {
-        let error = values
-            .get(Metric::PredictedBps)
-            .zip(goodput_bps)
-            .and_then(|(predicted, measured)| metric::split::prediction_error(predicted, measured));
-        values.set(Metric::PredictionError, error);
+    let utilisation = goodput_bps
+        .zip(constant_bps)
+        .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
+    let error = values
+        .get(Metric::PredictedBps)
+        .zip(goodput_bps)
+        .and_then(|(predicted, measured)| metric::split::prediction_error(predicted, measured));
+    let follows = [
+        (Metric::Utilisation, utilisation),
+        (Metric::PredictionError, error),
+    ];
+    for (metric, value) in follows.into_iter().chain(values.ratios()) {
+        values.set(metric, values.get(metric).or(value));
     }
 }

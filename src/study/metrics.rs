@@ -205,16 +205,25 @@ impl Values {
         ] {
             self.set(metric, flows.iter().map(|flow| flow.get(metric)).sum());
         }
+        for (metric, ratio) in self.ratios() {
+            self.set(metric, ratio);
+        }
+    }
+
+    /// What follows from counts (METRICS.md X1, O1): the share of packets that were sent again, and the overhead.
+    pub(super) fn ratios(&self) -> [(Metric, Option<f64>); 2] {
         let rate = self
             .get(Metric::RetransmittedPackets)
             .zip(self.get(Metric::DataPackets))
             .map(|(again, packets)| again / packets);
-        self.set(Metric::RetransmissionRate, rate);
         let overhead = self
             .get(Metric::IpBytes)
             .zip(self.get(Metric::AckedBytes))
             .and_then(|(ip, acked)| metric::overhead(ip as u64, acked as u64));
-        self.set(Metric::Overhead, overhead);
+        [
+            (Metric::RetransmissionRate, rate),
+            (Metric::Overhead, overhead),
+        ]
     }
 
     /// All of them, in the order of [`Metric::ALL`].

@@ -157,12 +157,12 @@ impl Unit {
         Err(format!("'{name}' is no unit of {}", dimension.described()))
     }
 
-    /// The unit that a column's name ends in: `goodput_mbps` is in Mbit/s, `rtt_ms` in ms.
+    /// The unit of `dimension` that a column's name ends in: `goodput_mbps` is in Mbit/s, `rtt_ms` in ms, `completion_s` in s.
     #[must_use]
     pub fn of_column(name: &str, dimension: Dimension) -> Option<Self> {
-        // `_min` may be the smallest, `_s` a plural, `_mb` and `_kb` of either thousand.
-        const SAYING: [&str; 9] = [
-            "bps", "kbps", "mbps", "gbps", "ns", "us", "ms", "bytes", "percent",
+        // `_min` may be the smallest, `_mb` and `_kb` of either thousand.
+        const SAYING: [&str; 10] = [
+            "bps", "kbps", "mbps", "gbps", "ns", "us", "ms", "s", "bytes", "percent",
         ];
         let (_, end) = name.rsplit_once('_')?;
         dimension
@@ -177,10 +177,10 @@ impl Unit {
     }
 
     /// The unit that a column's name seems to end in, where a person looks at the guess before it
-    /// counts: `_s`, `_kb` and `_mb`, too.
+    /// counts: `_kb` and `_mb`, too.
     #[must_use]
     pub fn guessed(name: &str) -> Option<Self> {
-        const SEEMING: [&str; 3] = ["s", "kb", "mb"];
+        const SEEMING: [&str; 2] = ["kb", "mb"];
         let (_, end) = name.rsplit_once('_')?;
         let seeming = |dimension: Dimension| {
             let seeming = SEEMING.contains(&end);

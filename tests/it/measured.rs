@@ -336,6 +336,71 @@ rtt_ns_max = "rtt_ms"
 }
 
 #[test]
+fn what_follows_from_counts_is_told_of_runs_of_one_flow_and_of_flows_too() {
+    let table = "\
+test,acked_bytes,ip_bytes,data_packets,again,overhead
+1,1000,1050,10,1,
+1,3000,3150,30,2,0.5
+2,2000,2100,20,1,
+3,2000,2100,,1,
+";
+    let manifest = r#"
+[[measured]]
+files = "flows.csv"
+rows = "flows"
+run = "test"
+[measured.metrics]
+acked_bytes = "acked_bytes"
+ip_bytes = "ip_bytes"
+data_packets = "data_packets"
+retransmitted_packets = "again"
+overhead = "overhead"
+"#;
+    let folder = folder_with(&[("flows.csv", table)], manifest);
+    let results = carried_out(folder.path());
+    let told = |values: &ccanalyze::study::Values| {
+        [Metric::Overhead, Metric::RetransmissionRate].map(|metric| values.get(metric))
+    };
+    let of_counts = 2100.0 / 2000.0 - 1.0;
+    let pair = run(&results, "flows.csv [test=1]");
+    assert_eq!(told(&pair.values), [Some(of_counts), Some(0.075)]);
+    assert_eq!(
+        told(&pair.flows[0].measure.values),
+        [Some(of_counts), Some(0.1)]
+    );
+    // What the table says stands.
+    assert_eq!(
+        told(&pair.flows[1].measure.values),
+        [Some(0.5), Some(2.0 / 30.0)]
+    );
+    let alone = run(&results, "flows.csv [test=2]");
+    assert_eq!(told(&alone.values), [Some(of_counts), Some(0.05)]);
+    assert_eq!(told(&alone.flows[0].measure.values), told(&alone.values));
+    let unknown = run(&results, "flows.csv [test=3]");
+    assert_eq!(told(&unknown.values), [Some(of_counts), None]);
+}
+
+#[test]
+fn seconds_are_known_by_the_end_of_a_columns_name() {
+    let table = "completion_s,rtt_mean_s,sent_kb\n1.5,0.02,7\n";
+    let metrics = "completion_ns = \"completion_s\"\nrtt_ns_mean = \"rtt_mean_s\"\n";
+    let manifest = format!("[[measured]]\nfiles = \"runs.csv\"\n[measured.metrics]\n{metrics}");
+    let folder = folder_with(&[("runs.csv", table)], &manifest);
+    let results = carried_out(folder.path());
+    let values = &run(&results, "runs.csv:2").values;
+    assert_eq!(values.get(Metric::CompletionNs), Some(1.5e9));
+    assert_eq!(values.get(Metric::RttNsMean), Some(20e6));
+    // Of either thousand: a person has to say it.
+    let manifest = format!("{manifest}acked_bytes = \"sent_kb\"\n");
+    let folder = folder_with(&[("runs.csv", table)], &manifest);
+    let found = mistakes(folder.path());
+    assert!(
+        found.contains("{ column = \"sent_kb\", unit = \"kB\" }"),
+        "{found}"
+    );
+}
+
+#[test]
 fn two_sections_may_not_make_a_run_of_the_same_rows() {
     let section = &MANIFEST[MANIFEST.find("[[measured]]").unwrap()..];
     let folder = folder_with(&[("runs.csv", RUNS)], &format!("{MANIFEST}{section}"));

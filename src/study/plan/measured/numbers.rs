@@ -413,7 +413,7 @@ impl Reader<'_, '_> {
                 let message = format!(
                     "column '{name}' is in no unit that is known: write {} = {{ column = \"{name}\", unit = \"{}\" }}",
                     of.name.value,
-                    example(dimension)
+                    example(name, dimension)
                 );
                 (column.names.first().map_or(of.name.line, |name| name.line), message)
             })
@@ -445,8 +445,12 @@ fn factor_of_ratio(
     Err((unit.line, message))
 }
 
-/// A unit to show how one is written.
-fn example(dimension: Dimension) -> &'static str {
+/// A unit to show how one is written: that which the column's name seems to end in, or a usual one.
+fn example(name: &str, dimension: Dimension) -> &'static str {
+    let seeming = Unit::guessed(name).filter(|unit| unit.dimension == dimension);
+    if let Some(unit) = seeming {
+        return unit.name();
+    }
     match dimension {
         Dimension::Rate => "Mbit",
         Dimension::Time => "ms",

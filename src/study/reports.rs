@@ -491,17 +491,25 @@ impl<R> Builder<R> {
         key_of: impl Fn(&R) -> &Vec<Option<LabelValue>>,
     ) -> Self {
         for (index, &place) in places.iter().enumerate() {
-            if self.rows.iter().all(|row| key_of(row)[index].is_none()) {
-                continue;
+            if self.rows.iter().any(|row| key_of(row)[index].is_some()) {
+                let name = results.labels[place].column();
+                self = self.label(name, |row| key_of(row)[index].as_ref());
             }
-            let label = &results.labels[place];
-            self = self.text(label.column(), |row| {
-                key_of(row)[index]
-                    .as_ref()
-                    .map(|value| value.text().to_owned())
-            });
         }
         self
+    }
+
+    /// A column of the values of a label: of numbers, where all are.
+    fn label(self, name: impl Into<String>, of: impl Fn(&R) -> Option<&LabelValue>) -> Self {
+        let values = || self.rows.iter().map(&of);
+        let mut known = values().flatten().peekable();
+        let cells = if known.peek().is_some() && known.all(|value| value.number().is_some()) {
+            Cells::Real(values().map(|value| value?.number()).collect())
+        } else {
+            let text = |value: &LabelValue| value.text().to_owned();
+            Cells::Text(values().map(|value| value.map(text)).collect())
+        };
+        self.add(name, cells)
     }
 
     fn table(self, name: &str, title: &str) -> ReportTable {

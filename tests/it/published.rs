@@ -201,11 +201,12 @@ fn the_manifest_of_the_grid_gives_its_heat_maps_and_its_anova() {
     // The same as a table: two buffers, four round-trip times in lines, four rates in columns.
     let map = report(&results, "heat-map-change");
     let line = (0..8).find(|&line| {
-        column(map, "buffer_kb")[line] == "100" && column(map, "rtt_ms")[line] == "200"
+        let label = |name| numbers(map, name)[line];
+        [label("buffer_kb"), label("rtt_ms")] == [Some(100.0), Some(200.0)]
     });
     let found = numbers(map, "rate_mbps_500")[line.unwrap()].unwrap();
     assert!((found - 199.0).abs() <= 0.5, "{found}");
-    assert_eq!(column(map, "rtt_ms").len(), 8);
+    assert_eq!(numbers(map, "rtt_ms").len(), 8);
     let test = |metric| {
         let test = results.tests.iter().find(|test| {
             test.metric == metric && test.overall && results.labels[test.label].name == "cca"

@@ -133,9 +133,7 @@ fn table(
     }
     builder = builder
         .text("measure", |_| Some(measure.to_owned()))
-        .text(results.labels[report.rows].column(), |line| {
-            Some(line.row.text().to_owned())
-        });
+        .label(results.labels[report.rows].column(), |line| Some(&line.row));
     for column in columns {
         builder = builder.real(format!("{}_{}", label.column(), column.text()), |line| {
             line.cells.get(&column).copied()

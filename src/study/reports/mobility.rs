@@ -53,9 +53,7 @@ pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable>
     let ecdf = ecdf_table(results, &rows, &places, &label);
     let mut builder = Builder::new(rows)
         .labels(results, &places, |row| &row.key)
-        .text(&label, |row| {
-            row.variant.as_ref().map(|value| value.text().to_owned())
-        })
+        .label(&label, |row| row.variant.as_ref())
         .count("runs", |row| Some(row.goodput_mbps.len() as u64))
         .count("samples", |row| Some(row.samples));
     let columns: [(&str, Measure); 4] = [
@@ -111,9 +109,7 @@ fn ecdf_table(results: &StudyResults, rows: &[Row], places: &[usize], label: &st
         .collect();
     Builder::new(points)
         .labels(results, places, |(key, _, _, _)| key)
-        .text(label, |(_, variant, _, _)| {
-            variant.as_ref().map(|value| value.text().to_owned())
-        })
+        .label(label, |(_, variant, _, _)| variant.as_ref())
         .real("share", |&(_, _, share, _)| Some(share))
         .real("pm", |&(_, _, _, value)| value)
         .table(

@@ -94,10 +94,6 @@ pub(super) fn tables(results: &StudyResults, report: SeriesReport) -> Vec<Report
     ]
 }
 
-fn text(value: Option<&LabelValue>) -> Option<String> {
-    value.map(|value| value.text().to_owned())
-}
-
 fn point_table(
     results: &StudyResults,
     report: SeriesReport,
@@ -108,7 +104,7 @@ fn point_table(
     let rate = column(report.rate);
     Builder::new(rows)
         .labels(results, places, |row| &row.key)
-        .text(&label, |row| text(row.variant.as_ref()))
+        .label(&label, |row| row.variant.as_ref())
         .text("capture", |row| Some(row.run.name.clone()))
         .real("time_s", |row| Some(row.point.time_ns as f64 / 1e9))
         .real(rate, |row| Some(row.point.get(report.rate)? / 1e6))
@@ -132,7 +128,7 @@ fn sample_tables(
         Builder::new(samples)
             .labels(results, places, |sample: &Sample| &sample.key)
             .text("measure", |sample| Some(column(sample.kind).to_owned()))
-            .text(&label, |sample| text(sample.variant.as_ref()))
+            .label(&label, |sample| sample.variant.as_ref())
     };
     let boxed = |sample: &Sample| BoxPlot::of(&sample.values);
     let summary = |sample: &Sample| GroupSummary::of(&sample.values);

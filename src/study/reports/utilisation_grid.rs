@@ -122,8 +122,8 @@ fn grid(results: &StudyResults, labels: GridLabels, places: &[usize]) -> ReportT
         .collect();
     let mut builder = Builder::new(lines)
         .labels(results, places, |line| &line.key)
-        .text(results.labels[labels.variant].column(), |line| {
-            line.variant.as_ref().map(|value| value.text().to_owned())
+        .label(results.labels[labels.variant].column(), |line| {
+            line.variant.as_ref()
         })
         .real(results.labels[labels.loss].column(), |line| {
             line.loss.number()
@@ -212,10 +212,6 @@ fn in_order(one: &SplitScenario, other: &SplitScenario) -> Ordering {
     first.unwrap_or(Ordering::Equal)
 }
 
-fn text(value: Option<&LabelValue>) -> Option<String> {
-    value.map(|value| value.text().to_owned())
-}
-
 /// A row a path that profits from a split; `name` is the column of the variant.
 fn paths_table(
     results: &StudyResults,
@@ -225,7 +221,7 @@ fn paths_table(
 ) -> ReportTable {
     let mut of_paths = Builder::new(paths)
         .labels(results, places, |(key, _, _)| key)
-        .text(name, |(_, variant, _)| text(variant.as_ref()));
+        .label(name, |(_, variant, _)| variant.as_ref());
     let segments: [(&str, Segment); 2] =
         [("first", |path| path.first), ("second", |path| path.second)];
     for (segment, model) in segments {
@@ -269,7 +265,7 @@ fn counts_table(
 ) -> ReportTable {
     let mut of_variants = Builder::new(splits)
         .labels(results, places, |splits| &splits.key)
-        .text(name, |splits| text(splits.variant.as_ref()))
+        .label(name, |splits| splits.variant.as_ref())
         .count("settings", |splits| Some(splits.settings))
         .count("paths", |splits| Some(splits.counts.initial))
         .count("gain_above_3", |splits| Some(splits.counts.gain))

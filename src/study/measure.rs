@@ -102,6 +102,15 @@ pub struct FlowMeasure {
     pub samples: Vec<Sample>,
 }
 
+impl FlowMeasure {
+    /// Whether the capture ended before it did: it had not completed when its last payload passed.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        let mut words = self.quality.split(',');
+        words.any(|word| word == Quality::Unfinished.name())
+    }
+}
+
 /// One bin of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {

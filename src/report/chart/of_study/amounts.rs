@@ -48,9 +48,11 @@ impl Study<'_> {
                 variant,
                 labels: &flow.labels,
                 values: Vec::new(),
+                unfinished: Vec::new(),
                 whole: false,
             });
             part.values.push(&flow.measure.values);
+            part.unfinished.push(flow.measure.is_unfinished());
         }
         if run.flows.is_empty() {
             let variant = self
@@ -61,6 +63,7 @@ impl Study<'_> {
                 variant: variant.clone(),
                 labels: &run.labels,
                 values: vec![&run.values],
+                unfinished: vec![false],
                 whole: true,
             };
             parts.insert(variant, whole);
@@ -224,6 +227,8 @@ struct Samples {
     rtt: ByVariant,
     ping: ByVariant,
     completion: ByVariant,
+    /// Flows whose completion times are not among these, as they had not completed.
+    unfinished: usize,
 }
 
 impl Samples {
@@ -234,6 +239,7 @@ impl Samples {
     }
 
     fn join(&mut self, other: Self) {
+        self.unfinished += other.unfinished;
         for (all, more) in [
             (&mut self.goodput, other.goodput),
             (&mut self.rtt, other.rtt),
@@ -321,10 +327,14 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
                     values.push(value * drawn(metric).1);
                 }
             };
-            for of in &part.values {
+            for (of, &is_unfinished) in part.values.iter().zip(&part.unfinished) {
                 add(Metric::GoodputBps, &mut samples.goodput, of);
                 add(Metric::RttNsMean, &mut samples.rtt, of);
-                add(Metric::CompletionNs, &mut samples.completion, of);
+                if !is_unfinished {
+                    add(Metric::CompletionNs, &mut samples.completion, of);
+                } else if of.get(Metric::CompletionNs).is_some() {
+                    samples.unfinished += 1;
+                }
             }
             // A ping belongs to a run: to a variant where it has but one.
             if !several {
@@ -333,6 +343,15 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
         }
     }
     found
+}
+
+/// That the completion times of so many flows are not there.
+pub(super) fn left_out_note(unfinished: usize) -> String {
+    match unfinished {
+        0 => String::new(),
+        1 => "; without the completion time of 1 flow that had not completed".to_owned(),
+        n => format!("; without the completion times of {n} flows that had not completed"),
+    }
 }
 
 /// The boxes of so many settings `together`: of all quantities on one chart, unless that is too high for a slide.
@@ -352,14 +371,24 @@ fn draw_boxes(
     } else {
         values.to_owned()
     };
+    let left_out = left_out_note(samples.unfinished);
     let draw = |panels: Vec<BoxPanel>| {
+        let has_completion = |panels: &[BoxPanel]| {
+            panels
+                .iter()
+                .any(|panel| panel.quantity == Quantity::COMPLETION)
+        };
+        let mut note = note.clone();
+        if panels.len() > 1 || has_completion(&panels) {
+            note.push_str(&left_out);
+        }
         let what = match panels.as_slice() {
             [one] => format!("{} by variant", one.quantity.name),
             _ => "Goodput and delay by variant".to_owned(),
         };
         let boxes = Boxes {
             title: study.title(&what, common),
-            note: note.clone(),
+            note,
             panels,
         };
         boxes.draw_as(study.style, &study.looks)

@@ -9,6 +9,7 @@ use super::super::boxes::{BoxPanel, Boxes};
 use super::super::densities::{FnessPair, FnessScatter, MEDIAN_MIN};
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::style::Size;
+use super::amounts::left_out_note;
 use super::settings::{Page, Setting, name_of};
 use super::{CHARTS_MAX, Study, StudyCharts, drawn};
 
@@ -170,8 +171,14 @@ pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
     charts.add(TOPIC, "queue-share", pages.into_iter().map(canvas));
 }
 
-/// Completion times by the variant of a flow and of that beside it: of short, of long flows.
-type Times = [BTreeMap<(Variant, Variant), Vec<f64>>; 2];
+/// Completion times.
+#[derive(Default)]
+struct Times {
+    /// By the variant of a flow and of that beside it: of short, of long flows.
+    of: [BTreeMap<(Variant, Variant), Vec<f64>>; 2],
+    /// Flows that had not completed.
+    unfinished: usize,
+}
 
 fn completion_times(study: &Study<'_>) -> BTreeMap<Setting, Times> {
     let mut found: BTreeMap<Setting, Times> = BTreeMap::new();
@@ -180,12 +187,17 @@ fn completion_times(study: &Study<'_>) -> BTreeMap<Setting, Times> {
             continue;
         };
         let times = found.entry(study.setting_of_pair(run)).or_default();
-        for ((times, flow), beside) in times.iter_mut().zip([short, long]).zip([long, short]) {
-            if let Some(ns) = flow.measure.values.get(Metric::CompletionNs) {
-                let names = (study.variant_of(flow), study.variant_of(beside));
-                let values = times.entry(names).or_default();
-                values.push(ns * drawn(Metric::CompletionNs).1);
+        for ((of, flow), beside) in times.of.iter_mut().zip([short, long]).zip([long, short]) {
+            let Some(ns) = flow.measure.values.get(Metric::CompletionNs) else {
+                continue;
+            };
+            if flow.measure.is_unfinished() {
+                times.unfinished += 1;
+                continue;
             }
+            let names = (study.variant_of(flow), study.variant_of(beside));
+            let values = of.entry(names).or_default();
+            values.push(ns * drawn(Metric::CompletionNs).1);
         }
     }
     found
@@ -224,7 +236,7 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
     let canvas = |page: Page<Times>| {
         let panel = |of: usize, beside: &str, name: &'static str| {
             let samples = page.entries.iter().flat_map(|(setting, times)| {
-                times[of].iter().map(move |((variant, other), values)| {
+                times.of[of].iter().map(move |((variant, other), values)| {
                     let (variant, other) = (name_of(variant.as_ref()), name_of(other.as_ref()));
                     let name = format!("{variant} beside {beside} {other}");
                     (named(&name, setting), values.clone())
@@ -235,9 +247,13 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
                 samples: samples.collect(),
             }
         };
+        let unfinished = page.entries.iter().map(|(_, times)| times.unfinished).sum();
         let boxes = Boxes {
             title: study.title("Completion times, short beside long", &page.common.words()),
-            note: format!("a flow is short beside one with {SHORT} times its bytes"),
+            note: format!(
+                "a flow is short beside one with {SHORT} times its bytes{}",
+                left_out_note(unfinished)
+            ),
             panels: vec![
                 panel(0, "long", "Completion time of the short flow"),
                 panel(1, "short", "Completion time of the long flow"),
@@ -247,6 +263,6 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
     };
     let pages = study
         .settings(&[])
-        .pages(found, PAIRS_MAX, |times| times[0].len());
+        .pages(found, PAIRS_MAX, |times| times.of[0].len());
     charts.add(TOPIC, "completion", pages.into_iter().map(canvas));
 }

@@ -74,6 +74,8 @@ pub(super) struct Part<'r> {
     pub(super) labels: &'r [Option<LabelValue>],
     /// Numbers of each flow.
     pub(super) values: Vec<&'r Values>,
+    /// Of each of these, whether its flow had not completed when the capture ended.
+    pub(super) unfinished: Vec<bool>,
     /// Whether these are of the run.
     pub(super) whole: bool,
 }

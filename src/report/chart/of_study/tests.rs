@@ -323,6 +323,45 @@ fn flows_that_end_together_or_last_equally_long_are_not_short() {
     assert!(names.contains("bbr beside long") && names.contains("cubic beside short"));
 }
 
+#[test]
+fn flows_that_had_not_completed_have_no_completion_time_in_charts() {
+    let mut draft = Draft::new(&[]);
+    let long = [(Metric::AckedBytes, 10e6), (Metric::CompletionNs, 12e9)];
+    let short = [
+        (Metric::AckedBytes, 1e6),
+        (Metric::CompletionNs, 3e9),
+        (Metric::GoodputBps, 2e6),
+    ];
+    for _ in 0..4 {
+        for (one, other) in [("cubic", "bbr"), ("bbr", "cubic")] {
+            let flows = [FlowOf(one, (0, 12), &long), FlowOf(other, (4, 7), &short)];
+            draft.run(&[], &[], &flows);
+        }
+    }
+    let charts = draft.charts(&[]);
+    for kind in ["boxes", "completion"] {
+        assert!(!has(named(&charts, kind), "not completed"), "{kind}");
+    }
+    assert!(has(named(&charts, "completion"), "n = 4"));
+    // Cut off: three long flows, and all short ones of the other variant.
+    for (run, flow) in [(0, 0), (2, 0), (4, 0), (1, 1), (3, 1), (5, 1), (7, 1)] {
+        draft.0.runs[run].flows[flow].measure.quality = "super_segments,unfinished".to_owned();
+    }
+    let charts = draft.charts(&[]);
+    for kind in ["boxes", "completion"] {
+        let canvas = named(&charts, kind);
+        let said = "without the completion times of 7 flows that had not completed";
+        assert!(has(canvas, said), "{kind}: {:?}", texts(canvas));
+    }
+    let canvas = named(&charts, "completion");
+    assert!(has(canvas, "n = 1 to 4"), "{:?}", texts(canvas));
+    let names = texts(canvas).join(" ");
+    assert!(
+        names.contains("bbr beside long") && !names.contains("cubic beside long"),
+        "{names}"
+    );
+}
+
 fn grid() -> Draft {
     let mut draft = Draft::new(&[("loss", Some("%")), ("owd", Some("ms"))]);
     // Goodput falls with loss and delay: 8, 4, 2 Mbit/s over 20, 40, 60 ms, halved with loss.

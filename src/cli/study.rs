@@ -146,6 +146,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     if !args.quiet {
         let warnings = [
             terminal::too_much_for_capacity(&results),
+            terminal::flows_above_capacity(&results),
             terminal::no_repetitions(&results),
         ];
         let together = terminal::taken_together(&plan, &results);

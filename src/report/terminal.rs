@@ -23,7 +23,9 @@ use crate::study::{StudyResults, StudyRun};
 
 use super::largest::largest_flows;
 use nothing::nothing_found;
-pub use studies::{no_repetitions, taken_together, too_much_for_capacity, unlabelled};
+pub use studies::{
+    flows_above_capacity, no_repetitions, taken_together, too_much_for_capacity, unlabelled,
+};
 use tables::flows_table;
 use warnings::{damaged, is_mostly_silent};
 pub(super) use warnings::{given_up, put_away, repairs, warnings};

@@ -104,6 +104,42 @@ fn a_capacity_that_a_run_exceeds_is_said() {
 }
 
 #[test]
+fn flows_that_exceed_the_capacity_of_their_run_are_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let table =
+        "rep,mbps,bytes\n1,5,1000000\n1,14,2896\n1,12,5792\n2,5,1000000\n2,11,1448\n3,9,1000000\n";
+    fs::write(folder.path().join("flows.csv"), table).unwrap();
+    for (capacity, said) in [
+        (
+            "10Mbit",
+            "warning: flows.csv [rep=1]: 2 of 3 flows with a goodput above the capacity given, 10.0 Mbit/s, the most 14.0 Mbit/s (2,896 bytes): what is told of these by the capacity, such as utilisation, is wrong; `min_flow` leaves out flows of captures that are too small to fill a link; so it is of 1 other run\n",
+        ),
+        ("20Mbit", ""),
+    ] {
+        let study = format!(
+            "[[measured]]\nfiles = \"flows.csv\"\nrows = \"flows\"\nrun = [\"rep\"]\ncolumns = {{ rep = \"rep\" }}\n[measured.metrics]\ngoodput_bps = \"mbps\"\nacked_bytes = {{ column = \"bytes\", unit = \"B\" }}\n[measured.conditions]\ncapacity = \"{capacity}\"\n"
+        );
+        fs::write(
+            folder.path().join("s.toml"),
+            study.replace("\"mbps\"", "{ column = \"mbps\", unit = \"Mbit\" }"),
+        )
+        .unwrap();
+        let args = ["study", "s.toml", "--out", "s", "--report", "s.html"];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let page = fs::read_to_string(folder.path().join("s.html")).unwrap();
+        for text in [&run.stderr, &page] {
+            assert_eq!(
+                text.contains("with a goodput above"),
+                !said.is_empty(),
+                "{text}"
+            );
+        }
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_run_whose_flows_are_all_too_small_says_how_large_they_are() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(capture("drop-one.pcap"), folder.path().join("cubic_1.pcap")).unwrap();

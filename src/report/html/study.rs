@@ -8,7 +8,9 @@ use crate::table::cells::{Cell as TableCell, cells};
 
 use super::super::chart::{StudyChart, Theme};
 use super::super::study::rounded;
-use super::super::terminal::{counted, grouped, lacks, no_repetitions, too_much_for_capacity};
+use super::super::terminal::{
+    counted, flows_above_capacity, grouped, lacks, no_repetitions, too_much_for_capacity,
+};
 use super::{Block, Cell, Page, PageTable, Section};
 
 /// Rows of a table; a page with more takes a browser too long.
@@ -135,6 +137,7 @@ fn quality(results: &StudyResults) -> Vec<String> {
     }
     notes.extend(results.runs.iter().flat_map(lacks));
     notes.extend(too_much_for_capacity(results));
+    notes.extend(flows_above_capacity(results));
     notes.extend(no_repetitions(results));
     notes
 }

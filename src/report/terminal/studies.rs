@@ -5,45 +5,78 @@ use std::collections::BTreeSet;
 use crate::decode::Endpoint;
 use crate::study::{
     Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, SampleKind, StudyFlow,
-    StudyPlan, StudyResults, StudyRun,
+    StudyPlan, StudyResults, StudyRun, Values,
 };
 
 use super::warnings::overfull;
-use super::{counted, end};
+use super::{counted, end, rate};
 
 /// Runs through which more came than their capacity lets through; one is said of all, as it is one
 /// line of the manifest that is wrong.
 #[must_use]
 pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
-    let found = results.runs.iter();
-    let found = found.filter_map(|run| Some((run, overfull(rates(run)?)?)));
-    let found: Vec<_> = found.collect();
-    let (run, said) = found.first()?;
-    Some(match found.len() - 1 {
-        0 => format!("{}: {said}", run.name),
+    first_of(results.runs.iter().filter_map(|run| {
+        let said = overfull(rates(run, &run.values)?)?;
+        Some((run.name.as_str(), said))
+    }))
+}
+
+/// Runs of which single flows have a goodput above the capacity, though all together have not: as a rule flows of a few
+/// packets, of which the first takes no time. One run is said of all.
+#[must_use]
+pub fn flows_above_capacity(results: &StudyResults) -> Option<String> {
+    first_of(results.runs.iter().filter_map(|run| {
+        let exceeds = |&(passed_bps, capacity_bps): &(f64, f64)| passed_bps > capacity_bps;
+        if rates(run, &run.values).as_ref().is_some_and(exceeds) {
+            return None;
+        }
+        let flows = run.flows.iter().map(|flow| &flow.measure.values);
+        let above = flows.filter_map(|of| Some((of, rates(run, of).filter(exceeds)?)));
+        let above: Vec<_> = above.collect();
+        let most = above.iter().max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+        let &(of, (most_bps, capacity_bps)) = most?;
+        let bytes = of.get(Metric::AckedBytes);
+        let bytes = bytes.map_or_else(String::new, |bytes| {
+            format!(" ({})", counted(bytes as u64, "byte"))
+        });
+        let said = format!(
+            "{} of {} with a goodput above the capacity given, {}, the most {}{bytes}: what is told of these by the capacity, such as utilisation, is wrong; `min_flow` leaves out flows of captures that are too small to fill a link",
+            above.len(),
+            counted(run.flows.len() as u64, "flow"),
+            rate(capacity_bps),
+            rate(most_bps),
+        );
+        Some((run.name.as_str(), said))
+    }))
+}
+
+/// What is said of the first of some runs, and of how many others it is so.
+fn first_of<'r>(mut said: impl Iterator<Item = (&'r str, String)>) -> Option<String> {
+    let (name, said_of_first) = said.next()?;
+    Some(match said.count() {
+        0 => format!("{name}: {said_of_first}"),
         more => format!(
-            "{}: {said}; so it is of {}",
-            run.name,
+            "{name}: {said_of_first}; so it is of {}",
             counted(more as u64, "other run")
         ),
     })
 }
 
-/// Goodput, and what the capacity let through in its time.
-fn rates(run: &StudyRun) -> Option<(f64, f64)> {
-    let mut goodput_bps = run.values.get(Metric::GoodputBps)?;
+/// Goodput of a run or of one of its flows, and what the capacity let through in its time.
+fn rates(run: &StudyRun, values: &Values) -> Option<(f64, f64)> {
+    let mut goodput_bps = values.get(Metric::GoodputBps)?;
     let capacity_bps = match run.conditions.capacity.as_ref()? {
         PathCapacity::Constant(bps) => {
             // Of one direction of the link.
-            let used = run.values.get(Metric::Utilisation);
+            let used = values.get(Metric::Utilisation);
             goodput_bps = used.map_or(goodput_bps, |used| used * bps);
             *bps
         }
-        PathCapacity::Trace(_) => goodput_bps / run.values.get(Metric::Utilisation)?,
+        PathCapacity::Trace(_) => goodput_bps / values.get(Metric::Utilisation)?,
     };
     // An ACK in a window may be of what came before it.
     let passed_bps = match run.window_ns {
-        Some(_) => goodput_bps.min(run.values.get(Metric::ThroughputBps)?),
+        Some(_) => goodput_bps.min(values.get(Metric::ThroughputBps)?),
         None => goodput_bps,
     };
     Some((passed_bps, capacity_bps))

@@ -104,6 +104,51 @@ fn a_capacity_that_a_run_exceeds_is_said() {
 }
 
 #[test]
+fn a_mistake_that_many_runs_show_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for rate in ["10x", "20x"] {
+        for repetition in 1..=3 {
+            let name = format!("cubic_{rate}_{repetition}.pcap");
+            fs::copy(capture("drop-one.pcap"), folder.path().join(name)).unwrap();
+        }
+    }
+    for (line, said) in [
+        (
+            "[runs.conditions]\ncapacity = \"{rate}\"",
+            &[
+                "s.toml:4: '10x' has no unit of a rate ('x' is none): write it as 50Mbit, 1.5Gbit/s or 800kbit (from '{rate}', for cubic_10x_1.pcap) (and so for 2 more runs)",
+                "s.toml:4: '20x' has no unit of a rate ('x' is none): write it as 50Mbit, 1.5Gbit/s or 800kbit (from '{rate}', for cubic_20x_1.pcap) (and so for 2 more runs)",
+            ][..],
+        ),
+        (
+            "after = \"{cca}_{rate}.pcap\"",
+            &[
+                "/cubic_10x.pcap: there is no such file; did you mean 'cubic_10x_1.pcap'? (and so for 5 more runs)",
+            ],
+        ),
+        (
+            "[runs.conditions]\ncapacity = { trace = \"{rate}.csv\", time = \"t\", rate = \"r\" }",
+            &["/10x.csv: there is no such file (and so for 5 more runs)"],
+        ),
+        (
+            "[labels.rate]\nunit = \"Mbit\"",
+            &[
+                "s.toml:2: cubic_10x_1.pcap: label 'rate': '10x' is not a rate (50Mbit, 1.5Gbit/s, 800kbit) (and so for 5 more runs)",
+            ],
+        ),
+    ] {
+        let study = format!("[[runs]]\nfiles = \"{{cca}}_{{rate}}_{{run}}.pcap\"\n{line}\n");
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert_eq!(run.stderr.lines().count(), said.len(), "{}", run.stderr);
+        for (line, said) in run.stderr.lines().zip(said) {
+            assert!(line.contains(said), "{line}");
+        }
+    }
+}
+
+#[test]
 fn flows_that_exceed_the_capacity_of_their_run_are_said_once() {
     let folder = tempfile::tempdir().unwrap();
     let table =

@@ -1,5 +1,6 @@
 //! The manifest as text: where each value stands, and what is wrong with it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,16 @@ pub(in crate::study) struct Document {
     /// Where each line begins.
     starts: Vec<usize>,
     mistakes: Vec<Mistake>,
+    /// Mistakes that several runs may have in common, by line and by what is the same of them.
+    of_runs: BTreeMap<(usize, String), OfRuns>,
+}
+
+/// A mistake as it shows in runs.
+#[derive(Debug)]
+struct OfRuns {
+    /// What is said of the first of them.
+    message: String,
+    runs: BTreeSet<String>,
 }
 
 impl Document {
@@ -87,6 +98,7 @@ impl Document {
             path: path.to_path_buf(),
             starts,
             mistakes: Vec::new(),
+            of_runs: BTreeMap::new(),
         }
     }
 
@@ -106,6 +118,23 @@ impl Document {
         }
     }
 
+    /// Notes what is wrong on a line as it shows in a run. Where the same is wrong in others, it is said of the first one,
+    /// with the number of the others.
+    pub(in crate::study) fn mistake_of_run(
+        &mut self,
+        line: usize,
+        same: impl Into<String>,
+        run: &str,
+        message: impl FnOnce() -> String,
+    ) {
+        let of_runs = self.of_runs.entry((line, same.into()));
+        let of_runs = of_runs.or_insert_with(|| OfRuns {
+            message: message(),
+            runs: BTreeSet::new(),
+        });
+        of_runs.runs.insert(run.to_owned());
+    }
+
     /// `value`, if all is well.
     ///
     /// # Errors
@@ -119,6 +148,14 @@ impl Document {
     /// # Errors
     /// All mistakes, by line.
     pub(in crate::study) fn sound(mut self) -> Result<Self, ManifestError> {
+        for ((line, _), OfRuns { message, runs }) in std::mem::take(&mut self.of_runs) {
+            let message = match runs.len() {
+                0 | 1 => message,
+                2 => format!("{message} (and so for 1 more run)"),
+                n => format!("{message} (and so for {} more runs)", n - 1),
+            };
+            self.mistake(line, message);
+        }
         if self.mistakes.is_empty() {
             return Ok(self);
         }

@@ -21,7 +21,7 @@ pub(super) struct RunPlanner<'a> {
     pub(super) draft: &'a Draft<'a>,
     pub(super) folder: &'a Path,
     /// Traces read before, by path and columns.
-    pub(super) traces: &'a mut HashMap<String, Option<CapacityTrace>>,
+    pub(super) traces: &'a mut HashMap<String, Result<CapacityTrace, String>>,
     pub(super) document: &'a mut Document,
 }
 
@@ -70,12 +70,14 @@ impl RunPlanner<'_> {
                 .before
                 .or(draft.after)
                 .map_or(draft.line, |text| text.line);
-            let message = format!(
-                "{}: before and after the queue is the same capture, {}",
-                draft.name,
-                before.display()
-            );
-            self.document.mistake(line, message);
+            self.document
+                .mistake_of_run(line, "the same capture", &draft.name, || {
+                    format!(
+                        "{}: before and after the queue is the same capture, {}",
+                        draft.name,
+                        before.display()
+                    )
+                });
             return None;
         }
         Some(QueuePoints { before, after })
@@ -89,11 +91,17 @@ impl RunPlanner<'_> {
         let name = self.meant(Some(text), |text| Ok(text.to_owned()))?;
         let path = self.folder.join(name);
         if !path.is_file() {
-            self.document
-                .mistake(text.line, missing(&path, self.folder));
+            self.is_missing(text.line, &path);
             return None;
         }
         Some(path)
+    }
+
+    /// Notes that a file which the run needs is not there.
+    fn is_missing(&mut self, line: usize, path: &Path) {
+        let (run, folder) = (&self.draft.name, self.folder);
+        self.document
+            .mistake_of_run(line, "no such file", run, || missing(path, folder));
     }
 
     /// A condition understood by `parse`.
@@ -135,48 +143,48 @@ impl RunPlanner<'_> {
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Option<T> {
         let text = text?;
-        let value = filled(&text.value, &self.draft.texts).and_then(|full| {
-            parse(&full).map_err(|message| {
-                if full == text.value {
-                    message
-                } else {
-                    format!("{message} (from '{}', for {})", text.value, self.draft.name)
-                }
-            })
-        });
-        match value {
-            Ok(value) => Some(value),
+        let full = match filled(&text.value, &self.draft.texts) {
+            Ok(full) => full,
             Err(message) => {
                 self.document.mistake(text.line, message);
-                None
+                return None;
             }
+        };
+        let message = match parse(&full) {
+            Ok(value) => return Some(value),
+            Err(message) => message,
+        };
+        if full == text.value {
+            self.document.mistake(text.line, message);
+        } else {
+            let run = &self.draft.name;
+            self.document.mistake_of_run(text.line, &message, run, || {
+                format!("{message} (from '{}', for {run})", text.value)
+            });
         }
+        None
     }
 
     fn trace(&mut self, section: &TraceSection) -> Option<CapacityTrace> {
         let file = self.meant(Some(&section.file), |text| Ok(text.to_owned()))?;
         let columns = self.columns(section)?;
         let key = format!("{file} {columns:?}");
-        if let Some(known) = self.traces.get(&key) {
-            return known.clone();
-        }
         let path = self.folder.join(&file);
-        let trace = if path.is_file() {
-            read_trace(&path)
-                .and_then(|text| CapacityTrace::from_csv(&text, &columns))
-                .map_err(|message| format!("{}: {message}", path.display()))
-        } else {
-            Err(missing(&path, self.folder))
-        };
-        let trace = match trace {
-            Ok(trace) => Some(trace),
+        if !path.is_file() {
+            self.is_missing(section.file.line, &path);
+            return None;
+        }
+        let read = || read_trace(&path).and_then(|text| CapacityTrace::from_csv(&text, &columns));
+        match self.traces.entry(key).or_insert_with(read) {
+            Ok(trace) => Some(trace.clone()),
             Err(message) => {
-                self.document.mistake(section.file.line, message);
+                let (line, run) = (section.file.line, &self.draft.name);
+                self.document.mistake_of_run(line, &*message, run, || {
+                    format!("{}: {message}", path.display())
+                });
                 None
             }
-        };
-        self.traces.insert(key, trace.clone());
-        trace
+        }
     }
 
     fn columns(&mut self, section: &TraceSection) -> Option<TraceColumns> {

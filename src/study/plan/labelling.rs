@@ -1,7 +1,5 @@
 //! Labels: which there are, of what type, and the value of each for each run.
 
-use std::collections::HashSet;
-
 use super::{Draft, MeasuredDraft, Texts, all_flow_sections, filled};
 use crate::decode::Filter;
 use crate::study::labels::{FlowCase, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
@@ -203,11 +201,9 @@ fn values(
     drafts: &[Draft<'_>],
     document: &mut Document,
 ) -> Vec<Vec<Option<LabelValue>>> {
-    // A template that is wrong for one file is wrong for many: said once.
-    let mut said = HashSet::new();
     drafts
         .iter()
-        .map(|draft| values_of(labels, &draft.texts, &draft.name, &mut said, document))
+        .map(|draft| values_of(labels, &draft.texts, &draft.name, document))
         .collect()
 }
 
@@ -215,7 +211,6 @@ fn values_of(
     labels: &[Label],
     texts: &Texts,
     run: &str,
-    said: &mut HashSet<(usize, String)>,
     document: &mut Document,
 ) -> Vec<Option<LabelValue>> {
     let mut value_of = |label: &Label| {
@@ -223,10 +218,10 @@ fn values_of(
         match label.value(&text.value) {
             Ok(value) => Some(value),
             Err(message) => {
-                if said.insert((text.line, label.name.clone())) {
-                    let message = format!("{run}: label '{}': {message}", label.name);
-                    document.mistake(text.line, message);
-                }
+                // A template that is wrong for one file is wrong for many.
+                document.mistake_of_run(text.line, &label.name, run, || {
+                    format!("{run}: label '{}': {message}", label.name)
+                });
                 None
             }
         }
@@ -241,11 +236,10 @@ pub(super) fn measured(
     labels: &[Label],
     document: &mut Document,
 ) -> MeasuredRun {
-    let mut said = HashSet::new();
     let flows = run.flows.iter();
     MeasuredRun {
         flow_labels: flows
-            .map(|texts| values_of(labels, texts, name, &mut said, document))
+            .map(|texts| values_of(labels, texts, name, document))
             .collect(),
         outcome: run.outcome,
     }

@@ -3,6 +3,10 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::report::chart::{Size, Style, Theme};
+use crate::report::terminal;
+
+/// What pages of HTML have, too.
+const THEME: &str = "--chart-theme";
 
 /// How charts are drawn.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -20,7 +24,7 @@ pub struct ChartArgs {
     pub chart_theme: Theme,
 
     /// Draw no charts
-    #[arg(long, conflicts_with = "svg")]
+    #[arg(long)]
     pub no_charts: bool,
 }
 
@@ -33,6 +37,32 @@ fn themes() -> impl TypedValueParser<Value = Theme> {
 }
 
 impl ChartArgs {
+    /// Options that differ from what they are by default.
+    pub(super) fn given(self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--svg", self.svg),
+            ("--chart-size", self.chart_size != Size::default()),
+            (THEME, self.chart_theme != Theme::default()),
+        ];
+        let given = options.into_iter().filter(|&(_, is_given)| is_given);
+        given.map(|(option, _)| option)
+    }
+
+    /// Says which options do nothing since no charts are drawn; a page has the theme all the same.
+    pub(super) fn warn_without_effect(self, has_page: bool, quiet: bool) {
+        if quiet || !self.no_charts {
+            return;
+        }
+        for option in self
+            .given()
+            .filter(|&option| !(has_page && option == THEME))
+        {
+            terminal::say(&format!(
+                "warning: {option}: has no effect with --no-charts"
+            ));
+        }
+    }
+
     pub(super) fn style(self) -> Style {
         Style {
             size: self.chart_size,

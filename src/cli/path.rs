@@ -285,6 +285,7 @@ impl Outputs {
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
+            args.charts.warn_without_effect(false, args.quiet);
             charts = outputs::begin_charts(&outputs::charts_beside(out), args.charts, args.quiet)?;
         }
         let packets = args.packets.as_deref();

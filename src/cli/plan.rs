@@ -10,7 +10,7 @@ use super::outputs;
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::capture::Io;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
-use crate::report::chart::{Size, Style, Theme};
+use crate::report::chart::Style;
 use crate::report::tables::Metadata;
 use crate::report::{OutputFolder, Pending, terminal};
 pub(super) use crate::study::units::{parse_rate, parse_time};
@@ -170,23 +170,18 @@ fn refuse_or_warn_of_repeated(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says which options do nothing since neither tables nor charts are written.
+/// Says which options do nothing since neither tables nor charts, or no charts, are written.
 fn warn_of_options_without_effect(args: &Args) {
-    if args.quiet || args.out.is_some() || args.report.is_some() {
+    if args.out.is_some() || args.report.is_some() {
+        let has_page = args.report.is_some();
+        args.charts.warn_without_effect(has_page, args.quiet);
         return;
     }
-    let options = [
-        ("--svg", args.charts.svg),
-        ("--chart-size", args.charts.chart_size != Size::default()),
-        ("--chart-theme", args.charts.chart_theme != Theme::default()),
-        ("--bin", args.bin != Config::default().bin_ns),
-    ];
-    for (option, is_given) in options {
-        if is_given {
-            terminal::say(&format!(
-                "warning: {option}: has no effect without --out or --report, which it is about"
-            ));
-        }
+    let bin = (args.bin != Config::default().bin_ns).then_some("--bin");
+    for option in args.charts.given().chain(bin).filter(|_| !args.quiet) {
+        terminal::say(&format!(
+            "warning: {option}: has no effect without --out or --report, which it is about"
+        ));
     }
 }
 

@@ -122,6 +122,8 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     // Begun before the first capture is read, so that a folder that cannot be is not found out late.
     make_folder(out)?;
     outputs::ensure_spared(inputs(&plan, manifest), args.report.iter().cloned())?;
+    args.charts
+        .warn_without_effect(args.report.is_some(), args.quiet);
     let page = args.report.as_deref().map(begin_page).transpose()?;
     let folder = begin_charts(&out.join(CHARTS), args.charts, args.quiet)?;
     let cache = out.join(CACHE);

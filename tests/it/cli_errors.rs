@@ -326,6 +326,10 @@ fn what_is_done_for_nothing_is_said() {
         (&["--svg"], "--svg: has no effect without --out or --report"),
         (&["--bin", "1s"], "--bin: has no effect"),
         (
+            &["--out", "r.csv", "--no-charts", "--svg"],
+            "warning: --svg: has no effect with --no-charts\n",
+        ),
+        (
             &["--bin", "1s", "--out", "r.csv"],
             "lasts 522 ms, less than two bins: charts over time show more with --bin 10ms",
         ),
@@ -341,7 +345,25 @@ fn what_is_done_for_nothing_is_said() {
     let apart = run(folder.path(), &args);
     let said = "for 3,599 of 3,600 s no flow sent anything, and charts over time show hardly more than that: without --concat";
     assert!(apart.stderr.contains(said), "{}", apart.stderr);
-    fs::write(folder.path().join("study.toml"), "[[runs]]\n").unwrap();
+    let study = "[[runs]]\nfiles = \"later.pcap\"\n";
+    fs::write(folder.path().join("study.toml"), study).unwrap();
+    let dark = [
+        "study",
+        "study.toml",
+        "--out",
+        "s",
+        "--no-charts",
+        "--chart-theme",
+        "dark",
+        "--svg",
+    ];
+    for (page, said) in [(&[][..], 2), (&["--report", "s.html"], 1)] {
+        let run = run(folder.path(), &[&dark, page].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let lines = run.stderr.lines();
+        let without = lines.filter(|line| line.ends_with(": has no effect with --no-charts"));
+        assert_eq!(without.count(), said, "{}", run.stderr);
+    }
     let run = run(folder.path(), &["study.toml"]);
     let said = "is for `ccanalyze study MANIFEST --out FOLDER`";
     assert!(run.stderr.contains(said), "{}", run.stderr);

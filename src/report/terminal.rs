@@ -280,8 +280,7 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
         );
     }
     if let Some(span) = capture.span {
-        let seconds = span.length_ns() as f64 / 1e9;
-        let _ = write!(line, "; {seconds:.3} s");
+        let _ = write!(line, "; {}", duration(span.length_ns()));
         let bytes: u64 = capture.flows().map(|flow| flow.summary().ip_bytes).sum();
         if let Some(bps) = metric::rate_bps(bytes, span.length_ns()) {
             let _ = write!(line, ", throughput {}", rate(bps));
@@ -393,14 +392,23 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
         rtt,
         grouped(summary.incidents().retransmitted_packets),
         grouped(summary.incidents().reordered_packets),
-        flow.completion_ns()
-            .map_or_else(dash, |ns| format!("{:.3} s", ns as f64 / 1e9)),
+        flow.completion_ns().map_or_else(dash, duration),
         flow.quality()
             .iter()
             .map(|quality| quality.name())
             .collect::<Vec<_>>()
             .join(","),
     ]
+}
+
+/// How long something took: in seconds, from two hours on in hours.
+pub(super) fn duration(ns: i64) -> String {
+    let seconds = ns as f64 / 1e9;
+    if seconds < 7200.0 {
+        format!("{seconds:.3} s")
+    } else {
+        format!("{:.3} h", seconds / 3600.0)
+    }
 }
 
 /// A ratio in percent; beyond ten times, which only flows of a few bytes reach, just that.
@@ -496,6 +504,18 @@ mod tests {
     fn a_message_takes_the_place_of_a_progress_line() {
         assert_eq!(line("error: a", false), "error: a\n");
         assert_eq!(line("error: a", true), "\r\x1b[2Kerror: a\n");
+    }
+
+    #[test]
+    fn what_took_two_hours_is_told_in_hours() {
+        for (seconds, text) in [
+            (0.25, "0.250 s"),
+            (7199.9, "7199.900 s"),
+            (7200.0, "2.000 h"),
+            (100_000.0, "27.778 h"),
+        ] {
+            assert_eq!(duration((seconds * 1e9) as i64), text);
+        }
     }
 
     #[test]

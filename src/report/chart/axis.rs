@@ -26,17 +26,11 @@ impl Quantity {
     /// In seconds.
     pub const GAP: Self = Self::new("Time between data packets", DELAYS);
     /// In seconds.
-    pub const COMPLETION: Self = Self::new("Completion time", DELAYS);
+    pub const COMPLETION: Self = Self::new("Completion time", DURATIONS);
     /// In seconds.
     pub const TIME: Self = Self::new(
         "Time since the first packet",
-        &[
-            ("µs", 1e-6),
-            ("ms", 1e-3),
-            ("s", 1.0),
-            ("min", 60.0),
-            ("h", 3600.0),
-        ],
+        &[("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("h", 3600.0)],
     );
     /// In bytes.
     pub const IN_FLIGHT: Self = Self::new("Bytes in flight", BYTES);
@@ -101,19 +95,14 @@ impl Quantity {
 
     /// Whether it is a delay: then it may spread over decades.
     pub(super) fn is_delay(&self) -> bool {
-        self.units == DELAYS
+        self.units == DELAYS || self.units == DURATIONS
     }
 
-    /// The largest unit that `magnitude` reaches, and its size. Hours and minutes come in only
-    /// where there are many of the smaller unit.
+    /// The largest unit that `magnitude` reaches, and its size. Hours come in where there are two of them.
     pub(super) fn unit(&self, magnitude: f64) -> (&'static str, f64) {
         let reached = |&&(name, size): &&(&str, f64)| {
-            let many = if matches!(name, "min" | "h") {
-                120.0
-            } else {
-                1.0
-            };
-            magnitude >= size * many * (1.0 - 1e-9)
+            let least = if name == "h" { 2.0 * size } else { size };
+            magnitude >= least * (1.0 - 1e-9)
         };
         self.units
             .iter()
@@ -152,6 +141,14 @@ const RATES: &[(&str, f64)] = &[
 ];
 
 const DELAYS: &[(&str, f64)] = &[("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+
+const DURATIONS: &[(&str, f64)] = &[
+    ("ns", 1e-9),
+    ("µs", 1e-6),
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("h", 3600.0),
+];
 
 const PACKETS: &[(&str, f64)] = &[("packets", 1.0)];
 

@@ -5,8 +5,8 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::largest::largest_flows;
 use super::super::terminal::{
-    counted, end, given_up, grouped, millis, percent, put_away, rate, repairs, utilisation, volume,
-    warnings,
+    counted, duration, end, given_up, grouped, millis, percent, put_away, rate, repairs,
+    utilisation, volume, warnings,
 };
 use super::{Block, Cell, Page, PageTable, Section};
 
@@ -94,8 +94,9 @@ fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
         .collect()
 }
 
-fn seconds(ns: f64) -> String {
-    format!("{:.3} s", ns / 1e9)
+/// How long something took, in ns.
+fn took(ns: f64) -> String {
+    duration(ns as i64)
 }
 
 fn three(value: f64) -> String {
@@ -112,7 +113,7 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
             Cell::count(capture.records),
             Cell::count(capture.tcp_records),
             Cell::count(capture.skipped.total()),
-            Cell::number(capture.span.map(|span| span.length_ns() as f64), seconds),
+            Cell::number(capture.span.map(|span| span.length_ns() as f64), took),
             Cell::count(capture.connections_total),
             Cell::count(capture.flows().count() as u64),
             Cell::number(goodput, rate),
@@ -275,7 +276,7 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::count(flow.lost_upstream()),
         Cell::count(summary.incidents().lost_downstream),
         Cell::count(summary.incidents().reordered_packets),
-        Cell::number(flow.completion_ns().map(|ns| ns as f64), seconds),
+        Cell::number(flow.completion_ns().map(|ns| ns as f64), took),
         Cell::text(quality.join(", ")),
     ]
 }
@@ -302,7 +303,7 @@ fn pair_table(analysis: &Analysis) -> PageTable {
                 Cell::count(index as u64 + 1),
                 Cell::text(name(a)),
                 Cell::text(name(b)),
-                Cell::number(Some(span), seconds),
+                Cell::number(Some(span), took),
                 Cell::number(Some(pair.bytes_a as f64), |bytes| volume(bytes as u64)),
                 Cell::number(Some(pair.bytes_b as f64), |bytes| volume(bytes as u64)),
                 Cell::number(pair.fness, three),

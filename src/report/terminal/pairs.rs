@@ -1,7 +1,7 @@
 //! Flows that compete, two by two, on the terminal.
 
 use super::tables::flows_table;
-use super::{end, percent, rate};
+use super::{duration, end, percent, rate};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, Pair};
 use crate::metric;
 
@@ -72,6 +72,6 @@ fn cells(flows: &[Flow<'_>], pair: &Pair) -> Vec<String> {
         both(share(pair.bytes_a), share(pair.bytes_b)),
         pair.fness
             .map_or_else(|| "-".to_owned(), |fness| format!("{fness:+.3}")),
-        format!("{:.3} s", span_ns as f64 / 1e9),
+        duration(span_ns),
     ]
 }

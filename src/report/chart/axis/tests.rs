@@ -75,14 +75,15 @@ fn a_tight_axis_ends_where_the_data_does() {
         (axis.max, labels(&axis)),
         (6.4, vec!["0", "1", "2", "3", "4", "5", "6"])
     );
-    assert_eq!(
-        Axis::tight(Quantity::TIME, 0.0, 7300.0, 8).title,
-        "Time since the first packet (min)"
-    );
-    assert_eq!(
-        Axis::tight(Quantity::TIME, 0.0, 3600.0, 8).title,
-        "Time since the first packet (s)"
-    );
+    for (seconds, unit) in [(3600.0, "s"), (7190.0, "s"), (7200.0, "h"), (1e6, "h")] {
+        assert_eq!(
+            Axis::tight(Quantity::TIME, 0.0, seconds, 8).title,
+            format!("Time since the first packet ({unit})")
+        );
+    }
+    assert_eq!(Quantity::COMPLETION.format(9000.0), "2.50 h");
+    assert_eq!(Quantity::RTT.format(9000.0), "9000 s");
+    assert!(Quantity::COMPLETION.is_delay());
 }
 
 #[test]

@@ -168,7 +168,8 @@ less than 100,000 bytes. *shown*: how many have a value; *near*: how many of the
 ";
 
 const BY_SCENARIO: &str = "
-Without a value: ACKs that waited for a slow link of their own (`s7-ack-congestion`) or came together with data of the other way (`s7-bidir`), where
+Without a value: ACKs that waited for a slow link of their own (`s7-ack-congestion`) or came together with data of the other way (`s7-bidir` before
+the link; behind it most payload goes that way, so the capture's link is that of it, 10 Mbit/s), where
 receive offload at the receiver makes one ACK of many (`s8-gro-client`), and flows whose packets always had others between. Wrong: a capture at one
 sender of several, all of whose packets alternate with those of the others (`c10-fqcodel-3flows`): from there it looks like half the rate.
 

@@ -88,6 +88,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(aggregates(capture));
     said.extend(signs(&capture.quality()));
     said.extend(dates(capture));
+    said.extend(timeless(capture));
     said.extend(coarse(capture));
     said.extend(short(capture, config));
     said.extend(apart(capture, config));
@@ -194,6 +195,14 @@ fn dates(capture: &CaptureAnalysis) -> Option<String> {
             "its records are {} days apart: some are dated wrong (0, or a clock that was set), and rates over the whole capture say nothing",
             grouped(days.unsigned_abs())
         )
+    })
+}
+
+/// Whether there are times at all, where there is more than one record.
+fn timeless(capture: &CaptureAnalysis) -> Option<String> {
+    let has_none = capture.span?.length_ns() == 0 && capture.records > 1;
+    has_none.then(|| {
+        "all its records have the same time, as those of Simple Packet Blocks have: there are no rates, and round-trip times of 0 are none".to_owned()
     })
 }
 

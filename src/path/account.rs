@@ -311,10 +311,12 @@ impl<'a> Account<'a> {
         let covered = self
             .span(known, entry_is_second)
             .is_some_and(|(start, end)| (start.saturating_add(delay_max)..=end).contains(&at));
-        let (start, waited_ns) = self.held_at_start.take(at).unwrap_or((at, 0));
+        let held = self.held_at_start.take(at);
+        let has_appeared = covered && held.is_none();
+        let (start, waited_ns) = held.unwrap_or((at, 0));
         let bin = self.bin_of(start);
         if let Some(flow) = &mut self.flows[note.flow as usize] {
-            if covered {
+            if has_appeared {
                 flow.appeared_packets += 1;
             } else {
                 flow.hold(bin, note.ip_len, waited_ns);
@@ -323,7 +325,7 @@ impl<'a> Account<'a> {
         self.keep(heading, || PacketFate {
             entry_frame: None,
             exit_frame: Some(note.frame),
-            outcome: if covered {
+            outcome: if has_appeared {
                 Outcome::Appeared
             } else {
                 Outcome::Undecided

@@ -103,6 +103,31 @@ const OUTSIDE_WORLD: &[(&str, &[&str])] = &[
 ];
 
 #[test]
+fn the_documented_rooms_are_these_in_this_order_with_their_crates() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, section) = text.split_once("## Rooms").unwrap();
+    let rows: Vec<(&str, &str)> = section
+        .lines()
+        .take_while(|line| !line.starts_with("## "))
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .collect();
+    let rooms: Vec<&str> = rows.iter().map(|&(room, _)| room).collect();
+    assert_eq!(rooms, ROOMS);
+    for (crate_name, homes) in HOMES {
+        let name = crate_name.replace('_', "-");
+        for home in *homes {
+            let room = home.split('/').next().unwrap();
+            // What only puts rooms together has no row.
+            let row = rows.iter().find(|&&(other, _)| other == room);
+            assert!(
+                row.is_none_or(|(_, row)| row.contains(&name) || row.contains(crate_name)),
+                "{name} is at home in {room}, whose row does not say so"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_room_uses_only_rooms_above_it() {
     let mut faults = Vec::new();
     for (file, code) in sources() {

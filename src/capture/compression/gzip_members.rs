@@ -9,9 +9,13 @@ use super::stepwise::{Decompressor, Step};
 /// Size of the window, as a power of two: the largest that DEFLATE knows.
 const WINDOW_BITS: u8 = 15;
 
-/// The member that is being decompressed; `None` between members.
 #[derive(Default)]
-pub(super) struct GzipMembers(Option<Decompress>);
+pub(super) struct GzipMembers {
+    /// The one that is being decompressed; `None` between members.
+    member: Option<Decompress>,
+    /// One has ended: what follows may be padding.
+    has_ended: bool,
+}
 
 impl Decompressor for GzipMembers {
     fn wanted(&self) -> usize {
@@ -19,8 +23,17 @@ impl Decompressor for GzipMembers {
     }
 
     fn step(&mut self, bytes: &[u8], room: &mut [u8]) -> Step {
+        // Zeros behind a member pad to blocks of tapes and disks; gzip(1) passes over them, too.
+        let padding = bytes.iter().take_while(|&&byte| byte == 0).count();
+        if self.is_between() && self.has_ended && padding > 0 {
+            return Step {
+                consumed: padding,
+                filled: 0,
+                failure: None,
+            };
+        }
         let member = self
-            .0
+            .member
             .get_or_insert_with(|| Decompress::new_gzip(WINDOW_BITS));
         let before = (member.total_in(), member.total_out());
         let outcome = member.decompress(bytes, room, FlushDecompress::None);
@@ -29,7 +42,7 @@ impl Decompressor for GzipMembers {
         let filled = (member.total_out() - before.1) as usize;
         let mut failure = None;
         match outcome {
-            Ok(Status::StreamEnd) => self.0 = None,
+            Ok(Status::StreamEnd) => (self.member, self.has_ended) = (None, true),
             Ok(_) if consumed > 0 || filled > 0 || bytes.is_empty() => {}
             // The library has a reason, but which depends on how much it is given at a time.
             Ok(_) | Err(_) => {
@@ -45,6 +58,6 @@ impl Decompressor for GzipMembers {
     }
 
     fn is_between(&self) -> bool {
-        self.0.is_none()
+        self.member.is_none()
     }
 }

@@ -151,3 +151,16 @@ fn compressed_captures_cut_short() {
         }
     }
 }
+
+#[test]
+fn zeros_behind_a_member_of_gzip_are_padding() {
+    let bytes = noisy(50);
+    let expected = read(&bytes).clean().records;
+    let (first, second) = bytes.split_at(1000);
+    let zeros = [0; 700];
+    let padded = [&gzip(first)[..], &zeros, &gzip(second), &zeros].concat();
+    assert_eq!(read(&padded).clean().records, expected);
+    // Not anything else, nor zeros in the place of a member.
+    let with_garbage = [&gzip(&bytes)[..], &zeros, b"x"].concat();
+    assert_eq!(read(&with_garbage).errors.len(), 1);
+}

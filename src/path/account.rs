@@ -294,7 +294,7 @@ impl<'a> Account<'a> {
     /// as long as is seen.
     fn note_undecided(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
         let waited_ns = match self.span(known, heading == Heading::Forward) {
-            Some((start, end)) if at >= start => {
+            Some((start, end)) if (start..=end).contains(&at) => {
                 self.ways[heading as usize].hold_until(end, at, note.ip_len)
             }
             _ => 0,

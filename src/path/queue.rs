@@ -69,8 +69,10 @@ enum Leaving {
     /// Without having waited.
     AtOnce,
     Waited,
-    /// It is not seen to leave: it is dropped after having waited, or waits as long as is seen.
+    /// It is not seen to leave: it is dropped after having waited, or its turn had come.
     Unseen,
+    /// It waits for as long as is seen.
+    Stays,
 }
 
 /// When a packet leaves, its bytes, and how.
@@ -126,8 +128,8 @@ pub(super) struct Sweep {
     /// When the bin ends.
     bin_end: i64,
     bins: Vec<QueueBin>,
-    /// What waits for as long as is seen.
-    staying: Amount,
+    /// What still waited when nothing more was seen, within the bin.
+    stayed: Amount,
 }
 
 impl Sweep {
@@ -141,7 +143,7 @@ impl Sweep {
             bin: QueueBin::default(),
             bin_end: 0,
             bins: Vec::new(),
-            staying: Amount::default(),
+            stayed: Amount::default(),
         }
     }
 
@@ -193,12 +195,12 @@ impl Sweep {
         self.bin.min = self.waiting;
     }
 
-    /// A packet comes in at `at` that nobody sees leave: it waits until then, or for as long as is seen; but not where as much
-    /// waits as `most`. Whether it waits.
+    /// A packet comes in at `at` that nobody sees leave: it waits until then, which may be when nothing more `is_seen`; but not
+    /// where as much waits as `most`. Whether it waits.
     pub(super) fn hold_unseen(
         &mut self,
         at: i64,
-        until: Option<i64>,
+        (until, is_seen): (i64, bool),
         bytes: u32,
         most: Option<Amount>,
     ) -> bool {
@@ -206,17 +208,16 @@ impl Sweep {
         let is_full = most.is_some_and(|most| {
             self.waiting.packets >= most.packets || self.waiting.bytes >= most.bytes
         });
-        match until {
-            _ if is_full => return false,
-            Some(until) if until <= self.now => return false,
-            Some(until) => self.wait(until, bytes, Leaving::Unseen),
-            None => {
-                self.waiting.add(bytes);
-                self.staying.add(bytes);
-                self.bin.max = self.bin.max.at_least(self.waiting);
-            }
+        let waits = !is_full && until > self.now;
+        if waits {
+            let how = if is_seen {
+                Leaving::Unseen
+            } else {
+                Leaving::Stays
+            };
+            self.wait(until, bytes, how);
         }
-        true
+        waits
     }
 
     /// Most that has waited.
@@ -231,13 +232,9 @@ impl Sweep {
         self.leaving.add((until, bytes, how));
     }
 
-    /// The bins; what waits for as long as is seen does until `end`.
-    pub(super) fn finish(mut self, end: i64) -> Vec<QueueBin> {
+    pub(super) fn finish(mut self) -> Vec<QueueBin> {
         while !self.leaving.is_empty() {
             self.leave_until(i64::MAX);
-        }
-        if self.staying.packets > 0 {
-            self.move_to(end);
         }
         self.close_bin();
         self.bins
@@ -256,8 +253,13 @@ impl Sweep {
             if how != Leaving::AtOnce {
                 self.waiting.remove(bytes);
             }
-            if how != Leaving::Unseen {
-                self.bin.left.add(bytes);
+            match how {
+                Leaving::AtOnce | Leaving::Waited => self.bin.left.add(bytes),
+                Leaving::Unseen => {}
+                Leaving::Stays => {
+                    self.stayed.add(bytes);
+                    continue;
+                }
             }
             self.bin.min = self.bin.min.at_most(self.waiting);
         }
@@ -313,7 +315,11 @@ impl Sweep {
     }
 
     fn close_bin(&mut self) {
-        self.bin.end = self.waiting;
+        let stayed = std::mem::take(&mut self.stayed);
+        self.bin.end = Amount {
+            packets: self.waiting.packets + stayed.packets,
+            bytes: self.waiting.bytes + stayed.bytes,
+        };
         let idle = QueueBin {
             index: self.bin.index,
             ..QueueBin::default()
@@ -344,7 +350,7 @@ mod tests {
         assert_eq!((found.packets, found.bytes), (1, 1000));
         let found = sweep.drop(12 * MS, None, 1000);
         assert_eq!((found.packets, found.bytes), (1, 1000));
-        let bins = sweep.finish(0);
+        let bins = sweep.finish();
         // 9 ms of one packet and 8 ms of another; then 10 ms of that.
         let integrals: Vec<u128> = bins.iter().map(|bin| bin.packets_ns).collect();
         assert_eq!(integrals[..2], [17 * MS as u128, 10 * MS as u128]);
@@ -362,7 +368,7 @@ mod tests {
         sweep.pass(0, 4 * MS, 1000);
         let found = sweep.drop(2 * MS, Some(7 * MS), 500);
         assert_eq!((found.packets, found.bytes), (1, 1000));
-        let bins = sweep.finish(0);
+        let bins = sweep.finish();
         assert_eq!(bins[0].packets_ns, 9 * MS as u128);
         assert_eq!(bins[0].bytes_ns, 6500 * MS as u128);
         assert_eq!(bins[0].max.bytes, 1500);
@@ -374,7 +380,7 @@ mod tests {
         let mut sweep = Sweep::new(1);
         sweep.pass(0, 5, 100);
         sweep.pass(i64::MAX / 2, i64::MAX / 2, 100);
-        let bins = sweep.finish(0);
+        let bins = sweep.finish();
         assert!(bins.len() < 10);
     }
 }

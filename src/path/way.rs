@@ -99,7 +99,7 @@ impl Way {
             let sum: f64 = bins
                 .map(|bin| of(bin) as f64 * self.lasts_ns(bin, bin_ns) as f64)
                 .sum();
-            sum / duration_ns.max(bin_ns as f64)
+            sum / duration_ns
         };
         Some((mean(|bin| bin.min.packets), mean(|bin| bin.min.bytes)))
     }
@@ -302,7 +302,7 @@ impl WayMaker {
         }
         let leaves = self.free_at.max(at);
         let until = leaves.min(at.saturating_add(self.wait_ns_max));
-        let seen = (until < end).then_some(until);
+        let seen = (until.min(end), until < end);
         if !self.sweep.hold_unseen(at, seen, bytes, self.most) {
             return 0;
         }
@@ -324,7 +324,7 @@ impl WayMaker {
         let held_until = held_until.map(|until| until.min(latest));
         drop.found = self.sweep.drop(drop.at_ns, held_until, drop.ip_len);
         drop.run_before = self.run;
-        self.cover(drop.at_ns, drop.at_ns);
+        self.cover(drop.at_ns, held_until.unwrap_or(drop.at_ns));
         self.drops.push(drop);
         self.run += 1;
     }
@@ -336,8 +336,7 @@ impl WayMaker {
 
     /// The finished way; what its drops were is added to their flows.
     pub(super) fn finish(self, limit: Option<QueueLimit>, flows: &mut [Option<PathFlow>]) -> Way {
-        let end = self.span.map_or(0, |(_, end)| end);
-        let bins = self.sweep.finish(end);
+        let bins = self.sweep.finish();
         let duration_ns = self
             .span
             .map_or(0, |(first, last)| last.saturating_sub(first));

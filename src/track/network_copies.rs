@@ -43,8 +43,9 @@ impl HalfFlow {
             return same.then_some(Evidence::IpId);
         }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();
-        let is_frame = self.is_cut_otherwise(segment, start, earlier);
-        if is_frame && self.is_too_soon(segment, earlier, gap_ns) {
+        let is_cut = self.is_cut_otherwise(segment, start, earlier)
+            && (gap_ns <= COPY_GAP_NS || self.is_cut_by_cards(segment, start, earlier));
+        if is_cut && self.is_too_soon(segment, earlier, gap_ns) {
             return Some(Evidence::Timing);
         }
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
@@ -114,6 +115,19 @@ impl HalfFlow {
         !same_bytes && self.shares_frame(segment, start, earlier)
     }
 
+    /// Whether a segment that begins at `start` may be what network cards make of the frame `earlier`, or made that of: they
+    /// cut and merge at full packets. A sender that has been told that its packets are too big cuts at less (RFC 8201).
+    fn is_cut_by_cards(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
+        /// What the timestamps option takes of each packet (RFC 7323 appendix A).
+        const TIMESTAMPS_BYTES: i64 = 12;
+        let (offset, len) = (start - earlier.start, i64::from(segment.payload_len));
+        let ends_with_it = start + len >= earlier.end();
+        let is_cut_at =
+            |packet: i64| packet > 0 && offset % packet == 0 && (ends_with_it || len % packet == 0);
+        let full = i64::from(self.packet_payload());
+        is_cut_at(full) || is_cut_at(full - TIMESTAMPS_BYTES)
+    }
+
     /// Whether a segment that begins at `start` and the frame `earlier` are the same packets, by their ids.
     pub(super) fn is_part_of(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
         let packet = i64::from(self.packet_payload());
@@ -122,9 +136,12 @@ impl HalfFlow {
         let same_tsval = segment
             .timestamps
             .is_none_or(|ts| ts.value == earlier.tsval);
+        // All packets of who does not count have 0.
+        let is_counted = segment.ip_id != Some(0);
         self.shares_frame(segment, start, earlier)
             && same_tsval
             && earlier.copies == 1
+            && is_counted
             && segment.ip_id == Some(earlier.id.wrapping_add(before as u16))
     }
 

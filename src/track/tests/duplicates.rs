@@ -157,6 +157,23 @@ fn a_frame_and_its_packets_are_the_same_where_no_ids_tell() {
 }
 
 #[test]
+fn a_frame_that_is_repeated_in_smaller_packets_is_repeated() {
+    // Without ids and clocks: a router's word that packets are too big came from nearby (RFC 8201), and what was sent as
+    // three full packets of 1000 bytes is repeated in packets of 800.
+    let played = play(&opened(
+        "100 A>B data 0..3000
+         105 A>B data 0..800
+         105 A>B data 800..1600
+         105 A>B data 1600..2400
+         105 A>B data 2400..3000
+         125 B>A ack 3000",
+    ));
+    let classes: Vec<Class> = played.rows.iter().map(|row| row.verdict.class).collect();
+    assert_eq!(classes[0], Class::New);
+    assert_eq!(classes[1..], [Class::Retransmission; 4]);
+}
+
+#[test]
 fn nothing_holds_a_copy_up_for_as_long_as_a_timer_takes() {
     // A round trip of half a second, and senders whose timers are shorter.
     let class = |at: u32| {

@@ -143,8 +143,9 @@ const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>
 #[derive(Debug)]
 pub(super) struct LiveFlow {
     pub(super) series: LiveSeries,
-    /// The last keep-alive, and when data had last passed before it and those just before it.
-    keep_alive: Option<(CaptureTime, CaptureTime)>,
+    /// How many data packets there were with the last keep-alive, and when data had passed last before it and those just
+    /// before it, if any had.
+    keep_alive: Option<(u64, Option<CaptureTime>)>,
     curve: PayloadCurve,
     time_sequence: Option<Box<TimeSequence>>,
     pub(super) gaps: Option<Box<DelayDistribution>>,
@@ -153,15 +154,6 @@ pub(super) struct LiveFlow {
 }
 
 impl LiveFlow {
-    /// The byte of a keep-alive passed at `at`, which is no data: when data had last passed before.
-    fn data_before(&mut self, at: CaptureTime) -> CaptureTime {
-        let last_at = self.spacing.last_data_at();
-        let before = self.keep_alive.filter(|&(at, _)| at == last_at);
-        let before = before.map_or(last_at, |(_, before)| before);
-        self.keep_alive = Some((at, before));
-        before
-    }
-
     #[cold]
     fn new(config: &RecordConfig) -> Box<Self> {
         Box::new(Self {
@@ -197,13 +189,28 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
             .as_deref_mut()
     }
 
-    /// A keep-alive passed at `at`. Its byte, where it has one, is no data: a flow neither begins nor ends with it.
+    /// A data packet passed that was not new. The byte of a keep-alive, and of a copy of one, is no data: a flow neither begins
+    /// nor ends with it.
     #[cold]
-    fn on_keep_alive(&mut self, dir: Direction, at: CaptureTime) {
+    fn on_odd_data(&mut self, dir: Direction, data: &DataArrival) {
         let summary = &mut self.directions[dir.index()];
-        let has_byte = summary.data_span.is_some_and(|span| span.last == at);
-        if let Some(data) = self.data[dir.index()].as_mut().filter(|_| has_byte) {
-            summary.take_back_byte(data.data_before(at));
+        let Some(live) = &mut self.data[dir.index()] else {
+            return;
+        };
+        let packets = summary.data_packets;
+        let just_before = live
+            .keep_alive
+            .filter(|&(then, _)| then.saturating_add(1) == packets);
+        let is_one = match data.verdict.class {
+            Class::KeepAlive => true,
+            Class::Duplicate => data.payload_len == 1 && just_before.is_some(),
+            _ => false,
+        };
+        if is_one {
+            let last = (packets > 1).then(|| live.spacing.last_data_at());
+            let before = just_before.map_or(last, |(_, before)| before);
+            live.keep_alive = Some((packets, before));
+            summary.take_back_byte(before);
         }
     }
 
@@ -293,11 +300,14 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     #[inline(always)]
     fn data(&mut self, dir: Direction, data: &DataArrival) {
         self.directions[dir.index()].on_data(data);
+        let is_new = data.verdict.class == Class::New;
+        if !is_new {
+            self.on_odd_data(dir, data);
+        }
         let live = LiveConnection::data(self, dir);
         if let Some(sequence) = &mut live.time_sequence {
             sequence.on_data(data);
         }
-        let is_new = data.verdict.class == Class::New;
         live.spacing.on_data(data.at, data.payload_len, is_new);
         let bin = live.series.at(data.at);
         bin.in_flight_bytes_max = bin.in_flight_bytes_max.max(data.in_flight_bytes);
@@ -388,11 +398,8 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         self.directions[dir.index()].on_recovery(recovery);
     }
 
-    fn signal(&mut self, dir: Direction, at: CaptureTime, signal: Signal) {
+    fn signal(&mut self, dir: Direction, _at: CaptureTime, signal: Signal) {
         self.directions[dir.index()].on_signal(signal);
-        if signal == Signal::KeepAlive {
-            self.on_keep_alive(dir, at);
-        }
     }
 
     fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {

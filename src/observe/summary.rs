@@ -176,10 +176,11 @@ impl DirectionSummary {
     }
 
     /// What passed as the last data was a keep-alive's byte; data had last passed at `before`, if any had.
-    pub(super) fn take_back_byte(&mut self, before: CaptureTime) {
-        self.data_span = self.data_span.and_then(|span| {
-            let last = before.max(span.first);
-            (span.first < span.last).then_some(Span { last, ..span })
+    pub(super) fn take_back_byte(&mut self, before: Option<CaptureTime>) {
+        let span = self.data_span.zip(before);
+        self.data_span = span.map(|(span, before)| Span {
+            last: before.max(span.first),
+            ..span
         });
     }
 

@@ -145,8 +145,10 @@ fn flow_holds(flow: &Flow<'_>) {
     }
     assert!(flow.overhead().is_none_or(f64::is_finite));
     // F1: undefined where nothing but keep-alives had payload.
-    let keepalives = summary.incidents().keepalives;
-    assert!(flow.completion_ns().map_or(keepalives > 0, |ns| ns >= 0));
+    let byte_wise = summary.incidents().keepalives + summary.incidents().duplicate_packets;
+    let are_all =
+        byte_wise >= summary.data_packets && summary.payload_bytes == summary.data_packets;
+    assert!(flow.completion_ns().map_or(are_all, |ns| ns >= 0));
     assert!(summary.incidents().recovery_ns >= 0);
     if let Some(limited) = flow.limited_by() {
         let shares = [limited.network, limited.receiver, limited.application];

@@ -176,7 +176,6 @@ fn strata_of(
     index: usize,
 ) -> Vec<Stratum> {
     let mut within: BTreeMap<GroupKey, Levels> = BTreeMap::new();
-    let mut overall = Levels::new();
     for ((key, composition), samples) in samplings.of_metric(kind, metric) {
         // Samples without the label say nothing about it.
         let Some(level) = key[index].clone() else {
@@ -185,10 +184,6 @@ fn strata_of(
         let mut others = key.clone();
         others[index] = None;
         let level = (Some(level), composition.clone());
-        overall
-            .entry(level.clone())
-            .or_default()
-            .extend_from_slice(&samples);
         let levels = within.entry(others).or_default();
         levels.entry(level).or_default().extend(samples);
     }
@@ -198,16 +193,14 @@ fn strata_of(
         .next()
         .map(|key| vec![None; key.len()])
         .unwrap_or_default();
-    let all = std::iter::once((nothing, overall, true));
-    let each = within
-        .into_iter()
-        .filter(|_| several)
-        .map(|(key, levels)| (key, levels, false));
+    let all = balanced(kind, &within).into_iter();
+    let all = all.map(|levels| (nothing.clone(), levels, true));
+    let each = within.into_iter().filter(|_| several);
+    let each = each.flat_map(|(key, levels)| {
+        let apart = comparable(kind, levels).into_iter();
+        apart.map(move |levels| (key.clone(), levels, false))
+    });
     all.chain(each)
-        .flat_map(|(within, levels, overall)| {
-            let apart = comparable(kind, levels).into_iter();
-            apart.map(move |levels| (within.clone(), levels, overall))
-        })
         .map(|(within, levels, overall)| {
             let (levels, samples) = levels.into_iter().unzip();
             Stratum {
@@ -223,11 +216,44 @@ fn strata_of(
         .collect()
 }
 
+/// What is compared whatever the other labels are, given what there is for each of their values: samples of those alone that
+/// have all values that are compared. What others have would show where a value was measured, not what it does.
+fn balanced(kind: SampleKind, within: &BTreeMap<GroupKey, Levels>) -> Vec<Levels> {
+    let mut all = Levels::new();
+    for (level, samples) in within.values().flatten() {
+        let taken = all.entry(level.clone()).or_default();
+        taken.extend_from_slice(samples);
+    }
+    let apart = comparable(kind, all).into_iter().map(|compared| {
+        let of = |levels: &Levels| -> Levels {
+            let kept = levels
+                .iter()
+                .filter(|(level, _)| compared.contains_key(level));
+            kept.map(|(level, samples)| (level.clone(), samples.clone()))
+                .collect()
+        };
+        let mut balanced = Levels::new();
+        for levels in within.values().map(of) {
+            if values(&levels) == values(&compared) {
+                for (level, samples) in levels {
+                    balanced.entry(level).or_default().extend(samples);
+                }
+            }
+        }
+        balanced
+    });
+    apart.filter(|levels| levels.len() > 1).collect()
+}
+
+/// The values of the label that samples are there for.
+fn values(levels: &Levels) -> BTreeSet<&Option<LabelValue>> {
+    levels.keys().map(|(value, _)| value).collect()
+}
+
 /// What is compared with each other of these: where the flows of the runs go by the label all of it, as it is the label
 /// that tells them; else, of flows, what is from runs of the same flows, of whole runs from runs of as many.
 fn comparable(kind: SampleKind, levels: Levels) -> Vec<Levels> {
-    let values: BTreeSet<&Option<LabelValue>> = levels.keys().map(|(value, _)| value).collect();
-    let kinds = if values.len() == levels.len() {
+    let kinds = if values(&levels).len() == levels.len() {
         vec![levels]
     } else {
         type Kind = (Option<usize>, Option<Composition>);

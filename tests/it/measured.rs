@@ -554,3 +554,35 @@ fn what_a_heat_map_cannot_show_is_a_mistake() {
         assert!(found.contains(said), "{found}");
     }
 }
+
+/// METRICS.md Y5: a variant that was measured where it is quick alone is no quicker for that.
+#[test]
+fn overall_only_settings_are_compared_that_have_all_values() {
+    let rows = [
+        ("cubic", 10, [9.0, 9.2]),
+        ("cubic", 1000, [900.0, 920.0]),
+        ("bbr", 10, [9.1, 9.3]),
+        ("bbr", 1000, [910.0, 930.0]),
+        ("reno", 10, [9.0, 9.4]),
+    ];
+    let lines = rows.iter().flat_map(|(algo, rate, goodputs)| {
+        let line = move |goodput| format!("{algo},{rate},{goodput},1,20\n");
+        goodputs.iter().map(line)
+    });
+    let head = "algo,rate,goodput_mbps,loss_percent,rtt\n".to_owned();
+    let table: String = std::iter::once(head).chain(lines).collect();
+    let results = carried_out(folder_with(&[("runs.csv", &table)], MANIFEST).path());
+    let compared: Vec<(usize, f64)> = results
+        .comparisons
+        .iter()
+        .filter(|row| row.overall && row.metric == Metric::GoodputBps)
+        .filter(|row| results.labels[row.label].name == "cca")
+        .map(|row| (row.n_a + row.n_b, row.change_percent.unwrap()))
+        .collect();
+    // At 10 Mbit/s alone, where all three were: means of 9.1, 9.2, and 9.2.
+    assert_eq!(compared.len(), 3, "{compared:?}");
+    for (samples, change_percent) in compared {
+        assert_eq!(samples, 4);
+        assert!(change_percent.abs() < 1.2, "{change_percent} %");
+    }
+}

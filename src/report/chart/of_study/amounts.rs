@@ -1,6 +1,6 @@
 //! Variant beside variant: bars with intervals, boxes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::stats::{Describe, mean};
 use crate::study::{LabelValue, Metric, StudyFlow, StudyRun, Values};
@@ -277,6 +277,46 @@ impl Samples {
     }
 }
 
+/// Settings of which too little is known for boxes of their own.
+#[derive(Default)]
+struct Together {
+    /// Those that have all variants. What others have would show where a variant ran, not how it did.
+    taken: usize,
+    all: usize,
+}
+
+impl Together {
+    /// The samples of the settings that have all variants, as one.
+    fn of(settings: Vec<Samples>) -> (Self, Samples) {
+        let all = settings.len();
+        let variants: BTreeSet<Option<LabelValue>> = settings
+            .iter()
+            .flat_map(|samples| samples.goodput.keys().cloned())
+            .collect();
+        let (mut taken, mut joined) = (0, Samples::default());
+        for samples in settings {
+            if samples.goodput.keys().eq(&variants) {
+                taken += 1;
+                joined.join(samples);
+            }
+        }
+        (Self { taken, all }, joined)
+    }
+
+    /// What to say of it; nothing of a setting by itself.
+    fn words(&self) -> Option<String> {
+        if self.all < 2 {
+            return None;
+        }
+        let all = count(self.all, "setting");
+        Some(if self.taken == self.all {
+            format!("{all} together")
+        } else {
+            format!("{} of {all} together, those with all variants", self.taken)
+        })
+    }
+}
+
 /// Box and whisker of goodput beside ping or RTT, and of completion times, by variant.
 pub(super) fn boxes(study: &Study<'_>, charts: &mut StudyCharts) {
     let settings = study.settings(&[]);
@@ -285,22 +325,24 @@ pub(super) fn boxes(study: &Study<'_>, charts: &mut StudyCharts) {
         .partition(|(_, samples)| samples.compare());
     // What is too little alone is taken together, by the first label.
     let broad = study.settings(&[]).first();
-    let mut together: BTreeMap<Setting, (usize, Samples)> = BTreeMap::new();
+    let mut groups: BTreeMap<Setting, Vec<Samples>> = BTreeMap::new();
     for (setting, samples) in rest {
-        let (settings, all) = together.entry(setting.first()).or_default();
-        *settings += 1;
-        all.join(samples);
+        groups.entry(setting.first()).or_default().push(samples);
     }
+    let mut together: BTreeMap<Setting, (Together, Samples)> = groups
+        .into_iter()
+        .map(|(setting, all)| (setting, Together::of(all)))
+        .collect();
     together.retain(|_, (_, samples)| samples.compare());
     let alone = alone
         .into_iter()
-        .map(|(setting, samples)| (setting, (1, samples)));
+        .map(|(setting, samples)| (setting, (Together::default(), samples)));
     let mut pages = settings.pages(alone.collect(), 1, |_| 1);
     pages.extend(broad.pages(together, 1, |_| 1));
-    let canvases = |page: Page<(usize, Samples)>| {
+    let canvases = |page: Page<(Together, Samples)>| {
         let of = page.entries.into_iter().next();
         of.map_or_else(Vec::new, |(_, (together, samples))| {
-            draw_boxes(study, &page.common.words(), together, samples)
+            draw_boxes(study, &page.common.words(), &together, samples)
         })
     };
     charts.add(
@@ -354,11 +396,11 @@ pub(super) fn left_out_note(unfinished: usize) -> String {
     }
 }
 
-/// The boxes of so many settings `together`: of all quantities on one chart, unless that is too high for a slide.
+/// The boxes of a setting, or of several `together`: of all quantities on one chart, unless that is too high for a slide.
 fn draw_boxes(
     study: &Study<'_>,
     common: &str,
-    together: usize,
+    together: &Together,
     samples: Samples,
 ) -> Vec<Option<Canvas>> {
     let values = if samples.ping.is_empty() {
@@ -366,10 +408,9 @@ fn draw_boxes(
     } else {
         "values of flows, pings of runs"
     };
-    let note = if together > 1 {
-        format!("{} together; {values}", count(together, "setting"))
-    } else {
-        values.to_owned()
+    let note = match together.words() {
+        Some(together) => format!("{together}; {values}"),
+        None => values.to_owned(),
     };
     let left_out = left_out_note(samples.unfinished);
     let draw = |panels: Vec<BoxPanel>| {

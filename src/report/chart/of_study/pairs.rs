@@ -19,10 +19,11 @@ const TOPIC: &str = "Two flows";
 const PAIRS_MAX: usize = 18;
 const MAPS_MAX: usize = 12;
 
-/// A flow is short beside one that has so many times its bytes, unless their ends, or the times that they
-/// took, are closer than this share of the time that both took.
+/// A flow is short beside one that has so many times its bytes, unless their ends are closer than this share of the time
+/// that both took, or the times that they took closer than this share of the longer one.
 const SHORT: f64 = 4.0;
 const TOGETHER: f64 = 0.1;
+const ALIKE: f64 = 0.05;
 
 type Variant = Option<LabelValue>;
 
@@ -209,9 +210,11 @@ fn short_and_long([first, second]: [&StudyFlow; 2]) -> Option<[&StudyFlow; 2]> {
     let spans = first.measure.span_ns.zip(second.measure.span_ns);
     let are_timed = spans.is_some_and(|(one, other)| {
         let all_ns = one.1.max(other.1) - one.0.min(other.0);
-        let ends_ns = one.1 - other.1;
-        let lengths_ns = ends_ns - (one.0 - other.0);
-        ends_ns.abs().min(lengths_ns.abs()) as f64 <= TOGETHER * all_ns as f64
+        let apart_ns = (one.1 - other.1).abs();
+        let [one_ns, other_ns] = [one, other].map(|(first, last)| last - first);
+        let longer_ns = one_ns.max(other_ns);
+        apart_ns as f64 <= TOGETHER * all_ns as f64
+            || (one_ns - other_ns).abs() as f64 <= ALIKE * longer_ns as f64
     });
     let bytes = |flow: &StudyFlow| flow.measure.values.get(Metric::AckedBytes);
     let is_short = |one: &StudyFlow, other: &StudyFlow| {

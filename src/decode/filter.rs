@@ -79,13 +79,12 @@ impl fmt::Display for FilterError {
 
 /// Whether a word is of a display filter, wireshark-filter(4): a field, or a comparison.
 fn is_for_display(word: &str) -> bool {
-    let is_field = |(protocol, field): (&str, &str)| {
-        protocol.starts_with(char::is_alphabetic) && field.starts_with(char::is_alphabetic)
-    };
+    const PROTOCOLS: [&str; 8] = ["eth", "frame", "http", "ip", "ipv6", "tcp", "tls", "udp"];
+    let is_field = |(protocol, _): (&str, &str)| PROTOCOLS.contains(&protocol);
     word.split_once('.').is_some_and(is_field)
-        || ["==", "!=", "eq", "ne", "contains", "matches"]
-            .iter()
-            .any(|comparison| word.starts_with(comparison))
+        || word.contains("==")
+        || word.starts_with("!=")
+        || ["eq", "ne", "contains", "matches"].contains(&word)
 }
 
 /// Terms joined from the left, which is all that operators of one precedence need.
@@ -574,6 +573,8 @@ mod tests {
             ("ip.addr==10.0.0.1 && tcp", true),
             ("tcp == 443", true),
             ("host 10.0.0", false),
+            ("host example.com", false),
+            ("network 10.0.0.0/8", false),
             ("port http", false),
             ("ether host 2:0:0:0:0:1", false),
         ] {

@@ -179,7 +179,9 @@ impl Chunk {
 
     #[cold]
     fn take_first(&mut self, segment: &Segment, others: u16, config: &Config) {
-        self.left_out += u64::from(others);
+        if config.wants(|| (segment.src, segment.dst)) {
+            self.left_out += u64::from(others);
+        }
         self.take(segment, config);
     }
 

@@ -60,10 +60,12 @@ pub(super) fn makes_sense(rest: Rest<'_>) -> bool {
             };
             agrees && (len == 0 || len >= header_len)
         }
-        [0x60..=0x6f, _, _, _, high, low, ..] => {
+        [0x60..=0x6f, _, _, _, high, low, next, ..] => {
             let len = V6_LEN + usize::from(u16::from_be_bytes([high, low]));
+            // The first fragment of a tunnel's packet has less than it says: TCP, or what may come before it.
+            let leads_to_tcp = matches!(next, 0 | 6 | 43 | 44 | 51 | 60);
             let padding = rest.wire_len.checked_sub(len);
-            len == V6_LEN || padding.is_some_and(|padding| padding <= PADDING_MAX)
+            len == V6_LEN || padding.map_or(leads_to_tcp, |padding| padding <= PADDING_MAX)
         }
         _ => false,
     }

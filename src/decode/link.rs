@@ -196,8 +196,8 @@ pub(super) fn mpls(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
     }
     match rest.bytes.first().map(|first| first >> 4) {
         // Addresses may begin so as well: without a control word when the IP header would
-        // contradict itself and the ether type makes sense.
-        Some(4 | 6 | 1) if frame_follows(rest.bytes, 0) && !ip::makes_sense(rest) => {
+        // contradict itself and the frame does not.
+        Some(4 | 6 | 1) if is_frame(rest) && !ip::makes_sense(rest) => {
             ethernet(way.deeper()?, rest)
         }
         Some(4) => ip::v4(way.deeper()?, rest),
@@ -212,6 +212,14 @@ pub(super) fn mpls(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
         Some(_) => ethernet(way.deeper()?, rest),
         None => Err(rest.short_of(1, Skip::MalformedLink)),
     }
+}
+
+/// Whether an Ethernet frame begins here, as far as its ether type tells, and IP, where it is that. An IP address may look like
+/// an ether type.
+pub(super) fn is_frame(rest: Rest<'_>) -> bool {
+    let inside = || rest.after(14, Skip::MalformedLink);
+    let is_ip = matches!(rest.bytes.get(12..14), Some([0x08, 0x00] | [0x86, 0xdd]));
+    frame_follows(rest.bytes, 0) && (!is_ip || inside().is_ok_and(ip::makes_sense))
 }
 
 /// Whether the ether type of an Ethernet frame at `start` is one that is decoded.

@@ -179,7 +179,7 @@ fn gtp_u(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         }
     }
     // An Ethernet session of 5G has no other sign.
-    if link::frame_follows(inside.bytes, 0) && !ip::makes_sense(inside) {
+    if link::is_frame(inside) && !ip::makes_sense(inside) {
         return link::ethernet(way, inside);
     }
     ip::any(way, inside)

@@ -160,6 +160,9 @@ fn a_pseudowire_without_a_control_word_is_told_by_what_ip_would_say() {
     let sum = !((sum >> 16) as u16 + sum as u16);
     frame[28..30].copy_from_slice(&sum.to_be_bytes());
     assert_eq!(segment(ETHERNET, &frame).src.ip().to_string(), "8.0.0.1");
+    // Also with a wrong checksum, as no IP is behind what would be an Ethernet header.
+    frame[28] ^= 1;
+    assert_eq!(segment(ETHERNET, &frame).src.ip().to_string(), "8.0.0.1");
     let mut packet = ipv6(6, &tcp_v4()[20..]);
     packet[12..14].copy_from_slice(&[8, 0]);
     let frame = [&[2; 12], &[0x88, 0x47, 0, 2, 1, 9][..], &packet, &[0; 10]].concat();

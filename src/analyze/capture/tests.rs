@@ -131,28 +131,45 @@ fn a_flow_neither_begins_nor_ends_with_a_keep_alive() {
     const ACK: u8 = 0x10;
     let keep_alive = |at_ms, seq| {
         let answer = raw(at_ms + 10, true, ACK, (501, seq + 1), 0);
-        [raw(at_ms, false, ACK, (seq, 501), 1), answer].concat()
+        [raw(at_ms, false, ACK, (seq, 501), 1), answer]
     };
     let header = [
         0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0,
     ];
-    let packets = [
+    let opened = [
         raw(0, false, SYN, (100, 0), 0),
         raw(10, true, SYN | ACK, (500, 101), 0),
         raw(20, false, ACK, (101, 501), 0),
-        keep_alive(10_000, 100),
+    ];
+    let data = [
         raw(20_000, false, ACK, (101, 501), 1000),
         raw(20_010, true, ACK, (501, 1101), 0),
         raw(20_020, false, ACK, (1101, 501), 1000),
         raw(20_040, true, ACK, (501, 2101), 0),
-        keep_alive(30_000, 2100),
-        // And one that a mirror port has twice.
-        raw(40_000, false, ACK, (2100, 501), 1),
-        keep_alive(40_000, 2100),
     ];
+    let (first, second) = (keep_alive(30_000, 2100), keep_alive(40_000, 2100));
+    // One that a mirror port has twice.
+    let copied = [second[0].clone(), second[0].clone(), second[1].clone()];
+    let mut packets = [
+        &opened[..],
+        &keep_alive(10_000, 100),
+        &data,
+        &first,
+        &copied,
+    ]
+    .concat();
+    // IP ids count up by one in each direction; the copy has that of its original.
+    let mut ids = [0_u16; 2];
+    for place in 0..packets.len() {
+        let is_copy = place > 0 && packets[place][..16] == packets[place - 1][..16];
+        let is_back = usize::from(packets[place][16 + 15] == 2);
+        ids[is_back] += u16::from(!is_copy);
+        packets[place][20..22].copy_from_slice(&ids[is_back].to_be_bytes());
+    }
     let analysis = analyse([header.to_vec(), packets.concat()].concat());
     let flow = analysis.captures[0].flows().next().unwrap();
-    assert!(flow.summary().incidents().keepalives >= 3);
+    let incidents = flow.figures().incidents();
+    assert_eq!((incidents.keepalives, incidents.duplicate_packets), (3, 1));
     assert_eq!(flow.payload_bytes(), 2004);
     assert_eq!(flow.completion_ns(), Some(20_000_000));
     assert_eq!(flow.goodput_bps(), Some(2000.0 * 8.0 / 0.04));

@@ -3,9 +3,12 @@
 //! The drawing library can set text too, but drops what lies left of each glyph, so that words run
 //! together, and rounds positions to whole pixels.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
+use foldhash::fast::FixedState;
 
 use super::canvas::{Point, Type};
 
@@ -23,7 +26,7 @@ pub(in crate::report) const BOLD: &[u8] =
 const PLACES: f32 = 4.0;
 
 /// Shades that a pixel is told apart in: few, so that few blends of colours arise.
-const LEVELS: f32 = 32.0;
+const LEVELS: u32 = 32;
 
 static REGULAR_FACE: LazyLock<Option<FontRef<'static>>> =
     LazyLock::new(|| FontRef::try_from_slice(REGULAR).ok());
@@ -68,26 +71,77 @@ pub(super) fn cover(
     let baseline = start.1.round() as i32;
     let mut x = start.0 as f32;
     for letter in letters(text) {
-        let mut glyph = glyph_of(face, letter).with_scale(px);
+        let glyph = glyph_of(face, letter);
         let place = (x * PLACES).round() / PLACES;
-        x += scaled.h_advance(glyph.id);
-        glyph.position = point(place - place.floor(), 0.0);
-        let Some(outline) = face.outline_glyph(glyph) else {
-            continue;
-        };
-        let bounds = outline.px_bounds();
-        let left = bounds.min.x as i32 + place.floor() as i32;
-        let top = bounds.min.y as i32 + baseline;
-        outline.draw(|x, y, coverage| {
-            let level = (coverage.min(1.0) * LEVELS).round();
-            if level > 0.0 {
-                pixel(
-                    left + x as i32,
-                    top + y as i32,
-                    (level * (256.0 / LEVELS)) as u32,
-                );
-            }
-        });
+        x += scaled.h_advance(glyph);
+        let within = place - place.floor();
+        let key = (font.bold, px.y.to_bits(), glyph.0, within.to_bits());
+        with_shades(
+            key,
+            || shades(face, glyph, px, within),
+            |shades| {
+                let left = shades.left + place.floor() as i32;
+                let rows = shades.levels.chunks(shades.width.max(1));
+                for (row, y) in rows.zip(shades.top + baseline..) {
+                    for (&level, x) in row.iter().zip(left..) {
+                        if level > 0 {
+                            pixel(x, y, u32::from(level) * (256 / LEVELS));
+                        }
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// A glyph as pixels.
+#[derive(Default)]
+struct Shades {
+    /// Where it begins, from its place on the baseline.
+    left: i32,
+    top: i32,
+    width: usize,
+    /// How much of each pixel it covers, row by row, in [`LEVELS`].
+    levels: Vec<u8>,
+}
+
+/// What tells glyphs apart: weight, size, number in the font, and where in a pixel it begins.
+type GlyphKey = (bool, u32, u16, u32);
+
+thread_local! {
+    /// Glyphs that were drawn: those of one chart are nearly all that the next one needs.
+    static DRAWN: RefCell<HashMap<GlyphKey, Shades, FixedState>> = RefCell::default();
+}
+
+/// Glyphs that are kept, some 500 bytes each.
+const DRAWN_MAX: usize = 4096;
+
+/// Hands over a glyph, which is only drawn where it was not before.
+fn with_shades(key: GlyphKey, draw: impl FnOnce() -> Shades, then: impl FnOnce(&Shades)) {
+    DRAWN.with_borrow_mut(|drawn| {
+        if drawn.len() >= DRAWN_MAX {
+            drawn.clear();
+        }
+        then(drawn.entry(key).or_insert_with(draw));
+    });
+}
+
+/// Draws a glyph that begins at `within` a pixel; one without an outline, as a space, covers nothing.
+fn shades(face: &FontRef<'_>, glyph: GlyphId, px: PxScale, within: f32) -> Shades {
+    let glyph = glyph.with_scale_and_position(px, point(within, 0.0));
+    let Some(outline) = face.outline_glyph(glyph) else {
+        return Shades::default();
+    };
+    let bounds = outline.px_bounds();
+    let mut levels = Vec::new();
+    outline.draw(|_, _, coverage| {
+        levels.push((coverage.min(1.0) * LEVELS as f32).round() as u8);
+    });
+    Shades {
+        left: bounds.min.x as i32,
+        top: bounds.min.y as i32,
+        width: bounds.width() as usize,
+        levels,
     }
 }
 

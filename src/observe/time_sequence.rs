@@ -216,8 +216,8 @@ impl Marks {
 /// One flow's data, cumulative ACKs, window, holes, SACK blocks and anomalies over time.
 ///
 /// Memory is bounded whatever the flow's length: time is cut into slots of which only the
-/// extremes are kept, and whenever there are [`SLOTS_MAX`] of them, two become one. Anomalies are
-/// kept one by one up to [`MARKS_MAX`], then merged the same way, never dropped. A short flow
+/// extremes are kept, and whenever there are 2,048 of them, two become one. Anomalies are
+/// kept one by one up to as many, then merged the same way, never dropped. A short flow
 /// takes as much as it has packets.
 #[derive(Clone, Debug)]
 pub struct TimeSequence {

@@ -30,6 +30,9 @@ pub struct FileFacts {
     pub interface_drops: Option<u64>,
     /// Packets that the operating system dropped (`isb_osdrop`), counted likewise.
     pub system_drops: Option<u64>,
+    /// Packets dropped while capturing: of each interface both counts, or the sum of those that its packets have beside
+    /// them (`epb_dropcount`, and the count of the obsolete Packet Block) where that is more.
+    pub drops: Option<u64>,
     /// Places at which the file is damaged and was repaired, in order; at most 32 of them.
     pub gaps: Vec<Gap>,
     /// How many there are in all.
@@ -50,6 +53,7 @@ impl FileFacts {
             records: 0,
             interface_drops: None,
             system_drops: None,
+            drops: None,
             gaps: Vec::new(),
             gaps_total: 0,
             skipped_bytes: 0,

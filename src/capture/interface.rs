@@ -20,7 +20,10 @@ pub(super) struct Interface {
     pub(super) resolution: TimeResolution,
     /// 0 is no limit.
     pub(super) snap_len: u32,
-    pub(super) drops: Drops,
+    /// By its statistics blocks.
+    counted: Drops,
+    /// The sum of what stands beside its packets, each since the one before it.
+    beside_packets: Option<u64>,
 }
 
 /// Packets that were not captured, by the count of those who dropped them.
@@ -30,6 +33,8 @@ pub(super) struct Drops {
     pub(super) interface: Option<u64>,
     /// `isb_osdrop`.
     pub(super) system: Option<u64>,
+    /// Both, or what stands beside packets where that is more: they count the same packets.
+    pub(super) all: Option<u64>,
 }
 
 impl Interface {
@@ -58,8 +63,31 @@ impl Interface {
             clock: Clock::new(resolution, offset_seconds),
             resolution,
             snap_len: description.snaplen,
-            drops: Drops::default(),
+            counted: Drops::default(),
+            beside_packets: None,
         })
+    }
+
+    /// Later counts of statistics: they count up from the start, so the latest stands.
+    pub(super) fn count(&mut self, later: Drops) {
+        self.counted.interface = later.interface.or(self.counted.interface);
+        self.counted.system = later.system.or(self.counted.system);
+    }
+
+    /// So many were dropped since the packet before this one.
+    pub(super) fn add_before_packet(&mut self, dropped: u64) {
+        self.beside_packets = sum(self.beside_packets, Some(dropped));
+    }
+
+    /// What was dropped in all.
+    pub(super) fn drops(&self) -> Drops {
+        let Drops {
+            interface, system, ..
+        } = self.counted;
+        Drops {
+            all: sum(interface, system).max(self.beside_packets),
+            ..self.counted
+        }
     }
 }
 
@@ -77,27 +105,39 @@ impl Drops {
         let drops = Self {
             interface: count(OptionCode::IsbIfDrop),
             system: count(OptionCode::IsbOsDrop),
+            all: None,
         };
         Some((statistics.if_id as usize, drops))
     }
 
     /// The counts of other interfaces added.
     pub(super) fn plus(self, other: Self) -> Self {
-        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
-            (Some(one), Some(other)) => Some(one.saturating_add(other)),
-            (one, other) => one.or(other),
-        };
         Self {
             interface: sum(self.interface, other.interface),
             system: sum(self.system, other.system),
+            all: sum(self.all, other.all),
         }
     }
+}
 
-    /// Later counts of the same interface: they count up from the start, so the latest stands.
-    pub(super) fn then(self, later: Self) -> Self {
-        Self {
-            interface: later.interface.or(self.interface),
-            system: later.system.or(self.system),
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.saturating_add(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The value of `epb_dropcount` among the options of an Enhanced Packet Block. By hand, since nothing else is asked of
+/// them, and what is wrong with them is wrong with nothing else.
+#[cold]
+pub(super) fn dropped_before(mut options: &[u8], order: ByteOrder) -> Option<u64> {
+    loop {
+        let (code, length) = (order.u16_at(options, 0)?, order.u16_at(options, 2)?);
+        let value = options.get(4..)?;
+        match code {
+            END_OF_OPTIONS => return None,
+            EPB_DROPCOUNT => return u64_option(value.get(..length.into())?, order),
+            _ => options = value.get(usize::from(length).next_multiple_of(4)..)?,
         }
     }
 }
@@ -131,3 +171,6 @@ fn option<'a>(options: &'a [PcapNGOption<'_>], code: OptionCode) -> Option<&'a [
 fn u64_option(value: &[u8], order: ByteOrder) -> Option<u64> {
     value.try_into().ok().map(|field| order.u64(field))
 }
+
+const END_OF_OPTIONS: u16 = 0;
+const EPB_DROPCOUNT: u16 = 4;

@@ -11,7 +11,7 @@ use pcap_parser::{
 use super::RECORD_BYTES_MAX;
 use super::error::{BlockFault, CaptureErrorKind};
 use super::facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
-use super::interface::{Drops, Interface, options_before_end};
+use super::interface::{Drops, Interface, dropped_before, options_before_end};
 use super::lanes::{Lanes, walk_to};
 use super::record::Entry;
 use super::starts::pcapng_block;
@@ -19,6 +19,9 @@ use crate::time::CaptureTime;
 
 /// The obsolete Packet Block: as an Enhanced Packet Block, but with a shorter interface field.
 pub(super) const PB_MAGIC: u32 = 2;
+
+/// A Packet Block's count of dropped packets where nobody counted.
+const PB_DROPS_UNKNOWN: u16 = u16::MAX;
 
 /// Type, length, and the length again at the end.
 const BLOCK_BYTES_MIN: u32 = 12;
@@ -189,7 +192,14 @@ impl PcapngWalker {
         let (_, end) = rest.get(..length as usize)?.split_last_chunk()?;
         let interface = self.interfaces.get(order.u32(interface) as usize)?;
         let captured_len = order.u32(captured_len);
-        if order.u32(*end) != length || captured_len > length - 32 {
+        if order.u32(*end) != length {
+            return None;
+        }
+        // More than padding: options behind the packet, or a packet that is longer than its block.
+        if (length - 32).wrapping_sub(captured_len) > 3
+            && (captured_len > length - 32
+                || dropped_in(&rest[..length as usize], captured_len, order).is_some())
+        {
             return None;
         }
         let ticks = u64::from(order.u32(high)) << 32 | u64::from(order.u32(low));
@@ -265,12 +275,15 @@ impl PcapngWalker {
         facts.snap_len = self.snap_len;
         facts.interface_drops = drops.interface;
         facts.system_drops = drops.system;
+        facts.drops = drops.all;
     }
 
     fn drops(&self) -> Drops {
         self.interfaces
             .iter()
-            .fold(self.past_drops, |sum, interface| sum.plus(interface.drops))
+            .fold(self.past_drops, |sum, interface| {
+                sum.plus(interface.drops())
+            })
     }
 
     fn go_on_skipping(
@@ -385,7 +398,7 @@ impl PcapngWalker {
         if let Some((interface, later)) = Drops::read(block, self.order)
             && let Some(interface) = self.interfaces.get_mut(interface)
         {
-            interface.drops = interface.drops.then(later);
+            interface.count(later);
         }
     }
 
@@ -405,10 +418,11 @@ impl PcapngWalker {
             self.order
                 .u32([fields[at], fields[at + 1], fields[at + 2], fields[at + 3]])
         };
-        let interface_id = if block_type == EPB_MAGIC {
-            field(8)
-        } else {
+        let old = block_type == PB_MAGIC;
+        let interface_id = if old {
             self.order.u16_at(fields, 8).unwrap_or(u16::MAX).into()
+        } else {
+            field(8)
         };
         let ticks = u64::from(field(12)) << 32 | u64::from(field(16));
         let (captured_len, original_len) = (field(20), field(24));
@@ -419,7 +433,25 @@ impl PcapngWalker {
                 room,
             });
         }
-        let interface = self.described(interface_id)?;
+        let dropped = if old {
+            let count = self.order.u16_at(fields, 10);
+            count
+                .filter(|&count| count != PB_DROPS_UNKNOWN)
+                .map(u64::from)
+        } else {
+            dropped_in(block, captured_len, self.order)
+        };
+        let described = self.interfaces.len();
+        let interface =
+            self.interfaces
+                .get_mut(interface_id as usize)
+                .ok_or(BlockFault::UnknownInterface {
+                    interface: interface_id,
+                    described,
+                })?;
+        if let Some(dropped) = dropped {
+            interface.add_before_packet(dropped);
+        }
         let (time, link) = (interface.clock.at(ticks), interface.link);
         self.last_at = time;
         Ok(Entry {
@@ -463,6 +495,12 @@ impl PcapngWalker {
                 described,
             })
     }
+}
+
+/// What an Enhanced Packet Block says of packets dropped before it, where its options do.
+fn dropped_in(block: &[u8], captured_len: u32, order: ByteOrder) -> Option<u64> {
+    let options = 28 + (captured_len as usize).next_multiple_of(4);
+    dropped_before(block.get(options..block.len() - 4)?, order)
 }
 
 pub(super) fn section_order(block: &[u8]) -> Option<ByteOrder> {

@@ -53,12 +53,8 @@ pub(super) fn rows<'a>(
 
 impl CaptureRow<'_> {
     fn drops(&self) -> Option<u64> {
-        let drops = self
-            .capture
-            .files
-            .iter()
-            .flat_map(|file| [file.interface_drops, file.system_drops]);
-        drops.flatten().reduce(u64::saturating_add)
+        let drops = self.capture.files.iter().filter_map(|file| file.drops);
+        drops.reduce(u64::saturating_add)
     }
 
     /// Of a second's delivery, so there is none where the goodput is that of less.

@@ -140,28 +140,30 @@ impl Pcapng<Section> {
         let mut body = put16(order, link).to_vec();
         body.extend([0; 2]);
         body.extend(put32(order, snap_len));
-        for (code, value) in options {
-            body.extend(put16(order, *code));
-            body.extend(put16(order, value.len() as u16));
-            pad(&mut body, value);
-        }
+        put_options(order, &mut body, options);
         self.block(1, &body)
     }
 
     pub(super) fn packet(self, interface: u32, ticks: u64, data: &[u8]) -> Self {
         let interface = put32(self.section.0, interface);
-        self.any_packet(6, interface, ticks, data, data.len() as u32)
+        self.any_packet(6, interface, ticks, (data, data.len() as u32), &[])
+    }
+
+    pub(super) fn packet_with(self, interface: u32, options: &[(u16, &[u8])]) -> Self {
+        let interface = put32(self.section.0, interface);
+        self.any_packet(6, interface, 1, (&[7; 5], 5), options)
     }
 
     /// The obsolete Packet Block, with a drop count.
-    pub(super) fn old_packet(self, interface: u16, ticks: u64, data: &[u8]) -> Self {
-        let [high, low] = put16(self.section.0, interface);
-        self.any_packet(2, [high, low, 9, 9], ticks, data, data.len() as u32)
+    pub(super) fn old_packet(self, interface: u16, dropped: u16, ticks: u64, data: &[u8]) -> Self {
+        let fields = [interface, dropped].map(|field| put16(self.section.0, field));
+        let [[a, b], [c, d]] = fields;
+        self.any_packet(2, [a, b, c, d], ticks, (data, data.len() as u32), &[])
     }
 
     /// A packet of 8 bytes that claims another captured length.
     pub(super) fn lying_packet(self, captured_len: u32) -> Self {
-        self.any_packet(6, [0; 4], 1, &[0; 8], captured_len)
+        self.any_packet(6, [0; 4], 1, (&[0; 8], captured_len), &[])
     }
 
     pub(super) fn simple_packet(self, original_len: u32, data: &[u8]) -> Self {
@@ -194,8 +196,8 @@ impl Pcapng<Section> {
         block_type: u32,
         interface: [u8; 4],
         ticks: u64,
-        data: &[u8],
-        captured_len: u32,
+        (data, captured_len): (&[u8], u32),
+        options: &[(u16, &[u8])],
     ) -> Self {
         let order = self.section.0;
         let mut body = interface.to_vec();
@@ -208,6 +210,7 @@ impl Pcapng<Section> {
             body.extend(put32(order, field));
         }
         pad(&mut body, data);
+        put_options(order, &mut body, options);
         self.block(block_type, &body)
     }
 
@@ -218,6 +221,14 @@ impl Pcapng<Section> {
         self.bytes.extend(body);
         self.bytes.extend(put32(order, end));
         self
+    }
+}
+
+fn put_options(order: ByteOrder, body: &mut Vec<u8>, options: &[(u16, &[u8])]) {
+    for (code, value) in options {
+        body.extend(put16(order, *code));
+        body.extend(put16(order, value.len() as u16));
+        pad(body, value);
     }
 }
 

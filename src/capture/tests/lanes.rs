@@ -118,7 +118,7 @@ fn starts_are_looked_for_once_a_walk_whatever_the_blocks_are() {
             pcapng.packet(0, tick, &[7; 60]).statistics(0, tick, 0)
         }),
         (0, |pcapng, _| pcapng.simple_packet(60, &[7; 60])),
-        (0, |pcapng, tick| pcapng.old_packet(0, tick, &[7; 60])),
+        (0, |pcapng, tick| pcapng.old_packet(0, 9, tick, &[7; 60])),
     ];
     for (walks, add) in kinds {
         let mut pcapng = Pcapng::new()

@@ -50,7 +50,7 @@ fn sections_have_their_own_order_interfaces_and_drops() {
         .interface(1, 96, &[(9, &[9])])
         .interface(113, 200, &[])
         .packet(1, 2_000_000, &[1])
-        .old_packet(0, 3_000_000_000, &[2, 2])
+        .old_packet(0, 3, 3_000_000_000, &[2, 2])
         .statistics(0, 5, 1)
         .statistics(0, 7, 1)
         .statistics(1, 10, 0)
@@ -71,8 +71,64 @@ fn sections_have_their_own_order_interfaces_and_drops() {
         (facts.interface_drops, facts.system_drops),
         (Some(117), Some(3))
     );
+    // Two interfaces and a section: 8 (of which 3 stand beside a packet, too), 10 and 102.
+    assert_eq!(facts.drops, Some(120));
     assert_eq!(facts.resolution, Some(TimeResolution::MICROSECONDS));
     assert_eq!(facts.snap_len, Some(96));
+}
+
+#[test]
+fn drops_beside_packets_count_once_with_those_of_statistics() {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
+        let count = |dropped: u8| match order {
+            ByteOrder::Little => [dropped, 0, 0, 0, 0, 0, 0, 0],
+            ByteOrder::Big => [0, 0, 0, 0, 0, 0, 0, dropped],
+        };
+        let (three, four, six) = (count(3), count(4), count(6));
+        let file = Pcapng::new()
+            .section(order)
+            .interface(1, 0, &[])
+            .interface(1, 0, &[])
+            .interface(1, 0, &[])
+            // Behind a comment, before the end of options, and none behind that.
+            .packet_with(0, &[(1, b"odd"), (4, &three), (0, &[])])
+            .packet_with(0, &[(0, &[]), (4, &six)])
+            .packet_with(0, &[(2, &[0; 4]), (4, &four)])
+            .packet_with(1, &[(4, &six)])
+            .packet_with(1, &[(4, &six)])
+            .statistics(1, 5, 1)
+            .statistics(2, 20, 0)
+            .old_packet(2, 6, 1, &[1])
+            .old_packet(2, u16::MAX, 1, &[1]);
+        let outcome = read(&file.bytes).clean();
+        assert_eq!(outcome.records.len(), 7);
+        let facts = &outcome.facts[0];
+        assert_eq!(
+            (facts.interface_drops, facts.system_drops),
+            (Some(25), Some(1))
+        );
+        // 3 + 4 of the first, 6 + 6 rather than 5 + 1 of the second, 20 rather than 6 of the third.
+        assert_eq!(facts.drops, Some(39), "{order:?}");
+    }
+}
+
+#[test]
+fn malformed_options_beside_a_packet_cost_nothing_but_their_count() {
+    let six = [6, 0, 0, 0, 0, 0, 0, 0];
+    let file = Pcapng::new()
+        .section(ByteOrder::Little)
+        .interface(1, 0, &[])
+        .packet_with(0, &[(4, &six[..7])])
+        .packet_with(0, &[(4, &six[..4])])
+        .packet_with(0, &[(4, &[])]);
+    let mut bytes = file.bytes;
+    let clean = read(&bytes).clean();
+    assert_eq!((clean.records.len(), clean.facts[0].drops), (3, None));
+    // The last option is longer than its block.
+    let at = bytes.len() - 6;
+    bytes[at..at + 2].copy_from_slice(&[0xff; 2]);
+    let clean = read(&bytes).clean();
+    assert_eq!((clean.records.len(), clean.facts[0].drops), (3, None));
 }
 
 #[test]
@@ -142,7 +198,7 @@ fn pcapng_blocks_that_contradict_themselves() {
         described: 1,
     };
     assert_eq!(fault_of(&file().packet(1, 1, &[1])), unknown);
-    assert_eq!(fault_of(&file().old_packet(1, 1, &[1])), unknown);
+    assert_eq!(fault_of(&file().old_packet(1, 0, 1, &[1])), unknown);
     let captured = fault_of(&file().lying_packet(u32::MAX));
     assert_eq!(
         captured,

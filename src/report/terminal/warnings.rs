@@ -115,8 +115,7 @@ fn drops(capture: &CaptureAnalysis) -> Option<String> {
     let drops = capture
         .files
         .iter()
-        .flat_map(|file| [file.interface_drops, file.system_drops])
-        .flatten()
+        .filter_map(|file| file.drops)
         .fold(0_u64, u64::saturating_add);
     (drops > 0).then(|| {
         format!(

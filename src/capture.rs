@@ -57,6 +57,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use compression::Compression;
+#[cfg(feature = "tables")]
+pub(crate) use compression::first_bytes;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
 pub use facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
 pub use record::{LinkType, Record, Window};

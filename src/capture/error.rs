@@ -286,13 +286,15 @@ fn explain_compression(format: Compression, error: &io::Error) -> String {
         (io::ErrorKind::FileTooLarge, _) => format!(
             "the {format} stream expands a thousand times and more, which no capture does (a decompression bomb?): decompress it first, if it is none"
         ),
-        (_, Compression::Zstd) => format!(
-            "the zstd stream cannot be decompressed: {error} (damaged, or made with --long above 27: try zstd -d --long=31 first)"
+        (_, Compression::Zstd) if error.to_string().contains("memory") => format!(
+            "the zstd stream cannot be decompressed: {error} (made with --long above 27: try zstd -d --long=31 first)"
         ),
-        (_, Compression::Xz) => format!(
-            "the xz stream cannot be decompressed: {error} (damaged, or needs more than 256 MiB of memory: try xz -d first)"
+        (_, Compression::Xz) if error.to_string().contains("memory") => format!(
+            "the xz stream cannot be decompressed: {error} (it needs more than 256 MiB: try xz -d first)"
         ),
-        _ => format!("the {format} stream cannot be decompressed: {error} (damaged?)"),
+        _ => format!(
+            "the {format} stream cannot be decompressed: {error} (damaged, or something else behind its end?)"
+        ),
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::ahead::ReadAhead;
-use super::compression::{Compression, MAGIC_BYTES};
+use super::compression::{Compression, first_bytes};
 use super::error::{CaptureError, CaptureErrorKind};
 use super::mapped::MappedFile;
 use super::pipe::{self, Pipe};
@@ -45,10 +45,7 @@ impl CaptureSource {
 /// The file cannot be read, or holds more than `bytes_max` bytes.
 pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    let mut first = Vec::with_capacity(MAGIC_BYTES);
-    file.by_ref()
-        .take(MAGIC_BYTES as u64)
-        .read_to_end(&mut first)?;
+    let first = first_bytes(&mut file)?;
     let compression = Compression::of(&first);
     let input = io::Cursor::new(first).chain(file);
     let reader: Box<dyn Read + Send> = match compression {
@@ -240,12 +237,7 @@ impl Stream {
             consumed: Arc::clone(&progress.consumed),
             failed: Arc::clone(&input_failed),
         };
-        let mut first = Vec::with_capacity(MAGIC_BYTES);
-        input
-            .by_ref()
-            .take(MAGIC_BYTES as u64)
-            .read_to_end(&mut first)
-            .map_err(|error| input_error(error, stop))?;
+        let first = first_bytes(&mut input).map_err(|error| input_error(error, stop))?;
         if first.is_empty() {
             return Err(CaptureErrorKind::Empty);
         }

@@ -9,12 +9,21 @@ use super::stepwise::{Decompressor, Step};
 /// Size of the window, as a power of two: the largest that DEFLATE knows.
 const WINDOW_BITS: u8 = 15;
 
-#[derive(Default)]
 pub(super) struct GzipMembers {
     /// The one that is being decompressed; `None` between members.
     member: Option<Decompress>,
     /// One has ended: what follows may be padding.
     has_ended: bool,
+}
+
+impl GzipMembers {
+    /// `follows` says that other members came before these.
+    pub(super) fn new(follows: bool) -> Self {
+        Self {
+            member: None,
+            has_ended: follows,
+        }
+    }
 }
 
 impl Decompressor for GzipMembers {
@@ -23,14 +32,9 @@ impl Decompressor for GzipMembers {
     }
 
     fn step(&mut self, bytes: &[u8], room: &mut [u8]) -> Step {
-        // Zeros behind a member pad to blocks of tapes and disks; gzip(1) passes over them, too.
-        let padding = bytes.iter().take_while(|&&byte| byte == 0).count();
-        if self.is_between() && self.has_ended && padding > 0 {
-            return Step {
-                consumed: padding,
-                filled: 0,
-                failure: None,
-            };
+        // gzip(1) passes over padding, too.
+        if self.is_between() && self.has_ended && bytes.first() == Some(&0) {
+            return Step::past_zeros(bytes);
         }
         let member = self
             .member

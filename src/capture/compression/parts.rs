@@ -157,7 +157,7 @@ impl Parts {
         let left = Cursor::new(left).chain(failure).chain(input.reader);
         // Formats with parts clear nothing.
         self.format
-            .stream(counted(left, &self.consumed), &Arc::default())
+            .stream(counted(left, &self.consumed), &Arc::default(), self.begun)
     }
 }
 

@@ -25,6 +25,26 @@ pub(super) struct Step {
     pub(super) failure: Option<io::Error>,
 }
 
+impl Step {
+    /// Past the zeros that `bytes` begin with: behind a stream they pad to blocks of tapes and disks.
+    pub(super) fn past_zeros(bytes: &[u8]) -> Self {
+        Self {
+            consumed: bytes.iter().take_while(|&&byte| byte == 0).count(),
+            filled: 0,
+            failure: None,
+        }
+    }
+
+    /// Nothing but this.
+    pub(super) fn failed(error: io::Error) -> Self {
+        Self {
+            consumed: 0,
+            filled: 0,
+            failure: Some(error),
+        }
+    }
+}
+
 /// The decompressed bytes of a stream.
 ///
 /// The libraries' readers give either bytes or an error, and what came before damage in the same call is

@@ -88,9 +88,7 @@ fn compressed_captures_of_one_and_several_parts() {
         ];
         if matches!(format, Compression::Zstd | Compression::Lz4) {
             files.push([&whole[..], &skippable].concat());
-        }
-        if format == Compression::Zstd {
-            files.push([&skippable[..], &whole].concat());
+            files.push([&skippable[..], &skippable, &whole].concat());
         }
         if format == Compression::Lz4 {
             files.extend([lz4_linked(&bytes), lz4_legacy(&bytes)]);
@@ -110,6 +108,18 @@ fn compressed_captures_of_one_and_several_parts() {
             read(&compress(&whole)).kind(),
             CaptureErrorKind::NotACapture { .. }
         ));
+    }
+}
+
+#[test]
+fn skippable_frames_without_end_are_no_reason_to_read_on() {
+    let endless = [0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff].to_vec();
+    let empty = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0].repeat(1 << 20);
+    for bytes in [endless, empty] {
+        let mut left = &bytes[..];
+        let first = crate::capture::compression::first_bytes(&mut left).unwrap();
+        assert!(first.len() < 100_000, "{} bytes", first.len());
+        assert_eq!(Compression::of(&first), Some(Compression::Zstd));
     }
 }
 
@@ -153,14 +163,31 @@ fn compressed_captures_cut_short() {
 }
 
 #[test]
-fn zeros_behind_a_member_of_gzip_are_padding() {
+fn zeros_behind_a_stream_of_gzip_and_xz_are_padding() {
     let bytes = noisy(50);
     let expected = read(&bytes).clean().records;
     let (first, second) = bytes.split_at(1000);
     let zeros = [0; 700];
-    let padded = [&gzip(first)[..], &zeros, &gzip(second), &zeros].concat();
-    assert_eq!(read(&padded).clean().records, expected);
-    // Not anything else, nor zeros in the place of a member.
-    let with_garbage = [&gzip(&bytes)[..], &zeros, b"x"].concat();
-    assert_eq!(read(&with_garbage).errors.len(), 1);
+    for compress in [gzip, xz] {
+        let padded = [&compress(first)[..], &zeros, &compress(second), &zeros].concat();
+        assert_eq!(read(&padded).clean().records, expected);
+        // Not anything else, nor zeros in the place of a member.
+        let with_garbage = [&compress(&bytes)[..], &zeros, b"x"].concat();
+        assert_eq!(read(&with_garbage).errors.len(), 1);
+    }
+}
+
+#[test]
+fn what_follows_a_compressed_capture_costs_none_of_it() {
+    let bytes = noisy(50);
+    let expected = read(&bytes).clean().records;
+    for (format, compress) in COMPRESSORS {
+        let followed = [compress(&bytes), bytes.clone()].concat();
+        let outcome = read(&followed);
+        assert_eq!(outcome.records, expected, "{format}");
+        assert!(
+            matches!(outcome.kind(), CaptureErrorKind::Compression { .. }),
+            "{format}"
+        );
+    }
 }

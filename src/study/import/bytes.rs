@@ -4,22 +4,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::capture::Compression;
+use crate::capture::{Compression, first_bytes};
 
 use super::BYTES_MAX;
 use super::error::{Fault, ImportErrorKind};
 
-/// First bytes that tell a compression apart; no magic number is longer.
-const FIRST_BYTES: u64 = 16;
-
 /// Reads a file of at most [`BYTES_MAX`] decompressed bytes.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Fault> {
     let mut file = File::open(path).map_err(ImportErrorKind::Io)?;
-    let mut first = Vec::new();
-    (&mut file)
-        .take(FIRST_BYTES)
-        .read_to_end(&mut first)
-        .map_err(ImportErrorKind::Io)?;
+    let first = first_bytes(&mut file).map_err(ImportErrorKind::Io)?;
     let compression = Compression::of(&first);
     let whole = io::Cursor::new(first).chain(file);
     let reader: Box<dyn Read> = match compression {

@@ -46,7 +46,7 @@ impl Job {
     /// What the part comes to; `None` where it does not end cleanly, or is too long to be held.
     pub(super) fn carry_out(self) -> Option<Decompressed> {
         let input = Cursor::new(self.compressed);
-        let mut decoder = self.format.stream(input, &Arc::default()).ok()?;
+        let mut decoder = self.format.stream(input, &Arc::default(), false).ok()?;
         let mut bytes = self.room;
         bytes.filled = 0;
         loop {

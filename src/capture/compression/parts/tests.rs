@@ -85,7 +85,10 @@ proptest! {
         (piece, fails) in (1..2_000_usize, any::<bool>()),
         changed in proptest::option::of((any::<prop::sample::Index>(), 1..=255_u8)),
         cut in proptest::option::of(any::<prop::sample::Index>()),
-        behind in proptest::collection::vec(any::<u8>(), 0..5),
+        behind in prop_oneof![
+            proptest::collection::vec(any::<u8>(), 0..5),
+            proptest::collection::vec(Just(0), 0..30),
+        ],
     ) {
         let mut stream: Vec<u8> = lens
             .iter()

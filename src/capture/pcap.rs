@@ -5,7 +5,7 @@
 //! timestamps are UTC, whatever it says.
 
 use pcap_parser::pcap::{parse_pcap_frame_modified, parse_pcap_header};
-use pcap_parser::{LegacyPcapBlock, PcapHeader};
+use pcap_parser::{BOM_MAGIC, LegacyPcapBlock, PcapHeader, SHB_MAGIC};
 
 use super::clock::pcap_time;
 use super::error::CaptureErrorKind;
@@ -86,12 +86,16 @@ impl Header {
         self.captured_len == 0 && !self.is_hole() && !self.is_file_header()
     }
 
-    /// Whether this is where another file begins: its magic, version 2.4, and a time zone of 0.
+    /// Whether this is where another file begins: of pcap its magic, version 2.4, and a time zone of 0; of pcapng the type of
+    /// its first block, and what tells that one's byte order. Either may be in the other byte order.
     #[cold]
     fn is_file_header(self) -> bool {
-        MAGICS.contains(&self.seconds)
-            && self.captured_len == 0
-            && [0x0004_0002, 0x0002_0004].contains(&self.fraction)
+        let either =
+            |word: u32, known: &[u32]| known.contains(&word) || known.contains(&word.swap_bytes());
+        let is_pcap = either(self.seconds, &MAGICS)
+            && either(self.fraction, &[0x0004_0002, 0x0002_0004])
+            && self.captured_len == 0;
+        is_pcap || self.seconds == SHB_MAGIC && either(self.captured_len, &[BOM_MAGIC])
     }
 }
 
@@ -378,6 +382,16 @@ fn read_file_header(bytes: &[u8], order: ByteOrder) -> Result<PcapHeader, Captur
         Ok((_, header)) => Ok(header),
         Err(_) => Err(truncated(bytes, FILE_HEADER_BYTES)),
     }
+}
+
+/// Whether a file begins here, by its magic, version 2.4, and a time zone of 0.
+#[cold]
+pub(super) fn begins_file(bytes: &[u8]) -> bool {
+    let &[a, b, c, d, 0 | 2, 0 | 2, 0 | 4, 0 | 4, 0, 0, 0, 0, ..] = bytes else {
+        return false;
+    };
+    let magic = u32::from_le_bytes([a, b, c, d]);
+    MAGICS.contains(&magic) || MAGICS.contains(&magic.swap_bytes())
 }
 
 fn begins_like_pcap(first: &[u8]) -> bool {

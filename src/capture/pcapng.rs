@@ -13,6 +13,7 @@ use super::error::{BlockFault, CaptureErrorKind};
 use super::facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
 use super::interface::{Drops, Interface, dropped_before, options_before_end};
 use super::lanes::{Lanes, walk_to};
+use super::pcap::begins_file;
 use super::record::Entry;
 use super::starts::pcapng_block;
 use crate::time::CaptureTime;
@@ -128,13 +129,17 @@ impl PcapngWalker {
                 self.order.u32([l0, l1, l2, l3])
             };
             let fault = |fault| CaptureErrorKind::BadBlock { block_type, fault };
+            let is_known = matches!(
+                block_type,
+                EPB_MAGIC | PB_MAGIC | SPB_MAGIC | SHB_MAGIC | IDB_MAGIC | ISB_MAGIC
+            );
+            if !is_known && begins_file(rest) {
+                return Err(CaptureErrorKind::AnotherCapture);
+            }
             if length < block_bytes_min(block_type) || length % 4 != 0 {
                 return Err(fault(BlockFault::Length(length)));
             }
-            if !matches!(
-                block_type,
-                EPB_MAGIC | PB_MAGIC | SPB_MAGIC | SHB_MAGIC | IDB_MAGIC | ISB_MAGIC
-            ) {
+            if !is_known {
                 self.skip = Some(Skip {
                     block_type,
                     length,

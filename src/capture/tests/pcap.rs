@@ -161,6 +161,26 @@ fn seconds_are_unsigned_and_fractions_may_exceed_a_second() {
 }
 
 #[test]
+fn another_capture_behind_one_is_told_whatever_its_format_is() {
+    use ByteOrder::{Big, Little};
+    let ways: [fn(ByteOrder) -> Vec<u8>; 2] = [
+        |order| Pcap::new(order, 0xa1b2_c3d4).record(1, 2, &[7; 60]).bytes,
+        |order| {
+            let section = Pcapng::new().section(order).interface(1, 0, &[]);
+            section.packet(0, 3, &[7; 60]).bytes
+        },
+    ];
+    for (first, second) in [(0, 0), (0, 1), (1, 0)] {
+        for (one, other) in [(Little, Little), (Little, Big), (Big, Little), (Big, Big)] {
+            let bytes = [ways[first](one), ways[second](other)].concat();
+            let outcome = read(&bytes);
+            assert_eq!(outcome.records.len(), 1, "{first} {second}");
+            assert!(matches!(outcome.kind(), CaptureErrorKind::AnotherCapture));
+        }
+    }
+}
+
+#[test]
 fn lengths_that_contradict_the_snap_length_or_the_wire_are_kept() {
     let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
     pcap = pcap

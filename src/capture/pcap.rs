@@ -249,6 +249,8 @@ impl PcapWalker {
         shape.header_bytes = variant::header_bytes(shape, variants, header.snaplen, records);
         if shape.header_bytes != 16 {
             format = CaptureFormat::PcapModified;
+        } else if variant::holds_nanoseconds(shape, records) {
+            shape.ns_per_unit = 1;
         }
         Ok(Self {
             format,

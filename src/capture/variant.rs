@@ -15,6 +15,9 @@ pub(super) const MODIFIED_HEADER_BYTES: [usize; 2] = [24, 28];
 /// Records tried with each length.
 const RECORDS_TRIED: usize = 3;
 
+/// Records whose fractions of a second are looked at.
+const FRACTIONS_TRIED: usize = 16;
+
 /// Farther apart than this, in seconds, records do not bear each other out: a day.
 const NEAR_SECONDS: u32 = 86_400;
 
@@ -46,6 +49,26 @@ pub(super) fn header_bytes(shape: Shape, known: &[usize], snap_len: u32, records
     } else {
         usual
     }
+}
+
+/// Whether the records of a microsecond file hold nanoseconds, as some writers that chose the wrong magic have left them:
+/// most fractions of the first records are a second and more in microseconds, and none is in nanoseconds.
+pub(super) fn holds_nanoseconds(shape: Shape, mut records: &[u8]) -> bool {
+    let (mut tried, mut beyond) = (0, 0);
+    while tried < FRACTIONS_TRIED
+        && shape.ns_per_unit == 1_000
+        && let Some(header) = shape.header(records)
+        && header.captured_len <= RECORD_BYTES_MAX
+    {
+        if header.fraction >= 1_000_000_000 {
+            return false;
+        }
+        tried += 1;
+        beyond += usize::from(header.fraction >= 1_000_000);
+        let length = shape.header_bytes + header.captured_len as usize;
+        records = records.get(length..).unwrap_or_default();
+    }
+    beyond * 2 > tried
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -161,6 +161,27 @@ fn seconds_are_unsigned_and_fractions_may_exceed_a_second() {
 }
 
 #[test]
+fn nanoseconds_under_the_magic_of_microseconds_are_nanoseconds() {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
+        let mut pcap = Pcap::new(order, 0xa1b2_c3d4);
+        // One in the first millisecond of its second, as one of a thousand is.
+        let fractions = [999_999_999, 123_456, 1_000_000, 500_000_000];
+        for fraction in fractions {
+            pcap = pcap.record(5, fraction, &[1; 60]);
+        }
+        let outcome = read(&pcap.bytes).clean();
+        let expected = fractions.map(|fraction| 5 * SECOND + i64::from(fraction));
+        assert_eq!(outcome.times(), expected);
+        let resolution = outcome.facts[0].resolution;
+        assert_eq!(resolution, Some(TimeResolution::NANOSECONDS));
+    }
+    // No fraction of nanoseconds either.
+    let pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    let bytes = pcap.record(5, 1_000_000_000, &[1]).bytes;
+    assert_eq!(read(&bytes).clean().times(), [1005 * SECOND]);
+}
+
+#[test]
 fn another_capture_behind_one_is_told_whatever_its_format_is() {
     use ByteOrder::{Big, Little};
     let ways: [fn(ByteOrder) -> Vec<u8>; 2] = [

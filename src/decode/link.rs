@@ -28,6 +28,10 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         0 | 108 => bsd_family(way, rest, 4),
         // OpenBSD's IPsec interface: family, SPI and flags.
         109 => bsd_family(way, rest, 12),
+        // What Solaris' interfaces tell of a packet: the version of that, a family, and in 22 bytes more where from and to.
+        226 => ip::any(way, rest.after(24, Skip::MalformedLink)?),
+        // BSD's SLIP: direction, and the packet's header as it was compressed.
+        8 => ip::any(way, rest.after(16, Skip::MalformedLink)?),
         9 => ppp(way, rest),
         // A byte for the direction comes first, or stands in the place of the address.
         204 => ppp(way, rest.after(1, Skip::MalformedLink)?),
@@ -53,7 +57,9 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         149 | 258 => apple_tap(way, rest),
         117 => taps::pflog(way, rest),
         175 | 197 => taps::erf(way, rest),
-        178 => taps::juniper_ethernet(way, rest),
+        130..=137 | 164 | 167 | 168 | 174 | 178..=181 | 183 | 194 | 200 | 232..=234 | 238 => {
+            taps::juniper(way, link, rest)
+        }
         252 => taps::exported(way, rest),
         // IP over InfiniBand: a global route header, then an ether type and two bytes of nothing.
         242 => {
@@ -68,6 +74,10 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         10 => llc(way, rest.after(13, Skip::MalformedLink)?),
         6 => token_ring(way, rest),
         11 | 100 => llc(way, rest),
+        // ATM of Sun: direction and kind, and the two parts of the circuit's number.
+        123 => llc(way, rest.after(4, Skip::MalformedLink)?),
+        // IP over Fibre Channel: the two names.
+        122 => llc(way, rest.after(16, Skip::MalformedLink)?),
         219 => mpls(way, rest),
         // An mPacket: preamble and start-of-frame delimiter; other delimiters are parts of frames.
         274 => match rest.split::<8>(Skip::MalformedLink)? {
@@ -276,7 +286,7 @@ fn bsd_family(way: Way<'_>, rest: Rest<'_>, header_len: usize) -> Outcome {
 }
 
 /// Cisco HDLC: address, control, ether type.
-fn cisco_hdlc(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+pub(super) fn cisco_hdlc(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let (&[_, _, high, low], inside) = rest.split::<4>(Skip::MalformedLink)?;
     match u16::from_be_bytes([high, low]) {
         ..0x0600 => Err(Skip::NonIp),
@@ -286,7 +296,7 @@ fn cisco_hdlc(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 
 /// Frame relay (RFC 2427): an address of two to four bytes, then an unnumbered frame or, as Cisco
 /// has it, an ether type.
-fn frame_relay(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
+pub(super) fn frame_relay(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
     loop {
         let (&[byte], behind) = rest.split::<1>(Skip::MalformedLink)?;
         rest = behind;

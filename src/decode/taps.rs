@@ -34,8 +34,9 @@ pub(super) fn erf(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     }
 }
 
-/// Juniper's routers: a magic number, flags, perhaps an extension with its length, and Ethernet or, without it, IP.
-pub(super) fn juniper_ethernet(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+/// Juniper's routers: a magic number, flags, perhaps an extension with its length, and what the link type says or, without
+/// a link header, IP.
+pub(super) fn juniper(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
     let (&[b'M', b'G', b'C', flags], mut inside) = rest.split::<4>(Skip::MalformedLink)? else {
         return Err(Skip::MalformedLink);
     };
@@ -44,10 +45,29 @@ pub(super) fn juniper_ethernet(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         inside = behind.after(usize::from(u16::from_be_bytes(len)), Skip::MalformedLink)?;
     }
     if flags & JUNIPER_NO_LINK != 0 {
-        // The protocol family comes in the place of the Ethernet header.
+        // The protocol family comes in the place of the link header.
         return ip::any(way, inside.after(4, Skip::MalformedLink)?);
     }
-    link::ethernet(way, inside)
+    match link {
+        // The second kind of ATM interface has a longer cookie.
+        135 => juniper_atm(way, inside.after(8, Skip::MalformedLink)?),
+        137 => juniper_atm(way, inside.after(4, Skip::MalformedLink)?),
+        179 => link::ppp(way, inside),
+        180 => link::frame_relay(way, inside),
+        181 => link::cisco_hdlc(way, inside),
+        // Voice.
+        183 => ip::any(way, inside.after(18, Skip::MalformedLink)?),
+        167 | 178 => link::ethernet(way, inside),
+        _ => Err(Skip::UnknownLinkType),
+    }
+}
+
+/// A packet on an ATM circuit: with LLC or alone.
+fn juniper_atm(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    match rest.bytes.first() {
+        Some(0x45..=0x4f | 0x60..=0x6f) => ip::any(way, rest),
+        _ => link::llc(way, rest),
+    }
 }
 
 /// Ethernet with a switch's tag of `len` bytes between the addresses and the ether type.

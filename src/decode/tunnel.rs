@@ -13,6 +13,7 @@ pub(super) fn ip_protocol(way: Way<'_>, protocol: u8, rest: Rest<'_>) -> Outcome
         41 => ip::v6(way.into_tunnel()?, rest),
         47 => gre(way.into_tunnel()?, rest),
         97 => ether_ip(way.into_tunnel()?, rest),
+        115 => l2tp_3(way.into_tunnel()?, rest, Skip::OtherProtocol),
         137 => link::mpls(way.into_tunnel()?, rest),
         // Ethernet, as in SRv6 (RFC 8986 section 10.1).
         143 => link::ethernet(way.into_tunnel()?, rest),
@@ -266,8 +267,12 @@ fn tzsp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 fn l2tp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let (&[high, low], inside) = rest.split::<2>(Skip::Udp)?;
     let is_control = high & 0x80 != 0;
-    if is_control || low & 0xf != 2 {
-        return Err(Skip::Udp);
+    match low & 0xf {
+        _ if is_control => return Err(Skip::Udp),
+        2 => {}
+        // Two bytes of nothing.
+        3 => return l2tp_3(way, inside.after(2, Skip::Udp)?, Skip::Udp),
+        _ => return Err(Skip::Udp),
     }
     let (has_length, has_sequence, has_offset) =
         (high & 0x40 != 0, high & 0x08 != 0, high & 0x02 != 0);
@@ -278,6 +283,22 @@ fn l2tp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         inside = behind.after(usize::from(u16::from_be_bytes([high, low])), Skip::Udp)?;
     }
     link::ppp(way, inside)
+}
+
+/// L2TP version 3, from the session on (RFC 3931 section 4.1): Ethernet behind a cookie and a header of its kind, each of
+/// which is there or not as the ends agreed, so that a frame has to make sense behind them.
+fn l2tp_3(way: Way<'_>, rest: Rest<'_>, otherwise: Skip) -> Outcome {
+    let (&session, inside) = rest.split::<4>(otherwise)?;
+    let is_control = session == [0; 4];
+    // As Linux has it unless told otherwise, then without that header, and with cookies of both lengths.
+    let frame = [4, 0, 8, 12].into_iter().find_map(|len| {
+        let frame = inside.after(len, otherwise).ok()?;
+        link::is_frame(frame).then_some(frame)
+    });
+    match frame {
+        Some(frame) if !is_control => link::ethernet(way, frame),
+        _ => Err(otherwise),
+    }
 }
 
 /// Teredo (RFC 4380 section 5.1.1): IPv6, perhaps after authentication and origin.

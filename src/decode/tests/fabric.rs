@@ -284,3 +284,25 @@ fn udp_that_only_uses_such_a_port_is_no_tunnel() {
     let second = [&[0, 0x10, 2, 0x80, 0, 1, 0, 8][..], &packet].concat();
     assert_eq!(skipped(RAW, &udp(5247, &second)), Skip::LaterFragment);
 }
+
+#[test]
+fn ethernet_in_l2tp_of_version_3_is_told_by_making_sense() {
+    let expected = format!("{:?}", segment(RAW, &tcp_v4()));
+    let session = |number: u8, between: usize, frame: &[u8]| {
+        [&[0, 0, 0, number], &vec![9; between][..], frame, &tcp_v4()].concat()
+    };
+    let in_udp = |message: &[u8]| udp(1701, &[&[0, 3, 0, 0], message].concat());
+    // Cookies of 0, 4 and 8 bytes, each with a header of 4 and without.
+    for between in [0, 4, 8, 12] {
+        let message = session(7, between, &FRAME);
+        for bytes in [ipv4(115, &message), in_udp(&message)] {
+            let found = format!("{:?}", segment(RAW, &bytes));
+            assert_eq!(found, expected, "{between} bytes");
+        }
+    }
+    // Control messages, and what is no frame, wherever it begins.
+    for message in [session(0, 4, &FRAME), session(7, 4, &[])] {
+        assert_eq!(skipped(RAW, &ipv4(115, &message)), Skip::OtherProtocol);
+        assert_eq!(skipped(RAW, &in_udp(&message)), Skip::Udp);
+    }
+}

@@ -68,6 +68,27 @@ fn what_capturing_systems_put_before_a_packet_is_passed_over() {
         &with(b"MGC\x80\x00\x03\x02\x01\x04"),
     );
     check("juniper, no ethernet", 178, b"MGC\x03\x02\x00\x00\x00");
+    let pppoe = [&[2; 12][..], b"\x88\x64\x11\0\0\x01\0\x42\0\x21"].concat();
+    check("juniper's pppoe", 167, &[b"MGC\0", &pppoe[..]].concat());
+    check("juniper's ppp", 179, b"MGC\x01\0\x21");
+    check("juniper's frame relay", 180, b"MGC\0\x18\x41\x03\xcc");
+    check("juniper's hdlc", 181, b"MGC\0\x0f\0\x08\0");
+    check("juniper's hdlc, without", 181, b"MGC\x02\x02\0\0\0");
+    check("juniper's ggsn, without", 133, b"MGC\x03\x02\0\0\0");
+    check("juniper's voice", 183, &[b"MGC\0", &[0; 18][..]].concat());
+    let snap = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+    let atm = |cookie: usize| [b"MGC\0", &vec![0; cookie][..], &snap].concat();
+    check("juniper's atm", 137, &atm(4));
+    check("juniper's other atm", 135, &atm(8));
+    check("juniper's atm without llc", 135, b"MGC\0\0\0\0\0\0\0\0\0");
+    check("sun's atm", 123, &[&[2, 0, 0, 32][..], &snap].concat());
+    check(
+        "ip over fibre channel",
+        122,
+        &[&[0; 16][..], &snap].concat(),
+    );
+    check("solaris", 226, &[&[1, 2][..], &[0; 22]].concat());
+    check("slip", 8, &[&[1, 0x45][..], &[0; 14]].concat());
     check(
         "ip over infiniband",
         242,
@@ -96,6 +117,8 @@ fn a_header_that_says_otherwise_is_no_way_to_a_packet() {
     let of = |link: u16, header: &[u8]| skipped(link, &[header, &packet].concat());
     assert_eq!(of(117, &[0; 64]), Skip::MalformedLink);
     assert_eq!(of(178, b"MGD\0"), Skip::MalformedLink);
+    assert_eq!(of(133, b"MGC\x01"), Skip::UnknownLinkType);
+    assert_eq!(of(181, b"MGC\0\x8f\0\0\x01"), Skip::NonIp);
     // ERF of ATM, and extension headers without end.
     assert_eq!(
         of(197, &[[0; 8], [3, 0, 0, 0, 0, 0, 0, 0]].concat()),

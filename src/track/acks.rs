@@ -429,6 +429,9 @@ impl HalfFlow {
             // sign of a hole so did what came with it.
             let in_turn = proven && (sent.start <= una || !cover.told_of_hole);
             let (answer, unneeded) = if sent.end() <= answered.max(missed_above) {
+                if sent.end() <= answered && Some(sent.at) < self.progress_at {
+                    sink.signal(dir, at, Signal::RecordedLate);
+                }
                 (None, false)
             } else {
                 cover.answer(sent, echoed, waited && !in_turn)

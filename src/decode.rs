@@ -64,7 +64,7 @@ pub enum Decoded {
     /// A TCP segment in one IP packet.
     Segment(Segment),
     /// The first of several TCP segments in one record, an aggregate of Wi-Fi frames, and how many
-    /// come behind it.
+    /// come behind it: [`decode_each`] tells of all.
     FirstOf(Segment, u16),
     /// A part of a TCP segment, for [`FragmentTable::push`].
     Fragment(Fragment),
@@ -100,11 +100,35 @@ pub fn decode_into(
         depth: 0,
         found: &mut *found,
         inner: None,
+        each: None,
     };
     let rest = Rest::new(record.bytes, record.original_len);
     if let Err(skip) = link::decode(way, record.link, rest) {
         *found = Decoded::Skipped(skip);
     }
+}
+
+/// Calls `each` with every TCP segment of a record that holds [several](Decoded::FirstOf), in their order.
+#[cold]
+pub fn decode_each(
+    record: &Record<'_>,
+    ordinal: u64,
+    options: &DecodeOptions,
+    each: &mut dyn FnMut(&Segment),
+) {
+    let mut found = Decoded::Skipped(Skip::NonIp);
+    let way = Way {
+        at: record.at,
+        ordinal,
+        layer: options.layer,
+        depth: 0,
+        found: &mut found,
+        inner: None,
+        each: Some(each),
+    };
+    let rest = Rest::new(record.bytes, record.original_len);
+    // Why there is none was told before.
+    let _ = link::decode(way, record.link, rest);
 }
 
 /// The link type that kept a record from being decoded ([`Skip::UnknownLinkType`]): the record's
@@ -130,6 +154,7 @@ pub fn decode_packet(
         depth: 0,
         found: &mut found,
         inner: Some(&mut inner),
+        each: None,
     };
     let rest = Rest::new(record.bytes, record.original_len);
     if let Err(skip) = link::decode(way, record.link, rest) {
@@ -142,7 +167,6 @@ pub fn decode_packet(
 type Outcome = Result<(), Skip>;
 
 /// What is carried from layer to layer on the way in.
-#[derive(Debug)]
 struct Way<'a> {
     at: CaptureTime,
     ordinal: u64,
@@ -153,6 +177,8 @@ struct Way<'a> {
     found: &'a mut Decoded,
     /// Where to write the IP packet passed last, for those who ask.
     inner: Option<&'a mut Option<IpPacket>>,
+    /// Whom to tell each segment of a record that holds several.
+    each: Option<&'a mut dyn FnMut(&Segment)>,
 }
 
 impl Way<'_> {
@@ -162,11 +188,15 @@ impl Way<'_> {
         *self.found = found;
     }
 
-    /// The same way, for one of several frames side by side.
-    fn again(&mut self) -> Way<'_> {
+    /// The same way for one of several frames side by side, of which what is found goes to `found`.
+    fn beside<'b>(&'b mut self, found: &'b mut Decoded) -> Way<'b> {
         Way {
-            found: &mut *self.found,
+            found,
             inner: self.inner.as_deref_mut(),
+            each: match &mut self.each {
+                Some(each) => Some(&mut **each),
+                None => None,
+            },
             ..*self
         }
     }

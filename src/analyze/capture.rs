@@ -21,7 +21,6 @@ pub(super) struct CaptureFacts {
     pub(super) records: u64,
     pub(super) tcp_records: u64,
     pub(super) tally: Tally,
-    pub(super) segments_left_out: u64,
     pub(super) span: Option<Span>,
     pub(super) origin: CaptureTime,
     pub(super) frames: FrameIndex,
@@ -45,8 +44,6 @@ pub struct CaptureAnalysis {
     /// Records that were skipped, by reason. With [`tcp_records`](Self::tcp_records) they add up
     /// to [`records`](Self::records).
     pub skipped: Tally,
-    /// TCP segments in aggregates of Wi-Fi frames (A-MSDU) behind the first, which alone is analysed.
-    pub segments_left_out: u64,
     /// First and last instant of all records.
     pub span: Option<Span>,
     /// Start of bin 0 of all series.
@@ -87,7 +84,6 @@ impl CaptureAnalysis {
             records: facts.records,
             tcp_records: facts.tcp_records,
             skipped: facts.tally,
-            segments_left_out: facts.segments_left_out,
             span: facts.span,
             origin: facts.origin,
             frames: facts.frames,

@@ -1,7 +1,7 @@
 //! The push interface: for tools that have packets already.
 
 use crate::capture::{LinkType, Record};
-use crate::decode::{DecodeOptions, Decoded, FragmentTable, Tally, decode};
+use crate::decode::{DecodeOptions, Decoded, FragmentTable, Tally, decode, decode_each};
 use crate::flow::{FlowLimits, FlowTable, Observer, TableFacts};
 use crate::time::CaptureTime;
 
@@ -108,9 +108,10 @@ impl<O: Observer> Engine<O> {
             original_len,
         };
         match decode(&record, ordinal, &self.options) {
-            Decoded::Segment(segment) | Decoded::FirstOf(segment, _) => {
-                self.table.on_segment(&segment);
-            }
+            Decoded::Segment(segment) => self.table.on_segment(&segment),
+            Decoded::FirstOf(..) => decode_each(&record, ordinal, &self.options, &mut |segment| {
+                self.table.on_segment(segment);
+            }),
             Decoded::Fragment(fragment) => {
                 if let Some(segment) = self.fragments.push(fragment) {
                     self.table.on_segment(&segment);

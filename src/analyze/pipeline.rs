@@ -15,8 +15,8 @@ use super::pings::Pings;
 use super::pruning::Pruning;
 use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Record, Window};
 use crate::decode::{
-    Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, UsualHeaders, decode_into,
-    unknown_link,
+    Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, UsualHeaders, decode_each,
+    decode_into, unknown_link,
 };
 use crate::flow::{BatchPart, FlowTable, SHARDS, SegmentBatch, shard_of};
 use crate::observe::{RecordConfig, Recorder, Span};
@@ -122,8 +122,6 @@ struct Chunk {
     fragments: Vec<Fragment>,
     echoes: Vec<Echo>,
     tally: Tally,
-    /// Segments in records that gave another one.
-    left_out: u64,
     span: Option<Span>,
 }
 
@@ -133,7 +131,6 @@ impl Chunk {
         self.fragments.clear();
         self.echoes.clear();
         self.tally = Tally::default();
-        self.left_out = 0;
         self.span = None;
     }
 
@@ -160,7 +157,7 @@ impl Chunk {
                 decode_into(&record, ordinal, &config.decode, &mut decoded);
                 match &decoded {
                     Decoded::Segment(segment) => self.take(segment, config),
-                    Decoded::FirstOf(segment, others) => self.take_first(segment, *others, config),
+                    Decoded::FirstOf(..) => self.take_each(&record, ordinal, config),
                     Decoded::Fragment(fragment) => self.fragments.push(*fragment),
                     Decoded::Echo(echo) => {
                         self.tally.add(Skip::Icmp);
@@ -177,12 +174,19 @@ impl Chunk {
         self.span = (first <= last).then_some(Span { first, last });
     }
 
+    /// The segments of a record that holds several.
     #[cold]
-    fn take_first(&mut self, segment: &Segment, others: u16, config: &Config) {
-        if config.wants(|| (segment.src, segment.dst)) {
-            self.left_out += u64::from(others);
+    fn take_each(&mut self, record: &Record<'_>, ordinal: u64, config: &Config) {
+        let mut any = false;
+        decode_each(record, ordinal, &config.decode, &mut |segment| {
+            if config.wants(|| (segment.src, segment.dst)) {
+                self.segments.push(shard_of(segment), segment);
+                any = true;
+            }
+        });
+        if !any {
+            self.tally.add(Skip::Filtered);
         }
-        self.take(segment, config);
     }
 
     #[cold]
@@ -211,7 +215,6 @@ struct Source<'a> {
     pings: Pings,
     frames: FrameIndex,
     tally: Tally,
-    left_out: u64,
     records: u64,
     filtered_whole: u64,
     span: Option<Span>,
@@ -232,7 +235,6 @@ impl<'a> Source<'a> {
             pings: Pings::default(),
             frames: FrameIndex::default(),
             tally: Tally::default(),
-            left_out: 0,
             records: 0,
             filtered_whole: 0,
             span: None,
@@ -261,7 +263,6 @@ impl<'a> Source<'a> {
             records: self.records,
             tcp_records: self.records - tally.total(),
             tally,
-            segments_left_out: self.left_out,
             span: self.span,
             origin,
             frames: self.frames,
@@ -309,7 +310,6 @@ impl<'a> Source<'a> {
         batch.whole.clear();
         for chunk in &batch.chunks {
             self.tally.merge(&chunk.tally);
-            self.left_out += chunk.left_out;
             if let Some(span) = chunk.span {
                 self.span = Some(Span {
                     first: self

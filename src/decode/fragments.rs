@@ -281,6 +281,7 @@ impl Pending {
             depth: 0,
             found: &mut found,
             inner: None,
+            each: None,
         };
         tcp::segment(way, &header, inside)?;
         match found {

@@ -462,12 +462,13 @@ fn an_aggregate_gives_its_first_tcp_segment() {
     let tcp = subframe([8, 0], &packet);
     let found = segment(105, &[&header[..], &arp, &tcp].concat());
     assert_eq!(found.payload_len, segment(RAW, &packet).payload_len);
-    // The others are counted, but no ARP, and none that is cut off.
+    // The others are counted and told, but no ARP, and none that is cut off.
     let later = with(&tcp, 14 + 8 + 27, 9);
-    for (left_out, frames) in [
-        (0, vec![&tcp]),
-        (1, vec![&tcp, &later]),
-        (2, vec![&arp, &tcp, &arp, &later, &tcp]),
+    let [one, two] = [&packet, &with(&packet, 27, 9)].map(|packet| segment(RAW, packet).seq);
+    for (behind, frames, seqs) in [
+        (0, vec![&tcp], vec![one]),
+        (1, vec![&tcp, &later], vec![one, two]),
+        (2, vec![&arp, &tcp, &arp, &later, &tcp], vec![one, two, one]),
     ] {
         let bytes = frames
             .iter()
@@ -478,7 +479,13 @@ fn an_aggregate_gives_its_first_tcp_segment() {
                 Decoded::FirstOf(one, others) => (one, others),
                 other => panic!("{other:?}"),
             };
-            assert_eq!((first.seq, others), (found.seq, left_out));
+            assert_eq!((first.seq, others), (found.seq, behind));
+            let mut told = Vec::new();
+            let options = DecodeOptions::default();
+            decode_each(&record(105, &bytes), 0, &options, &mut |segment| {
+                told.push(segment.seq);
+            });
+            assert_eq!(told, seqs);
         }
     }
     assert_eq!(

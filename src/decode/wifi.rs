@@ -38,29 +38,61 @@ fn aligned_frame(mut way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
     }
 }
 
-/// An aggregate of frames (A-MSDU, section 9.3.2.2): the first one with TCP or an echo in it counts, since
-/// a record is one segment, and those with TCP behind one with TCP are only counted; without any, the
-/// first one's reason.
+/// An aggregate of frames (A-MSDU, section 9.3.2.2): its first TCP segment and how many more there are, each of which is
+/// told to who asks; without any, the first echo in it, or else the first frame's reason.
 fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
-    let mut first = None;
+    let mut found = None;
+    let mut reason = None;
     loop {
         let (frame, behind) = match subframe(rest) {
             Ok(split) => split,
-            Err(short) => return Err(first.unwrap_or(short)),
-        };
-        match link::llc(way.again(), frame) {
-            Ok(()) => {
-                if let Ok(behind) = behind {
-                    count_others(way, behind);
-                }
-                return Ok(());
+            Err(short) => {
+                reason = reason.or(Some(short));
+                break;
             }
-            Err(skip) => first = first.or(Some(skip)),
+        };
+        let mut here = Decoded::Skipped(Skip::NonIp);
+        match link::llc(way.beside(&mut here), frame) {
+            Ok(()) => {
+                if let (Decoded::Segment(segment), Some(each)) = (&here, &mut way.each) {
+                    each(segment);
+                }
+                found = Some(found.map_or(here, |found| together(found, here)));
+            }
+            Err(skip) => reason = reason.or(Some(skip)),
+        }
+        // The packet of what was found first is the record's.
+        if found.is_some() {
+            way.inner = None;
         }
         match behind {
             Ok(behind) => rest = behind,
-            Err(short) => return Err(first.unwrap_or(short)),
+            Err(short) => {
+                reason = reason.or(Some(short));
+                break;
+            }
         }
+    }
+    match found {
+        Some(found) => {
+            *way.found = found;
+            Ok(())
+        }
+        None => Err(reason.unwrap_or(Skip::MalformedLink)),
+    }
+}
+
+/// What two parts of one record are together.
+fn together(one: Decoded, other: Decoded) -> Decoded {
+    let others = match other {
+        Decoded::Segment(_) => 1,
+        Decoded::FirstOf(_, behind) => behind.saturating_add(1),
+        _ => return one,
+    };
+    match one {
+        Decoded::Segment(first) => Decoded::FirstOf(first, others),
+        Decoded::FirstOf(first, behind) => Decoded::FirstOf(first, behind.saturating_add(others)),
+        _ => other,
     }
 }
 
@@ -72,40 +104,6 @@ fn subframe(rest: Rest<'_>) -> Result<Subframe<'_>, Skip> {
     let len = usize::from(u16::from_be_bytes([high, low]));
     let behind = rest.after((14 + len).next_multiple_of(4), Skip::MalformedLink);
     Ok((inside.of_len(len), behind))
-}
-
-/// Adds to what was found how many TCP segments there are in the rest of its aggregate.
-fn count_others(way: &mut Way<'_>, mut rest: Rest<'_>) {
-    let mut beside = Decoded::Skipped(Skip::NonIp);
-    let mut others: u16 = 0;
-    while let Ok((frame, behind)) = subframe(rest) {
-        let in_frame = Way {
-            found: &mut beside,
-            inner: None,
-            ..*way
-        };
-        if link::llc(in_frame, frame).is_ok() {
-            others = others.saturating_add(segments_in(&beside));
-        }
-        match behind {
-            Ok(behind) => rest = behind,
-            Err(_) => break,
-        }
-    }
-    if let (1.., &mut (Decoded::Segment(first) | Decoded::FirstOf(first, _))) =
-        (others, &mut *way.found)
-    {
-        let all = segments_in(way.found).saturating_add(others);
-        *way.found = Decoded::FirstOf(first, all - 1);
-    }
-}
-
-fn segments_in(found: &Decoded) -> u16 {
-    match found {
-        Decoded::Segment(_) => 1,
-        Decoded::FirstOf(_, others) => others.saturating_add(1),
-        _ => 0,
-    }
 }
 
 /// Radiotap: its length, and in its flags whether the frame ends with a check sequence, whether it

@@ -102,37 +102,6 @@ fn a_capture_of_a_link_type_nobody_knows_says_which_it_is() {
 }
 
 #[test]
-fn segments_behind_the_first_of_an_aggregate_are_told() {
-    // 802.11 QoS data with two subframes: LLC, IPv4, TCP with four bytes.
-    let tcp = [
-        0, 1, 0, 2, 0, 0, 0, 9, 0, 0, 0, 9, 0x50, 0x18, 1, 0, 0, 0, 0, 0, 7, 7, 7, 7,
-    ];
-    let ip = [
-        0x45, 0, 0, 44, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-    ];
-    let subframe = [
-        &[2; 12],
-        &[0, 52, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0][..],
-        &ip,
-        &tcp,
-        &[0; 2],
-    ]
-    .concat();
-    let header = [&[0x88, 1, 0, 0][..], &[2; 18], &[0, 0, 0x80, 0]].concat();
-    let frame = [&header[..], &subframe, &subframe].concat();
-    let mut bytes = PCAP_HEADER.to_vec();
-    bytes[20] = 105;
-    bytes.extend([1, 0, 0, 0, 0, 0, 0, 0]);
-    bytes.extend([(frame.len() as u32).to_le_bytes(); 2].concat());
-    bytes.extend(frame);
-    check(
-        &bytes,
-        0,
-        &["in.pcap: 1 TCP segment came behind others in aggregates"],
-    );
-}
-
-#[test]
 fn a_record_of_four_gigabytes_is_damage_not_memory() {
     let record = [[1, 0, 0, 0], [0; 4], [0xff; 4], [0xff; 4]].concat();
     let words = ["record 1 at byte 24", "4294967295 bytes", "damaged"];

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use super::cli::run;
 use super::support::{capture, flows_of};
 
 /// What one capture record holds.
@@ -30,6 +31,75 @@ fn the_format_of_a_capture_changes_no_flow() {
     ] {
         assert_eq!(flows_of(bytes), expected, "{format}");
     }
+}
+
+#[test]
+fn segments_in_an_aggregate_of_wifi_frames_are_those_of_frames_of_their_own() {
+    let mut packets = packets();
+    for packet in &mut packets {
+        packet.bytes.resize(packet.original_len as usize, 0);
+    }
+    let ends = |packet: &Packet| packet.bytes[26..34].to_vec();
+    let groups: Vec<&[Packet]> = packets
+        .chunk_by(|one, other| ends(one) == ends(other))
+        .flat_map(|run| run.chunks(3))
+        .collect();
+    assert!(groups.iter().filter(|group| group.len() > 1).count() > 30);
+    // What is together in an aggregate has passed at once, as its twin in frames of its own does here.
+    let apart = |group: &&[Packet]| -> Vec<Packet> {
+        let frame = |packet| wifi(group[0].at_us, std::slice::from_ref(packet));
+        group.iter().map(frame).collect()
+    };
+    let twin: Vec<Packet> = groups.iter().flat_map(apart).collect();
+    let whole: Vec<Packet> = groups
+        .iter()
+        .map(|group| wifi(group[0].at_us, group))
+        .collect();
+    let wifi_pcap = |packets: &[Packet]| {
+        let mut file = pcap(packets, 1, u32::to_le_bytes);
+        file[20] = 105;
+        file
+    };
+    assert_eq!(flows_of(wifi_pcap(&whole)), flows_of(wifi_pcap(&twin)));
+    let rows = |packets: &[Packet]| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("in.pcap"), wifi_pcap(packets)).unwrap();
+        let run = run(folder.path(), &["in.pcap", "-q", "--segments", "rows.csv"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let table = std::fs::read_to_string(folder.path().join("rows.csv"));
+        without_column(&table.unwrap(), "frame")
+    };
+    assert_eq!(rows(&whole), rows(&twin));
+}
+
+/// A frame of 802.11 `QoS` data that is an aggregate of the packets of Ethernet frames.
+fn wifi(at_us: u64, packets: &[Packet]) -> Packet {
+    let mut bytes = [&[0x88, 1, 0, 0][..], &[2; 18], &[0, 0, 0x80, 0]].concat();
+    for packet in packets {
+        bytes.resize((bytes.len() - 26).next_multiple_of(4) + 26, 0);
+        let ip = &packet.bytes[14..];
+        bytes.extend([2; 12]);
+        bytes.extend((ip.len() as u16 + 8).to_be_bytes());
+        bytes.extend([0xaa, 0xaa, 3, 0, 0, 0, 8, 0]);
+        bytes.extend(ip);
+    }
+    Packet {
+        at_us,
+        original_len: bytes.len() as u32,
+        bytes,
+    }
+}
+
+/// A table of CSV without one of its columns.
+fn without_column(table: &str, name: &str) -> Vec<String> {
+    let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let place = columns.iter().position(|column| *column == name).unwrap();
+    let without = |row: &str| {
+        let cells = row.split(',').enumerate();
+        let kept = cells.filter(|&(at, _)| at != place).map(|(_, cell)| cell);
+        kept.collect::<Vec<_>>().join(",")
+    };
+    table.lines().map(without).collect()
 }
 
 /// The packets of a nanosecond pcap, at whole microseconds.

@@ -85,7 +85,6 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
 /// What bears on the numbers of a capture, in words.
 pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String> {
     let mut said: Vec<String> = drops(capture).into_iter().collect();
-    said.extend(aggregates(capture));
     said.extend(signs(&capture.quality()));
     said.extend(dates(capture));
     said.extend(timeless(capture));
@@ -121,17 +120,6 @@ fn drops(capture: &CaptureAnalysis) -> Option<String> {
         format!(
             "{} packets were dropped while capturing, by the file's own count",
             grouped(drops)
-        )
-    })
-}
-
-/// What was not taken from aggregates.
-fn aggregates(capture: &CaptureAnalysis) -> Option<String> {
-    let left_out = capture.segments_left_out;
-    (left_out > 0).then(|| {
-        format!(
-            "{} came behind others in aggregates of Wi-Fi frames (A-MSDU), of which only the first is analysed: what they held counts as never seen by the capture; capture behind the access point",
-            counted(left_out, "TCP segment")
         )
     })
 }

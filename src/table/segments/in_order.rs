@@ -1,5 +1,7 @@
 //! The segments of many flows in the order they passed.
 
+use std::collections::VecDeque;
+
 use crate::analyze::{CaptureAnalysis, Flow};
 use crate::event::ClassifiedSegment;
 use crate::observe::{Ordinals, Rest};
@@ -7,9 +9,12 @@ use crate::observe::{Ordinals, Rest};
 /// Positions that are put in order at a time: what fits well into the cache.
 const SPAN: u64 = 1 << 16;
 
+/// Bit of a turn: others come at the same position.
+const OTHERS: u32 = 1 << 31;
+
 /// The segments of one capture, by their positions in it.
 ///
-/// A record is of one flow at most, so that a look at each position tells whose turn it is.
+/// Nearly all records are of one flow at most, so that a look at each position tells whose turn it is.
 pub(super) struct InOrder<'a> {
     flows: Vec<Flow<'a>>,
     rests: Vec<Rest<'a>>,
@@ -17,8 +22,10 @@ pub(super) struct InOrder<'a> {
     active: Vec<(usize, Ordinals<'a>)>,
     /// How many flows have begun.
     begun: usize,
-    /// Whose segment is at each position of the span: place in `flows` plus one.
+    /// Whose segment is at each position of the span: place in `flows` plus one; with [`OTHERS`], not its alone.
     turns: Vec<u32>,
+    /// Those of the other segments at a position, an aggregate's of Wi-Fi frames, in order.
+    others: VecDeque<(u64, u32)>,
     /// Where the span begins.
     start: u64,
     /// The next place in `turns`.
@@ -35,6 +42,7 @@ impl<'a> InOrder<'a> {
             active: Vec::new(),
             begun: 0,
             turns: Vec::new(),
+            others: VecDeque::new(),
             start: 0,
             next: 0,
         }
@@ -61,16 +69,23 @@ impl<'a> InOrder<'a> {
         self.turns.clear();
         self.turns.resize(SPAN as usize, 0);
         self.next = 0;
-        let (start, turns) = (self.start, &mut self.turns);
+        let (start, turns, others) = (self.start, &mut self.turns, &mut self.others);
         self.active.retain_mut(|(flow, ordinals)| {
             while let Some(ordinal) = ordinals.peek().filter(|&ordinal| ordinal < end) {
                 let turn = &mut turns[(ordinal - start) as usize];
-                debug_assert_eq!(*turn, 0, "two segments of one record");
-                *turn = *flow as u32 + 1;
+                if *turn == 0 {
+                    *turn = *flow as u32 + 1;
+                } else {
+                    *turn |= OTHERS;
+                    others.push_back((ordinal, *flow as u32 + 1));
+                }
                 ordinals.next();
             }
             ordinals.peek().is_some()
         });
+        others
+            .make_contiguous()
+            .sort_by_key(|&(ordinal, _)| ordinal);
         true
     }
 
@@ -90,19 +105,36 @@ impl<'a> InOrder<'a> {
                 break;
             };
             let first = self.start + self.next as u64;
-            let mut looked_at = 0;
+            let (mut looked_at, mut has_others) = (0, false);
             for &turn in turns {
-                if let Some(flow) = turn.checked_sub(1) {
+                if let Some(flow) = (turn & !OTHERS).checked_sub(1) {
                     if wanted == 0 {
                         break;
                     }
                     wanted -= 1;
                     each(flow, self.rests[flow as usize].next(first + looked_at));
+                    if turn & OTHERS != 0 {
+                        has_others = true;
+                        break;
+                    }
                 }
                 looked_at += 1;
             }
             self.next += looked_at as usize;
+            if has_others {
+                self.turns[self.next] = self.next_at(first + looked_at);
+            }
         }
         wanted
+    }
+
+    /// The turn that comes next at a position that has had one.
+    #[cold]
+    fn next_at(&mut self, ordinal: u64) -> u32 {
+        let Some((_, turn)) = self.others.pop_front() else {
+            return 0;
+        };
+        let has_others = self.others.front().is_some_and(|&(at, _)| at == ordinal);
+        if has_others { turn | OTHERS } else { turn }
     }
 }

@@ -136,6 +136,9 @@ impl PcapngWalker {
             if !is_known && begins_file(rest) {
                 return Err(CaptureErrorKind::AnotherCapture);
             }
+            if *head == [0; 12] {
+                return Err(CaptureErrorKind::Hole);
+            }
             if length < block_bytes_min(block_type) || length % 4 != 0 {
                 return Err(fault(BlockFault::Length(length)));
             }

@@ -132,6 +132,20 @@ fn malformed_options_beside_a_packet_cost_nothing_but_their_count() {
 }
 
 #[test]
+fn zeros_where_a_block_should_begin_were_never_written() {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
+        let file = Pcapng::new().section(order).interface(1, 0, &[]);
+        let mut bytes = file.packet(0, 1, &[7; 60]).bytes;
+        let end = bytes.len() as u64;
+        bytes.resize(bytes.len() + 4096, 0);
+        let outcome = read(&bytes);
+        assert_eq!(outcome.records.len(), 1);
+        assert!(matches!(outcome.kind(), CaptureErrorKind::Hole));
+        assert_eq!(outcome.errors[0].offset_bytes, end);
+    }
+}
+
+#[test]
 fn a_section_has_so_many_interfaces_and_no_more() {
     let described = |interfaces: usize| {
         (0..interfaces).fold(Pcapng::new().section(ByteOrder::Little), |file, _| {

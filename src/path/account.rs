@@ -25,6 +25,9 @@ pub(super) struct Known {
     pub(super) headings: Vec<Option<Heading>>,
     /// Times of the first and the last packet of each point, by its own clock.
     pub(super) spans: [Option<(i64, i64)>; 2],
+    /// Whether all that the other point had seen when a point's capture began, and its own first packet, asked for
+    /// connections: then it had begun before, and had nothing to see.
+    pub(super) began_with_syns: [bool; 2],
 }
 
 /// The results, as far as they have come.
@@ -349,7 +352,9 @@ impl<'a> Account<'a> {
         };
         // A SYN without an answer is repeated before anything else happens: the capture at the
         // exit had begun, but had nothing to see.
-        let before = at < start && !note.has.has(Signs::SYN);
+        let had_nothing_to_see =
+            note.has.has(Signs::SYN) && known.began_with_syns[usize::from(exit_is_second)];
+        let before = at < start && !had_nothing_to_see;
         let delay_max = self.ways[heading as usize].delay_max_ns;
         let ended = note.has.has(Signs::EXIT_ENDED);
         let after = ended && at.saturating_add(delay_max) > end;

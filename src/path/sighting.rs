@@ -465,7 +465,8 @@ impl Sighting {
 #[inline]
 fn signs(segment: Option<&Segment>, ecn: Ecn) -> Signs {
     let has_payload = segment.is_some_and(|segment| segment.payload_len > 0);
-    let is_syn = segment.is_some_and(|segment| segment.flags.has(TcpFlags::SYN));
+    let asks = |flags: TcpFlags| flags.has(TcpFlags::SYN) && !flags.has(TcpFlags::ACK);
+    let is_syn = segment.is_some_and(|segment| asks(segment.flags));
     let mut signs = Signs::default();
     signs.set(Signs::PAYLOAD, has_payload);
     signs.set(Signs::SYN, is_syn);

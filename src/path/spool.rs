@@ -70,6 +70,7 @@ impl Signs {
     pub(super) const OVERTAKEN: u16 = 4;
     /// It came in without a mark and left with one.
     pub(super) const MARKED: u16 = 8;
+    /// It asks for a connection: a SYN, but no answer to one.
     pub(super) const SYN: u16 = 16;
     /// The capture at the exit had ended when it was given up.
     pub(super) const EXIT_ENDED: u16 = 32;

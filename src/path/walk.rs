@@ -182,6 +182,8 @@ struct Walk<'a> {
     envelopes: Envelopes,
     matches: u64,
     firsts: [Option<i64>; 2],
+    /// Whether all that a point has seen so far asked for connections.
+    asked_alone: [bool; 2],
     sink: Sink<'a>,
     given: Option<&'a Calibration>,
 }
@@ -214,6 +216,7 @@ impl<'a> Walk<'a> {
             envelopes: Envelopes::default(),
             matches: 0,
             firsts: [None; 2],
+            asked_alone: [true; 2],
             sink: Sink::Spool(Spool::new(config.memory_bytes / 4)),
             given: start.calibration.as_ref(),
         }
@@ -266,6 +269,10 @@ impl<'a> Walk<'a> {
             (_, Some(_)) => Side::Second,
         };
         let seen = self.trail(side).next.take()?;
+        if self.known.spans[side as usize].is_none() {
+            self.note_beginning(side, &seen.packet);
+        }
+        self.asked_alone[side as usize] &= seen.packet.has.has(Signs::SYN);
         let span = &mut self.known.spans[side as usize];
         let at = seen.packet.own_at;
         let (start, end) = span.unwrap_or((at, at));
@@ -273,6 +280,12 @@ impl<'a> Walk<'a> {
         *span = Some((start.min(at), end.max(at)));
         self.refill(side);
         Some((side, seen))
+    }
+
+    /// The first packet of a point is about to be taken.
+    fn note_beginning(&mut self, side: Side, first: &Packet) {
+        let asked_before = self.asked_alone[side.other() as usize];
+        self.known.began_with_syns[side as usize] = asked_before && first.has.has(Signs::SYN);
     }
 
     fn refill(&mut self, side: Side) {

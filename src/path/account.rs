@@ -81,11 +81,7 @@ pub(super) struct Accounted {
 
 impl<'a> Account<'a> {
     /// `firsts` are the times of the first packet of each point, by its own clock.
-    pub(super) fn new(
-        config: &'a PathConfig,
-        calibration: Calibration,
-        firsts: [Option<i64>; 2],
-    ) -> Self {
+    fn new(config: &'a PathConfig, calibration: Calibration, firsts: [Option<i64>; 2]) -> Self {
         let [first, second] = firsts;
         let second = second.map(|at| calibration.by_clock(1, at));
         let origin = first.into_iter().chain(second).min().unwrap_or(0);

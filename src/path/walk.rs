@@ -229,10 +229,6 @@ impl<'a> Walk<'a> {
             .trails
             .each_ref()
             .map(|trail| trail.next.map(|seen| seen.packet.own_at));
-        if let Some(calibration) = self.given {
-            let account = Account::new(self.config, calibration.clone(), self.firsts);
-            self.sink = Sink::Account(Box::new(account));
-        }
         while let Some((side, seen)) = self.step() {
             self.take(side, &seen);
             // All that waits is as old as the walk, or older.
@@ -492,6 +488,15 @@ impl<'a> Walk<'a> {
 
     /// Takes all notes of a spool into account, now that it is time to know clocks and links.
     fn account(&mut self, spool: &Spool) -> Account<'a> {
+        let calibration = match self.given {
+            Some(given) => given.clone(),
+            None => self.calibrated(spool),
+        };
+        Account::of_spool(self.config, &calibration, self.firsts, spool, &self.known)
+    }
+
+    /// Clocks and links as the notes of a spool show them.
+    fn calibrated(&mut self, spool: &Spool) -> Calibration {
         let (calibration, envelopes) = calibrate(
             spool,
             &self.known.headings,
@@ -501,7 +506,7 @@ impl<'a> Walk<'a> {
             self.config.capacity_bps,
         );
         self.envelopes = envelopes;
-        Account::of_spool(self.config, &calibration, self.firsts, spool, &self.known)
+        calibration
     }
 
     fn finish(mut self, read: [Read; 2]) -> Walked {

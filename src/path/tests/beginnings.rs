@@ -56,3 +56,46 @@ fn a_syn_is_lost_before_a_point_sees_anything_but_not_before_its_capture_begins(
     // The second capture begins behind the answer, with the ACK of it.
     assert_eq!(at_the_beginning([2000, 45]), [(0, 1), (0, 1)]);
 }
+
+/// Thirty packets are in the queue, which sends one a millisecond, when the first capture begins. Much later the second clock
+/// begins to gain, so that a walk whose notes did not fit is made again with other clocks.
+#[test]
+fn what_waits_at_the_beginning_is_held_however_long_the_captures_are() {
+    let mut points = [Vec::new(), Vec::new()];
+    let mut left_at = 0;
+    for n in 0..60_000_u16 {
+        let came_at = SECOND + (i64::from(n.max(29)) - 29) * 1250 * US - i64::from(n >= 30) * MS;
+        left_at = (came_at + MS).max(left_at + MS);
+        let ahead = (left_at - 60 * SECOND).max(0) / 10_000;
+        points[0].extend((n >= 30).then(|| data(n, came_at)));
+        points[1].push(Packet {
+            ahead,
+            ..data(n, left_at)
+        });
+        if n % 20 == 0 {
+            let ahead = (came_at - 60 * SECOND).max(0) / 10_000;
+            points[1].push(Packet {
+                ahead,
+                ..ack(n / 20, came_at + 100 * US)
+            });
+            points[0].push(ack(n / 20, came_at + 200 * US));
+        }
+    }
+    for memory_bytes in [PathConfig::default().memory_bytes, 12 << 20] {
+        let config = PathConfig {
+            memory_bytes,
+            clock: ClockChoice::Fix,
+            ..PathConfig::default()
+        };
+        let analysis = analyse(&[&points[0], &points[1]], &config).unwrap();
+        let hop = &analysis.hops[0];
+        let flow = flow(hop, Heading::Forward);
+        assert_eq!((flow.undecided_packets, flow.appeared_packets), (30, 0));
+        // The first of them is being sent, and the next packet comes in before that is over.
+        let most = hop.ways[Heading::Forward as usize].max().packets;
+        assert!(
+            (29..=30).contains(&most),
+            "{most} with {memory_bytes} bytes"
+        );
+    }
+}

@@ -388,6 +388,7 @@ impl Connection {
         ) > 0;
         if segment.payload_len > 0 {
             sender.heard_at = peer.last_packet_at;
+            sender.note_hearing(segment.timestamps, &peer.echoes);
             if !sender.continues(segment.seq, segment.payload_len) {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender.upstream.lower(peer.downstream.min_ns());

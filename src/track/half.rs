@@ -277,7 +277,8 @@ impl HalfFlow {
         let len = segment.payload_len;
         let end = start + i64::from(len);
         let is_higher = end > self.high;
-        self.note_pause(segment.at, end);
+        let is_unheard = std::mem::take(&mut self.limits.is_unheard);
+        self.note_pause(segment.at, end, |_| is_unheard);
         // Data above a FIN shows that it was none of this stream.
         self.fin = self.fin.filter(|&fin| end <= fin);
         if !self.sent_data {

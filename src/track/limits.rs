@@ -2,6 +2,8 @@
 //! send.
 
 use super::half::HalfFlow;
+use super::rtt::Echoes;
+use crate::decode::Timestamps;
 use crate::event::{Direction, FlowSink, Recovery};
 use crate::time::CaptureTime;
 
@@ -23,6 +25,8 @@ pub(super) struct Limits {
     /// The pause before the data in flight, which counts when that is acknowledged.
     pause: Pause,
     repair_timeout: bool,
+    /// Who sent the data that is about to be taken in had not heard of the ACK after which nothing was in flight.
+    pub(super) is_unheard: bool,
 }
 
 impl Limits {
@@ -60,8 +64,14 @@ impl HalfFlow {
         self.sent_data && self.una == Some(self.high)
     }
 
-    /// Data that ends at `end` is about to be taken in, which passed at `at`.
-    pub(super) fn note_pause(&mut self, at: CaptureTime, end: i64) {
+    /// Data that ends at `end` is about to be taken in, which passed at `at`. `is_unheard`: who sent it had not heard of the
+    /// ACK of that time, after which nothing was in flight here.
+    pub(super) fn note_pause(
+        &mut self,
+        at: CaptureTime,
+        end: i64,
+        is_unheard: impl FnOnce(CaptureTime) -> bool,
+    ) {
         let is_new = end > self.high;
         let Some(emptied_at) = self.progress_at.filter(|_| is_new && self.is_answered()) else {
             return;
@@ -72,7 +82,17 @@ impl HalfFlow {
         let pause_ns = at
             .since(self.idle_from(emptied_at))
             .saturating_sub(self.upstream.smoothed_ns());
-        self.limits.pause = Pause::of_ns(pause_ns);
+        // Then it was held up on its way.
+        if pause_ns > 0 && !is_unheard(emptied_at) {
+            self.limits.pause = Pause::of_ns(pause_ns);
+        }
+    }
+
+    /// Data with these `timestamps` is about to be taken in; `echoes` are those that the receiver's wait for.
+    pub(super) fn note_hearing(&mut self, timestamps: Option<Timestamps>, echoes: &Echoes) {
+        let emptied_at = self.progress_at.filter(|_| self.is_answered());
+        self.limits.is_unheard =
+            emptied_at.is_some_and(|emptied_at| echoes.are_before(timestamps, emptied_at));
     }
 
     /// From when on nothing but the application held the sender back, of which the last data was acknowledged at

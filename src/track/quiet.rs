@@ -12,6 +12,7 @@ use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::in_flight::{Marks, Sent};
 use super::last_repeat::LastRepeat;
+use super::rtt::Echoes;
 use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 use crate::seq::Seq;
@@ -52,7 +53,7 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
     if quiet {
         peer.on_same_ack(dir.reversed(), plain, sink);
         peer.owes_ack = true;
-        sender.on_next_data(dir, plain, step, sink);
+        sender.on_next_data(dir, plain, step, &peer.echoes, sink);
     }
     quiet
 }
@@ -148,18 +149,21 @@ impl HalfFlow {
         }
     }
 
-    /// A segment that [`continues`](Self::continues) the stream.
+    /// A segment that [`continues`](Self::continues) the stream; `echoes` are those that the receiver's timestamps wait for.
     #[inline]
     pub(super) fn on_next_data<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
         plain: P,
         step: Step,
+        echoes: &Echoes,
         sink: &mut S,
     ) {
         let (start, len) = (self.high, plain.payload_len());
         let end = start + i64::from(len);
-        self.note_pause(plain.at(), end);
+        self.note_pause(plain.at(), end, |emptied_at| {
+            echoes.are_before(plain.timestamps(), emptied_at)
+        });
         if !self.emissions.is_idle() {
             let recovering = self.recovery_until.is_some();
             if matches!(step, Step::Ahead(_)) {

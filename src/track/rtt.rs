@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::hint::cold_path;
 
+use crate::decode::Timestamps;
 use crate::time::CaptureTime;
 
 /// `TSval`s waiting for their echo, for one direction: a second of a millisecond clock, four
@@ -107,6 +108,14 @@ impl Echoes {
             .partition_point(|&(other, _)| !later(other, tsval));
         let &(_, at) = self.waiting.get(first)?;
         (at != CaptureTime::MAX).then_some(at)
+    }
+
+    /// Whether who sent a segment with these `timestamps` had not got what passed at `at`: it echoes an older `TSval`.
+    #[cold]
+    pub(super) fn are_before(&self, timestamps: Option<Timestamps>, at: CaptureTime) -> bool {
+        timestamps
+            .and_then(|timestamps| self.passed_after(timestamps.echo))
+            .is_some_and(|later_at| later_at <= at)
     }
 
     /// Takes note of a `TSecr` that came back; the delay in nanoseconds, where it is a first echo.

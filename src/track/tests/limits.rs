@@ -95,6 +95,30 @@ fn an_echo_that_comes_after_a_pause_tells_the_pause_too() {
 }
 
 #[test]
+fn data_that_is_held_up_on_its_way_ends_no_pause_of_the_application() {
+    // B has got all that passed by 141. What comes then was sent 10 ms after the ACK of 120, as it echoes, and waited
+    // for 800 ms; or 10 ms before it came, after the ACK of 141.
+    let limited_ns = |sent_ms: u32, echo: u32| {
+        let trace = format!(
+            "0 A>B syn ts 0/0
+             20 B>A syn ack 0 ts 20/0
+             30 A>B ack 0 ts 30/20
+             100 A>B data 0..1000 ack 0 ts 100/20
+             120 B>A ack 1000 ts 120/100
+             121 A>B data 1000..2000 ack 0 ts 120/20
+             141 B>A ack 2000 ts 141/120
+             940 A>B data 2000..3000 ack 0 ts {sent_ms}/{echo}
+             941 A>B data 3000..4000 ack 0 ts {sent_ms}/{echo}
+             961 B>A ack 4000 ts 961/{sent_ms}"
+        );
+        play(&trace).state.application_limited_ns
+    };
+    assert_eq!(limited_ns(130, 120), 0);
+    assert_eq!(limited_ns(130, 120), 0);
+    assert!(limited_ns(930, 141) > 700_000_000);
+}
+
+#[test]
 fn a_pause_counts_once_and_only_when_what_ends_it_is_acknowledged() {
     let paused_ms = |rest: &str| {
         let trace = format!(

@@ -134,16 +134,18 @@ pub(super) fn calibrate(
     for _ in 0..ROUNDS {
         let fixed = found.clock != Clock::default();
         let ways = measure(spool, headings, &found);
-        let rates = [capacity_bps, None];
-        let rates = [0, 1].map(|at: usize| rates[at].or_else(|| ways[at].rate_bps()));
-        let mut links = [0, 1].map(|at: usize| ways[at].idle.link(rates[at], 0));
+        let given = [capacity_bps, None];
+        let rates = [0, 1].map(|at: usize| given[at].or_else(|| ways[at].rate_bps()));
+        let quick = |at: usize| ways[at].served.quick_bps().filter(|_| given[at].is_none());
+        let link = |at: usize, apart_ns| ways[at].idle.link(rates[at], quick(at), apart_ns);
+        let mut links = [0, 1].map(|at| link(at, 0));
         for at in [0, 1] {
             // What the clocks took from the delays of one way they added to those of the other.
             let other = 1 - at;
             let apart = rates[other]
                 .filter(|_| fixed)
                 .and_then(|bps| ways[other].idle.least_ns(&links[other], bps));
-            links[at] = ways[at].idle.link(rates[at], apart.unwrap_or(0));
+            links[at] = link(at, apart.unwrap_or(0));
         }
         found.links = links;
         found.rates_bps = rates;

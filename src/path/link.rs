@@ -115,8 +115,14 @@ impl IdleDelays {
 
     /// The link, from its rate: a point behind it sees large packets later than small ones, by
     /// the time that sending them takes. Where all are of one size, their delay tells: with
-    /// `apart_ns` added, which is what clocks that are apart may have taken from it.
-    pub(super) fn link(&self, rate_bps: Option<f64>, apart_ns: i64) -> Link {
+    /// `apart_ns` added, which is what clocks that are apart may have taken from it. `quick_bps` is what the link sent at
+    /// when it was quick, where its rate is not constant: so did the quickest packets come.
+    pub(super) fn link(
+        &self,
+        rate_bps: Option<f64>,
+        quick_bps: Option<f64>,
+        apart_ns: i64,
+    ) -> Link {
         let quickest = [self.small, self.large].into_iter().flatten();
         let Some(rate_bps) = rate_bps else {
             // Hardly anything ever waited, so it does not matter.
@@ -125,16 +131,17 @@ impl IdleDelays {
                 transit_ns: quickest.map(|(_, ns)| ns).min().unwrap_or(0).max(0),
             };
         };
-        let sending_ns = |bytes: u32| sending_ns(bytes, rate_bps);
+        let quickly_ns = |bytes: u32| sending_ns(bytes, quick_bps.unwrap_or(rate_bps));
         let behind = match (self.small, self.large) {
             (Some(small), Some(large)) => {
-                large.1.saturating_sub(small.1) as f64 > sending_ns(large.0 - small.0) / 2.0
+                large.1.saturating_sub(small.1) as f64 > quickly_ns(large.0 - small.0) / 2.0
             }
             (None, Some((bytes, ns))) | (Some((bytes, ns)), None) => {
-                ns.saturating_add(apart_ns) as f64 > sending_ns(bytes) * 0.9
+                ns.saturating_add(apart_ns) as f64 > quickly_ns(bytes) * 0.9
             }
             (None, None) => true,
         };
+        let sending_ns = |bytes: u32| sending_ns(bytes, rate_bps);
         let rest = |(bytes, ns): (u32, i64)| {
             if behind {
                 ns.saturating_sub(sending_ns(bytes).round() as i64)
@@ -212,6 +219,21 @@ impl<T> Samples<T> {
     }
 }
 
+impl Samples<u64> {
+    /// The mean of the smallest, up to this part of them; `None` where they are few.
+    fn mean_of_least(&self, part: f64) -> Option<f64> {
+        let mut values = self.kept.clone();
+        if values.len() < SAMPLES_MIN {
+            return None;
+        }
+        let count = (values.len() as f64 * part) as usize;
+        let count = count.clamp(1, values.len());
+        values.select_nth_unstable(count - 1);
+        let sum: f64 = values[..count].iter().map(|&value| value as f64).sum();
+        Some(sum / count as f64)
+    }
+}
+
 /// How long a link of this rate sends so many bytes, in ns.
 pub(super) fn sending_ns(bytes: u32, rate_bps: f64) -> f64 {
     f64::from(bytes) * 8e9 / rate_bps
@@ -257,9 +279,24 @@ impl Served {
         Some(picoseconds as f64 / 1000.0)
     }
 
-    /// Rate of the link in IP bits per second. The middle one of all large packets, so that
-    /// neither a pause nor late stamps decide; over all packets where there are few, or where
-    /// stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`, or where there
+    /// The rate at which the link sent when it was quick: a tenth of large packets was sent quicker, as where its rate is
+    /// not constant. `None` where they are few, or stamps come in bursts.
+    pub(super) fn quick_bps(&self) -> Option<f64> {
+        let middle_bps = self.middle_bps()?;
+        let quick_bps = 8.0 / self.quick_ns_per_byte()? * 1e9;
+        Some(quick_bps.clamp(middle_bps, QUICKER_MAX * middle_bps))
+    }
+
+    /// The rate of the middle one of all large packets, so that neither a pause nor late stamps decide. `None` where they
+    /// are few, or stamps come in bursts: then it took much less than all but the few that took longest.
+    fn middle_bps(&self) -> Option<f64> {
+        let picoseconds = self.samples.part(0.5, |&picoseconds| picoseconds)? as f64;
+        let mean = self.samples.mean_of_least(STEADY)?;
+        (2.0 * picoseconds > mean).then_some(8e12 / picoseconds)
+    }
+
+    /// Rate of the link in IP bits per second: of the middle one of all large packets; over all packets where there
+    /// are few, or where stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`, or where there
     /// are none but small ones that do not agree.
     pub(super) fn rate_bps(&self, duration_ns: i64) -> Option<f64> {
         let idle = self.ns <= duration_ns / 100;
@@ -267,18 +304,16 @@ impl Served {
             return None;
         }
         let over_all = self.bytes as f64 * 8e9 / self.ns as f64;
-        let middle = self.samples.part(0.5, |&picoseconds| picoseconds);
-        let rate = 8e12 / middle.unwrap_or(0) as f64;
-        Some(if rate < 2.0 * over_all {
-            rate
-        } else {
-            over_all
-        })
+        Some(self.middle_bps().unwrap_or(over_all))
     }
 }
 
 /// Part of the packets that were sent quicker than a link's quick ones.
 const QUICK: f64 = 0.1;
+/// What is quicker than the middle one by more than this is a stamp that was late before it.
+const QUICKER_MAX: f64 = 8.0;
+/// Part of the packets without those that the link was down for, or stamps were late for.
+const STEADY: f64 = 0.99;
 /// Part of the packets that found the link idle, but no node asleep.
 const AWAKE: f64 = 1.0 / 3.0;
 /// Stamps are late by no more than this as a rule, in ns.
@@ -299,7 +334,7 @@ mod tests {
         idle.add(60, 55_000);
         idle.add(1500, 1_210_000);
         idle.add(1500, 1_300_000);
-        let link = idle.link(Some(10e6), 0);
+        let link = idle.link(Some(10e6), None, 0);
         assert_eq!((link.tap, link.transit_ns), (TapPlace::AfterLink, 7000));
         // It came at 100, but the packet before it was stamped at 900,000.
         assert_eq!(link.leaves(100, 2_100_000, Some(900_000)), 893_000);
@@ -316,7 +351,7 @@ mod tests {
                 idle.add(1500, 1_200_000 + late);
             }
         }
-        assert_eq!(idle.link(Some(10e6), 0).transit_ns, 20_000);
+        assert_eq!(idle.link(Some(10e6), None, 0).transit_ns, 20_000);
     }
 
     /// At 15 Mbit/s 1500 bytes take 0.8 ms: less than at the usual 10 Mbit/s. 60 bytes take 48 us there.
@@ -325,7 +360,7 @@ mod tests {
         let mut idle = IdleDelays::default();
         idle.add(60, 68_000);
         idle.add(1500, 820_000);
-        assert_eq!(idle.link(Some(10e6), 0).transit_ns, 20_000);
+        assert_eq!(idle.link(Some(10e6), None, 0).transit_ns, 20_000);
     }
 
     #[test]
@@ -347,8 +382,45 @@ mod tests {
         let mut idle = IdleDelays::default();
         idle.add(60, 5000);
         idle.add(1500, 6000);
-        let link = idle.link(Some(10e6), 0);
+        let link = idle.link(Some(10e6), None, 0);
         assert_eq!((link.tap, link.transit_ns), (TapPlace::BeforeLink, 5000));
         assert_eq!(link.leaves(100, 2_100_000, Some(900_000)), 2_095_000);
+    }
+
+    /// The link sends 1500 bytes in 1.2 ms, stamps come with every fourth packet, or it is down for 1.5 s.
+    #[test]
+    fn a_pause_does_not_decide_the_rate_nor_do_stamps_that_come_in_bursts() {
+        let rate_bps = |gaps: &[i64]| {
+            let mut served = Served::default();
+            for &ns in gaps {
+                served.add(1500, ns);
+            }
+            served.rate_bps(gaps.iter().sum())
+        };
+        assert_eq!(rate_bps(&[1_200_000; 200]), Some(10e6));
+        assert_eq!(rate_bps(&[0, 0, 0, 4_800_000].repeat(50)), Some(10e6));
+        let mut down = [1_200_000; 200];
+        down[100] = 1_500_000_000;
+        assert_eq!(rate_bps(&down), Some(10e6));
+    }
+
+    /// At 40 Mbit/s, as for a quarter of the packets, 1500 bytes take 0.3 ms: a quarter of what the middle one takes.
+    #[test]
+    fn where_the_rate_is_not_constant_the_quickest_packet_came_at_the_highest() {
+        let mut served = Served::default();
+        for ns in [300_000, 1_200_000, 1_200_000, 3_000_000].repeat(50) {
+            served.add(1500, ns);
+        }
+        let quick_bps = served.quick_bps();
+        assert_eq!(quick_bps, Some(40e6));
+        let mut idle = IdleDelays::default();
+        idle.add(60, 22_000);
+        idle.add(1500, 310_000);
+        let tap = |quick_bps| idle.link(Some(10e6), quick_bps, 0).tap;
+        assert_eq!(tap(quick_bps), TapPlace::AfterLink);
+        // In front of the link both are stamped without being sent.
+        idle.add(1500, 23_000);
+        let tap = |quick_bps| idle.link(Some(10e6), quick_bps, 0).tap;
+        assert_eq!(tap(quick_bps), TapPlace::BeforeLink);
     }
 }

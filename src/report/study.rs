@@ -1,6 +1,7 @@
 //! The tables of a study as files in one folder: Parquet, CSV, Markdown and LaTeX.
 
 mod latex;
+mod readable;
 mod text;
 
 use std::io::Write as _;
@@ -11,7 +12,7 @@ use super::{Pending, ReportError, output};
 use crate::table::StudyTable;
 
 #[cfg(all(feature = "charts", feature = "cli"))]
-pub(in crate::report) use text::rounded;
+pub(in crate::report) use {readable::columns, text::rounded};
 
 /// Endings of the files of a table.
 const ENDINGS: [&str; 4] = ["md", "tex", "csv", "parquet"];

@@ -91,6 +91,24 @@ impl Dimension {
         }
     }
 
+    /// The unit to read numbers of about `magnitude`, in the base unit, in: the largest that it reaches, up to
+    /// seconds, and no multiples of 1024.
+    #[must_use]
+    pub fn for_reading(self, magnitude: f64) -> Unit {
+        let known = |&&(_, factor, suffix): &&(_, f64, &str)| {
+            let binary = suffix.ends_with("ib");
+            let long = self == Self::Time && factor > 1e9;
+            !binary && !long && magnitude >= factor * (1.0 - 1e-9)
+        };
+        let units = self.units();
+        let &(_, factor, suffix) = units.iter().rfind(known).unwrap_or(&units[0]);
+        Unit {
+            dimension: self,
+            factor,
+            suffix,
+        }
+    }
+
     fn unit(self, name: &str) -> Option<Unit> {
         let bare = match self {
             Self::Rate => name
@@ -176,6 +194,25 @@ impl Unit {
             })
     }
 
+    /// The unit that a word of the name of one of our own columns means; `min` is the smallest there, `h` a statistic,
+    /// and `packets` are what is counted.
+    #[must_use]
+    pub fn ending(word: &str) -> Option<Self> {
+        if ["min", "h", "packets"].contains(&word) {
+            return None;
+        }
+        let units = |dimension: Dimension| {
+            let units = dimension.units().iter();
+            units.map(move |&(_, factor, suffix)| Self {
+                dimension,
+                factor,
+                suffix,
+            })
+        };
+        let mut all = Dimension::ALL.into_iter().flat_map(units);
+        all.find(|unit| unit.suffix == word)
+    }
+
     /// The unit that a column's name seems to end in, where a person looks at the guess before it
     /// counts: `_kb` and `_mb`, too.
     #[must_use]
@@ -196,6 +233,21 @@ impl Unit {
         Dimension::ALL
             .into_iter()
             .find_map(|dimension| Self::of_column(name, dimension).or_else(|| seeming(dimension)))
+    }
+
+    /// As it is written behind numbers: `Mbit/s`, `µs`, `%`.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match (self.dimension, self.suffix) {
+            (Dimension::Rate, "bps") => "bit/s",
+            (Dimension::Rate, "kbps") => "kbit/s",
+            (Dimension::Rate, "mbps") => "Mbit/s",
+            (Dimension::Rate, "gbps") => "Gbit/s",
+            (Dimension::Rate, "tbps") => "Tbit/s",
+            (Dimension::Time, "us") => "µs",
+            (Dimension::Percent | Dimension::Bdp | Dimension::Size, _) => self.name(),
+            (_, suffix) => suffix,
+        }
     }
 
     /// What it is called in a manifest: `Mbit`, `ms`, `%`.

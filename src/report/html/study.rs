@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::study::{StudyResults, StudyRun};
 use crate::table::StudyTable;
-use crate::table::cells::{Cell as TableCell, cells};
+use crate::table::cells::Cell as TableCell;
 
 use super::super::chart::{StudyChart, Theme};
-use super::super::study::rounded;
+use super::super::study::{columns, rounded};
 use super::super::terminal::{
     counted, flows_above_capacity, grouped, lacks, no_repetitions, too_much_for_capacity,
 };
@@ -151,12 +151,11 @@ fn fold(table: &StudyTable, open: bool) -> Block {
     }
 }
 
-/// A table with the columns that hold anything.
+/// A table as it is read.
 fn page_table(table: &StudyTable) -> PageTable {
     let all = table.frame.height();
     let shown = all.min(ROWS_MAX);
-    let mut columns = cells(&table.frame.head(Some(shown)));
-    columns.retain(|(_, cells)| cells.iter().any(|cell| *cell != TableCell::Null));
+    let columns = columns(table);
     let is_number =
         |cells: &[TableCell]| !cells.iter().any(|cell| matches!(cell, TableCell::Text(_)));
     PageTable {
@@ -171,11 +170,14 @@ fn page_table(table: &StudyTable) -> PageTable {
             String::new()
         },
         rows: (0..shown)
-            .map(|row| columns.iter().map(|(_, cells)| cell(&cells[row])).collect())
+            .map(|row| {
+                let cells = columns.iter().map(|column| cell(&column.cells[row]));
+                cells.collect()
+            })
             .collect(),
         columns: columns
             .iter()
-            .map(|(name, cells)| (name.clone(), is_number(cells)))
+            .map(|column| (column.heading.clone(), is_number(&column.cells)))
             .collect(),
     }
 }

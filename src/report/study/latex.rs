@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::text::{columns_with_values, is_text, shown};
+use super::readable::{self, ReadableColumn};
+use super::text::{is_text, shown};
 use crate::table::StudyTable;
 use crate::table::cells::Cell;
 
@@ -13,10 +14,8 @@ use crate::table::cells::Cell;
 /// with upright names of columns, for which it needs graphicx and pdflscape; and one that is wider
 /// even so is cut into several below each other, each with the columns that tell rows apart.
 pub(super) fn latex(table: &StudyTable) -> String {
-    let columns: Vec<Column> = columns_with_values(table)
-        .into_iter()
-        .map(|(name, cells)| Column::new(name, &cells, &table.keys))
-        .collect();
+    let columns = readable::columns(table).into_iter();
+    let columns: Vec<Column> = columns.map(Column::from).collect();
     let all: Vec<&Column> = columns.iter().collect();
     let form = Form::ALL.into_iter().find(|form| form.holds(&all));
     let form = form.unwrap_or(Form::ACROSS);
@@ -118,8 +117,14 @@ struct Column {
     cells_width: f64,
 }
 
-impl Column {
-    fn new(name: String, cells: &[Cell], keys: &[String]) -> Self {
+impl From<ReadableColumn> for Column {
+    fn from(column: ReadableColumn) -> Self {
+        let ReadableColumn {
+            heading,
+            cells,
+            is_key,
+        } = column;
+        let cells = &cells;
         let is_text = is_text(cells);
         let widest = cells.iter().map(|cell| width_of_cell(&shown(cell), cell));
         let cells_width = widest.fold(0.0, f64::max);
@@ -130,18 +135,23 @@ impl Column {
         });
         Self {
             is_text,
-            is_key: keys.contains(&name),
+            is_key,
             cells: typeset.collect(),
-            header_width: width(&name),
+            header_width: width(&heading),
             cells_width,
-            name,
+            name: heading,
         }
     }
+}
 
+impl Column {
     /// The number of each row.
     fn numbers(rows: usize) -> Self {
-        let cells: Vec<Cell> = (1..=rows).map(|row| Cell::Whole(row as i128)).collect();
-        Self::new("#".to_owned(), &cells, &[])
+        Self::from(ReadableColumn {
+            heading: "#".to_owned(),
+            cells: (1..=rows).map(|row| Cell::Whole(row as i128)).collect(),
+            is_key: false,
+        })
     }
 
     /// How it is aligned; words that would be too wide are set as paragraphs.
@@ -297,6 +307,7 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("\\textless{}"),
             '>' => escaped.push_str("\\textgreater{}"),
             '|' => escaped.push_str("\\textbar{}"),
+            'µ' => escaped.push_str("$\\mu$"),
             '\n' | '\r' => escaped.push(' '),
             c => escaped.push(c),
         }
@@ -338,14 +349,14 @@ mod tests {
         assert_eq!(
             of(narrow()),
             "% \\usepackage{booktabs,longtable}\n\\begin{longtable}{lr}\n\\caption{Of groups}\\\\\n\\toprule\n\
-             cca & change\\_percent \\\\\n\\midrule\n\\endhead\nbbr & $-$3.5 \\\\\n\\bottomrule\n\\end{longtable}\n"
+             CCA & Change (\\%) \\\\\n\\midrule\n\\endhead\nbbr & $-$3.5 \\\\\n\\bottomrule\n\\end{longtable}\n"
         );
         let small = of(with_numbers(narrow(), 3));
         assert!(small.contains("\n{\\footnotesize") && small.ends_with("}\n}\n"));
         assert!(!small.contains("rotatebox"), "{small}");
         let wide = of(with_numbers(narrow(), 8));
         assert!(wide.starts_with("% \\usepackage{booktabs,longtable,graphicx,pdflscape}\n"));
-        assert!(wide.contains("\\rotatebox{90}{some\\_long\\_name\\_7}"));
+        assert!(wide.contains("\\rotatebox{90}{Some long name 7}"));
         let [begin, end] = ["\\begin{landscape}", "\\end{landscape}\n"];
         assert!(wide.contains(begin) && wide.ends_with(end), "{wide}");
         assert_eq!(wide.matches("\\begin{longtable}").count(), 1, "{wide}");
@@ -359,9 +370,9 @@ mod tests {
         for (place, part) in parts.iter().enumerate() {
             assert!(part.contains(&format!("\\caption{{Of groups ({} of 3)}}", place + 1)));
             assert!(part.contains("\nbbr & "), "{part}");
-            assert_eq!(part.matches("{cca}").count(), 1, "{part}");
+            assert_eq!(part.matches("{CCA}").count(), 1, "{part}");
         }
-        assert_eq!(text.matches("some\\_long").count(), 30, "each column once");
+        assert_eq!(text.matches("Some long").count(), 30, "each column once");
         assert_eq!(text.matches("\\addtocounter{table}{-1}").count(), 2);
     }
 
@@ -392,7 +403,7 @@ mod tests {
     #[test]
     fn a_column_that_holds_nothing_is_left_out() {
         let frame = df!("cca" => ["bbr"], "queue_percent" => [None::<f64>], "harm" => [0.5]);
-        assert!(of(frame.unwrap()).contains("\ncca & harm \\\\\n"));
+        assert!(of(frame.unwrap()).contains("\nCCA & Harm \\\\\n"));
     }
 
     #[test]
@@ -414,5 +425,6 @@ mod tests {
             escaped("50% of a_b & c\\d > e"),
             "50\\% of a\\_b \\& c\\textbackslash{}d \\textgreater{} e"
         );
+        assert_eq!(escaped("RTT (µs)"), "RTT ($\\mu$s)");
     }
 }

@@ -2,35 +2,29 @@
 
 use std::fmt::Write as _;
 
+use super::readable::columns;
 use crate::table::StudyTable;
-use crate::table::cells::{Cell, cells};
+use crate::table::cells::Cell;
 
 /// A table in Markdown.
 pub(super) fn markdown(table: &StudyTable) -> String {
-    let columns = columns_with_values(table);
+    let columns = columns(table);
     let mut text = format!("# {}\n\n", table.title);
-    let names = columns.iter().map(|(name, _)| escaped_markdown(name));
+    let names = columns
+        .iter()
+        .map(|column| escaped_markdown(&column.heading));
     let _ = writeln!(text, "| {} |", names.collect::<Vec<_>>().join(" | "));
     let rules = columns
         .iter()
-        .map(|(_, column)| if is_text(column) { "---" } else { "--:" });
+        .map(|column| if is_text(&column.cells) { "---" } else { "--:" });
     let _ = writeln!(text, "| {} |", rules.collect::<Vec<_>>().join(" | "));
     for row in 0..table.frame.height() {
         let shown = columns
             .iter()
-            .map(|(_, column)| escaped_markdown(&shown(&column[row])));
+            .map(|column| escaped_markdown(&shown(&column.cells[row])));
         let _ = writeln!(text, "| {} |", shown.collect::<Vec<_>>().join(" | "));
     }
     text
-}
-
-/// Names and cells of the columns that hold anything; of a table without rows, all.
-pub(super) fn columns_with_values(table: &StudyTable) -> Vec<(String, Vec<Cell>)> {
-    let mut columns = cells(&table.frame);
-    columns.retain(|(_, cells)| {
-        cells.is_empty() || cells.iter().any(|cell| !matches!(cell, Cell::Null))
-    });
-    columns
 }
 
 pub(super) fn is_text(column: &[Cell]) -> bool {
@@ -109,13 +103,13 @@ mod tests {
             keys: Vec::new(),
             frame: frame.unwrap(),
         };
-        let text = "# Of groups\n\n| cca | harm |\n| --- | --: |\n| bbr |  |\n| cubic | 0.5 |\n";
+        let text = "# Of groups\n\n| CCA | Harm |\n| --- | --: |\n| bbr |  |\n| cubic | 0.5 |\n";
         assert_eq!(markdown(&table), text);
         let empty = StudyTable {
             frame: table.frame.head(Some(0)),
             ..table
         };
-        assert!(markdown(&empty).contains("| cca | queue_percent | harm |"));
+        assert!(markdown(&empty).contains("| CCA | Queue (%) | Harm |"));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::study::units::Dimension;
 use crate::study::{
     Composition, Label, LabelKind, LabelValue, Metric, StudyResults, UNLABELLED, Values,
 };
@@ -305,24 +304,7 @@ pub(super) fn unit(label: &Label) -> &'static str {
     let LabelKind::Number(Some(unit)) = label.kind else {
         return "";
     };
-    match (unit.dimension, unit.suffix) {
-        (Dimension::Rate, "bps") => "bit/s",
-        (Dimension::Rate, "kbps") => "kbit/s",
-        (Dimension::Rate, "mbps") => "Mbit/s",
-        (Dimension::Rate, "gbps") => "Gbit/s",
-        (Dimension::Rate, "tbps") => "Tbit/s",
-        (Dimension::Time, "us") => "µs",
-        (Dimension::Size, "bytes") => "B",
-        (Dimension::Size, "kb") => "kB",
-        (Dimension::Size, "mb") => "MB",
-        (Dimension::Size, "gb") => "GB",
-        (Dimension::Size, "kib") => "KiB",
-        (Dimension::Size, "mib") => "MiB",
-        (Dimension::Size, "gib") => "GiB",
-        (Dimension::Percent, _) => "%",
-        (Dimension::Bdp, _) => "BDP",
-        (_, suffix) => suffix,
-    }
+    unit.symbol()
 }
 
 /// A label as the name of an axis: `Loss`, and with its unit.

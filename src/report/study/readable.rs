@@ -1,0 +1,531 @@
+//! Tables of a study as they are read: columns called by words, and in units in which numbers are short.
+
+use std::collections::BTreeMap;
+
+use crate::study::Metric;
+use crate::study::units::Unit;
+use crate::table::StudyTable;
+use crate::table::cells::{Cell, cells};
+
+/// A column as it is read.
+pub(in crate::report) struct ReadableColumn {
+    /// What it is called: words, and the unit of its numbers.
+    pub(in crate::report) heading: String,
+    /// Its cells, in that unit.
+    pub(in crate::report) cells: Vec<Cell>,
+    /// It tells rows apart.
+    pub(in crate::report) is_key: bool,
+}
+
+/// The columns of a table that hold anything; of a table without rows, all.
+///
+/// Numbers in bit/s, ns and bytes are in the unit that is right for the middle one of their column; where a row is
+/// about a metric, of that metric's rows. Ratios that the charts show in percent are in percent. Labels stay as the
+/// manifest has them.
+pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
+    let mut columns = cells(&table.frame);
+    columns.retain(|(_, cells)| {
+        cells.is_empty() || cells.iter().any(|cell| !matches!(cell, Cell::Null))
+    });
+    let metrics = MetricUnits::of(&columns);
+    let readable = |(name, cells): (String, Vec<Cell>)| {
+        let is_key = table.keys.contains(&name);
+        let (heading, cells) = if METRICS.contains(&name.as_str()) {
+            (heading(&name, ""), metrics.named(cells))
+        } else if let Some(power) = power_of_metric(&name) {
+            (heading(&name, ""), metrics.scaled(cells, power))
+        } else if INSTANTS.contains(&name.as_str()) {
+            let cells = cells.iter().map(in_utc).collect();
+            (heading(&name, "UTC"), cells)
+        } else {
+            let scale = if is_key {
+                Scale::own(&name)
+            } else {
+                Scale::of(&name, cells.iter().filter_map(number))
+            };
+            let cells = cells.into_iter().map(|cell| scale.scaled(cell, 1));
+            (heading(&name, scale.symbol), cells.collect())
+        };
+        ReadableColumn {
+            heading,
+            cells,
+            is_key,
+        }
+    };
+    columns.into_iter().map(readable).collect()
+}
+
+/// Columns that say what a row is about.
+const METRICS: [&str; 2] = ["metric", "measure"];
+
+/// Columns that are in the unit of what their row is about.
+const OF_METRIC: [&str; 14] = [
+    "mean",
+    "median",
+    "std_dev",
+    "q1",
+    "q3",
+    "ci95_low",
+    "ci95_high",
+    "min",
+    "max",
+    "baseline_mean",
+    "mean_a",
+    "mean_b",
+    "difference",
+    "sum",
+];
+
+/// Columns that are in the square of that.
+const OF_SQUARE: [&str; 4] = ["ss_between", "ms_between", "ss_within", "ms_within"];
+
+/// The power of the unit of its row's metric that a column is in.
+fn power_of_metric(name: &str) -> Option<i32> {
+    if OF_METRIC.contains(&name) {
+        Some(1)
+    } else {
+        OF_SQUARE.contains(&name).then_some(2)
+    }
+}
+
+/// Columns of instants, in ns since the epoch.
+const INSTANTS: [&str; 4] = ["start_ns", "end_ns", "window_start_ns", "window_end_ns"];
+
+/// Metrics that are ratios and read in percent.
+const SHARES: [Metric; 7] = [
+    Metric::Overhead,
+    Metric::Utilisation,
+    Metric::QueueShare,
+    Metric::QueueOccupancy,
+    Metric::RetransmissionRate,
+    Metric::PingLoss,
+    Metric::PredictionError,
+];
+
+/// A unit to read numbers in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Scale {
+    symbol: &'static str,
+    /// What numbers as they are in tables are multiplied with; `None`: they stay.
+    factor: Option<f64>,
+}
+
+impl Scale {
+    /// The unit for the numbers of a column, or a metric, of this name.
+    fn of(name: &str, numbers: impl Iterator<Item = f64>) -> Self {
+        if Metric::named(name).is_some_and(|metric| SHARES.contains(&metric)) {
+            return Self {
+                symbol: "%",
+                factor: Some(100.0),
+            };
+        }
+        let is_base = |unit: &Unit| ["bps", "ns", "bytes"].contains(&unit.suffix);
+        match Name::of(name).unit_of_numbers().filter(is_base) {
+            Some(unit) => {
+                let unit = unit.dimension.for_reading(middle(numbers));
+                Self {
+                    symbol: unit.symbol(),
+                    factor: Some(1.0 / unit.factor),
+                }
+            }
+            None => Self::own(name),
+        }
+    }
+
+    /// The unit that its name says.
+    fn own(name: &str) -> Self {
+        let unit = Name::of(name).unit_of_numbers();
+        Self {
+            symbol: unit.map_or("", Unit::symbol),
+            factor: None,
+        }
+    }
+
+    fn scaled(self, cell: Cell, power: i32) -> Cell {
+        match (number(&cell), self.factor) {
+            (Some(number), Some(factor)) => Cell::Real(number * factor.powi(power)),
+            _ => cell,
+        }
+    }
+}
+
+/// The magnitude in the middle of some numbers, those that are 0 left out.
+fn middle(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut magnitudes: Vec<f64> = numbers.map(f64::abs).filter(|&of| of > 0.0).collect();
+    magnitudes.sort_by(f64::total_cmp);
+    magnitudes.get(magnitudes.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn number(cell: &Cell) -> Option<f64> {
+    match cell {
+        Cell::Null | Cell::Text(_) => None,
+        Cell::Whole(number) => Some(*number as f64),
+        Cell::Real(number) => Some(*number),
+    }
+}
+
+/// The units of a table in which rows are about one metric or another.
+struct MetricUnits {
+    /// What each row is about.
+    rows: Vec<Option<String>>,
+    units: BTreeMap<String, Scale>,
+}
+
+impl MetricUnits {
+    fn of(columns: &[(String, Vec<Cell>)]) -> Self {
+        let metrics = columns
+            .iter()
+            .find(|(name, _)| METRICS.contains(&name.as_str()));
+        let rows: Vec<Option<String>> = metrics.map_or_else(Vec::new, |(_, cells)| {
+            let name = |cell: &Cell| match cell {
+                Cell::Text(name) => Some(name.clone()),
+                _ => None,
+            };
+            cells.iter().map(name).collect()
+        });
+        let mut magnitudes: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (name, cells) in columns {
+            let Some(power) = power_of_metric(name) else {
+                continue;
+            };
+            for (row, cell) in rows.iter().zip(cells) {
+                let of = magnitudes.entry(row.as_deref().unwrap_or("")).or_default();
+                let root = |number: f64| number.abs().powf(1.0 / f64::from(power));
+                of.extend(number(cell).map(root));
+            }
+        }
+        let scale = |(name, of): (&str, Vec<f64>)| {
+            let scale = Scale::of(name, of.into_iter());
+            (name.to_owned(), scale)
+        };
+        let units = magnitudes.into_iter().map(scale).collect();
+        Self { rows, units }
+    }
+
+    /// Cells in the unit of their row, to this power.
+    fn scaled(&self, cells: Vec<Cell>, power: i32) -> Vec<Cell> {
+        let rows = self.rows.iter().chain(std::iter::repeat(&None));
+        let unit = |row: &Option<String>| self.units.get(row.as_deref()?);
+        let scaled = |(cell, row)| match unit(row) {
+            Some(unit) => unit.scaled(cell, power),
+            None => cell,
+        };
+        cells.into_iter().zip(rows).map(scaled).collect()
+    }
+
+    /// The names of metrics in words, with the unit of their rows.
+    fn named(&self, cells: Vec<Cell>) -> Vec<Cell> {
+        let named = |cell| match cell {
+            Cell::Text(name) => {
+                let unit = self.units.get(&name).copied();
+                let unit = unit.unwrap_or_else(|| Scale::own(&name));
+                Cell::Text(heading(&name, unit.symbol))
+            }
+            cell => cell,
+        };
+        cells.into_iter().map(named).collect()
+    }
+}
+
+/// What the name of a column is made of.
+struct Name<'a> {
+    words: Vec<&'a str>,
+    unit: Option<Unit>,
+    /// A value in that unit, where the column is about that value: `delay_ms_20`.
+    value: Option<&'a str>,
+}
+
+impl<'a> Name<'a> {
+    fn of(name: &'a str) -> Self {
+        let mut words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
+        let place = (1..words.len()).rfind(|&place| Unit::ending(words[place]).is_some());
+        let unit = place.and_then(|place| Unit::ending(words[place]));
+        let is_value =
+            |place: usize| place + 2 == words.len() && words[place + 1].parse::<f64>().is_ok();
+        let value = place.filter(|&place| is_value(place));
+        let value = value.and_then(|_| words.pop());
+        // What is in percent of a column in Mbit/s has both in its name.
+        let mut index = 0;
+        words.retain(|word| {
+            index += 1;
+            index == 1 || Unit::ending(word).is_none()
+        });
+        Self { words, unit, value }
+    }
+
+    /// What the numbers of the column are in: nothing that is known where its name is about a value.
+    fn unit_of_numbers(&self) -> Option<Unit> {
+        self.unit.filter(|_| self.value.is_none())
+    }
+}
+
+/// A column's name in words, with the unit of its numbers.
+fn heading(name: &str, symbol: &str) -> String {
+    let known = HEADINGS.iter().find(|(known, _)| *known == name);
+    let words = known.map_or_else(|| in_words(name), |(_, words)| (*words).to_owned());
+    if symbol.is_empty() {
+        words
+    } else {
+        format!("{words} ({symbol})")
+    }
+}
+
+/// A name in words: `Other RTT max` of `other_rtt_ms_max`, `Delay 20 ms` of `delay_ms_20`.
+fn in_words(name: &str) -> String {
+    let Name { words, unit, value } = Name::of(name);
+    let mut text = words.into_iter().map(word).collect::<Vec<_>>().join(" ");
+    if let (Some(unit), Some(value)) = (unit, value) {
+        text = format!("{text} {value} {}", unit.symbol());
+    }
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+fn word(word: &str) -> String {
+    match word {
+        "ci95" => "95 % CI".to_owned(),
+        "cca" | "rtt" | "owd" | "bdp" | "aqm" | "ecn" | "mss" | "iw" | "ip" | "q1" | "q3" => {
+            word.to_ascii_uppercase()
+        }
+        word => word.to_owned(),
+    }
+}
+
+/// What columns and metrics are called, without their units, where the words of their names would not say it.
+const HEADINGS: &[(&str, &str)] = &[
+    ("start_ns", "Start"),
+    ("end_ns", "End"),
+    ("window_start_ns", "Window from"),
+    ("window_end_ns", "Window to"),
+    ("path_capacity_bps", "Capacity"),
+    ("path_base_rtt_ns", "Base RTT"),
+    ("path_buffer_bytes", "Buffer"),
+    ("path_buffer_packets", "Buffer (packets)"),
+    ("path_buffer_bdp", "Buffer"),
+    ("path_qdisc", "Queue discipline"),
+    ("connection_id", "Connection"),
+    ("src_ip", "Source"),
+    ("src_port", "Source port"),
+    ("dst_ip", "Destination"),
+    ("dst_port", "Destination port"),
+    ("flow_direction", "Direction"),
+    ("ip_bytes", "IP volume"),
+    ("acked_bytes", "Acknowledged"),
+    ("completion_ns", "Completion time"),
+    ("rtt_ns_min", "Min. RTT"),
+    ("rtt_ns_mean", "Mean RTT"),
+    ("rtt_ns_max", "Max. RTT"),
+    ("rtt_ns_p50", "Median RTT"),
+    ("rtt_ns_p95", "RTT, 95th percentile"),
+    ("rtt_ns_p99", "RTT, 99th percentile"),
+    ("queue_delay_ns_mean", "Mean queueing delay"),
+    ("queue_dropped_packets", "Dropped packets"),
+    ("in_flight_bytes_max", "Max. in flight"),
+    ("pm", "Pm"),
+    ("pm_goodput", "Pm, goodput"),
+    ("pm_delay", "Pm, delay"),
+    ("pm_retransmission", "Pm, retransmissions"),
+    ("harm_goodput", "Harm to goodput"),
+    ("harm_rtt", "Harm to the RTT"),
+    ("harm_completion", "Harm to completion"),
+    ("flow_count", "Flows"),
+    ("fness", "fness"),
+    ("jain", "Jain's index"),
+    ("ping_ns_min", "Min. ping"),
+    ("ping_ns_mean", "Mean ping"),
+    ("ping_ns_max", "Max. ping"),
+    ("ping_loss", "Pings lost"),
+    ("predicted_bps", "Predicted throughput"),
+    ("n", "n"),
+    ("std_dev", "Std. dev."),
+    ("min", "Min."),
+    ("max", "Max."),
+    ("a", "A"),
+    ("b", "B"),
+    ("n_a", "n of A"),
+    ("n_b", "n of B"),
+    ("mean_a", "Mean of A"),
+    ("mean_b", "Mean of B"),
+    ("composition_a", "Composition of A"),
+    ("composition_b", "Composition of B"),
+    ("welch_t", "Welch's t"),
+    ("welch_df", "Welch's df"),
+    ("welch_p", "P of Welch's t"),
+    ("welch_p_holm", "P of Welch's t, Holm"),
+    ("cohen_d", "Cohen's d"),
+    ("rank_u", "Mann-Whitney U"),
+    ("rank_p", "P of U"),
+    ("rank_p_holm", "P of U, Holm"),
+    ("rank_effect", "U over n of A times n of B"),
+    ("ss_between", "SS between"),
+    ("df_between", "df between"),
+    ("ms_between", "MS between"),
+    ("ss_within", "SS within"),
+    ("df_within", "df within"),
+    ("ms_within", "MS within"),
+    ("anova_f", "F"),
+    ("anova_p", "P of F"),
+    ("f_crit", "F crit."),
+    ("kruskal_h", "Kruskal-Wallis H"),
+    ("kruskal_df", "df of H"),
+    ("kruskal_p", "P of H"),
+    ("ss", "SS"),
+    ("df", "df"),
+    ("ms", "MS"),
+    ("f", "F"),
+    ("p", "P"),
+];
+
+/// An instant as people write it, to the millisecond.
+fn in_utc(cell: &Cell) -> Cell {
+    /// Days to the epoch from 1 March of the year 0: years that begin then have their leap day at their end.
+    const EPOCH: i128 = 719_468;
+    let Cell::Whole(ns) = cell else {
+        return Cell::Null;
+    };
+    let ms = ns.div_euclid(1_000_000);
+    let (day, ms) = (ms.div_euclid(86_400_000) + EPOCH, ms.rem_euclid(86_400_000));
+    // The calendar repeats itself every 400 years.
+    let (cycle, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = match month {
+        0..10 => (400 * cycle + year, month + 3),
+        _ => (400 * cycle + year + 1, month - 9),
+    };
+    let (hour, minute) = (ms / 3_600_000, ms / 60_000 % 60);
+    let (second, ms) = (ms / 1_000 % 60, ms % 1_000);
+    Cell::Text(format!(
+        "{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{ms:03}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polars::prelude::{DataFrame, df};
+
+    fn of(frame: DataFrame, keys: &[&str]) -> Vec<(String, Vec<String>)> {
+        let table = StudyTable {
+            name: "groups".to_owned(),
+            title: "Of groups".to_owned(),
+            keys: keys.iter().map(|&key| key.to_owned()).collect(),
+            frame,
+        };
+        let shown = |column: ReadableColumn| {
+            let cells = column.cells.iter().map(super::super::text::shown);
+            (column.heading, cells.collect())
+        };
+        columns(&table).into_iter().map(shown).collect()
+    }
+
+    fn column(heading: &str, cells: &[&str]) -> (String, Vec<String>) {
+        let cells = cells.iter().map(|&cell| cell.to_owned());
+        (heading.to_owned(), cells.collect())
+    }
+
+    #[test]
+    fn a_column_has_the_unit_of_its_middle_number() {
+        let frame = df!(
+            "goodput_bps" => [94_123_456.0, 1_500_000.0, 880_000_000.0],
+            "rtt_ns_min" => [23_345_678.0, 900_000.0, 41_000_000.0],
+            "acked_bytes" => [10_000_000_u64, 10_000_000, 0],
+            "overhead" => [0.036, 0.041_234, 0.5],
+            "records" => [10_786_u64, 1, 2],
+            "change_percent" => [-3.5, 0.0, 12_345.6],
+        );
+        let expected = [
+            column("Goodput (Mbit/s)", &["94.12", "1.5", "880"]),
+            column("Min. RTT (ms)", &["23.35", "0.9", "41"]),
+            column("Acknowledged (MB)", &["10", "10", "0"]),
+            column("Overhead (%)", &["3.6", "4.123", "50"]),
+            column("Records", &["10786", "1", "2"]),
+            column("Change (%)", &["-3.5", "0", "12346"]),
+        ];
+        assert_eq!(of(frame.unwrap(), &[]), expected);
+    }
+
+    #[test]
+    fn rows_of_a_metric_have_one_unit_and_what_is_squared_its_square() {
+        let frame = df!(
+            "metric" => ["goodput_bps", "rtt_ns_mean", "goodput_bps", "jain"],
+            "n" => [3_u64, 3, 4, 2],
+            "mean" => [50e6, 2_500.0, 800e3, 0.9],
+            "ms_within" => [4e12, 9e6, 1e12, 0.25],
+        );
+        let expected = [
+            column(
+                "Metric",
+                &[
+                    "Goodput (Mbit/s)",
+                    "Mean RTT (µs)",
+                    "Goodput (Mbit/s)",
+                    "Jain's index",
+                ],
+            ),
+            column("n", &["3", "3", "4", "2"]),
+            column("Mean", &["50", "2.5", "0.8", "0.9"]),
+            column("MS within", &["4", "9", "1", "0.25"]),
+        ];
+        assert_eq!(of(frame.unwrap(), &[]), expected);
+    }
+
+    #[test]
+    fn labels_and_columns_in_other_units_stay_as_they_are() {
+        let frame = df!(
+            "cca" => ["bbr"],
+            "rate_kbps" => [50_000.0],
+            "size_bytes" => [1e6],
+            "other_rtt_ms_max" => [0.25],
+            "change_goodput_mbps_percent" => [7.0],
+            "delay_ms_20" => [0.5],
+            "buffer_deep" => [12e6],
+        );
+        let expected = [
+            column("CCA", &["bbr"]),
+            column("Rate (kbit/s)", &["50000"]),
+            column("Size (B)", &["1000000"]),
+            column("Other RTT max (ms)", &["0.25"]),
+            column("Change goodput (%)", &["7"]),
+            column("Delay 20 ms", &["0.5"]),
+            column("Buffer deep", &["12000000"]),
+        ];
+        assert_eq!(
+            of(frame.unwrap(), &["cca", "rate_kbps", "size_bytes"]),
+            expected
+        );
+    }
+
+    #[test]
+    fn no_two_columns_of_a_table_are_called_alike() {
+        let schemas = crate::table::all_schemas().into_iter();
+        for schema in schemas.filter(|schema| schema.name.starts_with("study/")) {
+            let mut headings: Vec<String> = schema
+                .columns
+                .iter()
+                .map(|column| heading(column.name, Scale::own(column.name).symbol))
+                .collect();
+            headings.sort();
+            for alike in headings.windows(2) {
+                assert_ne!(alike[0], alike[1], "{}", schema.name);
+            }
+            assert!(headings.iter().all(|heading| !heading.contains('_')));
+        }
+    }
+
+    #[test]
+    fn instants_are_dates() {
+        for (ns, text) in [
+            (0, "1970-01-01 00:00:00.000"),
+            (1_709_208_000_500_000_000, "2024-02-29 12:00:00.500"),
+            (1_735_689_599_999_999_999, "2024-12-31 23:59:59.999"),
+            (951_782_400_000_000_000, "2000-02-29 00:00:00.000"),
+            (-1, "1969-12-31 23:59:59.999"),
+        ] {
+            assert_eq!(in_utc(&Cell::Whole(ns)), Cell::Text(text.to_owned()));
+        }
+    }
+}

@@ -44,6 +44,9 @@ const BOX_MIN: f64 = 66.0;
 const NAMED_MIN: f64 = 124.0;
 const LABELS: f64 = 92.0;
 
+/// Values that a box is drawn of; fewer have no quartiles to speak of, and are drawn themselves.
+pub(super) const VALUES_MIN: usize = 4;
+
 /// Outliers that are drawn of one box; more make a blot.
 const OUTLIERS_MAX: usize = 400;
 
@@ -78,16 +81,21 @@ impl Boxes {
             return None;
         }
         let mut canvas = Canvas::new(style, style.size.height());
+        let has_boxes = counts().any(|n| n >= VALUES_MIN as u64);
+        let has_points = counts().any(|n| (1..VALUES_MIN as u64).contains(&n));
         let mut notes = vec![self.note.clone()];
-        // The box of a single value is a line.
-        if counts().any(|n| n > 1) {
+        if has_boxes {
             notes.push("box: quartiles and median; whiskers: up to 1.5 times its height beyond; dots: values beyond these".to_owned());
         }
+        if has_points {
+            notes.push(format!("fewer than {VALUES_MIN} values: each as a dot"));
+        }
         notes.push(n_words(counts()));
-        let legend = [(
+        let mean = (
             Swatch::Mark(Marker::Diamond, Colour::INK),
             "mean".to_owned(),
-        )];
+        );
+        let legend: Vec<(Swatch, String)> = has_boxes.then_some(mean).into_iter().collect();
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
         let most = panels.iter().map(Vec::len).max().unwrap_or(1);
         let (columns, in_row) = grid(&canvas, &panels, most);
@@ -218,6 +226,12 @@ fn draw_box(
         };
         panel.at(panel.x.min, value).1
     };
+    if values.len() < VALUES_MIN {
+        for &value in values {
+            canvas.marker((middle, height(value)), 6.0, Marker::Disc, colour);
+        }
+        return;
+    }
     let half = (pitch * 0.3).min(46.0);
     for &value in stats.outliers.iter().take(OUTLIERS_MAX) {
         canvas.marker((middle, height(value)), 3.5, Marker::Disc, colour);

@@ -18,6 +18,7 @@ mod manifest;
 mod measure;
 mod measured;
 mod metrics;
+mod natural;
 mod plan;
 mod queue;
 mod reports;

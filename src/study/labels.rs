@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::net::SocketAddr;
 
+use super::natural::natural_order;
 use super::units::Unit;
 use crate::decode::{Endpoint, Filter};
 use crate::event::Direction;
@@ -221,7 +222,7 @@ impl PartialOrd for LabelValue {
     }
 }
 
-/// By the order given, then by number, then by text.
+/// By the order given, then by number, then by text with numbers in it.
 impl Ord for LabelValue {
     fn cmp(&self, other: &Self) -> Ordering {
         let numbers = match (self.number, other.number) {
@@ -231,7 +232,7 @@ impl Ord for LabelValue {
         self.rank
             .cmp(&other.rank)
             .then(numbers)
-            .then_with(|| self.text.cmp(&other.text))
+            .then_with(|| natural_order(&self.text, &other.text))
     }
 }
 
@@ -370,6 +371,17 @@ mod tests {
         assert_eq!(rate.value("1Gbit").unwrap(), rate.value("1000").unwrap());
         assert!(rate.value("5ms").is_err());
         assert_eq!(rate.column(), "rate_mbps");
+    }
+
+    #[test]
+    fn words_with_numbers_are_ordered_by_these_unless_an_order_is_given() {
+        let rates = ["100m", "20m", "10m"];
+        for (order, expected) in [(&[][..], ["10m", "20m", "100m"]), (&rates, rates)] {
+            let rate = label(LabelKind::Text, order);
+            let mut values = rates.map(|text| rate.value(text).unwrap());
+            values.sort();
+            assert_eq!(values.each_ref().map(LabelValue::text), expected);
+        }
     }
 
     #[test]

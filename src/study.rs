@@ -51,7 +51,7 @@ pub use reports::{
     Cells, GridLabels, HeatMapReport, ReportColumn, ReportPlan, ReportTable, SeriesReport,
 };
 #[cfg(feature = "charts")]
-pub(crate) use reports::{LOSSES, VARIANTS};
+pub(crate) use reports::{LOSSES, RATES, VARIANTS};
 pub use results::{StudyFlow, StudyResults, StudyRun};
 pub use template::{Template, TemplateFault};
 pub use window::Window;

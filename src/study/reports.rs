@@ -68,7 +68,7 @@ pub enum ReportPlan {
 /// Names that labels of a grid usually have: of the loss, of the one-way delay, of the rate.
 pub(crate) const LOSSES: [&str; 2] = ["loss", "plr"];
 const DELAYS: [&str; 3] = ["delay", "owd", "latency"];
-const RATES: [&str; 3] = ["rate", "bandwidth", "capacity"];
+pub(crate) const RATES: [&str; 3] = ["rate", "bandwidth", "capacity"];
 
 /// What reports are understood with.
 pub(super) struct Context<'a> {

@@ -16,17 +16,18 @@ mod splits;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::study::{
-    Conditions, LOSSES, LabelValue, Metric, PathCapacity, ReportPlan, StudyResults, VARIANTS,
+    Conditions, LOSSES, LabelValue, Metric, PathCapacity, RATES, ReportPlan, StudyResults,
+    StudyRun, VARIANTS, Values,
 };
 
 use super::axis::Quantity;
 use super::canvas::Canvas;
 use super::looks::Looks;
 use super::style::{Size, Style};
-use settings::Settings;
+use settings::{Setting, Settings};
 
 /// Charts of one kind; a study that has more is better looked at by its tables.
 pub const CHARTS_MAX: usize = 12;
@@ -61,6 +62,7 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     let study = Study {
         results,
         roles,
+        goodput: compared_goodput(results),
         looks: looks(reports, results, roles),
         style,
     };
@@ -117,6 +119,8 @@ struct Roles {
     variant: Option<usize>,
     loss: Option<usize>,
     delay: Option<usize>,
+    /// Of the link, where it makes groups.
+    rate: Option<usize>,
 }
 
 impl Roles {
@@ -125,6 +129,7 @@ impl Roles {
             variant: None,
             loss: None,
             delay: None,
+            rate: None,
         };
         for report in reports {
             match report {
@@ -137,6 +142,7 @@ impl Roles {
                     told.variant = Some(labels.variant);
                     told.loss = Some(labels.loss);
                     told.delay = Some(labels.delay);
+                    told.rate = labels.rate;
                 }
             }
         }
@@ -154,6 +160,7 @@ impl Roles {
             }),
             loss: told.loss.or_else(|| named(&LOSSES).filter(numbers)),
             delay: told.delay.or_else(|| named(&DELAYS).filter(numbers)),
+            rate: told.rate.or_else(|| named(&RATES)).filter(grouped),
         }
     }
 }
@@ -176,10 +183,36 @@ fn looks(reports: &[ReportPlan], results: &StudyResults, roles: Roles) -> Looks 
     Looks::of(names.iter().map(String::as_str))
 }
 
+/// What goodput is compared as where runs of different settings stand beside each other, or are taken together: over
+/// the capacity, where that is not the same in all runs, but known and constant.
+fn compared_goodput(results: &StudyResults) -> Metric {
+    let runs = || results.runs.iter().filter(|run| run.error.is_none());
+    let capacity = |run: &StudyRun| match run.conditions.capacity {
+        Some(PathCapacity::Constant(bps)) => Some(bps),
+        _ => None,
+    };
+    let is_known = |values: &Values| {
+        values.get(Metric::GoodputBps).is_none() || values.get(Metric::Utilisation).is_some()
+    };
+    let are_known = |run: &StudyRun| {
+        let mut flows = run.flows.iter();
+        is_known(&run.values) && flows.all(|flow| is_known(&flow.measure.values))
+    };
+    let capacities: Option<Vec<f64>> = runs().map(capacity).collect();
+    let differ = |all: Vec<f64>| all.iter().any(|bps| bps.total_cmp(&all[0]).is_ne());
+    if capacities.is_some_and(differ) && runs().all(are_known) {
+        Metric::Utilisation
+    } else {
+        Metric::GoodputBps
+    }
+}
+
 /// A study as its charts see it.
 struct Study<'a> {
     results: &'a StudyResults,
     roles: Roles,
+    /// Goodput, or utilisation in its place.
+    goodput: Metric,
     /// Of all variants: the same in all its charts.
     looks: Looks,
     style: Style,
@@ -195,6 +228,32 @@ impl<'a> Study<'a> {
     fn settings_without(&self, without: &[usize]) -> Settings<'a> {
         let without: Vec<Option<usize>> = without.iter().copied().map(Some).collect();
         Settings::of(self.results, &without)
+    }
+
+    /// The label of the rate, where runs of one and of another cannot be compared: where goodput is not over the
+    /// capacity.
+    fn rate_apart(&self) -> Option<usize> {
+        let goodput = self.goodput == Metric::GoodputBps;
+        self.roles.rate.filter(|_| goodput)
+    }
+
+    /// Settings that can be compared: all, or those of each rate with that; of many rates all, as each would have a chart.
+    fn comparable<T>(
+        &self,
+        found: BTreeMap<Setting, T>,
+    ) -> BTreeMap<Option<LabelValue>, BTreeMap<Setting, T>> {
+        let settings = self.settings(&[]);
+        let rate = |setting: &Setting| settings.value(setting, self.rate_apart()?).cloned();
+        let rates: BTreeSet<Option<LabelValue>> = found.keys().map(rate).collect();
+        if rates.len() > settings::PARTS_MAX {
+            return BTreeMap::from([(None, found)]);
+        }
+        let mut apart: BTreeMap<Option<LabelValue>, BTreeMap<Setting, T>> = BTreeMap::new();
+        for (setting, of) in found {
+            let of_rate = apart.entry(rate(&setting)).or_default();
+            of_rate.insert(setting, of);
+        }
+        apart
     }
 
     /// Whether a chart is higher than the slide that it is for.

@@ -6,7 +6,7 @@ use crate::metric::stats::{Describe, mean};
 use crate::study::{LabelValue, Metric, StudyFlow, StudyRun, Values};
 
 use super::super::axis::Quantity;
-use super::super::boxes::{BoxPanel, Boxes};
+use super::super::boxes::{BoxPanel, Boxes, VALUES_MIN};
 use super::super::canvas::Canvas;
 use super::super::grouped_bars::{Bar, GroupedBars};
 use super::super::interval::Estimate;
@@ -20,18 +20,8 @@ const SETTINGS_MAX: usize = 24;
 /// So few are drawn together, also those with a single variant.
 const SETTINGS_FEW: usize = 8;
 
-/// Values that make a box of its own setting; with fewer, settings are taken together.
-const BOX_MIN: usize = 4;
-
 /// Values by variant.
 type ByVariant = BTreeMap<Option<LabelValue>, Vec<f64>>;
-
-const BARS: [Metric; 4] = [
-    Metric::GoodputBps,
-    Metric::RttNsMean,
-    Metric::Overhead,
-    Metric::RetransmissionRate,
-];
 
 impl Study<'_> {
     /// Runs that count.
@@ -141,9 +131,17 @@ pub(super) fn interval_note<'e>(estimates: impl Iterator<Item = &'e Estimate>) -
     }
 }
 
+/// What the charts of bars that have one scale have in common: a rate, where it tells them apart, and words.
+type Kin = (Option<LabelValue>, Vec<String>);
+
 /// Goodput, latency, overhead and retransmissions, variant beside variant for each setting.
 pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
-    for metric in BARS {
+    for metric in [
+        study.goodput,
+        Metric::RttNsMean,
+        Metric::Overhead,
+        Metric::RetransmissionRate,
+    ] {
         let (quantity, _) = drawn(metric);
         let found = study.means(metric, &[], |_| true);
         let few = found.len() <= SETTINGS_FEW;
@@ -154,26 +152,29 @@ pub(super) fn bars(study: &Study<'_>, charts: &mut StudyCharts) {
         let (several, one): (BTreeMap<_, _>, BTreeMap<_, _>) =
             found.partition(|(_, (_, variants))| few || variants.len() > 1);
         let settings = study.settings(&[]);
-        let draw_alike = |pages: &[(Vec<String>, GroupedBars)]| {
+        let draw_alike = |pages: &[(Kin, GroupedBars)]| {
             let charts: Vec<GroupedBars> = pages.iter().map(|(_, bars)| bars.clone()).collect();
             GroupedBars::draw_together(&charts, study.style, &study.looks)
         };
         let draw = |capacity: usize| {
-            let mut pages = settings.pages(several.clone(), capacity, |_| 1);
-            pages.extend(settings.pages(one.clone(), capacity, |_| 1));
-            let with_kin = |page: Page<_>| {
-                (
-                    page.common.kin().to_vec(),
-                    grouped_bars(study, quantity, page),
-                )
+            let of_rate = |(rate, found): (Option<LabelValue>, _)| {
+                let pages = settings.pages(found, capacity, |_| 1);
+                let with_kin = move |page: Page<_>| {
+                    let kin = (rate.clone(), page.common.kin().to_vec());
+                    (kin, grouped_bars(study, quantity, page))
+                };
+                pages.into_iter().map(with_kin)
             };
-            let pages: Vec<(Vec<String>, GroupedBars)> = pages.into_iter().map(with_kin).collect();
-            // Pages that only the last label in common tells apart are compared with each other.
+            let parts = [&several, &one].into_iter();
+            let parts = parts.flat_map(|found| study.comparable(found.clone()));
+            let pages: Vec<(Kin, GroupedBars)> = parts.flat_map(of_rate).collect();
+            // Pages of one rate that only the last label in common tells apart are compared with each other.
             let kin = pages.chunk_by(|(one, _), (next, _)| one == next);
             kin.flat_map(draw_alike).collect()
         };
         let kind = match metric {
             Metric::GoodputBps => "bars-goodput",
+            Metric::Utilisation => "bars-utilisation",
             Metric::RttNsMean => "bars-latency",
             Metric::Overhead => "bars-overhead",
             _ => "bars-retransmissions",
@@ -224,6 +225,7 @@ fn grouped_bars(
 #[derive(Default)]
 struct Samples {
     goodput: ByVariant,
+    utilisation: ByVariant,
     rtt: ByVariant,
     ping: ByVariant,
     completion: ByVariant,
@@ -232,9 +234,9 @@ struct Samples {
 }
 
 impl Samples {
-    /// Whether there are variants with enough values to compare.
+    /// Whether there are variants with enough values to compare; with fewer, settings are taken together.
     fn compare(&self) -> bool {
-        let enough = |values: &&Vec<f64>| values.len() >= BOX_MIN;
+        let enough = |values: &&Vec<f64>| values.len() >= VALUES_MIN;
         self.goodput.values().filter(enough).count() > 1
     }
 
@@ -242,6 +244,7 @@ impl Samples {
         self.unfinished += other.unfinished;
         for (all, more) in [
             (&mut self.goodput, other.goodput),
+            (&mut self.utilisation, other.utilisation),
             (&mut self.rtt, other.rtt),
             (&mut self.ping, other.ping),
             (&mut self.completion, other.completion),
@@ -252,15 +255,19 @@ impl Samples {
         }
     }
 
-    /// Goodput beside ping, or else RTT; and completion times.
-    fn panels(self) -> Vec<BoxPanel> {
+    /// Goodput, or what stands for it, beside ping, or else RTT; and completion times.
+    fn panels(self, goodput: Metric) -> Vec<BoxPanel> {
+        let rate = match goodput {
+            Metric::Utilisation => self.utilisation,
+            _ => self.goodput,
+        };
         let delay = if self.ping.is_empty() {
             (Metric::RttNsMean, self.rtt)
         } else {
             (Metric::PingNsMean, self.ping)
         };
         let panels = [
-            (Metric::GoodputBps, self.goodput),
+            (goodput, rate),
             delay,
             (Metric::CompletionNs, self.completion),
         ];
@@ -323,11 +330,12 @@ pub(super) fn boxes(study: &Study<'_>, charts: &mut StudyCharts) {
     let (alone, rest): (BTreeMap<_, _>, BTreeMap<_, _>) = samples(study)
         .into_iter()
         .partition(|(_, samples)| samples.compare());
-    // What is too little alone is taken together, by the first label.
-    let broad = study.settings(&[]).first();
+    // What is too little alone is taken together, by the first label, and by what cannot be compared.
+    let kept = settings.first_and(study.rate_apart());
+    let broad = settings.only(&kept);
     let mut groups: BTreeMap<Setting, Vec<Samples>> = BTreeMap::new();
     for (setting, samples) in rest {
-        groups.entry(setting.first()).or_default().push(samples);
+        groups.entry(setting.only(&kept)).or_default().push(samples);
     }
     let mut together: BTreeMap<Setting, (Together, Samples)> = groups
         .into_iter()
@@ -371,6 +379,7 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
             };
             for (of, &is_unfinished) in part.values.iter().zip(&part.unfinished) {
                 add(Metric::GoodputBps, &mut samples.goodput, of);
+                add(Metric::Utilisation, &mut samples.utilisation, of);
                 add(Metric::RttNsMean, &mut samples.rtt, of);
                 if !is_unfinished {
                     add(Metric::CompletionNs, &mut samples.completion, of);
@@ -425,7 +434,8 @@ fn draw_boxes(
         }
         let what = match panels.as_slice() {
             [one] => format!("{} by variant", one.quantity.name),
-            _ => "Goodput and delay by variant".to_owned(),
+            [rate, ..] => format!("{} and delay by variant", rate.quantity.name),
+            [] => String::new(),
         };
         let boxes = Boxes {
             title: study.title(&what, common),
@@ -434,7 +444,12 @@ fn draw_boxes(
         };
         boxes.draw_as(study.style, &study.looks)
     };
-    let panels = samples.panels();
+    // One setting has one capacity.
+    let goodput = match together.all {
+        0..2 => Metric::GoodputBps,
+        _ => study.goodput,
+    };
+    let panels = samples.panels(goodput);
     let whole = draw(panels.clone());
     if whole
         .as_ref()

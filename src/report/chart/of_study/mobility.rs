@@ -10,19 +10,13 @@ use super::super::distribution::{Distribution, Distributions};
 use super::super::spider::{SpiderShape, Spiders};
 use super::super::style::Size;
 use super::settings::{Page, Setting, name_of};
-use super::{Study, StudyCharts, moves};
+use super::{Study, StudyCharts, drawn, moves};
 
 const TOPIC: &str = "Goodput, delay and retransmissions together";
 
 /// Panels on one chart; spiders on a slide, which has a height.
 const PANELS_MAX: usize = 6;
 const PANELS_MAX_SLIDE: usize = 4;
-
-const AXES: [Metric; 3] = [
-    Metric::GoodputBps,
-    Metric::RttNsMean,
-    Metric::RetransmissionRate,
-];
 
 type Variant = Option<LabelValue>;
 
@@ -38,14 +32,16 @@ impl Study<'_> {
 pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
     type Shapes = BTreeMap<Variant, SpiderShape>;
     let mut found: BTreeMap<Setting, Shapes> = BTreeMap::new();
-    for (axis, metric) in AXES.into_iter().enumerate() {
+    let axes = [study.goodput, Metric::RttNsMean, Metric::RetransmissionRate];
+    let goodput = drawn(study.goodput).0;
+    for (axis, metric) in axes.into_iter().enumerate() {
         for (setting, variants) in study.means(metric, &[], study.of_mobility()) {
             let shapes = found.entry(setting).or_default();
             for (variant, values) in variants {
                 let name = name_of(variant.as_ref());
                 let shape = shapes.entry(variant).or_insert_with(|| SpiderShape {
                     name,
-                    values: vec![None; AXES.len()],
+                    values: vec![None; axes.len()],
                     n: values.len() as u64,
                 });
                 shape.values[axis] = mean(&values);
@@ -54,16 +50,13 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
     }
     // One polygon alone says nothing.
     found.retain(|_, shapes| shapes.len() > 1);
+    let what = format!("{}, delay, retransmissions", goodput.name);
     let canvas = |page: Page<Shapes>| {
         let spiders = Spiders {
-            title: study.title("Goodput, delay, retransmissions", &page.common.words()),
+            title: study.title(&what, &page.common.words()),
             note: "means of runs, of RTT the mean of each".to_owned(),
             // Short names leave more room for the webs.
-            axes: vec![
-                Quantity::GOODPUT,
-                Quantity::RTT,
-                Quantity::RETRANSMISSION_RATE,
-            ],
+            axes: vec![goodput, Quantity::RTT, Quantity::RETRANSMISSION_RATE],
             panels: page
                 .entries
                 .into_iter()
@@ -76,8 +69,11 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
         Size::Slide => PANELS_MAX_SLIDE,
         _ => PANELS_MAX,
     };
-    let pages = study.settings(&[]).pages(found, room, |_| 1);
-    charts.add(TOPIC, "spider", pages.into_iter().map(canvas));
+    // All webs of a chart have the same axes.
+    let settings = study.settings(&[]);
+    let of_rates = study.comparable(found).into_values();
+    let pages = of_rates.flat_map(|found| settings.pages(found, room, |_| 1));
+    charts.add(TOPIC, "spider", pages.map(canvas));
 }
 
 /// How the balanced metric of bins is distributed, by variant.

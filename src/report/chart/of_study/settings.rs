@@ -7,7 +7,7 @@ use crate::study::{
 };
 
 /// Settings are dealt out to charts by the values of a label with at most so many of them.
-const PARTS_MAX: usize = 12;
+pub(super) const PARTS_MAX: usize = 12;
 
 /// Longer values say what they are, whatever they begin with.
 const SHORT: usize = 8;
@@ -37,10 +37,13 @@ impl Setting {
         flows.is_some_and(Composition::has_several_of_a_kind)
     }
 
-    /// Its first label alone, of runs of the same flows: what a flow gets alone and beside others are two things.
-    pub(super) fn first(&self) -> Self {
+    /// Some of its labels alone, of runs of the same flows: what a flow gets alone and beside others are two things.
+    pub(super) fn only(&self, kept: &[usize]) -> Self {
         Self {
-            labels: self.labels.iter().take(1).cloned().collect(),
+            labels: kept
+                .iter()
+                .map(|&index| self.labels[index].clone())
+                .collect(),
             flows: self.flows.clone(),
         }
     }
@@ -144,11 +147,24 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The same with none but the first label.
-    pub(super) fn first(self) -> Self {
+    /// The value that a setting has of the label at this place among all.
+    pub(super) fn value<'s>(&self, setting: &'s Setting, place: usize) -> Option<&'s LabelValue> {
+        let index = self.places.iter().position(|&of| of == place)?;
+        setting.labels[index].as_ref()
+    }
+
+    /// Of its labels, the first and that at this place among all.
+    pub(super) fn first_and(&self, place: Option<usize>) -> Vec<usize> {
+        let places = self.places.iter().enumerate();
+        let kept = places.filter(|&(index, &of)| index == 0 || Some(of) == place);
+        kept.map(|(index, _)| index).collect()
+    }
+
+    /// The same with some of its labels alone.
+    pub(super) fn only(&self, kept: &[usize]) -> Self {
         Self {
-            places: self.places.into_iter().take(1).collect(),
-            ..self
+            places: kept.iter().map(|&index| self.places[index]).collect(),
+            ..*self
         }
     }
 

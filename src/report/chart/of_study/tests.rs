@@ -4,6 +4,7 @@ mod lines;
 mod looks;
 mod pages;
 mod pairs;
+mod rates;
 
 use super::super::canvas::Shape;
 use super::super::style::{Size, Theme};

@@ -23,12 +23,12 @@ pub struct Way {
     pub origin_ns: i64,
     /// The queue over time; bins in which nothing happened are left out.
     pub bins: Vec<QueueBin>,
-    /// What the queue holds at most: given, or shown by the drops.
+    /// What the queue holds at most: given, unless what waited contradicts it, or shown by the drops.
     pub limit: Option<QueueLimit>,
     /// Whether the limit is one that the drops show.
     pub limit_is_estimated: bool,
-    /// The limit that the drops show, also where one was given; `None` where they show none.
-    pub limit_shown: Option<QueueLimit>,
+    /// The limit that was given, where what waited contradicts it (METRICS.md B6): it is not used.
+    pub limit_refuted: Option<QueueLimit>,
     /// Drops in the order they came in.
     pub drops: Vec<Drop>,
     /// Drops in groups.
@@ -72,11 +72,7 @@ impl Way {
     /// Most that waited.
     #[must_use]
     pub fn max(&self) -> Amount {
-        let max = |of: fn(&QueueBin) -> u64| self.bins.iter().map(of).max().unwrap_or(0);
-        Amount {
-            packets: max(|bin| bin.max.packets),
-            bytes: max(|bin| bin.max.bytes),
-        }
+        most_waited(&self.bins)
     }
 
     /// How long a bin lasts within the span, in ns; of one in which the span begins or ends that is less than `bin_ns`.
@@ -335,7 +331,7 @@ impl WayMaker {
     }
 
     /// The finished way; what its drops were is added to their flows.
-    pub(super) fn finish(self, limit: Option<QueueLimit>, flows: &mut [Option<PathFlow>]) -> Way {
+    pub(super) fn finish(self, given: Option<QueueLimit>, flows: &mut [Option<PathFlow>]) -> Way {
         let bins = self.sweep.finish();
         let duration_ns = self
             .span
@@ -343,8 +339,14 @@ impl WayMaker {
         let rate_bps = self.served.rate_bps(duration_ns);
         let mut drops = self.drops;
         let shown = losses::shown_limit(&drops, &self.found_by_passed);
-        let limit_is_estimated = limit.is_none();
-        let limit = limit.or(shown);
+        let held = most_waited(&bins);
+        // Where the drops show no limit nobody knows that the queue was full once.
+        let limit_refuted = given.filter(|given| {
+            given.is_contradicted_by(held) || shown.is_some() && given.is_out_of_reach_of(held)
+        });
+        let given = given.filter(|_| limit_refuted.is_none());
+        let limit_is_estimated = given.is_none();
+        let limit = given.or(shown);
         losses::judge(&mut drops, limit);
         let episodes = losses::episodes(&drops, EPISODE_PAUSE_NS);
         for drop in &drops {
@@ -369,11 +371,20 @@ impl WayMaker {
             bins,
             limit,
             limit_is_estimated,
-            limit_shown: shown,
+            limit_refuted,
             drops,
             episodes,
             drops_at_head: self.drops_at_head,
         }
+    }
+}
+
+/// Most that waited in some bins.
+fn most_waited(bins: &[QueueBin]) -> Amount {
+    let max = |of: fn(&QueueBin) -> u64| bins.iter().map(of).max().unwrap_or(0);
+    Amount {
+        packets: max(|bin| bin.max.packets),
+        bytes: max(|bin| bin.max.bytes),
     }
 }
 
@@ -393,6 +404,7 @@ pub const EPISODE_PAUSE_NS: i64 = 100_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::DropCause;
 
     fn made() -> WayMaker {
         let link = (Link::default(), Some(80e6));
@@ -431,7 +443,7 @@ mod tests {
                 },
                 run_before: 0,
                 uncertain: false,
-                cause: crate::path::DropCause::Early,
+                cause: DropCause::Early,
             };
             way.drops = vec![dropped; drops];
             way
@@ -440,6 +452,71 @@ mod tests {
         assert!(!way(Some(QueueLimit::Packets(40)), 2).limit_is_open());
         // Three that had shown one would have made it the limit: these were early.
         assert!(!way(None, 3).limit_is_open());
+    }
+
+    /// Forty packets come at once, and leave one after the other; three that come with them are dropped or not.
+    fn forty_waited(given: Option<QueueLimit>, drops: usize) -> Way {
+        let mut maker = made();
+        for left_at in 1..=40 {
+            let left_before = Some((left_at - 1) * 1_000_000).filter(|&at| at > 0);
+            maker.pass(
+                1500,
+                Passed {
+                    at: 0,
+                    left_at: left_at * 1_000_000,
+                    left_before,
+                },
+            );
+        }
+        for _ in 0..drops {
+            let drop = Drop {
+                at_ns: 0,
+                flow: 0,
+                frame: 1,
+                ip_len: 1500,
+                found: Amount::default(),
+                run_before: 0,
+                uncertain: false,
+                cause: DropCause::Early,
+            };
+            maker.lose(drop, None);
+        }
+        maker.finish(given, &mut [])
+    }
+
+    #[test]
+    fn a_limit_that_what_waited_contradicts_is_not_used() {
+        let packets = |n| Some(QueueLimit::Packets(n));
+        let held = forty_waited(None, 0).max().packets;
+        assert!((39..=40).contains(&held), "{held}");
+        let shown = forty_waited(None, 3).limit;
+        assert_eq!(shown, packets(held));
+        for (given, drops, limit, refuted) in [
+            (packets(40), 3, packets(40), None),
+            // More waited; the drops show a limit, or do not.
+            (packets(20), 3, shown, packets(20)),
+            (packets(20), 0, None, packets(20)),
+            (
+                Some(QueueLimit::Bytes(30_000)),
+                3,
+                shown,
+                Some(QueueLimit::Bytes(30_000)),
+            ),
+            // Much less waited while packets were dropped; without drops it need never have been full.
+            (packets(1000), 3, shown, packets(1000)),
+            (packets(1000), 0, packets(1000), None),
+            (None, 3, shown, None),
+        ] {
+            let way = forty_waited(given, drops);
+            assert_eq!(
+                (way.limit, way.limit_refuted),
+                (limit, refuted),
+                "{given:?}"
+            );
+            assert_eq!(way.limit_is_estimated, given.is_none() || refuted.is_some());
+            let full = |drop: &Drop| drop.cause == DropCause::Full;
+            assert_eq!(way.drops.iter().all(full), limit.is_some() || drops == 0);
+        }
     }
 
     #[test]

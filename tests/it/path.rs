@@ -198,7 +198,7 @@ fn what_cannot_be_of_rate_limit_and_order_is_said() {
             shallow,
             right,
             &["--limit", "1000p"],
-            Some("far below the limit given, 1,000 packets"),
+            Some("far below the limit given, 1,000 packets: 10 packets are taken for it"),
         ),
         (
             shallow,

@@ -301,7 +301,7 @@ mod tests {
             bins,
             limit: Some(QueueLimit::Packets(10)),
             limit_is_estimated: true,
-            limit_shown: None,
+            limit_refuted: None,
             drops: Vec::new(),
             episodes: Vec::new(),
             drops_at_head: false,

@@ -149,11 +149,7 @@ fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
     let mut said = Vec::new();
     let forward = hop.ways.iter().find(|way| way.heading == Heading::Forward);
     let Some(way) = forward else { return said };
-    said.extend(
-        config
-            .limit
-            .and_then(|limit| contradicted_limit(way, limit)),
-    );
+    said.extend(way.limit_refuted.map(|given| refuted_limit(way, given)));
     said.extend(
         config
             .capacity_bps
@@ -162,28 +158,30 @@ fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
     said
 }
 
-fn contradicted_limit(way: &Way, given: QueueLimit) -> Option<String> {
+fn refuted_limit(way: &Way, given: QueueLimit) -> String {
     let held = way.max();
-    let (waited, limit) = match given {
-        QueueLimit::Packets(packets) => {
-            (counted(held.packets, "packet"), counted(packets, "packet"))
-        }
-        QueueLimit::Bytes(bytes) => (volume(held.bytes), volume(bytes)),
-    };
-    if given.is_contradicted_by(held) {
-        return Some(format!(
-            "{waited} waited, more than the limit given, {limit}: what is told by the limit, such as why packets were dropped, is wrong"
-        ));
-    }
-    let shown = match way.limit_shown? {
+    let words = |limit: QueueLimit| match limit {
         QueueLimit::Packets(packets) => counted(packets, "packet"),
         QueueLimit::Bytes(bytes) => volume(bytes),
     };
-    given.is_out_of_reach_of(held).then(|| {
-        format!(
-            "no more than {waited} waited, and most drops found the queue full at {shown}, far below the limit given, {limit}: what is told by the limit, such as how full the queue was and why packets were dropped, is wrong"
-        )
-    })
+    let waited = match given {
+        QueueLimit::Packets(_) => counted(held.packets, "packet"),
+        QueueLimit::Bytes(_) => volume(held.bytes),
+    };
+    let limit = words(given);
+    match way.limit {
+        Some(shown) if given.is_out_of_reach_of(held) => format!(
+            "no more than {waited} waited, and most drops found the queue full at {0}, far below the limit given, {limit}: {0} are taken for it",
+            words(shown)
+        ),
+        Some(shown) => format!(
+            "{waited} waited, more than the limit given, {limit}: what the drops show, {}, is taken for it",
+            words(shown)
+        ),
+        None => format!(
+            "{waited} waited, more than the limit given, {limit}: it is not used, so that nothing tells how full the queue was"
+        ),
+    }
 }
 
 fn contradicted_capacity(hop: &Hop, way: &Way, given_bps: f64) -> Option<String> {

@@ -1,8 +1,9 @@
 //! The arguments, as typed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -189,10 +190,35 @@ pub enum Command {
     #[command(after_help = MAN_EXAMPLES)]
     Man {
         /// The command, such as `path` or `study init`
-        #[arg(value_name = "COMMAND")]
+        #[arg(value_name = "COMMAND", value_parser = CommandWord, hide_possible_values = true)]
         command: Vec<String>,
     },
 }
+
+/// A word of the name of a command. Shells are told which there are; what is none is answered with more than that by
+/// who looks for the command.
+#[derive(Clone)]
+struct CommandWord;
+
+impl TypedValueParser for CommandWord {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        word: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, word)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(COMMAND_WORDS.into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// The commands, and those within them.
+const COMMAND_WORDS: [&str; 5] = ["path", "study", "init", "completions", "man"];
 
 /// How files are taken in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -214,5 +240,14 @@ mod tests {
     fn the_definitions_agree_with_each_other() {
         use clap::CommandFactory as _;
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn shells_are_told_of_every_command_that_has_a_page() {
+        fn words(command: &clap::Command) -> Vec<&str> {
+            let within = |of| [vec![clap::Command::get_name(of)], words(of)].concat();
+            command.get_subcommands().flat_map(within).collect()
+        }
+        assert_eq!(words(&Args::command()), COMMAND_WORDS);
     }
 }

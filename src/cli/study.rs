@@ -36,7 +36,7 @@ pub struct StudyArgs {
 
     /// The folder of the results, made where it is not there: runs, flows, groups, comparisons,
     /// tests and reports, each as .parquet, .csv, .md and .tex, and a folder of charts
-    #[arg(short, long, required = true, value_name = "FOLDER")]
+    #[arg(short, long, required = true, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     pub out: Option<PathBuf>,
 
     /// Write a report to FILE.html: one page with charts, tables, failed runs, and how it was made;
@@ -71,7 +71,7 @@ pub enum StudyCommand {
     /// Draft a manifest from the captures below a folder, on standard output
     Init {
         /// The folder that the captures are in; tables and flent archives where there are none
-        #[arg(value_name = "FOLDER")]
+        #[arg(value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
         folder: PathBuf,
 
         /// How their names are made, such as `{network}_{rate}_{buffer}_{cca}_{run}.pcap`; guessed

@@ -8,6 +8,7 @@ mod accidents;
 mod blocks;
 mod cli;
 mod cli_errors;
+mod completions;
 mod corpus;
 mod damage;
 mod dependencies;

@@ -1,0 +1,53 @@
+//! What a shell completes: commands within commands, files, and the names of commands for `man`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::cli::run;
+
+/// What bash offers for the last of some words, in a folder.
+fn offered(folder: &Path, words: &[&str]) -> Vec<String> {
+    let script = run(folder, &["completions", "bash"]).stdout;
+    let ask = "COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1))\n\
+        _ccanalyze ccanalyze \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD - 1]}\"\n\
+        printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let mut bash = Command::new("bash");
+    bash.current_dir(folder)
+        .args(["--norc", "-c", &format!("{script}\n{ask}"), "bash"]);
+    let said = bash.arg("ccanalyze").args(words).output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+    let said = String::from_utf8(said.stdout).unwrap();
+    said.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_offers_commands_and_files_and_options_behind_a_dash() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("traces")).unwrap();
+    for file in ["a.pcap", "study.toml"] {
+        fs::write(folder.path().join(file), "").unwrap();
+    }
+    let commands = ["path", "study", "completions", "man", "help"];
+    let files = ["a.pcap", "study.toml", "traces"];
+    for (words, wanted) in [
+        (&[""][..], [&commands[..], &files].concat()),
+        (&["st"], vec!["study", "study.toml"]),
+        (&["a.pcap", "tr"], vec!["traces"]),
+        (&["study", ""], [&["init", "help"], &files[..]].concat()),
+        (&["study", "--afr"], vec!["--afresh"]),
+        (&["study", "study.toml", "--chart-theme", "d"], vec!["dark"]),
+        (&["study", "init", ""], vec!["traces"]),
+        (&["path", "--before", "a"], vec!["a.pcap"]),
+        (&["path", "--before", "a.pcap", "s"], vec!["study.toml"]),
+        (&["man", "st"], vec!["study"]),
+        (&["man", "study", "in"], vec!["init"]),
+        (&["completions", "z"], vec!["zsh"]),
+    ] {
+        let mut found = offered(folder.path(), words);
+        found.sort();
+        let mut wanted: Vec<&str> = wanted;
+        wanted.sort_unstable();
+        assert_eq!(found, wanted, "{words:?}");
+    }
+}

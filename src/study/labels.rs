@@ -292,6 +292,12 @@ impl FlowRule {
             .cloned()
     }
 
+    /// The values that it gives.
+    pub(super) fn values(&self) -> impl Iterator<Item = &LabelValue> {
+        let cases = self.cases.iter().map(|(_, value)| value);
+        cases.chain(&self.other)
+    }
+
     /// What it looks at in a flow, in words, and what would stand for that in `values`; none of a
     /// flow whose ends are not known.
     #[must_use]
@@ -332,15 +338,28 @@ pub struct FlowEnds {
 }
 
 impl FlowEnds {
+    /// Who opened the connection.
+    fn client(&self) -> Endpoint {
+        match self.direction {
+            Direction::Forward => self.sender,
+            Direction::Reverse => self.receiver,
+        }
+    }
+
+    /// Who accepted it.
+    #[must_use]
+    pub fn server(&self) -> Endpoint {
+        match self.direction {
+            Direction::Forward => self.receiver,
+            Direction::Reverse => self.sender,
+        }
+    }
+
     /// The ends that a key is about.
     fn at(&self, key: FlowKey) -> [Option<Endpoint>; 2] {
-        let (client, server) = match self.direction {
-            Direction::Forward => (self.sender, self.receiver),
-            Direction::Reverse => (self.receiver, self.sender),
-        };
         match key {
-            FlowKey::Server => [Some(server), None],
-            FlowKey::Client => [Some(client), None],
+            FlowKey::Server => [Some(self.server()), None],
+            FlowKey::Client => [Some(self.client()), None],
             FlowKey::Sender => [Some(self.sender), None],
             FlowKey::Receiver => [Some(self.receiver), None],
             FlowKey::Either => [Some(self.sender), Some(self.receiver)],

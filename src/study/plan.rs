@@ -137,8 +137,13 @@ impl StudyPlan {
             manifest,
             labels: &labels,
             values: &values,
+            runs: &[],
         };
         let runs = planned_runs(&mut drafts, &settings, &folder, document);
+        let settings = settings::Settings {
+            runs: &runs,
+            ..settings
+        };
         let config = settings.config(document);
         let min_flow_bytes = settings.min_flow_bytes(document);
         let options = settings.options(&config, min_flow_bytes);

@@ -37,6 +37,70 @@ fn a_label_that_no_flow_gets_is_said() {
 }
 
 #[test]
+fn a_baseline_that_no_flow_can_have_is_a_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();
+    let rule = "label = \"cca\"\nby = \"server\"\nvalues = { 5001 = \"cubic\", 5002 = \"bbr\" }";
+    for (baseline, rule, said) in [
+        (
+            "cubik",
+            rule,
+            "s.toml:2: no run or flow has cca = 'cubik'; did you mean 'cubic'?",
+        ),
+        (
+            "reno",
+            rule,
+            "s.toml:2: no run or flow has cca = 'reno'; there are bbr, cubic",
+        ),
+        // What runs of several flows are called.
+        ("bbr+cubic", rule, ""),
+        ("cubic+unlabelled", rule, ""),
+        // One mistake has one message.
+        (
+            "cubic",
+            "label = \"cca\"\nby = \"srver\"\nvalues = { 5001 = \"cubic\" }",
+            "s.toml:8: flows cannot be told apart by 'srver'; did you mean 'server'?",
+        ),
+    ] {
+        let study = format!(
+            "[study]\nbaseline = {{ cca = \"{baseline}\" }}\ngroup_by = [\"cca\"]\n[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap\"\n[[runs.flows]]\n{rule}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, if said.is_empty() { 0 } else { 2 });
+        let wrong = run.stderr.lines().filter(|line| line.contains("s.toml:"));
+        let wrong: Vec<&str> = wrong.collect();
+        match wrong.as_slice() {
+            [] => assert!(said.is_empty(), "{}", run.stderr),
+            [wrong] => assert!(wrong.ends_with(said) && !said.is_empty(), "{wrong}"),
+            several => panic!("{several:?}"),
+        }
+    }
+}
+
+#[test]
+fn runs_of_several_flows_that_nothing_tells_apart_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let pair = capture("two-flows-cubic-bbr.pcap.zst");
+    fs::copy(pair, folder.path().join("50m_1.pcap.zst")).unwrap();
+    let said = "warning: nothing tells the 2 flows of 50m_1.pcap.zst apart: [[runs.flows]] gives flows labels of their own, such as label = \"cca\", by = \"server\", values = { 5001 = \"...\", 5002 = \"...\" }\n";
+    for (more, is_said) in [
+        ("", true),
+        ("labels = { cca = \"cubic\" }", false),
+        (
+            "[[runs.flows]]\nlabel = \"cca\"\nby = \"start\"\nvalues = [\"cubic\", \"bbr\"]",
+            false,
+        ),
+    ] {
+        let study = format!("[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap.zst\"\n{more}\n");
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(run.stderr.contains(said), is_said, "{}", run.stderr);
+    }
+}
+
+#[test]
 fn flows_that_match_no_value_of_a_label_are_said_and_called_so() {
     let folder = tempfile::tempdir().unwrap();
     let pair = capture("two-flows-cubic-bbr.pcap.zst");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::decode::Endpoint;
 use crate::study::{
     Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, SampleKind, StudyFlow,
-    StudyPlan, StudyResults, StudyRun, Values,
+    StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
 };
 
 use super::warnings::overfull;
@@ -227,6 +227,49 @@ pub fn unlabelled(plan: &StudyPlan, results: &StudyResults, place: usize) -> Opt
     };
     Some(format!(
         "label '{name}': {which}: no `values` of its [[runs.flows]] fits; the first is {example}: {remedy} give all that are left a value by `other`"
+    ))
+}
+
+/// Runs that hold several flows which nothing tells apart: which is the first, and what would.
+#[must_use]
+pub fn told_apart_by_nothing(plan: &StudyPlan, results: &StudyResults) -> Option<String> {
+    /// So many flows are shown how they could be told apart.
+    const SHOWN: usize = 4;
+    let labels = plan.labels.iter().enumerate();
+    let telling = labels.filter(|(_, of)| of.of_flows || VARIANTS.contains(&of.name.as_str()));
+    let telling: Vec<usize> = telling.map(|(place, _)| place).collect();
+    let is_told = |flow: &StudyFlow| telling.iter().any(|&place| flow.labels[place].is_some());
+    let runs = plan.runs.iter().zip(&results.runs);
+    let runs = runs.filter(|(planned, run)| {
+        planned.flow_rules.is_empty() && run.flows.len() > 1 && !run.flows.iter().any(is_told)
+    });
+    let mut runs = runs.map(|(_, run)| run);
+    let first = runs.next()?;
+    let more = match runs.count() {
+        0 => String::new(),
+        more => format!(" (nor those of {})", counted(more as u64, "other run")),
+    };
+    let ends = first.flows.iter().map(|flow| flow.measure.ends);
+    let ports: Option<BTreeSet<u16>> = ends.map(|ends| Some(ends?.server().port())).collect();
+    let rest = if first.flows.len() > SHOWN {
+        ", ..."
+    } else {
+        ""
+    };
+    let rule = if let Some(ports) = ports.filter(|ports| ports.len() == first.flows.len()) {
+        let values = ports.iter().map(|port| format!("{port} = \"...\""));
+        let values: Vec<String> = values.take(SHOWN).collect();
+        let values = values.join(", ");
+        format!("by = \"server\", values = {{ {values}{rest} }}")
+    } else {
+        let values = vec!["\"...\""; first.flows.len().min(SHOWN)];
+        let values = values.join(", ");
+        format!("by = \"start\", values = [{values}{rest}]")
+    };
+    Some(format!(
+        "nothing tells the {} of {} apart{more}: [[runs.flows]] gives flows labels of their own, such as label = \"cca\", {rule}",
+        counted(first.flows.len() as u64, "flow"),
+        first.name
     ))
 }
 

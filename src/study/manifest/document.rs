@@ -143,6 +143,11 @@ impl Document {
         self.sound().map(|_| value)
     }
 
+    /// Whether all is well so far.
+    pub(in crate::study) fn is_sound(&self) -> bool {
+        self.mistakes.is_empty() && self.of_runs.is_empty()
+    }
+
     /// The document, if all is well so far: where what follows would only be more of the same.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! What is asked for besides files and labels: grouping, tests, baseline, options.
 
-use super::{Compositions, Samples};
+use super::{Compositions, PlannedRun, Samples};
 use crate::analyze::Config;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::metric::BalanceWeights;
-use crate::study::labels::{Label, LabelValue, REPETITIONS};
+use crate::study::labels::{FlowRule, Label, LabelValue, REPETITIONS, UNLABELLED};
 use crate::study::manifest::{Document, Located, Manifest, suggestion};
 use crate::study::metrics::Metric;
 use crate::study::reports::{self, ReportPlan};
@@ -17,6 +17,8 @@ pub(super) struct Settings<'a> {
     pub(super) labels: &'a [Label],
     /// Of each run, by label.
     pub(super) values: &'a [Vec<Option<LabelValue>>],
+    /// The runs with what tells their flows apart, once that is understood.
+    pub(super) runs: &'a [PlannedRun],
 }
 
 impl Settings<'_> {
@@ -90,25 +92,34 @@ impl Settings<'_> {
             let Some(place) = self.place(name, document) else {
                 continue;
             };
+            // What is wrong about the flows has been said.
+            let is_open = self.labels[place].of_flows && !document.is_sound();
             match self.known_value(place, &text.value) {
                 Ok(value) => baseline.push((place, value)),
+                Err(_) if is_open => {}
                 Err(message) => document.mistake(text.line, message),
             }
         }
         baseline
     }
 
-    /// A value that some run, or some flow rule, has.
+    /// A value that some run has, or that some flow can get.
     fn known_value(&self, place: usize, text: &str) -> Result<LabelValue, String> {
         let label = &self.labels[place];
         let value = label.value(text)?;
         let known = self.known_values(place);
-        if known.contains(&value) || label.of_flows {
+        let texts: Vec<&str> = known.iter().map(LabelValue::text).collect();
+        // A run whose flows have several is called by all of them.
+        let is_joined = || {
+            let is_known = |part: &str| part == UNLABELLED || texts.contains(&part);
+            label.of_flows && text.split('+').all(is_known)
+        };
+        if known.contains(&value) || is_joined() {
             return Ok(value);
         }
-        let texts: Vec<&str> = known.iter().map(LabelValue::text).collect();
         let hint = suggestion(text, &texts);
-        Err(format!("no run has {} = '{text}'{hint}", label.name))
+        let what = if label.of_flows { "run or flow" } else { "run" };
+        Err(format!("no {what} has {} = '{text}'{hint}", label.name))
     }
 
     fn known_values(&self, place: usize) -> Vec<LabelValue> {
@@ -117,6 +128,12 @@ impl Settings<'_> {
             .iter()
             .filter_map(|values| values[place].clone())
             .collect();
+        for run in self.runs {
+            let rules = run.flow_rules.iter().filter(|rule| rule.label == place);
+            known.extend(rules.flat_map(FlowRule::values).cloned());
+            let measured = run.measured.iter().flat_map(|run| &run.flow_labels);
+            known.extend(measured.filter_map(|labels| labels[place].clone()));
+        }
         known.sort();
         known.dedup();
         known

@@ -149,6 +149,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         let warnings = [
             terminal::too_much_for_capacity(&results),
             terminal::flows_above_capacity(&results),
+            terminal::refuted_buffers(&results),
             terminal::no_repetitions(&results),
             terminal::told_apart_by_nothing(&plan, &results),
         ];

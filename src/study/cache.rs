@@ -20,7 +20,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 4;
+const SHAPE: u32 = 5;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -150,6 +150,7 @@ struct RunShape {
     series: Vec<(i64, [Bits; 4])>,
     damage: (u64, u64),
     given_up: (u64, u64, bool),
+    buffer_refuted: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -185,6 +186,7 @@ impl RunShape {
                 run.shortfall.given_up.connections,
                 run.shortfall.given_up.time_sequences,
             ),
+            buffer_refuted: run.shortfall.buffer_refuted,
         }
     }
 
@@ -217,6 +219,7 @@ impl RunShape {
                     connections,
                     time_sequences,
                 },
+                buffer_refuted: self.buffer_refuted,
             },
         })
     }

@@ -64,7 +64,7 @@ pub struct RunMeasure {
     pub shortfall: Shortfall,
 }
 
-/// What of a run's captures is not in its numbers.
+/// What of a run's captures is not in its numbers, or is not as the manifest says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shortfall {
     /// Places at which a file was damaged and was repaired.
@@ -73,6 +73,8 @@ pub struct Shortfall {
     pub skipped_bytes: u64,
     /// What was given up for want of memory.
     pub given_up: GivenUp,
+    /// What waited in the queue contradicts the buffer of the conditions (METRICS.md B6).
+    pub buffer_refuted: bool,
 }
 
 impl Shortfall {

@@ -51,9 +51,11 @@ pub(super) fn add(
     for facts in &hop.facts {
         measure.shortfall.add_damage(&facts.files);
     }
+    let way = &hop.ways[Heading::Forward as usize];
+    measure.shortfall.buffer_refuted = way.limit_refuted.is_some();
     let queue = Queue {
         hop,
-        way: &hop.ways[Heading::Forward as usize],
+        way,
         window_ns: measure.window_ns,
     };
     let mut headings = Vec::new();

@@ -9,6 +9,7 @@ use ccanalyze::capture::read_small_file;
 use ccanalyze::study::{Metric, StudyPlan, StudyRun};
 use serde_json::Value;
 
+use super::cli::run;
 use super::support::{close, shared};
 
 /// Bytes of IP and TCP headers with timestamps: what a data packet has besides payload.
@@ -93,6 +94,34 @@ fn check(run: &StudyRun, folder: &Path) {
         dropped += logged;
     }
     assert_eq!(run.values.get(Metric::QueueDroppedPackets), Some(dropped));
+}
+
+/// The queue held 10 packets.
+#[test]
+fn a_buffer_that_what_waited_contradicts_is_said_and_not_used() {
+    let Some(lab) = shared("lab") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab.canonicalize().unwrap();
+    let occupancies = ["10 packets", "1000 packets", "3 packets"].map(|buffer| {
+        let scenario = "s1-single-50m-cubic-shallow";
+        let manifest = format!(
+            "[study]\nfolder = \"{}\"\n[[runs]]\nfiles = \"{scenario}/client.pcap.zst\"\nbefore = \"{scenario}/ingress.pcap.zst\"\nafter = \"{scenario}/egress.pcap.zst\"\n[runs.conditions]\nbuffer = \"{buffer}\"\n",
+            lab.display()
+        );
+        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s", "--no-charts"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let said = "client.pcap.zst: what waited in its queue contradicts the buffer given";
+        assert_eq!(run.stderr.contains(said), buffer != "10 packets", "{}", run.stderr);
+        let runs = fs::read_to_string(folder.path().join("s/runs.csv")).unwrap();
+        let rows: Vec<Vec<&str>> = runs.lines().map(|row| row.split(',').collect()).collect();
+        let place = rows[0].iter().position(|name| *name == "queue_occupancy");
+        rows[1][place.unwrap()].to_owned()
+    });
+    assert!(!occupancies[0].is_empty());
+    assert_eq!([&occupancies[1], &occupancies[2]], [&occupancies[0]; 2]);
 }
 
 /// Captures of another run, and the two the wrong way round.

@@ -21,6 +21,16 @@ pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
     }))
 }
 
+/// Runs whose queue is not what the conditions say; one is said of all.
+#[must_use]
+pub fn refuted_buffers(results: &StudyResults) -> Option<String> {
+    let refuted = |run: &&StudyRun| run.shortfall.buffer_refuted;
+    first_of(results.runs.iter().filter(refuted).map(|run| {
+        let said = "what waited in its queue contradicts the buffer given: how full the queue was is told by the limit that the drops show, if they show one, and all else by the buffer";
+        (run.name.as_str(), said.to_owned())
+    }))
+}
+
 /// Runs of which single flows have a goodput above the capacity, though all together have not: as a rule flows of a few
 /// packets, of which the first takes no time. One run is said of all.
 #[must_use]

@@ -147,13 +147,13 @@ impl Unit {
         match limit {
             Some(QueueLimit::Bytes(_)) => Self {
                 name: "bytes waiting",
-                quantity: Quantity::IN_FLIGHT.called("Bytes waiting"),
+                quantity: Quantity::IN_FLIGHT.called("Queue length"),
                 of: |amount| amount.bytes,
                 integral: |bin| bin.bytes_ns,
             },
             _ => Self {
                 name: "packets waiting",
-                quantity: Quantity::RETRANSMISSIONS.called("Packets waiting"),
+                quantity: Quantity::RETRANSMISSIONS.called("Queue length"),
                 of: |amount| amount.packets,
                 integral: |bin| bin.packets_ns,
             },

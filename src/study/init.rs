@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::files;
 use super::labels::REPETITIONS;
 use super::template::Template;
+use super::units::{Dimension, parse};
 use guess::{Guess, Shape};
 use measured::Section;
 use sets::{Kind, set_of};
@@ -270,7 +271,11 @@ fn conditions(text: &mut String, shape: &Shape) {
     if unit_of("rate").is_some() {
         let _ = writeln!(text, "capacity = \"{{rate}}\"");
     } else {
-        let _ = writeln!(text, "# capacity = \"50Mbit\"");
+        let said = rate_in_all(shape);
+        let said =
+            said.map(|mbps| format!("# capacity = \"{mbps}Mbit\"  # as the names seem to say"));
+        let line = said.unwrap_or_else(|| "# capacity = \"50Mbit\"".to_owned());
+        let _ = writeln!(text, "{line}");
     }
     let mut rtts = shape.labels.iter().filter(|guess| guess.name == "rtt");
     match (rtts.next(), unit_of("rtt")) {
@@ -289,6 +294,22 @@ fn conditions(text: &mut String, shape: &Shape) {
         }
     }
     let _ = writeln!(text, "# buffer = \"100 packets\"\n# qdisc = \"droptail\"");
+}
+
+/// The one rate that all names of a shape have in them, in Mbit/s: what is no number alone.
+fn rate_in_all(shape: &Shape) -> Option<f64> {
+    let rate = |word: &str| {
+        let has_unit = word.ends_with(|letter: char| letter.is_alphabetic());
+        let bps = parse(word, Dimension::Rate).ok();
+        bps.filter(|bps| has_unit && (1e3..1e12).contains(bps))
+    };
+    let mut templates = shape.texts().map(|template| {
+        let mut rates = sets::words(template).into_iter().filter_map(rate);
+        let first = rates.next()?;
+        rates.next().is_none().then_some(first / 1e6)
+    });
+    let first = templates.next()??;
+    templates.all(|other| other == Some(first)).then_some(first)
 }
 
 /// The templates of a shape in TOML.

@@ -71,7 +71,7 @@ fn sets(kinds: &[Kind<'_>]) -> Option<Vec<String>> {
 }
 
 /// The words of a template that stand in all names.
-fn words(template: &str) -> Vec<&str> {
+pub(super) fn words(template: &str) -> Vec<&str> {
     let words = stem_of(template).0.split(SEPARATORS);
     words
         .filter(|word| !word.is_empty() && !word.contains(['{', '}', '?', '*']))

@@ -63,6 +63,30 @@ fn a_draft_is_a_manifest_without_mistakes_that_finds_every_capture_once() {
 }
 
 #[test]
+fn a_rate_that_all_names_have_in_them_is_shown_as_the_capacity() {
+    for (names, said) in [
+        (
+            ["10m-bbr-cubic-deep.pcap", "10m-cubic-bbr-deep.pcap"],
+            "# capacity = \"10Mbit\"  # as the names seem to say\n",
+        ),
+        // No unit, and two rates.
+        (
+            ["10-bbr-cubic.pcap", "10-cubic-bbr.pcap"],
+            "# capacity = \"50Mbit\"\n",
+        ),
+        (
+            ["10m-1g-bbr-cubic.pcap", "10m-1g-cubic-bbr.pcap"],
+            "# capacity = \"50Mbit\"\n",
+        ),
+    ] {
+        let folder = folder_of(&names);
+        let text = draft(folder.path(), None).unwrap();
+        assert!(text.contains(said), "{text}");
+        plan(folder.path(), &text);
+    }
+}
+
+#[test]
 fn compression_does_not_part_files_that_are_named_alike() {
     let names = [
         "bbr_1.pcap",

@@ -237,6 +237,27 @@ impl<'a> Study<'a> {
         self.roles.rate.filter(|_| goodput)
     }
 
+    /// A note with more behind it where runs of several rates are taken together, as the label of the rate makes no
+    /// groups and goodput is not over the capacity.
+    fn with_rates(&self, note: String) -> String {
+        let results = self.results;
+        let mut labels = results.labels.iter();
+        let place = labels.position(|label| RATES.contains(&label.name.as_str()));
+        let together =
+            |place: &usize| self.goodput == Metric::GoodputBps && !results.group_by.contains(place);
+        let Some(place) = place.filter(together) else {
+            return note;
+        };
+        let rates: BTreeSet<&LabelValue> = self
+            .runs()
+            .filter_map(|run| run.labels[place].as_ref())
+            .collect();
+        if rates.len() < 2 {
+            return note;
+        }
+        format!("{note}; runs at {} rates together", rates.len())
+    }
+
     /// Settings that can be compared: all, or those of each rate with that; of many rates all, as each would have a chart.
     fn comparable<T>(
         &self,

@@ -211,11 +211,11 @@ fn grouped_bars(
     let note = interval_note(estimates.filter_map(|(_, bar)| bar.as_ref()));
     GroupedBars {
         title: study.title(quantity.name, &page.common.words()),
-        note: if of_several {
+        note: study.with_rates(if of_several {
             format!("{note}; of several flows of a variant in a run: their mean")
         } else {
             note.to_owned()
-        },
+        }),
         quantity,
         groups,
     }
@@ -417,10 +417,10 @@ fn draw_boxes(
     } else {
         "values of flows, pings of runs"
     };
-    let note = match together.words() {
+    let note = study.with_rates(match together.words() {
         Some(together) => format!("{together}; {values}"),
         None => values.to_owned(),
-    };
+    });
     let left_out = left_out_note(samples.unfinished);
     let draw = |panels: Vec<BoxPanel>| {
         let has_completion = |panels: &[BoxPanel]| {

@@ -54,7 +54,7 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
     let canvas = |page: Page<Shapes>| {
         let spiders = Spiders {
             title: study.title(&what, &page.common.words()),
-            note: "means of runs, of RTT the mean of each".to_owned(),
+            note: study.with_rates("means of runs, of RTT the mean of each".to_owned()),
             // Short names leave more room for the webs.
             axes: vec![goodput, Quantity::RTT, Quantity::RETRANSMISSION_RATE],
             panels: page

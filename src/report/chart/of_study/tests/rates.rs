@@ -90,6 +90,21 @@ fn links_of_several_rates_of_which_no_capacity_is_known_have_charts_of_their_own
 }
 
 #[test]
+fn runs_of_several_rates_that_are_taken_together_are_said() {
+    let mut draft = two_rates(false);
+    let note = "runs at 2 rates together";
+    for (group_by, said) in [(vec![0, 1, 2], false), (vec![0, 1], true)] {
+        draft.0.group_by = group_by;
+        let charts = draft.charts(&[]);
+        for kind in ["bars-goodput", "boxes", "spider"] {
+            for stem in stems(&charts, kind) {
+                assert_eq!(has(named(&charts, stem), note), said, "{stem}");
+            }
+        }
+    }
+}
+
+#[test]
 fn links_of_more_rates_than_there_are_charts_stand_beside_each_other() {
     let mut draft = Draft::new(&[("rate", Some("Mbit"))]);
     for rate in 1..20 {

@@ -4,6 +4,7 @@
 use crate::metric::stats::{Density, DensityRange, quantile};
 
 use super::axis::{Axis, Quantity};
+use super::boxes::VALUES_MIN;
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::font::text_width;
 use super::frame::{LABEL, Panel, ROOM_MIN, Swatch, baseline, header};
@@ -141,8 +142,7 @@ impl FnessScatter {
                 n_words(counts.filter(|&n| n > 0))
             ),
         ];
-        let dense = |side: &Vec<f64>| Density::of(side, RANGE).is_some();
-        if sides.iter().any(dense) {
+        if sides.iter().any(|side| density(side).is_some()) {
             notes.push("areas: Gaussian kernel density".to_owned());
         }
         let mut legend = Vec::new();
@@ -168,6 +168,12 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
+/// The density of some values; of so few that they have no box either, each would be a hill of its own.
+fn density(values: &[f64]) -> Option<Density> {
+    let density = Density::of(values, RANGE);
+    density.filter(|_| values.len() >= VALUES_MIN)
+}
+
 /// Height of a number's middle, that is to be at `y`, but not across a line at `line`.
 fn beside(line: f64, y: f64) -> f64 {
     let apart = 0.65 * LABEL.px;
@@ -189,7 +195,7 @@ fn draw_side(
 ) {
     let sorted = sorted(values);
     let width = (pitch * 0.42).min(150.0);
-    if let Some(density) = Density::of(&sorted, RANGE) {
+    if let Some(density) = density(&sorted) {
         let peak = density
             .points
             .iter()

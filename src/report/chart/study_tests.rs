@@ -456,12 +456,12 @@ fn medians_and_densities_are_named_only_where_they_are_drawn() {
             b_first: Vec::new(),
         }],
     };
-    for (runs, named) in [(1, false), (5, true)] {
+    for (runs, has_median, has_density) in [(1, false, false), (3, true, false), (5, true, true)] {
         let canvas = figure(runs).draw(Style::default()).unwrap();
         let texts = texts(&canvas);
-        assert_eq!(texts.contains(&"median"), named);
+        assert_eq!(texts.contains(&"median"), has_median);
         let density = "areas: Gaussian kernel density";
-        assert_eq!(texts.iter().any(|text| text.contains(density)), named);
+        assert_eq!(texts.iter().any(|text| text.contains(density)), has_density);
     }
 }
 

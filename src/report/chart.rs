@@ -22,6 +22,7 @@ mod choice;
 mod delays;
 mod densities;
 mod distribution;
+mod file_name;
 mod fness;
 mod font;
 mod frame;

@@ -269,3 +269,41 @@ fn draw_box(
     canvas.marker((middle, height(mean)), 8.0, Marker::Diamond, Colour::Paper);
     canvas.marker((middle, height(mean)), 6.0, Marker::Diamond, Colour::INK);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::canvas::Shape;
+    use super::super::palette::variant;
+    use super::super::tests::texts;
+    use super::*;
+
+    #[test]
+    fn fewer_values_than_a_box_needs_are_dots() {
+        let three = vec![2e6, 4e6, 9e6];
+        let boxes = |values: Vec<f64>| Boxes {
+            title: "Throughput".to_owned(),
+            note: String::new(),
+            panels: vec![BoxPanel {
+                quantity: Quantity::THROUGHPUT,
+                samples: vec![
+                    ("bbr".to_owned(), three.clone()),
+                    ("cubic".to_owned(), values),
+                ],
+            }],
+        };
+        for (values, has_box) in [(vec![1e6], false), (vec![1e6, 2e6, 5e6, 6e6], true)] {
+            let canvas = boxes(values).draw(Style::default()).unwrap();
+            let boxed = |name: &str| {
+                let of_variant = variant(name).colour;
+                let is_box = |shape: &Shape| matches!(shape, Shape::Rect { colour, .. } if *colour == of_variant);
+                canvas.shapes.iter().any(is_box)
+            };
+            assert!(!boxed("bbr"));
+            assert_eq!(boxed("cubic"), has_box);
+            let texts = texts(&canvas).join(" ");
+            assert!(texts.contains("fewer than 4 values"), "{texts}");
+            assert_eq!(texts.contains("quartiles"), has_box, "{texts}");
+            assert_eq!(texts.contains("mean"), has_box, "{texts}");
+        }
+    }
+}

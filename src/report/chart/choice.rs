@@ -3,7 +3,8 @@
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, goes_the_main_way};
 
 use super::ChartOptions;
-use super::label::{FlowName, abbreviate, capture_names, count, file_stem, flow_names};
+use super::file_name::file_stem;
+use super::label::{FlowName, abbreviate, capture_names, count, flow_names};
 use super::palette::LINES_MAX;
 use super::style::{Size, Style};
 

@@ -258,7 +258,7 @@ impl<'a> Study<'a> {
         format!("{note}; runs at {} rates together", rates.len())
     }
 
-    /// Settings that can be compared: all, or those of each rate with that; of many rates all, as each would have a chart.
+    /// Settings that can be compared: all, or those of each rate; of many rates all, as each would have a chart.
     fn comparable<T>(
         &self,
         found: BTreeMap<Setting, T>,

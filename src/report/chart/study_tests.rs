@@ -274,31 +274,6 @@ fn a_box_reaches_from_quartile_to_quartile() {
 }
 
 #[test]
-fn fewer_values_than_a_box_needs_are_dots() {
-    let three = vec![2e6, 4e6, 9e6];
-    let boxes = |values: Vec<f64>| Boxes {
-        title: "Throughput".to_owned(),
-        note: String::new(),
-        panels: vec![BoxPanel {
-            quantity: Quantity::THROUGHPUT,
-            samples: vec![
-                ("bbr".to_owned(), three.clone()),
-                ("cubic".to_owned(), values),
-            ],
-        }],
-    };
-    for (values, has_box) in [(vec![1e6], false), (vec![1e6, 2e6, 5e6, 6e6], true)] {
-        let canvas = boxes(values).draw(Style::default()).unwrap();
-        assert!(rects(&canvas, variant("bbr").colour).is_empty());
-        assert_eq!(!rects(&canvas, variant("cubic").colour).is_empty(), has_box);
-        let texts = texts(&canvas).join(" ");
-        assert!(texts.contains("fewer than 4 values"), "{texts}");
-        assert_eq!(texts.contains("quartiles"), has_box, "{texts}");
-        assert_eq!(texts.contains("mean"), has_box, "{texts}");
-    }
-}
-
-#[test]
 fn each_cell_has_its_number_and_missing_ones_have_a_dash() {
     let canvas = maps(3, 2, 1, 1e6).draw(Style::default()).unwrap();
     let texts = texts(&canvas);

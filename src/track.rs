@@ -24,6 +24,7 @@ mod last_repeat;
 mod limits;
 mod network_copies;
 mod old_copies;
+mod packet_size;
 mod probes;
 mod quiet;
 mod ranges;
@@ -42,8 +43,9 @@ mod ticks;
 
 use std::hint::cold_path;
 
-use half::{HalfFlow, Mss};
+use half::HalfFlow;
 use ids::Step;
+use packet_size::Mss;
 use quiet::on_quiet;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
@@ -228,7 +230,7 @@ impl Connection {
             }
         }
         let stamped = timestamps.is_some();
-        let wire_packets = sender.mss.packets(plain.payload_len(), stamped);
+        let wire_packets = sender.packet_size.mss.packets(plain.payload_len(), stamped);
         let step = match plain.ip_id() {
             Some(id) => sender.ids.observe(id, wire_packets),
             None => Step::Unknown,
@@ -275,7 +277,7 @@ impl Connection {
             1
         } else {
             let stamped = segment.timestamps.is_some();
-            sender.mss.packets(segment.payload_len, stamped)
+            sender.packet_size.mss.packets(segment.payload_len, stamped)
         };
         let step = match segment.ip_id {
             // A SYN-ACK or an RST may come from a host that has no counter for the connection.
@@ -318,7 +320,7 @@ impl Connection {
         let scales = self.handshake.window_scales();
         sender.window_scale = scales.map(|scales| scales[dir.reversed().index()]);
         peer.window_scale = scales.map(|scales| scales[dir.index()]);
-        peer.mss = Mss::of(self.handshake.mss(dir));
+        peer.packet_size.mss = Mss::of(self.handshake.mss(dir));
         let agreed = self
             .handshake
             .agreed(|opening| opening.options.sack_permitted);

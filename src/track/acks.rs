@@ -167,7 +167,7 @@ impl HalfFlow {
         if !self.holes.is_empty()
             && let Some(highest) = self.board.highest_end()
         {
-            let clear = 2 * i64::from(self.packet_payload());
+            let clear = 2 * i64::from(self.packet_size.full());
             let recovering = self.recovery_until.is_some();
             self.holes.tell_below(highest, clear, recovering, at);
         }
@@ -351,7 +351,7 @@ impl HalfFlow {
                 .filter(|edge| {
                     !self.sacks
                         && edge.start <= una
-                        && ack > una + 2 * i64::from(self.largest_payload)
+                        && ack > una + 2 * i64::from(self.packet_size.largest_payload)
                 })
                 .map(|edge| edge.at),
             highest_sacked: highest_before,
@@ -497,7 +497,7 @@ impl HalfFlow {
         if end <= self.high && self.holes.are_below(start) {
             return i64::MIN;
         }
-        let answered_at_once = 2 * i64::from(self.packet_payload());
+        let answered_at_once = 2 * i64::from(self.packet_size.full());
         // Nearly always so few are covered at all.
         if end - start <= answered_at_once {
             return i64::MIN;

@@ -52,7 +52,7 @@ impl HalfFlow {
         };
         let above = end - self.high;
         let len = segment.payload_len;
-        let mss = self.packet_payload_with(len);
+        let mss = self.packet_size.full_with(len);
         // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice.
         let hole = (above - i64::from(len)).max(0);
         let below = if is_quiet { hole } else { 2 * hole };
@@ -110,25 +110,6 @@ impl HalfFlow {
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
         let since = self.quiet_since(at);
         since.is_none_or(|since| at.since(since) >= self.round_trip_ns().max(PROBE_NS_MIN))
-    }
-
-    /// Payload of a full packet, as far as it is known, in bytes: an id stands for one, a frame for
-    /// several, where segmentation is left to the network card.
-    pub(super) fn packet_payload(&self) -> u32 {
-        let mss = self.mss.get().map_or(u32::MAX, u32::from);
-        match self.largest_payload {
-            0 => self.mss.get().map_or(1, u32::from).max(1),
-            largest => largest.min(mss).max(1),
-        }
-    }
-
-    /// The same with a packet that carries `len` bytes: where nothing else tells, it does.
-    pub(super) fn packet_payload_with(&self, len: u32) -> u32 {
-        if self.mss.get().is_none() && self.largest_payload == 0 {
-            len.max(1)
-        } else {
-            self.packet_payload()
-        }
     }
 
     pub(super) fn lost_tail(

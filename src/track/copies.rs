@@ -186,7 +186,7 @@ impl HalfFlow {
             return (0, None);
         };
         let between = (start.min(self.high) - end).max(0) as u64;
-        let packets = between.div_ceil(u64::from(self.packet_payload()));
+        let packets = between.div_ceil(u64::from(self.packet_size.full()));
         (u16::try_from(packets).unwrap_or(u16::MAX), None)
     }
 
@@ -205,7 +205,7 @@ impl HalfFlow {
             return (0, None);
         };
         let known = at.plus_ns(-self.upstream.min_ns().unwrap_or(0));
-        let packet = self.packet_payload();
+        let packet = self.packet_size.full();
         // What goes back to what was repeated before, or on to new bytes, comes when all above has been
         // repeated, too (RFC 6675 section 5, `NextSeg`).
         if start < from || start >= self.sent_to() {
@@ -253,7 +253,7 @@ impl HalfFlow {
     pub(super) fn is_cut_off(&self, start: i64, len: u32) -> bool {
         /// TCP options take no more, in bytes.
         const OPTIONS_MAX: u32 = 40;
-        let full = self.packet_payload();
+        let full = self.packet_size.full();
         let below = self.in_flight.overlapping(start - 1, start).start;
         self.in_flight.get(below).is_some_and(|sent| {
             let cut = sent.len + len <= full && sent.len + OPTIONS_MAX >= full;
@@ -265,7 +265,7 @@ impl HalfFlow {
 
     /// Parts what is remembered around `offset`, of which one part may have been answered and not the other.
     fn part(&mut self, offset: i64) {
-        let Some(below) = self.in_flight.part(offset, self.mss.get()) else {
+        let Some(below) = self.in_flight.part(offset, self.packet_size.mss.get()) else {
             return;
         };
         for index in [below, below + 1] {
@@ -329,7 +329,7 @@ impl HalfFlow {
             if copy == Copy::Again && (segment.timestamps.is_some() || !self.sacks) {
                 self.note_superseded(index, start, end);
             }
-            let (una, mss) = (self.una.unwrap_or(i64::MIN), self.mss.get());
+            let (una, mss) = (self.una.unwrap_or(i64::MIN), self.packet_size.mss.get());
             if self
                 .in_flight
                 .get(index)

@@ -60,7 +60,7 @@ impl HalfFlow {
     #[cold]
     pub(super) fn was_reported(&self, twice: StreamRange, ack: i64) -> bool {
         // A FIN takes a number, too.
-        let packet = i64::from(self.packet_payload()) + 1;
+        let packet = i64::from(self.packet_size.full()) + 1;
         let mut parts = self.in_flight.overlapping(twice.start, twice.end);
         let is_reported = |index| {
             let sent = self.in_flight.get(index);

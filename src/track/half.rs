@@ -1,6 +1,5 @@
 //! One direction of a connection, as its data's sender.
 
-use std::hint::cold_path;
 use std::num::NonZeroI64;
 
 use thin_vec::ThinVec;
@@ -13,6 +12,7 @@ use super::in_flight::{InFlight, Marks};
 use super::last_repeat::LastRepeat;
 use super::limits::Limits;
 use super::old_copies::OldCopies;
+use super::packet_size::PacketSize;
 use super::ranges::{Hole, Holes};
 use super::reasons::AfterTimeout;
 use super::rows::Rows;
@@ -32,59 +32,6 @@ use crate::time::CaptureTime;
 /// Farther from the highest byte than this, in either direction, a segment cannot belong to the
 /// stream: RFC 7323 section 2.3 bounds windows to 2^30 bytes.
 pub(super) const REACH_MAX: i64 = 1 << 30;
-
-/// The largest segment that a receiver takes, in bytes (RFC 9293 section 3.7.1), where it announced that.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mss(u32);
-
-impl Default for Mss {
-    fn default() -> Self {
-        Self(u32::MAX)
-    }
-}
-
-impl Mss {
-    /// What was announced.
-    pub(super) fn of(mss: Option<u16>) -> Self {
-        mss.map_or_else(Self::default, |mss| Self(mss.into()))
-    }
-
-    /// What packets of so many bytes show, `stamped` with timestamps or not.
-    pub(super) fn of_packets(payload_len: u32, stamped: bool) -> Self {
-        Self(payload_len + if stamped { OPTIONS_LEN } else { 0 })
-    }
-
-    #[inline]
-    pub(super) fn get(self) -> Option<u16> {
-        u16::try_from(self.0).ok()
-    }
-
-    /// How many packets a frame with so much payload is on the wire, `stamped` with timestamps or not: several, when
-    /// segmentation is left to the network card.
-    #[inline]
-    pub(super) fn packets(self, payload_len: u32, stamped: bool) -> u16 {
-        // Nearly always, told at once.
-        if payload_len <= self.0.saturating_sub(OPTIONS_LEN) {
-            1
-        } else {
-            cold_path();
-            self.packets_of_frame(payload_len, stamped)
-        }
-    }
-
-    /// The same of one that may be several.
-    #[inline(never)]
-    fn packets_of_frame(self, payload_len: u32, stamped: bool) -> u16 {
-        let Some(mss) = self.get().filter(|&mss| mss > 0).map(u32::from) else {
-            return 1;
-        };
-        let options_len = if stamped { OPTIONS_LEN.min(mss - 1) } else { 0 };
-        payload_len.div_ceil(mss - options_len) as u16
-    }
-}
-
-/// What timestamps take off what a segment can carry, in bytes.
-const OPTIONS_LEN: u32 = 12;
 
 /// State of one direction: what its sender emitted as seen here, and what the peer said about it.
 #[derive(Debug, Default)]
@@ -157,10 +104,7 @@ pub(super) struct HalfFlow {
     pub(super) calm: bool,
     /// The last data was the stream's, and no FIN came after it: the quiet path never changes that.
     pub(super) steady: bool,
-    /// Largest payload of one packet seen, in bytes.
-    pub(super) largest_payload: u32,
-    /// Largest segment that the receiver takes, in bytes, where it announced that.
-    pub(super) mss: Mss,
+    pub(super) packet_size: PacketSize,
     /// Segments that the last ACK of new data covered, where no duplicate ACK came before it; saturates.
     pub(super) last_cover: u16,
     /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
@@ -302,7 +246,7 @@ impl HalfFlow {
         };
         let verdict = taken.verdict;
         self.unique_bytes += u64::from(taken.unique_len);
-        self.largest_payload = self.largest_payload.max(len);
+        self.packet_size.note(len);
         let fills = !matches!(
             verdict.class,
             Class::Duplicate | Class::KeepAlive | Class::WindowProbe
@@ -369,7 +313,7 @@ impl HalfFlow {
             self.doubt_timeout(dir, segment.at, sink);
         }
         if start > self.high {
-            let mss = i64::from(self.packet_payload());
+            let mss = i64::from(self.packet_size.full());
             let left_out = (start - self.high + mss - 1) / mss;
             self.ids.explain_last(left_out);
             // What a timer repeated before it had been sent together with them.
@@ -496,7 +440,7 @@ impl HalfFlow {
         if !self.emissions.is_idle() {
             let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
             let above = end - self.high;
-            let mss = self.packet_payload_with(len);
+            let mss = self.packet_size.full_with(len);
             self.emissions
                 .on_higher(end, above, mss, repeats, at, slack_ns);
         }

@@ -336,7 +336,7 @@ impl HalfFlow {
         let (Some(own), Some(last)) = (segment.ip_id, self.ids.last) else {
             return false;
         };
-        let above = (self.high - end) / i64::from(self.packet_payload()).max(1);
+        let above = (self.high - end) / i64::from(self.packet_size.full()).max(1);
         let since = i64::from(IdCounter::distance(last, own));
         self.ids.counts() && above > 0 && since >= above
     }

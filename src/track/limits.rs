@@ -147,8 +147,8 @@ impl HalfFlow {
         let full = self.window_end.is_some_and(|end| {
             let room = end - self.high;
             // A frame of several packets is larger than one that waits; mostly there is room for that.
-            room < i64::from(self.largest_payload)
-                && room < i64::from(self.packet_payload())
+            room < i64::from(self.packet_size.largest_payload)
+                && room < i64::from(self.packet_size.full())
                 && self.sent_data
         });
         if full != self.limits.full_since.is_some() {

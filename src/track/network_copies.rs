@@ -106,7 +106,7 @@ impl HalfFlow {
     /// a machine forwards is seen before and after its cards merge or cut it.
     fn shares_frame(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
         let within = earlier.start <= start && start < earlier.end();
-        within && segment.payload_len.max(earlier.len) > self.packet_payload()
+        within && segment.payload_len.max(earlier.len) > self.packet_size.full()
     }
 
     /// The same, where they are not the same bytes.
@@ -124,13 +124,13 @@ impl HalfFlow {
         let ends_with_it = start + len >= earlier.end();
         let is_cut_at =
             |packet: i64| packet > 0 && offset % packet == 0 && (ends_with_it || len % packet == 0);
-        let full = i64::from(self.packet_payload());
+        let full = i64::from(self.packet_size.full());
         is_cut_at(full) || is_cut_at(full - TIMESTAMPS_BYTES)
     }
 
     /// Whether a segment that begins at `start` and the frame `earlier` are the same packets, by their ids.
     pub(super) fn is_part_of(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
-        let packet = i64::from(self.packet_payload());
+        let packet = i64::from(self.packet_size.full());
         // To the nearest one: with timestamps packets are a little shorter.
         let before = (start - earlier.start + packet / 2) / packet;
         let same_tsval = segment

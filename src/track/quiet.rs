@@ -175,7 +175,7 @@ impl HalfFlow {
         let ids = (plain.timestamps(), plain.ip_id());
         self.in_flight.push(Sent::once(plain.at(), start, len, ids));
         self.unique_bytes += u64::from(len);
-        self.largest_payload = self.largest_payload.max(len);
+        self.packet_size.note(len);
         if self.window_end == Some(end) {
             cold_path();
             sink.signal(dir, plain.at(), Signal::WindowFull);

@@ -53,7 +53,7 @@ impl HalfFlow {
         // A probe repeats the last segment, or the end of it; what begins below that is more than one. Where numbers tell of
         // what was sent above, they do so to the byte, but for that of a FIN; ids do to a packet.
         let is_last = end + 1 >= self.sent_to()
-            && end + i64::from(self.packet_payload()) > self.reached()
+            && end + i64::from(self.packet_size.full()) > self.reached()
             && end >= self.high
             && self
                 .in_flight
@@ -152,7 +152,7 @@ impl HalfFlow {
     /// lowest a probe's and another timer's. So some were of what was sent above all that was seen.
     fn has_sent_unseen(&self) -> bool {
         let missing = self.in_flight_bytes().unwrap_or(0);
-        let packets = missing.div_ceil(self.packet_payload().into());
+        let packets = missing.div_ceil(self.packet_size.full().into());
         packets > 0 && self.emissions.unseen_new() as u64 > 2 * packets + 2
     }
 
@@ -166,7 +166,7 @@ impl HalfFlow {
     /// may and there are no more than a sender begins with, or than the receiver's window has room for.
     fn reached(&self) -> i64 {
         let (seen, unseen) = (self.sent_to(), self.emissions.unseen_new());
-        let reached = seen + unseen as i64 * i64::from(self.packet_payload());
+        let reached = seen + unseen as i64 * i64::from(self.packet_size.full());
         let has_room =
             unseen <= usize::from(FLIGHT_MAX) || self.window_end.is_some_and(|end| reached <= end);
         let tells = self.ids.counts() || (self.ids.may_count() && has_room);
@@ -297,7 +297,7 @@ impl HalfFlow {
     fn lost_repeats_since(&self, earlier: &Sent) -> bool {
         let passed = self.in_flight.sent_since(earlier.at) as u64;
         let missing = self.holes.bytes_since(earlier.at);
-        let missing = missing.div_ceil(u64::from(self.packet_payload().max(1)));
+        let missing = missing.div_ceil(u64::from(self.packet_size.full().max(1)));
         // The packet that passes now took an id, too.
         self.ids.counts() && self.ids.since(earlier.id) > passed + missing + 1
     }

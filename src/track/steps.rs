@@ -2,9 +2,10 @@
 
 use super::classify::{PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::emissions::Gap;
-use super::half::{HalfFlow, Mss};
+use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::Marks;
+use super::packet_size::Mss;
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, LossPlace, Verdict};
@@ -37,7 +38,7 @@ impl HalfFlow {
         if !self.ids.counts() || is_whole {
             return 0;
         }
-        let packet = u64::from(self.packet_payload());
+        let packet = u64::from(self.packet_size.full());
         let missed = self.unseen_bytes().unwrap_or(0).div_ceil(packet);
         let lost = self.emissions.lost();
         // Where far more were skipped than came, and not for what is seen to be missing, others took them.
@@ -102,7 +103,7 @@ impl HalfFlow {
             frame.end() == self.high && frame.copies <= 1 && !frame.marks.has(Marks::CONTINUES)
         });
         let Some((len, packets)) = frame
-            .map(|frame| (frame.len, self.mss.packets(frame.len, stamped)))
+            .map(|frame| (frame.len, self.packet_size.mss.packets(frame.len, stamped)))
             .filter(|&(_, packets)| packets > 1)
         else {
             return step;
@@ -116,8 +117,8 @@ impl HalfFlow {
             return step;
         };
         if is_known {
-            self.mss = Mss::of_packets(packet_len, stamped);
-            let packets = self.mss.packets(segment.payload_len, stamped);
+            self.packet_size.mss = Mss::of_packets(packet_len, stamped);
+            let packets = self.packet_size.mss.packets(segment.payload_len, stamped);
             self.ids.count_last(packets);
         }
         self.ids.explain_last(skipped.into());
@@ -131,11 +132,11 @@ impl HalfFlow {
     /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor where that is
     /// less than half of what was announced.
     fn may_be_packet_len(&self, packet_len: u32, stamped: bool) -> bool {
-        let announced = self.mss.get().map_or(0, u32::from);
+        let announced = self.packet_size.mss.get().map_or(0, u32::from);
         let from = self.in_flight.overlapping(self.high - 1, self.high).start;
         let mut lately = (from.saturating_sub(LATELY_MAX)..=from)
             .filter_map(|index| self.in_flight.get(index))
-            .filter(|sent| self.mss.packets(sent.len, stamped) == 1);
+            .filter(|sent| self.packet_size.mss.packets(sent.len, stamped) == 1);
         packet_len > announced / 2 && lately.all(|sent| sent.len <= packet_len)
     }
 
@@ -167,7 +168,7 @@ impl HalfFlow {
             return u16::from(window_before != Some(segment.window));
         }
         // A frame may have been several packets.
-        let packets = ((now - before) as u64).div_ceil(self.packet_payload().into());
+        let packets = ((now - before) as u64).div_ceil(self.packet_size.full().into());
         let packets = u16::try_from(packets).unwrap_or(u16::MAX).max(self.told);
         packets - u16::from(segment.payload_len == 0)
     }
@@ -209,9 +210,8 @@ impl HalfFlow {
 
     /// So many bytes were sent before the first packet whose id is known, and were lost or are late.
     pub(super) fn note_unnumbered(&mut self, bytes: i64) {
-        let known = self.mss.get().is_some() || self.largest_payload > 0;
-        if known && bytes <= UNSEEN_MAX {
-            let packets = (bytes as u64).div_ceil(self.packet_payload().into());
+        if self.packet_size.is_known() && bytes <= UNSEEN_MAX {
+            let packets = (bytes as u64).div_ceil(self.packet_size.full().into());
             self.emissions.on_unnumbered(packets);
         }
     }
@@ -220,7 +220,7 @@ impl HalfFlow {
     pub(super) fn note_left_out(&mut self, sent_to: i64) {
         let bytes = (sent_to - self.sent_to()).max(0) as u64;
         if bytes > 0 && self.ids.may_be_a_counter() {
-            let packets = bytes.div_ceil(self.packet_payload().into());
+            let packets = bytes.div_ceil(self.packet_size.full().into());
             self.emissions.note_left_out(packets as u32);
         }
     }
@@ -363,7 +363,7 @@ impl HalfFlow {
         let left_out = number
             .and_then(|number| self.sent_by(number))
             .map_or(0, |sent_to| (sent_to - self.sent_to()).max(0) as u64);
-        let left_out = left_out.div_ceil(u64::from(self.packet_payload()));
+        let left_out = left_out.div_ceil(u64::from(self.packet_size.full()));
         // A probe repeats what was sent last (RFC 8985 section 7.3), and that was this FIN.
         let was_probed = segment.payload_len == 0
             && segment.flags.has(TcpFlags::FIN)

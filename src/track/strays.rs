@@ -251,8 +251,9 @@ impl HalfFlow {
     /// packet, in bytes.
     fn slack(&self) -> i64 {
         let packet = self
+            .packet_size
             .largest_payload
-            .max(self.mss.get().map_or(0, u32::from));
+            .max(self.packet_size.mss.get().map_or(0, u32::from));
         i64::from(packet) + 1
     }
 

@@ -1,0 +1,126 @@
+//! How large the packets of one direction are.
+
+use std::hint::cold_path;
+
+/// What timestamps take off what a segment can carry, in bytes.
+const OPTIONS_LEN: u32 = 12;
+
+/// How large the packets of one direction are, as far as is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PacketSize {
+    /// Largest payload of one packet seen, in bytes; 0 before one.
+    pub(super) largest_payload: u32,
+    /// Largest segment that the receiver takes, in bytes, where it announced that.
+    pub(super) mss: Mss,
+}
+
+impl PacketSize {
+    /// Takes note of a packet that carries `len` bytes.
+    #[inline]
+    pub(super) fn note(&mut self, len: u32) {
+        self.largest_payload = self.largest_payload.max(len);
+    }
+
+    /// Whether anything tells.
+    pub(super) fn is_known(self) -> bool {
+        self.mss.get().is_some() || self.largest_payload > 0
+    }
+
+    /// Payload of a full packet, as far as it is known, in bytes: an id stands for one, a frame for
+    /// several, where segmentation is left to the network card.
+    pub(super) fn full(self) -> u32 {
+        let mss = self.mss.get().map_or(u32::MAX, u32::from);
+        match self.largest_payload {
+            0 => self.mss.get().map_or(1, u32::from).max(1),
+            largest => largest.min(mss).max(1),
+        }
+    }
+
+    /// The same with a packet that carries `len` bytes: where nothing else tells, it does.
+    pub(super) fn full_with(self, len: u32) -> u32 {
+        if self.is_known() {
+            self.full()
+        } else {
+            len.max(1)
+        }
+    }
+}
+
+/// The largest segment that a receiver takes, in bytes (RFC 9293 section 3.7.1), where it announced that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mss(u32);
+
+impl Default for Mss {
+    fn default() -> Self {
+        Self(u32::MAX)
+    }
+}
+
+impl Mss {
+    /// What was announced.
+    pub(super) fn of(mss: Option<u16>) -> Self {
+        mss.map_or_else(Self::default, |mss| Self(mss.into()))
+    }
+
+    /// What packets of so many bytes show, `stamped` with timestamps or not.
+    pub(super) fn of_packets(payload_len: u32, stamped: bool) -> Self {
+        Self(payload_len + if stamped { OPTIONS_LEN } else { 0 })
+    }
+
+    #[inline]
+    pub(super) fn get(self) -> Option<u16> {
+        u16::try_from(self.0).ok()
+    }
+
+    /// How many packets a frame with so much payload is on the wire, `stamped` with timestamps or not: several, when
+    /// segmentation is left to the network card.
+    #[inline]
+    pub(super) fn packets(self, payload_len: u32, stamped: bool) -> u16 {
+        // Nearly always, told at once.
+        if payload_len <= self.0.saturating_sub(OPTIONS_LEN) {
+            1
+        } else {
+            cold_path();
+            self.packets_of_frame(payload_len, stamped)
+        }
+    }
+
+    /// The same of one that may be several.
+    #[inline(never)]
+    fn packets_of_frame(self, payload_len: u32, stamped: bool) -> u16 {
+        let Some(mss) = self.get().filter(|&mss| mss > 0).map(u32::from) else {
+            return 1;
+        };
+        let options_len = if stamped { OPTIONS_LEN.min(mss - 1) } else { 0 };
+        payload_len.div_ceil(mss - options_len) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mss, PacketSize};
+
+    #[test]
+    fn a_full_packet_is_what_is_known_of_it() {
+        let mut size = PacketSize::default();
+        assert_eq!((size.full(), size.full_with(700)), (1, 700));
+        size.mss = Mss::of(Some(1460));
+        assert_eq!((size.full(), size.full_with(700)), (1460, 1460));
+        size.note(1000);
+        assert_eq!(size.full(), 1000);
+        // A frame of several packets.
+        size.note(4344);
+        assert_eq!(size.full(), 1460);
+    }
+
+    #[test]
+    fn a_frame_is_as_many_packets_as_timestamps_leave_room_for() {
+        let mss = Mss::of(Some(1460));
+        assert_eq!(mss.packets(1448, true), 1);
+        assert_eq!(mss.packets(1460, false), 1);
+        assert_eq!(mss.packets(1460, true), 2);
+        assert_eq!(mss.packets(2 * 1448, true), 2);
+        // Without an announcement nobody can tell.
+        assert_eq!(Mss::default().packets(60_000, true), 1);
+    }
+}

@@ -40,6 +40,7 @@ mod telling;
 #[cfg(test)]
 mod tests;
 mod ticks;
+mod window;
 
 use std::hint::cold_path;
 
@@ -318,8 +319,8 @@ impl Connection {
         // The shift that each side announced applies to the windows it sends, and only when both
         // announced one (RFC 7323 section 2.2).
         let scales = self.handshake.window_scales();
-        sender.window_scale = scales.map(|scales| scales[dir.reversed().index()]);
-        peer.window_scale = scales.map(|scales| scales[dir.index()]);
+        sender.window.scale = scales.map(|scales| scales[dir.reversed().index()]);
+        peer.window.scale = scales.map(|scales| scales[dir.index()]);
         peer.packet_size.mss = Mss::of(self.handshake.mss(dir));
         let agreed = self
             .handshake
@@ -357,7 +358,7 @@ impl Connection {
             || step == Step::Same
                 && segment.payload_len == 0
                 && peer.is_acked_as_before(segment.ack);
-        let (had_before, window_before) = (peer.known_to_have(), peer.window);
+        let (had_before, window_before) = (peer.known_to_have(), peer.window.advertised);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
                 expect_copies(sender, peer);
@@ -491,8 +492,8 @@ impl HalfFlow {
         }
         // The end of the stream is where all data has been sent: what is missing below is a hole,
         // unless the number lies where the sender may not send.
-        let allowed = self.window_end.is_none_or(|end| offset <= end);
-        let known = self.sent_data || self.isn.is_some();
+        let allowed = self.window.allows(offset);
+        let known = self.has_begun();
         if known && offset > self.high && allowed {
             self.sent_data = true;
             self.open_hole(dir, segment, offset, sink);

@@ -39,7 +39,7 @@ impl HalfFlow {
         }
         let una_before = self.una;
         let una = una_before.unwrap_or(ack.min(self.high));
-        let window_before = self.window;
+        let window_before = self.window.advertised;
         self.note_window(dir, segment, ack, sink);
         self.note_room(segment.at);
         let highest_before = self.board.highest_end();
@@ -78,10 +78,8 @@ impl HalfFlow {
         if self.una.is_some_and(|una| ack < una) {
             return;
         }
-        self.window = Some(segment.window);
-        let scale = if syn { Some(0) } else { self.window_scale };
-        self.window_end = scale.map(|scale| ack + (i64::from(segment.window) << scale));
-        if let Some(end) = self.window_end {
+        let scale = if syn { Some(0) } else { self.window.scale };
+        if let Some(end) = self.window.take(segment.window, ack, scale) {
             sink.window(dir, segment.at, end);
         }
     }

@@ -21,6 +21,7 @@ use super::scoreboard::Scoreboard;
 use super::seen_acks::SeenAcks;
 use super::strays::Strays;
 use super::telling::Taken;
+use super::window::Window;
 use crate::decode::Segment;
 use crate::event::{
     Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Signal, StreamPart,
@@ -38,7 +39,8 @@ pub(super) const REACH_MAX: i64 = 1 << 30;
 pub(super) struct HalfFlow {
     /// Set by the SYN or, mid-flow, by the first payload.
     pub(super) unwrapper: Option<Unwrapper>,
-    pub(super) isn: Option<Seq>,
+    /// It was set by the SYN.
+    pub(super) has_syn: bool,
     /// Offset after the highest payload byte seen.
     pub(super) high: i64,
     pub(super) limits: Limits,
@@ -83,12 +85,7 @@ pub(super) struct HalfFlow {
     pub(super) downstream: Estimate,
     /// Vantage point - sender - vantage point.
     pub(super) upstream: Estimate,
-    /// Shift of the windows that the receiver of this direction advertises; `None` when unknown.
-    pub(super) window_scale: Option<u8>,
-    /// The last window advertised for this direction, as on the wire.
-    pub(super) window: Option<u16>,
-    /// Offset just after the advertised window, where the scale is known.
-    pub(super) window_end: Option<i64>,
+    pub(super) window: Window,
     /// Repair of losses goes on until this offset is acknowledged.
     pub(super) recovery_until: Option<i64>,
     /// Repair after a timeout, while it goes on.
@@ -180,7 +177,7 @@ impl HalfFlow {
 
     /// Whether it is known which byte comes next: a SYN or data was seen.
     pub(super) fn has_begun(&self) -> bool {
-        self.sent_data || self.isn.is_some()
+        self.sent_data || self.has_syn
     }
 
     /// The latest transmission that the cumulative ACK has passed, by the clock at `at`: where that was set back since,
@@ -188,6 +185,12 @@ impl HalfFlow {
     #[inline]
     pub(super) fn latest_released_by(&self, at: CaptureTime) -> Option<CaptureTime> {
         self.released_latest.filter(|&latest| latest <= at)
+    }
+
+    /// Whether the stream is known to begin at `number`: one after its SYN's.
+    pub(super) fn begins_at(&self, number: Seq) -> bool {
+        self.unwrapper
+            .is_some_and(|unwrapper| unwrapper.base() == number)
     }
 
     /// Takes note of a SYN of this direction: its data begins one after `isn`.
@@ -203,7 +206,7 @@ impl HalfFlow {
             }
             return;
         }
-        self.isn = Some(isn);
+        self.has_syn = true;
         self.unwrapper = Some(Unwrapper::new(isn.plus(1)));
         self.una = None;
     }
@@ -231,7 +234,7 @@ impl HalfFlow {
             if start > 0 {
                 // The handshake was seen, the first data was not.
                 self.high = 0;
-            } else if self.isn.is_none() {
+            } else if !self.has_syn {
                 // What came before the capture began was not seen, and may still turn up.
                 self.holes
                     .open(Hole::new(start - REACH_MAX, start, segment, self.packets));
@@ -251,7 +254,7 @@ impl HalfFlow {
             verdict.class,
             Class::Duplicate | Class::KeepAlive | Class::WindowProbe
         );
-        if fills && self.window_end == Some(end) {
+        if fills && self.window.end == Some(end) {
             sink.signal(dir, segment.at, Signal::WindowFull);
         }
         let repairs = verdict.class == Class::Retransmission && !verdict.is_of_refused(start);
@@ -360,7 +363,7 @@ impl HalfFlow {
         }
         let was_sent = self.was_sent(segment, end, step);
         let repairs_to = self.repairs_to();
-        let verdict = if len <= 1 && self.window == Some(0) {
+        let verdict = if len <= 1 && self.window.is_closed() {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
         } else if was_sent {
             self.lost_tail(start, end, segment, Evidence::Sequence)

@@ -30,7 +30,7 @@ impl HalfFlow {
         let is_idle = self.is_idle_at(segment.at);
         let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
         let next = self.high + i64::from(self.has_ended() && is_idle);
-        let window_probe = self.window == Some(0);
+        let window_probe = self.window.is_closed();
         let probes = offset == next - 1
             && self.una.is_some_and(|una| una >= self.high)
             && (is_idle || window_probe && !is_late);
@@ -66,7 +66,7 @@ impl HalfFlow {
         if segment.payload_len > 1 || end != self.high {
             return None;
         }
-        let class = if self.window == Some(0) {
+        let class = if self.window.is_closed() {
             Class::WindowProbe
         } else if self.una.is_some_and(|una| una >= self.high)
             && !self.is_message(segment, start)

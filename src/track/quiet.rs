@@ -106,7 +106,7 @@ impl HalfFlow {
         // A single byte may be a probe.
         payload_len > 1
             && self.steady
-            && self.window != Some(0)
+            && !self.window.is_closed()
             && self.after_timeout.is_none()
             && (self.emissions.is_idle()
                 || self.last_timer.is_none() && !self.emissions.may_repeat())
@@ -124,11 +124,8 @@ impl HalfFlow {
         ack: i64,
         sink: &mut S,
     ) {
-        self.window = Some(plain.window());
-        self.window_end = self
-            .window_scale
-            .map(|scale| ack + (i64::from(plain.window()) << scale));
-        if let Some(end) = self.window_end {
+        let scale = self.window.scale;
+        if let Some(end) = self.window.take(plain.window(), ack, scale) {
             sink.window(dir, plain.at(), end);
         }
         self.note_room(plain.at());
@@ -176,7 +173,7 @@ impl HalfFlow {
         self.in_flight.push(Sent::once(plain.at(), start, len, ids));
         self.unique_bytes += u64::from(len);
         self.packet_size.note(len);
-        if self.window_end == Some(end) {
+        if self.window.end == Some(end) {
             cold_path();
             sink.signal(dir, plain.at(), Signal::WindowFull);
         }
@@ -233,7 +230,7 @@ impl HalfFlow {
         let Some(part) = self.board.grow_first(blocks, start, end) else {
             return false;
         };
-        let window_before = self.window;
+        let window_before = self.window.advertised;
         self.take_window(dir, plain, una, sink);
         self.sacks = true;
         sink.signal(dir, plain.at(), Signal::SackBlocks(blocks.len() as u8));

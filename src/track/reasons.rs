@@ -168,7 +168,7 @@ impl HalfFlow {
         let (seen, unseen) = (self.sent_to(), self.emissions.unseen_new());
         let reached = seen + unseen as i64 * i64::from(self.packet_size.full());
         let has_room =
-            unseen <= usize::from(FLIGHT_MAX) || self.window_end.is_some_and(|end| reached <= end);
+            unseen <= usize::from(FLIGHT_MAX) || self.window.end.is_some_and(|end| reached <= end);
         let tells = self.ids.counts() || (self.ids.may_count() && has_room);
         if tells { reached } else { seen }
     }

@@ -283,7 +283,7 @@ impl HalfFlow {
 
     /// Where a segment's number shows its sender to be in the stream; `None` where it may not send or nothing is sent.
     fn sent_by(&self, number: i64) -> Option<i64> {
-        let allowed = self.window_end.is_none_or(|end| number <= end);
+        let allowed = self.window.allows(number);
         // A FIN takes a number, too.
         let number = number.min(self.fin.unwrap_or(i64::MAX));
         (allowed && number - self.high <= UNSEEN_MAX).then_some(number)

@@ -220,7 +220,7 @@ impl HalfFlow {
             return false;
         }
         let una = self.una.unwrap_or(self.high);
-        let (window, room) = match self.window_end {
+        let (window, room) = match self.window.end {
             Some(end) => ((end - una).max(0), (end - self.high).max(0)),
             None => (WINDOW, (una - self.high).max(0)),
         };
@@ -242,7 +242,7 @@ impl HalfFlow {
     #[inline(never)]
     fn may_have_sent(&self, end: i64) -> bool {
         let seen = self.high.max(self.una.unwrap_or(self.high));
-        let room = seen.max(self.window_end.unwrap_or(seen + WINDOW));
+        let room = seen.max(self.window.end.unwrap_or(seen + WINDOW));
         let fin = self.fin.unwrap_or(i64::MIN);
         end <= room.max(fin) + self.slack()
     }
@@ -262,7 +262,7 @@ impl HalfFlow {
     fn goes_on_from_stray(&mut self, segment: &Segment, ack: i64) -> bool {
         let slack = self.slack();
         let scaled = |scale| i64::from(segment.window) << scale;
-        let window = self.window_scale.map_or(WINDOW, scaled);
+        let window = self.window.scale.map_or(WINDOW, scaled);
         let earlier = self
             .strays
             .0

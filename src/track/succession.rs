@@ -49,11 +49,8 @@ impl Connection {
             &self.halves[dir.index()],
             &self.halves[dir.reversed().index()],
         );
-        let known = match (half.isn, half.unwrapper) {
-            (Some(isn), _) => isn == segment.seq,
-            // Data that was recorded before its SYN.
-            (None, unwrapper) => unwrapper.is_some_and(|u| u.base() == segment.seq.plus(1)),
-        };
+        // By its SYN, or by data that was recorded before it.
+        let known = half.begins_at(segment.seq.plus(1));
         let closing = self.handshake.closing();
         let over = closing.is_over();
         if known {
@@ -71,7 +68,7 @@ impl Connection {
             // reset made useless may still be under way, and comes between the SYN and its answer; and a peer
             // that waits for the ACK of its FIN, or in TIME-WAIT, may answer for what was before. So may the other side
             // begin when it has refused one.
-            let begun = half.isn.is_some() || half.sent_data || peer.sent_data || over;
+            let begun = half.has_syn || half.sent_data || peer.sent_data || over;
             return if begun {
                 SynPlace::Open
             } else {
@@ -80,14 +77,14 @@ impl Connection {
         }
         // The answer to a SYN of this connection belongs to it, whatever was tried before.
         let begun = half.sent_data || half.una.is_some();
-        let answers = peer.isn.is_some_and(|isn| isn.plus(1) == segment.ack);
-        let is_foreign = if half.isn.is_some() {
+        let answers = peer.has_syn && peer.begins_at(segment.ack);
+        let is_foreign = if half.has_syn {
             begun && !answers
         } else {
-            peer.isn.is_none()
-                && !(half.may_begin(segment.seq.plus(1)) && peer.may_begin(segment.ack))
+            let continues = half.may_begin(segment.seq.plus(1)) && peer.may_begin(segment.ack);
+            !(peer.has_syn || continues)
         };
-        if over && half.sent_data && half.isn.is_some() {
+        if over && half.sent_data && half.has_syn {
             SynPlace::Next
         } else if is_foreign {
             SynPlace::Open
@@ -132,7 +129,7 @@ impl Connection {
             // A reset answers the ACK that a SYN of the next connection gets from the earlier one.
             if flags.any(TcpFlags::RST) {
                 SynSign::None
-            } else if half.isn == Some(syn.seq) {
+            } else if half.has_syn && half.begins_at(syn.seq.plus(1)) {
                 // Of one that is over nothing else begins where it began.
                 if segment.seq == first {
                     SynSign::Next

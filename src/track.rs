@@ -12,6 +12,7 @@ mod classify;
 mod copies;
 mod cover;
 mod cut_acks;
+mod delays;
 mod dsacks;
 mod earlier_copies;
 mod emissions;
@@ -394,7 +395,10 @@ impl Connection {
             sender.note_hearing(segment.timestamps, &peer.echoes);
             if !sender.continues(segment.seq, segment.payload_len) {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
-                sender.upstream.lower(peer.downstream.min_ns());
+                sender
+                    .delays
+                    .upstream
+                    .lower(peer.delays.downstream.min_ns());
             }
             // Of one byte alone its headers tell as well that it is the same packet.
             let is_same = again && segment.payload_len == 1;
@@ -417,8 +421,8 @@ impl Connection {
             for dir in [Direction::Forward, Direction::Reverse] {
                 let half_ns = self.handshake.half_ns(dir.reversed());
                 if let Some(ns) = half_ns.filter(|&ns| !self.handshake.may_be_timers(ns)) {
-                    self.halves[dir.reversed().index()].upstream.add(ns);
-                    self.halves[dir.index()].downstream.add(ns);
+                    self.halves[dir.reversed().index()].delays.upstream.add(ns);
+                    self.halves[dir.index()].delays.downstream.add(ns);
                 }
             }
         }
@@ -456,9 +460,9 @@ impl HalfFlow {
         // time that it had nothing to send.
         let is_late = by_timer
             || self.is_answered()
-                && (rtt_ns > self.upstream.patience_ns() || self.holds_a_pause(at, rtt_ns));
+                && (rtt_ns > self.delays.upstream.patience_ns() || self.holds_a_pause(at, rtt_ns));
         if !is_late {
-            self.upstream.add(rtt_ns);
+            self.delays.upstream.add(rtt_ns);
         }
         sink.timestamp_rtt(dir.reversed(), at, rtt_ns);
     }

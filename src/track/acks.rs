@@ -190,7 +190,7 @@ impl HalfFlow {
                 end: part.end,
             },
         );
-        let soonest = self.downstream.min_ns();
+        let soonest = self.delays.downstream.min_ns();
         let missed_above = self.missed_from(part.start, part.end);
         for index in self.in_flight.reported(part.start, part.end) {
             let Some(sent) = self.in_flight.get_mut(index) else {
@@ -210,7 +210,7 @@ impl HalfFlow {
             let sent = if cover_is_too_early(sent, at, soonest) {
                 let repeated = *sent;
                 let first = self.in_flight.first_copy(&repeated);
-                let patience_ns = self.downstream.patience_ns();
+                let patience_ns = self.delays.downstream.patience_ns();
                 if may_answer_first(&repeated, &first, at, highest_before, patience_ns) {
                     self.unneeded.push((repeated.start, Evidence::Timing));
                 }
@@ -223,7 +223,7 @@ impl HalfFlow {
             };
             let id = sent.id;
             if !self.emissions.is_idle() {
-                let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
+                let effective = at.plus_ns(self.delays.upstream.min_ns().unwrap_or(0));
                 self.emissions.on_delivered(self.ids.unwrap(id), effective);
             }
             let single = is_single(sent);
@@ -386,7 +386,7 @@ impl HalfFlow {
         } else {
             self.missed_from(una, ack)
         };
-        let soonest = self.downstream.min_ns();
+        let soonest = self.delays.downstream.min_ns();
         let idle = self.emissions.is_idle();
         let mut delivered: Option<u16> = None;
         let mut covered = 0;
@@ -446,7 +446,7 @@ impl HalfFlow {
                     &first,
                     at,
                     highest_before,
-                    self.downstream.patience_ns(),
+                    self.delays.downstream.patience_ns(),
                 )
             {
                 self.unneeded.push((sent.start, Evidence::Timing));
@@ -480,7 +480,7 @@ impl HalfFlow {
             sink.signal(dir, at, Signal::ReorderedAtReceiver);
         }
         if let Some(id) = delivered {
-            let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
+            let effective = at.plus_ns(self.delays.upstream.min_ns().unwrap_or(0));
             self.emissions.on_delivered(self.ids.unwrap(id), effective);
             self.emissions.on_ack(ack >= self.high);
         }
@@ -568,7 +568,7 @@ impl HalfFlow {
         if rtt_ns < 0 {
             return;
         }
-        self.downstream.add(rtt_ns);
+        self.delays.downstream.add(rtt_ns);
         sink.rtt(
             dir,
             &RttSample {

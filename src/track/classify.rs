@@ -2,6 +2,7 @@
 
 use super::copies::Copy;
 use super::cut_acks::Reports;
+use super::delays::{PROBE_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::ids::{IdCounter, Step};
 use super::in_flight::{Marks, PARTS_MAX, Sent};
@@ -12,18 +13,6 @@ use crate::event::{
     Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
 };
 use crate::time::CaptureTime;
-
-/// No timer is shorter, in ns: two ticks of 1000 a second.
-pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
-
-/// What no retransmission timer is shorter than: Linux's floor.
-pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
-
-/// Seven eighths of a time, in ns: what comes sooner than this came too soon, and what takes as long may have taken all of
-/// it. Stamps are late by some microseconds and queues come and go, so that no two trips take the same time.
-pub(super) const fn nearly(ns: i64) -> i64 {
-    ns / 8 * 7
-}
 
 impl HalfFlow {
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost
@@ -40,15 +29,15 @@ impl HalfFlow {
         // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,
         // or most of a usual one, which a queue may have made much longer.
         let usual_ns = if repairs {
-            self.downstream.recent_ns() + self.upstream.recent_ns()
+            self.delays.downstream.recent_ns() + self.delays.upstream.recent_ns()
         } else {
-            self.round_trip_ns()
+            self.delays.round_trip_ns()
         };
-        let round_trip_ns = self.shortest_round_trip_ns().max(usual_ns / 4 * 3);
+        let round_trip_ns = self.delays.shortest_round_trip_ns().max(usual_ns / 4 * 3);
         // While one half is unknown, only a timer's time is long enough for certain.
-        let round_trip_ns = match self.upstream.min_ns() {
+        let round_trip_ns = match self.delays.upstream.min_ns() {
             Some(_) => round_trip_ns,
-            None => nearly(self.timeout_ns()),
+            None => nearly(self.delays.timeout_ns()),
         };
         let above = end - self.high;
         let len = segment.payload_len;
@@ -85,7 +74,7 @@ impl HalfFlow {
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
     pub(super) fn is_repairing_tail(&self, at: CaptureTime) -> bool {
         let pause_ns = self.last_data_at.map_or(0, |last| at.since(last));
-        let lately = self.last_repeat.is_some() && pause_ns <= self.round_trip_ns() / 2 * 3;
+        let lately = self.last_repeat.is_some() && pause_ns <= self.delays.round_trip_ns() / 2 * 3;
         self.recovery_until.is_some() || self.tail_repair || lately
     }
 
@@ -99,7 +88,7 @@ impl HalfFlow {
     /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here shortly
     /// before had not yet come to it.
     pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
-        let trip_ns = nearly(self.upstream.min_ns().unwrap_or(0));
+        let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let heard = self
             .progress_at
             .filter(|&progress| at.since(progress) >= trip_ns);
@@ -109,7 +98,7 @@ impl HalfFlow {
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
         let since = self.quiet_since(at);
-        since.is_none_or(|since| at.since(since) >= self.round_trip_ns().max(PROBE_NS_MIN))
+        since.is_none_or(|since| at.since(since) >= self.delays.round_trip_ns().max(PROBE_NS_MIN))
     }
 
     pub(super) fn lost_tail(
@@ -209,7 +198,7 @@ impl HalfFlow {
     /// Whether a copy comes too soon after a repeat to be a second one, where neither ids nor
     /// clocks tell: nothing is repeated twice within a round trip.
     fn is_late_by_time(&self, segment: &Segment, earlier: &Sent) -> bool {
-        let shortest_ns = self.shortest_round_trip_ns();
+        let shortest_ns = self.delays.shortest_round_trip_ns();
         let untold = !self.ids.counts()
             && segment
                 .timestamps
@@ -311,11 +300,11 @@ impl HalfFlow {
             return (Reordered, Evidence::IpId, Confidence::Medium);
         }
         let elapsed_ns = segment.at.since(hole.opened_at);
-        let upstream_ns = nearly(self.upstream.min_ns().unwrap_or(0));
-        let timer_possible = elapsed_ns >= self.timeout_ns() / 2;
+        let upstream_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
+        let timer_possible = elapsed_ns >= self.delays.timeout_ns() / 2;
         // Of what was told by reports that were cut off nobody knows when, but not sooner than a round trip.
-        let may_be_told =
-            self.reports == Reports::Cut && elapsed_ns >= nearly(self.shortest_round_trip_ns());
+        let may_be_told = self.reports == Reports::Cut
+            && elapsed_ns >= nearly(self.delays.shortest_round_trip_ns());
         match hole.told_at {
             None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),
             // No ACK was ever captured, so none that is missing proves anything.
@@ -353,10 +342,10 @@ impl HalfFlow {
     /// the shortest round trip (RFC 8985 section 6.2), before it sent what passes at `at`: an original would be late by
     /// more than a round trip.
     fn may_have_waited(&self, at: CaptureTime, hole: &Hole) -> bool {
-        let Some(upstream_ns) = self.upstream.min_ns().filter(|_| self.sacks) else {
+        let Some(upstream_ns) = self.delays.upstream.min_ns().filter(|_| self.sacks) else {
             return false;
         };
-        let waited_ns = nearly(upstream_ns) + self.shortest_round_trip_ns() / 4;
+        let waited_ns = nearly(upstream_ns) + self.delays.shortest_round_trip_ns() / 4;
         hole.told_at
             .is_some_and(|told_at| at.since(told_at) >= waited_ns)
     }
@@ -492,21 +481,5 @@ impl HalfFlow {
             now,
         };
         self.tell_amendment(dir, amendment, row, sink);
-    }
-
-    /// Smoothed round-trip time of the whole path, as far as both halves are known, in ns.
-    pub(super) fn round_trip_ns(&self) -> i64 {
-        self.downstream.smoothed_ns() + self.upstream.smoothed_ns()
-    }
-
-    /// Shortest round-trip time of the whole path, as far as both halves are known, in ns.
-    pub(super) fn shortest_round_trip_ns(&self) -> i64 {
-        self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0)
-    }
-
-    /// What a sender's retransmission timer would be at least, in ns: RFC 6298's with the floor of
-    /// 200 ms that is common, since the standard's one second is not.
-    pub(super) fn timeout_ns(&self) -> i64 {
-        (self.downstream.patience_ns() + self.upstream.smoothed_ns()).max(TIMER_NS_MIN)
     }
 }

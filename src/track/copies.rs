@@ -1,6 +1,6 @@
 //! Copies of bytes that lie below the highest byte seen, entered into what is remembered.
 
-use super::classify::nearly;
+use super::delays::nearly;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::rtt::later;
@@ -204,7 +204,7 @@ impl HalfFlow {
         let Some(from) = from else {
             return (0, None);
         };
-        let known = at.plus_ns(-self.upstream.min_ns().unwrap_or(0));
+        let known = at.plus_ns(-self.delays.upstream.min_ns().unwrap_or(0));
         let packet = self.packet_size.full();
         // What goes back to what was repeated before, or on to new bytes, comes when all above has been
         // repeated, too (RFC 6675 section 5, `NextSeg`).
@@ -231,7 +231,7 @@ impl HalfFlow {
     pub(super) fn was_repeated_unseen(&self, start: Option<i64>, at: CaptureTime) -> bool {
         let hole = start.and_then(|start| self.holes.first_within(start, start + 1));
         hole.and_then(|hole| hole.asked_at)
-            .is_some_and(|asked_at| at.since(asked_at) > nearly(self.timeout_ns()))
+            .is_some_and(|asked_at| at.since(asked_at) > nearly(self.delays.timeout_ns()))
     }
 
     /// Without SACK each duplicate ACK that passes at `at` tells of one more packet that came above what
@@ -242,7 +242,7 @@ impl HalfFlow {
             return;
         };
         if let Some(sent) = self.in_flight.nth_unacked(last) {
-            let effective = at.plus_ns(self.upstream.min_ns().unwrap_or(0));
+            let effective = at.plus_ns(self.delays.upstream.min_ns().unwrap_or(0));
             let id = self.ids.unwrap(sent.id);
             self.emissions.on_delivered(id, effective);
         }

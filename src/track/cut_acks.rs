@@ -1,7 +1,7 @@
 //! What there is to know of SACK where it is not seen: what was agreed, and what ACKs may have told of which the capture kept no
 //! options.
 
-use super::classify::nearly;
+use super::delays::nearly;
 use super::half::HalfFlow;
 use crate::decode::{Segment, TcpFlags};
 
@@ -51,7 +51,7 @@ impl HalfFlow {
         }
         self.reports = Reports::Cut;
         // They tell of what lacks below data that came there by then.
-        let soonest_ns = nearly(self.downstream.min_ns().unwrap_or(0));
+        let soonest_ns = nearly(self.delays.downstream.min_ns().unwrap_or(0));
         let came = segment.at.plus_ns(-soonest_ns);
         let highest = self.holes.opened_until(came).unwrap_or(self.high);
         self.holes.tell_below(highest, i64::MAX, false, segment.at);

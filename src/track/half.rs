@@ -6,6 +6,7 @@ use thin_vec::ThinVec;
 
 use super::copies::{Copy, Superseded, sent_of};
 use super::cut_acks::Reports;
+use super::delays::Delays;
 use super::emissions::{Emissions, Timer};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks};
@@ -16,7 +17,7 @@ use super::packet_size::PacketSize;
 use super::ranges::{Hole, Holes};
 use super::reasons::AfterTimeout;
 use super::rows::Rows;
-use super::rtt::{Echoes, Estimate};
+use super::rtt::Echoes;
 use super::scoreboard::Scoreboard;
 use super::seen_acks::SeenAcks;
 use super::strays::Strays;
@@ -81,10 +82,7 @@ pub(super) struct HalfFlow {
     /// When such an ACK passed last, as the [unit](super::steps::unit_of) of that time.
     pub(super) told_unit: u32,
     pub(super) echoes: Echoes,
-    /// Vantage point - receiver - vantage point.
-    pub(super) downstream: Estimate,
-    /// Vantage point - sender - vantage point.
-    pub(super) upstream: Estimate,
+    pub(super) delays: Delays,
     pub(super) window: Window,
     /// Repair of losses goes on until this offset is acknowledged.
     pub(super) recovery_until: Option<i64>,
@@ -347,7 +345,7 @@ impl HalfFlow {
             self.take_back_timer(dir, sink);
         }
         // What was lost with it would have been repeated when it was acknowledged, a round trip later here.
-        let late_ns = 2 * self.round_trip_ns();
+        let late_ns = 2 * self.delays.round_trip_ns();
         if self.last_timer.is_some()
             && self.emissions.has_surplus()
             && start == self.high
@@ -441,7 +439,7 @@ impl HalfFlow {
     #[inline]
     pub(super) fn note_higher(&mut self, (at, len): (CaptureTime, u32), end: i64, repeats: bool) {
         if !self.emissions.is_idle() {
-            let slack_ns = self.round_trip_ns() / 2 + 5_000_000;
+            let slack_ns = self.delays.round_trip_ns() / 2 + 5_000_000;
             let above = end - self.high;
             let mss = self.packet_size.full_with(len);
             self.emissions

@@ -18,10 +18,10 @@ impl HalfFlow {
     #[cold]
     pub(super) fn note_held(&mut self, at: CaptureTime) {
         let latest_ns = self.old_copies.latest_ns();
-        let soonest_ns = self.downstream.min_ns().unwrap_or(0);
+        let soonest_ns = self.delays.downstream.min_ns().unwrap_or(0);
         let earliest = at.plus_ns(-latest_ns.max(soonest_ns)).plus_ns(-JITTER_NS);
         let within = earliest..at.plus_ns(JITTER_NS.min(soonest_ns) - soonest_ns);
-        let slowest_ns = self.downstream.patience_ns();
+        let slowest_ns = self.delays.downstream.patience_ns();
         let since = at.plus_ns(-slowest_ns).plus_ns(-JITTER_NS);
         let Some(index) = self.only_one_passed(&within, since) else {
             return;

@@ -81,7 +81,7 @@ impl HalfFlow {
         }
         let pause_ns = at
             .since(self.idle_from(emptied_at))
-            .saturating_sub(self.upstream.smoothed_ns());
+            .saturating_sub(self.delays.upstream.smoothed_ns());
         // Then it was held up on its way.
         if pause_ns > 0 && !is_unheard(emptied_at) {
             self.limits.pause = Pause::of_ns(pause_ns);
@@ -107,8 +107,8 @@ impl HalfFlow {
     /// may be the way's.
     #[inline]
     pub(super) fn holds_a_pause(&self, at: CaptureTime, rtt_ns: i64) -> bool {
-        let usual_ns = self.upstream.smoothed_ns();
-        self.upstream.min_ns().is_some()
+        let usual_ns = self.delays.upstream.smoothed_ns();
+        self.delays.upstream.min_ns().is_some()
             && rtt_ns > usual_ns + usual_ns / 4
             && self
                 .progress_at
@@ -122,7 +122,7 @@ impl HalfFlow {
         if is_higher {
             self.limits.pause = Pause::default();
         } else if self.is_answered() {
-            self.limits.freed_at = Some(at.plus_ns(self.downstream.recent_ns()));
+            self.limits.freed_at = Some(at.plus_ns(self.delays.downstream.recent_ns()));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether a packet is one that passed before: the network copies packets, captures of several places have each more than
 //! once, and hosts merge them to frames and cut these.
 
-use super::classify::{TIMER_NS_MIN, nearly};
+use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::rtt::later;
@@ -64,7 +64,7 @@ impl HalfFlow {
         // The sender's clock had gone on before it came, or must have: it was not emitted now, unless it is of a sender
         // that keeps its packets as they were.
         let newest = self.echoes.newest();
-        let before_timeout = before_timer || gap_ns < self.timeout_ns();
+        let before_timeout = before_timer || gap_ns < self.delays.timeout_ns();
         if segment.timestamps.is_some_and(|ts| {
             before_timeout && newest.is_some_and(|newest| later(newest, ts.value))
                 || before_timer
@@ -92,9 +92,9 @@ impl HalfFlow {
         let told = segment.timestamps.is_some()
             || earlier.copies > 1
             || !(is_repeat || earlier.marks.has(Marks::ASKED_FOR));
-        let soon_ns = nearly(self.shortest_round_trip_ns()).min(TIMER_NS_MIN);
+        let soon_ns = nearly(self.delays.shortest_round_trip_ns()).min(TIMER_NS_MIN);
         (told && gap_ns < soon_ns)
-            || gap_ns <= COPY_GAP_NS.min(self.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2)
+            || gap_ns <= COPY_GAP_NS.min(self.delays.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2)
     }
 
     /// Whether the last data packet, but for copies, repeated bytes up to `offset`.

@@ -11,8 +11,8 @@
 
 use thin_vec::ThinVec;
 
-use super::classify::nearly;
 use super::cover::cover_is_too_early;
+use super::delays::nearly;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use crate::decode::Segment;
@@ -178,7 +178,7 @@ impl HalfFlow {
         if self.sacks && (segment.header_cut || segment.ip_id.is_none()) {
             return false;
         }
-        let soonest_ns = nearly(self.downstream.min_ns().unwrap_or(0));
+        let soonest_ns = nearly(self.delays.downstream.min_ns().unwrap_or(0));
         let latest = segment.at.plus_ns(-soonest_ns);
         let Some((at, start)) = self.old_copies.take_next(latest) else {
             return false;
@@ -207,7 +207,7 @@ impl HalfFlow {
         ack: i64,
         sink: &mut S,
     ) {
-        let soonest = self.downstream.min_ns();
+        let soonest = self.delays.downstream.min_ns();
         let Some(edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             let once = edge.copies == 1 && edge.verdict.class == Class::New;
             let again = edge.copies == 2 && cover_is_too_early(edge, at, soonest);
@@ -216,7 +216,7 @@ impl HalfFlow {
             return;
         };
         let edge_at = self.in_flight.first_copy(edge).at;
-        let is_late = at.since(edge_at) > self.downstream.patience_ns();
+        let is_late = at.since(edge_at) > self.delays.downstream.patience_ns();
         let answered = self.progress_at.filter(|_| is_late);
         let since = answered.map_or(edge_at, |answered| {
             edge_at.max(answered.plus_ns(-nearly(soonest.unwrap_or(0))))

@@ -1,6 +1,6 @@
 //! Keep-alives and window probes, with a byte and without.
 
-use super::classify::TIMER_NS_MIN;
+use super::delays::TIMER_NS_MIN;
 use super::half::HalfFlow;
 use super::ids::Step;
 use crate::decode::{Segment, TcpFlags};

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroI64;
 
-use super::classify::{TIMER_NS_MIN, nearly};
 use super::cut_acks::Reports;
+use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::Sent;
 use super::steps::FLIGHT_MAX;
@@ -63,7 +63,7 @@ impl HalfFlow {
             && is_last
             && self.probed_to.is_none_or(|to| una >= to.get())
             && !self.has_repair_open()
-            && (silence_ns > self.round_trip_ns() || self.is_probe_above(start, at))
+            && (silence_ns > self.delays.round_trip_ns() || self.is_probe_above(start, at))
         {
             // Nobody probes without SACK (RFC 8985 section 7), nor did an ACK ask for it.
             if self.reports == Reports::Lacking && !self.sacks {
@@ -74,7 +74,7 @@ impl HalfFlow {
             return Reason::TailProbe;
         }
         // The timer runs from the last progress and may have been set a little before it passed here.
-        let timer_ns = nearly(self.timeout_ns());
+        let timer_ns = nearly(self.delays.timeout_ns());
         let timed_out = silence_ns > timer_ns
             || self.is_unasked(start, at)
             || self.ran_out_while_writing(start, at, timer_ns);
@@ -92,7 +92,7 @@ impl HalfFlow {
             && self.sacks
             && let Some(earlier) = self.copy_before(start)
             && earlier.at >= after.at
-            && at.since(earlier.at) >= nearly(self.shortest_round_trip_ns())
+            && at.since(earlier.at) >= nearly(self.delays.shortest_round_trip_ns())
         {
             if start <= una && at.since(earlier.at) > timer_ns {
                 return self.timed_out(at);
@@ -192,7 +192,7 @@ impl HalfFlow {
         let asked = self.dup_run > 0 && !self.sacks;
         let repairs = self.recovery_until.is_some() || self.after_timeout.is_some();
         let soon_ns = if end == self.high {
-            self.round_trip_ns().min(TIMER_NS_MIN)
+            self.delays.round_trip_ns().min(TIMER_NS_MIN)
         } else {
             TIMER_NS_MIN
         };
@@ -224,10 +224,10 @@ impl HalfFlow {
         if self.is_timers_again(earlier, start, at) {
             return true;
         }
-        let (Some(heard_at), Some(_)) = (self.heard_at, self.upstream.min_ns()) else {
+        let (Some(heard_at), Some(_)) = (self.heard_at, self.delays.upstream.min_ns()) else {
             return false;
         };
-        earlier.at.since(heard_at) > self.upstream.patience_ns()
+        earlier.at.since(heard_at) > self.delays.upstream.patience_ns()
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it: new
@@ -285,7 +285,7 @@ impl HalfFlow {
         else {
             return false;
         };
-        let told = new_at.plus_ns(-2 * self.round_trip_ns());
+        let told = new_at.plus_ns(-2 * self.delays.round_trip_ns());
         let times = earlier.at.plus_ns(1)..told;
         times.start < times.end
             && self.in_flight.has_reported(&times, highest)
@@ -305,12 +305,12 @@ impl HalfFlow {
     /// Without SACK: whether the left edge was where it is at `at` when `earlier` was sent, which repeats it, a round trip before:
     /// third duplicate ACKs and partial ones ask for one repeat each (RFC 6582 section 3.2).
     fn was_asked_once(&self, earlier: &Sent, at: CaptureTime) -> bool {
-        let trip_ns = nearly(self.upstream.min_ns().unwrap_or(0));
+        let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let known = self
             .progress_at
             .is_none_or(|progress| earlier.at.since(progress) >= trip_ns);
         known
-            && at.since(earlier.at) >= self.round_trip_ns()
+            && at.since(earlier.at) >= self.delays.round_trip_ns()
             && earlier.verdict.reason != Some(Reason::TailProbe)
     }
 
@@ -331,7 +331,7 @@ impl HalfFlow {
     #[cold]
     fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
         let asked = self.dup_run > 0 || self.board.highest_end().is_some();
-        let burst_ns = BURST_NS.min(self.round_trip_ns() / 8);
+        let burst_ns = BURST_NS.min(self.delays.round_trip_ns() / 8);
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             asked
                 && edge.verdict.reason == Some(Reason::Timeout)

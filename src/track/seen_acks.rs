@@ -4,7 +4,7 @@
 //! ACK, which then says nothing for the second time. Nothing is remembered before a copy of any
 //! packet was seen.
 
-use super::classify::TIMER_NS_MIN;
+use super::delays::TIMER_NS_MIN;
 use super::half::HalfFlow;
 use super::rtt::later;
 use super::steps::{UNIT_BITS, unit_of};

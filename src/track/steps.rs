@@ -1,6 +1,6 @@
 //! What the ids and numbers of one direction's packets tell of those that never came here.
 
-use super::classify::{PROBE_NS_MIN, TIMER_NS_MIN, nearly};
+use super::delays::{PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::emissions::Gap;
 use super::half::HalfFlow;
 use super::ids::Step;
@@ -53,7 +53,7 @@ impl HalfFlow {
     /// waits twice as long as the one before (RFC 6298 section 5), and a tail loss probe may come first
     /// (RFC 8985 section 7).
     fn timers_within(&self, silence_ns: i64) -> u16 {
-        let first_ns = self.round_trip_ns().max(TIMER_NS_MIN);
+        let first_ns = self.delays.round_trip_ns().max(TIMER_NS_MIN);
         let timers = (silence_ns.max(0) / first_ns + 1).ilog2() as u16;
         // The last of them is what ends it, and the first may come after a probe. After one or two duplicate ACKs
         // what was sent before a first timer may just as well be new (RFC 3042), after three it was a repeat.
@@ -246,7 +246,7 @@ impl HalfFlow {
     /// Whether the sender of new data that passes at `at`, just above the highest byte seen, had no reason to repeat
     /// any before: it was neither told of a loss lately, nor can a timer have run out.
     fn had_nothing_to_repeat(&self, at: CaptureTime) -> bool {
-        let round_trip_ns = self.round_trip_ns();
+        let round_trip_ns = self.delays.round_trip_ns();
         let within =
             |since: Option<CaptureTime>, ns| since.is_some_and(|since| at.since(since) < ns);
         let told = self.told_unit != 0
@@ -323,9 +323,9 @@ impl HalfFlow {
             .timestamps
             .is_some_and(|ts| newest.is_some_and(|newest| later(newest, ts.value)));
         // What is sent again was told a round trip before; what the one that told overtook comes sooner.
-        let long_ns = match self.upstream.min_ns() {
-            Some(_) => self.round_trip_ns().max(PROBE_NS_MIN),
-            None => nearly(self.timeout_ns()),
+        let long_ns = match self.delays.upstream.min_ns() {
+            Some(_) => self.delays.round_trip_ns().max(PROBE_NS_MIN),
+            None => nearly(self.delays.timeout_ns()),
         };
         let told = self.emissions.sent_to_by(segment.at.plus_ns(-long_ns));
         !is_late
@@ -355,7 +355,7 @@ impl HalfFlow {
         let repeats = start.is_some_and(|start| start < self.sent_to());
         let at_edge = repeats && start <= self.una;
         let silence_ns = segment.at.since(since);
-        let soon = silence_ns < self.round_trip_ns() / 4 * 3
+        let soon = silence_ns < self.delays.round_trip_ns() / 4 * 3
             || start.is_some_and(|start| self.was_told_lately(start, segment.at));
         // A SYN asks for one ACK.
         let follows_syn = self.owes_ack && !peer_sent_data;
@@ -403,14 +403,15 @@ impl HalfFlow {
                 && start >= self.una
                 && self.sacks
                 && self.recovery_until.is_none()
-                && silence_ns < self.round_trip_ns() / 2 * 3,
+                && silence_ns < self.delays.round_trip_ns() / 2 * 3,
         }
     }
 
     /// Whether the sender cannot have repeated what is missing at `start` and been silent for a round trip by what it
     /// sent at `at`, since it was told of that.
     fn was_told_lately(&self, start: i64, at: CaptureTime) -> bool {
-        let trip_ns = self.upstream.min_ns().unwrap_or(0) + self.round_trip_ns() / 4 * 3;
+        let trip_ns =
+            self.delays.upstream.min_ns().unwrap_or(0) + self.delays.round_trip_ns() / 4 * 3;
         let hole = self.holes.first_within(start, start + 1);
         hole.and_then(|hole| hole.told_at)
             .is_some_and(|told_at| at.since(told_at) < trip_ns)
@@ -434,7 +435,7 @@ impl HalfFlow {
     pub(super) fn may_end_timer(&self, at: CaptureTime) -> bool {
         /// What timers and queues add to that, in ns.
         const LATE_NS: i64 = 10_000_000;
-        let round_trip_ns = self.round_trip_ns();
+        let round_trip_ns = self.delays.round_trip_ns();
         let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
         self.una.is_some()
             && (silence_ns <= 3 * round_trip_ns + LATE_NS || silence_ns >= nearly(TIMER_NS_MIN))

@@ -15,7 +15,7 @@ impl HalfFlow {
     /// 7323 section 5.4), so equal numbers tell nothing by themselves: either a later one passed so soon after that
     /// packet, or the clock went so fast before it.
     pub(super) fn ticks_before_repeat(&self, hole: &Hole, opener: u32) -> bool {
-        let soonest_ns = self.shortest_round_trip_ns() / 4;
+        let soonest_ns = self.delays.shortest_round_trip_ns() / 4;
         let within = |ns: i64| 0 < soonest_ns && ns <= soonest_ns;
         let ticked = self.echoes.passed_after(opener);
         ticked.is_some_and(|at| within(at.since(hole.opened_at)))
@@ -37,7 +37,8 @@ impl HalfFlow {
         let oldest = self.in_flight.get(0)?;
         let elapsed_ns = passed.since(oldest.at);
         let ticks = tsval.wrapping_sub(oldest.tsval);
-        let long = elapsed_ns >= 2 * self.shortest_round_trip_ns() && later(tsval, oldest.tsval);
+        let long =
+            elapsed_ns >= 2 * self.delays.shortest_round_trip_ns() && later(tsval, oldest.tsval);
         // The first and the last may have been cut short.
         (long && ticks > 1).then(|| elapsed_ns / i64::from(ticks - 1))
     }

@@ -1,0 +1,63 @@
+//! How long packets, answers and timers take.
+
+use super::rtt::Estimate;
+
+/// No timer is shorter, in ns: two ticks of 1000 a second.
+pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
+
+/// What no retransmission timer is shorter than: Linux's floor.
+pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
+
+/// Seven eighths of a time, in ns: what comes sooner than this came too soon, and what takes as long may have taken all of
+/// it. Stamps are late by some microseconds and queues come and go, so that no two trips take the same time.
+pub(super) const fn nearly(ns: i64) -> i64 {
+    ns / 8 * 7
+}
+
+/// The two halves of a path, for the data of one direction, by way of its receiver and of its sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Delays {
+    /// Vantage point - receiver - vantage point.
+    pub(super) downstream: Estimate,
+    /// Vantage point - sender - vantage point.
+    pub(super) upstream: Estimate,
+}
+
+impl Delays {
+    /// Smoothed round-trip time of the whole path, as far as both halves are known, in ns.
+    pub(super) fn round_trip_ns(&self) -> i64 {
+        self.downstream.smoothed_ns() + self.upstream.smoothed_ns()
+    }
+
+    /// Shortest round-trip time of the whole path, as far as both halves are known, in ns.
+    pub(super) fn shortest_round_trip_ns(&self) -> i64 {
+        self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0)
+    }
+
+    /// What a sender's retransmission timer would be at least, in ns: RFC 6298's with the floor of
+    /// 200 ms that is common, since the standard's one second is not.
+    pub(super) fn timeout_ns(&self) -> i64 {
+        (self.downstream.patience_ns() + self.upstream.smoothed_ns()).max(TIMER_NS_MIN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Delays, TIMER_NS_MIN};
+
+    #[test]
+    fn a_round_trip_is_both_halves_as_far_as_they_are_known() {
+        let mut delays = Delays::default();
+        assert_eq!(delays.shortest_round_trip_ns(), 0);
+        assert_eq!(delays.timeout_ns(), TIMER_NS_MIN);
+        delays.downstream.add(300_000_000);
+        assert_eq!(delays.round_trip_ns(), 300_000_000);
+        delays.upstream.add(20_000_000);
+        delays.upstream.add(12_000_000);
+        assert_eq!(delays.shortest_round_trip_ns(), 312_000_000);
+        // An eighth of the way from 20 ms to 12 ms (RFC 6298 section 2.3).
+        assert_eq!(delays.round_trip_ns(), 319_000_000);
+        // 300 ms and four times half of it, and the other half of the path.
+        assert_eq!(delays.timeout_ns(), 919_000_000);
+    }
+}

@@ -326,8 +326,8 @@ impl Connection {
         let agreed = self
             .handshake
             .agreed(|opening| opening.options.sack_permitted);
-        sender.on_agreement(agreed);
-        peer.on_agreement(agreed);
+        sender.sack.on_agreement(agreed);
+        peer.sack.on_agreement(agreed);
     }
 
     /// A FIN or an RST ends what it belongs to; a receiver drops one from elsewhere.
@@ -351,7 +351,8 @@ impl Connection {
         let flags = segment.flags;
         let (sender, peer) = sides(&mut self.halves, dir);
         // A copy of an ACK says nothing twice.
-        let again = sender.seen_acks.expects_copies() && sender.has_said(segment, peer.sacks);
+        let again =
+            sender.seen_acks.expects_copies() && sender.has_said(segment, peer.sack.are_seen);
         // While data of the peer is unanswered, an ACK of this side may have been lost.
         sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
         // The very ACK that came just now, before any was expected to come again.

@@ -49,7 +49,7 @@ impl HalfFlow {
             }
             false
         } else {
-            self.sacks = true;
+            self.sack.are_seen = true;
             self.on_sack(dir, segment, ack, una, sink)
         };
         if ack > una || una_before.is_none() {
@@ -279,7 +279,7 @@ impl HalfFlow {
                 },
             );
         }
-        if !self.sacks && self.has_repeated {
+        if !self.sack.are_seen && self.has_repeated {
             self.amend_overtaken(dir, at, una, ack, sink);
         }
         let flight = self.in_flight.unacked();
@@ -347,13 +347,13 @@ impl HalfFlow {
             echo: segment.timestamps.map(|ts| ts.echo).filter(tells),
             edge_at: edge
                 .filter(|edge| {
-                    !self.sacks
+                    !self.sack.are_seen
                         && edge.start <= una
                         && ack > una + 2 * i64::from(self.packet_size.largest_payload)
                 })
                 .map(|edge| edge.at),
             highest_sacked: highest_before,
-            sacks: self.sacks,
+            sacks: self.sack.are_seen,
             recovering: self.recovery_until.is_some_and(|until| una < until),
             told_of_hole: self.dup_run > 0,
             stretch: self
@@ -392,7 +392,7 @@ impl HalfFlow {
         let mut covered = 0;
         let edge_was_overtaken = cover.told_of_hole
             && !cover.recovering
-            && !self.sacks
+            && !self.sack.are_seen
             && self
                 .in_flight
                 .nth_unacked(0)
@@ -539,10 +539,10 @@ impl HalfFlow {
             if !news && let Some(una) = self.una {
                 self.holes.tell_at(una, false, segment.at);
             }
-            if !self.sacks && !self.emissions.is_idle() {
+            if !self.sack.are_seen && !self.emissions.is_idle() {
                 self.note_overtaking(segment.at);
             }
-            if !(self.sacks || answers_old) {
+            if !(self.sack.are_seen || answers_old) {
                 self.note_held(segment.at);
             }
         }

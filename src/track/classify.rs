@@ -1,7 +1,6 @@
 //! The evidence ladder of METRICS.md, "What a data segment is": what a data segment is.
 
 use super::copies::Copy;
-use super::cut_acks::Reports;
 use super::delays::{PROBE_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::ids::{IdCounter, Step};
@@ -81,7 +80,7 @@ impl HalfFlow {
     /// Whether what is repeated at `at` above the highest byte seen goes on with a repair, for which it needs no timer.
     pub(super) fn goes_on_repairing(&self, at: CaptureTime) -> bool {
         // One that SACK steers goes on for what was lost above all that arrived.
-        let steered = self.sacks && !self.emissions.repeats_all();
+        let steered = self.sack.are_seen && !self.emissions.repeats_all();
         self.tail_repair || self.recovery_until.is_some() || steered && self.is_repairing_tail(at)
     }
 
@@ -303,8 +302,8 @@ impl HalfFlow {
         let upstream_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let timer_possible = elapsed_ns >= self.delays.timeout_ns() / 2;
         // Of what was told by reports that were cut off nobody knows when, but not sooner than a round trip.
-        let may_be_told = self.reports == Reports::Cut
-            && elapsed_ns >= nearly(self.delays.shortest_round_trip_ns());
+        let may_be_told =
+            self.sack.are_cut() && elapsed_ns >= nearly(self.delays.shortest_round_trip_ns());
         match hole.told_at {
             None if timer_possible => (Retransmission, Evidence::Timing, Confidence::Medium),
             // No ACK was ever captured, so none that is missing proves anything.
@@ -325,7 +324,7 @@ impl HalfFlow {
                     .asked_at
                     .is_some_and(|at| segment.at.since(at) >= upstream_ns);
                 if asked || timer_possible || self.may_have_waited(segment.at, hole) {
-                    let confidence = if self.reports == Reports::Cut {
+                    let confidence = if self.sack.are_cut() {
                         Confidence::Low
                     } else {
                         Confidence::Medium
@@ -342,7 +341,7 @@ impl HalfFlow {
     /// the shortest round trip (RFC 8985 section 6.2), before it sent what passes at `at`: an original would be late by
     /// more than a round trip.
     fn may_have_waited(&self, at: CaptureTime, hole: &Hole) -> bool {
-        let Some(upstream_ns) = self.delays.upstream.min_ns().filter(|_| self.sacks) else {
+        let Some(upstream_ns) = self.delays.upstream.min_ns().filter(|_| self.sack.are_seen) else {
             return false;
         };
         let waited_ns = nearly(upstream_ns) + self.delays.shortest_round_trip_ns() / 4;

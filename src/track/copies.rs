@@ -179,7 +179,7 @@ impl HalfFlow {
         at: CaptureTime,
         most: u16,
     ) -> (u16, Option<i64>) {
-        if self.sacks {
+        if self.sack.are_seen {
             return self.missing_since_repeat(start, at, most);
         }
         let Some(end) = self.last_repeat.end(self.high) else {
@@ -326,7 +326,7 @@ impl HalfFlow {
                     index = self.in_flight.overlapping(next, end).start;
                 }
             }
-            if copy == Copy::Again && (segment.timestamps.is_some() || !self.sacks) {
+            if copy == Copy::Again && (segment.timestamps.is_some() || !self.sack.are_seen) {
                 self.note_superseded(index, start, end);
             }
             let (una, mss) = (self.una.unwrap_or(i64::MIN), self.packet_size.mss.get());

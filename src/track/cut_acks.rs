@@ -5,51 +5,79 @@ use super::delays::nearly;
 use super::half::HalfFlow;
 use crate::decode::{Segment, TcpFlags};
 
+/// What there is of the receiver's reports by SACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SackReports {
+    /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
+    pub(super) are_seen: bool,
+    unseen: Unseen,
+    /// Shortest header of the receiver's that was cut off, but a SYN's, with that of IP, in words of four bytes; 0 before one.
+    cut_words_min: u8,
+}
+
 /// Reports by SACK that are not seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Reports {
+enum Unseen {
     /// None: all that there are are seen, as far as is known.
     #[default]
-    Seen,
+    None,
     /// The capture cut them off.
     Cut,
     /// There are none: so the SYNs agreed.
     Lacking,
 }
 
-impl HalfFlow {
-    /// What the SYNs agreed about SACK; `None` while one has not been seen.
+impl SackReports {
+    /// What the SYNs agreed; `None` while one has not been seen.
     pub(super) fn on_agreement(&mut self, sack: Option<bool>) {
-        self.sacks = sack == Some(true);
-        if self.reports != Reports::Cut {
-            self.reports = match sack {
-                Some(false) => Reports::Lacking,
-                _ => Reports::Seen,
+        self.are_seen = sack == Some(true);
+        if self.unseen != Unseen::Cut {
+            self.unseen = match sack {
+                Some(false) => Unseen::Lacking,
+                _ => Unseen::None,
             };
         }
     }
 
+    /// Whether the capture has cut off some.
+    pub(super) fn are_cut(self) -> bool {
+        self.unseen == Unseen::Cut
+    }
+
+    /// Whether the receiver makes none, as the SYNs agreed and nothing has shown otherwise.
+    pub(super) fn are_lacking(self) -> bool {
+        self.unseen == Unseen::Lacking && !self.are_seen
+    }
+
+    /// A header of so many words was cut off, that of IP included: whether another one was shorter.
+    fn note_cut(&mut self, words: u8) -> bool {
+        self.cut_words_min = match self.cut_words_min {
+            0 => words,
+            least => least.min(words),
+        };
+        words > self.cut_words_min
+    }
+}
+
+impl HalfFlow {
     /// An ACK passes of which the options are cut off: SACK blocks, where there are more of them than timestamps take, and
     /// than another ACK had.
     #[cold]
     pub(super) fn on_cut_ack(&mut self, segment: &Segment) {
         /// A TCP header with timestamps, in bytes.
         const STAMPED: u32 = 32;
-        self.sacks = false;
+        self.sack.are_seen = false;
         let ip_header = if segment.ip_id.is_some() { 20 } else { 40 };
         let header = segment.ip_len.saturating_sub(segment.payload_len);
         if segment.flags.has(TcpFlags::SYN) {
             return;
         }
         let words = u8::try_from(header / 4).unwrap_or(u8::MAX);
-        self.cut_words_min = match self.cut_words_min {
-            0 => words,
-            least => least.min(words),
-        };
-        if header <= ip_header + STAMPED || words == self.cut_words_min {
+        let is_longer = self.sack.note_cut(words);
+        if header <= ip_header + STAMPED || !is_longer {
             return;
         }
-        self.reports = Reports::Cut;
+        self.sack.unseen = Unseen::Cut;
         // They tell of what lacks below data that came there by then.
         let soonest_ns = nearly(self.delays.downstream.min_ns().unwrap_or(0));
         let came = segment.at.plus_ns(-soonest_ns);

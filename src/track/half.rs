@@ -5,7 +5,7 @@ use std::num::NonZeroI64;
 use thin_vec::ThinVec;
 
 use super::copies::{Copy, Superseded, sent_of};
-use super::cut_acks::Reports;
+use super::cut_acks::SackReports;
 use super::delays::Delays;
 use super::emissions::{Emissions, Timer};
 use super::ids::{IdCounter, Step};
@@ -102,12 +102,7 @@ pub(super) struct HalfFlow {
     pub(super) packet_size: PacketSize,
     /// Segments that the last ACK of new data covered, where no duplicate ACK came before it; saturates.
     pub(super) last_cover: u16,
-    /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
-    pub(super) sacks: bool,
-    /// Whether there are such reports that are not seen.
-    pub(super) reports: Reports,
-    /// Shortest header of the receiver's that was cut off, but a SYN's, with that of IP, in words of four bytes; 0 before one.
-    pub(super) cut_words_min: u8,
+    pub(super) sack: SackReports,
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
     /// tell.
     pub(super) tail_repair: bool,
@@ -487,7 +482,7 @@ impl HalfFlow {
                 self.blame_first_copy(dir, start, end, sink);
             }
             if verdict.reason == Some(Reason::Unneeded) {
-                if self.sacks {
+                if self.sack.are_seen {
                     self.old_copies.add(segment.at, start);
                 } else if self.is_held(start, end) {
                     // The answer may have been another packet's.

@@ -71,7 +71,7 @@ impl HalfFlow {
     /// Whether the receiver holds all of `start..end`, as duplicate ACKs told: not what it asks for.
     pub(super) fn is_held(&self, start: i64, end: i64) -> bool {
         let mut ranges = self.in_flight.overlapping(start, end);
-        !self.sacks
+        !self.sack.are_seen
             && Some(start) > self.una
             && !ranges.is_empty()
             && ranges.all(|index| {

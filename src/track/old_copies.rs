@@ -154,7 +154,7 @@ impl HalfFlow {
     /// The cumulative ACK moves on from `una`: what tells which of the repeats that it covers were
     /// sent for nothing.
     pub(super) fn begin_release(&mut self, una: i64) -> Edge {
-        if self.sacks {
+        if self.sack.are_seen {
             return Edge::Sack;
         }
         // What is answered from now on was sent later.
@@ -175,7 +175,7 @@ impl HalfFlow {
         sink: &mut S,
     ) -> bool {
         // Of an ACK without id, a copy made by the network looks the same.
-        if self.sacks && (segment.header_cut || segment.ip_id.is_none()) {
+        if self.sack.are_seen && (segment.header_cut || segment.ip_id.is_none()) {
             return false;
         }
         let soonest_ns = nearly(self.delays.downstream.min_ns().unwrap_or(0));

@@ -232,7 +232,7 @@ impl HalfFlow {
         };
         let window_before = self.window.advertised;
         self.take_window(dir, plain, una, sink);
-        self.sacks = true;
+        self.sack.are_seen = true;
         sink.signal(dir, plain.at(), Signal::SackBlocks(blocks.len() as u8));
         self.on_fresh_sack(dir, plain.at(), part, true, highest_before, sink);
         self.told = 0;

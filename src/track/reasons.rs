@@ -2,7 +2,6 @@
 
 use std::num::NonZeroI64;
 
-use super::cut_acks::Reports;
 use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::Sent;
@@ -66,7 +65,7 @@ impl HalfFlow {
             && (silence_ns > self.delays.round_trip_ns() || self.is_probe_above(start, at))
         {
             // Nobody probes without SACK (RFC 8985 section 7), nor did an ACK ask for it.
-            if self.reports == Reports::Lacking && !self.sacks {
+            if self.sack.are_lacking() {
                 return self.timed_out(at);
             }
             // Until what had been sent is acknowledged there is no other (RFC 8985 section 7.3, `TLP.end_seq`).
@@ -89,7 +88,7 @@ impl HalfFlow {
         // what was sent later tell a round trip after it, and its sender enters fast recovery (RFC 8985 section 6.2); or the
         // timer, which SACK does not set anew (RFC 6298 section 5.3), has run out again.
         if is_outstanding
-            && self.sacks
+            && self.sack.are_seen
             && let Some(earlier) = self.copy_before(start)
             && earlier.at >= after.at
             && at.since(earlier.at) >= nearly(self.delays.shortest_round_trip_ns())
@@ -117,7 +116,7 @@ impl HalfFlow {
     /// repeated by then the sender takes the timeout back (RFC 3708 section 3, RFC 4015 section 3, RFC 5682 section 2.1):
     /// what it repeats from now on, it was asked for.
     pub(super) fn undo_timeout(&mut self, at: CaptureTime) {
-        if self.sacks
+        if self.sack.are_seen
             && self
                 .after_timeout
                 .as_deref()
@@ -189,7 +188,7 @@ impl HalfFlow {
         };
         let reported = self.board.highest_end().is_some_and(|high| high > start);
         // With SACK duplicate ACKs tell of nothing above what they report.
-        let asked = self.dup_run > 0 && !self.sacks;
+        let asked = self.dup_run > 0 && !self.sack.are_seen;
         let repairs = self.recovery_until.is_some() || self.after_timeout.is_some();
         let soon_ns = if end == self.high {
             self.delays.round_trip_ns().min(TIMER_NS_MIN)
@@ -209,7 +208,7 @@ impl HalfFlow {
     /// Whether the last segment, at `start`, is repeated unasked although lower ones are outstanding, of which a timer repeats
     /// the lowest: a probe waits no longer than the timer would (RFC 8985 section 7.2), which may be less than a round trip.
     fn is_probe_above(&self, start: i64, at: CaptureTime) -> bool {
-        self.sacks
+        self.sack.are_seen
             && self.una < Some(start)
             && self.una.is_some()
             && self.after_timeout.is_none()
@@ -233,8 +232,7 @@ impl HalfFlow {
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it: new
     /// data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1).
     fn ran_out_while_writing(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
-        let told =
-            self.dup_run > 0 || self.board.highest_end().is_some() || self.reports == Reports::Cut;
+        let told = self.dup_run > 0 || self.board.highest_end().is_some() || self.sack.are_cut();
         if told || Some(start) > self.una || self.una.is_none() {
             return false;
         }
@@ -257,10 +255,10 @@ impl HalfFlow {
         if !again || Some(start) > self.una {
             return false;
         }
-        if !(self.sacks || self.reports == Reports::Cut) {
+        if !(self.sack.are_seen || self.sack.are_cut()) {
             return self.was_asked_once(earlier, at);
         }
-        self.sacks
+        self.sack.are_seen
             && at.since(earlier.at) >= nearly(TIMER_NS_MIN)
             && (self.has_gone_on_since(earlier) || !self.has_delivered_since(earlier.at))
     }

@@ -159,7 +159,7 @@ impl HalfFlow {
             return u16::MAX;
         };
         // A FIN has an ACK, what came twice has one that tells of nothing else, and what was thrown away came.
-        let all_told = self.sacks && self.old_copies.is_empty() && self.fin.is_none();
+        let all_told = self.sack.are_seen && self.old_copies.is_empty() && self.fin.is_none();
         if !all_told || now < before || self.told == u16::MAX {
             return u16::MAX;
         }
@@ -380,7 +380,7 @@ impl HalfFlow {
             id: self.ids.unwrap(id),
             skipped,
             old: old.max(timers),
-            due: if self.sacks { old } else { 0 },
+            due: if self.sack.are_seen { old } else { 0 },
             repeated_to,
             high: self.high,
             at: segment.at,
@@ -401,7 +401,7 @@ impl HalfFlow {
             first_repeat: at_edge && soon,
             begins: start < Some(self.high)
                 && start >= self.una
-                && self.sacks
+                && self.sack.are_seen
                 && self.recovery_until.is_none()
                 && silence_ns < self.delays.round_trip_ns() / 2 * 3,
         }

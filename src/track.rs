@@ -41,6 +41,7 @@ mod telling;
 #[cfg(test)]
 mod tests;
 mod ticks;
+mod times;
 mod window;
 
 use std::hint::cold_path;
@@ -392,7 +393,7 @@ impl Connection {
             flags.has(TcpFlags::FIN),
         ) > 0;
         if segment.payload_len > 0 {
-            sender.heard_at = peer.last_packet_at;
+            sender.times.heard_at = peer.times.packet_at;
             sender.note_hearing(segment.timestamps, &peer.echoes);
             if !sender.continues(segment.seq, segment.payload_len) {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
@@ -438,7 +439,7 @@ impl Connection {
             let half = &mut self.halves[dir.index()];
             half.settle_stray(dir, false, sink);
             half.release_rows(dir, true, sink);
-            if let Some(at) = half.last_packet_at {
+            if let Some(at) = half.times.packet_at {
                 half.note_repaired(dir, at, true, sink);
             }
         }
@@ -474,7 +475,7 @@ impl HalfFlow {
         // A segment of the peer asks for an ACK, which takes an id of its own.
         self.owes_ack = false;
         self.packets += 1;
-        self.last_packet_at = Some(at);
+        self.times.packet_at = Some(at);
     }
 
     fn on_fin<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
@@ -493,7 +494,7 @@ impl HalfFlow {
         self.steady = false;
         // Timers start anew with what is sent last, and a probe may repeat the FIN alone (RFC 8985 section 7.3).
         if self.sent_data {
-            self.last_data_at = Some(segment.at);
+            self.times.data_at = Some(segment.at);
         }
         // The end of the stream is where all data has been sent: what is missing below is a hole,
         // unless the number lies where the sender may not send.

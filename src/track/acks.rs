@@ -292,7 +292,7 @@ impl HalfFlow {
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
-        self.progress_at = Some(at);
+        self.times.progress_at = Some(at);
         self.count_pause();
         self.note_repaired(dir, at, false, sink);
         self.dup_run = 0;
@@ -380,7 +380,7 @@ impl HalfFlow {
         });
         // What was acknowledged before it passed has its ACK behind it: the capture has them in the
         // wrong order, or the bytes came another way.
-        let answered = self.progress_at.map_or(i64::MIN, |_| una);
+        let answered = self.times.progress_at.map_or(i64::MIN, |_| una);
         let missed_above = if proven {
             i64::MIN
         } else {
@@ -398,7 +398,7 @@ impl HalfFlow {
                 .nth_unacked(0)
                 .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
         let edge = self.begin_release(una);
-        self.released_latest = self.latest_released_by(at);
+        self.times.released_latest = self.times.latest_released_by(at);
         let mut latest: Option<CaptureTime> = None;
         loop {
             let echoed = self.in_flight.next_with(una, cover.echo);
@@ -413,8 +413,8 @@ impl HalfFlow {
             self.told = self
                 .told
                 .saturating_add(u16::from(!sent.marks.has(Marks::SACKED)));
-            let overtaken = self.released_latest > Some(sent.at);
-            self.released_latest = self.released_latest.max(Some(sent.at));
+            let overtaken = self.times.released_latest > Some(sent.at);
+            self.times.released_latest = self.times.released_latest.max(Some(sent.at));
             // What a hole held back is acknowledged with what closed it; what comes later has an ACK of its own.
             let waited = latest > Some(sent.at);
             latest = latest.max(Some(sent.at));
@@ -427,7 +427,7 @@ impl HalfFlow {
             // sign of a hole so did what came with it.
             let in_turn = proven && (sent.start <= una || !cover.told_of_hole);
             let (answer, unneeded) = if sent.end() <= answered.max(missed_above) {
-                if sent.end() <= answered && Some(sent.at) < self.progress_at {
+                if sent.end() <= answered && Some(sent.at) < self.times.progress_at {
                     sink.signal(dir, at, Signal::RecordedLate);
                 }
                 (None, false)

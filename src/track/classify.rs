@@ -72,7 +72,7 @@ impl HalfFlow {
 
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
     pub(super) fn is_repairing_tail(&self, at: CaptureTime) -> bool {
-        let pause_ns = self.last_data_at.map_or(0, |last| at.since(last));
+        let pause_ns = self.times.data_at.map_or(0, |last| at.since(last));
         let lately = self.last_repeat.is_some() && pause_ns <= self.delays.round_trip_ns() / 2 * 3;
         self.recovery_until.is_some() || self.tail_repair || lately
     }
@@ -89,9 +89,10 @@ impl HalfFlow {
     pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let heard = self
+            .times
             .progress_at
             .filter(|&progress| at.since(progress) >= trip_ns);
-        self.last_data_at.max(heard)
+        self.times.data_at.max(heard)
     }
 
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.

@@ -22,6 +22,7 @@ use super::scoreboard::Scoreboard;
 use super::seen_acks::SeenAcks;
 use super::strays::Strays;
 use super::telling::Taken;
+use super::times::Times;
 use super::window::Window;
 use crate::decode::Segment;
 use crate::event::{
@@ -65,15 +66,7 @@ pub(super) struct HalfFlow {
     pub(super) rows: Rows,
     pub(super) ids: IdCounter,
     pub(super) packets: u64,
-    pub(super) last_packet_at: Option<CaptureTime>,
-    pub(super) last_data_at: Option<CaptureTime>,
-    /// When the peer's last packet before the data that is judged passed.
-    pub(super) heard_at: Option<CaptureTime>,
-    /// When the cumulative ACK last moved.
-    pub(super) progress_at: Option<CaptureTime>,
-    /// Latest transmission among all bytes that the cumulative ACK has passed: what was sent
-    /// before it, and above it in the stream, had to wait for it.
-    pub(super) released_latest: Option<CaptureTime>,
+    pub(super) times: Times,
     /// ACKs in a row that did not move and told of data above.
     pub(super) dup_run: u32,
     /// Packets that the ACK that is judged has told to have come, for the first time; saturates, as where it had no room
@@ -171,13 +164,6 @@ impl HalfFlow {
     /// Whether it is known which byte comes next: a SYN or data was seen.
     pub(super) fn has_begun(&self) -> bool {
         self.sent_data || self.has_syn
-    }
-
-    /// The latest transmission that the cumulative ACK has passed, by the clock at `at`: where that was set back since,
-    /// nothing is later any more.
-    #[inline]
-    pub(super) fn latest_released_by(&self, at: CaptureTime) -> Option<CaptureTime> {
-        self.released_latest.filter(|&latest| latest <= at)
     }
 
     /// Whether the stream is known to begin at `number`: one after its SYN's.
@@ -284,7 +270,7 @@ impl HalfFlow {
         self.report(dir, segment, start, taken, sink);
         // A copy that the network made is nothing that the sender did.
         if verdict.class != Class::Duplicate {
-            self.last_data_at = Some(segment.at);
+            self.times.data_at = Some(segment.at);
         }
         self.steady = self.fin.is_none();
         self.note_room(segment.at);
@@ -323,7 +309,7 @@ impl HalfFlow {
         // pause were taken by others then, and older ones by repeats that were lost. While none are open
         // there is nothing to tell apart.
         let echo = segment.timestamps.map(|ts| ts.echo);
-        let no_ack_since = self.una.is_some() && self.progress_at < self.last_data_at
+        let no_ack_since = self.una.is_some() && self.times.progress_at < self.times.data_at
             || self.emissions.is_unheard(echo);
         if let Some(skipped) = self
             .last_timer
@@ -344,8 +330,9 @@ impl HalfFlow {
         if self.last_timer.is_some()
             && self.emissions.has_surplus()
             && start == self.high
-            && self.progress_at > self.last_data_at
+            && self.times.progress_at > self.times.data_at
             && self
+                .times
                 .progress_at
                 .is_some_and(|progress| segment.at.since(progress) > late_ns)
         {

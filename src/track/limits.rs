@@ -73,7 +73,11 @@ impl HalfFlow {
         is_unheard: impl FnOnce(CaptureTime) -> bool,
     ) {
         let is_new = end > self.high;
-        let Some(emptied_at) = self.progress_at.filter(|_| is_new && self.is_answered()) else {
+        let Some(emptied_at) = self
+            .times
+            .progress_at
+            .filter(|_| is_new && self.is_answered())
+        else {
             return;
         };
         if self.limits.full_since.is_some() {
@@ -90,7 +94,7 @@ impl HalfFlow {
 
     /// Data with these `timestamps` is about to be taken in; `echoes` are those that the receiver's wait for.
     pub(super) fn note_hearing(&mut self, timestamps: Option<Timestamps>, echoes: &Echoes) {
-        let emptied_at = self.progress_at.filter(|_| self.is_answered());
+        let emptied_at = self.times.progress_at.filter(|_| self.is_answered());
         self.limits.is_unheard =
             emptied_at.is_some_and(|emptied_at| echoes.are_before(timestamps, emptied_at));
     }
@@ -111,6 +115,7 @@ impl HalfFlow {
         self.delays.upstream.min_ns().is_some()
             && rtt_ns > usual_ns + usual_ns / 4
             && self
+                .times
                 .progress_at
                 .is_some_and(|emptied_at| at.since(self.idle_from(emptied_at)) > usual_ns)
     }

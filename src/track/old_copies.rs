@@ -217,7 +217,7 @@ impl HalfFlow {
         };
         let edge_at = self.in_flight.first_copy(edge).at;
         let is_late = at.since(edge_at) > self.delays.downstream.patience_ns();
-        let answered = self.progress_at.filter(|_| is_late);
+        let answered = self.times.progress_at.filter(|_| is_late);
         let since = answered.map_or(edge_at, |answered| {
             edge_at.max(answered.plus_ns(-nearly(soonest.unwrap_or(0))))
         });

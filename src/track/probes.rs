@@ -82,7 +82,7 @@ impl HalfFlow {
 
     /// Whether its sender had sent nothing for long before `at`, as who looks whether the peer is there.
     fn is_idle_at(&self, at: CaptureTime) -> bool {
-        let last = self.last_packet_at;
+        let last = self.times.packet_at;
         last.is_none_or(|last| at.since(last) >= TIMER_NS_MIN)
     }
 

@@ -193,7 +193,7 @@ impl HalfFlow {
         if S::SEGMENTS {
             self.keep_row(plain.ordinal(), plain.seq(), &arrival);
         }
-        self.last_data_at = Some(plain.at());
+        self.times.data_at = Some(plain.at());
         self.last_timer = None;
         self.tail_repair = false;
         self.last_repeat = LastRepeat::NONE;
@@ -277,7 +277,7 @@ impl HalfFlow {
         {
             return false;
         }
-        let mut latest = self.latest_released_by(at);
+        let mut latest = self.times.latest_released_by(at);
         let mut covered = 0;
         while let Some(sent) = self
             .in_flight
@@ -313,11 +313,11 @@ impl HalfFlow {
         if let Some(sent_at) = latest.filter(|_| covered > 0) {
             self.old_copies.note_rtt(at.since(sent_at));
         }
-        self.released_latest = latest;
+        self.times.released_latest = latest;
         self.last_cover = covered.min(usize::from(u16::MAX)) as u16;
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
-        self.progress_at = Some(at);
+        self.times.progress_at = Some(at);
         self.count_pause();
         true
     }

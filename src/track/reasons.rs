@@ -223,7 +223,7 @@ impl HalfFlow {
         if self.is_timers_again(earlier, start, at) {
             return true;
         }
-        let (Some(heard_at), Some(_)) = (self.heard_at, self.delays.upstream.min_ns()) else {
+        let (Some(heard_at), Some(_)) = (self.times.heard_at, self.delays.upstream.min_ns()) else {
             return false;
         };
         earlier.at.since(heard_at) > self.delays.upstream.patience_ns()
@@ -242,6 +242,7 @@ impl HalfFlow {
         let sent_at = copied_at.or_else(|| hole().map(|hole| hole.opened_at));
         sent_at.is_some_and(|sent_at| {
             let set_at = self
+                .times
                 .progress_at
                 .map_or(sent_at, |progress| progress.max(sent_at));
             at.since(set_at) > timer_ns
@@ -267,7 +268,7 @@ impl HalfFlow {
     /// section 5), and for another one such a segment must have come first (RFC 8985 section 6.2).
     fn has_delivered_since(&self, at: CaptureTime) -> bool {
         let since = at.plus_ns(1)..CaptureTime::MAX;
-        self.released_latest > Some(at)
+        self.times.released_latest > Some(at)
             || self
                 .board
                 .highest_end()
@@ -305,6 +306,7 @@ impl HalfFlow {
     fn was_asked_once(&self, earlier: &Sent, at: CaptureTime) -> bool {
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let known = self
+            .times
             .progress_at
             .is_none_or(|progress| earlier.at.since(progress) >= trip_ns);
         known
@@ -333,8 +335,8 @@ impl HalfFlow {
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             asked
                 && edge.verdict.reason == Some(Reason::Timeout)
-                && self.last_data_at == Some(edge.at)
-                && self.heard_at < Some(edge.at)
+                && self.times.data_at == Some(edge.at)
+                && self.times.heard_at < Some(edge.at)
                 && at.since(edge.at) <= burst_ns
         }) else {
             return;

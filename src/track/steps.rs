@@ -65,7 +65,7 @@ impl HalfFlow {
 
     /// The same before a packet that passes at `at`.
     pub(super) fn timers_before(&self, at: CaptureTime) -> u16 {
-        let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
+        let silence_ns = self.times.silence_ns(at);
         self.timers_within(silence_ns)
     }
 
@@ -254,8 +254,8 @@ impl HalfFlow {
                 <= 2 * round_trip_ns;
         !(told || self.owes_ack || self.tail_repair)
             && self.knows_of_no_loss()
-            && within(self.last_packet_at, round_trip_ns)
-            && within(self.progress_at, round_trip_ns.max(TIMER_NS_MIN))
+            && within(self.times.packet_at, round_trip_ns)
+            && within(self.times.progress_at, round_trip_ns.max(TIMER_NS_MIN))
     }
 
     /// Whether a segment passed before, itself or as a part of a frame of several.
@@ -347,7 +347,7 @@ impl HalfFlow {
         peer_sent_data: bool,
         acks: u16,
     ) -> Gap {
-        let since = self.last_packet_at.unwrap_or(segment.at);
+        let since = self.times.packet_at.unwrap_or(segment.at);
         let number = self
             .unwrapper
             .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
@@ -436,7 +436,7 @@ impl HalfFlow {
         /// What timers and queues add to that, in ns.
         const LATE_NS: i64 = 10_000_000;
         let round_trip_ns = self.delays.round_trip_ns();
-        let silence_ns = self.last_packet_at.map_or(0, |last| at.since(last));
+        let silence_ns = self.times.silence_ns(at);
         self.una.is_some()
             && (silence_ns <= 3 * round_trip_ns + LATE_NS || silence_ns >= nearly(TIMER_NS_MIN))
     }

@@ -76,7 +76,7 @@ fn run(trace: &str, quiet: bool) -> (Vec<String>, String, u64) {
     (connection.quiet, connection.loud) = (0, false);
     // Found out only when it is asked for, and said only where it is of interest.
     for half in &mut connection.halves {
-        (half.calm, half.heard_at) = (false, None);
+        (half.calm, half.times.heard_at) = (false, None);
     }
     (log.0, format!("{connection:?}"), taken)
 }

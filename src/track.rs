@@ -22,6 +22,7 @@ mod held;
 mod ids;
 mod in_flight;
 mod last_repeat;
+mod latest_acks;
 mod limits;
 mod network_copies;
 mod old_copies;
@@ -385,7 +386,7 @@ impl Connection {
             let acks = peer.acks_before(segment, had_before, window_before);
             sender.on_step(step, segment, peer.sent_data, acks);
         }
-        peer.told = 0;
+        peer.acks.told = 0;
 
         peer.owes_ack |= seq_len(
             segment.payload_len,

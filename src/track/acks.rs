@@ -131,7 +131,7 @@ impl HalfFlow {
         let most = if segment.timestamps.is_some() { 3 } else { 4 };
         if blocks.len() >= most && usize::from(news) + others.len() >= blocks.len() {
             self.board.note_crowded(una, highest_before);
-            self.told = u16::MAX;
+            self.acks.told = u16::MAX;
         }
         // The first block holds what came last (RFC 2018 section 4), unless it tells what came twice.
         let last = range(blocks[0]).filter(|_| dsack.is_none());
@@ -153,7 +153,7 @@ impl HalfFlow {
         self.board.keep_fresh(others);
         self.amend_unneeded(dir, sink);
         if news {
-            self.note_told(segment.at);
+            self.acks.note_told(segment.at);
             self.tell_holes(segment.at);
         }
         news
@@ -203,7 +203,7 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SACKED);
-            self.told = self.told.saturating_add(1);
+            self.acks.add_told(1);
             if sent.copies > 1 {
                 self.old_copies.on_covered(sent, at);
             }
@@ -295,7 +295,7 @@ impl HalfFlow {
         self.times.progress_at = Some(at);
         self.count_pause();
         self.note_repaired(dir, at, false, sink);
-        self.dup_run = 0;
+        self.acks.dup_run = 0;
         if !self.holes.is_empty() && self.recovery_until.is_some_and(|until| ack < until) {
             // A partial ACK asks for the next hole (RFC 6582 section 3.2).
             self.holes.tell_at(ack, true, at);
@@ -355,7 +355,7 @@ impl HalfFlow {
             highest_sacked: highest_before,
             sacks: self.sack.are_seen,
             recovering: self.recovery_until.is_some_and(|until| una < until),
-            told_of_hole: self.dup_run > 0,
+            told_of_hole: self.acks.dup_run > 0,
             stretch: self
                 .in_flight
                 .nth_unacked(2)
@@ -410,9 +410,8 @@ impl HalfFlow {
                 delivered = Some(sent.id);
             }
             covered += 1;
-            self.told = self
-                .told
-                .saturating_add(u16::from(!sent.marks.has(Marks::SACKED)));
+            self.acks
+                .add_told(u16::from(!sent.marks.has(Marks::SACKED)));
             let overtaken = self.times.released_latest > Some(sent.at);
             self.times.released_latest = self.times.released_latest.max(Some(sent.at));
             // What a hole held back is acknowledged with what closed it; what comes later has an ACK of its own.
@@ -472,8 +471,11 @@ impl HalfFlow {
             self.amend_superseded(dir, (una, ack), cover.echo, latest, sink);
         }
         if !cover.told_of_hole {
-            self.last_cover = u16::try_from(covered).unwrap_or(u16::MAX);
-        } else if edge_was_overtaken && covered > self.dup_run && covered > self.last_cover.into() {
+            self.acks.last_cover = u16::try_from(covered).unwrap_or(u16::MAX);
+        } else if edge_was_overtaken
+            && covered > self.acks.dup_run
+            && covered > self.acks.last_cover.into()
+        {
             // Without SACK: as many segments as there were duplicate ACKs had overtaken the first,
             // and the ACK for that one covers them all (RFC 5681 section 4.2). An ACK that covers
             // no more than the last one did may just as well be delayed after a copy of a segment.
@@ -534,8 +536,8 @@ impl HalfFlow {
             sink.signal(dir, segment.at, Signal::DupAck);
         }
         if same_window || news {
-            self.dup_run += 1;
-            self.note_told(segment.at);
+            self.acks.dup_run += 1;
+            self.acks.note_told(segment.at);
             if !news && let Some(una) = self.una {
                 self.holes.tell_at(una, false, segment.at);
             }

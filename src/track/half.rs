@@ -11,6 +11,7 @@ use super::emissions::{Emissions, Timer};
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks};
 use super::last_repeat::LastRepeat;
+use super::latest_acks::LatestAcks;
 use super::limits::Limits;
 use super::old_copies::OldCopies;
 use super::packet_size::PacketSize;
@@ -67,13 +68,7 @@ pub(super) struct HalfFlow {
     pub(super) ids: IdCounter,
     pub(super) packets: u64,
     pub(super) times: Times,
-    /// ACKs in a row that did not move and told of data above.
-    pub(super) dup_run: u32,
-    /// Packets that the ACK that is judged has told to have come, for the first time; saturates, as where it had no room
-    /// for all. 0 between segments.
-    pub(super) told: u16,
-    /// When such an ACK passed last, as the [unit](super::steps::unit_of) of that time.
-    pub(super) told_unit: u32,
+    pub(super) acks: LatestAcks,
     pub(super) echoes: Echoes,
     pub(super) delays: Delays,
     pub(super) window: Window,
@@ -93,8 +88,6 @@ pub(super) struct HalfFlow {
     /// The last data was the stream's, and no FIN came after it: the quiet path never changes that.
     pub(super) steady: bool,
     pub(super) packet_size: PacketSize,
-    /// Segments that the last ACK of new data covered, where no duplicate ACK came before it; saturates.
-    pub(super) last_cover: u16,
     pub(super) sack: SackReports,
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
     /// tell.

@@ -79,7 +79,7 @@ impl HalfFlow {
     pub(super) fn knows_of_no_loss(&self) -> bool {
         self.recovery_until.is_none()
             && self.after_timeout.is_none()
-            && self.dup_run == 0
+            && self.acks.dup_run == 0
             && self.board.highest_end().is_none()
     }
 
@@ -235,15 +235,15 @@ impl HalfFlow {
         self.sack.are_seen = true;
         sink.signal(dir, plain.at(), Signal::SackBlocks(blocks.len() as u8));
         self.on_fresh_sack(dir, plain.at(), part, true, highest_before, sink);
-        self.told = 0;
+        self.acks.told = 0;
         self.amend_unneeded(dir, sink);
         self.tell_holes(plain.at());
         // What is reported is outstanding.
         if window_before == Some(plain.window()) {
             sink.signal(dir, plain.at(), Signal::DupAck);
         }
-        self.dup_run += 1;
-        self.note_told(plain.at());
+        self.acks.dup_run += 1;
+        self.acks.note_told(plain.at());
         true
     }
 
@@ -314,7 +314,7 @@ impl HalfFlow {
             self.old_copies.note_rtt(at.since(sent_at));
         }
         self.times.released_latest = latest;
-        self.last_cover = covered.min(usize::from(u16::MAX)) as u16;
+        self.acks.last_cover = covered.min(usize::from(u16::MAX)) as u16;
         self.in_flight.trim(flight, at);
         self.release_rows(dir, false, sink);
         self.times.progress_at = Some(at);

@@ -48,7 +48,7 @@ impl HalfFlow {
         let quiet_since = self.quiet_since(at);
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
         let reported_above =
-            self.board.highest_end().is_some_and(|high| high > end) || self.dup_run >= 3;
+            self.board.highest_end().is_some_and(|high| high > end) || self.acks.dup_run >= 3;
         // A probe repeats the last segment, or the end of it; what begins below that is more than one. Where numbers tell of
         // what was sent above, they do so to the byte, but for that of a FIN; ids do to a packet.
         let is_last = end + 1 >= self.sent_to()
@@ -188,7 +188,7 @@ impl HalfFlow {
         };
         let reported = self.board.highest_end().is_some_and(|high| high > start);
         // With SACK duplicate ACKs tell of nothing above what they report.
-        let asked = self.dup_run > 0 && !self.sack.are_seen;
+        let asked = self.acks.dup_run > 0 && !self.sack.are_seen;
         let repairs = self.recovery_until.is_some() || self.after_timeout.is_some();
         let soon_ns = if end == self.high {
             self.delays.round_trip_ns().min(TIMER_NS_MIN)
@@ -232,7 +232,8 @@ impl HalfFlow {
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it: new
     /// data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1).
     fn ran_out_while_writing(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
-        let told = self.dup_run > 0 || self.board.highest_end().is_some() || self.sack.are_cut();
+        let told =
+            self.acks.dup_run > 0 || self.board.highest_end().is_some() || self.sack.are_cut();
         if told || Some(start) > self.una || self.una.is_none() {
             return false;
         }
@@ -330,7 +331,7 @@ impl HalfFlow {
 
     #[cold]
     fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
-        let asked = self.dup_run > 0 || self.board.highest_end().is_some();
+        let asked = self.acks.dup_run > 0 || self.board.highest_end().is_some();
         let burst_ns = BURST_NS.min(self.delays.round_trip_ns() / 8);
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             asked

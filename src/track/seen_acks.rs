@@ -6,8 +6,8 @@
 
 use super::delays::TIMER_NS_MIN;
 use super::half::HalfFlow;
+use super::latest_acks::{UNIT_BITS, unit_of};
 use super::rtt::later;
-use super::steps::{UNIT_BITS, unit_of};
 use crate::decode::Segment;
 use crate::time::CaptureTime;
 

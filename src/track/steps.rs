@@ -21,14 +21,6 @@ pub(super) const FLIGHT_MAX: u16 = 10;
 /// Packets looked at before one.
 const LATELY_MAX: usize = 64;
 
-/// Bits of a time in ns below [`unit_of`] it.
-pub(super) const UNIT_BITS: u32 = 20;
-
-/// A time in units of about a millisecond, which come again after 52 days.
-pub(super) fn unit_of(at: CaptureTime) -> u32 {
-    (at.as_ns() >> UNIT_BITS) as u32
-}
-
 impl HalfFlow {
     /// Data packets lost upstream, by skipped ids: those that the receiver got all the same were
     /// lost by the capture.
@@ -57,7 +49,7 @@ impl HalfFlow {
         let timers = (silence_ns.max(0) / first_ns + 1).ilog2() as u16;
         // The last of them is what ends it, and the first may come after a probe. After one or two duplicate ACKs
         // what was sent before a first timer may just as well be new (RFC 3042), after three it was a repeat.
-        if timers == 1 && (1..3).contains(&self.dup_run) {
+        if timers == 1 && (1..3).contains(&self.acks.dup_run) {
             return 0;
         }
         timers
@@ -160,7 +152,7 @@ impl HalfFlow {
         };
         // A FIN has an ACK, what came twice has one that tells of nothing else, and what was thrown away came.
         let all_told = self.sack.are_seen && self.old_copies.is_empty() && self.fin.is_none();
-        if !all_told || now < before || self.told == u16::MAX {
+        if !all_told || now < before || self.acks.told == u16::MAX {
             return u16::MAX;
         }
         if now == before {
@@ -169,7 +161,9 @@ impl HalfFlow {
         }
         // A frame may have been several packets.
         let packets = ((now - before) as u64).div_ceil(self.packet_size.full().into());
-        let packets = u16::try_from(packets).unwrap_or(u16::MAX).max(self.told);
+        let packets = u16::try_from(packets)
+            .unwrap_or(u16::MAX)
+            .max(self.acks.told);
         packets - u16::from(segment.payload_len == 0)
     }
 
@@ -225,12 +219,6 @@ impl HalfFlow {
         }
     }
 
-    /// The receiver told of data above what it acknowledges.
-    #[inline]
-    pub(super) fn note_told(&mut self, at: CaptureTime) {
-        self.told_unit = unit_of(at);
-    }
-
     /// New data passed at `at`, just above the highest byte seen. Of ids that it skipped none was lost data, since no byte
     /// is missing, and where there was no reason to repeat any none was a repeat: they went elsewhere.
     pub(super) fn note_elsewhere(&mut self, step: Step, at: CaptureTime) {
@@ -249,9 +237,7 @@ impl HalfFlow {
         let round_trip_ns = self.delays.round_trip_ns();
         let within =
             |since: Option<CaptureTime>, ns| since.is_some_and(|since| at.since(since) < ns);
-        let told = self.told_unit != 0
-            && i64::from(unit_of(at).wrapping_sub(self.told_unit)) << UNIT_BITS
-                <= 2 * round_trip_ns;
+        let told = self.acks.told_within(2 * round_trip_ns, at);
         !(told || self.owes_ack || self.tail_repair)
             && self.knows_of_no_loss()
             && within(self.times.packet_at, round_trip_ns)

@@ -1,0 +1,61 @@
+//! What the latest ACKs of one direction's data told.
+
+use crate::time::CaptureTime;
+
+/// Bits of a time in ns below [`unit_of`] it.
+pub(super) const UNIT_BITS: u32 = 20;
+
+/// A time in units of about a millisecond, which come again after 52 days.
+pub(super) fn unit_of(at: CaptureTime) -> u32 {
+    (at.as_ns() >> UNIT_BITS) as u32
+}
+
+/// What the latest ACKs of one direction's data told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LatestAcks {
+    /// ACKs in a row that did not move and told of data above.
+    pub(super) dup_run: u32,
+    /// When an ACK that told of data above passed last, as the [unit](unit_of) of that time; 0 before one.
+    told_unit: u32,
+    /// Packets that the ACK that is judged has told to have come, for the first time; saturates, as where it had no room
+    /// for all. 0 between segments.
+    pub(super) told: u16,
+    /// Segments that the last ACK of new data covered, where no duplicate ACK came before it; saturates.
+    pub(super) last_cover: u16,
+}
+
+impl LatestAcks {
+    /// The ACK that is judged tells that so many packets more have come.
+    #[inline(always)]
+    pub(super) fn add_told(&mut self, packets: u16) {
+        self.told = self.told.saturating_add(packets);
+    }
+
+    /// The receiver told at `at` of data above what it acknowledges.
+    #[inline]
+    pub(super) fn note_told(&mut self, at: CaptureTime) {
+        self.told_unit = unit_of(at);
+    }
+
+    /// Whether it did so within `ns` before `at`, to the unit.
+    pub(super) fn told_within(&self, ns: i64, at: CaptureTime) -> bool {
+        self.told_unit != 0
+            && i64::from(unit_of(at).wrapping_sub(self.told_unit)) << UNIT_BITS <= ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LatestAcks;
+    use crate::time::CaptureTime;
+
+    #[test]
+    fn what_was_told_is_known_to_about_a_millisecond() {
+        let at = |ms: i64| CaptureTime::from_ns(ms * 1_000_000);
+        let mut acks = LatestAcks::default();
+        assert!(!acks.told_within(i64::MAX, at(1_000)));
+        acks.note_told(at(1_000));
+        assert!(acks.told_within(12_000_000, at(1_010)));
+        assert!(!acks.told_within(8_000_000, at(1_010)));
+    }
+}

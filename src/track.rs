@@ -31,6 +31,7 @@ mod probes;
 mod quiet;
 mod ranges;
 mod reasons;
+mod repair;
 mod rows;
 mod rtt;
 mod scoreboard;
@@ -407,7 +408,7 @@ impl Connection {
             let is_same = again && segment.payload_len == 1;
             let step = if is_same { Step::Same } else { step };
             sender.place_data(dir, segment, step, sink);
-            if sender.last_repeat.is_some() {
+            if sender.repair.last_repeat.is_some() {
                 sender.note_old_ack(segment, peer);
             }
             if sender.seen_acks.take_news() {

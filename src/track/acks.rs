@@ -166,7 +166,7 @@ impl HalfFlow {
             && let Some(highest) = self.board.highest_end()
         {
             let clear = 2 * i64::from(self.packet_size.full());
-            let recovering = self.recovery_until.is_some();
+            let recovering = self.repair.goes_on();
             self.holes.tell_below(highest, clear, recovering, at);
         }
     }
@@ -265,7 +265,7 @@ impl HalfFlow {
         let first_ack = self.una.is_none();
         self.una = Some(ack);
         self.strays.on_progress(self.takes_unseen_fin(ack));
-        if self.last_timer.is_some() {
+        if self.repair.last_timer.is_some() {
             let tsval = segment.timestamps.map(|ts| ts.value);
             self.emissions.note_answer(tsval);
         }
@@ -279,7 +279,7 @@ impl HalfFlow {
                 },
             );
         }
-        if !self.sack.are_seen && self.has_repeated {
+        if !self.sack.are_seen && self.repair.has_repeated {
             self.amend_overtaken(dir, at, una, ack, sink);
         }
         let flight = self.in_flight.unacked();
@@ -296,20 +296,11 @@ impl HalfFlow {
         self.count_pause();
         self.note_repaired(dir, at, false, sink);
         self.acks.dup_run = 0;
-        if !self.holes.is_empty() && self.recovery_until.is_some_and(|until| ack < until) {
+        if !self.holes.is_empty() && self.repair.until.is_some_and(|until| ack < until) {
             // A partial ACK asks for the next hole (RFC 6582 section 3.2).
             self.holes.tell_at(ack, true, at);
         }
-        if self.recovery_until.is_some_and(|until| ack >= until) {
-            self.recovery_until = None;
-        }
-        if self
-            .after_timeout
-            .as_ref()
-            .is_some_and(|after| after.ends_at(ack))
-        {
-            self.after_timeout = None;
-        }
+        self.repair.on_progress(ack);
     }
 
     /// Changes the judgement on what the last ACK showed to be unneeded.
@@ -354,7 +345,7 @@ impl HalfFlow {
                 .map(|edge| edge.at),
             highest_sacked: highest_before,
             sacks: self.sack.are_seen,
-            recovering: self.recovery_until.is_some_and(|until| una < until),
+            recovering: self.repair.until.is_some_and(|until| una < until),
             told_of_hole: self.acks.dup_run > 0,
             stretch: self
                 .in_flight

@@ -58,14 +58,15 @@ impl HalfFlow {
     /// skipped and is here now, however late; and what leaves bytes out right behind a repeat, as two packets
     /// after a timeout do (RFC 5682 section 2.1), since what is repeated is repeated in order.
     pub(super) fn cannot_repeat(&self, step: Step, start: i64) -> bool {
-        let follows_repeat = self.tail_repair || self.is_highest_repeat();
+        let follows_repeat = self.repair.is_of_tail || self.is_highest_repeat();
         let leaves_out = follows_repeat && start > self.high;
         matches!(step, Step::Behind(_)) || (leaves_out && step == Step::Ahead(0))
     }
 
     /// Whether the last data packet repeated bytes, and none above them had been repeated in that repair.
     fn is_highest_repeat(&self) -> bool {
-        self.last_repeat
+        self.repair
+            .last_repeat
             .end(self.high)
             .is_some_and(|end| self.emissions.repeated_to().is_none_or(|to| to <= end))
     }
@@ -73,15 +74,16 @@ impl HalfFlow {
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
     pub(super) fn is_repairing_tail(&self, at: CaptureTime) -> bool {
         let pause_ns = self.times.data_at.map_or(0, |last| at.since(last));
-        let lately = self.last_repeat.is_some() && pause_ns <= self.delays.round_trip_ns() / 2 * 3;
-        self.recovery_until.is_some() || self.tail_repair || lately
+        let lately =
+            self.repair.last_repeat.is_some() && pause_ns <= self.delays.round_trip_ns() / 2 * 3;
+        self.repair.goes_on() || self.repair.is_of_tail || lately
     }
 
     /// Whether what is repeated at `at` above the highest byte seen goes on with a repair, for which it needs no timer.
     pub(super) fn goes_on_repairing(&self, at: CaptureTime) -> bool {
         // One that SACK steers goes on for what was lost above all that arrived.
         let steered = self.sack.are_seen && !self.emissions.repeats_all();
-        self.tail_repair || self.recovery_until.is_some() || steered && self.is_repairing_tail(at)
+        self.repair.is_of_tail || self.repair.goes_on() || steered && self.is_repairing_tail(at)
     }
 
     /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here shortly

@@ -182,7 +182,7 @@ impl HalfFlow {
         if self.sack.are_seen {
             return self.missing_since_repeat(start, at, most);
         }
-        let Some(end) = self.last_repeat.end(self.high) else {
+        let Some(end) = self.repair.last_repeat.end(self.high) else {
             return (0, None);
         };
         let between = (start.min(self.high) - end).max(0) as u64;
@@ -194,12 +194,12 @@ impl HalfFlow {
     /// the cumulative ACK where a repair begins, or else from the highest byte repeated in it on (RFC 6675
     /// section 2, `HighRxt`). After new data nobody knows.
     fn missing_since_repeat(&self, start: i64, at: CaptureTime, most: u16) -> (u16, Option<i64>) {
-        let from = if self.recovery_until.is_none() {
-            self.una
-        } else {
+        let from = if self.repair.goes_on() {
             // Until the first id is skipped nobody takes note of more than the last repeat.
-            let last = self.last_repeat.end(self.high);
+            let last = self.repair.last_repeat.end(self.high);
             last.map(|end| self.emissions.repeated_to().unwrap_or(end))
+        } else {
+            self.una
         };
         let Some(from) = from else {
             return (0, None);

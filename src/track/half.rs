@@ -1,7 +1,5 @@
 //! One direction of a connection, as its data's sender.
 
-use std::num::NonZeroI64;
-
 use thin_vec::ThinVec;
 
 use super::copies::{Copy, Superseded, sent_of};
@@ -16,7 +14,7 @@ use super::limits::Limits;
 use super::old_copies::OldCopies;
 use super::packet_size::PacketSize;
 use super::ranges::{Hole, Holes};
-use super::reasons::AfterTimeout;
+use super::repair::Repair;
 use super::rows::Rows;
 use super::rtt::Echoes;
 use super::scoreboard::Scoreboard;
@@ -54,8 +52,6 @@ pub(super) struct HalfFlow {
     pub(super) old_copies: OldCopies,
     /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
-    /// A packet that repeats bytes was seen.
-    pub(super) has_repeated: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
     pub(super) una: Option<i64>,
     /// Offset of the FIN: just after the last payload byte.
@@ -72,12 +68,7 @@ pub(super) struct HalfFlow {
     pub(super) echoes: Echoes,
     pub(super) delays: Delays,
     pub(super) window: Window,
-    /// Repair of losses goes on until this offset is acknowledged.
-    pub(super) recovery_until: Option<i64>,
-    /// Repair after a timeout, while it goes on.
-    pub(super) after_timeout: Option<Box<AfterTimeout>>,
-    /// What had been sent when the last tail probe was seen: in the room of a number, so that what is 0 is not known.
-    pub(super) probed_to: Option<NonZeroI64>,
+    pub(super) repair: Repair,
     /// What skipped ids tell of packets that never came here.
     pub(super) emissions: Emissions,
     /// The peer has sent something since this sender's last packet: an ACK may be under way.
@@ -89,12 +80,6 @@ pub(super) struct HalfFlow {
     pub(super) steady: bool,
     pub(super) packet_size: PacketSize,
     pub(super) sack: SackReports,
-    /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
-    /// tell.
-    pub(super) tail_repair: bool,
-    /// It was the first to do so, a timer's: whether ids were skipped in a pause just before it.
-    pub(super) last_timer: Option<bool>,
-    pub(super) last_repeat: LastRepeat,
     pub(super) strays: Strays,
     pub(super) seen_acks: SeenAcks,
 }
@@ -231,25 +216,24 @@ impl HalfFlow {
         }
         let repairs = verdict.class == Class::Retransmission && !verdict.is_of_refused(start);
         if repairs {
-            self.last_repeat = LastRepeat::up_to(end, self.high);
+            self.repair.last_repeat = LastRepeat::up_to(end, self.high);
         } else if verdict.class != Class::Duplicate {
-            self.last_repeat = LastRepeat::NONE;
+            self.repair.last_repeat = LastRepeat::NONE;
         }
         match verdict.class {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
             Class::Retransmission if repairs => {
-                self.has_repeated = true;
+                self.repair.has_repeated = true;
                 if taken.unique_len > 0 && start < self.high {
                     self.emissions.on_repeat();
                 }
                 let timeout = verdict.reason == Some(Reason::Timeout);
-                let begins = self.recovery_until.is_none() || (timeout && Some(start) <= self.una);
+                let begins = !self.repair.goes_on() || (timeout && Some(start) <= self.una);
                 self.emissions.note_repeat(end, begins);
                 self.note_repair(segment.at, end, timeout);
                 self.note_unheard(segment.at, is_higher);
-                let until = self.recovery_until.unwrap_or(i64::MIN);
-                self.recovery_until = Some(until.max(self.high));
+                self.repair.extend_to(self.high);
             }
             _ => {}
         }
@@ -281,7 +265,7 @@ impl HalfFlow {
     ) -> Taken {
         let len = segment.payload_len;
         let skips = step.skipped() > 0;
-        if start == self.high && skips && self.recovery_until.is_none() && !self.owes_ack {
+        if start == self.high && skips && !self.repair.goes_on() && !self.owes_ack {
             self.ids.doubt();
         }
         if start == self.high {
@@ -305,6 +289,7 @@ impl HalfFlow {
         let no_ack_since = self.una.is_some() && self.times.progress_at < self.times.data_at
             || self.emissions.is_unheard(echo);
         if let Some(skipped) = self
+            .repair
             .last_timer
             .filter(|_| no_ack_since && start == self.high && !self.emissions.is_idle())
             && !self.is_quiet(segment.at)
@@ -315,12 +300,12 @@ impl HalfFlow {
             } else {
                 self.emissions.forget_timer();
             }
-            self.tail_repair = false;
+            self.repair.is_of_tail = false;
             self.take_back_timer(dir, sink);
         }
         // What was lost with it would have been repeated when it was acknowledged, a round trip later here.
         let late_ns = 2 * self.delays.round_trip_ns();
-        if self.last_timer.is_some()
+        if self.repair.last_timer.is_some()
             && self.emissions.has_surplus()
             && start == self.high
             && self.times.progress_at > self.times.data_at
@@ -331,7 +316,7 @@ impl HalfFlow {
         {
             self.ids.doubt();
             self.emissions = Emissions::default();
-            self.tail_repair = false;
+            self.repair.is_of_tail = false;
             self.take_back_timer(dir, sink);
         }
         let was_sent = self.was_sent(segment, end, step);
@@ -349,7 +334,7 @@ impl HalfFlow {
         // It is told when it is known that ids count.
         let is_early = repeats && !was_sent && self.emissions.is_early();
         if is_early {
-            if self.tail_repair || self.may_end_timer(segment.at) {
+            if self.repair.is_of_tail || self.may_end_timer(segment.at) {
                 self.emissions.note_early(start, end, verdict);
             } else {
                 self.emissions.give_up_early();
@@ -364,7 +349,7 @@ impl HalfFlow {
         }
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);
-        self.last_timer = is_timer.then_some(pause);
+        self.repair.last_timer = is_timer.then_some(pause);
         if is_timer {
             self.emissions.note_timer(Timer {
                 echo,
@@ -372,7 +357,7 @@ impl HalfFlow {
                 surplus: step.skipped() > self.timers_before(segment.at) + 1,
             });
         }
-        self.tail_repair = repeats;
+        self.repair.is_of_tail = repeats;
         self.note_higher((segment.at, len), end, repeats);
         self.high = end;
         let mut sent = sent_of(segment, start, len, verdict);

@@ -43,7 +43,7 @@ impl HalfFlow {
         let repeated = self
             .in_flight
             .partition_unacked(first..unacked, |sent| sent.copies > 1);
-        let until = if let Some(end) = self.last_repeat.end(self.high) {
+        let until = if let Some(end) = self.repair.last_repeat.end(self.high) {
             self.in_flight
                 .partition_unacked(first..repeated, |sent| sent.start < end)
         } else {

@@ -185,8 +185,7 @@ impl HalfFlow {
     pub(super) fn forget_repair(&mut self, at: CaptureTime) {
         if self.limits.repair_start == Some(at) {
             self.limits.repair_start = None;
-            self.recovery_until = None;
-            self.after_timeout = None;
+            self.repair.forget();
         }
     }
 

@@ -99,7 +99,7 @@ impl HalfFlow {
 
     /// Whether the last data packet, but for copies, repeated bytes up to `offset`.
     pub(super) fn last_repeat_ended_at(&self, offset: i64) -> bool {
-        self.last_repeat.end(self.high) == Some(offset)
+        self.repair.last_repeat.end(self.high) == Some(offset)
     }
 
     /// Whether a segment that begins at `start` and the frame `earlier` share bytes, and one of them is several packets: what

@@ -11,7 +11,6 @@ use super::acks::maybe_around_first;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::in_flight::{Marks, Sent};
-use super::last_repeat::LastRepeat;
 use super::rtt::Echoes;
 use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
@@ -77,8 +76,8 @@ impl HalfFlow {
     /// Whether no ACK tells of a loss and none is being repaired.
     #[inline]
     pub(super) fn knows_of_no_loss(&self) -> bool {
-        self.recovery_until.is_none()
-            && self.after_timeout.is_none()
+        !self.repair.goes_on()
+            && self.repair.after_timeout.is_none()
             && self.acks.dup_run == 0
             && self.board.highest_end().is_none()
     }
@@ -107,9 +106,9 @@ impl HalfFlow {
         payload_len > 1
             && self.steady
             && !self.window.is_closed()
-            && self.after_timeout.is_none()
+            && self.repair.after_timeout.is_none()
             && (self.emissions.is_idle()
-                || self.last_timer.is_none() && !self.emissions.may_repeat())
+                || self.repair.last_timer.is_none() && !self.emissions.may_repeat())
             && self
                 .unwrapper
                 .is_some_and(|unwrapper| unwrapper.seq(self.high) == seq)
@@ -162,7 +161,7 @@ impl HalfFlow {
             echoes.are_before(plain.timestamps(), emptied_at)
         });
         if !self.emissions.is_idle() {
-            let recovering = self.recovery_until.is_some();
+            let recovering = self.repair.goes_on();
             if matches!(step, Step::Ahead(_)) {
                 self.emissions.on_next(plain.at(), recovering);
             }
@@ -194,9 +193,7 @@ impl HalfFlow {
             self.keep_row(plain.ordinal(), plain.seq(), &arrival);
         }
         self.times.data_at = Some(plain.at());
-        self.last_timer = None;
-        self.tail_repair = false;
-        self.last_repeat = LastRepeat::NONE;
+        self.repair.on_new();
         self.note_room(plain.at());
     }
 
@@ -260,7 +257,7 @@ impl HalfFlow {
             self.calm = self.is_calm();
         }
         // What may answer a timer's packet is kept for what comes next.
-        let is_calm = self.calm && self.last_timer.is_none();
+        let is_calm = self.calm && self.repair.last_timer.is_none();
         let (true, Some(unwrapper), Some(una)) = (is_calm, self.unwrapper, self.una) else {
             return false;
         };

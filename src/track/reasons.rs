@@ -60,7 +60,7 @@ impl HalfFlow {
                 .is_none_or(|last| start >= last);
         if !reported_above
             && is_last
-            && self.probed_to.is_none_or(|to| una >= to.get())
+            && self.repair.probed_to.is_none_or(|to| una >= to.get())
             && !self.has_repair_open()
             && (silence_ns > self.delays.round_trip_ns() || self.is_probe_above(start, at))
         {
@@ -69,7 +69,7 @@ impl HalfFlow {
                 return self.timed_out(at);
             }
             // Until what had been sent is acknowledged there is no other (RFC 8985 section 7.3, `TLP.end_seq`).
-            self.probed_to = NonZeroI64::new(self.high.max(end));
+            self.repair.probed_to = NonZeroI64::new(self.high.max(end));
             return Reason::TailProbe;
         }
         // The timer runs from the last progress and may have been set a little before it passed here.
@@ -80,7 +80,7 @@ impl HalfFlow {
         if timed_out {
             return self.timed_out(at);
         }
-        let Some(after) = self.after_timeout.as_deref() else {
+        let Some(after) = self.repair.after_timeout.as_deref() else {
             return Reason::Fast;
         };
         let is_outstanding = start < after.until;
@@ -96,14 +96,14 @@ impl HalfFlow {
             if start <= una && at.since(earlier.at) > timer_ns {
                 return self.timed_out(at);
             }
-            self.after_timeout = None;
+            self.repair.after_timeout = None;
             return Reason::Fast;
         }
         // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of it
         // is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
         // What was sent since may have been asked for by what is reported above.
         let repairs = is_outstanding || self.board.highest_end().is_none_or(|high| high <= end);
-        if let Some(after) = self.after_timeout.as_deref_mut() {
+        if let Some(after) = self.repair.after_timeout.as_deref_mut() {
             after.alone = false;
         }
         if start >= una && repairs {
@@ -118,11 +118,12 @@ impl HalfFlow {
     pub(super) fn undo_timeout(&mut self, at: CaptureTime) {
         if self.sack.are_seen
             && self
+                .repair
                 .after_timeout
                 .as_deref()
                 .is_some_and(|after| after.alone && after.at == at)
         {
-            self.after_timeout = None;
+            self.repair.after_timeout = None;
             self.emissions.forget_timeout();
         }
     }
@@ -131,6 +132,7 @@ impl HalfFlow {
     fn timed_out(&mut self, at: CaptureTime) -> Reason {
         let until = self.reached();
         let alone = self
+            .repair
             .after_timeout
             .as_deref()
             .is_none_or(|after| after.alone);
@@ -142,7 +144,7 @@ impl HalfFlow {
             alone,
             is_certain,
         };
-        self.after_timeout = (until != 0).then(|| Box::new(after));
+        self.repair.after_timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
         Reason::Timeout
     }
@@ -157,7 +159,7 @@ impl HalfFlow {
 
     /// Up to where what a timer gave up is repeated for certain, packets included that only skipped ids tell of.
     pub(super) fn repairs_to(&self) -> i64 {
-        let after = self.after_timeout.as_deref();
+        let after = self.repair.after_timeout.as_deref();
         after.map_or(i64::MIN, AfterTimeout::repairs_to)
     }
 
@@ -189,7 +191,7 @@ impl HalfFlow {
         let reported = self.board.highest_end().is_some_and(|high| high > start);
         // With SACK duplicate ACKs tell of nothing above what they report.
         let asked = self.acks.dup_run > 0 && !self.sack.are_seen;
-        let repairs = self.recovery_until.is_some() || self.after_timeout.is_some();
+        let repairs = self.repair.goes_on() || self.repair.after_timeout.is_some();
         let soon_ns = if end == self.high {
             self.delays.round_trip_ns().min(TIMER_NS_MIN)
         } else {
@@ -201,7 +203,8 @@ impl HalfFlow {
     /// Whether what was repeated is not acknowledged yet, nor all that had been sent by then: nobody probes meanwhile (RFC 8985
     /// section 7.2).
     fn has_repair_open(&self) -> bool {
-        self.recovery_until
+        self.repair
+            .until
             .is_some_and(|until| self.una < Some(until))
     }
 
@@ -211,7 +214,7 @@ impl HalfFlow {
         self.sack.are_seen
             && self.una < Some(start)
             && self.una.is_some()
-            && self.after_timeout.is_none()
+            && self.repair.after_timeout.is_none()
             && self.is_unasked(start, at)
     }
 
@@ -324,7 +327,7 @@ impl HalfFlow {
         at: CaptureTime,
         sink: &mut S,
     ) {
-        if self.after_timeout.is_some() {
+        if self.repair.after_timeout.is_some() {
             self.take_back_timeout(dir, at, sink);
         }
     }
@@ -346,7 +349,7 @@ impl HalfFlow {
             reason: Some(Reason::Fast),
             ..edge.verdict
         };
-        self.after_timeout = None;
+        self.repair.after_timeout = None;
         self.emissions.forget_timeout();
         self.forget_timeout_of(edge.at);
         // One packet, whatever it repeats, is told of once.

@@ -26,7 +26,8 @@ impl HalfFlow {
     /// lost by the capture.
     pub(super) fn skipped_packets(&self) -> u64 {
         // A sender repeats what was lost: where it never did, others took the ids.
-        let is_whole = !self.has_repeated && self.holes.first_within(0, self.high.max(1)).is_none();
+        let is_whole =
+            !self.repair.has_repeated && self.holes.first_within(0, self.high.max(1)).is_none();
         if !self.ids.counts() || is_whole {
             return 0;
         }
@@ -86,7 +87,7 @@ impl HalfFlow {
         }
         let skipped = self.ids.last_skipped();
         let goes_on = self.continues(segment.seq, segment.payload_len);
-        if segment.payload_len == 0 || !goes_on || self.recovery_until.is_some() || self.owes_ack {
+        if segment.payload_len == 0 || !goes_on || self.repair.goes_on() || self.owes_ack {
             return step;
         }
         let stamped = segment.timestamps.is_some();
@@ -179,9 +180,9 @@ impl HalfFlow {
         let Some(id) = segment.ip_id else { return };
         let is_data = segment.payload_len > 0;
         match step {
-            Step::Ahead(0) | Step::Early(0) => self
-                .emissions
-                .on_next(segment.at, self.recovery_until.is_some()),
+            Step::Ahead(0) | Step::Early(0) => {
+                self.emissions.on_next(segment.at, self.repair.goes_on());
+            }
             Step::Ahead(skipped) => {
                 let gap = self.gap(id, skipped, segment, peer_sent_data, acks);
                 self.ids.explain_last(gap.due.into());
@@ -238,7 +239,7 @@ impl HalfFlow {
         let within =
             |since: Option<CaptureTime>, ns| since.is_some_and(|since| at.since(since) < ns);
         let told = self.acks.told_within(2 * round_trip_ns, at);
-        !(told || self.owes_ack || self.tail_repair)
+        !(told || self.owes_ack || self.repair.is_of_tail)
             && self.knows_of_no_loss()
             && within(self.times.packet_at, round_trip_ns)
             && within(self.times.progress_at, round_trip_ns.max(TIMER_NS_MIN))
@@ -371,7 +372,7 @@ impl HalfFlow {
             high: self.high,
             at: segment.at,
             since,
-            recovering: self.recovery_until.is_some(),
+            recovering: self.repair.goes_on(),
             acks: if self.is_at_rest(segment) || was_probed {
                 u16::MAX
             } else if !self.owes_ack || follows_syn {
@@ -388,7 +389,7 @@ impl HalfFlow {
             begins: start < Some(self.high)
                 && start >= self.una
                 && self.sack.are_seen
-                && self.recovery_until.is_none()
+                && !self.repair.goes_on()
                 && silence_ns < self.delays.round_trip_ns() / 2 * 3,
         }
     }

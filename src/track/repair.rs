@@ -1,0 +1,85 @@
+//! Repeats of one direction that repair what was lost, while they go on.
+
+use std::num::NonZeroI64;
+
+use super::last_repeat::LastRepeat;
+use super::reasons::AfterTimeout;
+
+/// What one direction has repeated, and how far it will go on with that.
+#[derive(Debug, Default)]
+pub(super) struct Repair {
+    /// Repair of losses goes on until this offset is acknowledged.
+    pub(super) until: Option<i64>,
+    /// Repair after a timeout, while it goes on.
+    pub(super) after_timeout: Option<Box<AfterTimeout>>,
+    /// What had been sent when the last tail probe was seen: in the room of a number, so that what is 0 is not known.
+    pub(super) probed_to: Option<NonZeroI64>,
+    pub(super) last_repeat: LastRepeat,
+    /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
+    /// tell.
+    pub(super) is_of_tail: bool,
+    /// It was the first to do so, a timer's: whether ids were skipped in a pause just before it.
+    pub(super) last_timer: Option<bool>,
+    /// A packet that repeats bytes was seen.
+    pub(super) has_repeated: bool,
+}
+
+impl Repair {
+    /// Whether losses are being repaired.
+    #[inline(always)]
+    pub(super) fn goes_on(&self) -> bool {
+        self.until.is_some()
+    }
+
+    /// A repeat has passed: what had been sent, up to `high`, is under repair.
+    pub(super) fn extend_to(&mut self, high: i64) {
+        let until = self.until.unwrap_or(i64::MIN);
+        self.until = Some(until.max(high));
+    }
+
+    /// The next part of the stream has passed, and repeats nothing.
+    #[inline(always)]
+    pub(super) fn on_new(&mut self) {
+        self.last_timer = None;
+        self.is_of_tail = false;
+        self.last_repeat = LastRepeat::NONE;
+    }
+
+    /// The cumulative ACK moves to `ack`.
+    #[inline(always)]
+    pub(super) fn on_progress(&mut self, ack: i64) {
+        if self.until.is_some_and(|until| ack >= until) {
+            self.until = None;
+        }
+        if self
+            .after_timeout
+            .as_ref()
+            .is_some_and(|after| after.ends_at(ack))
+        {
+            self.after_timeout = None;
+        }
+    }
+
+    /// What began it was no repeat.
+    pub(super) fn forget(&mut self) {
+        self.until = None;
+        self.after_timeout = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Repair;
+
+    #[test]
+    fn a_repair_goes_on_until_all_that_had_been_sent_is_acknowledged() {
+        let mut repair = Repair::default();
+        assert!(!repair.goes_on());
+        repair.extend_to(3000);
+        repair.extend_to(2000);
+        repair.on_progress(2999);
+        assert!(repair.goes_on());
+        repair.on_progress(3000);
+        assert!(!repair.goes_on());
+    }
+}

@@ -38,50 +38,61 @@ pub(super) const REACH_MAX: i64 = 1 << 30;
 /// State of one direction: what its sender emitted as seen here, and what the peer said about it.
 #[derive(Debug, Default)]
 pub(super) struct HalfFlow {
+    // The stream.
     /// Set by the SYN or, mid-flow, by the first payload.
     pub(super) unwrapper: Option<Unwrapper>,
     /// It was set by the SYN.
     pub(super) has_syn: bool,
+    /// Payload was seen, or a FIN that comes after some.
+    pub(super) sent_data: bool,
+    /// The last data was the stream's, and no FIN came after it: the quiet path never changes that.
+    pub(super) steady: bool,
+    /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
+    pub(super) una: Option<i64>,
     /// Offset after the highest payload byte seen.
     pub(super) high: i64,
-    pub(super) limits: Limits,
+    /// Offset of the FIN: just after the last payload byte.
+    pub(super) fin: Option<i64>,
+    pub(super) unique_bytes: u64,
+    pub(super) holes: Holes,
+    pub(super) in_flight: InFlight,
+    pub(super) rows: Rows,
+    pub(super) strays: Strays,
+
+    // Its packets.
+    pub(super) packets: u64,
+    pub(super) packet_size: PacketSize,
+    pub(super) times: Times,
+    pub(super) ids: IdCounter,
+    /// What skipped ids tell of packets that never came here.
+    pub(super) emissions: Emissions,
+    /// The peer has sent something since this sender's last packet: an ACK may be under way.
+    pub(super) owes_ack: bool,
+    pub(super) seen_acks: SeenAcks,
+
+    // Its receiver.
+    pub(super) window: Window,
+    pub(super) sack: SackReports,
+    pub(super) board: Scoreboard,
+    pub(super) acks: LatestAcks,
+
+    // The path.
+    pub(super) echoes: Echoes,
+    pub(super) delays: Delays,
+
+    // Repeats.
+    pub(super) repair: Repair,
     /// Ranges whose latest copy the last ACK showed to be unneeded: empty between ACKs.
     pub(super) unneeded: ThinVec<(i64, Evidence)>,
     /// Repeats that were repeated themselves and are not acknowledged.
     pub(super) superseded: ThinVec<Superseded>,
     pub(super) old_copies: OldCopies,
-    /// Payload was seen, or a FIN that comes after some.
-    pub(super) sent_data: bool,
-    /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
-    pub(super) una: Option<i64>,
-    /// Offset of the FIN: just after the last payload byte.
-    pub(super) fin: Option<i64>,
-    pub(super) unique_bytes: u64,
-    pub(super) holes: Holes,
-    pub(super) board: Scoreboard,
-    pub(super) in_flight: InFlight,
-    pub(super) rows: Rows,
-    pub(super) ids: IdCounter,
-    pub(super) packets: u64,
-    pub(super) times: Times,
-    pub(super) acks: LatestAcks,
-    pub(super) echoes: Echoes,
-    pub(super) delays: Delays,
-    pub(super) window: Window,
-    pub(super) repair: Repair,
-    /// What skipped ids tell of packets that never came here.
-    pub(super) emissions: Emissions,
-    /// The peer has sent something since this sender's last packet: an ACK may be under way.
-    pub(super) owes_ack: bool,
+
+    // All of it.
+    pub(super) limits: Limits,
     /// Nothing is missing, being repaired or in doubt, as was found out since the general path last
     /// passed: see [`is_calm`](Self::is_calm).
     pub(super) calm: bool,
-    /// The last data was the stream's, and no FIN came after it: the quiet path never changes that.
-    pub(super) steady: bool,
-    pub(super) packet_size: PacketSize,
-    pub(super) sack: SackReports,
-    pub(super) strays: Strays,
-    pub(super) seen_acks: SeenAcks,
 }
 
 impl HalfFlow {

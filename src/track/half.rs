@@ -276,59 +276,18 @@ impl HalfFlow {
     ) -> Taken {
         let len = segment.payload_len;
         let skips = step.skipped() > 0;
-        if start == self.high && skips && !self.repair.goes_on() && !self.owes_ack {
-            self.ids.doubt();
-        }
-        if start == self.high {
+        let goes_on = start == self.high;
+        if goes_on {
+            if skips && !self.repair.goes_on() && !self.owes_ack {
+                self.ids.doubt();
+            }
             self.doubt_timeout(dir, segment.at, sink);
-        }
-        if start > self.high {
-            let mss = i64::from(self.packet_size.full());
-            let left_out = (start - self.high + mss - 1) / mss;
-            self.ids.explain_last(left_out);
-            // What a timer repeated before it had been sent together with them.
-            if self.emissions.is_early() {
-                self.ids.explain_early(left_out);
+            if self.repair.last_timer.is_some() {
+                self.doubt_timer(dir, segment, sink);
             }
+        } else {
+            self.explain_left_out(start);
             self.open_hole(dir, segment, start, sink);
-        }
-        // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
-        // second one before any ACK and any further timer shows that there was none. Ids skipped in the
-        // pause were taken by others then, and older ones by repeats that were lost. While none are open
-        // there is nothing to tell apart.
-        let echo = segment.timestamps.map(|ts| ts.echo);
-        let no_ack_since = self.una.is_some() && self.times.progress_at < self.times.data_at
-            || self.emissions.is_unheard(echo);
-        if let Some(skipped) = self
-            .repair
-            .last_timer
-            .filter(|_| no_ack_since && start == self.high && !self.emissions.is_idle())
-            && !self.is_quiet(segment.at)
-        {
-            if skipped {
-                self.ids.share();
-                self.emissions = Emissions::default();
-            } else {
-                self.emissions.forget_timer();
-            }
-            self.repair.is_of_tail = false;
-            self.take_back_timer(dir, sink);
-        }
-        // What was lost with it would have been repeated when it was acknowledged, a round trip later here.
-        let late_ns = 2 * self.delays.round_trip_ns();
-        if self.repair.last_timer.is_some()
-            && self.emissions.has_surplus()
-            && start == self.high
-            && self.times.progress_at > self.times.data_at
-            && self
-                .times
-                .progress_at
-                .is_some_and(|progress| segment.at.since(progress) > late_ns)
-        {
-            self.ids.doubt();
-            self.emissions = Emissions::default();
-            self.repair.is_of_tail = false;
-            self.take_back_timer(dir, sink);
         }
         let was_sent = self.was_sent(segment, end, step);
         let repairs_to = self.repairs_to();
@@ -345,17 +304,13 @@ impl HalfFlow {
         // It is told when it is known that ids count.
         let is_early = repeats && !was_sent && self.emissions.is_early();
         if is_early {
-            if self.repair.is_of_tail || self.may_end_timer(segment.at) {
-                self.emissions.note_early(start, end, verdict);
-            } else {
-                self.emissions.give_up_early();
-            }
+            self.hold_early(segment.at, start, end, verdict);
         }
         let verdict = if is_early { Verdict::NEW } else { verdict };
         let repeats = repeats && !(is_early && self.emissions.is_idle());
-        let goes_on = start < repairs_to || self.goes_on_repairing(segment.at);
-        let is_timer = repeats && !goes_on && !was_sent;
-        if start == self.high && verdict == Verdict::NEW {
+        let is_asked = start < repairs_to || self.goes_on_repairing(segment.at);
+        let is_timer = repeats && !is_asked && !was_sent;
+        if goes_on && verdict == Verdict::NEW {
             self.note_elsewhere(step, segment.at);
         }
         // After a repair, ids are skipped by losses.
@@ -363,7 +318,7 @@ impl HalfFlow {
         self.repair.last_timer = is_timer.then_some(pause);
         if is_timer {
             self.emissions.note_timer(Timer {
-                echo,
+                echo: segment.timestamps.map(|ts| ts.echo),
                 answer: None,
                 surplus: step.skipped() > self.timers_before(segment.at) + 1,
             });
@@ -382,6 +337,66 @@ impl HalfFlow {
         }
         self.in_flight.push(sent);
         taken
+    }
+
+    /// Ids that were skipped are those of the packets up to `start` that were left out.
+    fn explain_left_out(&mut self, start: i64) {
+        let mss = i64::from(self.packet_size.full());
+        let left_out = (start - self.high + mss - 1) / mss;
+        self.ids.explain_last(left_out);
+        // What a timer repeated before it had been sent together with them.
+        if self.emissions.is_early() {
+            self.ids.explain_early(left_out);
+        }
+    }
+
+    /// The stream goes on with `segment` after what was taken for a timer's repeat: whether that was one.
+    #[cold]
+    fn doubt_timer<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+        // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
+        // second one before any ACK and any further timer shows that there was none. Ids skipped in the
+        // pause were taken by others then, and older ones by repeats that were lost. While none are open
+        // there is nothing to tell apart.
+        let echo = segment.timestamps.map(|ts| ts.echo);
+        let no_ack_since = self.una.is_some() && self.times.progress_at < self.times.data_at
+            || self.emissions.is_unheard(echo);
+        if let Some(skipped) = self.repair.last_timer
+            && no_ack_since
+            && !self.emissions.is_idle()
+            && !self.is_quiet(segment.at)
+        {
+            if skipped {
+                self.ids.share();
+                self.emissions = Emissions::default();
+            } else {
+                self.emissions.forget_timer();
+            }
+            self.repair.is_of_tail = false;
+            self.take_back_timer(dir, sink);
+        }
+        // What was lost with it would have been repeated when it was acknowledged, a round trip later here.
+        let late_ns = 2 * self.delays.round_trip_ns();
+        if self.emissions.has_surplus()
+            && self.times.progress_at > self.times.data_at
+            && self
+                .times
+                .progress_at
+                .is_some_and(|progress| segment.at.since(progress) > late_ns)
+        {
+            self.ids.doubt();
+            self.emissions = Emissions::default();
+            self.repair.is_of_tail = false;
+            self.take_back_timer(dir, sink);
+        }
+    }
+
+    /// A packet `start..end` that passes at `at` is a repeat by `verdict` if ids count, which is not known yet.
+    fn hold_early(&mut self, at: CaptureTime, start: i64, end: i64, verdict: Verdict) {
+        if self.repair.is_of_tail || self.may_end_timer(at) {
+            self.emissions.note_early(start, end, verdict);
+        } else {
+            self.emissions.give_up_early();
+        }
     }
 
     /// What lies between the highest byte seen and `end` has not been seen although later numbers have.

@@ -332,10 +332,24 @@ impl HalfFlow {
         let tells = |echo: &u32| {
             edge.is_none_or(|edge| !edge.marks.has(Marks::OLD_ACK) || edge.tsval == *echo)
         };
+        let echo = segment.timestamps.map(|ts| ts.echo).filter(tells);
+        let recovering = self.repair.until.is_some_and(|until| una < until);
+        let told_of_hole = self.acks.dup_run > 0;
+        let single_edge = edge.filter(|edge| is_single(edge));
+        let proves_edge =
+            single_edge.is_some_and(|edge| edge.start <= una && echo == Some(edge.tsval));
+        // What was acknowledged before it passed has its ACK behind it: the capture has them in the
+        // wrong order, or the bytes came another way.
+        let answered = self.times.progress_at.map_or(i64::MIN, |_| una);
+        let missed_above = if proves_edge {
+            i64::MIN
+        } else {
+            self.missed_from(una, ack)
+        };
         Cover {
             ack,
             una,
-            echo: segment.timestamps.map(|ts| ts.echo).filter(tells),
+            echo,
             edge_at: edge
                 .filter(|edge| {
                     !self.sack.are_seen
@@ -345,8 +359,14 @@ impl HalfFlow {
                 .map(|edge| edge.at),
             highest_sacked: highest_before,
             sacks: self.sack.are_seen,
-            recovering: self.repair.until.is_some_and(|until| una < until),
-            told_of_hole: self.acks.dup_run > 0,
+            recovering,
+            told_of_hole,
+            proves_edge,
+            edge_was_overtaken: told_of_hole
+                && !recovering
+                && !self.sack.are_seen
+                && single_edge.is_some_and(|edge| edge.verdict.class == Class::New),
+            answered_to: answered.max(missed_above),
             stretch: self
                 .in_flight
                 .nth_unacked(2)
@@ -366,28 +386,10 @@ impl HalfFlow {
     ) {
         let at = segment.at;
         let cover = self.cover_by(segment, ack, una, highest_before);
-        let proven = self.in_flight.nth_unacked(0).is_some_and(|edge| {
-            is_single(edge) && edge.start <= una && cover.echo == Some(edge.tsval)
-        });
-        // What was acknowledged before it passed has its ACK behind it: the capture has them in the
-        // wrong order, or the bytes came another way.
-        let answered = self.times.progress_at.map_or(i64::MIN, |_| una);
-        let missed_above = if proven {
-            i64::MIN
-        } else {
-            self.missed_from(una, ack)
-        };
         let soonest = self.delays.downstream.min_ns();
         let idle = self.emissions.is_idle();
         let mut delivered: Option<u16> = None;
         let mut covered = 0;
-        let edge_was_overtaken = cover.told_of_hole
-            && !cover.recovering
-            && !self.sack.are_seen
-            && self
-                .in_flight
-                .nth_unacked(0)
-                .is_some_and(|edge| is_single(edge) && edge.verdict.class == Class::New);
         let edge = self.begin_release(una);
         self.times.released_latest = self.times.latest_released_by(at);
         let mut latest: Option<CaptureTime> = None;
@@ -413,24 +415,20 @@ impl HalfFlow {
             if comes_now && cover.shows_reordering(sent) {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
-            // The echo is the left edge's own clock, so that one came in its turn, and with no
-            // sign of a hole so did what came with it.
-            let in_turn = proven && (sent.start <= una || !cover.told_of_hole);
-            let (answer, unneeded) = if sent.end() <= answered.max(missed_above) {
-                if sent.end() <= answered && Some(sent.at) < self.times.progress_at {
-                    sink.signal(dir, at, Signal::RecordedLate);
-                }
-                (None, false)
-            } else {
-                cover.answer(sent, echoed, waited && !in_turn)
-            };
-            if sent.copies > 1 && answer.as_ref().is_none_or(|a| a.sent_at != sent.at) {
+            if sent.end() <= una && Some(sent.at) < self.times.progress_at {
+                sink.signal(dir, at, Signal::RecordedLate);
+            }
+            let (answer, unneeded) = cover.answer(sent, echoed, waited);
+            let answers_latest = answer
+                .as_ref()
+                .is_some_and(|answer| answer.sent_at == sent.at);
+            if sent.copies > 1 && !answers_latest {
                 self.old_copies.on_released(sent, at, edge);
             }
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
             } else if cover_is_too_early(sent, at, soonest)
-                && answer.as_ref().is_none_or(|a| a.sent_at != sent.at)
+                && !answers_latest
                 && may_answer_first(
                     sent,
                     &first,
@@ -446,9 +444,8 @@ impl HalfFlow {
             }
             sent.marks.set(Marks::SAMPLED);
             // One sample a segment: of its last byte (METRICS.md R1).
-            let is_part =
-                |answer: &Answer| answer.sent_at == sent.at && sent.marks.has(Marks::GOES_ON);
-            if let Some(answer) = answer.filter(|answer| !is_part(answer)) {
+            let is_part = answers_latest && sent.marks.has(Marks::GOES_ON);
+            if let Some(answer) = answer.filter(|_| !is_part) {
                 let once = sent.copies == 1 && !sent.marks.has(Marks::COPIED);
                 let exact = sent.exact_ack() == ack && once && !overtaken;
                 let Answer { sent_at, row, .. } = answer;
@@ -463,13 +460,7 @@ impl HalfFlow {
         }
         if !cover.told_of_hole {
             self.acks.last_cover = u16::try_from(covered).unwrap_or(u16::MAX);
-        } else if edge_was_overtaken
-            && covered > self.acks.dup_run
-            && covered > self.acks.last_cover.into()
-        {
-            // Without SACK: as many segments as there were duplicate ACKs had overtaken the first,
-            // and the ACK for that one covers them all (RFC 5681 section 4.2). An ACK that covers
-            // no more than the last one did may just as well be delayed after a copy of a segment.
+        } else if cover.edge_was_overtaken && self.acks.covers_overtakers(covered) {
             sink.signal(dir, at, Signal::ReorderedAtReceiver);
         }
         if let Some(id) = delivered {

@@ -54,6 +54,12 @@ pub(super) struct Cover {
     pub(super) sacks: bool,
     pub(super) recovering: bool,
     pub(super) told_of_hole: bool,
+    /// The echo is the left edge's own clock, so that one came in its turn.
+    pub(super) proves_edge: bool,
+    /// Without SACK, duplicate ACKs told that the left edge, which was sent once, had been overtaken.
+    pub(super) edge_was_overtaken: bool,
+    /// What ends at or below this offset has other ACKs than this one, or was acknowledged before it passed.
+    pub(super) answered_to: i64,
     /// It covers more than two segments.
     pub(super) stretch: bool,
 }
@@ -75,8 +81,13 @@ impl Cover {
         echoed: Option<EarlierCopy>,
         waited: bool,
     ) -> (Option<Answer>, bool) {
+        if sent.end() <= self.answered_to {
+            return (None, false);
+        }
         let at_edge = sent.start <= self.una;
         if is_single(sent) {
+            // Where the edge came in its turn and there was no sign of a hole, so did what came with it.
+            let waited = waited && !(self.proves_edge && (at_edge || !self.told_of_hole));
             // Without SACK a segment that was held back cannot be told from one that came last;
             // with it, what was held back has been reported.
             let held = waited || (self.told_of_hole && !at_edge && !self.sacks);

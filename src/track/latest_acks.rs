@@ -37,6 +37,13 @@ impl LatestAcks {
         self.told_unit = unit_of(at);
     }
 
+    /// Whether an ACK for a segment that was overtaken, without SACK, covers all that had overtaken it, `covered` segments
+    /// with that one: as many as there were duplicate ACKs (RFC 5681 section 4.2). One that covers no more than the last
+    /// one did may just as well be delayed after a copy of a segment.
+    pub(super) fn covers_overtakers(&self, covered: u32) -> bool {
+        covered > self.dup_run && covered > self.last_cover.into()
+    }
+
     /// Whether it did so within `ns` before `at`, to the unit.
     pub(super) fn told_within(&self, ns: i64, at: CaptureTime) -> bool {
         self.told_unit != 0

@@ -305,26 +305,25 @@ impl HalfFlow {
                 .in_flight
                 .get(index)
                 .map_or(end, |sent| sent.start.min(end));
-            if at < next {
-                // An acknowledged range that was forgotten is not entered again: it would come
-                // before ranges in the history that were released earlier.
-                if self.una.is_none_or(|una| next > una)
-                    || self.in_flight.lowest_start().is_some_and(|low| at >= low)
-                {
-                    let mut sent = sent_of(segment, at, (next - at) as u32, verdict);
-                    if copy != Copy::First {
-                        sent.marks.set(Marks::RESENT);
-                    }
-                    if next < end {
-                        sent.marks.set(Marks::SAMPLED);
-                    }
-                    if at > start {
-                        sent.marks.take(Marks::LOST_UPSTREAM);
-                        sent.marks.set(Marks::CONTINUES);
-                    }
-                    self.in_flight.insert(sent);
-                    index = self.in_flight.overlapping(next, end).start;
+            // An acknowledged range that was forgotten is not entered again: it would come
+            // before ranges in the history that were released earlier.
+            if at < next
+                && (self.una.is_none_or(|una| next > una)
+                    || self.in_flight.lowest_start().is_some_and(|low| at >= low))
+            {
+                let mut sent = sent_of(segment, at, (next - at) as u32, verdict);
+                if copy != Copy::First {
+                    sent.marks.set(Marks::RESENT);
                 }
+                if next < end {
+                    sent.marks.set(Marks::SAMPLED);
+                }
+                if at > start {
+                    sent.marks.take(Marks::LOST_UPSTREAM);
+                    sent.marks.set(Marks::CONTINUES);
+                }
+                self.in_flight.insert(sent);
+                index = self.in_flight.overlapping(next, end).start;
             }
             if copy == Copy::Again && (segment.timestamps.is_some() || !self.sack.are_seen) {
                 self.note_superseded(index, start, end);
@@ -354,15 +353,7 @@ impl HalfFlow {
             at = sent.end();
             if copy != Copy::LateOriginal {
                 lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss));
-                sent.at = segment.at;
-                sent.tsval = segment.timestamps.map_or(0, |ts| ts.value);
-                sent.id = segment.ip_id.unwrap_or(0);
-                sent.verdict = verdict;
-                sent.marks.take(Marks::GOES_ON);
-                sent.marks.take(Marks::OLD_ACK);
-                if at < end {
-                    sent.marks.set(Marks::GOES_ON);
-                }
+                sent.take_copy(segment, end, verdict);
             }
             sent.copies = sent.copies.saturating_add(1);
             sent.marks.set(Marks::RESENT);
@@ -405,6 +396,19 @@ impl Sent {
     /// Whether it came with the SYN and the receiver, which acknowledges up to `una`, did not take it (RFC 7413 section 4.2.2).
     pub(super) fn is_refused(&self, una: i64) -> bool {
         self.marks.has(Marks::ON_SYN) && (0..self.end()).contains(&una)
+    }
+
+    /// The latest copy is that in `segment`, a packet that ends at `end` and was judged `verdict`.
+    fn take_copy(&mut self, segment: &Segment, end: i64, verdict: Verdict) {
+        self.at = segment.at;
+        self.tsval = segment.timestamps.map_or(0, |ts| ts.value);
+        self.id = segment.ip_id.unwrap_or(0);
+        self.verdict = verdict;
+        self.marks.take(Marks::GOES_ON);
+        self.marks.take(Marks::OLD_ACK);
+        if self.end() < end {
+            self.marks.set(Marks::GOES_ON);
+        }
     }
 
     /// A packet that begins at `start` and was judged `verdict` repeats this range: whether that

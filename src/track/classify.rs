@@ -1,6 +1,6 @@
 //! The evidence ladder of METRICS.md, "What a data segment is": what a data segment is.
 
-use super::copies::Copy;
+use super::copies::WhichCopy;
 use super::delays::{PROBE_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::ids::{IdCounter, Step};
@@ -135,7 +135,7 @@ impl HalfFlow {
         segment: &Segment,
         start: i64,
         end: i64,
-    ) -> (Verdict, Copy) {
+    ) -> (Verdict, WhichCopy) {
         let known = self.in_flight.overlapping(start, end);
         let earlier = self
             .in_flight
@@ -146,12 +146,12 @@ impl HalfFlow {
             if let Some(evidence) = self.is_network_copy(segment, start, &earlier) {
                 return (
                     Verdict::of(Class::Duplicate, evidence, Confidence::High),
-                    Copy::Again,
+                    WhichCopy::Again,
                 );
             }
             if self.is_late_by_time(segment, &earlier) {
                 let verdict = Verdict::of(Class::Reordered, Evidence::Timing, Confidence::Medium);
-                return (verdict, Copy::LateOriginal);
+                return (verdict, WhichCopy::LateOriginal);
             }
             let first = self.in_flight.first_copy(&earlier);
             if let Some(evidence) = self.is_older(segment, first.id, first.tsval) {
@@ -164,13 +164,13 @@ impl HalfFlow {
                         self.reason(start, end, segment.at)
                     });
                 }
-                return (verdict, Copy::LateOriginal);
+                return (verdict, WhichCopy::LateOriginal);
             }
         }
         if earlier.is_none() && self.is_first_copy_by_id(segment, end) {
             return (
                 Verdict::of(Class::Duplicate, Evidence::IpId, Confidence::Medium),
-                Copy::Again,
+                WhichCopy::Again,
             );
         }
         let una = self.una.unwrap_or(i64::MIN);
@@ -194,7 +194,7 @@ impl HalfFlow {
             evidence: Evidence::SeenBefore,
             confidence: Confidence::High,
         };
-        (verdict, Copy::Again)
+        (verdict, WhichCopy::Again)
     }
 
     /// Whether a copy comes too soon after a repeat to be a second one, where neither ids nor

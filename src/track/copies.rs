@@ -12,7 +12,7 @@ use crate::time::CaptureTime;
 
 /// Which emission of the same bytes a copy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Copy {
+pub(super) enum WhichCopy {
     /// The first, and the first to arrive.
     First,
     /// A further one.
@@ -286,11 +286,11 @@ impl HalfFlow {
         start: i64,
         end: i64,
         verdict: Verdict,
-        copy: Copy,
+        copy: WhichCopy,
     ) -> u32 {
         let mut lost = 0;
         let mut at = start;
-        if copy != Copy::LateOriginal {
+        if copy != WhichCopy::LateOriginal {
             self.part(start);
             self.part(end);
         }
@@ -298,7 +298,7 @@ impl HalfFlow {
         let leaves_rest = self.in_flight.leaves_rest(&covered);
         let mut index = covered.start;
         loop {
-            if copy == Copy::LateOriginal && index > covered.start + PARTS_MAX {
+            if copy == WhichCopy::LateOriginal && index > covered.start + PARTS_MAX {
                 break;
             }
             let next = self
@@ -312,7 +312,7 @@ impl HalfFlow {
                     || self.in_flight.lowest_start().is_some_and(|low| at >= low))
             {
                 let mut sent = sent_of(segment, at, (next - at) as u32, verdict);
-                if copy != Copy::First {
+                if copy != WhichCopy::First {
                     sent.marks.set(Marks::RESENT);
                 }
                 if next < end {
@@ -325,7 +325,7 @@ impl HalfFlow {
                 self.in_flight.insert(sent);
                 index = self.in_flight.overlapping(next, end).start;
             }
-            if copy == Copy::Again && (segment.timestamps.is_some() || !self.sack.are_seen) {
+            if copy == WhichCopy::Again && (segment.timestamps.is_some() || !self.sack.are_seen) {
                 self.note_superseded(index, start, end);
             }
             let (una, mss) = (self.una.unwrap_or(i64::MIN), self.packet_size.mss.get());
@@ -334,7 +334,7 @@ impl HalfFlow {
                 .get(index)
                 .is_some_and(|sent| sent.start < end)
             {
-                if copy == Copy::LateOriginal {
+                if copy == WhichCopy::LateOriginal {
                     self.in_flight.put_first(index, segment);
                 } else {
                     self.in_flight.keep_copy(index);
@@ -345,13 +345,16 @@ impl HalfFlow {
             };
             if sent.start >= end {
                 // It may have been one packet with what has now been sent anew.
-                if copy != Copy::LateOriginal && sent.marks.take(Marks::CONTINUES) && leaves_rest {
+                if copy != WhichCopy::LateOriginal
+                    && sent.marks.take(Marks::CONTINUES)
+                    && leaves_rest
+                {
                     sent.marks.set(Marks::REST);
                 }
                 break;
             }
             at = sent.end();
-            if copy != Copy::LateOriginal {
+            if copy != WhichCopy::LateOriginal {
                 lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss));
                 sent.take_copy(segment, end, verdict);
             }
@@ -359,7 +362,7 @@ impl HalfFlow {
             sent.marks.set(Marks::RESENT);
             index += 1;
         }
-        if copy != Copy::LateOriginal && index > covered.start + PARTS_MAX {
+        if copy != WhichCopy::LateOriginal && index > covered.start + PARTS_MAX {
             self.in_flight.merge(self.in_flight.overlapping(start, end));
         }
         lost

@@ -2,7 +2,7 @@
 
 use thin_vec::ThinVec;
 
-use super::copies::{Copy, Superseded, sent_of};
+use super::copies::{Superseded, WhichCopy, sent_of};
 use super::cut_acks::SackReports;
 use super::delays::Delays;
 use super::emissions::{Emissions, Timer};
@@ -437,7 +437,7 @@ impl HalfFlow {
     fn on_partly_new(&mut self, segment: &Segment, start: i64, end: i64) -> Taken {
         let old_end = self.high;
         let filled = self.holes.fill(start, old_end) as u32;
-        let lost_downstream = self.cover(segment, start, old_end, Verdict::NEW, Copy::Again);
+        let lost_downstream = self.cover(segment, start, old_end, Verdict::NEW, WhichCopy::Again);
         self.high = end;
         let mut sent = sent_of(segment, old_end, (end - old_end) as u32, Verdict::NEW);
         sent.marks.set(Marks::RESENT);
@@ -495,9 +495,9 @@ impl HalfFlow {
         let verdict = self.judge_fill(segment, start, end, &hole);
         let filled = self.holes.fill(start, end) as u32;
         let copy = if verdict.class == Class::Reordered {
-            Copy::First
+            WhichCopy::First
         } else {
-            Copy::Again
+            WhichCopy::Again
         };
         let lost_downstream = self.cover(segment, start, end, verdict, copy);
         if hole.told_at.is_some() {

@@ -449,8 +449,8 @@ impl Connection {
 }
 
 impl HalfFlow {
-    /// A segment of this sender, `dir`, echoes for the first time what passed `rtt_ns` before; `by_timer`: what was sent
-    /// then may have been a timer's.
+    /// A segment of this sender, `dir`, echoes for the first time what passed `rtt_ns` before; `by_timer`: what was
+    /// sent then may have been a timer's.
     #[inline]
     fn on_echo<S: FlowSink>(
         &mut self,

@@ -171,7 +171,8 @@ impl HalfFlow {
         }
     }
 
-    /// Segments inside `part` have just been reported by SACK, at `at`; `came_last`: one of them is what the receiver answers.
+    /// Segments inside `part` have just been reported by SACK, at `at`; `came_last`: one of them is what the receiver
+    /// answers.
     #[inline(always)]
     pub(super) fn on_fresh_sack<S: FlowSink>(
         &mut self,

@@ -86,8 +86,8 @@ impl HalfFlow {
         self.repair.is_of_tail || self.repair.goes_on() || steered && self.is_repairing_tail(at)
     }
 
-    /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here shortly
-    /// before had not yet come to it.
+    /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here
+    /// shortly before had not yet come to it.
     pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let heard = self
@@ -119,8 +119,8 @@ impl HalfFlow {
         }
     }
 
-    /// Whether a byte that begins at `start` and was seen before is a message of its own, which its sender repeats since
-    /// no ACK of it came: it is pushed, as the byte of a keep-alive is not, and was sent as one byte.
+    /// Whether a byte that begins at `start` and was seen before is a message of its own, which its sender repeats
+    /// since no ACK of it came: it is pushed, as the byte of a keep-alive is not, and was sent as one byte.
     pub(super) fn is_message(&self, segment: &Segment, start: i64) -> bool {
         let known = self.in_flight.overlapping(start, start + 1);
         let earlier = self.in_flight.get(known.start);
@@ -220,8 +220,8 @@ impl HalfFlow {
         later(tsval, ts.value).then_some(Evidence::Tsval)
     }
 
-    /// Whether a segment that ends at `end` was emitted later than what lies above it in the stream and was never repeated:
-    /// that makes it a repeat, which a later one has overtaken.
+    /// Whether a segment that ends at `end` was emitted later than what lies above it in the stream and was never
+    /// repeated: that makes it a repeat, which a later one has overtaken.
     fn is_after_next(&self, segment: &Segment, end: i64) -> bool {
         let above = self.in_flight.overlapping(end, self.high).take(PARTS_MAX);
         let next = above
@@ -340,9 +340,9 @@ impl HalfFlow {
         }
     }
 
-    /// Whether the sender, told of a hole by SACK, may have waited for as long as packets may be overtaken, a quarter of
-    /// the shortest round trip (RFC 8985 section 6.2), before it sent what passes at `at`: an original would be late by
-    /// more than a round trip.
+    /// Whether the sender, told of a hole by SACK, may have waited for as long as packets may be overtaken, a quarter
+    /// of the shortest round trip (RFC 8985 section 6.2), before it sent what passes at `at`: an original would be late
+    /// by more than a round trip.
     fn may_have_waited(&self, at: CaptureTime, hole: &Hole) -> bool {
         let Some(upstream_ns) = self.delays.upstream.min_ns().filter(|_| self.sack.are_seen) else {
             return false;
@@ -458,7 +458,8 @@ impl HalfFlow {
         if was.reason == Some(Reason::Timeout) && evidence == Evidence::Dsack {
             self.undo_timeout(sent_at);
         }
-        // A packet that repeats several is unneeded when all of them had arrived: mostly a neighbour tells that it is not.
+        // A packet that repeats several is unneeded when all of them had arrived: mostly a neighbour tells that it is
+        // not.
         let unneeded = |part: &Sent| part.verdict.reason == Some(Reason::Unneeded);
         let is_needed = |part| self.in_flight.get(part).is_some_and(|part| !unneeded(part));
         if index > 0 && self.in_flight.continues(index) && is_needed(index - 1)

@@ -47,8 +47,8 @@ impl HalfFlow {
         }
     }
 
-    /// A repeat has passed; `peer` has what its sender had acknowledged. A receiver that takes no window and no clock of an ACK
-    /// that another one has overtaken, as Linux, goes on with the echo that it had, whichever copy came.
+    /// A repeat has passed; `peer` has what its sender had acknowledged. A receiver that takes no window and no clock
+    /// of an ACK that another one has overtaken, as Linux, goes on with the echo that it had, whichever copy came.
     #[inline]
     pub(super) fn note_old_ack(&mut self, segment: &Segment, peer: &Self) {
         let (Some(unwrapper), Some(acked), Some(own)) = (peer.unwrapper, peer.una, self.unwrapper)
@@ -370,8 +370,8 @@ impl HalfFlow {
 }
 
 impl Verdict {
-    /// Whether it is that of a repeat, which begins at `start`, of what the receiver had refused (RFC 7413 section 4.2.2): of
-    /// what was lost the place is told, but for bytes from before the first that were seen.
+    /// Whether it is that of a repeat, which begins at `start`, of what the receiver had refused (RFC 7413 section
+    /// 4.2.2): of what was lost the place is told, but for bytes from before the first that were seen.
     pub(super) fn is_of_refused(self, start: i64) -> bool {
         self.reason == Some(Reason::Fast) && self.lost.is_none() && start >= 0
     }
@@ -396,7 +396,8 @@ impl Verdict {
 }
 
 impl Sent {
-    /// Whether it came with the SYN and the receiver, which acknowledges up to `una`, did not take it (RFC 7413 section 4.2.2).
+    /// Whether it came with the SYN and the receiver, which acknowledges up to `una`, did not take it (RFC 7413 section
+    /// 4.2.2).
     pub(super) fn is_refused(&self, una: i64) -> bool {
         self.marks.has(Marks::ON_SYN) && (0..self.end()).contains(&una)
     }

@@ -18,9 +18,9 @@ pub(super) fn cover_is_too_early(sent: &Sent, at: CaptureTime, soonest: Option<i
     sent.copies >= 2 && soonest.is_some_and(|ns| at.since(sent.at) < ns / 2)
 }
 
-/// Whether an ACK that passes at `at` may answer the first copy of what was repeated. Where SACK had reported data above
-/// it up to `highest_before`, that copy was overtaken, and so it is late, by no more than twice the time that ACKs take,
-/// `patience_ns`, or lost: a queue that has stood since the flow began may have drained since.
+/// Whether an ACK that passes at `at` may answer the first copy of what was repeated. Where SACK had reported data
+/// above it up to `highest_before`, that copy was overtaken, and so it is late, by no more than twice the time that
+/// ACKs take, `patience_ns`, or lost: a queue that has stood since the flow began may have drained since.
 /// Of more than two copies, it may answer one in between.
 #[cold]
 pub(super) fn may_answer_first(
@@ -73,8 +73,8 @@ impl Cover {
             && self.highest_sacked.is_some_and(|high| sent.end() < high)
     }
 
-    /// Which copy of a segment is answered, and whether a repeat of it was not needed. `echoed`: the only copy that had the
-    /// timestamp of the echo. `waited`: something below it was sent after it.
+    /// Which copy of a segment is answered, and whether a repeat of it was not needed. `echoed`: the only copy that had
+    /// the timestamp of the echo. `waited`: something below it was sent after it.
     pub(super) fn answer(
         &self,
         sent: &Sent,

@@ -1,5 +1,5 @@
-//! What there is to know of SACK where it is not seen: what was agreed, and what ACKs may have told of which the capture kept no
-//! options.
+//! What there is to know of SACK where it is not seen: what was agreed, and what ACKs may have told of which the
+//! capture kept no options.
 
 use super::delays::nearly;
 use super::half::HalfFlow;
@@ -11,7 +11,8 @@ pub(super) struct SackReports {
     /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
     pub(super) are_seen: bool,
     unseen: Unseen,
-    /// Shortest header of the receiver's that was cut off, but a SYN's, with that of IP, in words of four bytes; 0 before one.
+    /// Shortest header of the receiver's that was cut off, but a SYN's, with that of IP, in words of four bytes; 0
+    /// before one.
     cut_words_min: u8,
 }
 
@@ -60,8 +61,8 @@ impl SackReports {
 }
 
 impl HalfFlow {
-    /// An ACK passes of which the options are cut off: SACK blocks, where there are more of them than timestamps take, and
-    /// than another ACK had.
+    /// An ACK passes of which the options are cut off: SACK blocks, where there are more of them than timestamps take,
+    /// and than another ACK had.
     #[cold]
     pub(super) fn on_cut_ack(&mut self, segment: &Segment) {
         /// A TCP header with timestamps, in bytes.

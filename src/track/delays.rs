@@ -8,8 +8,8 @@ pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
 /// What no retransmission timer is shorter than: Linux's floor.
 pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
 
-/// Seven eighths of a time, in ns: what comes sooner than this came too soon, and what takes as long may have taken all of
-/// it. Stamps are late by some microseconds and queues come and go, so that no two trips take the same time.
+/// Seven eighths of a time, in ns: what comes sooner than this came too soon, and what takes as long may have taken all
+/// of it. Stamps are late by some microseconds and queues come and go, so that no two trips take the same time.
 pub(super) const fn nearly(ns: i64) -> i64 {
     ns / 8 * 7
 }

@@ -30,8 +30,8 @@ impl HalfFlow {
         }
     }
 
-    /// An ACK passes again that has passed here: where that is so of all packets, a copy of data is the capture's, and no
-    /// DSACK tells of it.
+    /// An ACK passes again that has passed here: where that is so of all packets, a copy of data is the capture's, and
+    /// no DSACK tells of it.
     #[cold]
     pub(super) fn on_ack_again<S: FlowSink>(
         &mut self,
@@ -53,10 +53,10 @@ impl HalfFlow {
         }
     }
 
-    /// Whether `twice`, below an ACK, is of more than the one packet that a DSACK tells of (RFC 2883 section 4), all of it
-    /// reported before: what had waited above a hole is reported once more with the ACK that closes the hole. So does a
-    /// receiver that has closed its side and acknowledges a FIN before it forgets what it had to report: with the FIN's number
-    /// in it that may be one packet, as nobody repeats a FIN that was reported.
+    /// Whether `twice`, below an ACK, is of more than the one packet that a DSACK tells of (RFC 2883 section 4), all of
+    /// it reported before: what had waited above a hole is reported once more with the ACK that closes the hole. So
+    /// does a receiver that has closed its side and acknowledges a FIN before it forgets what it had to report: with
+    /// the FIN's number in it that may be one packet, as nobody repeats a FIN that was reported.
     #[cold]
     pub(super) fn was_reported(&self, twice: StreamRange, ack: i64) -> bool {
         // A FIN takes a number, too.
@@ -87,8 +87,9 @@ pub(super) fn stream_range(
     sane.then_some(StreamRange { start, end })
 }
 
-/// Whether more blocks than the first lie below the ACK: what had waited above a hole is reported once more with the ACK that
-/// closes it. Only the first block tells of what came twice (RFC 2883 section 4), and the others of what lies above the ACK.
+/// Whether more blocks than the first lie below the ACK: what had waited above a hole is reported once more with the
+/// ACK that closes it. Only the first block tells of what came twice (RFC 2883 section 4), and the others of what lies
+/// above the ACK.
 #[cold]
 pub(super) fn are_left_over(
     blocks: &[SackBlock],

@@ -100,7 +100,8 @@ impl EarlierCopies {
         kept.insert(others.start, start, first);
     }
 
-    /// What is known of the range which starts at `start` is known of one that starts at `offset`, above it and below the next, too.
+    /// What is known of the range which starts at `start` is known of one that starts at `offset`, above it and below
+    /// the next, too.
     pub(super) fn part(&mut self, start: i64, offset: i64) {
         let copies: Vec<EarlierCopy> = self.of(start).collect();
         for (number, copy) in copies.into_iter().enumerate() {

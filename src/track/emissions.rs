@@ -69,8 +69,8 @@ pub(super) struct Timer {
     pub(super) echo: Option<u32>,
     /// `TSval` of the first ACK after it that made progress.
     pub(super) answer: Option<u32>,
-    /// More ids were skipped before it than timers can have taken: others were lost with the first copy, and are repeated
-    /// as soon as it is acknowledged.
+    /// More ids were skipped before it than timers can have taken: others were lost with the first copy, and are
+    /// repeated as soon as it is acknowledged.
     pub(super) surplus: bool,
 }
 
@@ -160,15 +160,16 @@ impl Emissions {
         }
     }
 
-    /// So many packets were sent before what came now: those that are more than the ids skipped of which nothing is told
-    /// were sent before the first id.
+    /// So many packets were sent before what came now: those that are more than the ids skipped of which nothing is
+    /// told were sent before the first id.
     pub(super) fn note_left_out(&mut self, packets: u32) {
         let skips = self.0.get_or_insert_default();
         let known = skips.all.saturating_sub(skips.told);
         skips.all = skips.all.saturating_add(packets.saturating_sub(known));
     }
 
-    /// Whether as many packets are told to be lost upstream as ids were skipped, `unexplained` of which at least are known.
+    /// Whether as many packets are told to be lost upstream as ids were skipped, `unexplained` of which at least are
+    /// known.
     pub(super) fn are_told(&self, unexplained: u16) -> bool {
         self.0
             .as_ref()

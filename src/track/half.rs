@@ -420,8 +420,8 @@ impl HalfFlow {
         self.holes.open(hole);
     }
 
-    /// A packet that passes at `at` with `len` bytes and ends at `end`, above the highest byte seen, tells what skipped ids
-    /// were.
+    /// A packet that passes at `at` with `len` bytes and ends at `end`, above the highest byte seen, tells what skipped
+    /// ids were.
     #[inline]
     pub(super) fn note_higher(&mut self, (at, len): (CaptureTime, u32), end: i64, repeats: bool) {
         if !self.emissions.is_idle() {

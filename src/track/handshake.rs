@@ -114,8 +114,8 @@ pub struct Handshake {
     completed_by: Option<Direction>,
     confirmed: bool,
     closing: Closing,
-    /// Lower half of the IP id of the last SYN of each direction, 0 without one: another one is its sender's repeat. Where
-    /// room was left.
+    /// Lower half of the IP id of the last SYN of each direction, 0 without one: another one is its sender's repeat.
+    /// Where room was left.
     syn_ids: [u8; 2],
 }
 
@@ -140,7 +140,8 @@ impl Handshake {
         Some((server + client, server, client))
     }
 
-    /// Whether a part of it that took so long was ended by a timer's repeat, and says nothing of the path: it did if something was repeated, else the path may be as long.
+    /// Whether a part of it that took so long was ended by a timer's repeat, and says nothing of the path: it did if
+    /// something was repeated, else the path may be as long.
     pub(super) fn may_be_timers(&self, ns: i64) -> bool {
         ns >= TIMER_NS && self.openings.iter().flatten().any(|own| own.copies > 1)
     }

@@ -82,7 +82,8 @@ impl HalfFlow {
 }
 
 impl InFlight {
-    /// The first of these ranges above the cumulative ACK of which `is_before` does not hold, which holds of none behind it.
+    /// The first of these ranges above the cumulative ACK of which `is_before` does not hold, which holds of none
+    /// behind it.
     fn partition_unacked(&self, within: Range<usize>, is_before: impl Fn(&Sent) -> bool) -> usize {
         let (mut low, mut high) = (within.start, within.end);
         while low < high {

@@ -72,8 +72,8 @@ impl Step {
     }
 }
 
-/// Ids skipped that nothing explains, besides two for each packet: repeats that an outage swallowed. With more, others took
-/// them: the sender's host counts all that it sends, or a proxy for all its hosts.
+/// Ids skipped that nothing explains, besides two for each packet: repeats that an outage swallowed. With more, others
+/// took them: the sender's host counts all that it sends, or a proxy for all its hosts.
 const SKIPPED_MAX: u64 = 8;
 
 impl IdCounter {
@@ -200,8 +200,8 @@ impl IdCounter {
         }
     }
 
-    /// The last packet left out bytes that take so many packets: those whose ids it skipped. Where that is all of them, it
-    /// is the next one of a counter.
+    /// The last packet left out bytes that take so many packets: those whose ids it skipped. Where that is all of them,
+    /// it is the next one of a counter.
     pub(super) fn explain_last(&mut self, packets: i64) {
         let explained = packets.min(i64::from(self.last_skipped)) as u16;
         self.last_skipped -= explained;
@@ -271,8 +271,8 @@ impl IdCounter {
         u64::from(before) * 4 <= u64::from(self.steps)
     }
 
-    /// Whether ids tell the packets of this direction apart, however they are chosen: of the `packets` that passed, each no
-    /// more than four times, nearly all had one that the one before had not.
+    /// Whether ids tell the packets of this direction apart, however they are chosen: of the `packets` that passed,
+    /// each no more than four times, nearly all had one that the one before had not.
     pub(super) fn tell_apart(&self, packets: u64) -> bool {
         self.steps > 0 && (u64::from(self.steps) + 1) * 4 >= packets
     }
@@ -329,9 +329,9 @@ impl IdCounter {
 }
 
 impl HalfFlow {
-    /// Whether a packet whose bytes, up to `end`, are no longer remembered is the first that carried them, seen again, as
-    /// where the records of two interfaces were written one after the other: since its id as many were taken as packets
-    /// carry all that lies above, while a repeat comes after some of these.
+    /// Whether a packet whose bytes, up to `end`, are no longer remembered is the first that carried them, seen again,
+    /// as where the records of two interfaces were written one after the other: since its id as many were taken as
+    /// packets carry all that lies above, while a repeat comes after some of these.
     pub(super) fn is_first_copy_by_id(&self, segment: &Segment, end: i64) -> bool {
         let (Some(own), Some(last)) = (segment.ip_id, self.ids.last) else {
             return false;
@@ -341,8 +341,8 @@ impl HalfFlow {
         self.ids.counts() && above > 0 && since >= above
     }
 
-    /// Whether the id of a packet of this sender is its own: not 0, as of a host that does not number its packets, nor one
-    /// that others have as well.
+    /// Whether the id of a packet of this sender is its own: not 0, as of a host that does not number its packets, nor
+    /// one that others have as well.
     pub(super) fn is_numbered(&self, segment: &Segment) -> bool {
         segment.ip_id.is_some_and(|id| id > 0) && self.ids.tell_apart(self.packets)
     }

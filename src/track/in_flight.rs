@@ -36,8 +36,8 @@ const ROOM_MIN: usize = 8;
 /// Room for so many grows by half from then on.
 const ROOM_LARGE: usize = 64;
 
-/// Ranges between two repeats that are looked at: a flight may have millions, and a sender that is not one of TCP could ask for all
-/// of them with each packet.
+/// Ranges between two repeats that are looked at: a flight may have millions, and a sender that is not one of TCP could
+/// ask for all of them with each packet.
 const LOOKED_AT_MAX: usize = 4096;
 
 /// One range of the stream that passed here, and its latest copy.
@@ -177,8 +177,8 @@ impl InFlight {
         self.sent.push_back(sent);
     }
 
-    /// Where there is much, half as much again: twice as much, which a ring takes by itself, is more than most flows ever
-    /// fill.
+    /// Where there is much, half as much again: twice as much, which a ring takes by itself, is more than most flows
+    /// ever fill.
     #[cold]
     fn make_room(&mut self) {
         let len = self.sent.len();
@@ -394,8 +394,8 @@ impl InFlight {
         self.sent.get_mut(index)
     }
 
-    /// How many of the ranges of `start..end` passed once and were not reported by SACK; more than `most` do not matter,
-    /// and no more than the first [`LOOKED_AT_MAX`] are looked at.
+    /// How many of the ranges of `start..end` passed once and were not reported by SACK; more than `most` do not
+    /// matter, and no more than the first [`LOOKED_AT_MAX`] are looked at.
     pub(super) fn unreported_within(&self, start: i64, end: i64, most: u16) -> u16 {
         let first = self.first_ending_above(start);
         let unreported = |sent: &&Sent| sent.copies == 1 && !sent.marks.has(Marks::SACKED);
@@ -411,8 +411,8 @@ impl InFlight {
         kept.flatten().unwrap_or_else(|| sent.latest())
     }
 
-    /// The only copy of the next range to be released that had the timestamp `echo`, where that range begins at `una` or below it
-    /// and was emitted more than once.
+    /// The only copy of the next range to be released that had the timestamp `echo`, where that range begins at `una`
+    /// or below it and was emitted more than once.
     #[inline(always)]
     pub(super) fn next_with(&self, una: i64, echo: Option<u32>) -> Option<EarlierCopy> {
         let is_repeated = |sent: &&Sent| sent.copies > 1 || sent.marks.has(Marks::RESENT);
@@ -477,8 +477,8 @@ impl InFlight {
         }
     }
 
-    /// Whether SACK, up to `highest`, has reported any that was sent within `times`, of those above the cumulative ACK: the
-    /// highest first, which mostly was sent last.
+    /// Whether SACK, up to `highest`, has reported any that was sent within `times`, of those above the cumulative ACK:
+    /// the highest first, which mostly was sent last.
     pub(super) fn has_reported(&self, times: &Range<CaptureTime>, highest: i64) -> bool {
         let (unacked, above) = (self.acked as usize, self.first_ending_above(highest));
         let below = self.sent.range(unacked.min(above)..above);
@@ -524,7 +524,8 @@ impl InFlight {
         self.release_next(ack).map(|sent| (sent, first))
     }
 
-    /// Forgets acknowledged ranges beyond the history, some at a time; `flight`: how many were in flight before the ACK at `now`.
+    /// Forgets acknowledged ranges beyond the history, some at a time; `flight`: how many were in flight before the ACK
+    /// at `now`.
     #[inline]
     pub(super) fn trim(&mut self, flight: usize, now: CaptureTime) {
         if self.acked >= self.trimmed_from {

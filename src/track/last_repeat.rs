@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 /// Up to where the last data packet, but for copies of the network, repeated bytes; nothing where it repeated none.
 ///
-/// Kept as the distance from the highest byte seen, which takes half the room of an offset: it is given with each call, and
-/// is that of the packet itself, since any later data packet replaces this.
+/// Kept as the distance from the highest byte seen, which takes half the room of an offset: it is given with each call,
+/// and is that of the packet itself, since any later data packet replaces this.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LastRepeat(Option<NonZeroU32>);
 

@@ -17,8 +17,8 @@ pub(super) struct LatestAcks {
     pub(super) dup_run: u32,
     /// When an ACK that told of data above passed last, as the [unit](unit_of) of that time; 0 before one.
     told_unit: u32,
-    /// Packets that the ACK that is judged has told to have come, for the first time; saturates, as where it had no room
-    /// for all. 0 between segments.
+    /// Packets that the ACK that is judged has told to have come, for the first time; saturates, as where it had no
+    /// room for all. 0 between segments.
     pub(super) told: u16,
     /// Segments that the last ACK of new data covered, where no duplicate ACK came before it; saturates.
     pub(super) last_cover: u16,
@@ -37,9 +37,9 @@ impl LatestAcks {
         self.told_unit = unit_of(at);
     }
 
-    /// Whether an ACK for a segment that was overtaken, without SACK, covers all that had overtaken it, `covered` segments
-    /// with that one: as many as there were duplicate ACKs (RFC 5681 section 4.2). One that covers no more than the last
-    /// one did may just as well be delayed after a copy of a segment.
+    /// Whether an ACK for a segment that was overtaken, without SACK, covers all that had overtaken it, `covered`
+    /// segments with that one: as many as there were duplicate ACKs (RFC 5681 section 4.2). One that covers no more
+    /// than the last one did may just as well be delayed after a copy of a segment.
     pub(super) fn covers_overtakers(&self, covered: u32) -> bool {
         covered > self.dup_run && covered > self.last_cover.into()
     }

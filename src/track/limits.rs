@@ -121,8 +121,8 @@ impl HalfFlow {
     }
 
     /// A repeat passed at `at`, before which its sender was not idle: of what was lost before it came here, where it
-    /// `is_higher` than all that was seen; or of what was acknowledged, of which its sender had not heard: it waited for
-    /// the ACK that comes now.
+    /// `is_higher` than all that was seen; or of what was acknowledged, of which its sender had not heard: it waited
+    /// for the ACK that comes now.
     pub(super) fn note_unheard(&mut self, at: CaptureTime, is_higher: bool) {
         if is_higher {
             self.limits.pause = Pause::default();

@@ -1,5 +1,5 @@
-//! Whether a packet is one that passed before: the network copies packets, captures of several places have each more than
-//! once, and hosts merge them to frames and cut these.
+//! Whether a packet is one that passed before: the network copies packets, captures of several places have each more
+//! than once, and hosts merge them to frames and cut these.
 
 use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
@@ -102,8 +102,8 @@ impl HalfFlow {
         self.repair.last_repeat.end(self.high) == Some(offset)
     }
 
-    /// Whether a segment that begins at `start` and the frame `earlier` share bytes, and one of them is several packets: what
-    /// a machine forwards is seen before and after its cards merge or cut it.
+    /// Whether a segment that begins at `start` and the frame `earlier` share bytes, and one of them is several
+    /// packets: what a machine forwards is seen before and after its cards merge or cut it.
     fn shares_frame(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
         let within = earlier.start <= start && start < earlier.end();
         within && segment.payload_len.max(earlier.len) > self.packet_size.full()
@@ -115,8 +115,9 @@ impl HalfFlow {
         !same_bytes && self.shares_frame(segment, start, earlier)
     }
 
-    /// Whether a segment that begins at `start` may be what network cards make of the frame `earlier`, or made that of: they
-    /// cut and merge at full packets. A sender that has been told that its packets are too big cuts at less (RFC 8201).
+    /// Whether a segment that begins at `start` may be what network cards make of the frame `earlier`, or made that of:
+    /// they cut and merge at full packets. A sender that has been told that its packets are too big cuts at less (RFC
+    /// 8201).
     fn is_cut_by_cards(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
         /// What the timestamps option takes of each packet (RFC 7323 appendix A).
         const TIMESTAMPS_BYTES: i64 = 12;
@@ -145,8 +146,8 @@ impl HalfFlow {
             && segment.ip_id == Some(earlier.id.wrapping_add(before as u16))
     }
 
-    /// The same of packets that are smaller than any can be, where nothing is repeated so soon: by its id a segment is one of
-    /// the frame's, if those before it are all of one size, which it has, too, or less where it is the last.
+    /// The same of packets that are smaller than any can be, where nothing is repeated so soon: by its id a segment is
+    /// one of the frame's, if those before it are all of one size, which it has, too, or less where it is the last.
     fn is_small_part_of(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
         let ids = segment.ip_id.map_or(0, |id| id.wrapping_sub(earlier.id));
         let (ids, before) = (i64::from(ids), start - earlier.start);

@@ -194,10 +194,11 @@ impl HalfFlow {
         true
     }
 
-    /// Without SACK: the cumulative ACK that passes at `at` moves on from `una` to `ack` and answers the first copy of the
-    /// edge. What passed before a repeat and arrived had arrived when that did, so its ACK covers it, too: repeats of
-    /// what lies below the edge that passed after it did not bring the ACK about that left the edge out. Where the edge is
-    /// answered later than answers come, it may have been late behind here: then only those that the ACK came too soon for.
+    /// Without SACK: the cumulative ACK that passes at `at` moves on from `una` to `ack` and answers the first copy of
+    /// the edge. What passed before a repeat and arrived had arrived when that did, so its ACK covers it, too: repeats
+    /// of what lies below the edge that passed after it did not bring the ACK about that left the edge out. Where the
+    /// edge is answered later than answers come, it may have been late behind here: then only those that the ACK came
+    /// too soon for.
     #[cold]
     pub(super) fn amend_overtaken<S: FlowSink>(
         &mut self,

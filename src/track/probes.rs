@@ -25,8 +25,9 @@ impl HalfFlow {
             return;
         }
         let offset = unwrapper.offset(segment.seq, self.high);
-        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4), if it is no ACK from before that byte,
-        // late: a keep-alive comes when nothing was sent for long, as one in the place of a FIN that is acknowledged.
+        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4), if it is no ACK from before
+        // that byte, late: a keep-alive comes when nothing was sent for long, as one in the place of a FIN that is
+        // acknowledged.
         let is_idle = self.is_idle_at(segment.at);
         let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
         let next = self.high + i64::from(self.has_ended() && is_idle);
@@ -54,8 +55,8 @@ impl HalfFlow {
         }
     }
 
-    /// What a segment below the highest byte seen, from `start` to `end`, is if it only looks whether the peer is there,
-    /// or has room.
+    /// What a segment below the highest byte seen, from `start` to `end`, is if it only looks whether the peer is
+    /// there, or has room.
     pub(super) fn judge_probe(
         &self,
         segment: &Segment,

@@ -16,8 +16,8 @@ use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 use crate::seq::Seq;
 
-/// A plain segment, one packet on the wire, that tells no more than that all goes well; `false`, and nothing changed, when
-/// it may tell more.
+/// A plain segment, one packet on the wire, that tells no more than that all goes well; `false`, and nothing changed,
+/// when it may tell more.
 #[inline]
 pub(super) fn on_quiet<P: Plain, S: FlowSink>(
     sender: &mut HalfFlow,

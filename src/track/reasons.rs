@@ -49,8 +49,8 @@ impl HalfFlow {
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.acks.dup_run >= 3;
-        // A probe repeats the last segment, or the end of it; what begins below that is more than one. Where numbers tell of
-        // what was sent above, they do so to the byte, but for that of a FIN; ids do to a packet.
+        // A probe repeats the last segment, or the end of it; what begins below that is more than one. Where numbers
+        // tell of what was sent above, they do so to the byte, but for that of a FIN; ids do to a packet.
         let is_last = end + 1 >= self.sent_to()
             && end + i64::from(self.packet_size.full()) > self.reached()
             && end >= self.high
@@ -84,9 +84,9 @@ impl HalfFlow {
             return Reason::Fast;
         };
         let is_outstanding = start < after.until;
-        // The timer gave up what was sent before it ran out, once. A repeat that was made since is lost, too, as ACKs of
-        // what was sent later tell a round trip after it, and its sender enters fast recovery (RFC 8985 section 6.2); or the
-        // timer, which SACK does not set anew (RFC 6298 section 5.3), has run out again.
+        // The timer gave up what was sent before it ran out, once. A repeat that was made since is lost, too, as ACKs
+        // of what was sent later tell a round trip after it, and its sender enters fast recovery (RFC 8985 section
+        // 6.2); or the timer, which SACK does not set anew (RFC 6298 section 5.3), has run out again.
         if is_outstanding
             && self.sack.are_seen
             && let Some(earlier) = self.copy_before(start)
@@ -99,8 +99,8 @@ impl HalfFlow {
             self.repair.after_timeout = None;
             return Reason::Fast;
         }
-        // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of it
-        // is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
+        // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of
+        // it is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
         // What was sent since may have been asked for by what is reported above.
         let repairs = is_outstanding || self.board.highest_end().is_none_or(|high| high <= end);
         if let Some(after) = self.repair.after_timeout.as_deref_mut() {
@@ -113,8 +113,8 @@ impl HalfFlow {
     }
 
     /// The repeat that passed at `at`, which a timer brought, is told to have been sent for nothing. With nothing else
-    /// repeated by then the sender takes the timeout back (RFC 3708 section 3, RFC 4015 section 3, RFC 5682 section 2.1):
-    /// what it repeats from now on, it was asked for.
+    /// repeated by then the sender takes the timeout back (RFC 3708 section 3, RFC 4015 section 3, RFC 5682 section
+    /// 2.1): what it repeats from now on, it was asked for.
     pub(super) fn undo_timeout(&mut self, at: CaptureTime) {
         if self.sack.are_seen
             && self
@@ -163,8 +163,8 @@ impl HalfFlow {
         after.map_or(i64::MIN, AfterTimeout::repairs_to)
     }
 
-    /// Up to where the sender is known to have sent, packets included that only skipped ids tell of: where ids count, or
-    /// may and there are no more than a sender begins with, or than the receiver's window has room for.
+    /// Up to where the sender is known to have sent, packets included that only skipped ids tell of: where ids count,
+    /// or may and there are no more than a sender begins with, or than the receiver's window has room for.
     fn reached(&self) -> i64 {
         let (seen, unseen) = (self.sent_to(), self.emissions.unseen_new());
         let reached = seen + unseen as i64 * i64::from(self.packet_size.full());
@@ -181,9 +181,10 @@ impl HalfFlow {
         earlier.filter(|sent| sent.start <= start && start < sent.end())
     }
 
-    /// Whether nothing can have made the sender repeat the packet from `start` to `end` so shortly after it sent `earlier`:
-    /// neither it nor anything above was acknowledged or reported, which is what asks for repeats (RFC 5681, RFC 6675
-    /// section 5, RFC 8985 section 6.2), and no timer is so quick, but the one that repeats the last packet alone.
+    /// Whether nothing can have made the sender repeat the packet from `start` to `end` so shortly after it sent
+    /// `earlier`: neither it nor anything above was acknowledged or reported, which is what asks for repeats (RFC 5681,
+    /// RFC 6675 section 5, RFC 8985 section 6.2), and no timer is so quick, but the one that repeats the last packet
+    /// alone.
     pub(super) fn has_no_reason(&self, start: i64, end: i64, earlier: &Sent, gap_ns: i64) -> bool {
         let Some(una) = self.una.filter(|&una| una <= start) else {
             return false;
@@ -200,16 +201,17 @@ impl HalfFlow {
         !(reported || repairs || asked || earlier.is_refused(una)) && gap_ns < soon_ns
     }
 
-    /// Whether what was repeated is not acknowledged yet, nor all that had been sent by then: nobody probes meanwhile (RFC 8985
-    /// section 7.2).
+    /// Whether what was repeated is not acknowledged yet, nor all that had been sent by then: nobody probes meanwhile
+    /// (RFC 8985 section 7.2).
     fn has_repair_open(&self) -> bool {
         self.repair
             .until
             .is_some_and(|until| self.una < Some(until))
     }
 
-    /// Whether the last segment, at `start`, is repeated unasked although lower ones are outstanding, of which a timer repeats
-    /// the lowest: a probe waits no longer than the timer would (RFC 8985 section 7.2), which may be less than a round trip.
+    /// Whether the last segment, at `start`, is repeated unasked although lower ones are outstanding, of which a timer
+    /// repeats the lowest: a probe waits no longer than the timer would (RFC 8985 section 7.2), which may be less than
+    /// a round trip.
     fn is_probe_above(&self, start: i64, at: CaptureTime) -> bool {
         self.sack.are_seen
             && self.una < Some(start)
@@ -232,8 +234,8 @@ impl HalfFlow {
         earlier.at.since(heard_at) > self.delays.upstream.patience_ns()
     }
 
-    /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it: new
-    /// data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1).
+    /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:
+    /// new data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1).
     fn ran_out_while_writing(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
         let told =
             self.acks.dup_run > 0 || self.board.highest_end().is_some() || self.sack.are_cut();
@@ -253,8 +255,8 @@ impl HalfFlow {
         })
     }
 
-    /// Whether the left edge, which was repeated as `earlier`, is repeated again at `at` for a timer that ran out, although
-    /// ACKs came all the time.
+    /// Whether the left edge, which was repeated as `earlier`, is repeated again at `at` for a timer that ran out,
+    /// although ACKs came all the time.
     fn is_timers_again(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
         let again = earlier.copies >= 2 && earlier.verdict.class == Class::Retransmission;
         if !again || Some(start) > self.una {
@@ -279,9 +281,10 @@ impl HalfFlow {
                 .is_some_and(|highest| self.in_flight.has_reported(&since, highest))
     }
 
-    /// Whether the sender sent new data when it had long been told that the repeat `earlier` was lost, too: one that knows
-    /// by what was sent later repeats that first (RFC 8985 section 6.2, RFC 6675 section 5), so this one knows by its timer
-    /// alone. An answer takes a round trip, and packets may be overtaken for another one, as long as such a sender waits.
+    /// Whether the sender sent new data when it had long been told that the repeat `earlier` was lost, too: one that
+    /// knows by what was sent later repeats that first (RFC 8985 section 6.2, RFC 6675 section 5), so this one knows by
+    /// its timer alone. An answer takes a round trip, and packets may be overtaken for another one, as long as such a
+    /// sender waits.
     fn has_gone_on_since(&self, earlier: &Sent) -> bool {
         let (Some(new_at), Some(highest)) =
             (self.in_flight.highest_new_at(), self.board.highest_end())
@@ -305,8 +308,8 @@ impl HalfFlow {
         self.ids.counts() && self.ids.since(earlier.id) > passed + missing + 1
     }
 
-    /// Without SACK: whether the left edge was where it is at `at` when `earlier` was sent, which repeats it, a round trip before:
-    /// third duplicate ACKs and partial ones ask for one repeat each (RFC 6582 section 3.2).
+    /// Without SACK: whether the left edge was where it is at `at` when `earlier` was sent, which repeats it, a round
+    /// trip before: third duplicate ACKs and partial ones ask for one repeat each (RFC 6582 section 3.2).
     fn was_asked_once(&self, earlier: &Sent, at: CaptureTime) -> bool {
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let known = self

@@ -25,8 +25,8 @@ const ROWS_MAX: usize = 1 << 16;
 
 /// The rows of one direction whose class is not final yet, in the order the segments passed.
 ///
-/// A row is final when its bytes have left [`InFlight`](super::in_flight::InFlight): no ACK, SACK, DSACK or late original can
-/// then be matched with it any more.
+/// A row is final when its bytes have left [`InFlight`](super::in_flight::InFlight): no ACK, SACK, DSACK or late
+/// original can then be matched with it any more.
 #[derive(Debug, Default)]
 pub(super) struct Rows(Option<Box<HeldRows>>);
 

@@ -29,8 +29,8 @@ struct Board {
     /// By their places in the option, blocks of which all bytes are in `ranges` or have been passed by
     /// the cumulative ACK since. An empty one where there is none.
     last: [SackBlock; SackBlocks::MAX],
-    /// Below it nothing is entered any more: a range that ended there was given up, and what is reported of it again would make
-    /// all its segments be looked at again.
+    /// Below it nothing is entered any more: a range that ended there was given up, and what is reported of it again
+    /// would make all its segments be looked at again.
     given_up: Option<i64>,
     /// How often the receiver has thrown away what it had reported.
     taken_back: u8,

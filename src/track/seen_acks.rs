@@ -146,8 +146,8 @@ fn look(segment: &Segment) -> u64 {
 }
 
 impl HalfFlow {
-    /// Whether what `segment` of this sender says of the peer's data was said by the very same packet before; `sacks`: the
-    /// sender reports by SACK what it has got.
+    /// Whether what `segment` of this sender says of the peer's data was said by the very same packet before; `sacks`:
+    /// the sender reports by SACK what it has got.
     #[cold]
     pub(super) fn has_said(&mut self, segment: &Segment, sacks: bool) -> bool {
         let blocks = !segment.sack.as_slice().is_empty();

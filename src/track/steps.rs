@@ -14,8 +14,8 @@ use crate::time::CaptureTime;
 /// More bytes than this are not lost in a row above all that was seen: a number so far away is damaged.
 const UNSEEN_MAX: i64 = 1 << 24;
 
-/// Packets that a sender sends at once at first (RFC 6928) and after a silence: of more that were skipped without a trace while an
-/// ACK was owed, others of its host may have been most.
+/// Packets that a sender sends at once at first (RFC 6928) and after a silence: of more that were skipped without a
+/// trace while an ACK was owed, others of its host may have been most.
 pub(super) const FLIGHT_MAX: u16 = 10;
 
 /// Packets looked at before one.
@@ -73,14 +73,14 @@ impl HalfFlow {
         sink.lost(dir, LossPlace::Upstream, packets);
     }
 
-    /// Whether as many packets are known to be lost upstream as ids were skipped: what is repeated beyond that, as where the
-    /// path takes less than before, are pieces of these.
+    /// Whether as many packets are known to be lost upstream as ids were skipped: what is repeated beyond that, as
+    /// where the path takes less than before, are pieces of these.
     pub(super) fn are_skipped_told(&self) -> bool {
         self.ids.counts() && self.ids.is_near() && self.emissions.are_told(self.ids.unexplained())
     }
 
-    /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the receiver
-    /// announced, frames that network cards merge are of more packets. The segment's step, knowing that.
+    /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the
+    /// receiver announced, frames that network cards merge are of more packets. The segment's step, knowing that.
     pub(super) fn learn_packet_len(&mut self, segment: &Segment, step: Step) -> Step {
         if !matches!(step, Step::Ahead(_) | Step::Early(_)) {
             return step;
@@ -122,8 +122,8 @@ impl HalfFlow {
         }
     }
 
-    /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor where that is
-    /// less than half of what was announced.
+    /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor
+    /// where that is less than half of what was announced.
     fn may_be_packet_len(&self, packet_len: u32, stamped: bool) -> bool {
         let announced = self.packet_size.mss.get().map_or(0, u32::from);
         let from = self.in_flight.overlapping(self.high - 1, self.high).start;
@@ -139,9 +139,10 @@ impl HalfFlow {
         Some(self.una? + self.board.bytes().cast_signed())
     }
 
-    /// How many ACKs without payload the receiver of this direction can have sent since its packet before `segment`, which
-    /// it sent and which has just been entered: each answers a packet that came (RFC 5681 section 4.2), and with SACK all
-    /// that came since is told of here. `had_before` and `window_before`: what it was known to have, and its window.
+    /// How many ACKs without payload the receiver of this direction can have sent since its packet before `segment`,
+    /// which it sent and which has just been entered: each answers a packet that came (RFC 5681 section 4.2), and with
+    /// SACK all that came since is told of here. `had_before` and `window_before`: what it was known to have, and its
+    /// window.
     pub(super) fn acks_before(
         &self,
         segment: &Segment,
@@ -211,7 +212,8 @@ impl HalfFlow {
         }
     }
 
-    /// All below `sent_to` has been sent: what skipped ids do not account for of it came before the first id that was seen.
+    /// All below `sent_to` has been sent: what skipped ids do not account for of it came before the first id that was
+    /// seen.
     pub(super) fn note_left_out(&mut self, sent_to: i64) {
         let bytes = (sent_to - self.sent_to()).max(0) as u64;
         if bytes > 0 && self.ids.may_be_a_counter() {
@@ -220,8 +222,8 @@ impl HalfFlow {
         }
     }
 
-    /// New data passed at `at`, just above the highest byte seen. Of ids that it skipped none was lost data, since no byte
-    /// is missing, and where there was no reason to repeat any none was a repeat: they went elsewhere.
+    /// New data passed at `at`, just above the highest byte seen. Of ids that it skipped none was lost data, since no
+    /// byte is missing, and where there was no reason to repeat any none was a repeat: they went elsewhere.
     pub(super) fn note_elsewhere(&mut self, step: Step, at: CaptureTime) {
         let skipped = match step {
             Step::Early(skipped) => skipped.max(0).unsigned_abs(),

@@ -126,8 +126,8 @@ impl HalfFlow {
         self.fin.is_some_and(|fin| self.una == Some(fin + 1))
     }
 
-    /// Payload at or behind a FIN that was acknowledged: a byte in its place looks whether the peer is still there (RFC 9293
-    /// section 3.8.4), anything else a receiver drops (section 3.10.7.4).
+    /// Payload at or behind a FIN that was acknowledged: a byte in its place looks whether the peer is still there (RFC
+    /// 9293 section 3.8.4), anything else a receiver drops (section 3.10.7.4).
     #[cold]
     #[inline(never)]
     fn on_data_behind_end<S: FlowSink>(

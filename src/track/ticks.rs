@@ -22,8 +22,8 @@ impl HalfFlow {
             || self.tick_ns(hole.opened_at, opener).is_some_and(within)
     }
 
-    /// Whether the sender's clock must have gone on between a packet that passed at `passed` with the `TSval` `tsval` and
-    /// one at `at`, were that emitted anew: so many ticks that delays which change do not account for them.
+    /// Whether the sender's clock must have gone on between a packet that passed at `passed` with the `TSval` `tsval`
+    /// and one at `at`, were that emitted anew: so many ticks that delays which change do not account for them.
     pub(super) fn has_ticked(&self, passed: CaptureTime, tsval: u32, at: CaptureTime) -> bool {
         /// The way from the sender may have become so much shorter, in ticks.
         const TICKS_MIN: i64 = 4;

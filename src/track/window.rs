@@ -12,8 +12,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Takes the window of a segment that acknowledges `ack`: where it ends, if that is known. `scale` is the segment's,
-    /// since a SYN's window has none (RFC 7323 section 2.2).
+    /// Takes the window of a segment that acknowledges `ack`: where it ends, if that is known. `scale` is the
+    /// segment's, since a SYN's window has none (RFC 7323 section 2.2).
     #[inline(always)]
     pub(super) fn take(&mut self, advertised: u16, ack: i64, scale: Option<u8>) -> Option<i64> {
         self.advertised = Some(advertised);

@@ -49,7 +49,8 @@ impl Marks {
     /// It came with the only SYN until one was answered (RFC 7413): what the answer leaves out was refused.
     pub(in crate::track) const ON_SYN: Self = Self(16384);
 
-    /// Its latest copy, a repeat, acknowledges less than what its sender had sent before: receivers need not echo its clock.
+    /// Its latest copy, a repeat, acknowledges less than what its sender had sent before: receivers need not echo its
+    /// clock.
     pub(in crate::track) const OLD_ACK: Self = Self(32768);
 
     /// Takes a mark off; whether it was there.

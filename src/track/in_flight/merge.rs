@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::{InFlight, Marks};
 
-/// Ranges that one packet repeats and that are remembered apart: a frame of 64 KiB holds a fifth of that in full packets. Beyond,
-/// each further repeat, and each report of one, would look at all of them again.
+/// Ranges that one packet repeats and that are remembered apart: a frame of 64 KiB holds a fifth of that in full
+/// packets. Beyond, each further repeat, and each report of one, would look at all of them again.
 pub(in crate::track) const PARTS_MAX: usize = 256;
 
 impl Marks {
-    /// What is so of a packet of several ranges when another one above joins it: of all of them, what the receiver told; of
-    /// the lowest, how it begins; else what is so of any.
+    /// What is so of a packet of several ranges when another one above joins it: of all of them, what the receiver
+    /// told; of the lowest, how it begins; else what is so of any.
     fn join(&mut self, above: Self) {
         const ALL: u16 = Marks::SACKED.0 | Marks::HELD.0;
         const LOWEST: u16 = Marks::CONTINUES.0 | Marks::REST.0 | Marks::PARTED.0 | Marks::FRAMED.0;
@@ -19,8 +19,8 @@ impl Marks {
 }
 
 impl InFlight {
-    /// One packet has just repeated the ranges `covered`: of more than [`PARTS_MAX`] one is left, or one on each side of the
-    /// cumulative ACK, which is what further repeats of them find.
+    /// One packet has just repeated the ranges `covered`: of more than [`PARTS_MAX`] one is left, or one on each side
+    /// of the cumulative ACK, which is what further repeats of them find.
     pub(in crate::track) fn merge(&mut self, covered: Range<usize>) {
         if covered.len() > PARTS_MAX {
             let acked = (self.acked as usize).clamp(covered.start, covered.end);

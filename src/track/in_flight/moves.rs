@@ -3,9 +3,9 @@
 /// Ranges that are moved at a time without being counted: a sixth of a megabyte.
 const PAGE: usize = 4096;
 
-/// Pages that may be moved at first, and one more for so many bytes of the stream: four ranges a byte. A sender fills its holes
-/// from the lowest up, each in a flight of a round trip, so with one packet in ten lost a flight of 100,000 packets moves three a
-/// byte; holes filled at random would move half of millions each time.
+/// Pages that may be moved at first, and one more for so many bytes of the stream: four ranges a byte. A sender fills
+/// its holes from the lowest up, each in a flight of a round trip, so with one packet in ten lost a flight of 100,000
+/// packets moves three a byte; holes filled at random would move half of millions each time.
 const PAGES_MIN: u64 = 1 << 18;
 const BYTES_EACH: u64 = 1024;
 
@@ -14,8 +14,8 @@ const BYTES_EACH: u64 = 1024;
 pub(in crate::track) struct Moves(u32);
 
 impl Moves {
-    /// Whether something may go to `place` among `len` others, where the stream has come to `offset`: a vector that can be moved
-    /// at either end moves the fewer.
+    /// Whether something may go to `place` among `len` others, where the stream has come to `offset`: a vector that can
+    /// be moved at either end moves the fewer.
     #[inline]
     pub(in crate::track) fn allow(&mut self, place: usize, len: usize, offset: i64) -> bool {
         let pages = place.min(len - place) / PAGE;

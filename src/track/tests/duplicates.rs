@@ -63,7 +63,8 @@ fn what_follows_a_late_original_that_was_asked_for_is_its_repeat() {
 
 #[test]
 fn a_frame_and_the_packets_it_is_cut_into_are_the_same() {
-    // A router that is captured on all its interfaces: frames of three packets as they come in, and these as they leave.
+    // A router that is captured on all its interfaces: frames of three packets as they come in, and these as they
+    // leave.
     let trace = "100 A>B data 0..3000 id 2 ts 7/3
          101 A>B data 0..1000 id 2 ts 7/3
          102 A>B data 1000..2000 id 3 ts 7/3
@@ -121,8 +122,9 @@ fn a_frame_and_the_packets_it_is_cut_into_are_the_same() {
 
 #[test]
 fn a_frame_and_its_packets_are_the_same_where_no_ids_tell() {
-    // Nothing is repeated within a round trip of 30 ms. Packets are cut from a frame, merged into one, and cut otherwise than
-    // in the frames before; a part of a frame that was asked for is repeated a round trip later all the same.
+    // Nothing is repeated within a round trip of 30 ms. Packets are cut from a frame, merged into one, and cut
+    // otherwise than in the frames before; a part of a frame that was asked for is repeated a round trip later all the
+    // same.
     check(
         &opened(
             "100 A>B data 0..4380
@@ -158,8 +160,8 @@ fn a_frame_and_its_packets_are_the_same_where_no_ids_tell() {
 
 #[test]
 fn a_frame_that_is_repeated_in_smaller_packets_is_repeated() {
-    // Without ids and clocks: a router's word that packets are too big came from nearby (RFC 8201), and what was sent as
-    // three full packets of 1000 bytes is repeated in packets of 800.
+    // Without ids and clocks: a router's word that packets are too big came from nearby (RFC 8201), and what was sent
+    // as three full packets of 1000 bytes is repeated in packets of 800.
     let played = play(&opened(
         "100 A>B data 0..3000
          105 A>B data 0..800

@@ -5,7 +5,8 @@ use crate::event::Class;
 
 #[test]
 fn a_first_flight_that_was_lost_is_told_when_ids_are_known_to_count() {
-    // Ids 2 to 4 were 0..3000, of which a probe would repeat the last; three steps of a counter have been seen with id 7. The samples are what they were.
+    // Ids 2 to 4 were 0..3000, of which a probe would repeat the last; three steps of a counter have been seen with id
+    // 7. The samples are what they were.
     let trace = "330 A>B data 0..1000 id 5
          350 B>A ack 1000
          360 A>B data 1000..2000 id 6

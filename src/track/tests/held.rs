@@ -75,8 +75,8 @@ fn what_the_receiver_asks_for_it_does_not_hold() {
     );
 }
 
-/// Without SACK and clocks: what passes here is answered after 20 ms. Nothing is lost, but the duplicate ACKs at 120, for
-/// copies of what the receiver has, make the sender repeat 1000..2000.
+/// Without SACK and clocks: what passes here is answered after 20 ms. Nothing is lost, but the duplicate ACKs at 120,
+/// for copies of what the receiver has, make the sender repeat 1000..2000.
 const FALSE_ALARM: &str = "0 A>B syn bare id 0
      20 B>A syn bare ack 0
      30 A>B ack 0 id 1

@@ -72,8 +72,8 @@ fn a_pause_with_nothing_in_flight_is_the_applications_but_for_one_trip_to_the_se
 
 #[test]
 fn an_echo_that_comes_after_a_pause_tells_the_pause_too() {
-    // As above, but each request echoes the ACK before it: the pause later, of which the way takes 10 ms. Also where that
-    // is within four variations of a young estimate, which begins with half a round trip (RFC 6298 section 2.2).
+    // As above, but each request echoes the ACK before it: the pause later, of which the way takes 10 ms. Also where
+    // that is within four variations of a young estimate, which begins with half a round trip (RFC 6298 section 2.2).
     for pause in [510, 18] {
         let mut trace = String::from(
             "0 A>B syn ts 0/0
@@ -132,8 +132,8 @@ fn a_pause_counts_once_and_only_when_what_ends_it_is_acknowledged() {
     let asked = "5060 A>B data 1000..2000\n";
     assert_eq!(paused_ms(asked), 0);
     assert_eq!(paused_ms(&format!("{asked}5080 B>A ack 2000")), 4990);
-    // A keep-alive, or a repeat of old data, begins nothing new. But who repeats has not heard of the ACK, and was waiting
-    // for the one of 2080.
+    // A keep-alive, or a repeat of old data, begins nothing new. But who repeats has not heard of the ACK, and was
+    // waiting for the one of 2080.
     for (repeat, ms) in [("999..1000", 4990), ("0..1000", 5060 - 2080 - 10)] {
         let repeat = format!("2060 A>B data {repeat}\n2080 B>A ack 1000\n");
         assert_eq!(paused_ms(&repeat), 0);

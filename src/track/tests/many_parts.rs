@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::{describe, opened, play};
 
-/// So many bytes and one, each a packet of its own, then all of them but the last in one, twice, and what tells of that.
+/// So many bytes and one, each a packet of its own, then all of them but the last in one, twice, and what tells of
+/// that.
 fn last_rows(bytes: u32, end: &str) -> Vec<String> {
     let mut trace = String::new();
     for byte in 0..bytes {

@@ -41,7 +41,8 @@ fn data_that_an_ack_overtook_after_a_pause_is_late() {
 
 #[test]
 fn a_repair_goes_on_below_the_number_of_an_ack() {
-    // 0..1000 is lost, and 2000..4000, as the ACK at 125 tells. A timer brings what comes at 400, and the ACK of that the rest.
+    // 0..1000 is lost, and 2000..4000, as the ACK at 125 tells. A timer brings what comes at 400, and the ACK of that
+    // the rest.
     let trace = |id: &dyn Fn(u32) -> String| {
         opened(&format!(
             "100 A>B data 1000..2000 ack 0 {}

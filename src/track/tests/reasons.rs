@@ -145,7 +145,8 @@ fn what_was_repeated_since_a_timeout_and_is_again_was_asked_for() {
 
 #[test]
 fn what_was_overtaken_long_ago_is_not_what_a_quick_ack_answers() {
-    // A full queue drains while 1000..3000 is repeated: acknowledged after 9 ms, where no answer took less than 20 before.
+    // A full queue drains while 1000..3000 is repeated: acknowledged after 9 ms, where no answer took less than 20
+    // before.
     let behind = |repeat: i64, more: &str| {
         let answer = repeat + 9;
         let trace = format!(
@@ -232,7 +233,8 @@ fn a_quick_ack_may_answer_a_repeat_before_the_last_one() {
 
 #[test]
 fn what_was_sent_after_a_repeat_has_arrived_however_much_is_above_it() {
-    // A round trip of 200 ms, in which thousands are sent: the first of them have been reported, so the repeat is lost, too.
+    // A round trip of 200 ms, in which thousands are sent: the first of them have been reported, so the repeat is lost,
+    // too.
     for sent in [100, 6000] {
         let new = |i: i64, ms: i64| format!("{ms} A>B data {}..{}\n", i * 1000, i * 1000 + 1000);
         let mut trace = String::from("0 A>B syn\n190 B>A syn ack 0\n200 A>B ack 0\n");
@@ -452,7 +454,8 @@ fn nobody_probes_while_losses_are_repaired() {
 
 #[test]
 fn a_probe_that_comes_before_a_round_trip_is_over_leaves_lower_segments_out() {
-    // Captured at the sender, a round trip of 300 ms. 1000..2000 was sent 280 ms before, and its timer is about to run out.
+    // Captured at the sender, a round trip of 300 ms. 1000..2000 was sent 280 ms before, and its timer is about to run
+    // out.
     let reason = |again: &str| {
         let seen = play(&format!(
             "0 A>B syn

@@ -173,7 +173,8 @@ fn what_is_repeated_below_an_acks_number_is_none_of_what_ids_were_skipped_for_ab
 
 #[test]
 fn reports_that_are_cut_off_tell_of_all_that_lacks_below_data_that_had_come() {
-    // 1000..2000 and 3000..4000 are missing; three ACKs of which the options are cut off, longer than timestamps are, say so.
+    // 1000..2000 and 3000..4000 are missing; three ACKs of which the options are cut off, longer than timestamps are,
+    // say so.
     let trace = opened(
         "100 A>B data 0..1000
          101 A>B data 2000..3000
@@ -252,8 +253,8 @@ fn where_a_repair_goes_back_what_leaves_bytes_out_behind_that_is_repeated() {
 
 #[test]
 fn a_timers_repair_goes_on_above_all_that_was_seen_though_a_hole_came_first() {
-    // Id 4 was 2000..3000. The path fails: id 8 was that again, and 9 to 15 were 6000..13000. The ACK of what a timer brings
-    // at 400 lets two packets go.
+    // Id 4 was 2000..3000. The path fails: id 8 was that again, and 9 to 15 were 6000..13000. The ACK of what a timer
+    // brings at 400 lets two packets go.
     let trace = |skipped: u32| {
         let id = |packet: u32| 8 + skipped + packet;
         let rest = |packet: u32| {

@@ -424,8 +424,9 @@ pub(super) fn ends_with_new(trace: &str) -> bool {
 
 #[test]
 fn what_leaves_bytes_out_right_behind_a_timers_repeat_is_new() {
-    // Ids 6 to 11 were 4000..7000 and three timers' repeats of 4000..5000. Told that it got through, A sends two packets
-    // of new data before it repeats more (RFC 5682 section 2.1); were they repeats, 5000..6000 would come first.
+    // Ids 6 to 11 were 4000..7000 and three timers' repeats of 4000..5000. Told that it got through, A sends two
+    // packets of new data before it repeats more (RFC 5682 section 2.1); were they repeats, 5000..6000 would come
+    // first.
     check(
         &opened(
             "100 A>B data 0..1000 id 2

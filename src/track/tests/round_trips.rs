@@ -224,8 +224,8 @@ fn of_repeated_syns_the_echo_tells_which_was_answered() {
         let expected = server_ms.map(|ms| ((ms + 10) * 1_000_000, ms * 1_000_000, 10_000_000));
         assert_eq!(seen.handshake, expected);
     }
-    // Both copies within a tick of A's clock; but sooner than any timer, the network made one of them: the packet passed with
-    // the first, from which data and its ACKs are timed, too.
+    // Both copies within a tick of A's clock; but sooner than any timer, the network made one of them: the packet
+    // passed with the first, from which data and its ACKs are timed, too.
     for (second, expected) in [
         (1000, None),
         (5, Some((30_000_000, 20_000_000, 10_000_000))),
@@ -542,7 +542,8 @@ fn a_damaged_clock_does_not_make_what_comes_after_it_late() {
 
 #[test]
 fn where_both_open_at_once_no_half_of_the_handshake_counts_twice() {
-    // METRICS.md F2, RFC 9293 section 3.5: both SYN-ACKs answer SYNs. Towards A and back it takes 10 ms, towards B 20 ms.
+    // METRICS.md F2, RFC 9293 section 3.5: both SYN-ACKs answer SYNs. Towards A and back it takes 10 ms, towards B 20
+    // ms.
     let trace = "0 A>B syn ts 1/0
          5 B>A syn ts 100/0
          15 A>B syn ack 0 ts 2/100

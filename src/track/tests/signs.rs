@@ -310,8 +310,8 @@ fn ids_skipped_while_there_was_no_reason_to_repeat_are_no_losses() {
     assert_eq!(skipped(&pause), 2);
 }
 
-/// The path takes no full packets: a first flight of four, ids 2 to 5, and two repeats by timers, ids 7 and 8, are lost, and
-/// what follows is a quarter as long. The number of an ACK tells of the flight.
+/// The path takes no full packets: a first flight of four, ids 2 to 5, and two repeats by timers, ids 7 and 8, are
+/// lost, and what follows is a quarter as long. The number of an ACK tells of the flight.
 #[test]
 fn pieces_of_packets_that_the_path_did_not_take_are_no_more_losses_than_ids_skipped() {
     let pieces: Vec<String> = (1..16)
@@ -367,8 +367,8 @@ fn what_was_lost_before_the_first_id_is_more_than_ids_skipped() {
 
 #[test]
 fn ids_tell_how_long_the_packets_of_merged_frames_are() {
-    // The path takes 900 bytes of the 1000 that B announced: frames of 10 and 20 packets would have 9 and 18. Later two are lost,
-    // 63000..64800.
+    // The path takes 900 bytes of the 1000 that B announced: frames of 10 and 20 packets would have 9 and 18. Later two
+    // are lost, 63000..64800.
     let trace = opened(
         "100 A>B data 0..900 ack 0 id 2
          120 B>A ack 900

@@ -105,7 +105,8 @@ fn a_repeat_that_comes_late_takes_nothing_from_what_was_lost_above() {
 
 #[test]
 fn what_is_skipped_before_a_repair_beyond_what_is_repeated_below_was_new() {
-    // Id 12 was 2000..3000, which alone is missing below the first repeat that came, so id 11 was 9000..10000, sent before.
+    // Id 12 was 2000..3000, which alone is missing below the first repeat that came, so id 11 was 9000..10000, sent
+    // before.
     let trace = |ids: [u16; 4]| {
         let [a, b, c, d] = ids;
         opened(&format!(
@@ -204,8 +205,9 @@ fn a_repeat_of_more_than_the_last_segment_is_no_probe() {
 
 #[test]
 fn ids_of_a_silence_that_a_timer_ends_were_the_timers_repeats_as_far_as_they_can_have_been() {
-    // RFC 6298 section 5: the timers of 200, 600, 1400 and 3000 ms repeat the lowest segment that A holds for lost, as B's
-    // ACK did not come, and a probe may have been before them. So nothing was sent above 1000 before the ACK of 3220 came.
+    // RFC 6298 section 5: the timers of 200, 600, 1400 and 3000 ms repeat the lowest segment that A holds for lost, as
+    // B's ACK did not come, and a probe may have been before them. So nothing was sent above 1000 before the ACK of
+    // 3220 came.
     let trace = |skipped: u16| {
         opened(&format!(
             "100 A>B data 0..1000 id 2
@@ -273,8 +275,8 @@ fn a_late_frame_of_several_packets_gives_back_all_their_ids() {
 
 #[test]
 fn a_tail_that_is_lost_with_its_first_repeat_asked_for_a_round_trip_later_was_new() {
-    // 1000..2000, 3000..4000 and the tail 7000..8000, id 9, are lost before they come here. The ACK at 121 is the first to
-    // tell of any; the first repeat comes as soon as it can, so what was skipped before it was no repeat.
+    // 1000..2000, 3000..4000 and the tail 7000..8000, id 9, are lost before they come here. The ACK at 121 is the first
+    // to tell of any; the first repeat comes as soon as it can, so what was skipped before it was no repeat.
     let trace = opened(
         "100 A>B data 0..1000 id 2
          101 A>B data 2000..3000 id 4
@@ -497,8 +499,8 @@ fn an_id_skipped_between_repeats_was_a_repeat_of_what_is_lost_behind_here() {
 
 #[test]
 fn an_ack_that_cannot_have_come_to_the_sender_ends_no_silence() {
-    // Ten ms to the sender and back: at 166 A has not heard of the delayed ACK at 160, so it is silent since 102, for as
-    // long as a probe takes (RFC 8985 section 7.2). At 175 it may send something new.
+    // Ten ms to the sender and back: at 166 A has not heard of the delayed ACK at 160, so it is silent since 102, for
+    // as long as a probe takes (RFC 8985 section 7.2). At 175 it may send something new.
     let rows = |at: &str| {
         play(&opened(&format!(
             "100 A>B data 0..1000 id 2

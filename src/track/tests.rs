@@ -35,9 +35,12 @@ mod repeats;
 mod round_trips;
 mod seen_acks;
 mod signs;
+mod skipped_ids;
 mod strays;
+mod tail_probes;
 mod tails;
 mod ticks;
+mod unneeded;
 
 use std::fmt::Write as _;
 

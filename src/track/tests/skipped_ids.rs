@@ -1,0 +1,217 @@
+//! Packets that ids tell to have been lost, and those that they do not (METRICS.md X3).
+
+use super::{opened, play};
+
+/// Ten packets came with ids that count by one, of which one was lost and repeated after more ids were skipped. As many
+/// as this sender may have lost count as lost (METRICS.md X3); more than twice what came were taken by others.
+#[test]
+fn ids_skipped_by_far_more_than_what_came_are_no_losses() {
+    let after = |id: u32| {
+        let first = (0..8).map(|n| {
+            let (end, id) = (n + 1, n + 2);
+            format!("10{n} A>B data {n}000..{end}000 id {id}")
+        });
+        let rest = [
+            "120 B>A ack 8000".to_owned(),
+            "140 A>B data 9000..10000 id 11".to_owned(),
+            "160 B>A ack 8000 sack 9000..10000".to_owned(),
+            format!("170 A>B data 8000..9000 id {id}"),
+            "190 B>A ack 10000".to_owned(),
+        ];
+        let trace: Vec<String> = first.chain(rest).collect();
+        play(&opened(&trace.join("\n"))).state.skipped_packets
+    };
+    assert_eq!(after(12), 1);
+    assert_eq!(after(12 + 19), 20);
+    assert_eq!(after(12 + 20), 0);
+}
+
+#[test]
+fn ids_skipped_where_nothing_was_repeated_are_no_losses() {
+    // All arrived, and what is lost is repeated: others took ids 6 to 8.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         103 A>B data 3000..4000 id 5
+         123 B>A ack 4000
+         140 A>B data 4000..5000 id 9
+         160 B>A ack 5000",
+    );
+    assert_eq!(play(&trace).state.skipped_packets, 0);
+    // Here the repeat may still come.
+    let missing = trace
+        .replace("4000..5000", "5000..6000")
+        .replace("ack 5000", "ack 4000");
+    assert_eq!(play(&missing).state.skipped_packets, 3);
+}
+
+#[test]
+fn ids_skipped_while_there_was_no_reason_to_repeat_are_no_losses() {
+    // One packet was lost behind here. Later no byte is missing where ids 10 and 11 are skipped, B has told of no loss,
+    // and no timer can have run out: another connection took them.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         103 A>B data 3000..4000 id 5
+         120 B>A ack 1000
+         122 B>A ack 1000 sack 2000..3000
+         123 B>A ack 1000 sack 2000..4000
+         130 A>B data 1000..2000 id 6
+         150 B>A ack 4000
+         300 A>B data 4000..5000 id 7
+         301 A>B data 5000..6000 id 8
+         320 B>A ack 5000
+         321 B>A ack 6000
+         322 A>B data 6000..7000 id 9
+         323 A>B data 7000..8000 id 12
+         343 B>A ack 8000",
+    );
+    let skipped = |trace: &str| play(trace).state.skipped_packets;
+    assert_eq!(skipped(&trace), 0);
+    // A duplicate ACK may have asked for repeats, of which A learns half a round trip later.
+    let told = trace.replace("320 B>A ack 5000", "319 B>A ack 4000\n320 B>A ack 5000");
+    assert_eq!(skipped(&told), 2);
+    // Within such a pause a probe may have been sent.
+    let pause = trace
+        .replace("323 A>B", "363 A>B")
+        .replace("343 B>A", "383 B>A");
+    assert_eq!(skipped(&pause), 2);
+}
+
+/// The path takes no full packets: a first flight of four, ids 2 to 5, and two repeats by timers, ids 7 and 8, are
+/// lost, and what follows is a quarter as long. The number of an ACK tells of the flight.
+#[test]
+fn pieces_of_packets_that_the_path_did_not_take_are_no_more_losses_than_ids_skipped() {
+    let pieces: Vec<String> = (1..16)
+        .map(|n| {
+            let (at, id, start) = (970 + 40 * n, 11 + n, 250 * n);
+            let end = start + 250;
+            let ack = at + 20;
+            format!(
+                "{at} A>B data {start}..{end} ack 100 id {id}\n{ack} B>A ack {end} sack 4000..4500"
+            )
+        })
+        .collect();
+    let seen = play(&opened(&format!(
+        "100 B>A data 0..100 ack 0
+         110 A>B at 4000 ack 100 id 6
+         930 A>B data 0..250 ack 100 id 9
+         950 B>A ack 250
+         970 A>B data 4000..4250 ack 100 id 10
+         971 A>B data 4250..4500 ack 100 id 11
+         991 B>A ack 250 sack 4000..4500
+         {}",
+        pieces.join("\n")
+    )));
+    let again = seen.rows.iter().filter(|row| row.verdict.reason.is_some());
+    assert_eq!(again.count(), 16);
+    assert_eq!((seen.lost, seen.state.skipped_packets), ([6, 0], 6));
+}
+
+#[test]
+fn what_was_lost_before_the_first_id_is_more_than_ids_skipped() {
+    // 0..4000 was lost before anything came, and no id is known of it; a timer repeats the lowest.
+    let lost = |number: &str| {
+        play(&format!(
+            "0 A>B syn
+             20 B>A syn ack 0
+             250 A>B data 0..1000 ack 0 id 6
+             270 B>A ack 1000
+             {number}
+             281 A>B data 4000..5000 ack 0 id 8
+             301 B>A ack 1000 sack 4000..5000
+             311 A>B data 1000..2000 ack 0 id 9
+             312 A>B data 2000..3000 ack 0 id 10
+             332 B>A ack 3000 sack 4000..5000
+             342 A>B data 3000..4000 ack 0 id 11
+             362 B>A ack 5000
+             372 A>B data 5000..6000 ack 0 id 12"
+        ))
+        .lost
+    };
+    assert_eq!(lost("280 A>B at 4000 ack 0 id 7"), [3, 0]);
+    assert_eq!(lost("280 A>B at 1000 ack 0 id 7"), [3, 0]);
+}
+
+#[test]
+fn ids_tell_how_long_the_packets_of_merged_frames_are() {
+    // The path takes 900 bytes of the 1000 that B announced: frames of 10 and 20 packets would have 9 and 18. Later two
+    // are lost, 63000..64800.
+    let trace = opened(
+        "100 A>B data 0..900 ack 0 id 2
+         120 B>A ack 900
+         130 A>B data 900..9900 ack 0 id 3
+         131 A>B data 9900..27900 ack 0 id 13
+         150 B>A ack 27900
+         160 A>B data 27900..36900 ack 0 id 33
+         161 A>B data 36900..45900 ack 0 id 43
+         180 B>A ack 45900
+         190 A>B data 45900..63000 ack 0 id 53
+         191 A>B data 64800..82800 ack 0 id 74
+         210 B>A ack 63000 sack 64800..82800
+         220 A>B data 63000..64800 ack 0 id 94
+         240 B>A ack 82800
+         250 A>B data 82800..83700 ack 0 id 96
+         270 B>A ack 83700",
+    );
+    assert_eq!(play(&trace).state.skipped_packets, 2);
+}
+
+#[test]
+fn packets_repeated_in_smaller_pieces_are_no_more_losses_than_ids_skipped() {
+    // B's data is unanswered all the time, so that skipped ids may be ACKs. Of A, 3000..5000 was lost as ids 5
+    // and 6, and comes again in three pieces beside a SACK block that takes room: two packets were lost.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 ack 0 id 2
+         100 A>B data 1000..2000 ack 0 id 3
+         100 A>B data 2000..3000 ack 0 id 4
+         101 B>A data 0..1000 ack 0
+         102 A>B data 5000..6000 ack 0 id 7
+         120 B>A data 1000..2000 ack 3000 sack 5000..6000
+         140 A>B data 3000..3900 ack 0 id 8
+         141 A>B data 3900..4800 ack 0 id 9
+         142 A>B data 4800..5000 ack 0 id 10",
+    ));
+    assert_eq!(seen.lost, [2, 0]);
+}
+
+#[test]
+fn a_packet_repeated_in_two_pieces_was_lost_once_without_ids() {
+    // Of A, 2000..4000 was lost as two full packets, and each comes again as 980 bytes and 20, for the SACK block of 12
+    // bytes and the option before it took their room.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 ack 0
+         100 A>B data 1000..2000 ack 0
+         101 B>A data 0..100 ack 0
+         102 A>B data 4000..5000 ack 0
+         103 A>B data 5000..6000 ack 0
+         104 A>B data 6000..7000 ack 0
+         120 B>A ack 2000 sack 4000..5000
+         121 B>A ack 2000 sack 4000..6000
+         122 B>A ack 2000 sack 4000..7000
+         140 A>B data 2000..2980 ack 0
+         141 A>B data 2980..3000 ack 0
+         142 A>B data 3000..3980 ack 0
+         143 A>B data 3980..4000 ack 0",
+    ));
+    assert_eq!(seen.lost, [2, 0]);
+}
+
+#[test]
+fn small_packets_lost_together_are_lost_each() {
+    // As above, but ids 5, 6 and 7 were three packets of 100 bytes, repeated as they were.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 ack 0 id 2
+         100 A>B data 1000..2000 ack 0 id 3
+         100 A>B data 2000..3000 ack 0 id 4
+         101 B>A data 0..1000 ack 0
+         102 A>B data 3300..4300 ack 0 id 8
+         120 B>A data 1000..2000 ack 3000 sack 3300..4300
+         140 A>B data 3000..3100 ack 0 id 9
+         141 A>B data 3100..3200 ack 0 id 10
+         142 A>B data 3200..3300 ack 0 id 11",
+    ));
+    assert_eq!(seen.lost, [3, 0]);
+}

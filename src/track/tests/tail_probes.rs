@@ -1,0 +1,144 @@
+//! Repeats that probe for a lost tail, and those that do not (METRICS.md X2).
+
+use super::{opened, play};
+use crate::event::Reason;
+
+#[test]
+fn nobody_probes_while_losses_are_repaired() {
+    // RFC 8985 section 7.2: 0..1000 and 4000..4500 are lost. What was asked for is repeated, and then a timer runs out.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         104 A>B data 4000..4500
+         121 B>A ack 0 sack 1000..2000
+         122 B>A ack 0 sack 1000..3000
+         123 B>A ack 0 sack 1000..4000
+         133 A>B data 0..1000
+         153 B>A ack 4000
+         380 A>B data 4000..4500
+         400 B>A ack 4500",
+    );
+    let rows = play(&trace).rows;
+    let reasons: Vec<Reason> = rows.iter().filter_map(|row| row.verdict.reason).collect();
+    assert_eq!(reasons, [Reason::Fast, Reason::Timeout]);
+}
+
+#[test]
+fn a_probe_that_comes_before_a_round_trip_is_over_leaves_lower_segments_out() {
+    // Captured at the sender, a round trip of 300 ms. 1000..2000 was sent 280 ms before, and its timer is about to run
+    // out.
+    let reason = |again: &str| {
+        let seen = play(&format!(
+            "0 A>B syn
+             300 B>A syn ack 0
+             300 A>B ack 0 id 1
+             310 A>B data 0..1000 ack 0 id 2
+             610 B>A ack 1000
+             630 A>B data 1000..2000 ack 0 id 3
+             800 A>B data 2000..3000 ack 0 id 4
+             {again}"
+        ));
+        seen.rows[3].verdict.reason
+    };
+    assert_eq!(
+        reason("910 A>B data 2000..3000 ack 0 id 5"),
+        Some(Reason::TailProbe)
+    );
+    assert_eq!(
+        reason("910 A>B data 1000..2000 ack 0 id 5"),
+        Some(Reason::Timeout)
+    );
+}
+
+#[test]
+fn who_has_probed_waits_for_the_answer_before_another_probe() {
+    // RFC 8985 section 7.3: the ACK at 210 is of what came before the probe, which is lost as well.
+    let trace = opened(
+        "100 A>B data 0..1000 ack 0
+         120 B>A ack 1000
+         130 A>B data 1000..2000 ack 0
+         131 A>B data 2000..2500 ack 0
+         195 A>B data 2000..2500 ack 0
+         210 B>A ack 2000
+         460 A>B data 2000..2500 ack 0
+         480 B>A ack 2500
+         490 A>B data 2500..3000 ack 0
+         555 A>B data 2500..3000 ack 0
+         575 B>A ack 3000",
+    );
+    let rows = play(&trace).rows;
+    let reasons: Vec<Reason> = rows.iter().filter_map(|row| row.verdict.reason).collect();
+    let probe = Reason::TailProbe;
+    assert_eq!(reasons, [probe, Reason::Timeout, probe]);
+}
+
+#[test]
+fn a_probe_may_repeat_the_fin_alone_and_is_what_the_report_of_it_answers() {
+    // RFC 8985 section 7.3: a probe is the last segment that was sent.
+    let reason = |probe: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B at 2000 fin
+             121 B>A ack 1000
+             {probe}
+             361 B>A ack 1000 sack 2000..2001
+             371 A>B data 1000..2000"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    assert_eq!(reason("340 A>B at 2000 fin"), Some(Reason::Fast));
+    // The report may be of the first one, late.
+    assert_eq!(reason(""), Some(Reason::Timeout));
+}
+
+#[test]
+fn ids_whose_counter_is_not_known_tell_of_no_packets_above_a_probe() {
+    // A step of one on a host that writes its lower byte first.
+    let trace = "0 A>B data 0..600 id 26892
+         206 A>B data 0..600 id 27148";
+    let rows = play(trace).rows;
+    assert_eq!(rows[1].verdict.reason, Some(Reason::TailProbe));
+}
+
+#[test]
+fn skipped_ids_are_no_packets_for_which_the_receiver_has_no_room() {
+    let reason = |window: u32| {
+        let trace = opened(&format!(
+            "100 A>B data 0..1000 id 11
+             120 B>A ack 1000 win {window}
+             121 A>B data 1000..2000 id 12
+             400 A>B data 1000..2000 id 33"
+        ));
+        play(&trace).rows[2].verdict.reason
+    };
+    // Twenty packets above it were lost: a probe would have repeated the last of them.
+    assert_eq!(reason(200), Some(Reason::Timeout));
+    // Those of other connections.
+    assert_eq!(reason(100), Some(Reason::TailProbe));
+}
+
+#[test]
+fn a_repeat_below_the_number_of_an_ack_is_no_probe() {
+    // RFC 8985 section 7.3: a probe is the last segment that was sent. The ACK at 125 tells that 500..1000 was, too.
+    let trace = |number: &str| {
+        opened(&format!(
+            "120 B>A data 0..500 ack 0
+             125 A>B at {number} ack 500
+             860 A>B data 0..500 ack 500
+             880 B>A ack 500"
+        ))
+    };
+    let reason = |number: &str| play(&trace(number)).rows[0].verdict.reason;
+    assert_eq!(reason("1000"), Some(Reason::Timeout));
+    assert_eq!(reason("500"), Some(Reason::TailProbe));
+    // The number behind a FIN is no byte.
+    assert_eq!(reason("501"), Some(Reason::TailProbe));
+    // All that was sent before it is one repair.
+    let rest = "890 A>B data 500..1000 ack 500\n910 B>A ack 1000";
+    let repaired = play(&format!("{}\n{rest}", trace("1000")));
+    assert_eq!(repaired.recoveries, ["860..910 timeout"]);
+}

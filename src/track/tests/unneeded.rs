@@ -1,0 +1,303 @@
+//! Repeats that were not needed, and what shows it (METRICS.md X2).
+
+use super::{check, opened, play};
+use crate::event::{ClassifiedSegment, Reason};
+
+#[test]
+fn a_dsack_shows_that_a_copy_was_not_needed() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 0 sack 1000..3000
+             123 B>A ack 0 sack 1000..4000
+             133 A>B data 0..1000
+             134 B>A ack 4000
+             153 B>A ack 4000 sack 0..1000",
+        ),
+        "100 new 0..1000
+         101 new 1000..2000 rtt 20 sack
+         102 new 2000..3000 rtt 20 sack
+         103 new 3000..4000 rtt 20 sack
+         133 retransmission 0..1000 unneeded dsack",
+    );
+}
+
+#[test]
+fn an_ack_that_echoes_the_original_shows_that_the_copy_was_not_needed() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 100/0
+             101 A>B data 1000..2000 ts 101/0
+             400 A>B data 0..1000 ts 400/0
+             402 B>A ack 1000 ts 900/100
+             403 B>A ack 2000 ts 900/101",
+        ),
+        // The echo of 101 says that the second segment, too, came in its turn: its ACK was late.
+        "100 new 0..1000 rtt 302 recovery
+         101 new 1000..2000 rtt 302 recovery
+         400 retransmission 0..1000 unneeded dsack",
+    );
+}
+
+#[test]
+fn an_older_echo_shows_all_repeats_of_the_left_edge_to_be_unneeded() {
+    // The ACKs of the first copy were lost, until one came that echoes its clock: no timer's repeat was needed, and
+    // nothing was lost on the way to B.
+    let trace = opened(
+        "80 A>B data 0..1000 ts 80/1
+         100 B>A ack 1000 ts 2/80
+         110 A>B data 1000..2000 ts 110/2
+         400 A>B data 1000..2000 ts 400/2
+         1000 A>B data 1000..2000 ts 1000/2
+         2200 A>B data 1000..2000 ts 2200/2
+         2230 B>A ack 2000 ts 9/110",
+    );
+    check(
+        &trace,
+        "80 new 0..1000 rtt 20 clean
+         110 new 1000..2000 rtt 2120 recovery
+         400 retransmission 1000..2000 unneeded dsack
+         1000 retransmission 1000..2000 unneeded dsack
+         2200 retransmission 1000..2000 unneeded dsack",
+    );
+    assert_eq!(play(&trace).lost, [0, 0]);
+    // Where it echoes the second copy's, that one was needed, and the first was lost.
+    let second = trace.replace("ts 9/110", "ts 9/400");
+    let seen = play(&second);
+    assert_eq!(seen.lost, [0, 1]);
+    let unneeded = |row: &&ClassifiedSegment| row.verdict.reason == Some(Reason::Unneeded);
+    assert_eq!(seen.rows.iter().filter(unneeded).count(), 2);
+}
+
+#[test]
+fn without_sack_an_older_echo_shows_that_what_follows_the_repaired_was_there() {
+    // One ACK answers two segments at most (RFC 5681 section 4.2), with the clock of the first (RFC 7323 section 4.3):
+    // this one covers five, so the receiver held data above the first, and a repeat that fills a part of a gap is
+    // acknowledged at once: the ACK was for the first alone, and the others were there.
+    check(
+        "80 A>B data 0..1000 ts 1/1
+         100 B>A ack 1000 ts 2/1
+         110 A>B data 1000..2000 ts 3/2
+         111 A>B data 2000..3000 ts 3/2
+         112 A>B data 3000..4000 ts 3/2
+         113 A>B data 4000..5000 ts 3/2
+         114 A>B data 5000..6000 ts 3/2
+         400 A>B data 1000..2000 ts 300/2
+         401 A>B data 2000..3000 ts 301/2
+         402 A>B data 3000..4000 ts 302/2
+         403 A>B data 4000..5000 ts 303/2
+         420 B>A ack 6000 ts 9/300",
+        "80 new 0..1000 rtt 20 clean
+         110 new 1000..2000
+         111 new 2000..3000
+         112 new 3000..4000
+         113 new 4000..5000
+         114 new 5000..6000
+         400 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery
+         401 retransmission 2000..3000 unneeded dsack
+         402 retransmission 3000..4000 unneeded dsack
+         403 retransmission 4000..5000 unneeded dsack",
+    );
+}
+
+#[test]
+fn without_sack_an_ack_for_two_repeats_may_have_waited_for_the_second() {
+    // Nothing above was held back, so the ACK may be a delayed one for both repeats.
+    check(
+        "80 A>B data 0..1000 ts 1/1
+         100 B>A ack 1000 ts 2/1
+         110 A>B data 1000..2000 ts 3/2
+         111 A>B data 2000..3000 ts 3/2
+         400 A>B data 1000..2000 ts 300/2
+         401 A>B data 2000..3000 ts 301/2
+         420 B>A ack 3000 ts 9/300",
+        "80 new 0..1000 rtt 20 clean
+         110 new 1000..2000
+         111 new 2000..3000
+         400 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery
+         401 retransmission 2000..3000 timeout downstream seen_before",
+    );
+}
+
+#[test]
+fn without_sack_a_repeat_that_overtook_the_left_edge_may_have_been_needed() {
+    // 3000..4000 passed here before the left edge did: when that came, it could be there by its repeat.
+    check(
+        "80 A>B data 0..1000 ts 1/1
+         100 B>A ack 1000 ts 2/1
+         110 A>B data 1000..2000 ts 3/2
+         111 A>B data 2000..3000 ts 3/2
+         112 A>B data 3000..4000 ts 3/2
+         113 A>B data 4000..5000 ts 3/2
+         400 A>B data 3000..4000 ts 302/2
+         401 A>B data 1000..2000 ts 300/2
+         421 B>A ack 5000 ts 9/300",
+        "80 new 0..1000 rtt 20 clean
+         110 new 1000..2000
+         111 new 2000..3000
+         112 new 3000..4000
+         113 new 4000..5000
+         400 retransmission 3000..4000 timeout downstream seen_before
+         401 retransmission 1000..2000 timeout downstream seen_before rtt 20 recovery",
+    );
+}
+
+/// A flight, and what a timer repeats of it.
+const REPEATED: &str = "80 A>B data 0..1000
+         100 B>A ack 1000
+         110 A>B data 1000..2000
+         111 A>B data 2000..3000
+         112 A>B data 3000..4000
+         113 A>B data 4000..5000
+         400 A>B data 1000..2000
+         400 A>B data 2000..3000
+         400 A>B data 3000..4000";
+
+/// What is seen of it up to the left edge's repeat.
+const REPEATED_SEEN: &str = "80 new 0..1000 rtt 20 clean
+         110 new 1000..2000
+         111 new 2000..3000
+         112 new 3000..4000
+         113 new 4000..5000
+         400 retransmission 1000..2000 timeout downstream seen_before";
+
+#[test]
+fn without_sack_each_duplicate_ack_shows_a_repeat_that_was_not_needed() {
+    // 1000..2000 was lost. Its repeat fills the gap, which is acknowledged at once (RFC 5681 section 4.2), and each
+    // of the two behind it lies below that ACK and is answered with the same one (RFC 9293 section 3.10.7.4).
+    let trace = format!(
+        "{REPEATED}
+         420 B>A ack 5000
+         421 B>A ack 5000
+         421 B>A ack 5000"
+    );
+    check(
+        &trace,
+        &format!(
+            "{REPEATED_SEEN}
+         400 retransmission 2000..3000 unneeded dsack
+         400 retransmission 3000..4000 unneeded dsack"
+        ),
+    );
+    assert_eq!(play(&trace).lost, [0, 1]);
+    // Where only one comes, one of the two may have been needed, or was lost itself.
+    let one = trace.trim_end().rsplit_once('\n').unwrap().0;
+    assert_eq!(play(one).lost, [0, 2]);
+    // What comes sooner than any answer did before is none to these repeats.
+    let soon = trace
+        .replace("400 A>B data 2000", "408 A>B data 2000")
+        .replace("400 A>B data 3000", "408 A>B data 3000");
+    assert_eq!(play(&soon).lost, [0, 3]);
+    // With another window it may tell of that alone.
+    let window = trace.replace("421 B>A ack 5000", "421 B>A ack 5000 win 600");
+    assert_eq!(play(&window).lost, [0, 2]);
+}
+
+#[test]
+fn without_sack_repeats_that_fill_a_gap_each_are_needed() {
+    // Each repeat moves the ACK, as every other segment was lost: the duplicate ACKs are for those between.
+    let trace = format!(
+        "{REPEATED}
+         400 A>B data 4000..5000
+         420 B>A ack 3000
+         421 B>A ack 3000
+         422 B>A ack 5000
+         423 B>A ack 5000"
+    );
+    check(
+        &trace,
+        &format!(
+            "{REPEATED_SEEN}
+         400 retransmission 2000..3000 unneeded dsack
+         400 retransmission 3000..4000 timeout downstream seen_before
+         400 retransmission 4000..5000 unneeded dsack"
+        ),
+    );
+    assert_eq!(play(&trace).lost, [0, 2]);
+}
+
+/// 0..1000 comes to B late, though before its repeat does; B reports by SACK, but knows no DSACK.
+const REORDERED: &str = "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         121 B>A ack 0 sack 1000..2000 id 2
+         122 B>A ack 0 sack 1000..3000 id 3
+         123 B>A ack 0 sack 1000..4000 id 4
+         133 A>B data 0..1000
+         145 B>A ack 4000 id 5
+         153 B>A ack 4000 id 6";
+
+#[test]
+fn with_sack_a_duplicate_ack_without_news_shows_a_repeat_that_was_not_needed() {
+    let trace = opened(REORDERED);
+    // The last answers took 20 ms, the ACK came 12 ms after the repeat, and 20 ms after it one more that
+    // tells nothing new: that is for the repeat.
+    check(
+        &trace,
+        "100 new 0..1000
+         101 new 1000..2000 rtt 20 sack
+         102 new 2000..3000 rtt 20 sack
+         103 new 3000..4000 rtt 20 sack
+         133 retransmission 0..1000 unneeded dsack",
+    );
+    assert_eq!(play(&trace).lost, [0, 0]);
+    let lost = |from: &str, to: &str| play(&trace.replace(from, to)).lost;
+    // As late as other answers, the ACK was for the repeat.
+    assert_eq!(lost("145 B>A", "152 B>A"), [0, 1]);
+    // An ACK without id may be the network's copy of the one before it.
+    assert_eq!(lost("ack 4000 id 6", "ack 4000"), [0, 1]);
+    // A receiver that knows DSACK would have sent one.
+    let dsack = "ack 4000 sack 2000..3000 id 5";
+    assert_eq!(lost("ack 4000 id 5", dsack), [0, 1]);
+}
+
+#[test]
+fn what_was_sent_later_and_answered_leaves_no_answer_to_wait_for() {
+    // 4000..5000 was sent after the repeat and is answered: the ACK at 175 is for something else.
+    let trace = opened(&REORDERED.replace(
+        "153 B>A ack 4000 id 6",
+        "146 A>B data 4000..5000
+         166 B>A ack 5000 id 6
+         175 B>A ack 5000 id 7",
+    ));
+    assert_eq!(play(&trace).lost, [0, 1]);
+}
+
+#[test]
+fn what_a_receiver_took_back_is_needed_again() {
+    // The ACK at 90 points at 1000, which was reported at 51: the receiver has thrown away what it held (RFC 2018
+    // section 8), and all of it is in flight again.
+    let trace = opened(
+        "30 A>B data 0..1000
+         31 A>B data 1000..2000
+         32 A>B data 2000..3000
+         51 B>A ack 0 sack 1000..2000
+         52 B>A ack 0 sack 1000..3000
+         70 A>B data 0..1000
+         90 B>A ack 1000
+         400 A>B data 1000..2000
+         420 B>A ack 2000
+         421 A>B data 2000..3000
+         441 B>A ack 3000",
+    );
+    check(
+        &trace,
+        "30 new 0..1000
+         31 new 1000..2000 rtt 20 sack
+         32 new 2000..3000 rtt 20 sack
+         70 retransmission 0..1000 fast downstream seen_before
+         400 retransmission 1000..2000 timeout downstream seen_before
+         421 retransmission 2000..3000 timeout downstream seen_before",
+    );
+    let in_flight: Vec<_> = play(&trace)
+        .data
+        .iter()
+        .map(|data| data.in_flight_bytes)
+        .collect();
+    assert_eq!(in_flight[3..], [Some(1000), Some(2000), Some(1000)]);
+}

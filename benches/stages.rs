@@ -15,7 +15,7 @@ use ccanalyze::analyze::Config;
 use ccanalyze::capture::{CaptureReader, CaptureSource, ReadOptions, Window};
 use ccanalyze::decode::{DecodeOptions, Decoded, Segment, Skip, decode, decode_into};
 use ccanalyze::event::{DataArrival, Direction, FlowSink};
-use ccanalyze::flow::{FlowIdentity, FlowTable, Observer, SHARDS, shard_of};
+use ccanalyze::flow::{ConnectionIdentity, ConnectionTable, Observer, SHARDS, shard_of};
 use ccanalyze::observe::{RecordConfig, Recorder};
 use ccanalyze::track::Connection;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -154,13 +154,13 @@ impl FlowSink for Unique {
 }
 
 impl Observer for Unique {
-    type Flow = Self;
+    type Sink = Self;
 
-    fn open(&mut self, _identity: &FlowIdentity) -> Self {
+    fn open(&mut self, _identity: &ConnectionIdentity) -> Self {
         Self(0)
     }
 
-    fn close(&mut self, _: &FlowIdentity, _: &Connection, flow: Self, _: bool) {
+    fn close(&mut self, _: &ConnectionIdentity, _: &Connection, flow: Self, _: bool) {
         self.0 += flow.0;
     }
 }
@@ -177,7 +177,7 @@ fn tracking(criterion: &mut Criterion) {
                 let unique: u64 = shards
                     .iter()
                     .map(|segments| {
-                        let mut table = FlowTable::new(Unique::default(), limits);
+                        let mut table = ConnectionTable::new(Unique::default(), limits);
                         for segment in segments {
                             table.on_segment(segment);
                         }
@@ -201,7 +201,8 @@ fn tracking(criterion: &mut Criterion) {
                             gaps: false,
                             curve_growth: std::sync::Arc::default(),
                         };
-                        let mut table = FlowTable::new(Recorder::<false>::new(record), limits);
+                        let mut table =
+                            ConnectionTable::new(Recorder::<false>::new(record), limits);
                         for segment in segments {
                             table.on_segment(segment);
                         }

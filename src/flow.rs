@@ -12,4 +12,6 @@ mod tests;
 
 pub use batch::{BatchPart, SegmentBatch};
 pub use key::{SHARDS, shard_of};
-pub use table::{FlowIdentity, FlowLimits, FlowTable, Observer, TableFacts, YoungPayload};
+pub use table::{
+    ConnectionIdentity, ConnectionLimits, ConnectionTable, Observer, TableFacts, YoungPayload,
+};

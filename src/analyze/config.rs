@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::capture::{CaptureSource, Io};
 use crate::decode::{DecodeOptions, Endpoint, Filter};
-use crate::flow::FlowLimits;
+use crate::flow::ConnectionLimits;
 use crate::metric::BalanceWeights;
 
 /// One capture: a file, or several files that follow each other in time.
@@ -106,7 +106,7 @@ pub struct Config {
     /// Keep how far apart the data packets of each flow are, for its chart.
     pub gaps: bool,
     /// When connections are put away.
-    pub limits: FlowLimits,
+    pub limits: ConnectionLimits,
     /// Threads to work with; `None` is one a core.
     pub threads: Option<usize>,
     /// Captures that are analysed at a time, at most, at least 1; no more than there are threads.
@@ -142,7 +142,7 @@ impl Default for Config {
             segments: false,
             time_sequence: false,
             gaps: false,
-            limits: FlowLimits::default(),
+            limits: ConnectionLimits::default(),
             threads: None,
             captures_max: usize::MAX,
             io: Io::default(),

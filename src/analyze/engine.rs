@@ -2,7 +2,7 @@
 
 use crate::capture::{LinkType, Record};
 use crate::decode::{DecodeOptions, Decoded, FragmentTable, Tally, decode, decode_each};
-use crate::flow::{FlowLimits, FlowTable, Observer, TableFacts};
+use crate::flow::{ConnectionLimits, ConnectionTable, Observer, TableFacts};
 use crate::time::CaptureTime;
 
 /// Takes packets one by one, in capture order, and tells an [`Observer`] what they mean.
@@ -13,7 +13,7 @@ use crate::time::CaptureTime;
 /// use ccanalyze::analyze::Engine;
 /// use ccanalyze::capture::LinkType;
 /// use ccanalyze::event::{Direction, FlowSink, RttSample};
-/// use ccanalyze::flow::{FlowIdentity, Observer};
+/// use ccanalyze::flow::{ConnectionIdentity, Observer};
 /// use ccanalyze::time::CaptureTime;
 /// use ccanalyze::track::Connection;
 ///
@@ -28,11 +28,11 @@ use crate::time::CaptureTime;
 /// #[derive(Default)]
 /// struct All(Vec<i64>);
 /// impl Observer for All {
-///     type Flow = Rtts;
-///     fn open(&mut self, _identity: &FlowIdentity) -> Rtts {
+///     type Sink = Rtts;
+///     fn open(&mut self, _identity: &ConnectionIdentity) -> Rtts {
 ///         Rtts::default()
 ///     }
-///     fn close(&mut self, _identity: &FlowIdentity, _connection: &Connection, flow: Rtts, _cut: bool) {
+///     fn close(&mut self, _identity: &ConnectionIdentity, _connection: &Connection, flow: Rtts, _cut: bool) {
 ///         self.0.extend(flow.0);
 ///     }
 /// }
@@ -64,7 +64,7 @@ use crate::time::CaptureTime;
 /// ```
 pub struct Engine<O: Observer> {
     options: DecodeOptions,
-    table: FlowTable<O>,
+    table: ConnectionTable<O>,
     fragments: FragmentTable,
     tally: Tally,
     records: u64,
@@ -74,9 +74,9 @@ impl<O: Observer> Engine<O> {
     /// An engine that has seen nothing, with default options and limits.
     #[must_use]
     pub fn new(observer: O) -> Self {
-        let limits = FlowLimits::default();
-        let limits = FlowLimits {
-            flows_max: limits.flows_max * crate::flow::SHARDS,
+        let limits = ConnectionLimits::default();
+        let limits = ConnectionLimits {
+            connections_max: limits.connections_max * crate::flow::SHARDS,
             half_open_max: limits.half_open_max * crate::flow::SHARDS,
             ..limits
         };
@@ -85,10 +85,10 @@ impl<O: Observer> Engine<O> {
 
     /// An engine with options and limits of its own.
     #[must_use]
-    pub fn with_options(observer: O, options: DecodeOptions, limits: FlowLimits) -> Self {
+    pub fn with_options(observer: O, options: DecodeOptions, limits: ConnectionLimits) -> Self {
         Self {
             options,
-            table: FlowTable::new(observer, limits),
+            table: ConnectionTable::new(observer, limits),
             fragments: FragmentTable::new(),
             tally: Tally::default(),
             records: 0,

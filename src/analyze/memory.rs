@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::pruning::Pruning;
-use crate::flow::FlowTable;
+use crate::flow::ConnectionTable;
 use crate::observe::{ConnectionRecord, Recorder};
 
 /// Most that a record adds: a connection with a flow in its first bin, and room for more of them.
@@ -79,7 +79,7 @@ impl Memory {
     /// Looks how much is held, and gives up what it takes to have a quarter of the limit free.
     pub(super) fn look<const SEGMENTS: bool>(
         &mut self,
-        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
     ) {
         let mut held = held_bytes(tables);
         if held > self.give_up_bytes {
@@ -99,7 +99,7 @@ impl Memory {
     /// Gives up one thing after the other, until it is enough or nothing is left; what is held then.
     fn give_up<const SEGMENTS: bool>(
         &mut self,
-        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
         mut held: u64,
     ) -> u64 {
         let target = self.limit_bytes / 4 * 3;
@@ -107,7 +107,7 @@ impl Memory {
         let before = put_away(tables);
         tables
             .par_iter_mut()
-            .for_each(FlowTable::put_away_half_open);
+            .for_each(ConnectionTable::put_away_half_open);
         for silent_ns in SILENCES_NS {
             held = held_bytes(tables);
             if held > target {
@@ -129,7 +129,9 @@ impl Memory {
             if !is_enough && excess <= self.limit_bytes / 4 {
                 break;
             }
-            tables.par_iter_mut().for_each(FlowTable::put_away_excess);
+            tables
+                .par_iter_mut()
+                .for_each(ConnectionTable::put_away_excess);
             held = held_bytes(tables);
         }
         self.given_up.connections += put_away(tables) - before;
@@ -139,7 +141,7 @@ impl Memory {
     /// Gives up series and rows, those of the smallest flows first, until `excess_bytes` are free.
     fn drop_details<const SEGMENTS: bool>(
         &mut self,
-        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
         excess_bytes: u64,
     ) {
         let mut details: Vec<(u64, usize)> = Vec::new();
@@ -171,7 +173,7 @@ impl Memory {
     }
 }
 
-fn held_bytes<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>]) -> u64 {
+fn held_bytes<const SEGMENTS: bool>(tables: &mut [ConnectionTable<Recorder<SEGMENTS>>]) -> u64 {
     let bytes = tables.iter_mut().map(|table| {
         let singles = table.singles_with_payload() * SINGLE_BYTES;
         (table.memory_bytes() + singles + table.observer_mut().memory_bytes()) as u64
@@ -179,6 +181,6 @@ fn held_bytes<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>]
     bytes.sum()
 }
 
-fn put_away<const SEGMENTS: bool>(tables: &[FlowTable<Recorder<SEGMENTS>>]) -> u64 {
+fn put_away<const SEGMENTS: bool>(tables: &[ConnectionTable<Recorder<SEGMENTS>>]) -> u64 {
     tables.iter().map(|table| table.facts().cut_by_limit).sum()
 }

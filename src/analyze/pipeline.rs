@@ -18,7 +18,7 @@ use crate::decode::{
     Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, UsualHeaders, decode_each,
     decode_into, unknown_link,
 };
-use crate::flow::{BatchPart, FlowTable, SHARDS, SegmentBatch, shard_of};
+use crate::flow::{BatchPart, ConnectionTable, SHARDS, SegmentBatch, shard_of};
 use crate::observe::{RecordConfig, Recorder, Span};
 use crate::time::CaptureTime;
 
@@ -364,7 +364,7 @@ impl<'a> Source<'a> {
 
 /// Tracks one window's segments, and looks at how much memory that takes where it is time to.
 fn track_all<const SEGMENTS: bool>(
-    tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+    tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
     batch: &Batch,
     memory: &mut Memory,
     pruning: &mut Pruning,
@@ -396,7 +396,7 @@ fn part<'a>(segments: &'a [Segment], ordinals: &Range<u64>) -> &'a [Segment] {
 
 /// Tracks those of one window's segments that are among `ordinals`, shard by shard.
 fn track<const SEGMENTS: bool>(
-    tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+    tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
     batch: &Batch,
     ordinals: Range<u64>,
 ) {
@@ -496,7 +496,7 @@ fn read<const SEGMENTS: bool>(
     drop((ahead, behind));
     pruning.end(&mut tables);
     let (recorders, table_facts): (Vec<_>, Vec<_>) =
-        tables.into_par_iter().map(FlowTable::finish).unzip();
+        tables.into_par_iter().map(ConnectionTable::finish).unzip();
     let cut_by_limit = table_facts.iter().map(|facts| facts.cut_by_limit).sum();
     let mut given_up = memory.given_up();
     given_up.flows_without_series += table_facts
@@ -512,7 +512,7 @@ fn tables<const SEGMENTS: bool>(
     config: &Config,
     origin: CaptureTime,
     curve_growth: &Arc<AtomicUsize>,
-) -> Vec<FlowTable<Recorder<SEGMENTS>>> {
+) -> Vec<ConnectionTable<Recorder<SEGMENTS>>> {
     let record = RecordConfig {
         origin,
         bin_ns: config.bin_ns,
@@ -523,7 +523,7 @@ fn tables<const SEGMENTS: bool>(
         curve_growth: curve_growth.clone(),
     };
     (0..SHARDS)
-        .map(|_| FlowTable::new(Recorder::new(record.clone()), config.limits))
+        .map(|_| ConnectionTable::new(Recorder::new(record.clone()), config.limits))
         .collect()
 }
 

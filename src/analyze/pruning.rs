@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::config::PairConfig;
-use crate::flow::{FlowTable, YoungPayload};
+use crate::flow::{ConnectionTable, YoungPayload};
 use crate::observe::{PayloadCurve, Recorder, Span};
 use crate::time::CaptureTime;
 
@@ -57,7 +57,7 @@ impl Pruning {
     /// where they are many.
     pub(super) fn look<const SEGMENTS: bool>(
         &mut self,
-        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
     ) {
         self.looks += 1;
         self.held_bytes += self.growth.swap(0, Ordering::Relaxed);
@@ -70,7 +70,7 @@ impl Pruning {
     }
 
     /// Looks through all curves and drops what no pair can need.
-    fn prune<const SEGMENTS: bool>(&mut self, tables: &mut [FlowTable<Recorder<SEGMENTS>>]) {
+    fn prune<const SEGMENTS: bool>(&mut self, tables: &mut [ConnectionTable<Recorder<SEGMENTS>>]) {
         let mut live: Vec<(u64, Span)> = Vec::new();
         let mut ended: Vec<(u64, Span)> = Vec::new();
         // Of the connections with the most payload, each has a flow with half of it or more: what has less
@@ -132,13 +132,16 @@ impl Pruning {
 
     /// The capture has ended. Where many flows are alive, the curves of those that are not among the largest
     /// need not be made, or can go.
-    pub(super) fn end<const SEGMENTS: bool>(&self, tables: &mut [FlowTable<Recorder<SEGMENTS>>]) {
-        let alive: usize = tables.iter().map(FlowTable::len).sum();
+    pub(super) fn end<const SEGMENTS: bool>(
+        &self,
+        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
+    ) {
+        let alive: usize = tables.iter().map(ConnectionTable::len).sum();
         if alive <= LIVE_EDGES_MAX {
             return;
         }
         let mut flows: Vec<(u64, Span)> = Vec::new();
-        for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
+        for sink in tables.iter_mut().flat_map(ConnectionTable::sinks_mut) {
             sink.for_each_curve(|span, bytes, _| flows.push((bytes, span)));
         }
         // Of young connections, only those with the most payload are looked at, and of those with as much as the
@@ -172,8 +175,8 @@ impl Pruning {
 
     /// With many flows alive, gives up the time sequences of those that are far from being the
     /// largest: each may take a few hundred KiB.
-    fn thin_sequences<const SEGMENTS: bool>(tables: &mut [FlowTable<Recorder<SEGMENTS>>]) {
-        let live: usize = tables.iter().map(FlowTable::len).sum();
+    fn thin_sequences<const SEGMENTS: bool>(tables: &mut [ConnectionTable<Recorder<SEGMENTS>>]) {
+        let live: usize = tables.iter().map(ConnectionTable::len).sum();
         if live <= SEQUENCES_MAX {
             return;
         }
@@ -183,17 +186,17 @@ impl Pruning {
     /// Gives up the time sequences of the flows alive with less than this part of the largest one's
     /// payload; whether there were any.
     pub(super) fn drop_sequences<const SEGMENTS: bool>(
-        tables: &mut [FlowTable<Recorder<SEGMENTS>>],
+        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
         part: u64,
     ) -> bool {
         let largest = tables
             .iter_mut()
-            .flat_map(FlowTable::sinks_mut)
+            .flat_map(ConnectionTable::sinks_mut)
             .map(|sink| sink.largest_payload_bytes())
             .max()
             .unwrap_or(0);
         let mut any = false;
-        for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
+        for sink in tables.iter_mut().flat_map(ConnectionTable::sinks_mut) {
             any |= sink.drop_sequences_below(largest / part);
         }
         any
@@ -220,10 +223,13 @@ fn spanned(payload: YoungPayload) -> (u64, Span) {
 
 /// Payload of the largest young connection but so many; `None` where there are no more.
 fn largest_young<const SEGMENTS: bool>(
-    tables: &[FlowTable<Recorder<SEGMENTS>>],
+    tables: &[ConnectionTable<Recorder<SEGMENTS>>],
     but: usize,
 ) -> Option<u64> {
-    let mut young: Vec<u64> = tables.iter().flat_map(FlowTable::young_bytes).collect();
+    let mut young: Vec<u64> = tables
+        .iter()
+        .flat_map(ConnectionTable::young_bytes)
+        .collect();
     largest(&mut young, but)
 }
 

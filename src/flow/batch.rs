@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::kept::{Kept, Start};
 use super::key::{EndWords, EndsHasher, SHARDS, shard_between};
-use super::table::FlowIdentity;
+use super::table::ConnectionIdentity;
 use crate::decode::{
     Ecn, Plain, SackBlock, SackBlocks, Segment, TcpFlags, Timestamps, Usual, UsualHeaders,
 };
@@ -109,7 +109,7 @@ impl V4Ends {
         ports: u64::MAX,
     };
 
-    pub(super) fn of(identity: &FlowIdentity) -> Self {
+    pub(super) fn of(identity: &ConnectionIdentity) -> Self {
         match Usual::pack_ends(&identity.opener, &identity.peer) {
             Some((addresses, ports)) => Self {
                 addresses,
@@ -372,7 +372,7 @@ impl<'a> Packed<'a> {
 
     /// Its direction in a connection; `None` where it is of another one.
     #[inline]
-    pub(super) fn direction(self, identity: &FlowIdentity) -> Option<Direction> {
+    pub(super) fn direction(self, identity: &ConnectionIdentity) -> Option<Direction> {
         if self.line.side.is_other() {
             cold_path();
             return self.direction_of_other(identity);
@@ -385,7 +385,7 @@ impl<'a> Packed<'a> {
     pub(super) fn direction_in_train(
         self,
         ends: V4Ends,
-        identity: &FlowIdentity,
+        identity: &ConnectionIdentity,
     ) -> Option<Direction> {
         if self.is_syn() {
             None
@@ -411,7 +411,7 @@ impl<'a> Packed<'a> {
     }
 
     #[inline(never)]
-    fn direction_of_other(self, identity: &FlowIdentity) -> Option<Direction> {
+    fn direction_of_other(self, identity: &ConnectionIdentity) -> Option<Direction> {
         identity.direction(self.other()?)
     }
 

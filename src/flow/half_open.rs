@@ -8,7 +8,7 @@ use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use super::pieces::Pieces;
-use super::table::{FlowIdentity, YoungPayload};
+use super::table::{ConnectionIdentity, YoungPayload};
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
 use crate::prefetch::prefetch;
@@ -78,8 +78,8 @@ impl Beginning {
     }
 
     /// Who talks to whom, and in which direction the first packet goes.
-    pub(super) fn identity(&self) -> (FlowIdentity, Direction) {
-        FlowIdentity::from_first((self.src, self.dst), self.first.flags(), self.start)
+    pub(super) fn identity(&self) -> (ConnectionIdentity, Direction) {
+        ConnectionIdentity::from_first((self.src, self.dst), self.first.flags(), self.start)
     }
 }
 

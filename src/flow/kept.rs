@@ -1,6 +1,6 @@
 //! Segments kept as they came, at a quarter of what a [`Segment`] takes.
 
-use super::table::FlowIdentity;
+use super::table::ConnectionIdentity;
 use crate::decode::{
     Ecn, Endpoint, Plain, SackBlock, Segment, SynOptions, TcpFlags, Timestamps, Usual, is_plain,
 };
@@ -219,7 +219,7 @@ impl Kept {
 
     /// As what it is in a connection, where it is plain.
     #[inline]
-    pub(super) fn plain<'a>(&'a self, identity: &'a FlowIdentity) -> Option<PlainKept<'a>> {
+    pub(super) fn plain<'a>(&'a self, identity: &'a ConnectionIdentity) -> Option<PlainKept<'a>> {
         let odd = 1 << Bits::LENGTH_FROM_FRAME | 1 << Bits::HEADER_CUT;
         let is_plain = is_plain(self.flags(), self.window) && self.bits.0 & odd == 0;
         is_plain.then_some(PlainKept {
@@ -275,7 +275,7 @@ impl Kept {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlainKept<'a> {
     kept: &'a Kept,
-    identity: &'a FlowIdentity,
+    identity: &'a ConnectionIdentity,
 }
 
 impl Plain for PlainKept<'_> {

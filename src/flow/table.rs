@@ -27,7 +27,7 @@ use crate::track::{Connection, TrackLimits};
 
 /// Who talks to whom, and since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowIdentity {
+pub struct ConnectionIdentity {
     /// Who opened the connection: sent the SYN or, in a capture that starts later, the first
     /// segment.
     pub opener: Endpoint,
@@ -39,7 +39,7 @@ pub struct FlowIdentity {
     pub first_at: CaptureTime,
 }
 
-impl FlowIdentity {
+impl ConnectionIdentity {
     /// Of the connection that begins with `segment`.
     pub(super) fn of(segment: &Segment) -> Self {
         let ends = (segment.src, segment.dst);
@@ -107,15 +107,15 @@ impl FlowIdentity {
 /// Watches connections: gives each a sink when it begins and takes it back when it ends.
 ///
 /// Each shard has an observer of its own, so observers need no locks; what they have gathered is
-/// put together by [`FlowIdentity::first_ordinal`].
+/// put together by [`ConnectionIdentity::first_ordinal`].
 pub trait Observer {
     /// What is kept of one connection.
-    type Flow: FlowSink;
+    type Sink: FlowSink;
     /// Whether what the first packets of a connection say may be told when more follow, or when the
     /// connection ends: the same in the same order, for less memory and time.
     const WAITS: bool = false;
     /// Memory that it holds besides itself, in bytes, as far as it counts towards a limit.
-    fn memory_bytes(_flow: &Self::Flow) -> usize {
+    fn memory_bytes(_flow: &Self::Sink) -> usize {
         0
     }
     /// Whether events at `before` and at `at` are kept apart, as those of different bins are.
@@ -128,34 +128,34 @@ pub trait Observer {
         (0, 0)
     }
     /// Drops what can be spared of a connection; returns how many flows lost something.
-    fn give_up(_flow: &mut Self::Flow) -> u64 {
+    fn give_up(_flow: &mut Self::Sink) -> u64 {
         0
     }
     /// A connection begins.
-    fn open(&mut self, identity: &FlowIdentity) -> Self::Flow;
+    fn open(&mut self, identity: &ConnectionIdentity) -> Self::Sink;
     /// A connection begins that has ended: told of late, and of so much payload in both directions.
-    fn open_ended(&mut self, identity: &FlowIdentity, _payload_bytes: u64) -> Self::Flow {
+    fn open_ended(&mut self, identity: &ConnectionIdentity, _payload_bytes: u64) -> Self::Sink {
         self.open(identity)
     }
     /// A connection has ended, was put away, or the capture has ended.
     fn close(
         &mut self,
-        identity: &FlowIdentity,
+        identity: &ConnectionIdentity,
         connection: &Connection,
-        flow: Self::Flow,
+        flow: Self::Sink,
         cut_by_limit: bool,
     );
 }
 
 /// When connections are put away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowLimits {
+pub struct ConnectionLimits {
     /// Connections alive at a time in one shard. One more puts away a quarter: first those without
     /// payload, and of these and the others those that have been silent longest. Each is marked as
     /// cut by a limit, and counts as a new one when it goes on.
-    pub flows_max: usize,
+    pub connections_max: usize,
     /// Connections of one packet so far, or of a SYN and its answer, at a time in one shard; not counted in
-    /// [`flows_max`](Self::flows_max). One more puts away a quarter: first those without payload, of these and
+    /// [`connections_max`](Self::connections_max). One more puts away a quarter: first those without payload, of these and
     /// the others those that have been silent longest, marked in the same way.
     pub half_open_max: usize,
     /// A connection that is over (FIN both ways or RST) ends after so long a silence, in ns of
@@ -167,10 +167,10 @@ pub struct FlowLimits {
     pub track: TrackLimits,
 }
 
-impl Default for FlowLimits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
-            flows_max: (4 << 20) / super::SHARDS,
+            connections_max: (4 << 20) / super::SHARDS,
             half_open_max: (8 << 20) / super::SHARDS,
             // Linux keeps TIME-WAIT for 60 s; nothing late can come after.
             linger_ns: 60_000_000_000,
@@ -181,9 +181,9 @@ impl Default for FlowLimits {
     }
 }
 
-impl FlowLimits {
+impl ConnectionLimits {
     /// Whether so long a silence ends a connection.
-    fn ended<F>(&self, flow: &Flow<F>, silent_ns: i64) -> bool {
+    fn ended<F>(&self, flow: &Tracked<F>, silent_ns: i64) -> bool {
         let is_over = || flow.connection.handshake().closing().is_over();
         silent_ns >= self.idle_ns || (silent_ns >= self.linger_ns && is_over())
     }
@@ -206,7 +206,7 @@ pub struct TableFacts {
 #[derive(Debug)]
 struct Head {
     hash: u64,
-    identity: FlowIdentity,
+    identity: ConnectionIdentity,
     last_at: CaptureTime,
     /// First and last of its segments in the queue; [`NONE`](queue::NONE) where none waits.
     first_queued: u32,
@@ -222,25 +222,25 @@ struct Head {
 // Two lines of memory: the first that is fetched for a segment, of one flow after the other.
 const _: () = assert!(size_of::<Head>() <= 128);
 
-/// What a connection has come to.
+/// A connection that is no longer young: its state, and what is kept of it.
 #[derive(Debug)]
-struct Flow<F> {
+struct Tracked<F> {
     connection: Connection,
     sink: F,
 }
 
 /// The connections of one shard that are alive.
-pub struct FlowTable<O: Observer> {
+pub struct ConnectionTable<O: Observer> {
     observer: O,
-    limits: FlowLimits,
+    limits: ConnectionLimits,
     hasher: EndsHasher,
-    /// Places in `heads` and `flows`, by the hash of the ends.
+    /// Places in `heads` and `tracked`, by the hash of the ends.
     index: Index,
     heads: Vec<Head>,
     /// One for each of `heads`. Each on its own: a vector of the states themselves would be copied
     /// to twice the memory again and again as it grows, hundreds of megabytes that the system has
     /// to fill with zeros first. `None` for those that are young.
-    flows: Vec<Option<Box<Flow<O::Flow>>>>,
+    tracked: Vec<Option<Box<Tracked<O::Sink>>>>,
     young: PacketStore,
     half_open: HalfOpen,
     /// Sum over `heads`.
@@ -255,10 +255,10 @@ pub struct FlowTable<O: Observer> {
 /// A silence of 30 days is none, in ns: the capture's clock was set, and the connection goes on.
 const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
 
-impl<O: Observer> FlowTable<O> {
+impl<O: Observer> ConnectionTable<O> {
     /// An empty table.
     #[must_use]
-    pub fn new(observer: O, limits: FlowLimits) -> Self {
+    pub fn new(observer: O, limits: ConnectionLimits) -> Self {
         let hasher = EndsHasher::new();
         Self {
             observer,
@@ -267,7 +267,7 @@ impl<O: Observer> FlowTable<O> {
             hasher,
             index: Index::default(),
             heads: Vec::new(),
-            flows: Vec::new(),
+            tracked: Vec::new(),
             young: PacketStore::default(),
             held_bytes: 0,
             now: CaptureTime::MIN,
@@ -327,7 +327,7 @@ impl<O: Observer> FlowTable<O> {
             *place = Kept::of(dir, segment, start)?;
             Some(())
         };
-        if self.flows[index].is_none() && self.keep(index, put) {
+        if self.tracked[index].is_none() && self.keep(index, put) {
             return;
         }
         let head = &mut self.heads[index];
@@ -339,18 +339,18 @@ impl<O: Observer> FlowTable<O> {
     /// Connections alive.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.flows.len()
+        self.tracked.len()
     }
 
     /// Whether no connection is alive.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.flows.is_empty()
+        self.tracked.is_empty()
     }
 
     /// The sinks of the connections that are alive, but for [those](Observer::WAITS) of few packets.
-    pub fn sinks_mut(&mut self) -> impl Iterator<Item = &mut O::Flow> {
-        self.flows.iter_mut().flatten().map(|flow| &mut flow.sink)
+    pub fn sinks_mut(&mut self) -> impl Iterator<Item = &mut O::Sink> {
+        self.tracked.iter_mut().flatten().map(|flow| &mut flow.sink)
     }
 
     /// The observer.
@@ -363,7 +363,7 @@ impl<O: Observer> FlowTable<O> {
         // None is looked for any more.
         self.index = Index::default();
         let mut ended = Vec::with_capacity(SIDE_BY_SIDE);
-        while let (Some(head), Some(flow)) = (self.heads.pop(), self.flows.pop()) {
+        while let (Some(head), Some(flow)) = (self.heads.pop(), self.tracked.pop()) {
             if let Some(next) = self.heads.iter().rev().nth(SIDE_BY_SIDE - 1) {
                 self.young.expect_all(&next.young);
             }
@@ -401,7 +401,7 @@ impl<O: Observer> FlowTable<O> {
             if self.half_open.add(hash, segment) {
                 return None;
             }
-            let index = self.open(hash, FlowIdentity::of(segment));
+            let index = self.open(hash, ConnectionIdentity::of(segment));
             return Some((index, self.direction(index, segment)));
         };
         let (identity, first_dir) = before.identity();
@@ -426,7 +426,7 @@ impl<O: Observer> FlowTable<O> {
     /// Nothing came after these packets of a connection.
     fn put_away(&mut self, packets: &[Segment], cut_by_limit: bool) {
         let Some(first) = packets.first() else { return };
-        let identity = FlowIdentity::of(first);
+        let identity = ConnectionIdentity::of(first);
         let lens = packets.iter().map(|packet| u64::from(packet.payload_len));
         let mut sink = self.observer.open_ended(&identity, lens.sum());
         let mut connection = Connection::with_limits(self.limits.track);
@@ -440,11 +440,11 @@ impl<O: Observer> FlowTable<O> {
             .close(&identity, &connection, sink, cut_by_limit);
     }
 
-    fn open(&mut self, hash: u64, identity: FlowIdentity) -> usize {
-        if self.flows.len() >= self.limits.flows_max {
+    fn open(&mut self, hash: u64, identity: ConnectionIdentity) -> usize {
+        if self.tracked.len() >= self.limits.connections_max {
             self.make_room();
         }
-        let index = self.flows.len();
+        let index = self.tracked.len();
         self.heads.push(Head {
             hash,
             identity,
@@ -455,7 +455,7 @@ impl<O: Observer> FlowTable<O> {
             syns: ThinVec::new(),
             young: Young::default(),
         });
-        self.flows.push(None);
+        self.tracked.push(None);
         self.index.insert(hash, index);
         index
     }
@@ -488,7 +488,7 @@ impl<O: Observer> FlowTable<O> {
         let silent_ns = segment.at.since(self.heads[index].last_at);
         !self.is_prompt(index, segment.at)
             && silent_ns < LEAP_NS
-            && self.flows[index]
+            && self.tracked[index]
                 .as_ref()
                 .is_some_and(|flow| self.limits.ended(flow, silent_ns))
     }

@@ -29,14 +29,14 @@ type End = (u64, Vec<(Direction, u64)>, bool);
 struct Ended<const WAITS: bool>(Vec<End>);
 
 impl<const WAITS: bool> Observer for Ended<WAITS> {
-    type Flow = Taken;
+    type Sink = Taken;
     const WAITS: bool = WAITS;
 
-    fn open(&mut self, _identity: &FlowIdentity) -> Taken {
+    fn open(&mut self, _identity: &ConnectionIdentity) -> Taken {
         Taken::default()
     }
 
-    fn close(&mut self, identity: &FlowIdentity, _: &Connection, flow: Taken, cut: bool) {
+    fn close(&mut self, identity: &ConnectionIdentity, _: &Connection, flow: Taken, cut: bool) {
         self.0.push((identity.first_ordinal, flow.0, cut));
     }
 }
@@ -86,8 +86,8 @@ fn in_order<const WAITS: bool>((ended, _): (Ended<WAITS>, TableFacts)) -> Vec<En
     connections
 }
 
-fn one_by_one<const WAITS: bool>(segments: &[Segment], limits: FlowLimits) -> Vec<End> {
-    let mut table = FlowTable::new(Ended::<WAITS>::default(), limits);
+fn one_by_one<const WAITS: bool>(segments: &[Segment], limits: ConnectionLimits) -> Vec<End> {
+    let mut table = ConnectionTable::new(Ended::<WAITS>::default(), limits);
     for segment in segments {
         table.on_segment(segment);
     }
@@ -98,9 +98,9 @@ fn one_by_one<const WAITS: bool>(segments: &[Segment], limits: FlowLimits) -> Ve
 fn by_connection<const WAITS: bool>(
     segments: &[Segment],
     part_len: usize,
-    limits: FlowLimits,
+    limits: ConnectionLimits,
 ) -> Vec<End> {
-    let mut table = FlowTable::new(Ended::<WAITS>::default(), limits);
+    let mut table = ConnectionTable::new(Ended::<WAITS>::default(), limits);
     for window in segments.chunks(2 * part_len) {
         let batch = |segments: &[Segment]| {
             let mut batch = SegmentBatch::default();
@@ -125,9 +125,9 @@ proptest! {
         few in any::<bool>(),
     ) {
         let segments = segments(&steps);
-        let mut limits = FlowLimits::default();
+        let mut limits = ConnectionLimits::default();
         if few {
-            (limits.flows_max, limits.half_open_max) = (2, 2);
+            (limits.connections_max, limits.half_open_max) = (2, 2);
         }
         let expected = one_by_one::<false>(&segments, limits);
         prop_assert_eq!(&by_connection::<false>(&segments, part_len, limits), &expected);
@@ -156,7 +156,7 @@ fn a_connection_grows_up_when_it_has_many_packets() {
             .map(|number| (0, number % 3 == 0, TcpFlags::ACK.0, number, 1, 0))
             .collect();
         let segments = segments(&steps);
-        let limits = FlowLimits::default();
+        let limits = ConnectionLimits::default();
         let expected = one_by_one::<false>(&segments, limits);
         assert_eq!(expected[0].1.len(), packets as usize);
         assert_eq!(one_by_one::<true>(&segments, limits), expected);
@@ -195,7 +195,7 @@ fn attempts(clients: u16, flags: impl Fn(u16) -> Vec<TcpFlags>) -> Vec<Segment> 
 /// what its state would take is not taken.
 #[test]
 fn silent_handshakes_stay_as_small_as_they_are() {
-    let mut table = FlowTable::new(Ended::<true>::default(), FlowLimits::default());
+    let mut table = ConnectionTable::new(Ended::<true>::default(), ConnectionLimits::default());
     let parts = |number: u16| [SYN, SYN_ACK, TcpFlags::ACK][..2 + usize::from(number % 2)].to_vec();
     for segment in attempts(2000, parts) {
         table.on_segment(&segment);
@@ -219,7 +219,7 @@ fn silent_handshakes_stay_as_small_as_they_are() {
 fn refused_attempts_do_not_stay() {
     let refusal = TcpFlags::RST.with(TcpFlags::ACK);
     for (answer, ended_early) in [(refusal, 1900..2000), (SYN_ACK, 0..1)] {
-        let mut table = FlowTable::new(Ended::<true>::default(), FlowLimits::default());
+        let mut table = ConnectionTable::new(Ended::<true>::default(), ConnectionLimits::default());
         for segment in attempts(2000, |_| vec![SYN, answer]) {
             table.on_segment(&segment);
         }
@@ -236,7 +236,7 @@ fn refused_attempts_do_not_stay() {
 #[test]
 fn answers_stay_with_what_they_answer() {
     let clients = 1000;
-    let mut table = FlowTable::new(Ended::<true>::default(), FlowLimits::default());
+    let mut table = ConnectionTable::new(Ended::<true>::default(), ConnectionLimits::default());
     // Every third is not answered.
     let answered = |number: u16| !number.is_multiple_of(3);
     let parts = |number: u16| [SYN, SYN_ACK][..=usize::from(answered(number))].to_vec();

@@ -10,7 +10,7 @@ use super::series::{Series, SeriesFacts};
 use super::summary::{DirectionSummary, Incidents, Outline, Span};
 use super::time_sequence::TimeSequence;
 use crate::event::Direction;
-use crate::flow::FlowIdentity;
+use crate::flow::ConnectionIdentity;
 use crate::packing::{Bits, put_all, take_all};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
@@ -20,7 +20,7 @@ use crate::track::{HANDSHAKE_NUMBERS, HalfState, Handshake};
 #[derive(Debug)]
 pub struct ConnectionRecord {
     /// Who and when.
-    pub identity: FlowIdentity,
+    pub identity: ConnectionIdentity,
     /// The [`Head`], one flow after the other, the handshake, and the series of the flows.
     packed: Box<[u8]>,
     /// What few flows have, by direction; `None` where neither has anything.
@@ -168,7 +168,7 @@ impl Packer {
     /// The record; `None` of a connection without flows.
     pub(super) fn finish(
         &mut self,
-        identity: &FlowIdentity,
+        identity: &ConnectionIdentity,
         facts: ConnectionFacts,
         handshake: &Handshake,
     ) -> Option<Box<ConnectionRecord>> {
@@ -482,7 +482,7 @@ mod tests {
 
     /// The flows of a record: payload and bins of each direction.
     fn record(facts: ConnectionFacts, flows: [Option<(u64, u64)>; 2]) -> Option<ConnectionRecord> {
-        let identity = FlowIdentity {
+        let identity = ConnectionIdentity {
             opener: Endpoint::v4([10, 0, 0, 1], 1),
             peer: Endpoint::v4([10, 0, 0, 2], 2),
             first_ordinal: 7,

@@ -19,7 +19,7 @@ use crate::event::{
     Acked, Amendment, Class, ClassifiedSegment, DataArrival, Direction, FlowSink, LossPlace,
     PacketArrival, Recovery, RttSample, Signal, StreamPart,
 };
-use crate::flow::{FlowIdentity, Observer};
+use crate::flow::{ConnectionIdentity, Observer};
 use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 use crate::track::Connection;
@@ -411,11 +411,11 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
 }
 
 impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
-    type Flow = LiveConnection<SEGMENTS>;
+    type Sink = LiveConnection<SEGMENTS>;
     const WAITS: bool = true;
 
     #[inline]
-    fn memory_bytes(flow: &Self::Flow) -> usize {
+    fn memory_bytes(flow: &Self::Sink) -> usize {
         flow.memory_bytes()
     }
 
@@ -431,11 +431,11 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         Self::record_bytes(parts)
     }
 
-    fn give_up(flow: &mut Self::Flow) -> u64 {
+    fn give_up(flow: &mut Self::Sink) -> u64 {
         flow.give_up_details(u64::MAX)
     }
 
-    fn open(&mut self, _identity: &FlowIdentity) -> Self::Flow {
+    fn open(&mut self, _identity: &ConnectionIdentity) -> Self::Sink {
         LiveConnection {
             config: self.config.clone(),
             curves: self.config.curves,
@@ -445,7 +445,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         }
     }
 
-    fn open_ended(&mut self, identity: &FlowIdentity, payload_bytes: u64) -> Self::Flow {
+    fn open_ended(&mut self, identity: &ConnectionIdentity, payload_bytes: u64) -> Self::Sink {
         let mut flow = self.open(identity);
         // None of them can be among the largest flows: none is asked for.
         flow.curves &= payload_bytes >= self.curve_floor_bytes;
@@ -454,9 +454,9 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
 
     fn close(
         &mut self,
-        identity: &FlowIdentity,
+        identity: &ConnectionIdentity,
         connection: &Connection,
-        mut flow: Self::Flow,
+        mut flow: Self::Sink,
         cut_by_limit: bool,
     ) {
         let packets = [0, 1].map(|dir: usize| flow.directions[dir].packets);

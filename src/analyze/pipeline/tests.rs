@@ -25,7 +25,7 @@ fn tracked_in_windows(
     config: &Config,
     segments: &[Segment],
     records: usize,
-) -> (Vec<FlowTable<Recorder<false>>>, Pruning) {
+) -> (Vec<ConnectionTable<Recorder<false>>>, Pruning) {
     let growth = Arc::default();
     let mut tables = tables::<false>(config, CaptureTime::default(), &growth);
     let mut memory = Memory::new(config.memory_bytes);
@@ -51,7 +51,7 @@ fn tracked_in_windows(
 fn kept_in_windows(segments: &[Segment], records: usize) -> Vec<usize> {
     let (mut tables, _) = tracked_in_windows(&Config::default(), segments, records);
     let mut kept = Vec::new();
-    for sink in tables.iter_mut().flat_map(FlowTable::sinks_mut) {
+    for sink in tables.iter_mut().flat_map(ConnectionTable::sinks_mut) {
         sink.for_each_curve(|_, _, curve| kept.push(curve.memory_bytes()));
     }
     kept

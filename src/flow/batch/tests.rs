@@ -115,7 +115,7 @@ proptest! {
                 let expected = Kept::of(Direction::Reverse, segment, start);
                 let found = kept.map(|()| place);
                 prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
-                let identity = FlowIdentity::of(other);
+                let identity = ConnectionIdentity::of(other);
                 let found = packed.direction(&identity);
                 prop_assert_eq!(found, identity.direction(segment));
             }

@@ -1,18 +1,18 @@
 //! Connections that are in their table no longer, on their way to the observer.
 
 use super::young::{GrowingUp, SIDE_BY_SIDE};
-use super::{Flow, FlowTable, Head, Observer};
+use super::{ConnectionTable, Head, Observer, Tracked};
 
 /// A connection that has ended.
 pub(super) struct Ended<F> {
     head: Head,
-    flow: Option<Box<Flow<F>>>,
+    flow: Option<Box<Tracked<F>>>,
     cut_by_limit: bool,
 }
 
 impl<F> Ended<F> {
     /// The one of which the table had this; put away because there were too many, or not.
-    pub(super) fn of(head: Head, flow: Option<Box<Flow<F>>>, cut_by_limit: bool) -> Self {
+    pub(super) fn of(head: Head, flow: Option<Box<Tracked<F>>>, cut_by_limit: bool) -> Self {
         Self {
             head,
             flow,
@@ -21,7 +21,7 @@ impl<F> Ended<F> {
     }
 }
 
-impl<O: Observer> FlowTable<O> {
+impl<O: Observer> ConnectionTable<O> {
     /// Ends the connection at `index`.
     pub(super) fn close(&mut self, index: usize, cut_by_limit: bool) {
         let ended = self.take_out(index, cut_by_limit);
@@ -29,9 +29,9 @@ impl<O: Observer> FlowTable<O> {
     }
 
     /// Takes the connection at `index` out of the table; the last one is there then.
-    pub(super) fn take_out(&mut self, index: usize, cut_by_limit: bool) -> Ended<O::Flow> {
+    pub(super) fn take_out(&mut self, index: usize, cut_by_limit: bool) -> Ended<O::Sink> {
         let head = self.heads.swap_remove(index);
-        let flow = self.flows.swap_remove(index);
+        let flow = self.tracked.swap_remove(index);
         self.index.remove(head.hash, index);
         if let Some(moved) = self.heads.get(index) {
             self.index.renumber(moved.hash, self.heads.len(), index);
@@ -40,7 +40,7 @@ impl<O: Observer> FlowTable<O> {
     }
 
     /// One more has ended: hands them back once they are [enough](SIDE_BY_SIDE).
-    pub(super) fn end(&mut self, ended: &mut Vec<Ended<O::Flow>>, next: Ended<O::Flow>) {
+    pub(super) fn end(&mut self, ended: &mut Vec<Ended<O::Sink>>, next: Ended<O::Sink>) {
         ended.push(next);
         if ended.len() == SIDE_BY_SIDE {
             self.hand_back(ended);
@@ -49,7 +49,7 @@ impl<O: Observer> FlowTable<O> {
 
     /// Hands connections, [so many](SIDE_BY_SIDE) at most, to the observer, the first first. One step is taken with all of
     /// them, then the next.
-    pub(super) fn hand_back(&mut self, ended: &mut Vec<Ended<O::Flow>>) {
+    pub(super) fn hand_back(&mut self, ended: &mut Vec<Ended<O::Sink>>) {
         let mut growing_up = Vec::with_capacity(SIDE_BY_SIDE);
         for Ended { head, flow, .. } in &mut *ended {
             self.held_bytes -= head.held_bytes;
@@ -59,7 +59,7 @@ impl<O: Observer> FlowTable<O> {
                 growing_up.push(GrowingUp {
                     identity: &head.identity,
                     young: &mut head.young,
-                    flow: flow.insert(Flow::new(self.limits.track, sink)),
+                    flow: flow.insert(Tracked::new(self.limits.track, sink)),
                 });
             }
         }

@@ -1,6 +1,6 @@
 //! SYNs of which only what follows tells whose they are.
 
-use super::{FlowIdentity, FlowTable, Observer};
+use super::{ConnectionIdentity, ConnectionTable, Observer};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::Direction;
 use crate::track::{Connection, SynPlace, SynSign};
@@ -9,7 +9,7 @@ use crate::track::{Connection, SynPlace, SynSign};
 /// (`tcp_syn_retries` of Linux). One more lets the first go.
 const HELD_MAX: usize = 8;
 
-impl<O: Observer> FlowTable<O> {
+impl<O: Observer> ConnectionTable<O> {
     /// Whether a segment with SYN, or while SYNs are held, begins or goes on with the next
     /// connection.
     #[cold]
@@ -22,7 +22,7 @@ impl<O: Observer> FlowTable<O> {
 
     /// The state of the connection at `index`. A young one has none, and nothing that came to it is in doubt.
     fn connection(&self, index: usize) -> Option<&Connection> {
-        Some(&self.flows[index].as_ref()?.connection)
+        Some(&self.tracked[index].as_ref()?.connection)
     }
 
     /// The latest SYN held that a segment shows to have begun the next connection.
@@ -48,7 +48,7 @@ impl<O: Observer> FlowTable<O> {
         if self.fell_silent(index, segment) {
             // As if it had been put away in the meantime: what was held of it came to nothing.
             self.close(index, false);
-            let index = self.open(hash, FlowIdentity::of(segment));
+            let index = self.open(hash, ConnectionIdentity::of(segment));
             return (index, self.direction(index, segment));
         }
         let first = self.answered(index, dir, segment).unwrap_or(segment);
@@ -62,7 +62,7 @@ impl<O: Observer> FlowTable<O> {
                 || (begins && syn.src == segment.src && syn.seq == segment.seq)
         });
         self.put_away_attempts(&others, false);
-        let index = self.open(hash, FlowIdentity::of(own.first().unwrap_or(segment)));
+        let index = self.open(hash, ConnectionIdentity::of(own.first().unwrap_or(segment)));
         for syn in &own {
             self.pass(index, self.direction(index, syn), syn);
         }

@@ -1,10 +1,10 @@
 //! How much memory a table's connections take, and connections put away to have some of it back.
 
-use super::{Flow, FlowTable, Head, Observer, TableFacts, YoungPayload};
+use super::{ConnectionTable, Head, Observer, TableFacts, Tracked, YoungPayload};
 use crate::decode::Segment;
 use crate::flow::index::Index;
 
-impl<O: Observer> FlowTable<O> {
+impl<O: Observer> ConnectionTable<O> {
     /// Memory that the connections alive take, in bytes.
     ///
     /// Counted where a connection has just been given segments and its state is at hand: a walk
@@ -12,17 +12,17 @@ impl<O: Observer> FlowTable<O> {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let place = size_of::<Head>() + size_of::<usize>() + Index::ENTRY_BYTES;
-        self.flows.capacity() * place + self.half_open.memory_bytes() + self.held_bytes
+        self.tracked.capacity() * place + self.half_open.memory_bytes() + self.held_bytes
     }
 
     /// Counts again what the connection at `index` holds.
     #[inline]
     pub(super) fn count_memory(&mut self, index: usize) {
-        let (head, flow) = (&mut self.heads[index], &self.flows[index]);
+        let (head, flow) = (&mut self.heads[index], &self.tracked[index]);
         let packets = head.young.memory_bytes();
         let state = if let Some(flow) = flow {
             let held = flow.connection.memory_bytes() + O::memory_bytes(&flow.sink);
-            size_of::<Flow<O::Flow>>() + held
+            size_of::<Tracked<O::Sink>>() + held
         } else {
             let (kept, details) = head.expected_bytes::<O>();
             packets.max(kept) + details
@@ -33,9 +33,9 @@ impl<O: Observer> FlowTable<O> {
     }
 
     /// Lets `change` make the sinks of the connections alive smaller, and counts what they hold then.
-    pub fn give_up(&mut self, mut change: impl FnMut(&mut O::Flow)) {
-        for index in 0..self.flows.len() {
-            if let Some(flow) = &mut self.flows[index] {
+    pub fn give_up(&mut self, mut change: impl FnMut(&mut O::Sink)) {
+        for index in 0..self.tracked.len() {
+            if let Some(flow) = &mut self.tracked[index] {
                 change(&mut flow.sink);
                 self.count_memory(index);
             }
@@ -72,7 +72,7 @@ impl<O: Observer> FlowTable<O> {
     /// Puts away the connections that have been silent for so long, in ns of capture time.
     pub fn put_away_silent(&mut self, silent_ns: i64) {
         let mut ended = Vec::new();
-        for index in (0..self.flows.len()).rev() {
+        for index in (0..self.tracked.len()).rev() {
             if self.now.since(self.heads[index].last_at) >= silent_ns {
                 let next = self.take_out(index, true);
                 self.end(&mut ended, next);
@@ -89,16 +89,16 @@ impl<O: Observer> FlowTable<O> {
     /// records will take.
     #[must_use]
     pub fn excess_bytes(&self) -> usize {
-        let alive = 0..self.flows.len();
+        let alive = 0..self.tracked.len();
         alive.map(|index| self.excess_of(index)).sum::<usize>() + self.half_open.excess_bytes()
     }
 
     fn excess_of(&self, index: usize) -> usize {
         let head = &self.heads[index];
-        let (held, kept) = match &self.flows[index] {
+        let (held, kept) = match &self.tracked[index] {
             None => (head.young.memory_bytes(), head.expected_bytes::<O>().0),
             Some(flow) => {
-                let held = size_of::<Flow<O::Flow>>() + flow.connection.memory_bytes();
+                let held = size_of::<Tracked<O::Sink>>() + flow.connection.memory_bytes();
                 let kept = if flow.connection.has_payload() {
                     O::expected_bytes(0).0
                 } else {
@@ -121,8 +121,8 @@ impl<O: Observer> FlowTable<O> {
 
     /// Gives back most of the memory that is not in use.
     fn shrink(&mut self) {
-        let room = self.flows.len() / 4 * 5;
-        self.flows.shrink_to(room);
+        let room = self.tracked.len() / 4 * 5;
+        self.tracked.shrink_to(room);
         self.heads.shrink_to(room);
         if self.young.is_sparse() {
             self.shrink_young();

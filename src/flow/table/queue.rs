@@ -3,7 +3,7 @@
 use std::hint::cold_path;
 
 use super::train::Train;
-use super::{Flow, FlowTable, Observer};
+use super::{ConnectionTable, Observer, Tracked};
 use crate::event::{Direction, FlowSink};
 use crate::flow::batch::{BatchPart, Packed};
 use crate::prefetch::prefetch;
@@ -61,16 +61,16 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Of a connection of which nothing waits, but whose memory is to be counted.
 const TAKEN: u32 = NONE - 1;
 
-/// What [`FlowTable::on_segments`] has put off: a queue for each connection, in one vector.
+/// What [`ConnectionTable::on_segments`] has put off: a queue for each connection, in one vector.
 pub(super) struct Queue<'a> {
     pub(super) segments: Vec<Queued<'a>>,
     /// Places of the connections, in the order of their first segments here.
-    flows: Vec<u32>,
+    connections: Vec<u32>,
     /// Connections are few, and nothing waits.
     is_for_few: bool,
 }
 
-impl<O: Observer> FlowTable<O> {
+impl<O: Observer> ConnectionTable<O> {
     /// Takes the next segments of this shard, in capture order: the same as
     /// [`on_segment`](Self::on_segment) for each, but connection by connection, so that the state of
     /// one is fetched from memory once for all of its segments.
@@ -78,7 +78,7 @@ impl<O: Observer> FlowTable<O> {
     /// What one connection does never depends on another's segments, except when connections are
     /// put away: before that, all that waits is worked off.
     pub fn on_segments<'a>(&mut self, parts: impl Iterator<Item = BatchPart<'a>> + Clone) {
-        let is_for_few = self.flows.len() < FEW;
+        let is_for_few = self.tracked.len() < FEW;
         let waiting = if is_for_few {
             0
         } else {
@@ -86,12 +86,12 @@ impl<O: Observer> FlowTable<O> {
         };
         let mut queue = Queue {
             segments: Vec::with_capacity(waiting),
-            flows: Vec::new(),
+            connections: Vec::new(),
             is_for_few,
         };
         let mut train = None;
         let mut chunks = parts.flat_map(|part| part.chunks(TOGETHER));
-        if self.flows.len() < MANY {
+        if self.tracked.len() < MANY {
             let mut chunks = chunks.peekable();
             while let Some(part) = chunks.next() {
                 if let Some(next) = chunks.peek() {
@@ -127,7 +127,7 @@ impl<O: Observer> FlowTable<O> {
                 && self.continues(train, packed)
             {
                 let coming = part.from(place);
-                let taken = if self.flows[train.index].is_none() {
+                let taken = if self.tracked[train.index].is_none() {
                     self.keep_train(train, coming)
                 } else if queue.is_for_few {
                     self.take_train(train, coming)
@@ -173,7 +173,7 @@ impl<O: Observer> FlowTable<O> {
             found = self.find(hash, |head| packed.direction(&head.identity));
         }
         if found.is_none() {
-            if self.flows.len() >= self.limits.flows_max {
+            if self.tracked.len() >= self.limits.connections_max {
                 self.work_off(queue);
             }
             found = self.begin(hash, &packed.segment());
@@ -184,7 +184,7 @@ impl<O: Observer> FlowTable<O> {
             return None;
         }
         let train = Train::of(index, dir, packed);
-        if self.flows[index].is_none() {
+        if self.tracked[index].is_none() {
             if self.keep(index, |start, place| packed.keep_in(place, dir, start)) {
                 return Some(train);
             }
@@ -277,7 +277,7 @@ impl<O: Observer> FlowTable<O> {
             {
                 *place = index as u32;
                 prefetch(head);
-                prefetch(&self.flows[index]);
+                prefetch(&self.tracked[index]);
             } else {
                 self.half_open.expect(hash);
             }
@@ -319,7 +319,7 @@ impl<O: Observer> FlowTable<O> {
         let head = &mut self.heads[index];
         if head.first_queued == NONE {
             head.first_queued = place;
-            queue.flows.push(index as u32);
+            queue.connections.push(index as u32);
         } else {
             queue.segments[head.last_queued as usize].next = place;
         }
@@ -343,9 +343,9 @@ impl<O: Observer> FlowTable<O> {
         let head = &mut self.heads[index];
         if head.first_queued == NONE {
             head.first_queued = TAKEN;
-            queue.flows.push(index as u32);
+            queue.connections.push(index as u32);
         }
-        if let Some(flow) = &mut self.flows[index] {
+        if let Some(flow) = &mut self.tracked[index] {
             head.last_at = packed.at().max(head.last_at);
             flow.take(dir, packed);
         }
@@ -354,22 +354,22 @@ impl<O: Observer> FlowTable<O> {
     fn work_off(&mut self, queue: &mut Queue<'_>) {
         /// Connections ahead: what takes as long as to fetch one.
         const AHEAD: usize = 3;
-        for place in 0..queue.flows.len() {
-            if let Some(&next) = queue.flows.get(place + AHEAD)
-                && let Some(flow) = &self.flows[next as usize]
+        for place in 0..queue.connections.len() {
+            if let Some(&next) = queue.connections.get(place + AHEAD)
+                && let Some(flow) = &self.tracked[next as usize]
             {
                 prefetch(&**flow);
             }
             // What the next one's state points to, now that the state has come.
-            if let Some(&next) = queue.flows.get(place + 1)
-                && let Some(flow) = &self.flows[next as usize]
+            if let Some(&next) = queue.connections.get(place + 1)
+                && let Some(flow) = &self.tracked[next as usize]
             {
                 flow.sink.expect_events();
                 flow.connection.expect_segments();
             }
-            self.work_off_one(queue, queue.flows[place] as usize);
+            self.work_off_one(queue, queue.connections[place] as usize);
         }
-        queue.flows.clear();
+        queue.connections.clear();
         queue.segments.clear();
     }
 
@@ -380,7 +380,7 @@ impl<O: Observer> FlowTable<O> {
         }
         let waiting = |place: u32| queue.segments.get(place as usize);
         let mut next = waiting(first);
-        if let Some(flow) = &mut self.flows[index] {
+        if let Some(flow) = &mut self.tracked[index] {
             let last_at = &mut self.heads[index].last_at;
             while let Some(queued) = next {
                 next = waiting(queued.next);
@@ -395,7 +395,7 @@ impl<O: Observer> FlowTable<O> {
     }
 }
 
-impl<F: FlowSink> Flow<F> {
+impl<F: FlowSink> Tracked<F> {
     #[inline]
     pub(super) fn take(&mut self, dir: Direction, packed: Packed<'_>) {
         let Self { connection, sink } = self;

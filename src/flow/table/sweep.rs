@@ -1,7 +1,7 @@
 //! The table's clock, and connections put away as it goes on or when there are too many.
 
 use super::young::SIDE_BY_SIDE;
-use super::{FlowTable, Observer};
+use super::{ConnectionTable, Observer};
 use crate::time::CaptureTime;
 
 /// How far one record can move the table's clock, in ns of capture time.
@@ -10,7 +10,7 @@ const JUMP_NS: i64 = 60_000_000_000;
 /// How often connections are looked through for those to put away, in ns of capture time.
 const SWEEP_NS: i64 = 10_000_000_000;
 
-impl<O: Observer> FlowTable<O> {
+impl<O: Observer> ConnectionTable<O> {
     #[inline]
     pub(super) fn keep_house(&mut self, at: CaptureTime) {
         if self.turns_clock(at) {
@@ -61,11 +61,11 @@ impl<O: Observer> FlowTable<O> {
         let is_silent = |&index: &usize| {
             let head = &self.heads[index];
             // Whether a connection is over takes its state, which nothing but silence is no reason to make.
-            let goes_on = self.flows[index].is_none() && !head.young.ends;
+            let goes_on = self.tracked[index].is_none() && !head.young.ends;
             now.since(head.last_at) >= (if goes_on { limits.idle_ns } else { soon_ns })
         };
         // The last first: what takes the place of one that is taken out has been looked at.
-        let silent: Vec<usize> = (0..self.flows.len()).rev().filter(is_silent).collect();
+        let silent: Vec<usize> = (0..self.tracked.len()).rev().filter(is_silent).collect();
         let mut ended = Vec::new();
         for indices in silent.chunks(SIDE_BY_SIDE) {
             self.grow_up(indices);
@@ -99,13 +99,13 @@ impl<O: Observer> FlowTable<O> {
     pub(super) fn make_room_among(&mut self, wanted: impl Fn(&Self, usize) -> bool) {
         let rank = |table: &Self, index: usize| {
             let head = &table.heads[index];
-            let has_payload = table.flows[index].as_ref().map_or_else(
+            let has_payload = table.tracked[index].as_ref().map_or_else(
                 || head.young.payload_bytes() > 0,
                 |flow| flow.connection.has_payload(),
             );
             (has_payload, head.last_at)
         };
-        let alive = (0..self.flows.len()).filter(|&index| wanted(self, index));
+        let alive = (0..self.tracked.len()).filter(|&index| wanted(self, index));
         let mut ranks: Vec<(bool, CaptureTime)> = alive.map(|index| rank(self, index)).collect();
         if ranks.is_empty() {
             return;
@@ -113,7 +113,7 @@ impl<O: Observer> FlowTable<O> {
         let quarter = ranks.len() / 4;
         let (_, &mut limit, _) = ranks.select_nth_unstable(quarter);
         let mut ended = Vec::new();
-        for index in (0..self.flows.len()).rev() {
+        for index in (0..self.tracked.len()).rev() {
             if rank(self, index) <= limit && wanted(self, index) {
                 let next = self.take_out(index, true);
                 self.end(&mut ended, next);

@@ -1,7 +1,7 @@
 //! Trains: segments of one connection that follow each other, as packets mostly come.
 
 use super::queue::{NONE, Queue, Queued};
-use super::{FlowTable, Observer};
+use super::{ConnectionTable, Observer};
 use crate::event::Direction;
 use crate::flow::batch::{BatchPart, Packed, V4Ends};
 use crate::time::CaptureTime;
@@ -25,7 +25,7 @@ impl Train {
     }
 }
 
-impl<O: Observer> FlowTable<O> {
+impl<O: Observer> ConnectionTable<O> {
     /// Whether a segment may belong to a train, as far as its ends tell.
     #[inline]
     pub(super) fn continues(&self, train: &Train, packed: Packed<'_>) -> bool {
@@ -45,7 +45,7 @@ impl<O: Observer> FlowTable<O> {
     /// Takes those segments, from the first on, that belong to a train; how many there were.
     pub(super) fn take_train(&mut self, train: &Train, part: BatchPart<'_>) -> usize {
         let until = self.is_plain_until(train);
-        let Some(flow) = &mut self.flows[train.index] else {
+        let Some(flow) = &mut self.tracked[train.index] else {
             return 0;
         };
         let head = &mut self.heads[train.index];

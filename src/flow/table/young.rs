@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use super::packets::{PacketStore, RUNS_MAX, Young};
-use super::{Flow, FlowIdentity, FlowTable, Head, Observer, TableFacts};
+use super::{ConnectionIdentity, ConnectionTable, Head, Observer, TableFacts, Tracked};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::flow::kept::{Kept, Start};
@@ -21,15 +21,15 @@ pub(super) const SIDE_BY_SIDE: usize = 8;
 
 /// A young connection, and the state that its packets come to.
 pub(super) struct GrowingUp<'a, F> {
-    pub(super) identity: &'a FlowIdentity,
+    pub(super) identity: &'a ConnectionIdentity,
     pub(super) young: &'a mut Young,
-    pub(super) flow: &'a mut Flow<F>,
+    pub(super) flow: &'a mut Tracked<F>,
 }
 
 impl<F: FlowSink> GrowingUp<'_, F> {
     /// Tells the states of these connections, [so many](SIDE_BY_SIDE) at most, of their packets, which are taken out of `store`.
     #[inline(never)]
-    pub(super) fn tell<O: Observer<Flow = F>>(
+    pub(super) fn tell<O: Observer<Sink = F>>(
         all: &mut [Self],
         store: &mut PacketStore,
         facts: &mut TableFacts,
@@ -70,7 +70,7 @@ impl<F: FlowSink> GrowingUp<'_, F> {
     // In the loop that takes one packet after the other.
     #[inline(always)]
     fn take(&mut self, packet: &Kept) {
-        let Flow { connection, sink } = &mut *self.flow;
+        let Tracked { connection, sink } = &mut *self.flow;
         let dir = packet.dir();
         if let Some(plain) = packet.plain(self.identity) {
             connection.on_plain(dir, plain, sink);
@@ -81,7 +81,7 @@ impl<F: FlowSink> GrowingUp<'_, F> {
     }
 }
 
-impl<F> Flow<F> {
+impl<F> Tracked<F> {
     pub(super) fn new(limits: TrackLimits, sink: F) -> Box<Self> {
         Box::new(Self {
             connection: Connection::with_limits(limits),
@@ -141,15 +141,15 @@ pub struct YoungPayload {
     pub last_at: CaptureTime,
 }
 
-impl<O: Observer> FlowTable<O> {
+impl<O: Observer> ConnectionTable<O> {
     /// The state of the connection at `index`, which is young no longer.
     #[inline]
-    pub(super) fn state(&mut self, index: usize) -> &mut Flow<O::Flow> {
+    pub(super) fn state(&mut self, index: usize) -> &mut Tracked<O::Sink> {
         let (head, observer) = (&mut self.heads[index], &mut self.observer);
         let (limits, facts) = (self.limits.track, &mut self.facts);
         let store = &mut self.young;
-        self.flows[index].get_or_insert_with(|| {
-            let mut flow = Flow::new(limits, observer.open(&head.identity));
+        self.tracked[index].get_or_insert_with(|| {
+            let mut flow = Tracked::new(limits, observer.open(&head.identity));
             let one = GrowingUp {
                 identity: &head.identity,
                 young: &mut head.young,
@@ -162,12 +162,14 @@ impl<O: Observer> FlowTable<O> {
 
     /// Makes the states of those of these connections, [so many](SIDE_BY_SIDE) at most, that are young.
     pub(super) fn grow_up(&mut self, indices: &[usize]) {
-        let young = indices.iter().filter(|&&index| self.flows[index].is_none());
+        let young = indices
+            .iter()
+            .filter(|&&index| self.tracked[index].is_none());
         let mut young: Vec<_> = young
             .map(|&index| {
                 let head = &mut self.heads[index];
                 let sink = self.observer.open(&head.identity);
-                let flow = Flow::new(self.limits.track, sink);
+                let flow = Tracked::new(self.limits.track, sink);
                 (index, head.identity, std::mem::take(&mut head.young), flow)
             })
             .collect();
@@ -185,7 +187,7 @@ impl<O: Observer> FlowTable<O> {
         );
         for (index, _, young, flow) in young {
             self.heads[index].young = young;
-            self.flows[index] = Some(flow);
+            self.tracked[index] = Some(flow);
         }
     }
 
@@ -231,7 +233,7 @@ impl<O: Observer> FlowTable<O> {
     /// A segment that only a connection's state can tell the place of ends its youth.
     #[inline]
     pub(super) fn grow_up_for(&mut self, index: usize, dir: Direction, segment: &Segment) {
-        if self.flows[index].is_none()
+        if self.tracked[index].is_none()
             && (!self.is_prompt(index, segment.at) || self.is_syn_or_waits(index, segment))
             && !self.answers_syn(index, dir, segment)
         {

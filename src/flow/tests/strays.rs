@@ -62,7 +62,7 @@ fn check_apart(pause_ms: i64, traces: &[&str], expected: &[&[u64]]) {
 
 /// Records of each connection, in windows of so many segments; with 0 of them, one by one.
 fn connections<const WAITS: bool>(segments: &[Segment], window_len: usize) -> Vec<Vec<u64>> {
-    let limits = FlowLimits::default();
+    let limits = ConnectionLimits::default();
     let ended = match window_len {
         0 => one_by_one::<WAITS>(segments, limits),
         _ => by_connection::<WAITS>(segments, window_len.div_ceil(2), limits),
@@ -181,13 +181,13 @@ fn what_follows_a_syn_ack_in_a_capture_without_the_handshake_tells_whose_it_is()
 struct Openings(Vec<[bool; 2]>);
 
 impl Observer for Openings {
-    type Flow = Taken;
+    type Sink = Taken;
 
-    fn open(&mut self, _: &FlowIdentity) -> Taken {
+    fn open(&mut self, _: &ConnectionIdentity) -> Taken {
         Taken::default()
     }
 
-    fn close(&mut self, _: &FlowIdentity, connection: &Connection, _: Taken, _: bool) {
+    fn close(&mut self, _: &ConnectionIdentity, connection: &Connection, _: Taken, _: bool) {
         let ways = [Direction::Forward, Direction::Reverse];
         let opening = |dir| connection.handshake().opening(dir).is_some();
         self.0.push(ways.map(opening));
@@ -207,7 +207,7 @@ fn a_stray_syn_ack_announces_nothing() {
             A ACK 1101 5001 100
             B ACK 5001 1201"
         );
-        let mut table = FlowTable::new(Openings::default(), FlowLimits::default());
+        let mut table = ConnectionTable::new(Openings::default(), ConnectionLimits::default());
         for (ordinal, line) in trace.lines().enumerate() {
             table.on_segment(&segment(line, ordinal));
         }
@@ -484,9 +484,9 @@ fn more_strays_than_are_held_do_not_split_a_connection() {
 #[test]
 fn a_syn_held_of_a_connection_that_falls_silent_came_to_nothing() {
     const SECOND_NS: i64 = 1_000_000_000;
-    let limits = FlowLimits {
+    let limits = ConnectionLimits {
         idle_ns: 10 * SECOND_NS,
-        ..FlowLimits::default()
+        ..ConnectionLimits::default()
     };
     let at = |line: &str, ordinal: usize, second: i64| Segment {
         at: CaptureTime::from_ns(second * SECOND_NS),

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::analyze::Config;
-use crate::flow::{FlowLimits, SHARDS};
+use crate::flow::{ConnectionLimits, SHARDS};
 use crate::study::units::{self, Dimension};
 use crate::track::TrackLimits;
 
@@ -32,7 +32,8 @@ pub struct CaptureArgs {
 pub struct LimitArgs {
     /// Follow at most N connections at a time; beyond that those without payload, then those
     /// silent longest, are put away and marked `limit_hit`. Each takes 2 kB and more
-    #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = whole::<u64, 1, { u64::MAX }>)]
+    // Connections are meant; the first name stays for those who use it.
+    #[arg(long, visible_alias = "max-connections", value_name = "N", default_value_t = 1 << 22, value_parser = whole::<u64, 1, { u64::MAX }>)]
     pub max_flows: u64,
 
     /// Keep at most N connections of one packet so far, or of a SYN and its answer, as in floods and
@@ -69,8 +70,8 @@ impl LimitArgs {
     /// Sets the limits of an analysis.
     pub(super) fn apply(self, config: &mut Config) {
         // Connections are spread over the shards evenly, as near as a hash does it.
-        config.limits = FlowLimits {
-            flows_max: (self.max_flows as usize).div_ceil(SHARDS),
+        config.limits = ConnectionLimits {
+            connections_max: (self.max_flows as usize).div_ceil(SHARDS),
             half_open_max: (self.max_half_open as usize).div_ceil(SHARDS),
             track: TrackLimits {
                 in_flight_max: self.max_in_flight,

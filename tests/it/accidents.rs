@@ -466,6 +466,9 @@ fn too_many_connections_for_the_limit_are_told_and_marked() {
     let table = rows("r.csv");
     assert!(table.contains("limit_hit"));
     assert!(table.lines().count() > 301, "{}", table.lines().count());
+    let renamed = [&args[..], &["--max-connections", "64"]].concat();
+    assert_eq!(run(folder.path(), &renamed).status, 0);
+    assert_eq!(rows("r.csv"), table, "the other name of the same option");
     let none = run(folder.path(), &["many.pcap", "--max-flows", "0"]);
     assert_eq!(none.status, 2);
     assert!(none.stderr.contains("--max-flows"), "{}", none.stderr);

@@ -38,7 +38,7 @@ pub use fates::{FateIter, Fates};
 pub use feed::{Point, PointFacts};
 pub use flows::{FlowBin, PathFlow};
 pub use link::{Link, TapPlace};
-pub use losses::{Drop, DropCause, DropPattern, Episode, QueueLimit};
+pub use losses::{DropCause, DropPattern, DroppedPacket, Episode, QueueLimit};
 pub use queue::{Amount, QueueBin};
 pub use sighting::{FlowKey, Identity};
 pub use walk::{Outcome, PacketFate, WAITING_MAX};

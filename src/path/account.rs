@@ -8,7 +8,7 @@ use super::clock::Heading;
 use super::fates::Fates;
 use super::flows::PathFlow;
 use super::held;
-use super::losses::{Drop, DropCause};
+use super::losses::{DropCause, DroppedPacket};
 use super::probe::TOLERANCE_NS;
 use super::queue::Amount;
 use super::sighting::FlowKey;
@@ -270,7 +270,7 @@ impl<'a> Account<'a> {
             flow.lose(bin, note.ip_len, has_payload, waited_ns.unwrap_or(0));
             flow.uncertain_packets += u64::from(uncertain);
         }
-        let drop = Drop {
+        let drop = DroppedPacket {
             at_ns: at,
             flow: note.flow,
             frame: note.frame,

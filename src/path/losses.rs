@@ -6,7 +6,7 @@ use super::queue::Amount;
 
 /// A packet that came in and never left.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drop {
+pub struct DroppedPacket {
     /// When it came in, by the first point's clock, in ns.
     pub at_ns: i64,
     /// Its flow: an index into the hop's flows.
@@ -166,7 +166,7 @@ impl FoundByPassed {
 }
 
 /// Tells causes of all drops of one way.
-pub(super) fn judge(drops: &mut [Drop], limit: Option<QueueLimit>) {
+pub(super) fn judge(drops: &mut [DroppedPacket], limit: Option<QueueLimit>) {
     for drop in drops {
         drop.cause = match limit {
             Some(limit) if limit.is_reached(drop.found, drop.ip_len) => DropCause::Full,
@@ -177,10 +177,10 @@ pub(super) fn judge(drops: &mut [Drop], limit: Option<QueueLimit>) {
 }
 
 /// What most drops found waiting is the limit that they show, when hardly any packet passed that found more.
-pub(super) fn shown_limit(drops: &[Drop], passed: &FoundByPassed) -> Option<QueueLimit> {
+pub(super) fn shown_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
     let packets = usual(drops.iter().map(|drop| drop.found.packets))?;
-    let near = |drop: &&Drop| drop.found.packets.abs_diff(packets) <= 1;
-    let at_limit: Vec<&Drop> = drops.iter().filter(near).collect();
+    let near = |drop: &&DroppedPacket| drop.found.packets.abs_diff(packets) <= 1;
+    let at_limit: Vec<&DroppedPacket> = drops.iter().filter(near).collect();
     let believed = at_limit.len() >= DROPS_MIN
         && at_limit.len() * 2 > drops.len()
         && packets >= LIMIT_MIN
@@ -191,7 +191,8 @@ pub(super) fn shown_limit(drops: &[Drop], passed: &FoundByPassed) -> Option<Queu
     // Packets of several sizes tell a limit of bytes: the bytes are always nearly the same, the
     // packets are not.
     let bytes = usual(at_limit.iter().map(|drop| drop.found.bytes))?;
-    let spread = |of: &dyn Fn(&Drop) -> u64| at_limit.iter().map(|drop| of(drop)).sum::<u64>();
+    let spread =
+        |of: &dyn Fn(&DroppedPacket) -> u64| at_limit.iter().map(|drop| of(drop)).sum::<u64>();
     // A packet more or less is as many bytes as those that waited have, which may be ACKs.
     let of_packets = spread(&|drop| drop.found.packets.abs_diff(packets)) * (bytes / packets);
     let of_bytes = spread(&|drop| drop.found.bytes.abs_diff(bytes));
@@ -218,7 +219,7 @@ fn usual(values: impl Iterator<Item = u64>) -> Option<u64> {
 }
 
 /// What pattern the drops make; `None` without drops.
-pub(super) fn pattern(drops: &[Drop]) -> Option<DropPattern> {
+pub(super) fn pattern(drops: &[DroppedPacket]) -> Option<DropPattern> {
     let full = drops.iter().filter(|drop| drop.cause == DropCause::Full);
     let full = full.count();
     (!drops.is_empty()).then_some(if full * 2 > drops.len() {
@@ -229,7 +230,7 @@ pub(super) fn pattern(drops: &[Drop]) -> Option<DropPattern> {
 }
 
 /// Groups drops, which are in the order they came in, that are at most `pause_ns` apart.
-pub(super) fn episodes(drops: &[Drop], pause_ns: i64) -> Vec<Episode> {
+pub(super) fn episodes(drops: &[DroppedPacket], pause_ns: i64) -> Vec<Episode> {
     drops
         .chunk_by(|one, next| next.at_ns.saturating_sub(one.at_ns) <= pause_ns)
         .filter_map(|group| {
@@ -269,8 +270,8 @@ const FOUND_MAX: usize = 1 << 16;
 mod tests {
     use super::*;
 
-    fn drop(at_ns: i64, flow: u32, packets: u64) -> Drop {
-        Drop {
+    fn drop(at_ns: i64, flow: u32, packets: u64) -> DroppedPacket {
+        DroppedPacket {
             at_ns,
             flow,
             frame: 0,
@@ -286,7 +287,7 @@ mod tests {
     }
 
     /// Causes by the limit that the drops show.
-    fn judged(drops: &mut [Drop], passed: &FoundByPassed) -> Option<QueueLimit> {
+    fn judged(drops: &mut [DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
         let shown = shown_limit(drops, passed);
         judge(drops, shown);
         shown
@@ -303,7 +304,7 @@ mod tests {
     #[test]
     fn a_run_counts_in_an_episode_as_far_as_it_lies_in_it() {
         // Three in a row, the last a second later.
-        let drop = |at_ns, run_before| Drop {
+        let drop = |at_ns, run_before| DroppedPacket {
             run_before,
             ..drop(at_ns, 0, 0)
         };
@@ -336,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_limit_of_bytes_lets_more_small_packets_in() {
-        let mut drops: Vec<Drop> = (0..10).map(|at| drop(at, 0, 20)).collect();
+        let mut drops: Vec<DroppedPacket> = (0..10).map(|at| drop(at, 0, 20)).collect();
         for drop in &mut drops[..5] {
             // A small packet more.
             drop.found.packets += 1;
@@ -349,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_limit_of_packets_that_acks_reach_is_none_of_bytes() {
-        let mut drops: Vec<Drop> = (0..10).map(|at| drop(at, 0, 30)).collect();
+        let mut drops: Vec<DroppedPacket> = (0..10).map(|at| drop(at, 0, 30)).collect();
         for (place, drop) in drops.iter_mut().enumerate() {
             // Stamps of the two points differ from what the queue sees.
             drop.found.packets -= u64::from(place % 3 == 2);

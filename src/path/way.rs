@@ -4,7 +4,7 @@ use super::PathConfig;
 use super::clock::Heading;
 use super::flows::PathFlow;
 use super::link::{Link, Passed, Served, TapPlace, sending_ns};
-use super::losses::{self, Drop, DropPattern, Episode, FoundByPassed, QueueLimit};
+use super::losses::{self, DropPattern, DroppedPacket, Episode, FoundByPassed, QueueLimit};
 use super::queue::{Amount, QueueBin, Sweep};
 
 /// What happened to the packets that went one way between two points.
@@ -30,7 +30,7 @@ pub struct Way {
     /// The limit that was given, where what waited contradicts it (METRICS.md B6): it is not used.
     pub limit_refuted: Option<QueueLimit>,
     /// Drops in the order they came in.
-    pub drops: Vec<Drop>,
+    pub drops: Vec<DroppedPacket>,
     /// Drops in groups.
     pub episodes: Vec<Episode>,
     /// The queue drops what it had taken, when its turn comes: until then it counts as waiting.
@@ -197,7 +197,7 @@ pub(super) struct WayMaker {
     served: Served,
     found_by_passed: FoundByPassed,
     span: Option<(i64, i64)>,
-    drops: Vec<Drop>,
+    drops: Vec<DroppedPacket>,
     run: u64,
     /// When the link has sent all that is known to pass.
     free_at: i64,
@@ -315,7 +315,7 @@ impl WayMaker {
     }
 
     /// A packet was dropped: at once, or when it had waited until then.
-    pub(super) fn lose(&mut self, mut drop: Drop, held_until: Option<i64>) {
+    pub(super) fn lose(&mut self, mut drop: DroppedPacket, held_until: Option<i64>) {
         let latest = drop.at_ns.saturating_add(self.wait_ns_max);
         let held_until = held_until.map(|until| until.min(latest));
         drop.found = self.sweep.drop(drop.at_ns, held_until, drop.ip_len);
@@ -432,7 +432,7 @@ mod tests {
     fn what_two_drops_found_is_no_limit_unless_one_was_given() {
         let way = |limit, drops: usize| {
             let mut way = made().finish(limit, &mut []);
-            let dropped = Drop {
+            let dropped = DroppedPacket {
                 at_ns: 0,
                 flow: 0,
                 frame: 1,
@@ -469,7 +469,7 @@ mod tests {
             );
         }
         for _ in 0..drops {
-            let drop = Drop {
+            let drop = DroppedPacket {
                 at_ns: 0,
                 flow: 0,
                 frame: 1,
@@ -514,7 +514,7 @@ mod tests {
                 "{given:?}"
             );
             assert_eq!(way.limit_is_estimated, given.is_none() || refuted.is_some());
-            let full = |drop: &Drop| drop.cause == DropCause::Full;
+            let full = |drop: &DroppedPacket| drop.cause == DropCause::Full;
             assert_eq!(way.drops.iter().all(full), limit.is_some() || drops == 0);
         }
     }

@@ -90,7 +90,7 @@ impl Progress {
 /// A source that can be opened: once, or (regular files) as often as needed.
 pub(super) struct Opener {
     path: PathBuf,
-    from: From,
+    from: Origin,
     /// Size, of regular files only.
     bytes: Option<u64>,
     failure: Option<CaptureError>,
@@ -98,7 +98,8 @@ pub(super) struct Opener {
     stop: Arc<AtomicBool>,
 }
 
-enum From {
+/// Where the bytes come from.
+enum Origin {
     Path,
     Stdin,
     Reader(Option<Box<dyn Read + Send>>),
@@ -107,18 +108,18 @@ enum From {
 impl Opener {
     pub(super) fn new(source: CaptureSource, stop: &Arc<AtomicBool>) -> Self {
         let (path, from) = match source {
-            CaptureSource::File(path) => (path, From::Path),
-            CaptureSource::Stdin => (PathBuf::from("-"), From::Stdin),
+            CaptureSource::File(path) => (path, Origin::Path),
+            CaptureSource::Stdin => (PathBuf::from("-"), Origin::Stdin),
             CaptureSource::Reader { name, reader } => {
-                (PathBuf::from(name), From::Reader(Some(reader)))
+                (PathBuf::from(name), Origin::Reader(Some(reader)))
             }
         };
         let bytes = match from {
-            From::Path => fs::metadata(&path)
+            Origin::Path => fs::metadata(&path)
                 .ok()
                 .filter(fs::Metadata::is_file)
                 .map(|meta| meta.len()),
-            From::Stdin | From::Reader(_) => None,
+            Origin::Stdin | Origin::Reader(_) => None,
         };
         Self {
             path,
@@ -176,7 +177,7 @@ impl Opener {
     ) -> Result<Stream, CaptureErrorKind> {
         let mut regular = None;
         let input: Box<dyn Read + Send> = match &mut self.from {
-            From::Path => {
+            Origin::Path => {
                 let file = pipe::open(&self.path).map_err(CaptureErrorKind::Io)?;
                 let meta = file.metadata().map_err(CaptureErrorKind::Io)?;
                 // Some systems open directories, and fail only when they are read.
@@ -196,10 +197,10 @@ impl Opener {
                     Box::new(Pipe::new(file, Arc::clone(&self.stop)))
                 }
             }
-            From::Stdin => {
+            Origin::Stdin => {
                 Box::new(Pipe::stdin(Arc::clone(&self.stop)).map_err(CaptureErrorKind::Io)?)
             }
-            From::Reader(reader) => reader.take().unwrap_or_else(|| Box::new(io::empty())),
+            Origin::Reader(reader) => reader.take().unwrap_or_else(|| Box::new(io::empty())),
         };
         Stream::open(input, regular, progress, &self.stop, decompressors)
     }

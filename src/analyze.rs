@@ -24,7 +24,7 @@ use std::sync::Mutex;
 pub use capture::{CaptureAnalysis, CaptureQuality, Delivered};
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way};
-pub use engine::Engine;
+pub use engine::{Engine, EngineFacts};
 pub use figures::FlowFigures;
 pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;

@@ -59,8 +59,9 @@ use crate::time::CaptureTime;
 /// ] {
 ///     engine.push(CaptureTime::from_ns(ms * 1_000_000), RAW_IP, &bytes, bytes.len() as u32);
 /// }
-/// let (all, _) = engine.finish();
+/// let (all, facts) = engine.finish();
 /// assert_eq!(all.0, [20_000_000, 25_000_000]);
+/// assert_eq!((facts.records, facts.skipped.total()), (4, 0));
 /// ```
 pub struct Engine<O: Observer> {
     options: DecodeOptions,
@@ -122,12 +123,27 @@ impl<O: Observer> Engine<O> {
         }
     }
 
-    /// The packets have ended: closes all connections and hands back the observer, and what was
-    /// skipped by reason.
-    pub fn finish(self) -> (O, Tally) {
-        let mut tally = self.tally;
-        tally.merge(&self.fragments.skipped());
-        let (observer, TableFacts { .. }) = self.table.finish();
-        (observer, tally)
+    /// The packets have ended: closes all connections and hands back the observer, and what was seen besides them.
+    pub fn finish(self) -> (O, EngineFacts) {
+        let mut skipped = self.tally;
+        skipped.merge(&self.fragments.skipped());
+        let (observer, table) = self.table.finish();
+        let facts = EngineFacts {
+            records: self.records,
+            skipped,
+            table,
+        };
+        (observer, facts)
     }
+}
+
+/// What an [`Engine`] has seen besides the connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineFacts {
+    /// Packets pushed. Those that were not skipped belong to TCP segments.
+    pub records: u64,
+    /// Packets that were skipped, by reason.
+    pub skipped: Tally,
+    /// What limits took away: who has an observer that gives up nothing by itself learns here whether all is there.
+    pub table: TableFacts,
 }

@@ -8,6 +8,7 @@ use ccanalyze::capture::{
 use ccanalyze::decode::{
     DecodeOptions, Decoded, Endpoint, Filter, FragmentTable, Segment, TunnelLayer, decode,
 };
+use ccanalyze::flow::TableFacts;
 use ccanalyze::observe::{RecordConfig, Recorder};
 use ccanalyze::time::CaptureTime;
 
@@ -230,8 +231,10 @@ fn push(packets: &[Packet]) -> (usize, Vec<String>) {
         let at = CaptureTime::from_ns(packet.at_ns);
         engine.push(at, LinkType(RAW_IP), &packet.bytes, packet.original_len);
     }
-    let (mut recorder, skipped) = engine.finish();
-    assert_eq!(skipped.total(), 0);
+    let (mut recorder, facts) = engine.finish();
+    assert_eq!(facts.records, packets.len() as u64);
+    assert_eq!(facts.skipped.total(), 0);
+    assert_eq!(facts.table, TableFacts::default());
     let connections = &mut recorder.connections;
     connections.sort_by_key(|connection| connection.identity.first_ordinal);
     let flows: Vec<_> = connections.iter().flat_map(|each| each.flows()).collect();

@@ -55,7 +55,7 @@ use quiet::on_quiet;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};
-pub use succession::{SynPlace, SynSign};
+pub(crate) use succession::{SynPlace, SynSign};
 
 use crate::decode::{Plain, Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, PacketArrival, Signal};

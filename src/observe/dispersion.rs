@@ -30,7 +30,7 @@ impl Spacing {
     }
 
     /// Steps between data packets, then those between ACKs.
-    pub fn into_steps(self) -> impl Iterator<Item = Step> {
+    pub(crate) fn into_steps(self) -> impl Iterator<Item = Step> {
         self.data.into_iter().chain(self.acks)
     }
 

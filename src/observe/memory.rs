@@ -56,7 +56,7 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     }
 
     /// Gives up series and rows of the flows with at most so much payload; of how many.
-    pub fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
+    pub(crate) fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
         let mut given_up = 0;
         for (summary, flow) in self.directions.iter().zip(&mut self.data) {
             if let Some(flow) = flow
@@ -96,14 +96,14 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
     }
 
     /// Gives up series and rows of the ended flows with at most so much payload; of how many.
-    pub fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
+    pub(crate) fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
         let mut given_up = 0;
         self.change_all(|record| given_up += record.give_up_details(payload_bytes));
         given_up
     }
 
     /// Calls `each` with payload bytes and curve of the ended flows that have one.
-    pub fn for_each_curve(&mut self, mut each: impl FnMut(u64, &mut PayloadCurve)) {
+    pub(crate) fn for_each_curve(&mut self, mut each: impl FnMut(u64, &mut PayloadCurve)) {
         self.change_all(|record| record.for_each_curve(&mut each));
     }
 

@@ -97,7 +97,7 @@ impl BytesBy {
 ///
 /// Exactness would need every packet. But flows are only cut at instants that are known early:
 /// where some flow began, and where some flow had its last packet so far. So packets are kept in
-/// chunks, and [`prune`](Self::prune) drops the chunks in which no such instant lies.
+/// chunks, and pruning drops the chunks in which no such instant lies.
 #[derive(Clone, Debug, Default)]
 pub struct PayloadCurve {
     chunks: Vec<Chunk>,
@@ -176,7 +176,7 @@ impl PayloadCurve {
 
     /// Drops the chunks that hold none of `instants`, which are sorted. The last chunk stays: it
     /// still grows.
-    pub fn prune(&mut self, instants: &[CaptureTime]) {
+    pub(crate) fn prune(&mut self, instants: &[CaptureTime]) {
         self.chunks.retain(|chunk| {
             let first_after = instants.partition_point(|&instant| instant < chunk.start);
             let needed = instants

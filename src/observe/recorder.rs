@@ -216,7 +216,7 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
 
     /// Payload bytes of the larger of its flows.
     #[must_use]
-    pub fn largest_payload_bytes(&self) -> u64 {
+    pub(crate) fn largest_payload_bytes(&self) -> u64 {
         self.directions
             .iter()
             .map(|summary| summary.payload_bytes)
@@ -226,7 +226,7 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
 
     /// Gives up the time sequences of the flows with less payload than this, and keeps none for
     /// what they send from now on; whether there was any.
-    pub fn drop_sequences_below(&mut self, payload_bytes: u64) -> bool {
+    pub(crate) fn drop_sequences_below(&mut self, payload_bytes: u64) -> bool {
         let mut any = false;
         for (summary, data) in self.directions.iter().zip(&mut self.data) {
             if let Some(data) = data
@@ -240,7 +240,10 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     }
 
     /// Calls `each` with first and last data instant, payload bytes and curve of its flows.
-    pub fn for_each_curve(&mut self, mut each: impl FnMut(super::Span, u64, &mut PayloadCurve)) {
+    pub(crate) fn for_each_curve(
+        &mut self,
+        mut each: impl FnMut(super::Span, u64, &mut PayloadCurve),
+    ) {
         for (summary, data) in self.directions.iter().zip(&mut self.data) {
             if let (Some(span), Some(data)) = (summary.data_span, data) {
                 each(span, summary.payload_bytes, &mut data.curve);

@@ -303,12 +303,12 @@ impl TimeSequence {
 
     /// The advertised window reached up to `end`.
     #[inline(never)]
-    pub fn on_window(&mut self, at: CaptureTime, end: i64) {
+    pub(crate) fn on_window(&mut self, at: CaptureTime, end: i64) {
         self.slot(at).window.include(end, end);
     }
 
     /// Bytes were skipped, or reported by SACK.
-    pub fn on_part(&mut self, part: &StreamPart, kind: MarkKind) {
+    pub(crate) fn on_part(&mut self, part: &StreamPart, kind: MarkKind) {
         let mark = Mark {
             at: part.at,
             start: part.start,
@@ -320,7 +320,7 @@ impl TimeSequence {
     }
 
     /// A judgement was changed. A mark that was merged with others keeps the first one.
-    pub fn on_amendment(&mut self, amendment: &Amendment) {
+    pub(crate) fn on_amendment(&mut self, amendment: &Amendment) {
         let Some(was) = MarkKind::of(amendment.was) else {
             return;
         };

@@ -21,7 +21,7 @@ const NEAR: i64 = 1 << 24;
 
 /// Where a segment with SYN belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SynPlace {
+pub(crate) enum SynPlace {
     /// To this connection.
     Here,
     /// It begins the next one.
@@ -32,7 +32,7 @@ pub enum SynPlace {
 
 /// What a segment says of a SYN before it whose place is [open](SynPlace::Open).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SynSign {
+pub(crate) enum SynSign {
     /// It began the next connection.
     Next,
     /// It was a stray: its sender goes on with this connection.
@@ -44,7 +44,7 @@ pub enum SynSign {
 impl Connection {
     /// Where a segment of direction `dir` with SYN belongs (RFC 9293 section 3.6.1).
     #[must_use]
-    pub fn syn_place(&self, dir: Direction, segment: &Segment) -> SynPlace {
+    pub(crate) fn syn_place(&self, dir: Direction, segment: &Segment) -> SynPlace {
         let (half, peer) = (
             &self.halves[dir.index()],
             &self.halves[dir.reversed().index()],
@@ -101,7 +101,7 @@ impl Connection {
 
     /// What a segment of direction `dir` says of `syn`, of direction `syn_dir`, whose place is open.
     #[must_use]
-    pub fn sign_about(
+    pub(crate) fn sign_about(
         &self,
         syn_dir: Direction,
         syn: &Segment,
@@ -152,7 +152,12 @@ impl Connection {
     }
 
     /// A SYN of direction `dir` passed that this connection outlived.
-    pub fn on_stray_syn<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+    pub(crate) fn on_stray_syn<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        sink: &mut S,
+    ) {
         sink.packet(dir, &PacketArrival::from(segment));
         self.halves[dir.index()].strays.add();
     }

@@ -396,7 +396,8 @@ fn was_cut(walked: &Walked) -> bool {
 }
 
 /// Walks at most: one with what a look told; one more where offload, the headings of flows or what a
-/// snap length left of headers were otherwise, or where the clocks of a capture beyond [`Spool`](spool::Spool) turned out so.
+/// snap length left of headers were otherwise, or where the clocks of a capture beyond [`Spool`](spool::Spool) turned
+/// out so.
 const ROUNDS_MAX: u32 = 3;
 /// Records of each capture that the first look is at.
 const LOOK_RECORDS: u64 = 1 << 14;

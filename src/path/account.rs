@@ -130,8 +130,8 @@ impl<'a> Account<'a> {
         both
     }
 
-    /// What was in the queue of a way when the capture began in which it would have come in, as far as it is seen to leave:
-    /// within the longest delay so far.
+    /// What was in the queue of a way when the capture began in which it would have come in, as far as it is seen to
+    /// leave: within the longest delay so far.
     fn hold_from_start(&mut self, spool: &Spool, heading: Heading, known: &Known) {
         /// No queue holds more packets.
         const HELD_MAX: usize = 1 << 20;
@@ -289,8 +289,8 @@ impl<'a> Account<'a> {
         });
     }
 
-    /// A packet came in at `at`, and where it would have left the capture had not begun yet, or had ended: then it waited
-    /// as long as is seen.
+    /// A packet came in at `at`, and where it would have left the capture had not begun yet, or had ended: then it
+    /// waited as long as is seen.
     fn note_undecided(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
         let waited_ns = match self.span(known, heading == Heading::Forward) {
             Some((start, end)) if (start..=end).contains(&at) => {

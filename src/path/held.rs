@@ -160,8 +160,8 @@ struct Stretch {
     ns: f64,
 }
 
-/// A row of gaps between drops, in ns, each as long as it is or, where they are short, several together: queues take turns,
-/// and a drop waits for its queue's, but the next one comes when it would have otherwise (RFC 8289 section 5.5).
+/// A row of gaps between drops, in ns, each as long as it is or, where they are short, several together: queues take
+/// turns, and a drop waits for its queue's, but the next one comes when it would have otherwise (RFC 8289 section 5.5).
 fn stretches(row: &[f64]) -> Vec<Stretch> {
     let mut all = Vec::new();
     let mut open = Stretch { drops: 0, ns: 0.0 };

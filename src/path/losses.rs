@@ -79,8 +79,8 @@ impl QueueLimit {
         }
     }
 
-    /// Whether it is above what waited at the most, by more than that: of a queue whose drops show that it was full then,
-    /// it is not the limit.
+    /// Whether it is above what waited at the most, by more than that: of a queue whose drops show that it was full
+    /// then, it is not the limit.
     #[must_use]
     pub fn is_out_of_reach_of(self, held: Amount) -> bool {
         let more = |held: u64| held.saturating_add(held / 10);

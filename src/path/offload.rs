@@ -11,8 +11,8 @@ const PACKET_LEN: u32 = 1500;
 /// So many packets of one length, the largest that was seen where none may be larger, are no ends of messages.
 const ALIKE_MIN: u32 = 8;
 
-/// No frame is made of smaller packets, by IP length: what every host takes with its headers (RFC 9293 section 3.7.1). Where the
-/// other point's packets are, they are something else.
+/// No frame is made of smaller packets, by IP length: what every host takes with its headers (RFC 9293 section 3.7.1).
+/// Where the other point's packets are, they are something else.
 const PACKET_LEN_MIN: u32 = 576;
 
 /// Bytes of the headers of IP and TCP without options, which no MSS counts (RFC 6691).
@@ -55,8 +55,8 @@ impl Sizes {
 
 /// IP length of the largest packets of the flows whose frames are larger at one point than at the other,
 /// where offload merged packets: the largest at the other point or, where that merged, too, what the
-/// receiver's MSS allows, or the largest that it left alone, where the path takes less. A sender counts the options of each segment, such as SACK blocks, in
-/// (RFC 6691), so lengths with headers are what its segments have in common.
+/// receiver's MSS allows, or the largest that it left alone, where the path takes less. A sender counts the options of
+/// each segment, such as SACK blocks, in (RFC 6691), so lengths with headers are what its segments have in common.
 pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, u32> {
     let packet_len = |(&flow, of_flow): (&FlowKey, &[Sizes; 2])| {
         let [one, other] = of_flow.map(|sizes| sizes.len_max);

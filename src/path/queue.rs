@@ -195,8 +195,8 @@ impl Sweep {
         self.bin.min = self.waiting;
     }
 
-    /// A packet comes in at `at` that nobody sees leave: it waits until then, which may be when nothing more `is_seen`; but not
-    /// where as much waits as `most`. Whether it waits.
+    /// A packet comes in at `at` that nobody sees leave: it waits until then, which may be when nothing more `is_seen`;
+    /// but not where as much waits as `most`. Whether it waits.
     pub(super) fn hold_unseen(
         &mut self,
         at: i64,

@@ -12,8 +12,8 @@ pub(super) fn both<A, B: Send>(here: impl FnOnce() -> A, there: impl Fn() -> B +
     })
 }
 
-/// What a thread came to. It has no reason to panic; if it does, its part is not left out of the numbers: it ends this one,
-/// too.
+/// What a thread came to. It has no reason to panic; if it does, its part is not left out of the numbers: it ends this
+/// one, too.
 pub(super) fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }

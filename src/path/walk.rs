@@ -456,7 +456,8 @@ impl<'a> Walk<'a> {
 
     /// What is known, where a packet would have left that was not found, when it is given up.
     fn look_at_exit(&self, note: &mut Note, at: i64, exit: Side) {
-        // A SYN that nobody answered is repeated before anything else happens: that capture went on, and had nothing to see.
+        // A SYN that nobody answered is repeated before anything else happens: that capture went on, and had nothing to
+        // see.
         let is_alone = note.has.has(Signs::SYN) && {
             let back = self.known.keys[note.flow as usize].reversed();
             !self.numbers.contains_key(&back)
@@ -467,9 +468,9 @@ impl<'a> Walk<'a> {
         note.has.set(Signs::LATER_LEFT, newest >= at);
     }
 
-    /// Decides which way a flow goes before it is taken into account, if nothing told yet: the other way than what comes
-    /// back, or that of the other flows of its hosts. If that turns out wrong, it is one that seems to go the other way,
-    /// and the next walk knows.
+    /// Decides which way a flow goes before it is taken into account, if nothing told yet: the other way than what
+    /// comes back, or that of the other flows of its hosts. If that turns out wrong, it is one that seems to go the
+    /// other way, and the next walk knows.
     fn decide_heading(&mut self, flow: u32) {
         if self.known.headings[flow as usize].is_none() {
             let key = self.known.keys[flow as usize];

@@ -114,9 +114,9 @@ impl Way {
         Some(bytes as f64 * 8e9 / self.duration_ns()? as f64 / rate_bps)
     }
 
-    /// Whether the link cannot have had this rate all the time: more left within a second than the rate allows, or something
-    /// waited for longer than sending what left takes. Where packets are small only the former counts, as the link's own
-    /// headers add to each.
+    /// Whether the link cannot have had this rate all the time: more left within a second than the rate allows, or
+    /// something waited for longer than sending what left takes. Where packets are small only the former counts, as the
+    /// link's own headers add to each.
     #[must_use]
     pub fn contradicts(&self, rate_bps: f64, bin_ns: i64) -> bool {
         let sum = |of: fn(&Amount) -> u64| self.bins.iter().map(|bin| of(&bin.left)).sum::<u64>();
@@ -137,8 +137,8 @@ impl Way {
             .is_some_and(|rate_bps| self.contradicts(rate_bps, bin_ns))
     }
 
-    /// The rate that utilisation is relative to: the capacity `given` (of the way forward), else the rate found, if it was
-    /// constant.
+    /// The rate that utilisation is relative to: the capacity `given` (of the way forward), else the rate found, if it
+    /// was constant.
     #[must_use]
     pub fn link_bps(&self, given_bps: Option<f64>, bin_ns: i64) -> Option<f64> {
         let found_bps = || self.rate_bps.filter(|_| !self.rate_varies(bin_ns));
@@ -267,8 +267,8 @@ impl WayMaker {
         leaves
     }
 
-    /// Packets were in the queue at `start`, when the capture in which they would have come in began: when each was stamped
-    /// where it left, in that order, and its bytes. Gives for how long each waited since then, in ns.
+    /// Packets were in the queue at `start`, when the capture in which they would have come in began: when each was
+    /// stamped where it left, in that order, and its bytes. Gives for how long each waited since then, in ns.
     pub(super) fn hold_from(&mut self, start: i64, held: &[(i64, u32)]) -> Vec<i64> {
         let before = held.iter().map(|&(stamped, _)| Some(stamped));
         let before = [None].into_iter().chain(before);
@@ -286,9 +286,9 @@ impl WayMaker {
         waited.collect()
     }
 
-    /// A packet came in at `at`, and the capture in which it would have left had ended, at `end`. Until then it waits for
-    /// those before it, which the link sends at its rate; but not where others were dropped and as much waits as ever did.
-    /// Gives for how long it waited, in ns.
+    /// A packet came in at `at`, and the capture in which it would have left had ended, at `end`. Until then it waits
+    /// for those before it, which the link sends at its rate; but not where others were dropped and as much waits as
+    /// ever did. Gives for how long it waited, in ns.
     pub(super) fn hold_until(&mut self, end: i64, at: i64, bytes: u32) -> i64 {
         if self.ns_per_byte.is_none() {
             return 0;

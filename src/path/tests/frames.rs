@@ -49,8 +49,8 @@ fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
     assert_eq!(frames.count(), 3000 * 112);
 }
 
-/// Segmentation by the card leaves CWR to the first packet of a frame, as it is said once (RFC 3168 section 6.1.2), or has
-/// it in each, where it counts marks (RFC 9768 section 3.2).
+/// Segmentation by the card leaves CWR to the first packet of a frame, as it is said once (RFC 3168 section 6.1.2), or
+/// has it in each, where it counts marks (RFC 9768 section 3.2).
 #[test]
 fn a_packet_of_a_frame_with_cwr_is_found_with_and_without_it() {
     for in_each in [false, true] {

@@ -166,8 +166,8 @@ fn a_flow_that_is_lost_as_a_whole_goes_the_way_that_its_hosts_tell() {
 
 #[test]
 fn what_no_other_flow_tells_of_is_taken_to_go_forward_both_ways() {
-    // Another sender beside the first point: its data and the ACKs of it are at the second one alone, as what joins there
-    // is and what leaves for elsewhere.
+    // Another sender beside the first point: its data and the ACKs of it are at the second one alone, as what joins
+    // there is and what leaves for elsewhere.
     let [first, mut second] = download(Some);
     let at = |ms: i64| SECOND + ms * MS;
     let beside = |packet: Packet| Packet {

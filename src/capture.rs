@@ -86,8 +86,9 @@ const WINDOW_BYTES_MAX: usize = 128 << 20;
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// Bytes of the capture file that a window aims at. It holds more where a single record is larger, and of large records
-    /// up to twice as much of a file that is read and eight times as much of one that is mapped. Results do not depend on it. Clamped to 1 byte ..= 128 MiB.
+    /// Bytes of the capture file that a window aims at. It holds more where a single record is larger, and of large
+    /// records up to twice as much of a file that is read and eight times as much of one that is mapped. Results do not
+    /// depend on it. Clamped to 1 byte ..= 128 MiB.
     pub window_bytes: usize,
     /// How files are taken in; [`Io::Read`] unless asked otherwise, since who maps files has to call
     /// [`CaptureReader::confirm`]. Which records come out does not depend on it.
@@ -108,9 +109,9 @@ pub struct ReadOptions {
 
 /// How the bytes of a file are taken in.
 ///
-/// Only regular files without compression can be mapped: everything else is read, whatever is asked. The first mapping installs
-/// a handler of `SIGBUS` for the whole process, for files that get shorter while they are read; what is not about a mapping
-/// of this crate it hands on to the handler that was there before.
+/// Only regular files without compression can be mapped: everything else is read, whatever is asked. The first mapping
+/// installs a handler of `SIGBUS` for the whole process, for files that get shorter while they are read; what is not
+/// about a mapping of this crate it hands on to the handler that was there before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
     /// Large files are mapped as long as that is measured to be faster than reading them.

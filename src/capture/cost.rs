@@ -1,17 +1,17 @@
 //! Whether a file is had more cheaply by mapping it than by reading it: that is the machine's and the file's, so it is
 //! measured.
 //!
-//! A page that is mapped costs an entry in the page tables, or a share of one where the system keeps 2 MiB of the file in one
-//! piece; of what is mapped, each record's headers come from memory, which is a wait where records are small. A page that
-//! is read costs its copy, payload and all. Which of them is less is not known beforehand: under a hypervisor that keeps page
-//! tables of its own in step an entry may cost twice the copy, elsewhere a fraction of it. The same records come out
-//! either way.
+//! A page that is mapped costs an entry in the page tables, or a share of one where the system keeps 2 MiB of the file
+//! in one piece; of what is mapped, each record's headers come from memory, which is a wait where records are small. A
+//! page that is read costs its copy, payload and all. Which of them is less is not known beforehand: under a hypervisor
+//! that keeps page tables of its own in step an entry may cost twice the copy, elsewhere a fraction of it. The same
+//! records come out either way.
 
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-/// Whether to map a file from `from` on, where its records take so many bytes: what that may cost then. Takes some tenths
-/// of a millisecond.
+/// Whether to map a file from `from` on, where its records take so many bytes: what that may cost then. Takes some
+/// tenths of a millisecond.
 pub(super) fn mapping_pays(file: &File, from: u64, record_bytes: usize) -> Option<Budget> {
     measure::budget(file, from, record_bytes).ok()?
 }
@@ -25,8 +25,8 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Bytes in a row after which that is the rule. A thread that lost its processor for a moment, as happens all the time on
-    /// a machine that others use, is no reason to change.
+    /// Bytes in a row after which that is the rule. A thread that lost its processor for a moment, as happens all the
+    /// time on a machine that others use, is no reason to change.
     const LOOK_BYTES: usize = 24 << 20;
 
     pub(super) fn new(allowed: Duration, bytes: usize) -> Self {
@@ -83,17 +83,18 @@ mod measure {
     /// What is had at a time: as much as the system may map in one piece.
     const PIECE_BYTES: usize = ALIGNMENT_BYTES as usize;
 
-    /// How often either way, each time another piece: what was touched before is in the cache. What is had first costs more,
-    /// mapped above all: tables of pages have to be made.
+    /// How often either way, each time another piece: what was touched before is in the cache. What is had first costs
+    /// more, mapped above all: tables of pages have to be made.
     const ROUNDS: u64 = 3;
 
     /// Bytes of a record that are looked at: of no packet are the headers in one line of the cache.
     const LOOKED_AT: [usize; 2] = [0, 64];
 
-    /// Records of so many bytes take as long mapped as read where either takes as long here. What is read goes to a window
-    /// that is larger than the cache, and comes back from it, which is about [`WINDOW_TENTHS`] of its copy; of what is mapped,
-    /// each record's headers are waited for, which is as much where records are as small as this (measured with records of
-    /// 325, 485, 645, and 870 bytes, of files that the system keeps in small pieces and in large ones).
+    /// Records of so many bytes take as long mapped as read where either takes as long here. What is read goes to a
+    /// window that is larger than the cache, and comes back from it, which is about [`WINDOW_TENTHS`] of its copy; of
+    /// what is mapped, each record's headers are waited for, which is as much where records are as small as this
+    /// (measured with records of 325, 485, 645, and 870 bytes, of files that the system keeps in small pieces and in
+    /// large ones).
     const EVEN_RECORD_BYTES: u128 = 600;
     const WINDOW_TENTHS: u128 = 8;
 

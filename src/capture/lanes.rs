@@ -76,8 +76,9 @@ impl Lanes {
 
     /// Appends the records of `bytes` from `at` on, and moves `at` behind the last that `step` gives.
     ///
-    /// The same as calling `step` until it gives nothing. `guess` gives a place from the one that it is given on where a
-    /// record may begin; `ahead`, of the place of the next record, the one that the step after that needs to have at hand.
+    /// The same as calling `step` until it gives nothing. `guess` gives a place from the one that it is given on where
+    /// a record may begin; `ahead`, of the place of the next record, the one that the step after that needs to have at
+    /// hand.
     pub(super) fn walk(
         &mut self,
         guess: impl Fn(usize) -> Option<usize>,

@@ -55,9 +55,9 @@ impl Mapping {
         &self.map
     }
 
-    /// Has the system enter the pages of these bytes in the page tables, by touching them: it enters those around a touched
-    /// page along with it, in a third of the time that it takes when asked for all of them (`MADV_POPULATE_READ`), as
-    /// it then looks for each by itself. What is left out comes when it is touched.
+    /// Has the system enter the pages of these bytes in the page tables, by touching them: it enters those around a
+    /// touched page along with it, in a third of the time that it takes when asked for all of them
+    /// (`MADV_POPULATE_READ`), as it then looks for each by itself. What is left out comes when it is touched.
     pub(super) fn enter(&self, bytes: Range<usize>) {
         for &byte in self.map[bytes].iter().step_by(ENTERED_AT_ONCE_BYTES) {
             black_box(byte);

@@ -31,8 +31,8 @@ const BLOCK_BYTES_MIN: u32 = 12;
 /// Blocks that are only skipped may have any length.
 const BLOCK_BYTES_MAX: u32 = RECORD_BYTES_MAX + (1 << 20);
 
-/// Interfaces of a section at most: as many as a Packet Block, whose field for them has 16 bits, can name. They are kept for
-/// as long as the section is read.
+/// Interfaces of a section at most: as many as a Packet Block, whose field for them has 16 bits, can name. They are
+/// kept for as long as the section is read.
 pub(super) const INTERFACES_MAX: usize = 1 << 16;
 
 /// Walks the blocks of one pcapng file.

@@ -24,15 +24,15 @@ const FIRST_BYTES: usize = 64 << 10;
 /// Bytes looked at to recognise the format and its variant.
 const PEEK_BYTES: usize = 16 << 10;
 
-/// Smaller files are read where nothing else is asked for: to find out whether a mapping would be better takes too much of
-/// the time they take.
+/// Smaller files are read where nothing else is asked for: to find out whether a mapping would be better takes too much
+/// of the time they take.
 const MAPPED_BYTES_MIN: u64 = 32 << 20;
 
 /// Of smaller records, each line of memory is looked at, mapped or read, and none is saved.
 const MAPPED_RECORD_BYTES_MIN: usize = 256;
 
-/// Where in a file that is asked, when some records have told how large they are, and after how many bytes again: a part of
-/// it may be kept in other pieces than the one before.
+/// Where in a file that is asked, when some records have told how large they are, and after how many bytes again: a
+/// part of it may be kept in other pieces than the one before.
 const ASK_FROM: u64 = 1 << 20;
 const ASK_AGAIN_BYTES: u64 = 256 << 20;
 
@@ -178,7 +178,8 @@ impl FileReader {
         self.mapped = Some(mapped);
     }
 
-    /// Maps the file from here on where that is faster, which is asked now and then, and reads it where it is not any more.
+    /// Maps the file from here on where that is faster, which is asked now and then, and reads it where it is not any
+    /// more.
     fn map_or_read(&mut self) -> Result<(), CaptureError> {
         if let Some(mapped) = self.mapped.take_if(|mapped| mapped.costs_too_much()) {
             self.candidate = Some((mapped, self.base + ASK_AGAIN_BYTES));

@@ -57,9 +57,9 @@ fn could_be(shape: Shape, header: Header) -> bool {
         && header.original_len >= header.captured_len
 }
 
-/// The first place from `from` on at which a run of pcapng packet blocks could begin, as far from `block`, which is one, as
-/// whole words are. `step` gives what comes behind such a block, if it is one; `packet` is the type of these as it
-/// stands in the file.
+/// The first place from `from` on at which a run of pcapng packet blocks could begin, as far from `block`, which is
+/// one, as whole words are. `step` gives what comes behind such a block, if it is one; `packet` is the type of these as
+/// it stands in the file.
 pub(super) fn pcapng_block(
     bytes: &[u8],
     (from, block): (usize, usize),

@@ -137,8 +137,8 @@ impl Pending {
         remove_older(&self.path, words).map(drop)
     }
 
-    /// What kept it from being written, in the system's words where it was the system: writers of formats pass on little of
-    /// them.
+    /// What kept it from being written, in the system's words where it was the system: writers of formats pass on
+    /// little of them.
     pub(super) fn failed_with(&mut self, message: String) -> ReportError {
         match self.refusal.take() {
             Some(source) => self.failed(source),

@@ -122,8 +122,8 @@ impl Rows {
     }
 }
 
-/// Of captures with a flow each the captures are compared: they name the bars. What all these flows are called is returned, if it is one
-/// name.
+/// Of captures with a flow each the captures are compared: they name the bars. What all these flows are called is
+/// returned, if it is one name.
 fn name_by_capture(groups: &mut [Group]) -> String {
     let alone = groups.iter().all(|group| group.bars.len() == 1);
     if groups.len() < 2 || !alone {

@@ -80,7 +80,8 @@ impl<'a> Scene<'a> {
             .collect()
     }
 
-    /// Lines of flows that a chart has room for: on a slide, which has a height, fewer where not all flows have one anyway.
+    /// Lines of flows that a chart has room for: on a slide, which has a height, fewer where not all flows have one
+    /// anyway.
     pub(super) fn lines_max(&self) -> usize {
         if self.style.size == Size::Slide && self.flows.len() > LINES_MAX {
             LINES_MAX - 2

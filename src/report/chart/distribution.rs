@@ -134,8 +134,8 @@ impl Distributions {
         max > 5.0 * min && high - low < CROWDED * max
     }
 
-    /// What an axis is cut to: the values of every line but its outermost, where all would leave these less than half of it,
-    /// and some room about them. Delays have a log scale for that.
+    /// What an axis is cut to: the values of every line but its outermost, where all would leave these less than half
+    /// of it, and some room about them. Delays have a log scale for that.
     fn central(&self, min: f64, max: f64) -> Option<(f64, f64)> {
         let all = || self.panels.iter().flat_map(|(_, panel)| panel);
         let low = all().filter_map(|of| of.quantile(OUTER)).reduce(f64::min)?;

@@ -359,7 +359,8 @@ impl HeatMaps {
             .fold(0.0, f64::max)
     }
 
-    /// The number in a cell, in the unit of the scale: `fine` with three digits of its own, or with those of the largest.
+    /// The number in a cell, in the unit of the scale: `fine` with three digits of its own, or with those of the
+    /// largest.
     fn number(&self, value: f64, fine: bool) -> String {
         let end = self.end();
         let (_, size) = self.quantity.unit(end);

@@ -203,8 +203,8 @@ const VARIANTS: [(&[&str], LineStyle); 10] = [
     ),
 ];
 
-/// Other names, and what is no flow, such as pairs of them: colours that no variant above has (Tol, "muted", 2021), each
-/// with a shape of its own.
+/// Other names, and what is no flow, such as pairs of them: colours that no variant above has (Tol, "muted", 2021),
+/// each with a shape of its own.
 pub(super) const OTHER_NAMES: [LineStyle; 7] = [
     style(Colour::Data(0x44, 0xaa, 0x99), Marker::Diamond),
     style(Colour::Data(0x88, 0x22, 0x55), Marker::Disc),

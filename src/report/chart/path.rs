@@ -14,8 +14,8 @@ use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, s
 use super::style::Style;
 use super::{Drawn, save};
 
-/// Draws the charts of a path into `folder`, which exists: for each hop, and each way of it on which packets waited or were dropped, the queue,
-/// the delay of the largest flows and their drops above each other.
+/// Draws the charts of a path into `folder`, which exists: for each hop, and each way of it on which packets waited or
+/// were dropped, the queue, the delay of the largest flows and their drops above each other.
 ///
 /// # Errors
 /// The first chart that cannot be written.

@@ -56,7 +56,8 @@ impl OutputFolder {
         &self.temporary
     }
 
-    /// What kept a chart from being written, by the name that it would have got: nobody knows that of the folder being filled.
+    /// What kept a chart from being written, by the name that it would have got: nobody knows that of the folder being
+    /// filled.
     #[must_use]
     pub fn failed(&self, error: ChartError) -> ReportError {
         let path = error.path.strip_prefix(&self.temporary);

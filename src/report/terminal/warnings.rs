@@ -250,8 +250,8 @@ pub(super) fn is_mostly_silent(pause_ns: i64, all_ns: i64) -> bool {
     pause_ns >= PAUSE_MIN_NS && pause_ns / 9 >= all_ns - pause_ns
 }
 
-/// Whether nearly all of a capture's time lies between flows, as where its parts are of different days: charts over time
-/// show it all.
+/// Whether nearly all of a capture's time lies between flows, as where its parts are of different days: charts over
+/// time show it all.
 fn apart(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
     let mut spans: Vec<Span> = capture
         .flows()

@@ -405,7 +405,8 @@ pub(super) fn left_out_note(unfinished: usize) -> String {
     }
 }
 
-/// The boxes of a setting, or of several `together`: of all quantities on one chart, unless that is too high for a slide.
+/// The boxes of a setting, or of several `together`: of all quantities on one chart, unless that is too high for a
+/// slide.
 fn draw_boxes(
     study: &Study<'_>,
     common: &str,

@@ -242,8 +242,8 @@ fn points_over(
     found
 }
 
-/// Whether each variant has runs of the same values of the label `together` at all its values of the one at `place`: else
-/// their mean over one would change with the other, too.
+/// Whether each variant has runs of the same values of the label `together` at all its values of the one at `place`:
+/// else their mean over one would change with the other, too.
 fn is_whole_grid(study: &Study<'_>, place: usize, together: usize) -> bool {
     let settings = study.settings(&[Some(place), Some(together)]);
     let mut found: BTreeMap<(Setting, Variant), BTreeMap<LabelValue, BTreeSet<LabelValue>>> =
@@ -266,7 +266,8 @@ fn is_whole_grid(study: &Study<'_>, place: usize, together: usize) -> bool {
     found.values().all(is_even)
 }
 
-/// What the numbers of a label are drawn as, in the unit that it has in all charts, and one of them in the base unit of that.
+/// What the numbers of a label are drawn as, in the unit that it has in all charts, and one of them in the base unit of
+/// that.
 fn drawn_label(label: &Label) -> (Quantity, f64) {
     match label.kind {
         LabelKind::Number(Some(unit)) => {

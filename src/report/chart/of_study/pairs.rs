@@ -19,8 +19,8 @@ const TOPIC: &str = "Two flows";
 const PAIRS_MAX: usize = 18;
 const MAPS_MAX: usize = 12;
 
-/// A flow is short beside one that has so many times its bytes, unless their ends are closer than this share of the time
-/// that both took, or the times that they took closer than this share of the longer one.
+/// A flow is short beside one that has so many times its bytes, unless their ends are closer than this share of the
+/// time that both took, or the times that they took closer than this share of the longer one.
 const SHORT: f64 = 4.0;
 const TOGETHER: f64 = 0.1;
 const ALIKE: f64 = 0.05;

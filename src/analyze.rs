@@ -93,7 +93,8 @@ impl Analysis {
             .num_threads(config.threads.unwrap_or(0))
             .build()
             .ok();
-        // No threads to be had: the slow way, on this one, is still a way. It can be part of one pool only, and is of the first.
+        // No threads to be had: the slow way, on this one, is still a way. It can be part of one pool only, and is of
+        // the first.
         let is_alone = several.is_none();
         let alone = || builder().num_threads(1).use_current_thread().build().ok();
         let pool = several.or_else(alone);

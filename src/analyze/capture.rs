@@ -116,15 +116,15 @@ impl CaptureAnalysis {
         self.delivered()?.goodput_bps()
     }
 
-    /// The bytes and the interval that [`goodput_bps`](Self::goodput_bps) divides; `None` where there is no data, or no new
-    /// ACK.
+    /// The bytes and the interval that [`goodput_bps`](Self::goodput_bps) divides; `None` where there is no data, or no
+    /// new ACK.
     #[must_use]
     pub fn delivered(&self) -> Option<Delivered> {
         Delivered::of(self.flows())
     }
 
-    /// The flows that a link's capacity is for (METRICS.md N5): those of one of its directions or, where next to nothing
-    /// goes the other way, all.
+    /// The flows that a link's capacity is for (METRICS.md N5): those of one of its directions or, where next to
+    /// nothing goes the other way, all.
     #[must_use]
     pub fn towards_capacity(&self) -> Vec<Flow<'_>> {
         let flows: Vec<Flow<'_>> = self.flows().collect();
@@ -141,8 +141,8 @@ impl CaptureAnalysis {
         Delivered::of(self.towards_capacity())
     }
 
-    /// The highest rate that these flows together were delivered for a second, in bits of payload a second (METRICS.md R7);
-    /// `bin_ns` is that of the series.
+    /// The highest rate that these flows together were delivered for a second, in bits of payload a second (METRICS.md
+    /// R7); `bin_ns` is that of the series.
     #[must_use]
     pub fn capacity_estimated_bps(&self, bin_ns: i64) -> Option<f64> {
         let counted = self.towards_capacity();

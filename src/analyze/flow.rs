@@ -94,8 +94,8 @@ impl<'a> Flow<'a> {
         self.figures().last_new_ack_at()
     }
 
-    /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an ACK (METRICS.md G1): see
-    /// [`FlowFigures::goodput_interval_ns`].
+    /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an ACK (METRICS.md G1):
+    /// see [`FlowFigures::goodput_interval_ns`].
     #[must_use]
     pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
         self.figures().goodput_interval_ns()
@@ -126,8 +126,8 @@ impl<'a> Flow<'a> {
         figures.lost_upstream(&figures.incidents())
     }
 
-    /// Shares of the flow's time that were limited by the network, the receiver's window and the application (METRICS.md
-    /// L1): see [`FlowFigures::limited_by`].
+    /// Shares of the flow's time that were limited by the network, the receiver's window and the application
+    /// (METRICS.md L1): see [`FlowFigures::limited_by`].
     #[must_use]
     pub fn limited_by(&self) -> Option<Limited> {
         self.figures().limited_by()

@@ -12,14 +12,14 @@ pub struct LinkRates {
     /// Of each flow by itself, in bits of IP packets a second, in the order of
     /// [`CaptureAnalysis::flows`].
     pub flows_bps: Vec<Option<f64>>,
-    /// The flow of the main way (METRICS.md N0) that shows the link which most bytes of that way passed, by its place in
-    /// that order.
+    /// The flow of the main way (METRICS.md N0) that shows the link which most bytes of that way passed, by its place
+    /// in that order.
     pub shared: Option<usize>,
 }
 
 impl LinkRates {
-    /// Rate of the link that most bytes of the main way passed, in bits of IP packets a second; `None` where none shows, or
-    /// where less than `delivered_bps` would be: what that way was delivered for a second (METRICS.md R7).
+    /// Rate of the link that most bytes of the main way passed, in bits of IP packets a second; `None` where none
+    /// shows, or where less than `delivered_bps` would be: what that way was delivered for a second (METRICS.md R7).
     #[must_use]
     pub fn shared_bps(&self, delivered_bps: Option<f64>) -> Option<f64> {
         self.flows_bps[self.shared?].filter(|&bps| metric::carries(bps, delivered_bps))
@@ -28,7 +28,8 @@ impl LinkRates {
 
 impl CaptureAnalysis {
     /// What the clock of the capture counts in, in ns, as far as distances between packets and ACKs of its flows tell
-    /// ([`tick_ns`](metric::tick_ns)). `None` where there are fewer than [`STEPS_MIN`](metric::STEPS_MIN) of them, or none is 0.
+    /// ([`tick_ns`](metric::tick_ns)). `None` where there are fewer than [`STEPS_MIN`](metric::STEPS_MIN) of them, or
+    /// none is 0.
     #[must_use]
     pub fn shown_tick_ns(&self) -> Option<u32> {
         let steps = || {
@@ -62,8 +63,8 @@ impl CaptureAnalysis {
     }
 }
 
-/// The flow that shows the link which most bytes of one way passed, by its place. What others of that way show is left out
-/// where it is a part of that.
+/// The flow that shows the link which most bytes of one way passed, by its place. What others of that way show is left
+/// out where it is a part of that.
 fn leave_out_parts(
     flows: &[Flow<'_>],
     ways: &[bool],
@@ -82,8 +83,8 @@ fn leave_out_parts(
     Some(shared)
 }
 
-/// Whether the capture was taken behind a link of at most `bps_max`, judged by most of the payload of these flows (METRICS.md
-/// R8): round-trip times seen there lack that link's queue. `bin_ns` is that of the series.
+/// Whether the capture was taken behind a link of at most `bps_max`, judged by most of the payload of these flows
+/// (METRICS.md R8): round-trip times seen there lack that link's queue. `bin_ns` is that of the series.
 #[must_use]
 pub fn is_behind_link<'a>(
     flows: impl IntoIterator<Item = &'a Flow<'a>>,

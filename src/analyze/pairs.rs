@@ -94,8 +94,8 @@ impl Pairs {
         }
     }
 
-    /// One pair, of `a` and `b`, over time, bin by bin: the bins of the pair's span in which either sent, and of those at its ends
-    /// what passed within it.
+    /// One pair, of `a` and `b`, over time, bin by bin: the bins of the pair's span in which either sent, and of those
+    /// at its ends what passed within it.
     #[must_use]
     pub fn bins(
         [a, b]: [&Flow<'_>; 2],
@@ -129,8 +129,8 @@ impl Pairs {
     }
 }
 
-/// Payload of a flow in the bins `within`, those of a span: of the first and the last what passed in the span, where the
-/// flow's curve knows that to the byte.
+/// Payload of a flow in the bins `within`, those of a span: of the first and the last what passed in the span, where
+/// the flow's curve knows that to the byte.
 fn payload_by_bin(flow: &Flow<'_>, span: Span, within: &RangeInclusive<i64>) -> BTreeMap<i64, u64> {
     let (first, last) = (*within.start(), *within.end());
     let mut bytes = BTreeMap::new();

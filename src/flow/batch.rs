@@ -22,8 +22,8 @@ const ROOM_MIN: usize = 64;
 
 /// Segments of all shards, in capture order.
 ///
-/// One vector for all shards, with an index of where those of each are: a vector per shard would keep its peak capacity,
-/// in all several times what a batch holds.
+/// One vector for all shards, with an index of where those of each are: a vector per shard would keep its peak
+/// capacity, in all several times what a batch holds.
 #[derive(Debug, Default)]
 pub struct SegmentBatch {
     /// Position of the first one in the capture.
@@ -165,8 +165,8 @@ impl SegmentBatch {
         });
     }
 
-    /// Adds what `usual` gives, of a shard: asked for when there is room, so that nothing is to be remembered while room
-    /// is made.
+    /// Adds what `usual` gives, of a shard: asked for when there is room, so that nothing is to be remembered while
+    /// room is made.
     #[inline]
     fn push_line(&mut self, side: Side, ordinal: u64, usual: impl FnOnce() -> (Usual, usize)) {
         let place = self.len;

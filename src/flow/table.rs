@@ -155,8 +155,8 @@ pub struct ConnectionLimits {
     /// cut by a limit, and counts as a new one when it goes on.
     pub connections_max: usize,
     /// Connections of one packet so far, or of a SYN and its answer, at a time in one shard; not counted in
-    /// [`connections_max`](Self::connections_max). One more puts away a quarter: first those without payload, of these and
-    /// the others those that have been silent longest, marked in the same way.
+    /// [`connections_max`](Self::connections_max). One more puts away a quarter: first those without payload, of these
+    /// and the others those that have been silent longest, marked in the same way.
     pub half_open_max: usize,
     /// A connection that is over (FIN both ways or RST) ends after so long a silence, in ns of
     /// capture time: late copies still belong to it.

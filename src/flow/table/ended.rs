@@ -47,8 +47,8 @@ impl<O: Observer> ConnectionTable<O> {
         }
     }
 
-    /// Hands connections, [so many](SIDE_BY_SIDE) at most, to the observer, the first first. One step is taken with all of
-    /// them, then the next.
+    /// Hands connections, [so many](SIDE_BY_SIDE) at most, to the observer, the first first. One step is taken with all
+    /// of them, then the next.
     pub(super) fn hand_back(&mut self, ended: &mut Vec<Ended<O::Sink>>) {
         let mut growing_up = Vec::with_capacity(SIDE_BY_SIDE);
         for Ended { head, flow, .. } in &mut *ended {

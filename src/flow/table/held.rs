@@ -55,7 +55,8 @@ impl<O: Observer> ConnectionTable<O> {
         let (src, seq) = (first.src, first.seq);
         let held = std::mem::take(&mut self.heads[index].syns);
         self.close(index, false);
-        // Where both sides open at once, each answers the other's SYN with the number of its own (RFC 9293 section 3.5).
+        // Where both sides open at once, each answers the other's SYN with the number of its own (RFC 9293 section
+        // 3.5).
         let begins = segment.flags.has(TcpFlags::SYN.with(TcpFlags::ACK));
         let (own, others): (Vec<Segment>, Vec<Segment>) = held.into_iter().partition(|syn| {
             (syn.src == src && syn.seq == seq)

@@ -284,8 +284,8 @@ impl<O: Observer> ConnectionTable<O> {
         }
     }
 
-    /// Begins to fetch the room for the next packets of connections that are young, and those that have come no further than
-    /// an answer.
+    /// Begins to fetch the room for the next packets of connections that are young, and those that have come no further
+    /// than an answer.
     #[inline]
     fn expect_rooms(&self, sought: &Sought<'_>) {
         let Sought {

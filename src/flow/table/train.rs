@@ -14,8 +14,8 @@ pub(super) struct Train {
 }
 
 impl Train {
-    /// The train that a segment begins, of the connection at `index` and in direction `dir`, which has been taken or kept, or
-    /// is in the queue.
+    /// The train that a segment begins, of the connection at `index` and in direction `dir`, which has been taken or
+    /// kept, or is in the queue.
     #[inline]
     pub(super) fn of(index: usize, dir: Direction, first: Packed<'_>) -> Self {
         Self {
@@ -33,8 +33,8 @@ impl<O: Observer> ConnectionTable<O> {
         packed.direction_in_train(train.ends, identity).is_some()
     }
 
-    /// Up to when segments of a train are of its connection for certain, as no silence has ended that, and leave the table's
-    /// clock alone.
+    /// Up to when segments of a train are of its connection for certain, as no silence has ended that, and leave the
+    /// table's clock alone.
     fn is_plain_until(&self, train: &Train) -> CaptureTime {
         let last_at = self.heads[train.index].last_at;
         last_at

@@ -16,7 +16,8 @@ use crate::track::{Connection, TrackLimits};
 /// Connections whose packets are told side by side: the first of each, then the second of each, and so on.
 ///
 /// What one connection comes to, from its SYN to its record, takes more code than the cache of instructions holds, and
-/// little of that twice. Where it is there, the others take it, too; and the states of so many are in the cache of data.
+/// little of that twice. Where it is there, the others take it, too; and the states of so many are in the cache of
+/// data.
 pub(super) const SIDE_BY_SIDE: usize = 8;
 
 /// A young connection, and the state that its packets come to.
@@ -27,7 +28,8 @@ pub(super) struct GrowingUp<'a, F> {
 }
 
 impl<F: FlowSink> GrowingUp<'_, F> {
-    /// Tells the states of these connections, [so many](SIDE_BY_SIDE) at most, of their packets, which are taken out of `store`.
+    /// Tells the states of these connections, [so many](SIDE_BY_SIDE) at most, of their packets, which are taken out of
+    /// `store`.
     #[inline(never)]
     pub(super) fn tell<O: Observer<Sink = F>>(
         all: &mut [Self],

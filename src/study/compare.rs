@@ -216,8 +216,8 @@ fn strata_of(
         .collect()
 }
 
-/// What is compared whatever the other labels are, given what there is for each of their values: samples of those alone that
-/// have all values that are compared. What others have would show where a value was measured, not what it does.
+/// What is compared whatever the other labels are, given what there is for each of their values: samples of those alone
+/// that have all values that are compared. What others have would show where a value was measured, not what it does.
 fn balanced(kind: SampleKind, within: &BTreeMap<GroupKey, Levels>) -> Vec<Levels> {
     let mut all = Levels::new();
     for (level, samples) in within.values().flatten() {

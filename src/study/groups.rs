@@ -166,8 +166,8 @@ pub(super) fn all(plan: &StudyPlan, runs: &[StudyRun], samplings: &Samplings) ->
     groups
 }
 
-/// Of the groups with the baseline's labels the one that `kin` is compared with: of runs of the same flows; where labels
-/// tell the flows of runs (one composition each), the one there is; of whole runs else the one of as many flows.
+/// Of the groups with the baseline's labels the one that `kin` is compared with: of runs of the same flows; where
+/// labels tell the flows of runs (one composition each), the one there is; of whole runs else the one of as many flows.
 fn peer(
     described: &BTreeMap<&Kin, Describe>,
     kind: SampleKind,

@@ -74,8 +74,8 @@ fn are_equal(one: Option<f64>, other: Option<f64>) -> bool {
         .is_some_and(|(one, other)| one.min(other) >= EQUAL_SIZE * one.max(other))
 }
 
-/// The labels that make the groups, but for those that tell solo runs from the others: of which a flow that competed has
-/// a value that no solo run has.
+/// The labels that make the groups, but for those that tell solo runs from the others: of which a flow that competed
+/// has a value that no solo run has.
 fn usual(plan: &StudyPlan, runs: &[StudyRun]) -> Vec<usize> {
     let (solos, others): (Vec<&StudyRun>, Vec<&StudyRun>) =
         runs.iter().partition(|run| run.flows.len() == 1);

@@ -42,8 +42,8 @@ pub struct StudyResults {
 }
 
 impl StudyResults {
-    /// Whether labels do not tell the groups of this kind and metric: some have the same ones, and differ by the flows of
-    /// their runs.
+    /// Whether labels do not tell the groups of this kind and metric: some have the same ones, and differ by the flows
+    /// of their runs.
     #[must_use]
     pub fn tells_compositions_apart(&self, kind: SampleKind, metric: Metric) -> bool {
         let groups = self.groups.iter();

@@ -175,7 +175,8 @@ impl Unit {
         Err(format!("'{name}' is no unit of {}", dimension.described()))
     }
 
-    /// The unit of `dimension` that a column's name ends in: `goodput_mbps` is in Mbit/s, `rtt_ms` in ms, `completion_s` in s.
+    /// The unit of `dimension` that a column's name ends in: `goodput_mbps` is in Mbit/s, `rtt_ms` in ms,
+    /// `completion_s` in s.
     #[must_use]
     pub fn of_column(name: &str, dimension: Dimension) -> Option<Self> {
         // `_min` may be the smallest, `_mb` and `_kb` of either thousand.

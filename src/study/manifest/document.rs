@@ -118,8 +118,8 @@ impl Document {
         }
     }
 
-    /// Notes what is wrong on a line as it shows in a run. Where the same is wrong in others, it is said of the first one,
-    /// with the number of the others.
+    /// Notes what is wrong on a line as it shows in a run. Where the same is wrong in others, it is said of the first
+    /// one, with the number of the others.
     pub(in crate::study) fn mistake_of_run(
         &mut self,
         line: usize,

@@ -168,7 +168,8 @@ impl PayloadCurve {
         self.bytes
     }
 
-    /// Memory held, in bytes, as [`add`](Self::add) counts it: twice as much at most, where packets are of several sizes.
+    /// Memory held, in bytes, as [`add`](Self::add) counts it: twice as much at most, where packets are of several
+    /// sizes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.chunks.len() * CHUNK_BYTES

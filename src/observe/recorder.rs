@@ -58,8 +58,8 @@ pub struct Recorder<const SEGMENTS: bool> {
     /// The flow that has a time sequence: payload bytes, place of its connection, and its direction.
     largest: Option<(u64, usize, Direction)>,
     packer: Packer,
-    /// From when to when the bin lasts in which the packet before was: mostly the next one is in it, too, and finding out
-    /// takes a division.
+    /// From when to when the bin lasts in which the packet before was: mostly the next one is in it, too, and finding
+    /// out takes a division.
     bin: Range<CaptureTime>,
 }
 
@@ -129,7 +129,8 @@ pub struct LiveConnection<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
     /// Whether its flows have curves.
     curves: bool,
-    /// Whether time sequences are wanted: asked with every ACK, when what the configuration says may be far away in memory.
+    /// Whether time sequences are wanted: asked with every ACK, when what the configuration says may be far away in
+    /// memory.
     sequences: bool,
     pub(super) directions: [DirectionSummary; 2],
     pub(super) data: [Option<Box<LiveFlow>>; 2],
@@ -143,8 +144,8 @@ const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>
 #[derive(Debug)]
 pub(super) struct LiveFlow {
     pub(super) series: LiveSeries,
-    /// How many data packets there were with the last keep-alive, and when data had passed last before it and those just
-    /// before it, if any had.
+    /// How many data packets there were with the last keep-alive, and when data had passed last before it and those
+    /// just before it, if any had.
     keep_alive: Option<(u64, Option<CaptureTime>)>,
     curve: PayloadCurve,
     time_sequence: Option<Box<TimeSequence>>,
@@ -189,8 +190,8 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
             .as_deref_mut()
     }
 
-    /// A data packet passed that was not new. The byte of a keep-alive, and of a copy of one, is no data: a flow neither begins
-    /// nor ends with it.
+    /// A data packet passed that was not new. The byte of a keep-alive, and of a copy of one, is no data: a flow
+    /// neither begins nor ends with it.
     #[cold]
     fn on_odd_data(&mut self, dir: Direction, data: &DataArrival) {
         let summary = &mut self.directions[dir.index()];

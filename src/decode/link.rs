@@ -224,8 +224,8 @@ pub(super) fn mpls(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
     }
 }
 
-/// Whether an Ethernet frame begins here, as far as its ether type tells, and IP, where it is that. An IP address may look like
-/// an ether type.
+/// Whether an Ethernet frame begins here, as far as its ether type tells, and IP, where it is that. An IP address may
+/// look like an ether type.
 pub(super) fn is_frame(rest: Rest<'_>) -> bool {
     let inside = || rest.after(14, Skip::MalformedLink);
     let is_ip = matches!(rest.bytes.get(12..14), Some([0x08, 0x00] | [0x86, 0xdd]));

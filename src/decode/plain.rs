@@ -4,11 +4,11 @@ use super::segment::{Ecn, SackBlock, Segment, TcpFlags, Timestamps};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
-/// A plain segment, however it is kept: one with a window and, of all flags, ACK and perhaps PSH, that came in one packet,
-/// whole and with its length.
+/// A plain segment, however it is kept: one with a window and, of all flags, ACK and perhaps PSH, that came in one
+/// packet, whole and with its length.
 ///
-/// What is asked for is looked up where it lies. All of it together, as a [`Segment`] has it, would be written before it
-/// is read, for each packet.
+/// What is asked for is looked up where it lies. All of it together, as a [`Segment`] has it, would be written before
+/// it is read, for each packet.
 pub(crate) trait Plain: Copy {
     fn at(self) -> CaptureTime;
     /// Position in the capture.

@@ -231,8 +231,8 @@ impl SackBlocks {
     }
 
     /// Becomes the blocks of an option, as they stand there.
-    // In its place: a copy would be made in larger pieces than these were written in, and for such the processor waits until
-    // all that was written before is in the cache.
+    // In its place: a copy would be made in larger pieces than these were written in, and for such the processor waits
+    // until all that was written before is in the cache.
     #[inline]
     pub(crate) fn put(&mut self, blocks: &[[u8; 8]]) {
         for (place, &[s0, s1, s2, s3, e0, e1, e2, e3]) in self.blocks.iter_mut().zip(blocks) {

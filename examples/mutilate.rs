@@ -7,8 +7,8 @@
 //! ```
 //!
 //! analyses each file below the folders 800 times: cut at 200 places, then with 1 to 8 of its bytes
-//! replaced, 200 times, each as it is and with repair. It prints the slowest and the largest run, and fails when one is beyond the
-//! bounds. Memory is known on Linux only.
+//! replaced, 200 times, each as it is and with repair. It prints the slowest and the largest run, and fails when one is
+//! beyond the bounds. Memory is known on Linux only.
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,

@@ -464,8 +464,8 @@ pub trait FlowSink {
     fn sacked(&mut self, _dir: Direction, _part: &StreamPart) {}
     /// A segment of direction `dir` left a hole below it: bytes not seen so far.
     fn hole(&mut self, _dir: Direction, _part: &StreamPart) {}
-    /// A repair of losses of direction `dir` is over. Where an amendment turns its first retransmission into new data later,
-    /// there was no repair.
+    /// A repair of losses of direction `dir` is over. Where an amendment turns its first retransmission into new data
+    /// later, there was no repair.
     fn recovery(&mut self, _dir: Direction, _recovery: &Recovery) {}
     /// A countable sign about direction `dir`.
     fn signal(&mut self, _dir: Direction, _at: CaptureTime, _signal: Signal) {}

@@ -42,7 +42,8 @@ pub fn rate_bps(bytes: u64, interval_ns: i64) -> Option<f64> {
 
 /// Overhead as a ratio: `ip_bytes / acked_bytes - 1`, throughput over goodput.
 ///
-/// `None` where nothing was acked. Below 0 where the capture missed a part of the flow. About 0.027 for a clean download of 1500-byte packets.
+/// `None` where nothing was acked. Below 0 where the capture missed a part of the flow. About 0.027 for a clean
+/// download of 1500-byte packets.
 ///
 /// Source: definition O1 in METRICS.md.
 #[must_use]

@@ -4,8 +4,8 @@
 //! cargo run --release --example gallery -- CAPTURES docs/gallery
 //! ```
 //!
-//! `CAPTURES` is a folder with `lab/` and `ns3/`, one folder a scenario below each, and `corpus/studies/`. A third argument
-//! draws only the charts whose names begin so; `--size` and `--theme` stand before all of them.
+//! `CAPTURES` is a folder with `lab/` and `ns3/`, one folder a scenario below each, and `corpus/studies/`. A third
+//! argument draws only the charts whose names begin so; `--size` and `--theme` stand before all of them.
 
 #![expect(clippy::print_stdout, reason = "it tells what it drew")]
 

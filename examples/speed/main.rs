@@ -5,8 +5,8 @@
 //! ```
 //!
 //! `--packets N` sets the size of the captures (2,000,000), `--rounds N` how often each command runs
-//! (5). Peers that are not installed, or cannot read a format, are left out of its table. All commands of a table take turns,
-//! so what else the machine does meets them alike; but for tshark, which comes last: it takes too long.
+//! (5). Peers that are not installed, or cannot read a format, are left out of its table. All commands of a table take
+//! turns, so what else the machine does meets them alike; but for tshark, which comes last: it takes too long.
 
 #![expect(
     clippy::print_stdout,

@@ -98,8 +98,8 @@ fn show(line: &ProgressBar, watch: &Watch, scope: Scope) {
     line.tick();
 }
 
-/// What has been done, in captures; of a single one, in packets; without any, what is done. Those of a pipe, which may be slow and without end, are
-/// counted late.
+/// What has been done, in captures; of a single one, in packets; without any, what is done. Those of a pipe, which may
+/// be slow and without end, are counted late.
 fn message(scope: Scope, captures_done: u64, records: u64) -> String {
     match (scope.captures, scope.total_bytes) {
         (0, _) => "statistics".to_owned(),

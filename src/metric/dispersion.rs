@@ -124,8 +124,8 @@ impl Dispersion<'_> {
     }
 }
 
-/// The tick of a clock that stamped two packets alike, in ns: the highest power of ten that all steps are multiples of, a
-/// second at most. `None` where no two are alike, as where all packets of a simulated link are equally far apart.
+/// The tick of a clock that stamped two packets alike, in ns: the highest power of ten that all steps are multiples of,
+/// a second at most. `None` where no two are alike, as where all packets of a simulated link are equally far apart.
 #[must_use]
 pub fn tick_ns(steps: impl Iterator<Item = Step>) -> Option<u32> {
     let (common, alike) = steps.fold((0, false), |(common, alike), step| {

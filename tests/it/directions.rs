@@ -147,7 +147,8 @@ fn the_share_of_the_link_is_that_of_one_direction() {
 struct Wire(Vec<(u64, Vec<u8>)>);
 
 impl Wire {
-    /// One flow, of which packets leave after these steps in ns; `hosts` are its sender and its receiver, by their last byte.
+    /// One flow, of which packets leave after these steps in ns; `hosts` are its sender and its receiver, by their last
+    /// byte.
     fn flow(&mut self, hosts: [u8; 2], port: u16, steps_ns: impl Iterator<Item = u64>) {
         let mut at_ns = 1_000_000;
         for (index, step_ns) in steps_ns.enumerate() {

@@ -89,7 +89,8 @@ fn drops_of_every_flow_are_those_that_the_emulator_logged() {
     assert_eq!(all, 9691);
 }
 
-/// Records of a compressed pcap of the lab from `from` on, before `to`, in ns since 1970; and the time of its first one.
+/// Records of a compressed pcap of the lab from `from` on, before `to`, in ns since 1970; and the time of its first
+/// one.
 fn cut(path: &Path, from: i64, to: i64) -> (Vec<u8>, i64) {
     let bytes = zstd::decode_all(fs::File::open(path).unwrap()).unwrap();
     let (mut kept, mut rest) = (bytes[..24].to_vec(), &bytes[24..]);
@@ -107,7 +108,8 @@ fn cut(path: &Path, from: i64, to: i64) -> (Vec<u8>, i64) {
     (kept, first.unwrap())
 }
 
-/// METRICS.md B4: what is in the queue when captures begin or end waits there, although nobody sees it come in or leave.
+/// METRICS.md B4: what is in the queue when captures begin or end waits there, although nobody sees it come in or
+/// leave.
 #[test]
 fn captures_cut_from_others_show_the_same_queue() {
     const BIN_NS: i64 = 100_000_000;

@@ -6,8 +6,8 @@
 //! - A packet seen twice is a `duplicate` the second time: it carries the id of the first.
 //! - A first emission that extends the highest byte seen is `new`, one below it is `reordered`: its id is lower than
 //!   that of whatever was seen above it, or of the repeat that overtook it.
-//! - A repeat below the highest byte seen is a `retransmission`: its bytes passed, or its id is above that of the packet that
-//!   opened the hole. Not asserted where a repeat of bytes that never passed was itself overtaken:
+//! - A repeat below the highest byte seen is a `retransmission`: its bytes passed, or its id is above that of the
+//!   packet that opened the hole. Not asserted where a repeat of bytes that never passed was itself overtaken:
 //!   then ids show a late packet, and not which emission it was.
 //! - What extends the highest byte seen after packets were lost before it may be a first emission or
 //!   a repeat; the ids that are missing do not say what they carried. There, only the share of wrong

@@ -128,6 +128,56 @@ fn the_documented_rooms_are_these_in_this_order_with_their_crates() {
 }
 
 #[test]
+fn what_the_architecture_names_is_there() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let files: Vec<_> = files_below(&root().join("src"))
+        .iter()
+        .map(|path| (name_of(path), code_of(path)))
+        .collect();
+    let declares = |code: &str, name: &str| {
+        let begins = [
+            "impl",
+            "pub struct",
+            "pub(super) struct",
+            "struct",
+            "pub trait",
+            "pub enum",
+        ];
+        code.lines()
+            .map(str::trim_start)
+            .any(|line| begins.iter().any(|begin| line.starts_with(begin)) && names(line, name))
+    };
+    let is_there = |name: &str| match name.strip_suffix(".rs") {
+        Some(file) => {
+            let end = format!("/{file}");
+            root().join(name).exists() || files.iter().any(|(file, _)| file.ends_with(&end))
+        }
+        None => match name.split_once("::") {
+            Some((of, what)) => files
+                .iter()
+                .any(|(_, code)| declares(code, of) && names(code, what)),
+            None => files.iter().any(|(_, code)| names(code, name)),
+        },
+    };
+    // What the system calls its own.
+    let foreign = ["MADV_POPULATE_READ", "SIGBUS"];
+    let is_name = |name: &&str| {
+        let code = name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_:".contains(c));
+        name.strip_suffix(".rs").is_some()
+            || code && name.starts_with(|c: char| c.is_ascii_uppercase())
+    };
+    let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(is_name).collect();
+    assert!(named.len() > 200, "{}", named.len());
+    let faults: Vec<_> = named
+        .into_iter()
+        .filter(|name| !foreign.contains(name) && !is_there(name))
+        .collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
 fn a_room_uses_only_rooms_above_it() {
     let mut faults = Vec::new();
     for (file, code) in sources() {

@@ -126,8 +126,9 @@ pub enum Evidence {
     SeenBefore,
     /// The SACK scoreboard or duplicate ACKs asked for it.
     Sack,
-    /// A DSACK (RFC 2883), an echoed older timestamp (RFC 3522) or, where no DSACKs are sent, a
-    /// duplicate ACK for old data (RFC 9293 section 3.10.7.4) that came later.
+    /// The receiver told later that it had had the bytes before: by a DSACK (RFC 2883), an echoed older timestamp
+    /// (RFC 3522) or, where no DSACKs are sent, a duplicate ACK for old data (RFC 9293 section 3.10.7.4). One word for
+    /// all three, as they prove the same, and take back a timeout alike (METRICS.md RU2, RU3, RU5).
     Dsack,
     /// Time against the vantage point - sender - vantage point half of the path.
     Timing,

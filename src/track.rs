@@ -440,9 +440,9 @@ impl Connection {
         for dir in [Direction::Forward, Direction::Reverse] {
             let half = &mut self.halves[dir.index()];
             half.settle_stray(dir, false, sink);
-            half.release_rows(dir, true, sink);
+            half.release_all_rows(dir, sink);
             if let Some(at) = half.times.packet_at {
-                half.note_repaired(dir, at, true, sink);
+                half.end_repair(dir, at, sink);
             }
         }
     }

@@ -292,10 +292,10 @@ impl HalfFlow {
         }
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);
-        self.release_rows(dir, false, sink);
+        self.release_rows(dir, sink);
         self.times.progress_at = Some(at);
         self.count_pause();
-        self.note_repaired(dir, at, false, sink);
+        self.note_repaired(dir, at, sink);
         self.acks.dup_run = 0;
         if !self.holes.is_empty() && self.repair.until.is_some_and(|until| ack < until) {
             // A partial ACK asks for the next hole (RFC 6582 section 3.2).

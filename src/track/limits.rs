@@ -189,20 +189,27 @@ impl HalfFlow {
         }
     }
 
-    /// The cumulative ACK has moved at `at`; `over`: nothing more will come.
+    /// The cumulative ACK has moved at `at`: whether that ends a repair.
     pub(super) fn note_repaired<S: FlowSink>(
         &mut self,
         dir: Direction,
         at: CaptureTime,
-        over: bool,
         sink: &mut S,
     ) {
-        let Some(start) = self.limits.repair_start else {
-            return;
-        };
-        let until = self.limits.repair_until;
-        if over || self.una.is_some_and(|una| una >= until) {
-            self.limits.repair_start = None;
+        // Nearly always there was none.
+        if self.is_repairing() && self.una.is_some_and(|una| una >= self.limits.repair_until) {
+            self.end_repair(dir, at, sink);
+        }
+    }
+
+    /// A repair, where one goes on, has ended at `at`, or nothing more will come.
+    pub(super) fn end_repair<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        at: CaptureTime,
+        sink: &mut S,
+    ) {
+        if let Some(start) = self.limits.repair_start.take() {
             sink.recovery(
                 dir,
                 &Recovery {

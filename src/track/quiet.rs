@@ -313,7 +313,7 @@ impl HalfFlow {
         self.times.released_latest = latest;
         self.acks.last_cover = covered.min(usize::from(u16::MAX)) as u16;
         self.in_flight.trim(flight, at);
-        self.release_rows(dir, false, sink);
+        self.release_rows(dir, sink);
         self.times.progress_at = Some(at);
         self.count_pause();
         true

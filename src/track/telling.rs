@@ -104,16 +104,22 @@ impl HalfFlow {
         }
     }
 
-    /// Hands the rows to the sink that nothing can change any more; all of them at the end.
-    pub(super) fn release_rows<S: FlowSink>(&mut self, dir: Direction, all: bool, sink: &mut S) {
-        if !S::SEGMENTS {
-            return;
+    /// Hands the rows to the sink that nothing can change any more.
+    pub(super) fn release_rows<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
+        if S::SEGMENTS {
+            let lowest = self.in_flight.lowest_start();
+            self.release_rows_below(dir, lowest.unwrap_or(i64::MIN), sink);
         }
-        let floor = if all {
-            i64::MAX
-        } else {
-            self.in_flight.lowest_start().unwrap_or(i64::MIN)
-        };
+    }
+
+    /// Hands all rows to the sink: nothing more will come.
+    pub(super) fn release_all_rows<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
+        if S::SEGMENTS {
+            self.release_rows_below(dir, i64::MAX, sink);
+        }
+    }
+
+    fn release_rows_below<S: FlowSink>(&mut self, dir: Direction, floor: i64, sink: &mut S) {
         while let Some(row) = self.rows.pop_final(floor) {
             sink.segment(
                 dir,

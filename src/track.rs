@@ -396,7 +396,7 @@ impl Connection {
         ) > 0;
         if segment.payload_len > 0 {
             sender.times.heard_at = peer.times.packet_at;
-            sender.note_hearing(segment.timestamps, &peer.echoes);
+            sender.limits.is_unheard = sender.has_not_heard(segment.timestamps, &peer.echoes);
             if !sender.continues(segment.seq, segment.payload_len) {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender

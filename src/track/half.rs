@@ -193,7 +193,9 @@ impl HalfFlow {
         let end = start + i64::from(len);
         let is_higher = end > self.high;
         let is_unheard = std::mem::take(&mut self.limits.is_unheard);
-        self.note_pause(segment.at, end, |_| is_unheard);
+        if is_higher && self.is_answered() {
+            self.note_pause(segment.at, is_unheard);
+        }
         // Data above a FIN shows that it was none of this stream.
         self.fin = self.fin.filter(|&fin| end <= fin);
         if !self.sent_data {

@@ -64,39 +64,26 @@ impl HalfFlow {
         self.sent_data && self.una == Some(self.high)
     }
 
-    /// Data that ends at `end` is about to be taken in, which passed at `at`. `is_unheard`: who sent it had not heard of the
-    /// ACK of that time, after which nothing was in flight here.
-    pub(super) fn note_pause(
-        &mut self,
-        at: CaptureTime,
-        end: i64,
-        is_unheard: impl FnOnce(CaptureTime) -> bool,
-    ) {
-        let is_new = end > self.high;
-        let Some(emptied_at) = self
-            .times
-            .progress_at
-            .filter(|_| is_new && self.is_answered())
-        else {
+    /// New data passed at `at` while nothing was in flight; `is_unheard`: its sender had not heard of the ACK after which
+    /// nothing was, so that it was held up on its way.
+    pub(super) fn note_pause(&mut self, at: CaptureTime, is_unheard: bool) {
+        let Some(emptied_at) = self.times.progress_at else {
             return;
         };
-        if self.limits.full_since.is_some() {
+        if is_unheard || self.limits.full_since.is_some() {
             return;
         }
         let pause_ns = at
             .since(self.idle_from(emptied_at))
             .saturating_sub(self.delays.upstream.smoothed_ns());
-        // Then it was held up on its way.
-        if pause_ns > 0 && !is_unheard(emptied_at) {
-            self.limits.pause = Pause::of_ns(pause_ns);
-        }
+        self.limits.pause = Pause::of_ns(pause_ns);
     }
 
-    /// Data with these `timestamps` is about to be taken in; `echoes` are those that the receiver's wait for.
-    pub(super) fn note_hearing(&mut self, timestamps: Option<Timestamps>, echoes: &Echoes) {
+    /// Whether nothing is in flight, and who sent a segment with these `timestamps` had not heard of the ACK since which that
+    /// is so; `echoes` are those that the receiver's timestamps wait for.
+    pub(super) fn has_not_heard(&self, timestamps: Option<Timestamps>, echoes: &Echoes) -> bool {
         let emptied_at = self.times.progress_at.filter(|_| self.is_answered());
-        self.limits.is_unheard =
-            emptied_at.is_some_and(|emptied_at| echoes.are_before(timestamps, emptied_at));
+        emptied_at.is_some_and(|emptied_at| echoes.are_before(timestamps, emptied_at))
     }
 
     /// From when on nothing but the application held the sender back, of which the last data was acknowledged at

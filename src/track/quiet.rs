@@ -11,7 +11,6 @@ use super::acks::maybe_around_first;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::in_flight::{Marks, Sent};
-use super::rtt::Echoes;
 use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 use crate::seq::Seq;
@@ -52,7 +51,11 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
     if quiet {
         peer.on_same_ack(dir.reversed(), plain, sink);
         peer.owes_ack = true;
-        sender.on_next_data(dir, plain, step, &peer.echoes, sink);
+        if sender.is_answered() {
+            let is_unheard = sender.has_not_heard(plain.timestamps(), &peer.echoes);
+            sender.note_pause(plain.at(), is_unheard);
+        }
+        sender.on_next_data(dir, plain, step, sink);
     }
     quiet
 }
@@ -145,21 +148,17 @@ impl HalfFlow {
         }
     }
 
-    /// A segment that [`continues`](Self::continues) the stream; `echoes` are those that the receiver's timestamps wait for.
+    /// A segment that [`continues`](Self::continues) the stream.
     #[inline]
     pub(super) fn on_next_data<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
         plain: P,
         step: Step,
-        echoes: &Echoes,
         sink: &mut S,
     ) {
         let (start, len) = (self.high, plain.payload_len());
         let end = start + i64::from(len);
-        self.note_pause(plain.at(), end, |emptied_at| {
-            echoes.are_before(plain.timestamps(), emptied_at)
-        });
         if !self.emissions.is_idle() {
             let recovering = self.repair.goes_on();
             if matches!(step, Step::Ahead(_)) {

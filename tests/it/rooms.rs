@@ -15,7 +15,7 @@ const ROOMS: &[&str] = &[
 /// any are at home everywhere.
 const HOMES: &[(&str, &[&str])] = &[
     ("pcap_parser", &["capture"]),
-    ("flate2", &["capture"]),
+    ("flate2", &["capture", "report/chart"]),
     ("zstd", &["capture", "report/tables/packed"]),
     ("liblzma", &["capture"]),
     ("lz4_flex", &["capture"]),

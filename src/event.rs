@@ -425,8 +425,6 @@ pub enum Signal {
     SuperSegment,
     /// SACK closed a hole for which no second copy passed here: reordered at the receiver.
     ReorderedAtReceiver,
-    /// A data segment is older than an ACK of it that comes before it in the capture: its records are out of order.
-    RecordedLate,
 }
 
 /// Receives what the flow engine finds, in capture order within a connection.

@@ -251,8 +251,7 @@ pub struct CaptureQuality {
     pub super_segments: u64,
     /// IP lengths of 0, taken from the frame (offload).
     pub lengths_from_frame: u64,
-    /// Packets older than one before them in their direction, or than an ACK of them before them, of connections with
-    /// payload.
+    /// Packets older than one before them in their direction, of connections with payload.
     pub clock_steps_back: u64,
     /// Flows of which only one direction was seen.
     pub one_way_flows: u64,

@@ -177,7 +177,7 @@ pub enum Quality {
     LengthsFromFrame,
     /// Many packets are there more than once: a mirror port, or a capture of all interfaces.
     Copies,
-    /// The capture's clock stepped back, or its records are out of order.
+    /// The capture's clock stepped back.
     ClockSteppedBack,
     /// The connection was put away because too many were alive.
     LimitHit,

@@ -328,7 +328,6 @@ impl DirectionSummary {
             Signal::WindowProbe => incidents.window_probes += 1,
             Signal::SuperSegment => incidents.super_segments += 1,
             Signal::ReorderedAtReceiver => incidents.reordered_at_receiver += 1,
-            Signal::RecordedLate => incidents.clock_steps_back += 1,
         }
     }
 

@@ -416,9 +416,6 @@ impl HalfFlow {
             if comes_now && cover.shows_reordering(sent) {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
-            if sent.end() <= una && Some(sent.at) < self.times.progress_at {
-                sink.signal(dir, at, Signal::RecordedLate);
-            }
             let (answer, unneeded) = cover.answer(sent, echoed, waited);
             let answers_latest = answer
                 .as_ref()

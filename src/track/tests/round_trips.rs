@@ -410,21 +410,6 @@ fn what_was_acknowledged_before_it_passed_gives_no_sample() {
 }
 
 #[test]
-fn data_that_is_older_than_its_ack_before_it_was_recorded_late() {
-    // The first is; the second has the time of its ACK, and the third comes before its own.
-    let seen = play(&opened(
-        "102 B>A ack 1000
-         100 A>B data 0..1000
-         130 B>A ack 2000
-         130 A>B data 1000..2000
-         140 A>B data 2000..3000
-         160 B>A ack 3000",
-    ));
-    assert_eq!(seen.signs, ["130 RecordedLate"]);
-    assert_eq!(seen.rtts_ms, [20]);
-}
-
-#[test]
 fn a_byte_probed_twice_gives_no_sample_without_an_echo() {
     // R1, Karn's rule: the ACK at 1470 may answer either probe.
     check(

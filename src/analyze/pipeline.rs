@@ -154,24 +154,33 @@ impl Chunk {
                     self.tally.add(Skip::Filtered);
                 }
             } else {
-                decode_into(&record, ordinal, &config.decode, &mut decoded);
-                match &decoded {
-                    Decoded::Segment(segment) => self.take(segment, config),
-                    Decoded::FirstOf(..) => self.take_each(&record, ordinal, config),
-                    Decoded::Fragment(fragment) => self.fragments.push(*fragment),
-                    Decoded::Echo(echo) => {
-                        self.tally.add(Skip::Icmp);
-                        self.echoes.push(*echo);
-                    }
-                    Decoded::Skipped(Skip::UnknownLinkType) => {
-                        self.skip_unknown(&record);
-                    }
-                    Decoded::Skipped(skip) => self.tally.add(*skip),
-                }
+                self.take_odd(record, ordinal, config, &mut decoded);
             }
         }
         self.segments.sort();
         self.span = (first <= last).then_some(Span { first, last });
+    }
+
+    /// What is in a record that is none of the usual ones; `decoded` is room for that.
+    fn take_odd(
+        &mut self,
+        record: Record<'_>,
+        ordinal: u64,
+        config: &Config,
+        decoded: &mut Decoded,
+    ) {
+        decode_into(&record, ordinal, &config.decode, decoded);
+        match decoded {
+            Decoded::Segment(segment) => self.take(segment, config),
+            Decoded::FirstOf(..) => self.take_each(&record, ordinal, config),
+            Decoded::Fragment(fragment) => self.fragments.push(*fragment),
+            Decoded::Echo(echo) => {
+                self.tally.add(Skip::Icmp);
+                self.echoes.push(*echo);
+            }
+            Decoded::Skipped(Skip::UnknownLinkType) => self.skip_unknown(&record),
+            Decoded::Skipped(skip) => self.tally.add(*skip),
+        }
     }
 
     /// The segments of a record that holds several.

@@ -21,6 +21,9 @@ use crate::time::CaptureTime;
 /// The obsolete Packet Block: as an Enhanced Packet Block, but with a shorter interface field.
 pub(super) const PB_MAGIC: u32 = 2;
 
+/// Bytes of an Enhanced Packet Block before the packet.
+const EPB_HEAD: usize = 28;
+
 /// A Packet Block's count of dropped packets where nobody counted.
 const PB_DROPS_UNKNOWN: u16 = u16::MAX;
 
@@ -200,20 +203,13 @@ impl PcapngWalker {
         let (_, end) = rest.get(..length as usize)?.split_last_chunk()?;
         let interface = self.interfaces.get(order.u32(interface) as usize)?;
         let captured_len = order.u32(captured_len);
-        if order.u32(*end) != length {
-            return None;
-        }
-        // More than padding: options behind the packet, or a packet that is longer than its block.
-        if (length - 32).wrapping_sub(captured_len) > 3
-            && (captured_len > length - 32
-                || dropped_in(&rest[..length as usize], captured_len, order).is_some())
-        {
+        if order.u32(*end) != length || captured_len > length - 32 {
             return None;
         }
         let ticks = u64::from(order.u32(high)) << 32 | u64::from(order.u32(low));
         let entry = Entry {
             at: interface.clock.at(ticks),
-            start: (at + 28) as u32,
+            start: (at + EPB_HEAD) as u32,
             captured_len,
             original_len: order.u32(original_len),
             link: interface.link,
@@ -257,6 +253,40 @@ impl PcapngWalker {
         }
         if let Some(last) = entries[before..].last() {
             self.last_at = last.at;
+        }
+        self.count_drops(&bytes[..*at], &entries[before..]);
+    }
+
+    /// Takes note of the drops that the blocks of these packets tell of, which follow each other to the end of `bytes`. To
+    /// look for options when each is walked would take three times as long.
+    fn count_drops(&mut self, bytes: &[u8], packets: &[Entry]) {
+        for pair in packets.windows(2) {
+            self.count_drops_of(bytes, &pair[0], pair[1].start as usize - EPB_HEAD);
+        }
+        if let Some(last) = packets.last() {
+            self.count_drops_of(bytes, last, bytes.len());
+        }
+    }
+
+    /// The same of one packet, whose block ends at `end`.
+    #[inline]
+    fn count_drops_of(&mut self, bytes: &[u8], packet: &Entry, end: usize) {
+        let packet_end = packet.start as usize + packet.captured_len as usize;
+        // Behind padding and the length of the block.
+        if end - packet_end >= 8 {
+            let block = &bytes[packet.start as usize - EPB_HEAD..end];
+            self.count_told_drops(block, packet.captured_len);
+        }
+    }
+
+    #[cold]
+    fn count_told_drops(&mut self, block: &[u8], captured_len: u32) {
+        let interface = self.order.u32_at(block, 8).map(|id| id as usize);
+        let interface = interface.and_then(|id| self.interfaces.get_mut(id));
+        if let Some(interface) = interface
+            && let Some(dropped) = dropped_in(block, captured_len, self.order)
+        {
+            interface.add_before_packet(dropped);
         }
     }
 
@@ -507,7 +537,7 @@ impl PcapngWalker {
 
 /// What an Enhanced Packet Block says of packets dropped before it, where its options do.
 fn dropped_in(block: &[u8], captured_len: u32, order: ByteOrder) -> Option<u64> {
-    let options = 28 + (captured_len as usize).next_multiple_of(4);
+    let options = EPB_HEAD + (captured_len as usize).next_multiple_of(4);
     dropped_before(block.get(options..block.len() - 4)?, order)
 }
 

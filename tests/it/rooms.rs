@@ -31,6 +31,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "flow",
             "path",
             "report/chart/bitmap",
+            "report/chart/font",
             "report/tables/packed",
             "table/packed",
         ],

@@ -248,11 +248,6 @@ impl IdCounter {
         self.unwrapped.wrapping_add_signed(i64::from(delta))
     }
 
-    /// Ids taken since `id`, up to the highest one so far.
-    pub(super) fn since(&self, id: u16) -> u64 {
-        self.unwrapped.saturating_sub(self.unwrap(id))
-    }
-
     /// Whether the ids of this direction count up by one: most do, or hardly any is missing that no
     /// loss and no late packet explains, as where half of the packets are lost.
     pub(super) fn counts(&self) -> bool {

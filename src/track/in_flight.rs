@@ -488,14 +488,6 @@ impl InFlight {
             .any(|sent| times.contains(&sent.at) && sent.marks.has(Marks::SACKED))
     }
 
-    /// Ranges above the cumulative ACK of which the latest copy passed after `at`; no more than the highest
-    /// [`LOOKED_AT_MAX`] are looked at.
-    pub(super) fn sent_since(&self, at: CaptureTime) -> usize {
-        let unacked = self.sent.range(self.acked as usize..).rev();
-        let later = |sent: &&Sent| sent.at > at;
-        unacked.take(LOOKED_AT_MAX).filter(later).count()
-    }
-
     /// When the highest range passed, where it was sent once and new.
     pub(super) fn highest_new_at(&self) -> Option<CaptureTime> {
         let once = |sent: &&Sent| sent.copies == 1 && sent.verdict.class == Class::New;

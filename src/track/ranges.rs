@@ -287,12 +287,6 @@ impl Holes {
         self.list.last().is_none_or(|hole| hole.end <= offset)
     }
 
-    /// Bytes of holes that opened after `at`.
-    pub(super) fn bytes_since(&self, at: CaptureTime) -> u64 {
-        let later = self.list.iter().filter(|hole| hole.opened_at > at);
-        later.map(|hole| (hole.end - hole.start) as u64).sum()
-    }
-
     /// Bytes of holes from offset 0 up to `offset`.
     pub(super) fn bytes_below(&self, offset: i64) -> u64 {
         self.list

@@ -293,19 +293,7 @@ impl HalfFlow {
         };
         let told = new_at.plus_ns(-2 * self.delays.round_trip_ns());
         let times = earlier.at.plus_ns(1)..told;
-        times.start < times.end
-            && self.in_flight.has_reported(&times, highest)
-            && !self.lost_repeats_since(earlier)
-    }
-
-    /// Whether, as ids tell, more was sent since the repeat `earlier` of the left edge than passed and is missing: other
-    /// repeats, which were lost before they came here.
-    fn lost_repeats_since(&self, earlier: &Sent) -> bool {
-        let passed = self.in_flight.sent_since(earlier.at) as u64;
-        let missing = self.holes.bytes_since(earlier.at);
-        let missing = missing.div_ceil(u64::from(self.packet_size.full().max(1)));
-        // The packet that passes now took an id, too.
-        self.ids.counts() && self.ids.since(earlier.id) > passed + missing + 1
+        times.start < times.end && self.in_flight.has_reported(&times, highest)
     }
 
     /// Without SACK: whether the left edge was where it is at `at` when `earlier` was sent, which repeats it, a round

@@ -370,36 +370,6 @@ fn a_second_repeat_is_a_timers_where_new_data_was_sent_long_after_the_first_was_
 }
 
 #[test]
-fn a_repeat_that_was_lost_before_it_came_here_may_be_why_the_next_one_comes_late() {
-    // As above, but one id was skipped between 5000..6000 and 6000..7000: another repeat of the left edge, maybe, or
-    // of the hole that a packet of new data left.
-    let reason = |ids: [u32; 2], start: u32| {
-        let (end, [id, last]) = (start + 1000, ids);
-        let trace = format!(
-            "100 A>B data 0..1000 id 2
-             101 A>B data 1000..2000 id 3
-             102 A>B data 2000..3000 id 4
-             103 A>B data 3000..4000 id 5
-             121 B>A ack 0 sack 1000..2000
-             122 B>A ack 0 sack 1000..3000
-             123 B>A ack 0 sack 1000..4000
-             133 A>B data 0..1000 id 6
-             134 A>B data 4000..5000 id 7
-             155 B>A ack 0 sack 1000..5000
-             165 A>B data 5000..6000 id 8
-             240 A>B data {start}..{end} id {id}
-             320 A>B data 0..1000 id {last}"
-        );
-        let rows = play(&opened(&trace)).rows;
-        rows.last().and_then(|row| row.verdict.reason)
-    };
-    assert_eq!(reason([9, 10], 6000), Some(Reason::Timeout));
-    assert_eq!(reason([10, 11], 6000), Some(Reason::Fast));
-    assert_eq!(reason([9, 11], 6000), Some(Reason::Fast));
-    assert_eq!(reason([10, 11], 7000), Some(Reason::Timeout));
-}
-
-#[test]
 fn without_sack_the_left_edge_is_asked_for_once() {
     // RFC 6582 section 3.2: three duplicate ACKs, or a partial one.
     let reason = |behind: &str| {

@@ -10,8 +10,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-// Of the pipeline alone, and public all the same: as names of the crate they change what the compiler inlines elsewhere,
-// and a packet takes six instructions more (`benches/instructions.rs`).
+// Of the pipeline alone, and public all the same: as names of the crate they change what the compiler inlines
+// elsewhere, and a packet takes six instructions more (`benches/instructions.rs`).
 pub use batch::{BatchPart, SegmentBatch};
 pub use key::{SHARDS, shard_of};
 pub use table::{

@@ -33,7 +33,8 @@ pub enum Compression {
     Lz4,
 }
 
-/// First bytes that tell a compression apart: xz's magic, which is the longest, or magic and length of a skippable frame.
+/// First bytes that tell a compression apart: xz's magic, which is the longest, or magic and length of a skippable
+/// frame.
 const MAGIC_BYTES: usize = 8;
 
 /// Skippable frames that are looked behind, in bytes: longer ones are taken for zstd's.

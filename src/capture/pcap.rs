@@ -86,8 +86,8 @@ impl Header {
         self.captured_len == 0 && !self.is_hole() && !self.is_file_header()
     }
 
-    /// Whether this is where another file begins: of pcap its magic, version 2.4, and a time zone of 0; of pcapng the type of
-    /// its first block, and what tells that one's byte order. Either may be in the other byte order.
+    /// Whether this is where another file begins: of pcap its magic, version 2.4, and a time zone of 0; of pcapng the
+    /// type of its first block, and what tells that one's byte order. Either may be in the other byte order.
     #[cold]
     fn is_file_header(self) -> bool {
         let either =

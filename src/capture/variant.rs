@@ -51,8 +51,8 @@ pub(super) fn header_bytes(shape: Shape, known: &[usize], snap_len: u32, records
     }
 }
 
-/// Whether the records of a microsecond file hold nanoseconds, as some writers that chose the wrong magic have left them:
-/// most fractions of the first records are a second and more in microseconds, and none is in nanoseconds.
+/// Whether the records of a microsecond file hold nanoseconds, as some writers that chose the wrong magic have left
+/// them: most fractions of the first records are a second and more in microseconds, and none is in nanoseconds.
 pub(super) fn holds_nanoseconds(shape: Shape, mut records: &[u8]) -> bool {
     let (mut tried, mut beyond) = (0, 0);
     while tried < FRACTIONS_TRIED

@@ -28,7 +28,8 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         0 | 108 => bsd_family(way, rest, 4),
         // OpenBSD's IPsec interface: family, SPI and flags.
         109 => bsd_family(way, rest, 12),
-        // What Solaris' interfaces tell of a packet: the version of that, a family, and in 22 bytes more where from and to.
+        // What Solaris' interfaces tell of a packet: the version of that, a family, and in 22 bytes more where from and
+        // to.
         226 => ip::any(way, rest.after(24, Skip::MalformedLink)?),
         // BSD's SLIP: direction, and the packet's header as it was compressed.
         8 => ip::any(way, rest.after(16, Skip::MalformedLink)?),

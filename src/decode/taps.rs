@@ -34,8 +34,8 @@ pub(super) fn erf(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     }
 }
 
-/// Juniper's routers: a magic number, flags, perhaps an extension with its length, and what the link type says or, without
-/// a link header, IP.
+/// Juniper's routers: a magic number, flags, perhaps an extension with its length, and what the link type says or,
+/// without a link header, IP.
 pub(super) fn juniper(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
     let (&[b'M', b'G', b'C', flags], mut inside) = rest.split::<4>(Skip::MalformedLink)? else {
         return Err(Skip::MalformedLink);

@@ -285,8 +285,8 @@ fn l2tp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     link::ppp(way, inside)
 }
 
-/// L2TP version 3, from the session on (RFC 3931 section 4.1): Ethernet behind a cookie and a header of its kind, each of
-/// which is there or not as the ends agreed, so that a frame has to make sense behind them.
+/// L2TP version 3, from the session on (RFC 3931 section 4.1): Ethernet behind a cookie and a header of its kind, each
+/// of which is there or not as the ends agreed, so that a frame has to make sense behind them.
 fn l2tp_3(way: Way<'_>, rest: Rest<'_>, otherwise: Skip) -> Outcome {
     let (&session, inside) = rest.split::<4>(otherwise)?;
     let is_control = session == [0; 4];

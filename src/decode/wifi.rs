@@ -38,8 +38,8 @@ fn aligned_frame(mut way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
     }
 }
 
-/// An aggregate of frames (A-MSDU, section 9.3.2.2): its first TCP segment and how many more there are, each of which is
-/// told to who asks; without any, the first echo in it, or else the first frame's reason.
+/// An aggregate of frames (A-MSDU, section 9.3.2.2): its first TCP segment and how many more there are, each of which
+/// is told to who asks; without any, the first echo in it, or else the first frame's reason.
 fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
     let mut found = None;
     let mut reason = None;

@@ -113,10 +113,10 @@ impl IdleDelays {
             .min()
     }
 
-    /// The link, from its rate: a point behind it sees large packets later than small ones, by
-    /// the time that sending them takes. Where all are of one size, their delay tells: with
-    /// `apart_ns` added, which is what clocks that are apart may have taken from it. `quick_bps` is what the link sent at
-    /// when it was quick, where its rate is not constant: so did the quickest packets come.
+    /// The link, from its rate: a point behind it sees large packets later than small ones, by the time that sending
+    /// them takes. Where all are of one size, their delay tells: with `apart_ns` added, which is what clocks that are
+    /// apart may have taken from it. `quick_bps` is what the link sent at when it was quick, where its rate is not
+    /// constant: so did the quickest packets come.
     pub(super) fn link(
         &self,
         rate_bps: Option<f64>,
@@ -279,24 +279,24 @@ impl Served {
         Some(picoseconds as f64 / 1000.0)
     }
 
-    /// The rate at which the link sent when it was quick: a tenth of large packets was sent quicker, as where its rate is
-    /// not constant. `None` where they are few, or stamps come in bursts.
+    /// The rate at which the link sent when it was quick: a tenth of large packets was sent quicker, as where its rate
+    /// is not constant. `None` where they are few, or stamps come in bursts.
     pub(super) fn quick_bps(&self) -> Option<f64> {
         let middle_bps = self.middle_bps()?;
         let quick_bps = 8.0 / self.quick_ns_per_byte()? * 1e9;
         Some(quick_bps.clamp(middle_bps, QUICKER_MAX * middle_bps))
     }
 
-    /// The rate of the middle one of all large packets, so that neither a pause nor late stamps decide. `None` where they
-    /// are few, or stamps come in bursts: then it took much less than all but the few that took longest.
+    /// The rate of the middle one of all large packets, so that neither a pause nor late stamps decide. `None` where
+    /// they are few, or stamps come in bursts: then it took much less than all but the few that took longest.
     fn middle_bps(&self) -> Option<f64> {
         let picoseconds = self.samples.part(0.5, |&picoseconds| picoseconds)? as f64;
         let mean = self.samples.mean_of_least(STEADY)?;
         (2.0 * picoseconds > mean).then_some(8e12 / picoseconds)
     }
 
-    /// Rate of the link in IP bits per second: of the middle one of all large packets; over all packets where there
-    /// are few, or where stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`, or where there
+    /// Rate of the link in IP bits per second: of the middle one of all large packets; over all packets where there are
+    /// few, or where stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`, or where there
     /// are none but small ones that do not agree.
     pub(super) fn rate_bps(&self, duration_ns: i64) -> Option<f64> {
         let idle = self.ns <= duration_ns / 100;

@@ -64,8 +64,8 @@ impl HalfFlow {
         self.sent_data && self.una == Some(self.high)
     }
 
-    /// New data passed at `at` while nothing was in flight; `is_unheard`: its sender had not heard of the ACK after which
-    /// nothing was, so that it was held up on its way.
+    /// New data passed at `at` while nothing was in flight; `is_unheard`: its sender had not heard of the ACK after
+    /// which nothing was, so that it was held up on its way.
     pub(super) fn note_pause(&mut self, at: CaptureTime, is_unheard: bool) {
         let Some(emptied_at) = self.times.progress_at else {
             return;
@@ -79,8 +79,8 @@ impl HalfFlow {
         self.limits.pause = Pause::of_ns(pause_ns);
     }
 
-    /// Whether nothing is in flight, and who sent a segment with these `timestamps` had not heard of the ACK since which that
-    /// is so; `echoes` are those that the receiver's timestamps wait for.
+    /// Whether nothing is in flight, and who sent a segment with these `timestamps` had not heard of the ACK since
+    /// which that is so; `echoes` are those that the receiver's timestamps wait for.
     pub(super) fn has_not_heard(&self, timestamps: Option<Timestamps>, echoes: &Echoes) -> bool {
         let emptied_at = self.times.progress_at.filter(|_| self.is_answered());
         emptied_at.is_some_and(|emptied_at| echoes.are_before(timestamps, emptied_at))

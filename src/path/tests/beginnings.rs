@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// What comes before a [`download`]: a SYN that goes back and is lost, another a second later, the answer to it, and an ACK.
-/// Each takes 1 ms.
+/// What comes before a [`download`]: a SYN that goes back and is lost, another a second later, the answer to it, and an
+/// ACK. Each takes 1 ms.
 fn opened() -> [Vec<Packet>; 2] {
     let [mut first, mut second] = download(Some);
     for (n, before_ms, flags) in [
@@ -34,7 +34,8 @@ fn opened() -> [Vec<Packet>; 2] {
     [first, second]
 }
 
-/// Packets that were dropped, and undecided ones, forward and back, where each point's capture begins so long before the data.
+/// Packets that were dropped, and undecided ones, forward and back, where each point's capture begins so long before
+/// the data.
 fn at_the_beginning(before_ms: [i64; 2]) -> [(u64, u64); 2] {
     let mut points = opened();
     for (point, before_ms) in points.iter_mut().zip(before_ms) {
@@ -57,8 +58,8 @@ fn a_syn_is_lost_before_a_point_sees_anything_but_not_before_its_capture_begins(
     assert_eq!(at_the_beginning([2000, 45]), [(0, 1), (0, 1)]);
 }
 
-/// Thirty packets are in the queue, which sends one a millisecond, when the first capture begins. Much later the second clock
-/// begins to gain, so that a walk whose notes did not fit is made again with other clocks.
+/// Thirty packets are in the queue, which sends one a millisecond, when the first capture begins. Much later the second
+/// clock begins to gain, so that a walk whose notes did not fit is made again with other clocks.
 #[test]
 fn what_waits_at_the_beginning_is_held_however_long_the_captures_are() {
     let mut points = [Vec::new(), Vec::new()];

@@ -408,6 +408,7 @@ impl Connection {
             let is_same = again && segment.payload_len == 1;
             let step = if is_same { Step::Same } else { step };
             sender.place_data(dir, segment, step, sink);
+            sender.limits.is_unheard = false;
             if sender.repair.last_repeat.is_some() {
                 sender.note_old_ack(segment, peer);
             }

@@ -192,9 +192,8 @@ impl HalfFlow {
         let len = segment.payload_len;
         let end = start + i64::from(len);
         let is_higher = end > self.high;
-        let is_unheard = std::mem::take(&mut self.limits.is_unheard);
         if is_higher && self.is_answered() {
-            self.note_pause(segment.at, is_unheard);
+            self.note_pause(segment.at, self.limits.is_unheard);
         }
         // Data above a FIN shows that it was none of this stream.
         self.fin = self.fin.filter(|&fin| end <= fin);

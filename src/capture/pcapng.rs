@@ -494,7 +494,7 @@ impl PcapngWalker {
         self.last_at = time;
         Ok(Entry {
             at: time,
-            start: (at + 28) as u32,
+            start: (at + EPB_HEAD) as u32,
             captured_len,
             original_len,
             link,

@@ -114,7 +114,6 @@ fn data_that_is_held_up_on_its_way_ends_no_pause_of_the_application() {
         play(&trace).state.application_limited_ns
     };
     assert_eq!(limited_ns(130, 120), 0);
-    assert_eq!(limited_ns(130, 120), 0);
     assert!(limited_ns(930, 141) > 700_000_000);
 }
 

@@ -23,9 +23,10 @@ use std::sync::Mutex;
 
 pub use capture::{CaptureAnalysis, CaptureQuality, Delivered};
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
-pub use directions::{counts_towards_capacity, goes_the_main_way};
+pub use directions::{counts_towards_capacity, goes_the_main_way, towards_capacity};
 pub use engine::{Engine, EngineFacts};
 pub use figures::FlowFigures;
+pub(crate) use flow::all_ahead;
 pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;
 pub use link::{LinkRates, is_behind_link};

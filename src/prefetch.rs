@@ -6,8 +6,7 @@
 )]
 
 /// Bytes that the memory hands out at a time.
-#[cfg(target_arch = "x86_64")]
-const LINE_BYTES: usize = 64;
+pub(crate) const LINE_BYTES: usize = 64;
 
 /// Begins to fetch the line of memory so many bytes behind the start of a value: what comes after it
 /// will be looked at soon. Where there is no such instruction, nothing.

@@ -1,7 +1,7 @@
 //! What was found in one capture.
 
-use super::directions::counts_towards_capacity;
-use super::flow::{Flow, Quality};
+use super::directions::towards_capacity;
+use super::flow::{Flow, Quality, all_ahead};
 use super::frames::FrameIndex;
 use super::memory::GivenUp;
 use super::pairs::Pairs;
@@ -9,8 +9,7 @@ use super::pings::Ping;
 use crate::capture::{CaptureError, FileFacts};
 use crate::decode::Tally;
 use crate::metric;
-use crate::observe::{ConnectionRecord, Span, delivery_bps_max};
-use crate::prefetch::prefetch;
+use crate::observe::{ConnectionRecord, Span, delivery_bps_max, expect_ahead};
 use crate::time::CaptureTime;
 
 /// What is known of a capture besides its connections.
@@ -127,18 +126,13 @@ impl CaptureAnalysis {
     /// nothing goes the other way, all.
     #[must_use]
     pub fn towards_capacity(&self) -> Vec<Flow<'_>> {
-        let flows: Vec<Flow<'_>> = self.flows().collect();
-        let counts = counts_towards_capacity(&flows);
-        let flows = flows.into_iter().zip(counts);
-        flows
-            .filter_map(|(flow, counts)| counts.then_some(flow))
-            .collect()
+        towards_capacity(&self.flows().collect::<Vec<_>>())
     }
 
     /// What these flows delivered together: what utilisation is made of.
     #[must_use]
     pub fn delivered_towards_capacity(&self) -> Option<Delivered> {
-        Delivered::of(self.towards_capacity())
+        Delivered::of(all_ahead(&self.towards_capacity()).copied())
     }
 
     /// The highest rate that these flows together were delivered for a second, in bits of payload a second (METRICS.md
@@ -146,8 +140,10 @@ impl CaptureAnalysis {
     #[must_use]
     pub fn capacity_estimated_bps(&self, bin_ns: i64) -> Option<f64> {
         let counted = self.towards_capacity();
-        let series = counted.iter().map(|flow| flow.record.series().bins());
-        delivery_bps_max(series, bin_ns)
+        delivery_bps_max(
+            all_ahead(&counted).map(|flow| flow.record.series().bins()),
+            bin_ns,
+        )
     }
 
     /// What bears on the capture's numbers, summed over its flows.
@@ -156,17 +152,18 @@ impl CaptureAnalysis {
         let mut quality = CaptureQuality::default();
         for (id, connection) in self.connections_ahead() {
             let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum::<u64>();
-            let (facts, handshake) = (connection.facts(), connection.handshake());
+            let parts = connection.parts();
+            let (facts, handshake) = (parts.facts(), parts.handshake());
             quality.headers_cut += sum(facts.headers_cut);
             quality.clock_steps_back += sum(facts.clock_steps_back);
-            for flow in Flow::all_of(*id, connection) {
+            for flow in Flow::all_of(*id, parts) {
                 let figures = flow.figures();
                 let incidents = figures.incidents();
                 quality.unseen_bytes += figures.state().unseen_bytes.unwrap_or(0);
                 quality.duplicate_packets += incidents.duplicate_packets;
                 quality.super_segments += incidents.super_segments;
                 quality.lengths_from_frame += incidents.lengths_from_frame;
-                for each in figures.signs(&incidents, &handshake, &facts) {
+                for each in figures.quality(&incidents, &handshake, &facts) {
                     quality.one_way_flows += u64::from(each == Quality::OneWay);
                     quality.mid_stream_flows += u64::from(each == Quality::MidStream);
                     quality.copied_flows += u64::from(each == Quality::Copies);
@@ -179,26 +176,14 @@ impl CaptureAnalysis {
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
         let connections = self.connections_ahead();
-        connections.flat_map(|(id, connection)| Flow::all_of(*id, connection))
+        connections.flat_map(|(id, connection)| Flow::all_of(*id, connection.parts()))
     }
 
     /// The connections; what comes soon is asked for on the way.
     fn connections_ahead(&self) -> impl Iterator<Item = &(u64, Box<ConnectionRecord>)> {
-        /// Connections ahead: each is somewhere else in the memory, and its numbers are elsewhere again.
-        const AHEAD: usize = 8;
-        let ahead = |place: usize| {
-            self.connections
-                .get(place)
-                .map(|(_, connection)| connection)
-        };
         let connections = self.connections.iter().enumerate();
-        connections.map(move |(place, connection)| {
-            if let Some(coming) = ahead(place + 2 * AHEAD) {
-                prefetch(&**coming);
-            }
-            if let Some(come) = ahead(place + AHEAD) {
-                come.expect();
-            }
+        connections.map(|(place, connection)| {
+            expect_ahead(&self.connections, place, |(_, record)| record);
             connection
         })
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::quality::RandomState;
 
-use super::flow::Flow;
+use super::flow::{Flow, all_ahead};
 
 /// Hosts that exchange packets, as a forest: who leads to whom, and whether that one is on the other side of the link.
 #[derive(Default)]
@@ -63,6 +63,16 @@ impl Hosts {
 /// would have to be on both sides, the way that most of their payload goes counts as the same.
 #[must_use]
 pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
+    main_way(flows, &payload_of(flows))
+}
+
+/// Their payload in bytes: each is somewhere else in the memory, and asked for once.
+fn payload_of(flows: &[Flow<'_>]) -> Vec<u64> {
+    all_ahead(flows).map(Flow::payload_bytes).collect()
+}
+
+/// The same of flows whose payload is at hand.
+fn main_way(flows: &[Flow<'_>], payload_bytes: &[u64]) -> Vec<bool> {
     let mut hosts = Hosts::default();
     let mut senders = Vec::with_capacity(flows.len());
     // The flows of a connection follow each other: its hosts are looked up once.
@@ -81,8 +91,7 @@ pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
     let ways: Vec<(usize, bool)> = senders.into_iter().map(|host| hosts.root(host)).collect();
     let mut sent = vec![[0_u64; 2]; hosts.parents.len()];
     let mut of_connections: HashMap<u64, [u64; 2], RandomState> = HashMap::default();
-    for (flow, &(root, across)) in flows.iter().zip(&ways) {
-        let bytes = flow.payload_bytes();
+    for ((flow, &(root, across)), bytes) in flows.iter().zip(&ways).zip(payload_bytes) {
         if hosts.contradict[root] {
             let both = of_connections.entry(flow.connection_id).or_default();
             both[flow.dir() as usize] += bytes;
@@ -114,15 +123,28 @@ const LITTLE: u64 = 100;
 /// or, where less than a hundredth of the payload goes the other way, all.
 #[must_use]
 pub fn counts_towards_capacity(flows: &[Flow<'_>]) -> Vec<bool> {
-    let mut counts = goes_the_main_way(flows);
-    let payload = |flow: &Flow<'_>| flow.payload_bytes();
-    let all: u64 = flows.iter().map(payload).sum();
-    let others = flows.iter().zip(&counts).filter(|&(_, &goes)| !goes);
-    let others: u64 = others.map(|(flow, _)| payload(flow)).sum();
+    let payload_bytes = payload_of(flows);
+    let mut counts = main_way(flows, &payload_bytes);
+    let all: u64 = payload_bytes.iter().sum();
+    let others = payload_bytes
+        .iter()
+        .zip(&counts)
+        .filter(|&(_, &goes)| !goes);
+    let others: u64 = others.map(|(bytes, _)| bytes).sum();
     if others.saturating_mul(LITTLE) < all {
         counts.fill(true);
     }
     counts
+}
+
+/// Those of these flows that [count](counts_towards_capacity) towards what a link's capacity is for.
+#[must_use]
+pub fn towards_capacity<'a>(flows: &[Flow<'a>]) -> Vec<Flow<'a>> {
+    let counts = counts_towards_capacity(flows);
+    let flows = flows.iter().zip(counts);
+    flows
+        .filter_map(|(&flow, counts)| counts.then_some(flow))
+        .collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, Limited, Quality};
 use crate::metric;
-use crate::observe::{ConnectionFacts, Incidents, Outline};
+use crate::observe::{ConnectionFacts, DirectionSummary, Incidents, Outline, OutlinedFlow};
 use crate::time::CaptureTime;
 use crate::track::{HalfState, Handshake};
 
@@ -11,33 +11,39 @@ use crate::track::{HalfState, Handshake};
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFigures<'a> {
     flow: Flow<'a>,
-    outline: Outline,
+    outlined: OutlinedFlow<'a>,
 }
 
 impl<'a> FlowFigures<'a> {
     pub(super) fn of(flow: Flow<'a>) -> Self {
         Self {
             flow,
-            outline: flow.record.outline(),
+            outlined: flow.record.outlined(),
         }
     }
 
     /// Sequence state at the end.
     #[must_use]
     pub fn state(&self) -> HalfState {
-        self.outline.state
+        self.outline().state
     }
 
     /// What else there is of the same numbers.
     #[must_use]
     pub fn outline(&self) -> &Outline {
-        &self.outline
+        &self.outlined.outline
+    }
+
+    /// Counts and distributions. Unpacks some fifty numbers with each call: keep the result.
+    #[must_use]
+    pub fn summary(&self) -> DirectionSummary {
+        self.outlined.summary()
     }
 
     /// Time of the last ACK that covered new payload; `None` where none did (a SYN does not count).
     #[must_use]
     pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
-        let newest = self.outline.last_new_ack_at;
+        let newest = self.outline().last_new_ack_at;
         newest.filter(|_| self.state().acked_bytes > Some(0))
     }
 
@@ -46,9 +52,9 @@ impl<'a> FlowFigures<'a> {
     /// packets of the receiver passed, but no ACK.
     #[must_use]
     pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
-        let span = self.outline.data_span?;
+        let span = self.outline().data_span?;
         if self.state().acked_bytes.is_some() {
-            Some((self.outline.last_new_ack_at?.since(span.first), true))
+            Some((self.outline().last_new_ack_at?.since(span.first), true))
         } else {
             let is_one_way = self.is_one_way(&self.flow.connection().facts());
             is_one_way.then(|| (span.length_ns(), false))
@@ -58,7 +64,7 @@ impl<'a> FlowFigures<'a> {
     /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
     #[must_use]
     pub fn incidents(&self) -> Incidents {
-        self.flow.record.incidents_with(&self.outline)
+        self.outlined.incidents()
     }
 
     /// Whether no packet of the other direction was seen (METRICS.md Q1).
@@ -69,7 +75,7 @@ impl<'a> FlowFigures<'a> {
     /// Whether a quarter or more of its data packets are copies of others.
     fn has_copies(&self, incidents: &Incidents) -> bool {
         let copies = incidents.duplicate_packets;
-        copies > 0 && copies.saturating_mul(4) >= self.outline.data_packets
+        copies > 0 && copies.saturating_mul(4) >= self.outline().data_packets
     }
 
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
@@ -91,13 +97,13 @@ impl<'a> FlowFigures<'a> {
     #[must_use]
     pub fn throughput_bps(&self) -> Option<f64> {
         let (interval_ns, _) = self.goodput_interval_ns()?;
-        metric::rate_bps(self.outline.ip_bytes, interval_ns)
+        metric::rate_bps(self.outline().ip_bytes, interval_ns)
     }
 
     /// Overhead (METRICS.md O1); `None` where nothing was acked.
     #[must_use]
     pub fn overhead(&self) -> Option<f64> {
-        metric::overhead(self.outline.ip_bytes, self.state().acked_bytes?)
+        metric::overhead(self.outline().ip_bytes, self.state().acked_bytes?)
     }
 
     /// Data packets lost between the sender and the vantage point (METRICS.md X3): the holes that
@@ -134,18 +140,12 @@ impl<'a> FlowFigures<'a> {
     /// Flow completion time in ns (METRICS.md F1).
     #[must_use]
     pub fn completion_ns(&self) -> Option<i64> {
-        Some(self.outline.data_span?.length_ns())
+        Some(self.outline().data_span?.length_ns())
     }
 
-    /// What the reader must know (METRICS.md Q1), in a fixed order. `incidents` are the flow's, `handshake` its
-    /// connection's.
-    #[must_use]
-    pub fn quality(&self, incidents: &Incidents, handshake: &Handshake) -> Vec<Quality> {
-        let facts = self.flow.connection().facts();
-        self.signs(incidents, handshake, &facts).collect()
-    }
-
-    pub(super) fn signs(
+    /// What the reader must know (METRICS.md Q1), in a fixed order. `incidents` are the flow's, `handshake` and `facts`
+    /// its connection's.
+    pub fn quality(
         &self,
         incidents: &Incidents,
         handshake: &Handshake,

@@ -3,7 +3,9 @@
 use super::figures::FlowFigures;
 use crate::decode::Endpoint;
 use crate::event::Direction;
-use crate::observe::{BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, Span};
+use crate::observe::{
+    BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, RecordParts, Span, expect_ahead,
+};
 use crate::time::CaptureTime;
 use crate::track::HalfState;
 
@@ -20,7 +22,7 @@ impl<'a> Flow<'a> {
     /// Those of a connection, forward before reverse.
     pub(super) fn all_of(
         connection_id: u64,
-        connection: &'a ConnectionRecord,
+        connection: RecordParts<'a>,
     ) -> impl Iterator<Item = Self> {
         connection.flows().map(move |record| Self {
             connection_id,
@@ -142,9 +144,18 @@ impl<'a> Flow<'a> {
     /// What the reader must know (METRICS.md Q1), in a fixed order.
     #[must_use]
     pub fn quality(&self) -> Vec<Quality> {
-        let (figures, handshake) = (self.figures(), self.connection().handshake());
-        figures.quality(&figures.incidents(), &handshake)
+        let (figures, parts) = (self.figures(), self.connection().parts());
+        let quality = figures.quality(&figures.incidents(), &parts.handshake(), &parts.facts());
+        quality.collect()
     }
+}
+
+/// All of these flows; what comes soon is asked for on the way.
+pub(crate) fn all_ahead<'s, 'a>(flows: &'s [Flow<'a>]) -> impl Iterator<Item = &'s Flow<'a>> {
+    flows.iter().enumerate().map(|(place, flow)| {
+        expect_ahead(flows, place, |flow| flow.connection());
+        flow
+    })
 }
 
 /// What limited a flow, as shares of its time (METRICS.md L1).

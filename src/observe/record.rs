@@ -12,7 +12,7 @@ use super::time_sequence::TimeSequence;
 use crate::event::Direction;
 use crate::flow::ConnectionIdentity;
 use crate::packing::{Bits, put_all, take_all};
-use crate::prefetch::prefetch;
+use crate::prefetch::{LINE_BYTES, prefetch};
 use crate::time::CaptureTime;
 use crate::track::{HANDSHAKE_NUMBERS, HalfState, Handshake};
 
@@ -203,27 +203,13 @@ const ROOM_MAX: usize = 1 << 16;
 impl ConnectionRecord {
     /// Its flows: one or two, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = FlowRecord<'_>> {
-        let (head, rest) = self.head();
-        let mut place = self.packed.len() - rest.len();
-        let dirs = [Direction::Forward, Direction::Reverse].into_iter();
-        dirs.zip(head.flow_lens).filter_map(move |(dir, len)| {
-            let record = FlowRecord {
-                connection: self,
-                dir,
-                place: place as u32,
-            };
-            place += len;
-            (len > 0).then_some(record)
-        })
+        self.parts().flows()
     }
 
     /// How it opened and closed.
     #[must_use]
     pub fn handshake(&self) -> Handshake {
-        let (head, rest) = self.head();
-        let mut handshake = after(rest, head.flow_lens.iter().sum());
-        let numbers: [u64; HANDSHAKE_NUMBERS] = take_all(&mut handshake);
-        Handshake::of_numbers(&numbers, self.identity.first_at)
+        self.parts().handshake()
     }
 
     /// What else is known of it as a whole.
@@ -232,10 +218,26 @@ impl ConnectionRecord {
         self.head().0.facts
     }
 
+    /// All of these, for who wants several.
+    #[must_use]
+    pub fn parts(&self) -> RecordParts<'_> {
+        let (head, rest) = self.head();
+        RecordParts {
+            connection: self,
+            head,
+            rest,
+        }
+    }
+
     /// Its numbers are asked for soon: begins to fetch them from memory.
     #[inline]
-    pub(crate) fn expect(&self) {
-        prefetch(&self.packed[0]);
+    fn expect(&self) {
+        /// Of a long series the rest comes on its own, one line after the other.
+        const EXPECTED_LINES: usize = 16;
+        let lines = self.packed.chunks(LINE_BYTES);
+        lines
+            .take(EXPECTED_LINES)
+            .for_each(|line| prefetch(&line[0]));
     }
 
     /// The head, and what comes behind it.
@@ -277,15 +279,16 @@ impl ConnectionRecord {
 
     /// Gives up series and rows of the flows with at most so much payload; of how many.
     pub(super) fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
-        let (mut head, rest) = self.head();
-        let given_up = self.flows().filter(|flow| {
-            flow.payload_bytes() <= payload_bytes && !head.series[flow.dir.index()].given_up
-        });
+        let parts = self.parts();
+        let given_up = parts
+            .flows()
+            .filter(|flow| flow.payload_bytes() <= payload_bytes && !flow.series().is_given_up());
         let given_up: Vec<Direction> = given_up.map(|flow| flow.dir).collect();
         if given_up.is_empty() {
             return 0;
         }
-        let series = [Direction::Forward, Direction::Reverse].map(|dir| self.series(dir));
+        let RecordParts { mut head, rest, .. } = parts;
+        let series = [Direction::Forward, Direction::Reverse].map(|dir| parts.series(dir));
         let others = rest.len()
             - series
                 .iter()
@@ -313,16 +316,70 @@ impl ConnectionRecord {
     fn put_back(&mut self, extras: Box<[FlowExtras; 2]>) {
         self.extras = Some(extras).filter(|extras| !extras.iter().all(FlowExtras::is_empty));
     }
+}
 
-    fn series(&self, dir: Direction) -> Series<'_> {
-        let [forward, reverse] = self.head().0.series;
+/// Of a list that is gone through and is at `place`: begins to fetch what comes soon. Each record is somewhere else in
+/// the memory, and its numbers are elsewhere again.
+#[inline]
+pub(crate) fn expect_ahead<T>(items: &[T], place: usize, record: impl Fn(&T) -> &ConnectionRecord) {
+    const AHEAD: usize = 8;
+    if let Some(coming) = items.get(place + 2 * AHEAD) {
+        prefetch(record(coming));
+    }
+    if let Some(come) = items.get(place + AHEAD) {
+        record(come).expect();
+    }
+}
+
+/// A record of which it is known where its parts are.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordParts<'a> {
+    connection: &'a ConnectionRecord,
+    head: Head,
+    /// What comes behind the head.
+    rest: &'a [u8],
+}
+
+impl<'a> RecordParts<'a> {
+    /// The connection's flows: one or two, forward before reverse.
+    pub fn flows(self) -> impl Iterator<Item = FlowRecord<'a>> {
+        let mut place = self.connection.packed.len() - self.rest.len();
+        let dirs = [Direction::Forward, Direction::Reverse].into_iter();
+        dirs.zip(self.head.flow_lens).filter_map(move |(dir, len)| {
+            let record = FlowRecord {
+                connection: self.connection,
+                dir,
+                place: place as u32,
+                series: self.series(dir),
+            };
+            place += len;
+            (len > 0).then_some(record)
+        })
+    }
+
+    /// How it opened and closed.
+    #[must_use]
+    pub fn handshake(&self) -> Handshake {
+        let mut handshake = after(self.rest, self.head.flow_lens.iter().sum());
+        let numbers: [u64; HANDSHAKE_NUMBERS] = take_all(&mut handshake);
+        Handshake::of_numbers(&numbers, self.connection.identity.first_at)
+    }
+
+    /// What else is known of it as a whole.
+    #[must_use]
+    pub fn facts(&self) -> ConnectionFacts {
+        self.head.facts
+    }
+
+    fn series(&self, dir: Direction) -> Series<'a> {
+        let [forward, reverse] = self.head.series;
         let (facts, behind) = match dir {
             Direction::Forward => (forward, reverse.len),
             Direction::Reverse => (reverse, 0),
         };
         // The last bytes.
-        let end = self.packed.len().saturating_sub(behind);
-        let packed = self.packed.get(end.saturating_sub(facts.len)..end);
+        let end = self.rest.len().saturating_sub(behind);
+        let packed = self.rest.get(end.saturating_sub(facts.len)..end);
         Series {
             packed: packed.unwrap_or_default(),
             facts,
@@ -344,13 +401,14 @@ pub struct FlowRecord<'a> {
     pub dir: Direction,
     /// Where in the connection's bytes it begins.
     place: u32,
+    series: Series<'a>,
 }
 
 impl<'a> FlowRecord<'a> {
     /// Counts and distributions. Unpacks about a hundred numbers with each call: keep the result.
     #[must_use]
     pub fn summary(self) -> DirectionSummary {
-        DirectionSummary::take(self.start(), &mut self.bytes()).0
+        self.outlined().summary()
     }
 
     /// Sequence state at the end.
@@ -368,15 +426,7 @@ impl<'a> FlowRecord<'a> {
     /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
     #[must_use]
     pub fn incidents(self) -> Incidents {
-        self.incidents_with(&self.outline())
-    }
-
-    /// The same, of one whose outline is at hand.
-    pub(crate) fn incidents_with(self, outline: &Outline) -> Incidents {
-        if !outline.has_incidents() {
-            return Incidents::default();
-        }
-        self.summary().into_incidents()
+        self.outlined().incidents()
     }
 
     /// First and last packet with payload.
@@ -388,17 +438,13 @@ impl<'a> FlowRecord<'a> {
     /// Over time.
     #[must_use]
     pub fn series(self) -> Series<'a> {
-        self.connection.series(self.dir)
+        self.series
     }
 
     /// How far apart packets and ACKs are.
     #[must_use]
     pub fn spacing(self) -> Spacing {
-        // Of most flows there is none.
-        if !self.outline().has_steps {
-            return Spacing::default();
-        }
-        DirectionSummary::take(self.start(), &mut self.bytes()).1
+        self.outlined().spacing()
     }
 
     /// Payload over time, for pairs.
@@ -439,15 +485,64 @@ impl<'a> FlowRecord<'a> {
     /// What rates are made of, for who wants several of these.
     #[must_use]
     pub fn outline(self) -> Outline {
-        Outline::take(self.start(), &mut self.bytes())
+        self.outlined().outline
     }
 
-    fn start(self) -> CaptureTime {
-        self.connection.identity.first_at
+    /// The same, and what comes behind it.
+    #[must_use]
+    pub fn outlined(self) -> OutlinedFlow<'a> {
+        let start = self.connection.identity.first_at;
+        let mut rest = self.bytes();
+        OutlinedFlow {
+            outline: Outline::take(start, &mut rest),
+            start,
+            rest,
+        }
     }
 
     fn bytes(self) -> &'a [u8] {
         after(&self.connection.packed, self.place as usize)
+    }
+}
+
+/// A flow of which what rates are made of is unpacked, and the rest is not.
+#[derive(Clone, Copy, Debug)]
+pub struct OutlinedFlow<'a> {
+    /// What rates are made of.
+    pub outline: Outline,
+    /// When its connection began.
+    start: CaptureTime,
+    /// What comes behind the outline.
+    rest: &'a [u8],
+}
+
+impl OutlinedFlow<'_> {
+    /// Counts and distributions. Unpacks some fifty numbers with each call: keep the result.
+    #[must_use]
+    pub fn summary(&self) -> DirectionSummary {
+        self.take_rest().0
+    }
+
+    /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
+    #[must_use]
+    pub fn incidents(&self) -> Incidents {
+        if !self.outline.has_incidents() {
+            return Incidents::default();
+        }
+        self.summary().into_incidents()
+    }
+
+    /// How far apart packets and ACKs are: of most flows it is not known.
+    #[must_use]
+    pub fn spacing(&self) -> Spacing {
+        if !self.outline.has_steps {
+            return Spacing::default();
+        }
+        self.take_rest().1
+    }
+
+    fn take_rest(&self) -> (DirectionSummary, Spacing) {
+        DirectionSummary::take_behind(&self.outline, self.start, &mut { self.rest })
     }
 }
 

@@ -109,17 +109,20 @@ pub(super) fn of_rows<'a, R: Send + 'a>(
         let group: Vec<R> = rows.by_ref().take(rows_max).collect();
         (!group.is_empty()).then_some(group)
     });
-    of_groups(columns, groups, |group| group)
+    of_groups(columns, groups, |group| (group.len(), group))
 }
 
-/// A table of groups, of which `rows` makes rows.
-pub(super) fn of_groups<'a, R: 'a, G: Send + 'a>(
+/// A table of groups, of which `rows` makes rows: how many, and these.
+pub(super) fn of_groups<'a, R: 'a, G: Send + 'a, I: IntoIterator<Item = R>>(
     columns: fn() -> Vec<Column<R>>,
     groups: impl Iterator<Item = G> + 'a,
-    rows: impl Fn(G) -> Vec<R> + Copy + Send + 'a,
+    rows: impl Fn(G) -> (usize, I) + Copy + Send + 'a,
 ) -> Blocks<'a> {
     let blocks = groups.map(move |group| Block {
-        fill: Box::new(move || Filled::of(&columns(), &rows(group))),
+        fill: Box::new(move || {
+            let (len, rows) = rows(group);
+            Filled::of(&columns(), len, rows.into_iter())
+        }),
     });
     Blocks {
         empty: frame(&columns(), &[]),

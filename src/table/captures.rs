@@ -1,7 +1,10 @@
 //! One row per capture.
 
 use super::schema::{Column, column_list};
-use crate::analyze::{Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, LinkRates};
+use crate::analyze::{
+    Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, Flow, LinkRates, all_ahead,
+    towards_capacity,
+};
 use crate::metric;
 use crate::observe;
 
@@ -13,6 +16,7 @@ pub(super) struct CaptureRow<'a> {
     capture: &'a CaptureAnalysis,
     config: &'a Config,
     quality: CaptureQuality,
+    flows: u64,
     goodput_bps: Option<f64>,
     /// Goodput of the flows that the capacity of the link is for.
     counted_bps: Option<f64>,
@@ -31,18 +35,20 @@ pub(super) fn rows<'a>(
 ) -> impl Iterator<Item = CaptureRow<'a>> {
     let captures = analysis.captures.iter().zip(links);
     captures.map(move |(capture, links)| {
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
         // Estimates are of one direction of the link, too.
-        let counted = capture.towards_capacity();
-        let delivered = Delivered::of(counted.iter().copied());
+        let counted = towards_capacity(&flows);
+        let delivered = Delivered::of(all_ahead(&counted).copied());
         let capacity_estimated_bps = observe::delivery_bps_max(
-            counted.iter().map(|flow| flow.record.series().bins()),
+            all_ahead(&counted).map(|flow| flow.record.series().bins()),
             config.bin_ns,
         );
         CaptureRow {
             capture,
             config,
             quality: capture.quality(),
-            goodput_bps: capture.goodput_bps(),
+            flows: flows.len() as u64,
+            goodput_bps: Delivered::of(all_ahead(&flows).copied()).and_then(Delivered::goodput_bps),
             counted_bps: delivered.and_then(Delivered::goodput_bps),
             goodput_ns: delivered.map(|delivered| delivered.span.length_ns()),
             capacity_estimated_bps,
@@ -93,7 +99,7 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "mid_stream_flows" "Q1" Count |row| Some(row.quality.mid_stream_flows);
     "copied_flows" "Q1" Count |row| Some(row.quality.copied_flows);
     "connections" "-" Count |row| Some(row.capture.connections_total);
-    "flows" "-" Count |row| Some(row.capture.flows().count() as u64);
+    "flows" "-" Count |row| Some(row.flows);
     "goodput_bps" "G1" Real |row| row.goodput_bps;
     "utilisation" "N5" Real |row| metric::utilisation(row.counted_bps?, row.config.capacity?.bps);
     "capacity_estimated_bps" "R7" Real |row| row.capacity_estimated_bps;

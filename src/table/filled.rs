@@ -29,24 +29,22 @@ enum Cells {
 }
 
 impl Filled {
-    /// The cells of these rows.
-    pub(super) fn of<R>(columns: &[Column<R>], rows: &[R]) -> Self {
-        /// Rows whose records stay in the cache while column after column reads them.
-        const BLOCK_ROWS: usize = 64;
-        let mut filling: Vec<Filling> = columns
-            .iter()
-            .map(|column| Filling::new(&column.value, rows.len()))
-            .collect();
-        for block in rows.chunks(BLOCK_ROWS) {
-            for (column, filling) in columns.iter().zip(&mut filling) {
-                filling.extend(&column.value, block);
+    /// The cells of these rows, of which there are `len`. They are made as they are wanted: what a row refers to is
+    /// still in the cache while column after column asks for it.
+    pub(super) fn of<R>(
+        columns: &[Column<R>],
+        len: usize,
+        mut rows: impl Iterator<Item = R>,
+    ) -> Self {
+        let mut filler = Filler::new(columns, len);
+        let mut block = Vec::with_capacity(len.min(BLOCK_ROWS));
+        loop {
+            block.extend(rows.by_ref().take(BLOCK_ROWS));
+            if block.is_empty() {
+                return filler.finish();
             }
-        }
-        let cells = filling.into_iter().map(Filling::into_cells);
-        let names = columns.iter().map(|column| column.name.into());
-        Self {
-            rows: rows.len(),
-            columns: names.zip(cells).collect(),
+            filler.extend(&block);
+            block.clear();
         }
     }
 
@@ -84,7 +82,52 @@ impl Filled {
 
 /// A data frame of these rows.
 pub(super) fn frame<R>(columns: &[Column<R>], rows: &[R]) -> DataFrame {
-    Filled::of(columns, rows).into_frame()
+    let mut filler = Filler::new(columns, rows.len());
+    for block in rows.chunks(BLOCK_ROWS) {
+        filler.extend(block);
+    }
+    filler.finish().into_frame()
+}
+
+/// Rows that stay in the cache while column after column reads them.
+const BLOCK_ROWS: usize = 64;
+
+/// The columns of a table, as far as there are rows.
+struct Filler<'a, R> {
+    columns: &'a [Column<R>],
+    cells: Vec<Filling>,
+    rows: usize,
+}
+
+impl<'a, R> Filler<'a, R> {
+    /// Columns that will have so many rows.
+    fn new(columns: &'a [Column<R>], rows: usize) -> Self {
+        let cells = columns
+            .iter()
+            .map(|column| Filling::new(&column.value, rows));
+        Self {
+            columns,
+            cells: cells.collect(),
+            rows: 0,
+        }
+    }
+
+    /// Adds some rows, few enough to stay in the cache.
+    fn extend(&mut self, rows: &[R]) {
+        self.rows += rows.len();
+        for (column, cells) in self.columns.iter().zip(&mut self.cells) {
+            cells.extend(&column.value, rows);
+        }
+    }
+
+    fn finish(self) -> Filled {
+        let names = self.columns.iter().map(|column| column.name.into());
+        let cells = self.cells.into_iter().map(Filling::into_cells);
+        Filled {
+            rows: self.rows,
+            columns: names.zip(cells).collect(),
+        }
+    }
 }
 
 impl From<&DataFrame> for Filled {

@@ -2,10 +2,12 @@
 
 use super::blocks::{self, Blocks};
 use super::schema::{Column, column_list};
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowFigures, Limited, LinkRates};
+use crate::analyze::{
+    Analysis, CaptureAnalysis, Config, Flow, FlowFigures, Limited, LinkRates, Quality,
+};
 use crate::event::Direction;
 use crate::metric;
-use crate::observe::{self, DirectionSummary, Incidents, Series};
+use crate::observe::{self, ConnectionFacts, DirectionSummary, Incidents, Series, expect_ahead};
 use crate::track::{EcnSetup, Handshake, Opening};
 
 /// What a row is made of.
@@ -16,6 +18,7 @@ pub(super) struct FlowRow<'a> {
     summary: DirectionSummary,
     figures: FlowFigures<'a>,
     handshake: Handshake,
+    facts: ConnectionFacts,
     series: Series<'a>,
     goodput_bps: Option<f64>,
     limited_by: Option<Limited>,
@@ -40,25 +43,39 @@ pub(super) fn blocks<'a>(
         let group: Vec<_> = flows.by_ref().take(rows_max).collect();
         (!group.is_empty()).then_some(group)
     });
-    blocks::of_groups(columns, groups, |group| {
-        let flows = group.into_iter();
-        let rows = flows.map(|(capture, flow, link_bps)| {
-            let figures = flow.figures();
-            FlowRow {
-                capture,
-                flow,
-                summary: flow.summary(),
-                figures,
-                handshake: flow.connection().handshake(),
-                series: flow.record.series(),
-                goodput_bps: figures.goodput_bps(),
-                limited_by: figures.limited_by(),
-                config,
-                link_bps,
-            }
+    blocks::of_groups(columns, groups, move |group| {
+        let len = group.len();
+        let rows = (0..len).map(move |place| {
+            expect_ahead(&group, place, |(_, flow, _)| flow.connection());
+            let (capture, flow, link_bps) = group[place];
+            FlowRow::of(capture, flow, link_bps, config)
         });
-        rows.collect()
+        (len, rows)
     })
+}
+
+impl<'a> FlowRow<'a> {
+    fn of(
+        capture: &'a CaptureAnalysis,
+        flow: Flow<'a>,
+        link_bps: Option<f64>,
+        config: &'a Config,
+    ) -> Self {
+        let (figures, parts) = (flow.figures(), flow.connection().parts());
+        Self {
+            capture,
+            flow,
+            summary: figures.summary(),
+            figures,
+            handshake: parts.handshake(),
+            facts: parts.facts(),
+            series: flow.record.series(),
+            goodput_bps: figures.goodput_bps(),
+            limited_by: figures.limited_by(),
+            config,
+            link_bps,
+        }
+    }
 }
 
 impl FlowRow<'_> {
@@ -93,6 +110,15 @@ impl FlowRow<'_> {
     /// MSS that the receiver announced: what bounds this flow's segments.
     fn mss(&self) -> Option<u16> {
         self.answer()?.options.mss
+    }
+
+    /// In words.
+    fn quality(&self) -> String {
+        let quality = self
+            .figures
+            .quality(self.odd(), &self.handshake, &self.facts);
+        let words: Vec<&str> = quality.map(Quality::name).collect();
+        words.join(",")
     }
 
     /// Shift of the windows that this flow's receiver advertises.
@@ -189,6 +215,6 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "ce_marks" "H1" Count |row| Some(row.odd().ce_marks);
     "ece_echoes" "H1" Count FlowRow::ece_echoes;
     "pm" "P1" Real |row| super::series::pm_mean(&row.flow, row.config);
-    "quality" "Q1" Text |row| Some(row.figures.quality(row.odd(), &row.handshake).iter().map(|quality| quality.name()).collect::<Vec<_>>().join(","));
+    "quality" "Q1" Text |row| Some(row.quality());
     ]
 }

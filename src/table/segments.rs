@@ -104,7 +104,7 @@ impl PackedTable for SegmentTable<'_> {
             let group = rows.next_rows(rows_max.max(1));
             (!group.is_empty()).then_some(group)
         });
-        blocks::of_groups(columns, groups, |group| group)
+        blocks::of_groups(columns, groups, |group| (group.len(), group))
     }
 }
 

@@ -47,8 +47,8 @@ pub(super) fn blocks<'a>(analysis: &'a Analysis, config: &'a Config) -> Blocks<'
         (!group.is_empty()).then_some(group)
     });
     blocks::of_groups(columns, groups, |group| {
-        let parts = group.into_iter();
-        parts.flat_map(|part| part.rows(config)).collect()
+        let len = group.iter().map(|part| part.len).sum();
+        (len, group.into_iter().flat_map(|part| part.rows(config)))
     })
 }
 

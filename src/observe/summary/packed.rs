@@ -208,9 +208,12 @@ impl DirectionSummary {
         }
     }
 
-    /// What [`put`](Self::put) wrote.
-    pub(in crate::observe) fn take(start: CaptureTime, bytes: &mut &[u8]) -> (Self, Spacing) {
-        let outline = Outline::take(start, bytes);
+    /// What [`put`](Self::put) wrote behind the outline.
+    pub(in crate::observe) fn take_behind(
+        outline: &Outline,
+        start: CaptureTime,
+        bytes: &mut &[u8],
+    ) -> (Self, Spacing) {
         let near = outline.span_near(start);
         let numbers: [u64; REST_NUMBERS] = take_all(bytes);
         let stats = |kind: usize, like: &DelayStats| {
@@ -493,15 +496,15 @@ mod tests {
         ) {
             let mut bytes = Vec::new();
             summary.put(state, &Spacing::default(), start, &mut bytes);
-            let outline = Outline::take(start, &mut &bytes[..]);
+            let mut rest = &bytes[..];
+            let outline = Outline::take(start, &mut rest);
             prop_assert_eq!(Outline::payload_of(&bytes), summary.payload_bytes);
             prop_assert_eq!(outline.state, state);
             prop_assert_eq!(outline.payload_bytes, summary.payload_bytes);
             prop_assert_eq!(outline.ip_bytes, summary.ip_bytes);
             prop_assert_eq!(outline.data_span, summary.data_span);
             prop_assert_eq!(outline.last_new_ack_at, summary.last_new_ack_at);
-            let mut rest = &bytes[..];
-            let (again, _) = DirectionSummary::take(start, &mut rest);
+            let (again, _) = DirectionSummary::take_behind(&outline, start, &mut rest);
             prop_assert_eq!(again, summary);
             prop_assert!(rest.is_empty());
         }

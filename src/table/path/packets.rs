@@ -97,7 +97,7 @@ impl PackedTable for PacketTable<'_> {
             let group: Vec<_> = rows.map(|row| PacketRow { table: self, row }).collect();
             (!group.is_empty()).then_some(group)
         });
-        blocks::of_groups(packet_columns, groups, |group| group)
+        blocks::of_groups(packet_columns, groups, |group| (group.len(), group))
     }
 }
 

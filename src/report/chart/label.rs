@@ -5,6 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
+use foldhash::fast::RandomState;
+
 use crate::analyze::{CaptureAnalysis, Flow};
 use crate::decode::Endpoint;
 
@@ -190,7 +192,7 @@ pub(super) fn names_of_few(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
 fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
     let are_enough = |ports: &(bool, bool)| {
         let shown = |end: &Endpoint, port: bool| end.with_port(if port { end.port() } else { 0 });
-        let mut seen = HashSet::with_capacity(ends.len());
+        let mut seen = HashSet::<_, RandomState>::default();
         ends.iter()
             .all(|(src, dst)| seen.insert((shown(src, ports.0), shown(dst, ports.1))))
     };
@@ -198,7 +200,7 @@ fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
         .into_iter()
         .find(are_enough);
     // Ports that were used again get a number.
-    let mut seen: HashMap<&(Endpoint, Endpoint), u32> = HashMap::new();
+    let mut seen: HashMap<&(Endpoint, Endpoint), u32, RandomState> = HashMap::default();
     let mut number = |ends| {
         let count = seen.entry(ends).or_default();
         *count += 1;

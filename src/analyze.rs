@@ -14,14 +14,16 @@ mod link;
 mod memory;
 mod merge;
 mod pairs;
+mod parts;
 mod pings;
 mod pipeline;
 mod pruning;
+mod totals;
 
 use std::path::Path;
 use std::sync::Mutex;
 
-pub use capture::{CaptureAnalysis, CaptureQuality, Delivered};
+pub use capture::CaptureAnalysis;
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way, towards_capacity};
 pub use engine::{Engine, EngineFacts};
@@ -34,6 +36,7 @@ pub use memory::GivenUp;
 pub use pairs::{Pair, PairBin, Pairs, Sharing};
 pub use pings::Ping;
 pub use pipeline::Watch;
+pub use totals::{CaptureQuality, CaptureTotals, Delivered};
 
 /// The results of a run: one entry a capture, in the order they were given.
 #[derive(Debug)]

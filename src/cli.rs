@@ -130,6 +130,9 @@ fn analyse(inputs: Vec<CaptureInput>, config: &Config, quiet: bool) -> Analysis 
     progress::with_bar(&watch, scope, quiet, run)
 }
 
+/// From so many connections on, threads are begun for what whole captures come to.
+const CONNECTIONS_SHARED: usize = 20_000;
+
 /// Writes what was asked for; what was written.
 ///
 /// All of it is written before the first of it is put in its place: a disk that is full leaves the
@@ -144,7 +147,13 @@ fn write(
     let mut without_rows = None;
     let workers = tables::Workers::new(config.threads);
     if let Some(results) = outputs.results {
-        let all = RunTables::of(analysis, config);
+        let captures = analysis.captures.iter();
+        let connections: usize = captures.map(|capture| capture.connections.len()).sum();
+        let all = if connections < CONNECTIONS_SHARED {
+            RunTables::of(analysis, config)
+        } else {
+            workers.run(|| RunTables::of(analysis, config))
+        };
         // The results themselves come last: when they are there, all the rest is.
         let mut siblings = vec![
             (results.pairs, all.pairs()),

@@ -159,11 +159,11 @@ pub(crate) fn take_all<const N: usize>(bytes: &mut &[u8]) -> [u64; N] {
     numbers
 }
 
-/// The first of the numbers that [`put_all`] wrote, and of [`take_all`] takes; there are so many of them.
+/// The first `FIRST` of the `N` numbers that [`put_all`] wrote, no more than it writes together.
 #[inline]
-pub(crate) fn first_of<const N: usize>(mut bytes: &[u8]) -> u64 {
+pub(crate) fn first_of<const N: usize, const FIRST: usize>(mut bytes: &[u8]) -> [u64; FIRST] {
     let mut lens = take(&mut bytes, lens_len(N.min(GROUP)));
-    take_number(&mut bytes, &mut lens)
+    std::array::from_fn(|_| take_number(&mut bytes, &mut lens))
 }
 
 /// As [`take_all`], where how many is only known now.
@@ -223,7 +223,8 @@ mod tests {
             put_all(&mut bytes, &[u64::MAX; 40]);
             let mut rest = &bytes[..];
             prop_assert_eq!(take_many(&mut rest, numbers.len()), numbers);
-            prop_assert_eq!(first_of::<2>(rest), pair[0]);
+            prop_assert_eq!(first_of::<2, 1>(rest), [pair[0]]);
+            prop_assert_eq!(first_of::<2, 2>(rest), pair);
             prop_assert_eq!(take_all::<2>(&mut rest), pair);
             prop_assert_eq!(take_all::<40>(&mut rest), [u64::MAX; 40]);
             prop_assert!(rest.is_empty());

@@ -27,7 +27,9 @@ pub use study::{StudyTable, study_tables};
 
 use polars::prelude::DataFrame;
 
-use crate::analyze::{Analysis, Config, LinkRates};
+use crate::analyze::{Analysis, Config};
+
+use captures::CaptureFigures;
 
 pub use path::{PacketTable, PathTables};
 
@@ -70,27 +72,27 @@ pub struct RunTables<'a> {
     analysis: &'a Analysis,
     config: &'a Config,
     /// By capture.
-    links: Vec<LinkRates>,
+    figures: Vec<CaptureFigures>,
 }
 
 impl<'a> RunTables<'a> {
-    /// The tables of an analysis made with `config`.
+    /// The tables of an analysis made with `config`. Works out what rows of captures are made of: of very many flows on
+    /// all threads of the pool that it is called in, if it is.
     #[must_use]
     pub fn of(analysis: &'a Analysis, config: &'a Config) -> Self {
         let captures = analysis.captures.iter();
+        let figures = captures.map(|capture| CaptureFigures::of(capture, config));
         Self {
             analysis,
             config,
-            links: captures
-                .map(|capture| capture.link_rates(config.bin_ns))
-                .collect(),
+            figures: figures.collect(),
         }
     }
 
     /// One row per flow.
     #[must_use]
     pub fn flows(&self) -> Blocks<'_> {
-        flows::blocks(self.analysis, self.config, &self.links)
+        flows::blocks(self.analysis, self.config, &self.figures)
     }
 
     /// One row per pair of flows.
@@ -115,7 +117,7 @@ impl<'a> RunTables<'a> {
     /// One row per capture.
     #[must_use]
     pub fn captures(&self) -> Blocks<'_> {
-        let rows = captures::rows(self.analysis, self.config, &self.links);
+        let rows = captures::rows(self.analysis, self.config, &self.figures);
         blocks::of_rows(captures::columns, rows)
     }
 

@@ -1,14 +1,16 @@
 //! What was found in one capture.
 
+use std::sync::OnceLock;
+
 use super::directions::towards_capacity;
-use super::flow::{Flow, Quality, all_ahead};
+use super::flow::{Flow, all_ahead};
 use super::frames::FrameIndex;
 use super::memory::GivenUp;
 use super::pairs::Pairs;
 use super::pings::Ping;
+use super::totals::{CaptureQuality, CaptureTotals, Delivered};
 use crate::capture::{CaptureError, FileFacts};
 use crate::decode::Tally;
-use crate::metric;
 use crate::observe::{ConnectionRecord, Span, delivery_bps_max, expect_ahead};
 use crate::time::CaptureTime;
 
@@ -63,6 +65,8 @@ pub struct CaptureAnalysis {
     pub pings: Vec<Ping>,
     /// What kept it from being read to its end, of each file that failed; empty when all went well.
     pub errors: Vec<CaptureError>,
+    /// Once they were asked for.
+    pub(super) totals: OnceLock<CaptureTotals>,
 }
 
 impl CaptureAnalysis {
@@ -93,6 +97,7 @@ impl CaptureAnalysis {
             pairs: Pairs::default(),
             pings: facts.pings,
             errors: facts.errors,
+            totals: OnceLock::new(),
         }
     }
 
@@ -119,7 +124,7 @@ impl CaptureAnalysis {
     /// new ACK.
     #[must_use]
     pub fn delivered(&self) -> Option<Delivered> {
-        Delivered::of(self.flows())
+        self.totals().delivered()
     }
 
     /// The flows that a link's capacity is for (METRICS.md N5): those of one of its directions or, where next to
@@ -149,101 +154,32 @@ impl CaptureAnalysis {
     /// What bears on the capture's numbers, summed over its flows.
     #[must_use]
     pub fn quality(&self) -> CaptureQuality {
-        let mut quality = CaptureQuality::default();
-        for (id, connection) in self.connections_ahead() {
-            let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum::<u64>();
-            let parts = connection.parts();
-            let (facts, handshake) = (parts.facts(), parts.handshake());
-            quality.headers_cut += sum(facts.headers_cut);
-            quality.clock_steps_back += sum(facts.clock_steps_back);
-            for flow in Flow::all_of(*id, parts) {
-                let figures = flow.figures();
-                let incidents = figures.incidents();
-                quality.unseen_bytes += figures.state().unseen_bytes.unwrap_or(0);
-                quality.duplicate_packets += incidents.duplicate_packets;
-                quality.super_segments += incidents.super_segments;
-                quality.lengths_from_frame += incidents.lengths_from_frame;
-                for each in figures.quality(&incidents, &handshake, &facts) {
-                    quality.one_way_flows += u64::from(each == Quality::OneWay);
-                    quality.mid_stream_flows += u64::from(each == Quality::MidStream);
-                    quality.copied_flows += u64::from(each == Quality::Copies);
-                }
-            }
-        }
-        quality
+        self.totals().quality
+    }
+
+    /// Sums over all flows: each connection is looked at once, when they are first asked for, and what they were then
+    /// they stay.
+    #[must_use]
+    pub fn totals(&self) -> &CaptureTotals {
+        self.totals
+            .get_or_init(|| CaptureTotals::of(&self.connections))
     }
 
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
-        let connections = self.connections_ahead();
+        let connections = connections_ahead(&self.connections);
         connections.flat_map(|(id, connection)| Flow::all_of(*id, connection.parts()))
     }
-
-    /// The connections; what comes soon is asked for on the way.
-    fn connections_ahead(&self) -> impl Iterator<Item = &(u64, Box<ConnectionRecord>)> {
-        let connections = self.connections.iter().enumerate();
-        connections.map(|(place, connection)| {
-            expect_ahead(&self.connections, place, |(_, record)| record);
-            connection
-        })
-    }
 }
 
-/// What the flows of a capture delivered together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivered {
-    /// Payload that was newly acknowledged, in bytes (METRICS.md C5).
-    pub acked_bytes: u64,
-    /// From the first data to the last new ACK.
-    pub span: Span,
-}
-
-impl Delivered {
-    /// What these flows delivered together; `None` where there is no data, or no new ACK.
-    #[must_use]
-    pub fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Option<Self> {
-        let (mut acked_bytes, mut first, mut last) = (0, None, None);
-        for flow in flows {
-            let figures = flow.figures();
-            acked_bytes += figures.state().acked_bytes.unwrap_or(0);
-            if let Some(span) = figures.outline().data_span {
-                first = Some(first.map_or(span.first, |first| span.first.min(first)));
-            }
-            last = last.max(figures.last_new_ack_at());
-        }
-        let (first, last) = (first?, last?);
-        let span = Span { first, last };
-        Some(Self { acked_bytes, span })
-    }
-
-    /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
-    #[must_use]
-    pub fn goodput_bps(self) -> Option<f64> {
-        metric::rate_bps(self.acked_bytes, self.span.length_ns())
-    }
-}
-
-/// How far a capture can be trusted (METRICS.md Q1): counts over all its flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CaptureQuality {
-    /// Bytes that receivers acknowledged and the capture never saw: it dropped records.
-    pub unseen_bytes: u64,
-    /// Copies made by the network or a mirror port.
-    pub duplicate_packets: u64,
-    /// TCP headers cut by the snap length, of connections with payload, both directions.
-    pub headers_cut: u64,
-    /// Segments that are several packets on the wire (offload).
-    pub super_segments: u64,
-    /// IP lengths of 0, taken from the frame (offload).
-    pub lengths_from_frame: u64,
-    /// Packets older than one before them in their direction, of connections with payload.
-    pub clock_steps_back: u64,
-    /// Flows of which only one direction was seen.
-    pub one_way_flows: u64,
-    /// Flows whose start was not seen.
-    pub mid_stream_flows: u64,
-    /// Flows of which many packets are there more than once.
-    pub copied_flows: u64,
+/// These connections; what comes soon is asked for on the way.
+pub(super) fn connections_ahead(
+    connections: &[(u64, Box<ConnectionRecord>)],
+) -> impl Iterator<Item = &(u64, Box<ConnectionRecord>)> {
+    connections.iter().enumerate().map(|(place, connection)| {
+        expect_ahead(connections, place, |(_, record)| record);
+        connection
+    })
 }
 
 #[cfg(test)]

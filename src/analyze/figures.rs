@@ -61,6 +61,12 @@ impl<'a> FlowFigures<'a> {
         }
     }
 
+    /// The shortest round-trip time, in ns (METRICS.md R2); `None` without samples.
+    #[must_use]
+    pub fn rtt_ns_min(&self) -> Option<i64> {
+        self.outlined.rtt_stats().ns_min()
+    }
+
     /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
     #[must_use]
     pub fn incidents(&self) -> Incidents {

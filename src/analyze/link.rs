@@ -3,6 +3,7 @@
 use super::capture::CaptureAnalysis;
 use super::directions::goes_the_main_way;
 use super::flow::{Flow, all_ahead};
+use super::parts::in_parts;
 use crate::metric::{self, Dispersion, Link};
 use crate::observe::{self, Spacing};
 
@@ -47,8 +48,11 @@ impl CaptureAnalysis {
     #[must_use]
     pub fn link_rates(&self, bin_ns: i64) -> LinkRates {
         let flows: Vec<Flow<'_>> = self.flows().collect();
-        let shown = all_ahead(&flows).map(|flow| flow.link_bps(bin_ns));
-        let mut flows_bps: Vec<Option<f64>> = shown.collect();
+        let shown = |flows: &[Flow<'_>]| -> Vec<_> {
+            let flows = all_ahead(flows);
+            flows.map(|flow| flow.link_bps(bin_ns)).collect()
+        };
+        let mut flows_bps = in_parts(&flows, shown).concat();
         // Of most captures with very many flows none does.
         if flows_bps.iter().all(Option::is_none) {
             return LinkRates {

@@ -4,7 +4,7 @@
 use super::dispersion::Spacing;
 use super::live_series::LiveSeries;
 use super::payload_curve::PayloadCurve;
-use super::quantiles::DelayDistribution;
+use super::quantiles::{DelayDistribution, DelayStats};
 use super::segment_rows::SegmentRows;
 use super::series::{Series, SeriesFacts};
 use super::summary::{DirectionSummary, Incidents, Outline, Span};
@@ -444,6 +444,10 @@ impl<'a> FlowRecord<'a> {
     /// How far apart packets and ACKs are.
     #[must_use]
     pub fn spacing(self) -> Spacing {
+        // Of most flows there is none.
+        if !Outline::has_steps_of(self.bytes()) {
+            return Spacing::default();
+        }
         self.outlined().spacing()
     }
 
@@ -521,6 +525,12 @@ impl OutlinedFlow<'_> {
     #[must_use]
     pub fn summary(&self) -> DirectionSummary {
         self.take_rest().0
+    }
+
+    /// Round-trip times without their distribution (METRICS.md R2).
+    #[must_use]
+    pub fn rtt_stats(&self) -> DelayStats {
+        DirectionSummary::rtt_stats_behind(self.rest)
     }
 
     /// What was out of the ordinary: of most flows nothing, which takes no more than a look.

@@ -282,20 +282,18 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
     }
     if let Some(span) = capture.span {
         let _ = write!(line, "; {}", duration(span.length_ns()));
-        let bytes: u64 = capture.flows().map(|flow| flow.summary().ip_bytes).sum();
-        if let Some(bps) = metric::rate_bps(bytes, span.length_ns()) {
+        if let Some(bps) = metric::rate_bps(capture.totals().ip_bytes, span.length_ns()) {
             let _ = write!(line, ", throughput {}", rate(bps));
         }
     }
     if let Some(share) = utilisation(capture, config) {
         let _ = write!(line, ", utilisation {}", percent(share));
     }
-    let flows = capture.flows().count();
     let _ = write!(
         line,
         "; {}, {}",
         counted(capture.connections_total, "connection"),
-        counted(flows as u64, "flow")
+        counted(capture.totals().flows, "flow")
     );
     if let Some(jain) = capture.pairs.jain {
         let _ = write!(line, "; Jain's index {jain:.3}");

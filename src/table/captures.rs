@@ -2,14 +2,39 @@
 
 use super::schema::{Column, column_list};
 use crate::analyze::{
-    Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, Flow, LinkRates, all_ahead,
-    towards_capacity,
+    Analysis, CaptureAnalysis, CaptureQuality, CaptureTotals, Config, Delivered, LinkRates,
+    all_ahead,
 };
 use crate::metric;
 use crate::observe;
 
 /// Capacity is told from seconds.
 const SECOND_NS: i64 = 1_000_000_000;
+
+/// What is worked out of a whole capture, for its row and those of its flows.
+#[derive(Debug)]
+pub(super) struct CaptureFigures {
+    pub(super) links: LinkRates,
+    totals: CaptureTotals,
+    /// What the flows that the capacity of the link is for delivered.
+    counted: Option<Delivered>,
+    /// The highest rate that these flows together were delivered for a second.
+    capacity_estimated_bps: Option<f64>,
+}
+
+impl CaptureFigures {
+    pub(super) fn of(capture: &CaptureAnalysis, config: &Config) -> Self {
+        // Estimates are of one direction of the link, too.
+        let counted = capture.towards_capacity();
+        let series = all_ahead(&counted).map(|flow| flow.record.series().bins());
+        Self {
+            links: capture.link_rates(config.bin_ns),
+            totals: *capture.totals(),
+            capacity_estimated_bps: observe::delivery_bps_max(series, config.bin_ns),
+            counted: Delivered::of(all_ahead(&counted).copied()),
+        }
+    }
+}
 
 /// What a row is made of.
 pub(super) struct CaptureRow<'a> {
@@ -22,7 +47,6 @@ pub(super) struct CaptureRow<'a> {
     counted_bps: Option<f64>,
     /// The time that it is of.
     goodput_ns: Option<i64>,
-    /// The highest rate that these flows together were delivered for a second.
     capacity_estimated_bps: Option<f64>,
     /// Rate of the link that most bytes of the main way passed, from the dispersion of packets.
     link_bps_estimated: Option<f64>,
@@ -31,28 +55,21 @@ pub(super) struct CaptureRow<'a> {
 pub(super) fn rows<'a>(
     analysis: &'a Analysis,
     config: &'a Config,
-    links: &'a [LinkRates],
+    figures: &'a [CaptureFigures],
 ) -> impl Iterator<Item = CaptureRow<'a>> {
-    let captures = analysis.captures.iter().zip(links);
-    captures.map(move |(capture, links)| {
-        let flows: Vec<Flow<'_>> = capture.flows().collect();
-        // Estimates are of one direction of the link, too.
-        let counted = towards_capacity(&flows);
-        let delivered = Delivered::of(all_ahead(&counted).copied());
-        let capacity_estimated_bps = observe::delivery_bps_max(
-            all_ahead(&counted).map(|flow| flow.record.series().bins()),
-            config.bin_ns,
-        );
+    let captures = analysis.captures.iter().zip(figures);
+    captures.map(move |(capture, figures)| {
+        let (totals, counted) = (&figures.totals, figures.counted);
         CaptureRow {
             capture,
             config,
-            quality: capture.quality(),
-            flows: flows.len() as u64,
-            goodput_bps: Delivered::of(all_ahead(&flows).copied()).and_then(Delivered::goodput_bps),
-            counted_bps: delivered.and_then(Delivered::goodput_bps),
-            goodput_ns: delivered.map(|delivered| delivered.span.length_ns()),
-            capacity_estimated_bps,
-            link_bps_estimated: links.shared_bps(capacity_estimated_bps),
+            quality: totals.quality,
+            flows: totals.flows,
+            goodput_bps: totals.delivered().and_then(Delivered::goodput_bps),
+            counted_bps: counted.and_then(Delivered::goodput_bps),
+            goodput_ns: counted.map(|delivered| delivered.span.length_ns()),
+            capacity_estimated_bps: figures.capacity_estimated_bps,
+            link_bps_estimated: figures.links.shared_bps(figures.capacity_estimated_bps),
         }
     })
 }

@@ -1,10 +1,9 @@
 //! One row per flow (METRICS.md, "Per flow").
 
 use super::blocks::{self, Blocks};
+use super::captures::CaptureFigures;
 use super::schema::{Column, column_list};
-use crate::analyze::{
-    Analysis, CaptureAnalysis, Config, Flow, FlowFigures, Limited, LinkRates, Quality,
-};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowFigures, Limited, Quality};
 use crate::event::Direction;
 use crate::metric;
 use crate::observe::{self, ConnectionFacts, DirectionSummary, Incidents, Series, expect_ahead};
@@ -31,12 +30,12 @@ pub(super) struct FlowRow<'a> {
 pub(super) fn blocks<'a>(
     analysis: &'a Analysis,
     config: &'a Config,
-    links: &'a [LinkRates],
+    figures: &'a [CaptureFigures],
 ) -> Blocks<'a> {
     let rows_max = blocks::rows_max(columns().len());
-    let captures = analysis.captures.iter().zip(links);
-    let mut flows = captures.flat_map(move |(capture, links)| {
-        let flows = capture.flows().zip(&links.flows_bps);
+    let captures = analysis.captures.iter().zip(figures);
+    let mut flows = captures.flat_map(move |(capture, figures)| {
+        let flows = capture.flows().zip(&figures.links.flows_bps);
         flows.map(move |(flow, &link_bps)| (capture, flow, link_bps))
     });
     let groups = std::iter::from_fn(move || {

@@ -34,6 +34,10 @@ pub struct Outline {
 }
 
 const OUTLINE_NUMBERS: usize = 16;
+/// What holds or not.
+const FLAGS: usize = 6;
+/// The place among these of whether there are steps.
+const HAS_STEPS: usize = 5;
 
 impl Outline {
     fn of(
@@ -107,7 +111,6 @@ impl Outline {
     #[inline]
     pub(in crate::observe) fn take(start: CaptureTime, bytes: &mut &[u8]) -> Self {
         let numbers: [u64; OUTLINE_NUMBERS] = take_all(bytes);
-        let mut bits = Bits::of(numbers[1]);
         let [
             has_span,
             has_data,
@@ -115,7 +118,7 @@ impl Outline {
             has_acked,
             has_unseen,
             has_steps,
-        ] = [(); 6].map(|()| bits.take_flag());
+        ] = Self::flags(numbers[1]);
         let payload_bytes = numbers[0];
         let first = start.plus_ns(unzigzag(numbers[5]));
         let last = first.plus_ns(unzigzag(numbers[6]));
@@ -145,7 +148,21 @@ impl Outline {
     /// The payload alone, in bytes: of a million flows the largest are looked for.
     #[inline]
     pub(in crate::observe) fn payload_of(bytes: &[u8]) -> u64 {
-        first_of::<OUTLINE_NUMBERS>(bytes)
+        let [payload_bytes] = first_of::<OUTLINE_NUMBERS, 1>(bytes);
+        payload_bytes
+    }
+
+    /// Whether there are steps, alone: of a million flows those that have some are looked for.
+    #[inline]
+    pub(in crate::observe) fn has_steps_of(bytes: &[u8]) -> bool {
+        let [_, bits] = first_of::<OUTLINE_NUMBERS, 2>(bytes);
+        Self::flags(bits)[HAS_STEPS]
+    }
+
+    /// What holds of it, as [`put`](Self::put) wrote it.
+    fn flags(bits: u64) -> [bool; FLAGS] {
+        let mut bits = Bits::of(bits);
+        [(); FLAGS].map(|()| bits.take_flag())
     }
 
     /// Whether anything was out of the ordinary.
@@ -164,6 +181,15 @@ impl Outline {
 
 /// Numbers besides the outline: the span and bytes in flight, and three kinds of delays.
 const REST_NUMBERS: usize = 5 + 3 * STATS_NUMBERS;
+
+/// Of these numbers, delays of one kind, which are told from others.
+fn stats(numbers: &[u64; REST_NUMBERS], kind: usize, like: &DelayStats) -> DelayStats {
+    DelayStats::of_numbers(numbers[5..].as_chunks().0[kind], like)
+}
+
+fn rtt_stats(numbers: &[u64; REST_NUMBERS]) -> DelayStats {
+    stats(numbers, 0, &DelayStats::default())
+}
 
 impl DirectionSummary {
     /// Writes all that is known of a flow behind `bytes`, with times told from `start`.
@@ -208,6 +234,11 @@ impl DirectionSummary {
         }
     }
 
+    /// Of what [`put`](Self::put) wrote behind the outline, the round-trip times.
+    pub(in crate::observe) fn rtt_stats_behind(mut bytes: &[u8]) -> DelayStats {
+        rtt_stats(&take_all(&mut bytes))
+    }
+
     /// What [`put`](Self::put) wrote behind the outline.
     pub(in crate::observe) fn take_behind(
         outline: &Outline,
@@ -216,12 +247,8 @@ impl DirectionSummary {
     ) -> (Self, Spacing) {
         let near = outline.span_near(start);
         let numbers: [u64; REST_NUMBERS] = take_all(bytes);
-        let stats = |kind: usize, like: &DelayStats| {
-            let numbers = numbers[5..].as_chunks().0[kind];
-            DelayStats::of_numbers(numbers, like)
-        };
-        let rtt = stats(0, &DelayStats::default());
-        let (rtt_exact, rtt_ts) = (stats(1, &rtt), stats(2, &rtt));
+        let rtt = rtt_stats(&numbers);
+        let (rtt_exact, rtt_ts) = (stats(&numbers, 1, &rtt), stats(&numbers, 2, &rtt));
         let rtt = DelayDistribution::take(rtt, bytes);
         let incidents =
             (outline.incidents != 0).then(|| Box::new(Incidents::take(outline.incidents, bytes)));

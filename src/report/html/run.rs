@@ -33,7 +33,7 @@ pub fn of_run(
     let flows: usize = analysis
         .captures
         .iter()
-        .map(|capture| capture.flows().count())
+        .map(|capture| capture.totals().flows as usize)
         .sum();
     let title = match analysis.captures.as_slice() {
         [capture] => format!("Report on {}", capture.name),
@@ -115,7 +115,7 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
             Cell::count(capture.skipped.total()),
             Cell::number(capture.span.map(|span| span.length_ns() as f64), took),
             Cell::count(capture.connections_total),
-            Cell::count(capture.flows().count() as u64),
+            Cell::count(capture.totals().flows),
             Cell::number(goodput, rate),
             Cell::number(utilisation, percent),
             Cell::number(capture.pairs.jain, three),

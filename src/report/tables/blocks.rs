@@ -33,6 +33,14 @@ impl Workers {
         }
     }
 
+    /// Does some work within the threads, which may share in it.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match self.pool() {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
     /// `None` where there are no threads to be had: the slow way is still a way.
     fn pool(&self) -> Option<&ThreadPool> {
         let threads = self.threads.unwrap_or(0);

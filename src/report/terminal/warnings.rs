@@ -205,10 +205,7 @@ fn coarse(capture: &CaptureAnalysis) -> Option<String> {
     let tick_ns = capture
         .shown_tick_ns()
         .map_or(told_ns, |ns| told_ns.max(ns.into()));
-    let shortest_ns = capture
-        .flows()
-        .filter_map(|flow| flow.summary().rtt.ns_min())
-        .min()?;
+    let shortest_ns = capture.totals().rtt_ns_min?;
     let step = grouped(tick_ns as u64);
     if shortest_ns == 0 && tick_ns > told_ns {
         return Some(format!(
@@ -227,7 +224,7 @@ fn coarse(capture: &CaptureAnalysis) -> Option<String> {
 fn short(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
     let span_ns = capture.span?.length_ns();
     let is_short = config.time_sequence && span_ns > 0 && span_ns < 2 * config.bin_ns;
-    if !is_short || capture.flows().next().is_none() {
+    if !is_short || capture.totals().flows == 0 {
         return None;
     }
     // Fifty of them or a few more.
@@ -244,15 +241,20 @@ fn short(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
     ))
 }
 
+/// The least that a long pause takes.
+const PAUSE_MIN_NS: i64 = 60_000_000_000;
+
 /// Whether a pause is long, and nearly all of the time there is.
 pub(super) fn is_mostly_silent(pause_ns: i64, all_ns: i64) -> bool {
-    const PAUSE_MIN_NS: i64 = 60_000_000_000;
     pause_ns >= PAUSE_MIN_NS && pause_ns / 9 >= all_ns - pause_ns
 }
 
 /// Whether nearly all of a capture's time lies between flows, as where its parts are of different days: charts over
 /// time show it all.
 fn apart(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
+    if !config.time_sequence || capture.span?.length_ns() < PAUSE_MIN_NS {
+        return None;
+    }
     let mut spans: Vec<Span> = capture
         .flows()
         .filter_map(|flow| flow.data_span())
@@ -264,7 +266,7 @@ fn apart(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
         end = end.max(span.last);
     }
     let all_ns = end.since(spans[0].first);
-    if !config.time_sequence || !is_mostly_silent(pause_ns, all_ns) {
+    if !is_mostly_silent(pause_ns, all_ns) {
         return None;
     }
     let remedy = if capture.files.len() > 1 {

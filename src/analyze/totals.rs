@@ -1,0 +1,221 @@
+//! What the flows of a capture come to together.
+
+use super::capture::connections_ahead;
+use super::figures::FlowFigures;
+use super::flow::{Flow, Quality};
+use super::parts::in_parts;
+use crate::metric;
+use crate::observe::{ConnectionFacts, ConnectionRecord, RecordParts, Span};
+use crate::time::CaptureTime;
+use crate::track::Handshake;
+
+/// Sums over all flows of a capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureTotals {
+    /// How many flows there are.
+    pub flows: u64,
+    /// Bytes of their IP packets (METRICS.md C2).
+    pub ip_bytes: u64,
+    /// The shortest of their round-trip times, in ns (METRICS.md R2); `None` without samples.
+    pub rtt_ns_min: Option<i64>,
+    /// What bears on the numbers.
+    pub quality: CaptureQuality,
+    delivered: Delivering,
+}
+
+impl CaptureTotals {
+    pub(super) fn of(connections: &[(u64, Box<ConnectionRecord>)]) -> Self {
+        let of_part = |part: &[(u64, Box<ConnectionRecord>)]| {
+            let mut totals = Self::default();
+            for (id, connection) in connections_ahead(part) {
+                totals.add(*id, connection.parts());
+            }
+            totals
+        };
+        let parts = in_parts(connections, of_part).into_iter();
+        parts.reduce(Self::with).unwrap_or_default()
+    }
+
+    /// What the flows delivered together; `None` where there is no data, or no new ACK.
+    #[must_use]
+    pub fn delivered(&self) -> Option<Delivered> {
+        self.delivered.end()
+    }
+
+    fn add(&mut self, connection_id: u64, connection: RecordParts<'_>) {
+        let (facts, handshake) = (connection.facts(), connection.handshake());
+        self.quality.add_connection(&facts);
+        for flow in Flow::all_of(connection_id, connection) {
+            let figures = flow.figures();
+            self.flows += 1;
+            self.ip_bytes += figures.outline().ip_bytes;
+            let shortest = figures.rtt_ns_min();
+            self.rtt_ns_min = self.rtt_ns_min.into_iter().chain(shortest).min();
+            self.delivered.add(&figures);
+            self.quality.add_flow(&figures, &handshake, &facts);
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            flows: self.flows + other.flows,
+            ip_bytes: self.ip_bytes + other.ip_bytes,
+            rtt_ns_min: self.rtt_ns_min.into_iter().chain(other.rtt_ns_min).min(),
+            quality: self.quality.with(other.quality),
+            delivered: self.delivered.with(other.delivered),
+        }
+    }
+}
+
+/// What the flows of a capture delivered together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// Payload that was newly acknowledged, in bytes (METRICS.md C5).
+    pub acked_bytes: u64,
+    /// From the first data to the last new ACK.
+    pub span: Span,
+}
+
+impl Delivered {
+    /// What these flows delivered together; `None` where there is no data, or no new ACK.
+    #[must_use]
+    pub fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Option<Self> {
+        let mut delivered = Delivering::default();
+        for flow in flows {
+            delivered.add(&flow.figures());
+        }
+        delivered.end()
+    }
+
+    /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
+    #[must_use]
+    pub fn goodput_bps(self) -> Option<f64> {
+        metric::rate_bps(self.acked_bytes, self.span.length_ns())
+    }
+}
+
+/// The same of some of them, of which there may be none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Delivering {
+    acked_bytes: u64,
+    first: Option<CaptureTime>,
+    last: Option<CaptureTime>,
+}
+
+impl Delivering {
+    fn add(&mut self, figures: &FlowFigures<'_>) {
+        let first = figures.outline().data_span.map(|span| span.first);
+        *self = self.with(Self {
+            acked_bytes: figures.state().acked_bytes.unwrap_or(0),
+            first,
+            last: figures.last_new_ack_at(),
+        });
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            acked_bytes: self.acked_bytes + other.acked_bytes,
+            first: self.first.into_iter().chain(other.first).min(),
+            last: self.last.max(other.last),
+        }
+    }
+
+    fn end(self) -> Option<Delivered> {
+        let (first, last) = (self.first?, self.last?);
+        let span = Span { first, last };
+        Some(Delivered {
+            acked_bytes: self.acked_bytes,
+            span,
+        })
+    }
+}
+
+/// How far a capture can be trusted (METRICS.md Q1): counts over all its flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureQuality {
+    /// Bytes that receivers acknowledged and the capture never saw: it dropped records.
+    pub unseen_bytes: u64,
+    /// Copies made by the network or a mirror port.
+    pub duplicate_packets: u64,
+    /// TCP headers cut by the snap length, of connections with payload, both directions.
+    pub headers_cut: u64,
+    /// Segments that are several packets on the wire (offload).
+    pub super_segments: u64,
+    /// IP lengths of 0, taken from the frame (offload).
+    pub lengths_from_frame: u64,
+    /// Packets older than one before them in their direction, of connections with payload.
+    pub clock_steps_back: u64,
+    /// Flows of which only one direction was seen.
+    pub one_way_flows: u64,
+    /// Flows whose start was not seen.
+    pub mid_stream_flows: u64,
+    /// Flows of which many packets are there more than once.
+    pub copied_flows: u64,
+}
+
+impl CaptureQuality {
+    fn add_connection(&mut self, facts: &ConnectionFacts) {
+        let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum::<u64>();
+        self.headers_cut += sum(facts.headers_cut);
+        self.clock_steps_back += sum(facts.clock_steps_back);
+    }
+
+    fn add_flow(
+        &mut self,
+        figures: &FlowFigures<'_>,
+        handshake: &Handshake,
+        facts: &ConnectionFacts,
+    ) {
+        let incidents = figures.incidents();
+        self.unseen_bytes += figures.state().unseen_bytes.unwrap_or(0);
+        self.duplicate_packets += incidents.duplicate_packets;
+        self.super_segments += incidents.super_segments;
+        self.lengths_from_frame += incidents.lengths_from_frame;
+        for each in figures.quality(&incidents, handshake, facts) {
+            self.one_way_flows += u64::from(each == Quality::OneWay);
+            self.mid_stream_flows += u64::from(each == Quality::MidStream);
+            self.copied_flows += u64::from(each == Quality::Copies);
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            unseen_bytes: self.unseen_bytes + other.unseen_bytes,
+            duplicate_packets: self.duplicate_packets + other.duplicate_packets,
+            headers_cut: self.headers_cut + other.headers_cut,
+            super_segments: self.super_segments + other.super_segments,
+            lengths_from_frame: self.lengths_from_frame + other.lengths_from_frame,
+            clock_steps_back: self.clock_steps_back + other.clock_steps_back,
+            one_way_flows: self.one_way_flows + other.one_way_flows,
+            mid_stream_flows: self.mid_stream_flows + other.mid_stream_flows,
+            copied_flows: self.copied_flows + other.copied_flows,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::{Analysis, Config};
+
+    #[test]
+    fn totals_of_parts_add_up_to_those_of_all() {
+        let analysis = Analysis::of(
+            ["testdata/captures/port-reuse-loss.pcap.zst"],
+            &Config::default(),
+        );
+        let capture = &analysis.captures[0];
+        let all = capture.totals();
+        assert_eq!(all.flows, capture.flows().count() as u64);
+        let ip_bytes = capture.flows().map(|flow| flow.summary().ip_bytes);
+        assert_eq!(all.ip_bytes, ip_bytes.sum::<u64>());
+        let shortest = capture.flows().map(|flow| flow.summary().rtt.ns_min());
+        assert_eq!(all.rtt_ns_min, shortest.flatten().min());
+        assert_eq!(all.delivered(), Delivered::of(capture.flows()));
+        assert!(all.delivered().is_some() && capture.connections.len() > 1);
+        for end in 0..=capture.connections.len() {
+            let (first, rest) = capture.connections.split_at(end);
+            assert_eq!(CaptureTotals::of(first).with(CaptureTotals::of(rest)), *all);
+        }
+    }
+}

@@ -161,7 +161,7 @@ fn goodput_in(scenes: &[Scene<'_>], options: &ChartOptions, room: Room) -> Optio
     let rows = Rows::of(
         scenes,
         room.rows,
-        |flow| flow.flow.goodput_bps(),
+        |flow| flow.values.goodput_bps,
         |flow, bps| Bar {
             name: flow.name.to_string(),
             range: (0.0, bps),
@@ -204,7 +204,7 @@ fn overhead_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas>
     let rows = Rows::of(
         scenes,
         room.rows,
-        |flow| flow.flow.overhead(),
+        |flow| flow.values.overhead,
         |flow, overhead| Bar {
             name: flow.name.to_string(),
             range: (overhead.min(0.0), overhead.max(0.0)),
@@ -229,11 +229,7 @@ pub(super) fn rtt(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
 }
 
 fn rtt_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas> {
-    let seconds = |flow: &NamedFlow<'_>| {
-        let rtt = &flow.flow.summary().rtt;
-        let (min, max) = (rtt.ns_min()? as f64, rtt.ns_max()? as f64);
-        Some([min / 1e9, rtt.ns_mean()? / 1e9, max / 1e9])
-    };
+    let seconds = |flow: &NamedFlow<'_>| flow.values.rtt_s;
     let rows = Rows::of(scenes, room.rows, seconds, |flow, values| {
         let [min, mean, max] = values;
         let (unit, size) = Quantity::RTT.unit(min);

@@ -1,6 +1,6 @@
 //! Which flows are drawn, and what is common to the charts of a capture.
 
-use crate::analyze::{Analysis, CaptureAnalysis, Flow, goes_the_main_way};
+use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, all_ahead, goes_the_main_way};
 
 use super::ChartOptions;
 use super::file_name::file_stem;
@@ -15,13 +15,42 @@ pub(super) struct NamedFlow<'a> {
     pub(super) name: FlowName,
     /// Place among the capture's flows.
     pub(super) place: usize,
-    /// Its payload, in bytes: of all flows asked for again and again, and unpacked each time.
+    /// Its payload, in bytes.
     pub(super) payload: u64,
     /// Whether an ACK of it was seen.
     pub(super) is_acked: bool,
+    /// What bars are drawn of.
+    pub(super) values: BarValues,
+    /// First and last bin in which it did anything.
+    bin_span: Option<(i64, i64)>,
     /// Whether it shares the link with the largest: those that go the other way, as requests do and uploads beside
     /// downloads, take nothing from them.
     pub(super) goes_main_way: bool,
+}
+
+/// What flows are compared by. Of a hundred thousand flows each is asked of all, and some dozens are drawn: here they
+/// are unpacked in the order in which they lie in the memory, once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BarValues {
+    pub(super) goodput_bps: Option<f64>,
+    pub(super) overhead: Option<f64>,
+    /// Smallest, mean and largest, in seconds.
+    pub(super) rtt_s: Option<[f64; 3]>,
+}
+
+impl BarValues {
+    fn of(figures: &FlowFigures<'_>) -> Self {
+        let rtt = figures.summary().rtt;
+        let rtt_s = || {
+            let (min, max) = (rtt.ns_min()? as f64, rtt.ns_max()? as f64);
+            Some([min / 1e9, rtt.ns_mean()? / 1e9, max / 1e9])
+        };
+        Self {
+            goodput_bps: figures.goodput_bps(),
+            overhead: figures.overhead(),
+            rtt_s: rtt_s(),
+        }
+    }
 }
 
 /// A capture as the charts see it.
@@ -119,37 +148,45 @@ pub(super) fn largest_places(sizes: &[u64], n: usize) -> Vec<usize> {
 
 /// First and last bin in which any of these flows did anything.
 fn bin_span(flows: &[NamedFlow<'_>]) -> Option<(i64, i64)> {
-    let bins = flows
-        .iter()
-        .flat_map(|flow| flow.flow.record.series().bins())
-        .map(|bin| bin.index);
-    bins.fold(None, |span, index| {
-        let (first, last) = span.unwrap_or((index, index));
-        Some((first.min(index), last.max(index)))
-    })
+    let spans = flows.iter().filter_map(|flow| flow.bin_span);
+    spans.reduce(|(first, last), (begin, end)| (first.min(begin), last.max(end)))
+}
+
+/// The same of one flow, whose bins are in order.
+fn bin_span_of(flow: &Flow<'_>) -> Option<(i64, i64)> {
+    let mut bins = flow.record.series().bins().map(|bin| bin.index);
+    let first = bins.next()?;
+    Some((first, bins.last().unwrap_or(first)))
 }
 
 /// A capture's flows by size, and those that are too small to be drawn.
 fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) {
     let all: Vec<Flow<'_>> = capture.flows().collect();
     let ways = goes_the_main_way(&all);
-    let named = all.into_iter().zip(flow_names(capture)).zip(ways);
+    let largest = all_ahead(&all).map(Flow::payload_bytes).max().unwrap_or(0);
+    let named = all_ahead(&all).zip(flow_names(&all)).zip(ways);
     let named = named
         .enumerate()
-        .map(|(place, ((flow, name), goes_main_way))| {
-            let outline = flow.record.outline();
+        .map(|(place, ((&flow, name), goes_main_way))| {
+            let figures = flow.figures();
+            let is_drawn = flow.counts_beside(largest);
             NamedFlow {
                 flow,
                 name,
                 place,
-                payload: outline.payload_bytes,
-                is_acked: outline.state.acked_bytes.is_some(),
+                payload: figures.outline().payload_bytes,
+                is_acked: figures.state().acked_bytes.is_some(),
+                values: if is_drawn {
+                    BarValues::of(&figures)
+                } else {
+                    BarValues::default()
+                },
+                bin_span: bin_span_of(&flow),
                 goes_main_way,
             }
         });
     let mut flows: Vec<NamedFlow<'_>> = named.collect();
-    flows.sort_unstable_by_key(|flow| (std::cmp::Reverse(flow.payload), flow.place));
-    let largest = flows.first().map_or(0, |flow| flow.payload);
+    flows.sort_by_cached_key(|flow| (std::cmp::Reverse(flow.payload), flow.place));
     let drawn = flows.partition_point(|flow| flow.flow.counts_beside(largest));
     let small = flows.split_off(drawn);
     abbreviate(flows.iter_mut().map(|flow| &mut flow.name));

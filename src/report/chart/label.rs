@@ -7,7 +7,7 @@ use std::path::Path;
 
 use foldhash::fast::RandomState;
 
-use crate::analyze::{CaptureAnalysis, Flow};
+use crate::analyze::Flow;
 use crate::decode::Endpoint;
 
 use super::canvas::Type;
@@ -177,8 +177,8 @@ pub(super) fn apart<'a>(
 
 /// Names of all flows of a capture, in their order: `sender → receiver`, with ports only where
 /// some flows could not be told apart without them.
-pub(super) fn flow_names(capture: &CaptureAnalysis) -> Vec<FlowName> {
-    let ends: Vec<(Endpoint, Endpoint)> = capture.flows().map(|flow| Flow::ends(&flow)).collect();
+pub(super) fn flow_names(flows: &[Flow<'_>]) -> Vec<FlowName> {
+    let ends: Vec<(Endpoint, Endpoint)> = flows.iter().map(Flow::ends).collect();
     names_of_ends(&ends)
 }
 

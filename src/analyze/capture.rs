@@ -11,7 +11,7 @@ use super::pings::Ping;
 use super::totals::{CaptureQuality, CaptureTotals, Delivered};
 use crate::capture::{CaptureError, FileFacts};
 use crate::decode::Tally;
-use crate::observe::{ConnectionRecord, Span, delivery_bps_max, expect_ahead};
+use crate::observe::{ConnectionRecord, Span, Wanted, delivery_bps_max, expect_ahead};
 use crate::time::CaptureTime;
 
 /// What is known of a capture besides its connections.
@@ -137,7 +137,7 @@ impl CaptureAnalysis {
     /// What these flows delivered together: what utilisation is made of.
     #[must_use]
     pub fn delivered_towards_capacity(&self) -> Option<Delivered> {
-        Delivered::of(all_ahead(&self.towards_capacity()).copied())
+        Delivered::of(all_ahead(&self.towards_capacity(), Wanted::Outlines).copied())
     }
 
     /// The highest rate that these flows together were delivered for a second, in bits of payload a second (METRICS.md
@@ -146,7 +146,7 @@ impl CaptureAnalysis {
     pub fn capacity_estimated_bps(&self, bin_ns: i64) -> Option<f64> {
         let counted = self.towards_capacity();
         delivery_bps_max(
-            all_ahead(&counted).map(|flow| flow.record.series().bins()),
+            all_ahead(&counted, Wanted::All).map(|flow| flow.record.series().bins()),
             bin_ns,
         )
     }
@@ -167,7 +167,7 @@ impl CaptureAnalysis {
 
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
-        let connections = connections_ahead(&self.connections);
+        let connections = connections_ahead(&self.connections, Wanted::Outlines);
         connections.flat_map(|(id, connection)| Flow::all_of(*id, connection.parts()))
     }
 }
@@ -175,11 +175,15 @@ impl CaptureAnalysis {
 /// These connections; what comes soon is asked for on the way.
 pub(super) fn connections_ahead(
     connections: &[(u64, Box<ConnectionRecord>)],
+    wanted: Wanted,
 ) -> impl Iterator<Item = &(u64, Box<ConnectionRecord>)> {
-    connections.iter().enumerate().map(|(place, connection)| {
-        expect_ahead(connections, place, |(_, record)| record);
-        connection
-    })
+    connections
+        .iter()
+        .enumerate()
+        .map(move |(place, connection)| {
+            expect_ahead(connections, place, wanted, |(_, record)| record);
+            connection
+        })
 }
 
 #[cfg(test)]

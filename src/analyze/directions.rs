@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::quality::RandomState;
 
 use super::flow::{Flow, all_ahead};
+use crate::observe::Wanted;
 
 /// Hosts that exchange packets, as a forest: who leads to whom, and whether that one is on the other side of the link.
 #[derive(Default)]
@@ -68,7 +69,9 @@ pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
 
 /// Their payload in bytes: each is somewhere else in the memory, and asked for once.
 fn payload_of(flows: &[Flow<'_>]) -> Vec<u64> {
-    all_ahead(flows).map(Flow::payload_bytes).collect()
+    all_ahead(flows, Wanted::Outlines)
+        .map(Flow::payload_bytes)
+        .collect()
 }
 
 /// The same of flows whose payload is at hand.

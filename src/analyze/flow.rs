@@ -4,7 +4,8 @@ use super::figures::FlowFigures;
 use crate::decode::Endpoint;
 use crate::event::Direction;
 use crate::observe::{
-    BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, RecordParts, Span, expect_ahead,
+    BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, RecordParts, Span, Wanted,
+    expect_ahead,
 };
 use crate::time::CaptureTime;
 use crate::track::HalfState;
@@ -151,9 +152,12 @@ impl<'a> Flow<'a> {
 }
 
 /// All of these flows; what comes soon is asked for on the way.
-pub(crate) fn all_ahead<'s, 'a>(flows: &'s [Flow<'a>]) -> impl Iterator<Item = &'s Flow<'a>> {
-    flows.iter().enumerate().map(|(place, flow)| {
-        expect_ahead(flows, place, |flow| flow.connection());
+pub(crate) fn all_ahead<'s, 'a>(
+    flows: &'s [Flow<'a>],
+    wanted: Wanted,
+) -> impl Iterator<Item = &'s Flow<'a>> {
+    flows.iter().enumerate().map(move |(place, flow)| {
+        expect_ahead(flows, place, wanted, |flow| flow.connection());
         flow
     })
 }

@@ -5,7 +5,7 @@ use super::directions::goes_the_main_way;
 use super::flow::{Flow, all_ahead};
 use super::parts::in_parts;
 use crate::metric::{self, Dispersion, Link};
-use crate::observe::{self, Spacing};
+use crate::observe::{self, Spacing, Wanted};
 
 /// What the flows of a capture show of the links that they passed, as estimates.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ impl CaptureAnalysis {
     pub fn link_rates(&self, bin_ns: i64) -> LinkRates {
         let flows: Vec<Flow<'_>> = self.flows().collect();
         let shown = |flows: &[Flow<'_>]| -> Vec<_> {
-            let flows = all_ahead(flows);
+            let flows = all_ahead(flows, Wanted::Outlines);
             flows.map(|flow| flow.link_bps(bin_ns)).collect()
         };
         let mut flows_bps = in_parts(&flows, shown).concat();

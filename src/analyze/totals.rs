@@ -5,7 +5,7 @@ use super::figures::FlowFigures;
 use super::flow::{Flow, Quality};
 use super::parts::in_parts;
 use crate::metric;
-use crate::observe::{ConnectionFacts, ConnectionRecord, RecordParts, Span};
+use crate::observe::{ConnectionFacts, ConnectionRecord, RecordParts, Span, Wanted};
 use crate::time::CaptureTime;
 use crate::track::Handshake;
 
@@ -27,7 +27,7 @@ impl CaptureTotals {
     pub(super) fn of(connections: &[(u64, Box<ConnectionRecord>)]) -> Self {
         let of_part = |part: &[(u64, Box<ConnectionRecord>)]| {
             let mut totals = Self::default();
-            for (id, connection) in connections_ahead(part) {
+            for (id, connection) in connections_ahead(part, Wanted::All) {
                 totals.add(*id, connection.parts());
             }
             totals

@@ -229,14 +229,12 @@ impl ConnectionRecord {
         }
     }
 
-    /// Its numbers are asked for soon: begins to fetch them from memory.
+    /// So much of it is asked for soon: begins to fetch that from memory.
     #[inline]
-    fn expect(&self) {
-        /// Of a long series the rest comes on its own, one line after the other.
-        const EXPECTED_LINES: usize = 16;
+    fn expect(&self, wanted: Wanted) {
         let lines = self.packed.chunks(LINE_BYTES);
         lines
-            .take(EXPECTED_LINES)
+            .take(wanted as usize)
             .for_each(|line| prefetch(&line[0]));
     }
 
@@ -318,16 +316,30 @@ impl ConnectionRecord {
     }
 }
 
+/// What is asked of records that are gone through, in lines of memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted {
+    /// Outlines at most: those of both flows are within these.
+    Outlines = 3,
+    /// All; of a long series the rest comes on its own, one line after the other.
+    All = 16,
+}
+
 /// Of a list that is gone through and is at `place`: begins to fetch what comes soon. Each record is somewhere else in
 /// the memory, and its numbers are elsewhere again.
 #[inline]
-pub(crate) fn expect_ahead<T>(items: &[T], place: usize, record: impl Fn(&T) -> &ConnectionRecord) {
+pub(crate) fn expect_ahead<T>(
+    items: &[T],
+    place: usize,
+    wanted: Wanted,
+    record: impl Fn(&T) -> &ConnectionRecord,
+) {
     const AHEAD: usize = 8;
     if let Some(coming) = items.get(place + 2 * AHEAD) {
         prefetch(record(coming));
     }
     if let Some(come) = items.get(place + AHEAD) {
-        record(come).expect();
+        record(come).expect(wanted);
     }
 }
 
@@ -432,7 +444,7 @@ impl<'a> FlowRecord<'a> {
     /// First and last packet with payload.
     #[must_use]
     pub fn data_span(self) -> Option<Span> {
-        self.outline().data_span
+        Outline::data_span_of(self.start(), self.bytes())
     }
 
     /// Over time.
@@ -495,13 +507,17 @@ impl<'a> FlowRecord<'a> {
     /// The same, and what comes behind it.
     #[must_use]
     pub fn outlined(self) -> OutlinedFlow<'a> {
-        let start = self.connection.identity.first_at;
-        let mut rest = self.bytes();
+        let (start, mut rest) = (self.start(), self.bytes());
         OutlinedFlow {
             outline: Outline::take(start, &mut rest),
             start,
             rest,
         }
+    }
+
+    /// When its connection began.
+    fn start(self) -> CaptureTime {
+        self.connection.identity.first_at
     }
 
     fn bytes(self) -> &'a [u8] {

@@ -6,7 +6,7 @@ use crate::analyze::{
     all_ahead,
 };
 use crate::metric;
-use crate::observe;
+use crate::observe::{self, Wanted};
 
 /// Capacity is told from seconds.
 const SECOND_NS: i64 = 1_000_000_000;
@@ -26,12 +26,12 @@ impl CaptureFigures {
     pub(super) fn of(capture: &CaptureAnalysis, config: &Config) -> Self {
         // Estimates are of one direction of the link, too.
         let counted = capture.towards_capacity();
-        let series = all_ahead(&counted).map(|flow| flow.record.series().bins());
+        let series = all_ahead(&counted, Wanted::All).map(|flow| flow.record.series().bins());
         Self {
             links: capture.link_rates(config.bin_ns),
             totals: *capture.totals(),
             capacity_estimated_bps: observe::delivery_bps_max(series, config.bin_ns),
-            counted: Delivered::of(all_ahead(&counted).copied()),
+            counted: Delivered::of(all_ahead(&counted, Wanted::Outlines).copied()),
         }
     }
 }

@@ -6,7 +6,9 @@ use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowFigures, Limited, Quality};
 use crate::event::Direction;
 use crate::metric;
-use crate::observe::{self, ConnectionFacts, DirectionSummary, Incidents, Series, expect_ahead};
+use crate::observe::{
+    self, ConnectionFacts, DirectionSummary, Incidents, Series, Wanted, expect_ahead,
+};
 use crate::track::{EcnSetup, Handshake, Opening};
 
 /// What a row is made of.
@@ -45,7 +47,7 @@ pub(super) fn blocks<'a>(
     blocks::of_groups(columns, groups, move |group| {
         let len = group.len();
         let rows = (0..len).map(move |place| {
-            expect_ahead(&group, place, |(_, flow, _)| flow.connection());
+            expect_ahead(&group, place, Wanted::All, |(_, flow, _)| flow.connection());
             let (capture, flow, link_bps) = group[place];
             FlowRow::of(capture, flow, link_bps, config)
         });

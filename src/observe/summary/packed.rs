@@ -36,7 +36,8 @@ pub struct Outline {
 const OUTLINE_NUMBERS: usize = 16;
 /// What holds or not.
 const FLAGS: usize = 6;
-/// The place among these of whether there are steps.
+/// The places among these of whether there is data, and whether there are steps.
+const HAS_DATA: usize = 1;
 const HAS_STEPS: usize = 5;
 
 impl Outline {
@@ -120,16 +121,15 @@ impl Outline {
             has_steps,
         ] = Self::flags(numbers[1]);
         let payload_bytes = numbers[0];
-        let first = start.plus_ns(unzigzag(numbers[5]));
-        let last = first.plus_ns(unzigzag(numbers[6]));
+        let data_span = Self::data_span_from(start, numbers[5], numbers[6]);
         let unique_bytes = stepped(payload_bytes, numbers[8]);
         Self {
             packets: numbers[3],
             data_packets: stepped(numbers[3], numbers[4]),
             ip_bytes: stepped(payload_bytes, numbers[2]),
             payload_bytes,
-            data_span: has_data.then_some(Span { first, last }),
-            last_new_ack_at: has_new_ack.then(|| last.plus_ns(unzigzag(numbers[7]))),
+            data_span: has_data.then_some(data_span),
+            last_new_ack_at: has_new_ack.then(|| data_span.last.plus_ns(unzigzag(numbers[7]))),
             state: HalfState {
                 acked_bytes: has_acked.then(|| stepped(unique_bytes, numbers[9])),
                 unique_bytes,
@@ -150,6 +150,21 @@ impl Outline {
     pub(in crate::observe) fn payload_of(bytes: &[u8]) -> u64 {
         let [payload_bytes] = first_of::<OUTLINE_NUMBERS, 1>(bytes);
         payload_bytes
+    }
+
+    /// First and last packet with payload, alone: of a million flows those are looked for that have both.
+    #[inline]
+    pub(in crate::observe) fn data_span_of(start: CaptureTime, bytes: &[u8]) -> Option<Span> {
+        let [_, bits, _, _, _, first, length] = first_of::<OUTLINE_NUMBERS, 7>(bytes);
+        Self::flags(bits)[HAS_DATA].then(|| Self::data_span_from(start, first, length))
+    }
+
+    fn data_span_from(start: CaptureTime, first: u64, length: u64) -> Span {
+        let first = start.plus_ns(unzigzag(first));
+        Span {
+            first,
+            last: first.plus_ns(unzigzag(length)),
+        }
     }
 
     /// Whether there are steps, alone: of a million flows those that have some are looked for.
@@ -530,6 +545,8 @@ mod tests {
             prop_assert_eq!(outline.payload_bytes, summary.payload_bytes);
             prop_assert_eq!(outline.ip_bytes, summary.ip_bytes);
             prop_assert_eq!(outline.data_span, summary.data_span);
+            prop_assert_eq!(Outline::data_span_of(start, &bytes), summary.data_span);
+            prop_assert!(!Outline::has_steps_of(&bytes));
             prop_assert_eq!(outline.last_new_ack_at, summary.last_new_ack_at);
             let (again, _) = DirectionSummary::take_behind(&outline, start, &mut rest);
             prop_assert_eq!(again, summary);

@@ -1,6 +1,7 @@
 //! Which flows are drawn, and what is common to the charts of a capture.
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, all_ahead, goes_the_main_way};
+use crate::observe::Wanted;
 
 use super::ChartOptions;
 use super::file_name::file_stem;
@@ -163,8 +164,11 @@ fn bin_span_of(flow: &Flow<'_>) -> Option<(i64, i64)> {
 fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) {
     let all: Vec<Flow<'_>> = capture.flows().collect();
     let ways = goes_the_main_way(&all);
-    let largest = all_ahead(&all).map(Flow::payload_bytes).max().unwrap_or(0);
-    let named = all_ahead(&all).zip(flow_names(&all)).zip(ways);
+    let largest = all_ahead(&all, Wanted::Outlines)
+        .map(Flow::payload_bytes)
+        .max()
+        .unwrap_or(0);
+    let named = all_ahead(&all, Wanted::All).zip(flow_names(&all)).zip(ways);
     let named = named
         .enumerate()
         .map(|(place, ((&flow, name), goes_main_way))| {

@@ -161,8 +161,12 @@ impl CaptureAnalysis {
     /// they stay.
     #[must_use]
     pub fn totals(&self) -> &CaptureTotals {
-        self.totals
-            .get_or_init(|| CaptureTotals::of(&self.connections))
+        if let Some(totals) = self.totals.get() {
+            return totals;
+        }
+        // Not while others wait for it: on a pool, whoever sums them up may be handed one of those on the way.
+        let totals = CaptureTotals::of(&self.connections);
+        self.totals.get_or_init(|| totals)
     }
 
     /// The flows, by connection, forward before reverse.

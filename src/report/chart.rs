@@ -19,6 +19,7 @@ mod boxes;
 mod brush;
 mod canvas;
 mod choice;
+mod column_names;
 mod delays;
 mod densities;
 mod distribution;

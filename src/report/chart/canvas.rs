@@ -27,6 +27,8 @@ pub(super) enum Align {
     Left,
     Centre,
     Right,
+    /// It reads upwards and ends there, its baseline a vertical line: for names below columns that are too narrow.
+    Upwards,
 }
 
 /// Size and weight of a text.

@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, Quantity, number, significant};
 use super::canvas::{Align, Canvas, Type};
+use super::column_names::ColumnNames;
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, baseline, header};
 use super::grouped_bars::columns_max;
@@ -58,14 +59,13 @@ const TWICE: f64 = 1.0;
 
 /// Above a map: its name and the name of its rows.
 const NAME_HEIGHT: f64 = 72.0;
-/// Below it: labels and the first line of the name of its columns.
-const LABELS_HEIGHT: f64 = 80.0;
-/// Each further line of that name.
+/// Below the names of its columns: the first line of what they are, and each further one.
+const COLUMNS_HEIGHT: f64 = 50.0;
 const LINE: f64 = 28.0;
 const GAP: f64 = 44.0;
 /// Height of a cell, and what it may come down to on a slide; a width that still shows a number.
 const CELL_HEIGHT: f64 = 54.0;
-const CELL_HEIGHT_MIN: f64 = 30.0;
+const CELL_HEIGHT_MIN: f64 = 28.0;
 const CELL_WIDTH_MIN: f64 = 40.0;
 
 impl HeatMaps {
@@ -116,9 +116,11 @@ impl HeatMaps {
         let cell = |in_row: usize| (pitch(in_row) - GAP - labels - 14.0) / columns as f64;
         let mut in_row = self.in_row(style, cell);
         let named = |in_row: usize| {
+            let names = ColumnNames::of(&self.columns.1, cell(in_row));
             let columns = wrap(&self.columns.0, LABEL, cell(in_row) * columns as f64, 2);
-            let below = LABELS_HEIGHT + LINE * columns.len().saturating_sub(1) as f64;
-            (columns, below)
+            let lines = columns.len().saturating_sub(1) as f64;
+            let below = names.height() + COLUMNS_HEIGHT + LINE * lines;
+            (names, columns, below)
         };
         let mut cell_height = CELL_HEIGHT;
         if style.size == Size::Slide {
@@ -126,7 +128,7 @@ impl HeatMaps {
             let fits = |in_row: usize| {
                 let maps_high = self.maps.len().div_ceil(in_row) as f64;
                 let room = (style.size.height() - top - 9.0) / maps_high - 14.0;
-                let height = (room - NAME_HEIGHT - named(in_row).1) / self.rows.1.len() as f64;
+                let height = (room - NAME_HEIGHT - named(in_row).2) / self.rows.1.len() as f64;
                 (height >= CELL_HEIGHT_MIN).then_some((in_row, height.min(CELL_HEIGHT)))
             };
             let narrower = (in_row..=self.maps.len())
@@ -136,13 +138,14 @@ impl HeatMaps {
             }
         }
         let rows = self.maps.len().div_ceil(in_row);
-        let (columns, below) = named(in_row);
+        let (names, columns, below) = named(in_row);
         let (pitch, cell) = (pitch(in_row), (cell(in_row), cell_height));
         let map_height = NAME_HEIGHT + cell.1 * self.rows.1.len() as f64 + below;
         let grid = Grid {
             labels,
             width: pitch - GAP,
             cell,
+            names,
             columns,
             number: self.number_style(cell.0),
         };
@@ -271,27 +274,17 @@ impl HeatMaps {
             }
         }
         let bottom = top + self.rows.1.len() as f64 * cell.1;
-        let names: Vec<&str> = self.columns.1.iter().map(String::as_str).collect();
-        let font = fitting(LABEL, &names, cell.0 - 8.0);
-        let widest = self
-            .columns
-            .1
-            .iter()
-            .map(|name| text_width(name, font).min(cell.0 * 3.0))
-            .fold(0.0, f64::max);
-        // Where names are wide, not every column has room for its own.
-        let step = ((widest + 8.0) / cell.0).ceil().max(1.0) as usize;
-        for (column, name) in self.columns.1.iter().enumerate().step_by(step) {
-            let room = cell.0 * step as f64 - 8.0;
-            let x = left + (column as f64 + 0.5) * cell.0;
-            for text in wrap(name, font, room, 1) {
-                canvas.text((x, bottom + 30.0), &text, font, Align::Centre);
-            }
-        }
+        grid.names
+            .draw(canvas, &self.columns.1, (left, bottom), cell.0);
+        let below = bottom + grid.names.height() + 32.0;
         let middle = left + cell.0 * self.columns.1.len() as f64 / 2.0;
         for (line, text) in grid.columns.iter().enumerate() {
-            let baseline = bottom + 62.0 + line as f64 * LINE;
-            canvas.text((middle, baseline), text, LABEL, Align::Centre);
+            canvas.text(
+                (middle, below + line as f64 * LINE),
+                text,
+                LABEL,
+                Align::Centre,
+            );
         }
     }
 
@@ -400,7 +393,8 @@ struct Grid {
     width: f64,
     /// Width and height of a cell.
     cell: (f64, f64),
-    /// The name of the columns, in lines.
+    /// How the names of the columns are written, and what these are, in lines.
+    names: ColumnNames,
     columns: Vec<String>,
     /// How the numbers are written.
     number: NumberStyle,

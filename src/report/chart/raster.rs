@@ -135,16 +135,23 @@ impl Surface for Raster<'_> {
 
     fn text(&mut self, at: Point, text: &str, font: Type, align: Align) -> Result<(), Infallible> {
         let width = text_width(text, font);
-        let left = match align {
-            Align::Left => at.0,
-            Align::Centre => at.0 - width / 2.0,
-            Align::Right => at.0 - width,
+        let (x, y) = (at.0 * self.scale, at.1 * self.scale);
+        let width = width * self.scale;
+        // Upwards, it is drawn as on a page that has been turned: its x is our -y, its y our x.
+        let start = match align {
+            Align::Left => (x, y),
+            Align::Centre => (x - width / 2.0, y),
+            Align::Right => (x - width, y),
+            Align::Upwards => (-y - width, x),
         };
         let ink = rgb(font.colour, self.theme);
-        let start = (left * self.scale, at.1 * self.scale);
         let (width, height) = (self.pixmap.width(), self.pixmap.height());
         let (pixels, _) = self.pixmap.data_mut().as_chunks_mut::<4>();
         cover(text, font, self.scale, start, |x, y, share| {
+            let (x, y) = match align {
+                Align::Upwards => (y, -x - 1),
+                _ => (x, y),
+            };
             let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else {
                 return;
             };

@@ -142,19 +142,23 @@ pub(super) fn assert_legible(canvas: &Canvas) {
             continue;
         };
         let width = text_width(text, *font);
-        let left = match align {
-            Align::Left => at.0,
-            Align::Centre => at.0 - width / 2.0,
-            Align::Right => at.0 - width,
-        };
         // From the height of a digit to what hangs below the line.
-        boxes.push((
-            left,
-            at.1 - 0.75 * font.px,
-            left + width,
-            at.1 + 0.2 * font.px,
-            text,
-        ));
+        let (above, below) = (0.75 * font.px, 0.2 * font.px);
+        let level = |left: f64| {
+            (
+                left,
+                at.1 - above,
+                left + width,
+                at.1 + below,
+                text.as_str(),
+            )
+        };
+        boxes.push(match align {
+            Align::Left => level(at.0),
+            Align::Centre => level(at.0 - width / 2.0),
+            Align::Right => level(at.0 - width),
+            Align::Upwards => (at.0 - above, at.1, at.0 + below, at.1 + width, text),
+        });
     }
     for (index, one) in boxes.iter().enumerate() {
         assert!(

@@ -2,7 +2,9 @@
 
 use plotters::backend::{DrawingBackend, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, TextStyle};
+use plotters::style::{
+    Color, FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, ShapeStyle, TextStyle,
+};
 
 use super::brush::{self, Surface};
 use super::canvas::{Align, Canvas, Point, Stroke, Type};
@@ -102,7 +104,7 @@ impl Surface for Vector<'_> {
         let h_pos = match align {
             Align::Left => HPos::Left,
             Align::Centre => HPos::Center,
-            Align::Right => HPos::Right,
+            Align::Right | Align::Upwards => HPos::Right,
         };
         let style = if font.bold {
             FontStyle::Bold
@@ -110,13 +112,22 @@ impl Surface for Vector<'_> {
             FontStyle::Normal
         };
         let font_px = font.px * self.scale * SIZE_OVER_EM;
+        let face = FontDesc::new(FontFamily::Name(FAMILY), font_px, style);
+        let (face, top) = match align {
+            Align::Upwards => (
+                face.transform(FontTransform::Rotate270),
+                (at.0 - TOP_EM * font.px, at.1),
+            ),
+            _ => (face, (at.0, at.1 - TOP_EM * font.px)),
+        };
         let style = TextStyle {
-            font: FontDesc::new(FontFamily::Name(FAMILY), font_px, style),
+            font: face,
             color: self.rgb(font.colour).to_backend_color(),
             pos: Pos::new(h_pos, VPos::Top),
         };
-        let at = self.at((at.0, at.1 - TOP_EM * font.px));
-        self.backend.draw_text(text, &style, at).map_err(said)
+        self.backend
+            .draw_text(text, &style, self.at(top))
+            .map_err(said)
     }
 }
 

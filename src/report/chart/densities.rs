@@ -9,7 +9,7 @@ use super::canvas::{Align, Canvas, Point, Stroke};
 use super::font::text_width;
 use super::frame::{LABEL, Panel, ROOM_MIN, Swatch, baseline, header};
 use super::grouped_bars::{below, draw_name, n_words};
-use super::label::joined;
+use super::label::{joined, wrap};
 use super::palette::{Colour, Marker};
 use super::style::{Size, Style};
 use super::tiles::Tiles;
@@ -56,6 +56,8 @@ const POINT_GAP: f64 = 12.0;
 const NUMBER_GAP: f64 = 13.0;
 
 const NAME_LINES: usize = 4;
+/// Between two names.
+const NAME_GAP: f64 = 8.0;
 const LABELS: f64 = 86.0;
 
 /// Where densities are drawn: fness ends at -1 and 1.
@@ -80,12 +82,12 @@ impl FnessScatter {
         let top = self.draw_header(&mut canvas, counts());
         let with_numbers = counts().any(|n| n == 1);
         let pitch_min = if with_numbers { 180.0 } else { 130.0 };
-        let in_row = ((canvas.width - 160.0) / pitch_min) as usize;
-        let rows = self.pairs.len().div_ceil(in_row.max(1));
-        let in_row = self.pairs.len().div_ceil(rows);
+        let most = ((canvas.width - 160.0) / pitch_min) as usize;
+        let in_row = self.in_row(Tiles::new(&canvas, top, 1, 1, LABELS).width(), most.max(1));
+        let rows = self.pairs.len().div_ceil(in_row);
         let tiles = Tiles::new(&canvas, top, rows, 1, LABELS);
         let names = self.pairs.iter().map(|pair| pair.name.as_str());
-        let below = below(names, tiles.width() / in_row as f64 - 8.0, NAME_LINES);
+        let below = below(names, tiles.width() / in_row as f64 - NAME_GAP, NAME_LINES);
         let height = style.size.height();
         let room = if rows == 1 {
             (height - top - 44.0 - below - 16.0).max(0.45 * height)
@@ -115,7 +117,7 @@ impl FnessScatter {
             for (place, pair) in pairs.iter().enumerate() {
                 let middle = panel.left + (place as f64 + 0.5) * pitch;
                 let at = (middle, panel.bottom);
-                draw_name(&mut canvas, &pair.name, at, pitch - 8.0, NAME_LINES);
+                draw_name(&mut canvas, &pair.name, at, pitch - NAME_GAP, NAME_LINES);
                 for (values, side, look) in [
                     (&pair.a_first, -1.0, (A_MARK, A_FIRST)),
                     (&pair.b_first, 1.0, (B_MARK, B_FIRST)),
@@ -126,6 +128,20 @@ impl FnessScatter {
         }
         canvas.height = tiles.height(rows);
         Some(canvas)
+    }
+
+    /// Pairs in a row of a width: at most so many, fewer where a name would be shortened otherwise, down to half; and
+    /// as many in each row as can be.
+    fn in_row(&self, width: f64, most: usize) -> usize {
+        let even = |in_row: usize| self.pairs.len().div_ceil(self.pairs.len().div_ceil(in_row));
+        let are_whole = |in_row: &usize| {
+            let room = width / even(*in_row) as f64 - NAME_GAP;
+            let names = self.pairs.iter();
+            let mut lines = names.flat_map(|pair| wrap(&pair.name, LABEL, room, NAME_LINES));
+            lines.all(|line| !line.contains('…'))
+        };
+        let fewer = most.div_ceil(2)..=most;
+        even(fewer.rev().find(are_whole).unwrap_or(most))
     }
 
     /// Title and legend, with densities and medians where there are any.
@@ -249,6 +265,29 @@ fn draw_side(
 mod tests {
     use super::super::canvas::Shape;
     use super::*;
+
+    #[test]
+    fn rows_are_shorter_where_names_would_lose_their_middle() {
+        let in_row = |name: &str| {
+            let pair = FnessPair {
+                name: format!("{name} | {name}"),
+                a_first: vec![0.1; 3],
+                b_first: vec![0.2; 3],
+            };
+            let scatter = FnessScatter {
+                title: String::new(),
+                note: String::new(),
+                point: "a run".to_owned(),
+                pairs: vec![pair; 21],
+            };
+            scatter.in_row(1400.0, 11)
+        };
+        assert_eq!(in_row("cubic"), 11);
+        // Of `westwood+` ten would have room for `wes…ood+`.
+        assert_eq!(in_row("westwood+"), 7);
+        // What no row of six has room for does not make more rows.
+        assert_eq!(in_row(&"w".repeat(30)), 11);
+    }
 
     #[test]
     fn no_number_lies_on_the_line_of_an_even_share() {

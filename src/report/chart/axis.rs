@@ -121,10 +121,13 @@ impl Quantity {
             .to_owned()
     }
 
-    /// A value with three significant digits and its unit.
+    /// A value with three significant digits and its unit; there are no parts of a byte.
     pub(super) fn format(&self, value: f64) -> String {
         let (unit, size) = self.unit(value.abs());
-        let number = significant(value / size);
+        let number = match unit {
+            "B" => number(value, 0),
+            _ => significant(value / size),
+        };
         if unit.is_empty() {
             number
         } else {
@@ -196,7 +199,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Ticks in steps of 1, 2 or 5, at most `ticks_max` of them. The axis ends on ticks.
+    /// Ticks in steps of 1, 2 or 5, at most `ticks_max` of them. The axis ends on ticks, or where the data ends just
+    /// above the last one: for 101 of 100 packets it does not go on to 150.
     pub(super) fn linear(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
         Self::linear_in(quantity, min.abs().max(max.abs()), min, max, ticks_max)
     }
@@ -207,6 +211,24 @@ impl Axis {
         magnitude: f64,
         min: f64,
         max: f64,
+        ticks_max: usize,
+    ) -> Self {
+        /// How much of the data may lie above the last tick.
+        const ABOVE: f64 = 0.04;
+        let on_ticks = |max| Self::on_ticks(quantity, magnitude, (min, max), ticks_max);
+        let lower = on_ticks(max - ABOVE * (max - min));
+        if max > min && lower.max <= max {
+            Self { max, ..lower }
+        } else {
+            on_ticks(max)
+        }
+    }
+
+    /// The axis that ends on ticks.
+    fn on_ticks(
+        quantity: Quantity,
+        magnitude: f64,
+        (min, max): (f64, f64),
         ticks_max: usize,
     ) -> Self {
         let mut axis = Self::tight_in(quantity, magnitude, min, max, ticks_max);

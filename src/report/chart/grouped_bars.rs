@@ -42,7 +42,7 @@ const BAR_MAX: f64 = 74.0;
 const LOW: f64 = 0.15;
 
 /// A row whose highest bar is less than this share of the highest of all has a scale of its own.
-const SEEN: f64 = 0.15;
+const SEEN: f64 = 0.25;
 
 /// Lines of a group's name.
 const NAME_LINES: usize = 5;

@@ -29,13 +29,13 @@ fn ticks_are_steps_of_one_two_or_five_in_the_unit_that_fits() {
         ),
         (
             Quantity::RTT,
-            0.0031,
+            0.0033,
             "RTT (ms)",
             vec!["0", "1", "2", "3", "4"],
         ),
         (
             Quantity::OVERHEAD,
-            0.031,
+            0.033,
             "Overhead (%)",
             vec!["0", "1", "2", "3", "4"],
         ),
@@ -65,6 +65,34 @@ fn ticks_are_steps_of_one_two_or_five_in_the_unit_that_fits() {
             "{max}"
         );
         assert!(axis.max >= max);
+    }
+}
+
+#[test]
+fn an_axis_does_not_go_on_for_what_lies_just_above_a_tick() {
+    for (max, end, ticks) in [
+        // A queue of 100 packets and one that is being sent.
+        (101.0, 101.0, vec!["0", "20", "40", "60", "80", "100"]),
+        (100.0, 100.0, vec!["0", "20", "40", "60", "80", "100"]),
+        (99.0, 100.0, vec!["0", "20", "40", "60", "80", "100"]),
+        (110.0, 150.0, vec!["0", "50", "100", "150"]),
+    ] {
+        let axis = Axis::linear(
+            Quantity::RETRANSMISSIONS.called("Queue length"),
+            0.0,
+            max,
+            5,
+        );
+        assert_eq!((axis.max, labels(&axis)), (end, ticks), "{max}");
+    }
+    let axis = Axis::linear(Quantity::SHARE, 0.0, 1.0005, 5);
+    assert_eq!((axis.max, labels(&axis).len()), (1.0005, 6));
+}
+
+#[test]
+fn bytes_have_no_parts() {
+    for (bytes, words) in [(53.0, "53 B"), (1500.0, "1.50 kB")] {
+        assert_eq!(Quantity::IN_FLIGHT.format(bytes), words);
     }
 }
 

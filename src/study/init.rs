@@ -286,14 +286,32 @@ fn conditions(text: &mut String, shape: &Shape) {
         (Some(_), Some(_)) => {
             let _ = writeln!(text, "base_rtt = \"{{rtt}}\"");
         }
-        (Some(_), None) => {
+        (Some(rtts), None) if rtts.values.iter().all(|value| value.parse::<f64>().is_ok()) => {
             let _ = writeln!(text, "base_rtt = \"{{rtt}}ms\"  # a guess");
+        }
+        // Words, such as `rtt18`, stand for times that only who chose them can tell.
+        (Some(rtts), None) => {
+            let _ = writeln!(text, "# base_rtt = {}", by_value(rtts, "20ms"));
         }
         (None, _) => {
             let _ = writeln!(text, "# base_rtt = \"20ms\"");
         }
     }
-    let _ = writeln!(text, "# buffer = \"100 packets\"\n# qdisc = \"droptail\"");
+    let buffers = shape.labels.iter().find(|guess| guess.name == "buffer");
+    let buffer = match buffers {
+        Some(buffers) if buffers.unit.is_some() => quoted("{buffer}"),
+        Some(buffers) => by_value(buffers, "100 packets"),
+        None => quoted("100 packets"),
+    };
+    let _ = writeln!(text, "# buffer = {buffer}\n# qdisc = \"droptail\"");
+}
+
+/// A condition that has a value of its own for each of a label's, to be filled in.
+fn by_value(label: &Guess, example: &str) -> String {
+    let each = label.values.iter();
+    let each = each.map(|value| format!("{} = {}", quoted(value), quoted(example)));
+    let each: Vec<String> = each.collect();
+    format!("{{ by = {}, {} }}", quoted(&label.name), each.join(", "))
 }
 
 /// The one rate that all names of a shape have in them, in Mbit/s: what is no number alone.

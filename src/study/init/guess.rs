@@ -396,9 +396,12 @@ pub(super) fn unused(name: String, used: &[String]) -> String {
 }
 
 pub(super) fn is_cca(values: &[String]) -> bool {
-    values
-        .iter()
-        .all(|value| CCAS.contains(&value.to_lowercase().replace('-', "").as_str()))
+    let is_known = |value: &String| {
+        let plain = value.to_lowercase().replace('-', "");
+        // Westwood+ is the only one of its kind; no other variant has such a sign.
+        CCAS.contains(&plain.strip_suffix('+').unwrap_or(&plain))
+    };
+    values.iter().all(is_known)
 }
 
 /// The letters that all values begin with.

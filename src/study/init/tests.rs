@@ -154,6 +154,35 @@ fn numbers_without_a_unit_get_the_usual_one_as_a_guess() {
 }
 
 #[test]
+fn conditions_are_said_as_far_as_the_names_tell_them() {
+    let folder = folder_of(&[
+        "westwood+-rtt18-deep-1.pcap",
+        "bbrv3-rtt68-shallow-1.pcap",
+        "bbrv3-rtt68-deep-2.pcap",
+    ]);
+    let template = Some("{cca}-{rtt}-{buffer}-{run}.pcap");
+    let text = draft(folder.path(), template).unwrap();
+    let rtt = r#"# base_rtt = { by = "rtt", "rtt18" = "20ms", "rtt68" = "20ms" }"#;
+    let buffer =
+        r#"# buffer = { by = "buffer", "deep" = "100 packets", "shallow" = "100 packets" }"#;
+    assert!(text.contains(rtt) && text.contains(buffer), "{text}");
+    assert_eq!(
+        plan(folder.path(), &text).runs[0].conditions.base_rtt_ns,
+        None
+    );
+    // What is a comment there is a manifest too.
+    let said = text
+        .replace("# base_rtt =", "base_rtt =")
+        .replace("# buffer =", "buffer =");
+    let conditions = &plan(folder.path(), &said).runs[0].conditions;
+    assert_eq!(conditions.base_rtt_ns, Some(20_000_000));
+    let folder = folder_of(&["westwood+_0.5bdp_1.pcap", "bbr_2bdp_1.pcap"]);
+    let text = draft(folder.path(), None).unwrap();
+    assert!(text.contains("{cca}_{buffer}_1.pcap"), "{text}");
+    assert!(text.contains("# buffer = \"{buffer}\""), "{text}");
+}
+
+#[test]
 fn names_of_one_form_whose_parts_mean_different_things_are_sections_of_their_own() {
     let folder = folder_of(&[
         "s1-single-50m-bbr-deep/ingress.pcap",

@@ -267,7 +267,7 @@ fn drafts<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) ->
 /// The captures of all sections, each once.
 fn captures<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) -> Vec<Draft<'m>> {
     let mut drafts: Vec<Draft<'_>> = Vec::new();
-    let mut lines: HashMap<PathBuf, usize> = HashMap::new();
+    let mut known: HashMap<PathBuf, (usize, String)> = HashMap::new();
     for section in &manifest.runs {
         for (files, found) in files_without(&section.files, &section.except, folder, document) {
             if files::is_table(&found.name) {
@@ -282,14 +282,23 @@ fn captures<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) 
                 .path
                 .canonicalize()
                 .unwrap_or_else(|_| found.path.clone());
-            if let Some(line) = lines.insert(place, files.line) {
-                let message = format!(
-                    "{} is already a run by line {line}: each capture may count only once",
-                    found.name
-                );
-                document.mistake(files.line, message);
+            if let Some((line, before)) = known.get(&place) {
+                let same = if *before == found.name {
+                    String::new()
+                } else {
+                    format!("the same file as {before}, which is ")
+                };
+                let message = || {
+                    format!(
+                        "{} is {same}already a run by line {line}: each capture may count only once",
+                        found.name
+                    )
+                };
+                let kind = format!("already a run by line {line}");
+                document.mistake_of_run(files.line, kind, &found.name, message);
                 continue;
             }
+            known.insert(place, (files.line, found.name.clone()));
             let from_name = found
                 .labels
                 .iter()

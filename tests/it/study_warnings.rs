@@ -213,6 +213,31 @@ fn a_mistake_that_many_runs_show_is_said_once() {
 }
 
 #[test]
+fn a_capture_that_is_a_run_already_is_said_once_a_section() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("cubic_1.pcap")).unwrap();
+    for repetition in 2..=4 {
+        let name = folder.path().join(format!("cubic_{repetition}.pcap"));
+        std::os::unix::fs::symlink("cubic_1.pcap", name).unwrap();
+    }
+    let section = "[[runs]]\nfiles = \"{cca}_{run}.pcap\"\n";
+    for (study, said) in [
+        (
+            section.to_owned(),
+            "error: s.toml:2: cubic_2.pcap is the same file as cubic_1.pcap, which is already a run by line 2: each capture may count only once (and so for 2 more runs)\n",
+        ),
+        (
+            section.replace("{run}", "1").repeat(2),
+            "error: s.toml:4: cubic_1.pcap is already a run by line 2: each capture may count only once\n",
+        ),
+    ] {
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!((run.status, run.stderr.as_str()), (2, said));
+    }
+}
+
+#[test]
 fn flows_that_exceed_the_capacity_of_their_run_are_said_once() {
     let folder = tempfile::tempdir().unwrap();
     let table =

@@ -76,6 +76,12 @@ impl std::fmt::Display for Refusal<'_> {
                 "a file stands where a folder is to be; remove it, or take another name"
             }
             io::ErrorKind::IsADirectory => "it is a directory; take another name",
+            io::ErrorKind::ReadOnlyFilesystem => {
+                "nothing may be written there; take another folder"
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                return write!(f, "{}; make room, or take another folder", self.0);
+            }
             _ => return write!(f, "{}; is there room, and may you write there?", self.0),
         })
     }

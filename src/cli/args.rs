@@ -51,6 +51,7 @@ const MAN_EXAMPLES: &str = "Examples:
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(arg_required_else_help = true)]
 pub struct Args {
     /// Something else than analysing captures one by one
     #[command(subcommand)]

@@ -98,12 +98,29 @@ fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
         comes_first(&command.to_string_lossy())
     } else if in_path && !unknown.starts_with('-') {
         tip_of_points(&typed[2..])
+    } else if let Some(owner) = owner_of(&unknown) {
+        format!("'{unknown}' is an option of `{owner}`")
     } else {
         return error;
     };
     let tip = ContextValue::StyledStrs(vec![tip.into()]);
     error.insert(ContextKind::Suggested, tip);
     error
+}
+
+/// The command that has an option of this very name: an option that is like it is not what was meant.
+fn owner_of(option: &str) -> Option<String> {
+    let name = option.strip_prefix("--")?;
+    let all = Args::command();
+    let has = |command: &clap::Command| {
+        let mut options = command.get_arguments();
+        options.any(|option| option.get_long() == Some(name))
+    };
+    if has(&all) {
+        return Some("ccanalyze CAPTURE...".to_owned());
+    }
+    let owner = all.get_subcommands().find(|command| has(command))?;
+    Some(format!("ccanalyze {}", owner.get_name()))
 }
 
 /// How points of a path are named, where this was typed behind `path`.
@@ -167,6 +184,39 @@ mod tests {
             assert!(said.contains(tip), "{line}: {said}");
         }
         assert!(!said("ccanalyze path --nonsense a").contains("--point CAPTURE --point"));
+    }
+
+    #[test]
+    fn an_option_of_another_command_is_told_whose_it_is() {
+        for (line, tip) in [
+            (
+                "ccanalyze pth --before a --after b",
+                "'--before' is an option of `ccanalyze path`",
+            ),
+            (
+                "ccanalyze a.pcap --afresh",
+                "'--afresh' is an option of `ccanalyze study`",
+            ),
+            (
+                "ccanalyze path --before a --after b --report r.html",
+                "'--report' is an option of `ccanalyze CAPTURE...`",
+            ),
+            (
+                "ccanalyze study s --out s --segments s.csv",
+                "'--segments' is an option of `ccanalyze CAPTURE...`",
+            ),
+        ] {
+            let said = said(line);
+            assert!(said.contains(&format!("tip: {tip}\n")), "{line}: {said}");
+        }
+        assert!(said("ccanalyze a.pcap --otu b").contains("similar argument"));
+    }
+
+    #[test]
+    fn nothing_typed_shows_what_there_is() {
+        let said = said("ccanalyze");
+        assert!(said.contains("Usage: ccanalyze"), "{said}");
+        assert!(said.contains("ccanalyze capture.pcap "), "{said}");
     }
 
     #[test]

@@ -305,7 +305,7 @@ fn a_full_disk_is_told_and_the_older_results_stay() {
         said.contains("cannot be written: No space left on device"),
         "{said}"
     );
-    assert!(said.contains("is there room"), "{said}");
+    assert!(said.contains("make room, or take another folder"), "{said}");
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn a_disk_that_is_full_is_told_alike_whatever_was_to_be_written() {
         assert!(said.starts_with(&format!("error: {file}")), "{said}");
         let why = "cannot be written: No space left on device";
         assert!(
-            said.contains(why) && said.contains("is there room"),
+            said.contains(why) && said.contains("make room, or take another folder"),
             "{said}"
         );
     }

@@ -10,14 +10,15 @@ use super::raster;
 use super::style::Style;
 use super::vector;
 use super::{bitmap, mark};
+use crate::report::Refusal;
 
 /// What keeps a chart from being written.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: the chart cannot be written: {reason}; is there room, and may you write there?", path.display())]
+#[error("{}: the chart cannot be written: {reason}", path.display())]
 pub struct ChartError {
     /// The file.
     pub path: PathBuf,
-    /// In the drawing library's words, or the operating system's.
+    /// In the drawing library's words, or the operating system's with what to do.
     pub reason: String,
 }
 
@@ -179,8 +180,9 @@ impl Canvas {
         } else {
             self.to_png(&mark)
         };
-        let saved =
-            bytes.and_then(|bytes| std::fs::write(&path, bytes).map_err(|error| error.to_string()));
+        let saved = bytes.and_then(|bytes| {
+            std::fs::write(&path, bytes).map_err(|error| Refusal(&error).to_string())
+        });
         saved.map_err(|reason| ChartError { path, reason })?;
         Ok(name)
     }

@@ -13,9 +13,21 @@ pub(super) fn nothing_found(analysis: &Analysis) -> String {
         tcp += capture.tcp_records;
         skipped.merge(&capture.skipped);
     }
-    let why = why(records, tcp, &skipped).map_or_else(String::new, |why| format!(": {why}"));
+    let are_whole = analysis
+        .captures
+        .iter()
+        .all(|capture| capture.error().is_none());
+    let why = if records == 0 && are_whole {
+        Some(NO_PACKET.to_owned())
+    } else {
+        why(records, tcp, &skipped)
+    };
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
     format!("No TCP flow with payload{why}.\n")
 }
+
+const NO_PACKET: &str =
+    "no packet was captured: was it the right interface, and did the filter let any pass?";
 
 fn why(records: u64, tcp: u64, skipped: &Tally) -> Option<String> {
     let filtered = skipped.count(Skip::Filtered);

@@ -58,6 +58,7 @@ fn fit(mut columns: Vec<TableColumn>, width: usize) -> String {
         }
     }
     text = draw(&columns);
+    let all: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     let mut left_out = Vec::new();
     for name in SPARED {
         if fits(&text) {
@@ -70,6 +71,8 @@ fn fit(mut columns: Vec<TableColumn>, width: usize) -> String {
         }
     }
     if !left_out.is_empty() {
+        // As they would stand there.
+        left_out.sort_by_key(|name| all.iter().position(|column| column == name));
         let _ = writeln!(text, "A wider terminal shows: {}.", left_out.join(", "));
     }
     text

@@ -150,6 +150,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             terminal::too_much_for_capacity(&results),
             terminal::flows_above_capacity(&results),
             terminal::refuted_buffers(&results),
+            terminal::captured_behind_link(&results),
             terminal::no_repetitions(&results),
             terminal::told_apart_by_nothing(&plan, &results),
         ];

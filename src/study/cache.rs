@@ -20,7 +20,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 5;
+const SHAPE: u32 = 6;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -151,6 +151,7 @@ struct RunShape {
     damage: (u64, u64),
     given_up: (u64, u64, bool),
     buffer_refuted: bool,
+    behind_link: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -187,6 +188,7 @@ impl RunShape {
                 run.shortfall.given_up.time_sequences,
             ),
             buffer_refuted: run.shortfall.buffer_refuted,
+            behind_link: run.shortfall.behind_link,
         }
     }
 
@@ -220,6 +222,7 @@ impl RunShape {
                     time_sequences,
                 },
                 buffer_refuted: self.buffer_refuted,
+                behind_link: self.behind_link,
             },
         })
     }

@@ -75,6 +75,8 @@ pub struct Shortfall {
     pub given_up: GivenUp,
     /// What waited in the queue contradicts the buffer of the conditions (METRICS.md B6).
     pub buffer_refuted: bool,
+    /// It was captured behind the link (METRICS.md R8): round-trip times lack the queue there.
+    pub behind_link: bool,
 }
 
 impl Shortfall {
@@ -155,11 +157,12 @@ impl RunMeasure {
             options,
             flows: &flows,
             window,
-            is_behind_link: is_behind_named_link(&flows, options),
+            is_behind_link: is_behind_the_link(&flows, options),
         };
         let measures: Vec<FlowMeasure> = flows.iter().map(|flow| run.flow(flow)).collect();
         let mut shortfall = Shortfall {
             given_up: capture.given_up,
+            behind_link: run.is_behind_link,
             ..Shortfall::default()
         };
         shortfall.add_damage(&capture.files);
@@ -237,16 +240,13 @@ struct Run<'a> {
     is_behind_link: bool,
 }
 
-/// Whether packets were captured behind the link that the study names. Where no buffer is known nobody asks.
-fn is_behind_named_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
+/// Whether packets were captured behind the link: the one that the study names, if it names one.
+fn is_behind_the_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
     /// How much more than the capacity a link may show: packets have headers.
     const ABOVE: f64 = 1.2;
-    let conditions = options.conditions;
-    let (Some(capacity_bps), Some(_)) = (conditions.capacity_bps(), conditions.buffer_bytes())
-    else {
-        return false;
-    };
-    is_behind_link(flows, options.config.bin_ns, ABOVE * capacity_bps)
+    let capacity_bps = options.conditions.capacity_bps();
+    let bps_max = capacity_bps.map_or(f64::INFINITY, |bps| ABOVE * bps);
+    is_behind_link(flows, options.config.bin_ns, bps_max)
 }
 
 impl Run<'_> {

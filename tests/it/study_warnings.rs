@@ -238,6 +238,51 @@ fn a_capture_that_is_a_run_already_is_said_once_a_section() {
 }
 
 #[test]
+fn round_trip_times_without_the_queue_of_the_link_are_said_to_be_so() {
+    // One capture was taken behind the queue of its bottleneck, the other before it.
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("reno_1.pcap")).unwrap();
+    fs::copy(
+        capture("tail-loss-probe.pcap.zst"),
+        folder.path().join("cubic_1.pcap.zst"),
+    )
+    .unwrap();
+    let said = "reno_1.pcap: was captured behind the link, so that its round-trip times lack the queue there: ";
+    let note = "captured behind the link, without its queue";
+    for (files, is_said, is_noted) in [
+        ("\"{cca}_1.pcap\"", true, true),
+        ("[\"{cca}_1.pcap\", \"{cca}_1.pcap.zst\"]", true, false),
+        ("\"{cca}_1.pcap.zst\"", false, false),
+    ] {
+        let study = format!("[[runs]]\nfiles = {files}\n");
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let args = [
+            "study", "s.toml", "--out", "s", "--svg", "--report", "s.html",
+        ];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(
+            run.stderr.contains(&format!("warning: {said}")),
+            is_said,
+            "{}",
+            run.stderr
+        );
+        let page = fs::read_to_string(folder.path().join("s.html")).unwrap();
+        assert_eq!(page.contains(said), is_said);
+        let chart = |name: &str| {
+            let path = folder.path().join("s/charts").join(name);
+            fs::read_to_string(path).unwrap()
+        };
+        assert_eq!(
+            chart("bars-latency.svg").contains(note),
+            is_noted,
+            "{files}"
+        );
+        assert!(!chart("bars-goodput.svg").contains(note), "{files}");
+    }
+}
+
+#[test]
 fn flows_that_exceed_the_capacity_of_their_run_are_said_once() {
     let folder = tempfile::tempdir().unwrap();
     let table =

@@ -237,6 +237,15 @@ impl<'a> Study<'a> {
         self.roles.rate.filter(|_| goodput)
     }
 
+    /// A note on round-trip times with more behind it where all of them lack the queue of the link.
+    fn with_vantage(&self, note: String) -> String {
+        if self.runs().all(|run| run.shortfall.behind_link) {
+            format!("{note}; captured behind the link, without its queue")
+        } else {
+            note
+        }
+    }
+
     /// A note with more behind it where runs of several rates are taken together, as the label of the rate makes no
     /// groups and goodput is not over the capacity.
     fn with_rates(&self, note: String) -> String {

@@ -9,7 +9,8 @@ use crate::table::cells::Cell as TableCell;
 use super::super::chart::{StudyChart, Theme};
 use super::super::study::{columns, rounded};
 use super::super::terminal::{
-    counted, flows_above_capacity, grouped, lacks, no_repetitions, too_much_for_capacity,
+    captured_behind_link, counted, flows_above_capacity, grouped, lacks, no_repetitions,
+    too_much_for_capacity,
 };
 use super::{Block, Cell, Page, PageTable, Section};
 
@@ -138,6 +139,7 @@ fn quality(results: &StudyResults) -> Vec<String> {
     notes.extend(results.runs.iter().flat_map(lacks));
     notes.extend(too_much_for_capacity(results));
     notes.extend(flows_above_capacity(results));
+    notes.extend(captured_behind_link(results));
     notes.extend(no_repetitions(results));
     notes
 }

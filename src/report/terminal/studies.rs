@@ -31,6 +31,19 @@ pub fn refuted_buffers(results: &StudyResults) -> Option<String> {
     }))
 }
 
+/// Runs whose round-trip times say nothing of the queue of their link, and no second capture does; one is said of all.
+#[must_use]
+pub fn captured_behind_link(results: &StudyResults) -> Option<String> {
+    let lacks_queue = |run: &&StudyRun| {
+        let has = |metric| run.values.get(metric).is_some();
+        run.shortfall.behind_link && has(Metric::RttNsMean) && !has(Metric::QueueOccupancy)
+    };
+    first_of(results.runs.iter().filter(lacks_queue).map(|run| {
+        let said = "was captured behind the link, so that its round-trip times lack the queue there: where these matter, capture at the sender, or name captures from both sides (`before`, `after`)";
+        (run.name.as_str(), said.to_owned())
+    }))
+}
+
 /// Runs of which single flows have a goodput above the capacity, though all together have not: as a rule flows of a few
 /// packets, of which the first takes no time. One run is said of all.
 #[must_use]

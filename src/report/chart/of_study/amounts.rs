@@ -209,13 +209,17 @@ fn grouped_bars(
         .collect();
     let estimates = groups.iter().flat_map(|(_, bars)| bars);
     let note = interval_note(estimates.filter_map(|(_, bar)| bar.as_ref()));
+    let mut note = study.with_rates(if of_several {
+        format!("{note}; of several flows of a variant in a run: their mean")
+    } else {
+        note.to_owned()
+    });
+    if quantity == drawn(Metric::RttNsMean).0 {
+        note = study.with_vantage(note);
+    }
     GroupedBars {
         title: study.title(quantity.name, &page.common.words()),
-        note: study.with_rates(if of_several {
-            format!("{note}; of several flows of a variant in a run: their mean")
-        } else {
-            note.to_owned()
-        }),
+        note,
         quantity,
         groups,
     }
@@ -430,6 +434,10 @@ fn draw_boxes(
                 .any(|panel| panel.quantity == Quantity::COMPLETION)
         };
         let mut note = note.clone();
+        let rtt = drawn(Metric::RttNsMean).0;
+        if panels.iter().any(|panel| panel.quantity == rtt) {
+            note = study.with_vantage(note);
+        }
         if panels.len() > 1 || has_completion(&panels) {
             note.push_str(&left_out);
         }

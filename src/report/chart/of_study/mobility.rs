@@ -51,10 +51,12 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
     // One polygon alone says nothing.
     found.retain(|_, shapes| shapes.len() > 1);
     let what = format!("{}, delay, retransmissions", goodput.name);
+    let note = study.with_rates("means of runs, of RTT the mean of each".to_owned());
+    let note = study.with_vantage(note);
     let canvas = |page: Page<Shapes>| {
         let spiders = Spiders {
             title: study.title(&what, &page.common.words()),
-            note: study.with_rates("means of runs, of RTT the mean of each".to_owned()),
+            note: note.clone(),
             // Short names leave more room for the webs.
             axes: vec![goodput, Quantity::RTT, Quantity::RETRANSMISSION_RATE],
             panels: page

@@ -72,6 +72,13 @@ fn kinds(report: SeriesReport, page: &Page<Runs<'_>>) -> [SeriesKind; 2] {
     [report.rate, report.delay.unwrap_or(usual)]
 }
 
+fn with_vantage(study: &Study<'_>, kind: SeriesKind, note: String) -> String {
+    match kind {
+        SeriesKind::Rtt => study.with_vantage(note),
+        _ => note,
+    }
+}
+
 fn draw_boxes(
     study: &Study<'_>,
     report: SeriesReport,
@@ -94,7 +101,7 @@ fn draw_boxes(
     let what = format!("{} beside {}", drawn(rate).0.name, drawn(delay).0.name);
     let boxes = Boxes {
         title: study.title(&what, &page.common.words()),
-        note: "values of steps of time".to_owned(),
+        note: with_vantage(study, delay, "values of steps of time".to_owned()),
         panels: [rate, delay]
             .map(panel)
             .into_iter()
@@ -135,9 +142,13 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
             &format!("{} over time", quantity.name),
             &page.common.words(),
         ),
-        note: format!(
-            "steps of {}; {note}",
-            Quantity::TIME.format(step_ns as f64 / 1e9)
+        note: with_vantage(
+            study,
+            kind,
+            format!(
+                "steps of {}; {note}",
+                Quantity::TIME.format(step_ns as f64 / 1e9)
+            ),
         ),
         interval: "95 % confidence interval",
         x: Quantity::TIME,

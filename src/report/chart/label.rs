@@ -352,9 +352,11 @@ fn parts_of_word(word: &str) -> Vec<&str> {
     parts
 }
 
-/// The words of a text; a number and what it counts are one, if there is room for both, and so are
-/// both sides of an equals sign.
+/// The words of a text; a number and what it counts are one, a label and its number (`RTT 18 ms`), if there is room for
+/// all of it, and so are both sides of an equals sign.
 fn words(text: &str, font: Type, width: f64) -> Vec<String> {
+    let fits = |words: &str| text_width(words, font) <= width;
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit() || ".,".contains(c));
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         if let Some(last) = words.last_mut() {
@@ -362,16 +364,30 @@ fn words(text: &str, font: Type, width: f64) -> Vec<String> {
                 *last = format!("{last} {word}");
                 continue;
             }
-            let is_number = last.chars().all(|c| c.is_ascii_digit() || ".,".contains(c));
             let both = format!("{last} {word}");
-            if is_number && !last.ends_with(',') && text_width(&both, font) <= width {
+            if is_number(last) && !last.ends_with(',') && fits(&both) {
                 *last = both;
                 continue;
             }
         }
         words.push(word.to_owned());
     }
-    words
+    let mut labelled: Vec<String> = Vec::new();
+    for word in words {
+        let begins_with_number = word.starts_with(|c: char| c.is_ascii_digit());
+        match labelled.last_mut() {
+            Some(last) if begins_with_number && last.ends_with(char::is_alphabetic) => {
+                let both = format!("{last} {word}");
+                if fits(&both) {
+                    *last = both;
+                } else {
+                    labelled.push(word);
+                }
+            }
+            _ => labelled.push(word),
+        }
+    }
+    labelled
 }
 
 /// A letter as it is, or what stands for one that cannot be seen, or would turn the text around it:
@@ -514,6 +530,14 @@ mod tests {
         );
         let fits = text_width("Mbit/s", LABEL);
         assert_eq!(wrap("50 Mbit/s", LABEL, fits, 4), ["50", "Mbit/s"]);
+        // And so does a label with its number.
+        let fits = text_width("deep, 50 Mbit/s, RTT", LABEL);
+        assert_eq!(
+            wrap("deep, 50 Mbit/s, RTT 18 ms", LABEL, fits, 4),
+            ["deep, 50 Mbit/s,", "RTT 18 ms"]
+        );
+        let fits = text_width("0.5bdp", LABEL);
+        assert_eq!(wrap("buffer 0.5bdp", LABEL, fits, 4), ["buffer", "0.5bdp"]);
         let word = wrap("a-long_word/without+blanks, 5 ms", LABEL, 110.0, 6);
         assert!(
             word.len() > 2 && word.iter().all(|line| !line.contains('…')),

@@ -154,8 +154,9 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             terminal::no_repetitions(&results),
             terminal::told_apart_by_nothing(&plan, &results),
         ];
-        let together = terminal::taken_together(&plan, &results);
-        for warning in warnings.into_iter().flatten().chain(together) {
+        let mut of_reports = terminal::taken_together(&plan, &results);
+        of_reports.extend(terminal::empty_reports(&plan, &results));
+        for warning in warnings.into_iter().flatten().chain(of_reports) {
             terminal::say(&format!("warning: {warning}"));
         }
     }

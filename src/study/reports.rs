@@ -142,6 +142,36 @@ impl ReportPlan {
         }
     }
 
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::AccessNetwork { .. } => "access-network",
+            Self::HeatMap(_) => "heat-map",
+            Self::Mobility { .. } => "mobility",
+            Self::Pairs { .. } => "pairs",
+            Self::Series(_) => "series",
+            Self::SplitAccuracy => "split-accuracy",
+            Self::UtilisationGrid(_) => "utilisation-grid",
+        }
+    }
+
+    /// What it takes, in words: it has no rows where there is nothing of it.
+    #[must_use]
+    pub const fn takes(&self) -> &'static str {
+        match self {
+            Self::AccessNetwork { .. } => {
+                "runs of its reference, and of other variants where all other labels are the same"
+            }
+            Self::HeatMap(_) => "runs that have its metric and the labels of its rows and columns",
+            Self::Mobility { .. } => "captures with flows over time",
+            Self::Pairs { .. } => "runs of two flows",
+            Self::Series(_) => "captures, or tables with a row for each point in time",
+            Self::SplitAccuracy => "runs with goodput_bps and predicted_bps",
+            Self::UtilisationGrid(_) => "runs with a capacity, a loss and a delay",
+        }
+    }
+
     /// Whether it needs flows over time.
     #[must_use]
     pub const fn needs_samples(&self) -> bool {
@@ -422,6 +452,18 @@ pub struct ReportTable {
     pub title: String,
     /// Its columns, all of the same length.
     pub columns: Vec<ReportColumn>,
+}
+
+impl ReportTable {
+    /// Whether it has no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.columns.iter().all(|column| match &column.cells {
+            Cells::Text(cells) => cells.is_empty(),
+            Cells::Real(cells) => cells.is_empty(),
+            Cells::Count(cells) => cells.is_empty(),
+        })
+    }
 }
 
 /// A column of a report.

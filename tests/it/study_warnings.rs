@@ -238,6 +238,50 @@ fn a_capture_that_is_a_run_already_is_said_once_a_section() {
 }
 
 #[test]
+fn a_report_without_rows_says_what_it_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(
+        capture("two-flows-cubic-bbr.pcap.zst"),
+        folder.path().join("20m_1.pcap"),
+    )
+    .unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();
+    for (files, report, said) in [
+        ("50m_{run}.pcap", "pairs", Some("runs of two flows")),
+        ("20m_{run}.pcap", "pairs", None),
+        (
+            "50m_{run}.pcap",
+            "split-accuracy",
+            Some("runs with goodput_bps and predicted_bps"),
+        ),
+        ("50m_{run}.pcap", "mobility", None),
+    ] {
+        let study = format!(
+            "[study]\nreport = \"{report}\"\n[[runs]]\nfiles = \"{files}\"\nlabels = {{ cca = \"any\" }}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--no-charts"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warning =
+            said.map(|takes| format!("warning: report '{report}' has no rows: it takes {takes}\n"));
+        assert_eq!(
+            run.stderr.contains("has no rows"),
+            said.is_some(),
+            "{}",
+            run.stderr
+        );
+        assert!(
+            run.stderr.contains(&warning.unwrap_or_default()),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn round_trip_times_without_the_queue_of_the_link_are_said_to_be_so() {
     // One capture was taken behind the queue of its bottleneck, the other before it.
     let folder = tempfile::tempdir().unwrap();

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::decode::Endpoint;
 use crate::study::{
-    Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, SampleKind, StudyFlow,
-    StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
+    Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, ReportTable, SampleKind,
+    StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
 };
 
 use super::warnings::overfull;
@@ -217,6 +217,25 @@ pub fn taken_together(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         ))
     };
     reports.filter_map(said).collect()
+}
+
+/// Reports that have no rows, and what they would take.
+#[must_use]
+pub fn empty_reports(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+    let is_empty = |report: &&ReportPlan| {
+        let mut tables = results.reports.iter();
+        let main = tables.find(|table| table.name == report.name());
+        main.is_some_and(ReportTable::is_empty)
+    };
+    let empty = plan.reports.iter().filter(is_empty);
+    let said = |report: &ReportPlan| {
+        format!(
+            "report '{}' has no rows: it takes {}",
+            report.name(),
+            report.takes()
+        )
+    };
+    empty.map(said).collect()
 }
 
 /// Flows that rules were to give a label and that have none: how many, of which the first is which.

@@ -400,13 +400,17 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
     ]
 }
 
-/// How long something took: in seconds, from two hours on in hours.
+/// How long something took: in seconds, from two hours on in hours, from a month on in days.
 pub(super) fn duration(ns: i64) -> String {
+    /// From so many seconds on, days are fine enough.
+    const MONTH: f64 = 30.0 * 86_400.0;
     let seconds = ns as f64 / 1e9;
     if seconds < 7200.0 {
         format!("{seconds:.3} s")
-    } else {
+    } else if seconds < MONTH {
         format!("{:.3} h", seconds / 3600.0)
+    } else {
+        format!("{} days", grouped((seconds / 86_400.0).round() as u64))
     }
 }
 
@@ -512,6 +516,7 @@ mod tests {
             (7199.9, "7199.900 s"),
             (7200.0, "2.000 h"),
             (100_000.0, "27.778 h"),
+            (535_246_524.0, "6,195 days"),
         ] {
             assert_eq!(duration((seconds * 1e9) as i64), text);
         }

@@ -65,7 +65,7 @@ const LINE: f64 = 28.0;
 const GAP: f64 = 44.0;
 /// Height of a cell, and what it may come down to on a slide; a width that still shows a number.
 const CELL_HEIGHT: f64 = 54.0;
-const CELL_HEIGHT_MIN: f64 = 28.0;
+const CELL_HEIGHT_MIN: f64 = 26.0;
 const CELL_WIDTH_MIN: f64 = 40.0;
 
 impl HeatMaps {
@@ -427,6 +427,40 @@ const fn ramp(scale: HeatScale) -> Ramp {
 mod tests {
     use super::*;
     use crate::report::chart::canvas::Shape;
+
+    #[test]
+    fn every_column_has_its_name_also_on_a_slide() {
+        let variants = ["bbrv1", "bbrv2", "bbrv3", "cubic", "illinois", "westwood+"];
+        let names = || variants.map(str::to_owned).to_vec();
+        let map = |name: &str| HeatMap {
+            name: name.to_owned(),
+            scale: HeatScale::Amount,
+            cells: vec![vec![Some(0.715); 6]; 6],
+        };
+        let figure = HeatMaps {
+            title: "Mean queueing delay over that of a full buffer".to_owned(),
+            note: "both flows together".to_owned(),
+            quantity: Quantity::SHARE,
+            columns: ("First flow".to_owned(), names()),
+            rows: ("Second flow".to_owned(), names()),
+            maps: vec![map("buffer 0.5bdp"), map("buffer 2bdp")],
+        };
+        for size in [Size::OneColumn, Size::TwoColumns, Size::Slide] {
+            let style = Style {
+                size,
+                ..Style::default()
+            };
+            let canvas = figure.draw(style).unwrap();
+            super::super::tests::assert_legible(&canvas);
+            let texts = super::super::tests::texts(&canvas);
+            for variant in variants {
+                let found = texts.iter().filter(|text| **text == variant).count();
+                // Of a row and of a column of each map.
+                assert_eq!(found, 4, "{size:?}: {texts:?}");
+            }
+            assert!(size != Size::Slide || canvas.height <= size.height());
+        }
+    }
 
     #[test]
     fn numbers_have_three_digits_where_there_is_room() {

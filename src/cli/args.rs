@@ -13,7 +13,7 @@ use super::mistakes;
 use super::path::PathArgs;
 use super::study::StudyArgs;
 
-const EXAMPLES: &str = "Examples:
+pub(super) const EXAMPLES: &str = "Examples:
   ccanalyze capture.pcap                           what is in it
   ccanalyze *.pcap --out results.parquet           tables and charts
   ccanalyze *.pcap --report run.html -c 50Mbit     one page with all of it";
@@ -51,7 +51,6 @@ const MAN_EXAMPLES: &str = "Examples:
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(arg_required_else_help = true)]
 pub struct Args {
     /// Something else than analysing captures one by one
     #[command(subcommand)]

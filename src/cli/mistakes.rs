@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
 use super::Args;
-use super::args::{comes_first, is_command};
+use super::args::{EXAMPLES, comes_first, is_command};
 
 /// Options that a study has in its manifest, and where.
 const IN_MANIFESTS: [(&str, &str); 6] = [
@@ -73,6 +73,10 @@ fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
         Some(ContextValue::String(word)) => Some(word.clone()),
         _ => None,
     };
+    if typed.len() < 2 {
+        let said = format!("name a capture, or a command\n\n{EXAMPLES}");
+        return Args::command().error(ErrorKind::MissingRequiredArgument, said);
+    }
     let in_study = typed.get(1).is_some_and(|word| word == "study");
     let in_path = typed.get(1).is_some_and(|word| word == "path");
     if let Some(word) = word(&error, ContextKind::InvalidSubcommand).filter(|_| in_study) {
@@ -215,7 +219,15 @@ mod tests {
     #[test]
     fn nothing_typed_shows_what_there_is() {
         let said = said("ccanalyze");
-        assert!(said.contains("Usage: ccanalyze"), "{said}");
+        assert!(
+            said.starts_with("error: name a capture, or a command\n"),
+            "{said}"
+        );
+        assert!(
+            said.contains("\nUsage: ccanalyze [OPTIONS] <CAPTURE>...\n"),
+            "{said}"
+        );
+        assert!(said.contains("       ccanalyze <COMMAND>\n"), "{said}");
         assert!(said.contains("ccanalyze capture.pcap "), "{said}");
     }
 

@@ -84,7 +84,7 @@ fn an_empty_file_is_refused() {
 #[test]
 fn a_header_without_records_is_a_capture_without_flows() {
     let run = check(&PCAP_HEADER, 0, &[]);
-    let said = "\nNo TCP flow with payload: no packet was captured: was it the right interface, ";
+    let said = "\nNo TCP flow with payload: no packet was captured; check the interface, ";
     assert!(run.stdout.contains(said), "{}", run.stdout);
     // Cut short within the first record, it may have had many.
     let cut = [&PCAP_HEADER[..], &[0; 8]].concat();

@@ -27,7 +27,7 @@ pub(super) fn nothing_found(analysis: &Analysis) -> String {
 }
 
 const NO_PACKET: &str =
-    "no packet was captured: was it the right interface, and did the filter let any pass?";
+    "no packet was captured; check the interface, and the filter that it was captured with";
 
 fn why(records: u64, tcp: u64, skipped: &Tally) -> Option<String> {
     let filtered = skipped.count(Skip::Filtered);

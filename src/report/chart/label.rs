@@ -356,7 +356,10 @@ fn parts_of_word(word: &str) -> Vec<&str> {
 /// all of it, and so are both sides of an equals sign.
 fn words(text: &str, font: Type, width: f64) -> Vec<String> {
     let fits = |words: &str| text_width(words, font) <= width;
-    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit() || ".,".contains(c));
+    let is_number = |word: &str| {
+        let word = word.trim_start_matches('(');
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || ".,".contains(c))
+    };
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         if let Some(last) = words.last_mut() {
@@ -530,6 +533,11 @@ mod tests {
         );
         let fits = text_width("Mbit/s", LABEL);
         assert_eq!(wrap("50 Mbit/s", LABEL, fits, 4), ["50", "Mbit/s"]);
+        let fits = text_width("s2-six-mixed (3 c", LABEL);
+        assert_eq!(
+            wrap("s2-six-mixed (3 cubic + 3 bbr)", LABEL, fits, 4),
+            ["s2-six-mixed", "(3 cubic + 3 bbr)"]
+        );
         // And so does a label with its number.
         let fits = text_width("deep, 50 Mbit/s, RTT", LABEL);
         assert_eq!(

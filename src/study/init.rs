@@ -175,6 +175,7 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
             let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
         }
         let _ = writeln!(text, "files = {}", files_of(shape));
+        places(&mut text, shape);
         text.push_str(&set_line(place));
         conditions(&mut text, shape);
         flows(&mut text, shape);
@@ -343,6 +344,29 @@ fn files_of(shape: &Shape) -> String {
 fn is_zero(value: &str) -> bool {
     let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     number.parse().is_ok_and(|number: f64| number == 0.0)
+}
+
+/// How a run is said that was captured at several places at once: else each of them would be a run.
+fn places(text: &mut String, shape: &Shape) {
+    const LABEL: &str = "{vantage}";
+    let vantage = shape.labels.iter().find(|guess| guess.name == "vantage");
+    let template = shape.texts().find(|template| template.contains(LABEL));
+    let (Some(vantage), Some(template)) = (vantage, template) else {
+        return;
+    };
+    let sees_most = ["sender", "server", "ingress"];
+    let has = |place: &str| vantage.values.iter().any(|value| value == place);
+    let place = sees_most.into_iter().find(|place| has(place));
+    let Some(place) = place.or(vantage.values.first().map(String::as_str)) else {
+        return;
+    };
+    let at = |place: &str| quoted(&template.replace(LABEL, place));
+    text.push_str("# If these are places that one run was captured at, take one (group_by goes without vantage then):\n");
+    let _ = writeln!(text, "# files = {}", at(place));
+    if has("ingress") && has("egress") {
+        let (before, after) = (at("ingress"), at("egress"));
+        let _ = writeln!(text, "# before = {before}\n# after = {after}");
+    }
 }
 
 /// How flows get labels of their own, where names say two algorithms: in which order they began,

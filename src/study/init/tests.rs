@@ -154,6 +154,29 @@ fn numbers_without_a_unit_get_the_usual_one_as_a_guess() {
 }
 
 #[test]
+fn places_of_one_run_are_not_taken_for_runs_without_a_word() {
+    let places = ["sender", "ingress", "egress"];
+    let names = ["bbr-1", "cubic-1"].map(|run| places.map(|place| format!("{run}/{place}.pcap")));
+    let names: Vec<&str> = names.as_flattened().iter().map(String::as_str).collect();
+    let folder = folder_of(&names);
+    let text = draft(folder.path(), None).unwrap();
+    assert_eq!(plan(folder.path(), &text).runs.len(), 6);
+    let template = "files = \"{cca}-1/{vantage}.pcap\"\n";
+    let said = text
+        .replace(template, "")
+        .replace("\"cca\", \"vantage\"", "\"cca\"");
+    let said = ["files", "before", "after"].iter().fold(said, |text, key| {
+        text.replace(&format!("# {key} = "), &format!("{key} = "))
+    });
+    let plan = plan(folder.path(), &said);
+    let runs: Vec<&str> = plan.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(runs, ["bbr-1/sender.pcap", "cubic-1/sender.pcap"], "{said}");
+    let points = plan.runs[0].queue.as_ref().unwrap();
+    assert!(points.before.ends_with("bbr-1/ingress.pcap"));
+    assert!(points.after.ends_with("bbr-1/egress.pcap"));
+}
+
+#[test]
 fn conditions_are_said_as_far_as_the_names_tell_them() {
     let folder = folder_of(&[
         "westwood+-rtt18-deep-1.pcap",

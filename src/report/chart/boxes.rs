@@ -260,11 +260,11 @@ fn draw_box(
     let median = height(stats.median);
     canvas.line(
         &[(middle - half, median), (middle + half, median)],
-        Stroke::solid(Colour::Paper, 4.0),
+        Stroke::solid(Colour::Paper, 6.0),
     );
     canvas.line(
         &[(middle - half, median), (middle + half, median)],
-        Stroke::solid(Colour::INK, 2.0),
+        Stroke::solid(Colour::INK, 3.0),
     );
     canvas.marker((middle, height(mean)), 8.0, Marker::Diamond, Colour::Paper);
     canvas.marker((middle, height(mean)), 6.0, Marker::Diamond, Colour::INK);

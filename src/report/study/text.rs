@@ -62,10 +62,16 @@ pub(in crate::report) fn rounded(number: f64) -> String {
     text
 }
 
+/// A text whose letters are letters: none ends a cell, begins a tag or makes what follows slanted.
 fn escaped_markdown(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('|', "\\|")
-        .replace(['\n', '\r'], " ")
+    let mut escaped = String::new();
+    for letter in text.replace(['\n', '\r'], " ").chars() {
+        if ['\\', '|', '<', '*', '`'].contains(&letter) {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
 }
 
 #[cfg(test)]
@@ -115,5 +121,7 @@ mod tests {
     #[test]
     fn what_has_a_meaning_is_escaped() {
         assert_eq!(escaped_markdown("a|b\nc"), "a\\|b c");
+        assert_eq!(escaped_markdown("<b>x</b> *y*"), "\\<b>x\\</b> \\*y\\*");
+        assert_eq!(escaped_markdown("cubic_10m (2)"), "cubic_10m (2)");
     }
 }

@@ -110,7 +110,8 @@ pub(super) fn ecdfs(study: &Study<'_>, charts: &mut StudyCharts) {
         };
         let distributions = Distributions {
             title: study.title("Balanced metric Pm", &page.common.words()),
-            note: "of the bins of all flows; n counts bins".to_owned(),
+            // A third of it is about delay.
+            note: study.with_vantage("of the bins of all flows; n counts bins".to_owned()),
             quantity: Quantity::PM,
             panels: page.entries.into_iter().map(panel).collect(),
             histogram: false,

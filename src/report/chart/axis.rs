@@ -72,7 +72,7 @@ impl Quantity {
     /// Steps of 1, 2 or 5 times a power of ten in its unit; at least 1 where only whole numbers
     /// make sense.
     fn step(&self, range: f64, steps_max: usize) -> f64 {
-        let step_min = if self.units == PACKETS { 1.0 } else { 0.0 };
+        let step_min = if self.is_count() { 1.0 } else { 0.0 };
         nice_step(range, steps_max).max(step_min)
     }
 
@@ -86,6 +86,11 @@ impl Quantity {
             },
             None => self,
         }
+    }
+
+    /// Whether it is a number of things.
+    pub(super) fn is_count(&self) -> bool {
+        self.units == PACKETS
     }
 
     /// Whether it is the time since something, of which one part is as much as another.

@@ -357,6 +357,12 @@ impl HeatMaps {
     fn number(&self, value: f64, fine: bool) -> String {
         let end = self.end();
         let (_, size) = self.quantity.unit(end);
+        let values = HeatScale::ALL
+            .into_iter()
+            .flat_map(|scale| self.values(scale));
+        if self.quantity.is_count() && values.map(f64::fract).all(|part| part == 0.0) {
+            return number(value, 0);
+        }
         if fine {
             // What is next to nothing beside the others, as a difference may be, has no more decimals than they.
             let is_next_to_nothing = value != 0.0 && value.abs() < size / 10.0 && end >= size;

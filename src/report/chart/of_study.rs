@@ -72,6 +72,7 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     series::series(&study, reports, &mut charts);
     pairs::fness(&study, &mut charts);
     pairs::queue_share(&study, &mut charts);
+    pairs::retransmissions(&study, &mut charts);
     pairs::completion(&study, &mut charts);
     grid::heat_maps(&study, &mut charts);
     grid::lines(&study, &mut charts);

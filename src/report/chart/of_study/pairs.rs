@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use crate::metric::stats::mean;
 use crate::study::{LabelValue, Metric, StudyFlow, StudyRun};
 
+use super::super::axis::Quantity;
 use super::super::boxes::{BoxPanel, Boxes};
+use super::super::canvas::Canvas;
 use super::super::densities::{FnessPair, FnessScatter, MEDIAN_MIN};
+use super::super::grouped_bars::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::style::Size;
 use super::amounts::left_out_note;
@@ -18,6 +21,8 @@ const TOPIC: &str = "Two flows";
 /// Pairs of variants, and maps, on one chart.
 const PAIRS_MAX: usize = 18;
 const MAPS_MAX: usize = 12;
+/// The same on a slide, where each needs room for its name.
+const MAPS_MAX_SLIDE: usize = 6;
 
 /// A flow is short beside one that has so many times its bytes, unless their ends are closer than this share of the
 /// time that both took, or the times that they took closer than this share of the longer one.
@@ -36,6 +41,13 @@ impl Study<'_> {
         })
     }
 
+    /// The variants of two flows; none where a label tells variants and one of the two has none.
+    fn variants_of_pair(&self, flows: [&StudyFlow; 2]) -> Option<[Variant; 2]> {
+        let variants = flows.map(|flow| self.variant_of(flow));
+        let are_told = self.roles.variant.is_none() || variants.iter().all(Option::is_some);
+        are_told.then_some(variants)
+    }
+
     /// The setting of a run of two flows: labels that only one of them has are none.
     fn setting_of_pair(&self, run: &StudyRun) -> Setting {
         self.settings(&[]).setting(&run.labels)
@@ -50,10 +62,9 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
         let Some(fness) = run.values.get(Metric::Fness) else {
             continue;
         };
-        let [first, second] = flows.map(|flow| study.variant_of(flow));
-        if study.roles.variant.is_some() && (first.is_none() || second.is_none()) {
+        let Some([first, second]) = study.variants_of_pair(flows) else {
             continue;
-        }
+        };
         let turned = second < first;
         let (a, b) = if turned {
             (second, first)
@@ -104,30 +115,105 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
     charts.add(TOPIC, "fness", pages.into_iter().map(canvas));
 }
 
-fn named(name: &str, setting: &str) -> String {
-    if setting.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{name}, {setting}")
+/// What is not empty of two parts of a name.
+fn named(first: &str, second: &str) -> String {
+    match (first, second) {
+        (name, "") | ("", name) => name.to_owned(),
+        _ => format!("{first}, {second}"),
     }
 }
 
 /// How long packets of each pair wait, of what they would in a full buffer; runs captured behind the queue have none.
 pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
-    type Shares = BTreeMap<(Variant, Variant), Vec<f64>>;
-    let mut found: BTreeMap<Setting, Shares> = BTreeMap::new();
-    for (run, flows) in study.pairs() {
-        if let Some(share) = run.values.get(Metric::QueueShare) {
-            let [first, second] = flows.map(|flow| study.variant_of(flow));
-            let shares = found.entry(study.setting_of_pair(run)).or_default();
-            shares.entry((first, second)).or_default().push(share);
-        }
+    let about = PairMaps {
+        kind: "queue-share",
+        title: "Mean queueing delay over that of a full buffer",
+        quantity: drawn(Metric::QueueShare).0,
+        parts: [""],
+        note: |n| {
+            format!("both flows together, mean of runs, {n}; of captures from before the queue")
+        },
+    };
+    about.draw(study, charts, |run, _| [run.values.get(Metric::QueueShare)]);
+}
+
+/// What the flows of each pair sent again.
+pub(super) fn retransmissions(study: &Study<'_>, charts: &mut StudyCharts) {
+    let of = |flow: &StudyFlow| flow.measure.values.get(Metric::RetransmittedPackets);
+    let any = |(_, flows): (&StudyRun, [&StudyFlow; 2])| {
+        flows
+            .into_iter()
+            .filter_map(of)
+            .any(|packets| packets > 0.0)
+    };
+    // Nothing but zeros says nothing.
+    if !study.pairs().any(any) {
+        return;
     }
-    let canvas = |page: Page<Shares>| {
-        let mut names: Vec<Variant> = page
-            .entries
-            .iter()
-            .flat_map(|(_, shares)| shares.keys())
+    let about = PairMaps {
+        kind: "pair-retransmissions",
+        title: "Retransmissions of two flows",
+        quantity: Quantity::RETRANSMISSIONS,
+        parts: ["of the first flow", "of the second flow"],
+        note: |n| format!("mean of runs, {n}"),
+    };
+    about.draw(study, charts, |_, flows| flows.map(of));
+}
+
+/// Maps of what runs of two flows have, over who started first and who second: so many of each setting.
+struct PairMaps<const PARTS: usize> {
+    kind: &'static str,
+    title: &'static str,
+    quantity: Quantity,
+    /// What each map of a setting is of.
+    parts: [&'static str; PARTS],
+    /// What the numbers are, with how many values each is the mean of.
+    note: fn(&str) -> String,
+}
+
+/// Values of each pair.
+type OfPairs = BTreeMap<(Variant, Variant), Vec<f64>>;
+
+impl<const PARTS: usize> PairMaps<PARTS> {
+    fn draw(
+        &self,
+        study: &Study<'_>,
+        charts: &mut StudyCharts,
+        values: impl Fn(&StudyRun, [&StudyFlow; 2]) -> [Option<f64>; PARTS],
+    ) {
+        let mut found: BTreeMap<Setting, [OfPairs; PARTS]> = BTreeMap::new();
+        for (run, flows) in study.pairs() {
+            let of_run = values(run, flows);
+            if of_run.iter().all(Option::is_none) {
+                continue;
+            }
+            let Some([first, second]) = study.variants_of_pair(flows) else {
+                continue;
+            };
+            let none = || std::array::from_fn(|_| OfPairs::new());
+            let parts = found.entry(study.setting_of_pair(run)).or_insert_with(none);
+            for (pairs, value) in parts.iter_mut().zip(of_run) {
+                let of_pair = pairs.entry((first.clone(), second.clone())).or_default();
+                of_pair.extend(value);
+            }
+        }
+        let room = match study.style.size {
+            Size::Slide => MAPS_MAX_SLIDE,
+            _ => MAPS_MAX,
+        };
+        let settings = study.settings(&[]);
+        let draw = |capacity: usize| {
+            let pages = settings.pages(found.clone(), capacity, |_| PARTS);
+            let canvases = pages.iter().map(|page| self.canvas(study, page));
+            canvases.collect()
+        };
+        charts.add(TOPIC, self.kind, study.fitting(room, draw));
+    }
+
+    fn canvas(&self, study: &Study<'_>, page: &Page<[OfPairs; PARTS]>) -> Option<Canvas> {
+        let pairs = || page.entries.iter().flat_map(|(_, parts)| parts);
+        let mut names: Vec<Variant> = pairs()
+            .flat_map(BTreeMap::keys)
             .flat_map(|(first, second)| [first.clone(), second.clone()])
             .collect();
         names.sort();
@@ -135,41 +221,34 @@ pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
         if names.len() < 2 {
             return None;
         }
-        let n = page
-            .entries
-            .iter()
-            .flat_map(|(_, shares)| shares.values())
-            .map(|values| values.len() as u64);
-        let n = super::super::grouped_bars::n_words(n);
+        let n = pairs().flat_map(BTreeMap::values);
+        let n = n_words(n.map(|values| values.len() as u64).filter(|&n| n > 0));
         let texts: Vec<String> = names.iter().map(|name| name_of(name.as_ref())).collect();
-        let map = |(name, shares): &(String, Shares)| {
+        let map = |setting: &str, part: &str, pairs: &OfPairs| {
             let cell = |second: &Variant, first: &Variant| {
-                mean(shares.get(&(first.clone(), second.clone()))?)
+                mean(pairs.get(&(first.clone(), second.clone()))?)
             };
             let row = |second: &Variant| names.iter().map(|first| cell(second, first)).collect();
             HeatMap {
-                name: name.clone(),
+                name: named(setting, part),
                 scale: HeatScale::Amount,
                 cells: names.iter().map(row).collect(),
             }
         };
+        let maps = page.entries.iter().flat_map(|(setting, parts)| {
+            let parts = self.parts.iter().zip(parts);
+            parts.map(|(part, pairs)| map(setting, part, pairs))
+        });
         let maps = HeatMaps {
-            title: study.title(
-                "Mean queueing delay over that of a full buffer",
-                &page.common.words(),
-            ),
-            note: format!(
-                "both flows together, mean of runs, {n}; of captures from before the queue"
-            ),
-            quantity: drawn(Metric::QueueShare).0,
+            title: study.title(self.title, &page.common.words()),
+            note: (self.note)(&n),
+            quantity: self.quantity,
             columns: ("First flow".to_owned(), texts.clone()),
             rows: ("Second flow".to_owned(), texts.clone()),
-            maps: page.entries.iter().map(map).collect(),
+            maps: maps.collect(),
         };
         maps.draw(study.style)
-    };
-    let pages = study.settings(&[]).pages(found, MAPS_MAX, |_| 1);
-    charts.add(TOPIC, "queue-share", pages.into_iter().map(canvas));
+    }
 }
 
 /// Completion times.

@@ -474,6 +474,7 @@ fn no_chart_is_cut_whatever_the_study_is_like() {
                     (Metric::RttNsMean, 1e5 * 10_f64.powi((variant % 5) as i32)),
                     (Metric::Overhead, 0.04),
                     (Metric::RetransmissionRate, 0.0),
+                    (Metric::RetransmittedPackets, 12_345.0),
                     (Metric::CompletionNs, 3e9),
                     (Metric::AckedBytes, 1e6),
                     (Metric::QueueShare, 1.5),

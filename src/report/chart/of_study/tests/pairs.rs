@@ -37,6 +37,89 @@ fn fairness_is_seen_from_the_same_flow_whichever_started_first() {
 }
 
 #[test]
+fn retransmissions_of_pairs_are_told_of_either_flow_by_who_started_first() {
+    let mut draft = Draft::new(&[("buffer", None)]);
+    let sent_again = |packets: f64| -> &'static [(Metric, f64)] {
+        Box::leak(Box::new([(Metric::RetransmittedPackets, packets)]))
+    };
+    // Of bbr first and cubic second two runs, of which one has no retransmission.
+    for (first, second) in [
+        (("bbr", 603.0), ("bbr", 261.0)),
+        (("bbr", 400.0), ("cubic", 84.0)),
+        (("bbr", 200.0), ("cubic", 0.0)),
+        (("cubic", 106.0), ("bbr", 373.0)),
+    ] {
+        let flows = [first, second].map(|(of, packets)| FlowOf(of, (0, 10), sent_again(packets)));
+        draft.run(&["0.5bdp"], &[], &flows);
+    }
+    let charts = draft.charts(&[]);
+    let texts = texts(named(&charts, "pair-retransmissions"));
+    for said in [
+        "Retransmissions of two flows – draft: buffer 0.5bdp",
+        "mean of runs, n = 1 to 2",
+        "of the first flow",
+        "of the second flow",
+    ] {
+        assert!(texts.contains(&said), "{said}: {texts:?}");
+    }
+    // Rows are of the second flow, columns of the first; nobody tried cubic against itself.
+    let from = texts
+        .iter()
+        .position(|text| *text == "of the first flow")
+        .unwrap();
+    let numbers = texts[from..].iter().filter(|text| {
+        **text == "–"
+            || text
+                .chars()
+                .all(|letter| letter.is_ascii_digit() || letter == '.')
+    });
+    let numbers: Vec<&str> = numbers.copied().collect();
+    assert_eq!(numbers, ["603", "106", "300", "–", "261", "373", "42", "–"]);
+    // Nothing but zeros is no chart.
+    let mut draft = Draft::new(&[]);
+    for (first, second) in [("bbr", "cubic"), ("cubic", "bbr")] {
+        let flow = |of| FlowOf(of, (0, 10), sent_again(0.0));
+        draft.run(&[], &[], &[flow(first), flow(second)]);
+    }
+    let charts = draft.charts(&[]);
+    assert!(
+        charts
+            .iter()
+            .all(|chart| chart.stem != "pair-retransmissions")
+    );
+}
+
+#[test]
+fn maps_of_pairs_fit_a_slide_with_their_names() {
+    let variants = ["bbrv1", "bbrv2", "bbrv3", "cubic", "illinois", "westwood+"];
+    let mut draft = Draft::new(&[("buffer", None)]);
+    for buffer in ["0.5bdp", "2bdp"] {
+        for first in variants {
+            for second in variants {
+                let flow = |of| FlowOf(of, (0, 10), &[(Metric::RetransmittedPackets, 594.0)]);
+                draft.run(&[buffer], &[], &[flow(first), flow(second)]);
+            }
+        }
+    }
+    let style = Style {
+        size: Size::Slide,
+        theme: Theme::Dark,
+    };
+    let charts = of_study(&[], &draft.0, style).charts;
+    let maps = charts
+        .iter()
+        .filter(|chart| chart.stem.starts_with("pair-"));
+    let maps: Vec<&Canvas> = maps.map(|chart| &chart.canvas).collect();
+    assert_eq!(maps.len(), 2);
+    for canvas in maps {
+        assert_legible(canvas);
+        assert!(canvas.height <= style.size.height(), "{}", canvas.height);
+        let texts = texts(canvas);
+        assert!(texts.iter().all(|text| !text.contains('…')), "{texts:?}");
+    }
+}
+
+#[test]
 fn flows_that_end_together_or_last_equally_long_are_not_short() {
     let mut draft = Draft::new(&[("case", None)]);
     let bytes = |bytes: f64, seconds: f64| -> &'static [(Metric, f64)] {

@@ -1,18 +1,23 @@
 //! What is kept of a connection after its end: its numbers in one piece of memory, each in as few bytes as it
 //! takes. Of a million connections, hardly any number is ever large, and most are 0.
 
+mod ahead;
+mod flow;
+
+pub(crate) use ahead::{Wanted, expect_ahead};
+pub use flow::{FlowRecord, OutlinedFlow};
+
 use super::dispersion::Spacing;
 use super::live_series::LiveSeries;
 use super::payload_curve::PayloadCurve;
-use super::quantiles::{DelayDistribution, DelayStats};
+use super::quantiles::DelayDistribution;
 use super::segment_rows::SegmentRows;
 use super::series::{Series, SeriesFacts};
-use super::summary::{DirectionSummary, Incidents, Outline, Span};
+use super::summary::DirectionSummary;
 use super::time_sequence::TimeSequence;
 use crate::event::Direction;
 use crate::flow::ConnectionIdentity;
 use crate::packing::{Bits, put_all, take_all};
-use crate::prefetch::{LINE_BYTES, prefetch};
 use crate::time::CaptureTime;
 use crate::track::{HANDSHAKE_NUMBERS, HalfState, Handshake};
 
@@ -229,15 +234,6 @@ impl ConnectionRecord {
         }
     }
 
-    /// So much of it is asked for soon: begins to fetch that from memory.
-    #[inline]
-    fn expect(&self, wanted: Wanted) {
-        let lines = self.packed.chunks(LINE_BYTES);
-        lines
-            .take(wanted as usize)
-            .for_each(|line| prefetch(&line[0]));
-    }
-
     /// The head, and what comes behind it.
     fn head(&self) -> (Head, &[u8]) {
         let mut rest = &self.packed[..];
@@ -316,33 +312,6 @@ impl ConnectionRecord {
     }
 }
 
-/// What is asked of records that are gone through, in lines of memory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Wanted {
-    /// Outlines at most: those of both flows are within these.
-    Outlines = 3,
-    /// All; of a long series the rest comes on its own, one line after the other.
-    All = 16,
-}
-
-/// Of a list that is gone through and is at `place`: begins to fetch what comes soon. Each record is somewhere else in
-/// the memory, and its numbers are elsewhere again.
-#[inline]
-pub(crate) fn expect_ahead<T>(
-    items: &[T],
-    place: usize,
-    wanted: Wanted,
-    record: impl Fn(&T) -> &ConnectionRecord,
-) {
-    const AHEAD: usize = 8;
-    if let Some(coming) = items.get(place + 2 * AHEAD) {
-        prefetch(record(coming));
-    }
-    if let Some(come) = items.get(place + AHEAD) {
-        record(come).expect(wanted);
-    }
-}
-
 /// A record of which it is known where its parts are.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordParts<'a> {
@@ -402,174 +371,6 @@ impl<'a> RecordParts<'a> {
 /// What comes behind the first `len` of these bytes.
 fn after(bytes: &[u8], len: usize) -> &[u8] {
     bytes.get(len..).unwrap_or_default()
-}
-
-/// One direction of a connection that carried payload: a flow.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowRecord<'a> {
-    /// Its connection.
-    pub connection: &'a ConnectionRecord,
-    /// Which direction.
-    pub dir: Direction,
-    /// Where in the connection's bytes it begins.
-    place: u32,
-    series: Series<'a>,
-}
-
-impl<'a> FlowRecord<'a> {
-    /// Counts and distributions. Unpacks about a hundred numbers with each call: keep the result.
-    #[must_use]
-    pub fn summary(self) -> DirectionSummary {
-        self.outlined().summary()
-    }
-
-    /// Sequence state at the end.
-    #[must_use]
-    pub fn state(self) -> HalfState {
-        self.outline().state
-    }
-
-    /// Payload of all its packets, in bytes (METRICS.md C3).
-    #[must_use]
-    pub fn payload_bytes(self) -> u64 {
-        Outline::payload_of(self.bytes())
-    }
-
-    /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
-    #[must_use]
-    pub fn incidents(self) -> Incidents {
-        self.outlined().incidents()
-    }
-
-    /// First and last packet with payload.
-    #[must_use]
-    pub fn data_span(self) -> Option<Span> {
-        Outline::data_span_of(self.start(), self.bytes())
-    }
-
-    /// Over time.
-    #[must_use]
-    pub fn series(self) -> Series<'a> {
-        self.series
-    }
-
-    /// How far apart packets and ACKs are.
-    #[must_use]
-    pub fn spacing(self) -> Spacing {
-        // Of most flows there is none.
-        if !Outline::has_steps_of(self.bytes()) {
-            return Spacing::default();
-        }
-        self.outlined().spacing()
-    }
-
-    /// Payload over time, for pairs.
-    #[must_use]
-    pub fn curve(self) -> &'a PayloadCurve {
-        static NONE: PayloadCurve = PayloadCurve::NONE;
-        self.extras().map_or(&NONE, |extras| &extras.curve)
-    }
-
-    /// The stream over time, of the flow with the most payload among those of one recorder.
-    #[must_use]
-    pub fn time_sequence(self) -> Option<&'a TimeSequence> {
-        self.extras()?.time_sequence.as_deref()
-    }
-
-    /// Time between consecutive data packets (METRICS.md I2), where it is wanted.
-    #[must_use]
-    pub fn gaps(self) -> Option<&'a DelayDistribution> {
-        self.extras()?.gaps.as_deref()
-    }
-
-    /// Rows of `--segments`, where they are wanted.
-    #[must_use]
-    pub fn segments(self) -> &'a SegmentRows {
-        static NONE: SegmentRows = SegmentRows::NONE;
-        self.extras().map_or(&NONE, |extras| &extras.segments)
-    }
-
-    /// Memory of what can be given up, in bytes.
-    pub(super) fn detail_bytes(self) -> usize {
-        self.series().packed.len() + self.segments().memory_bytes()
-    }
-
-    fn extras(self) -> Option<&'a FlowExtras> {
-        self.connection.extras_of(self.dir)
-    }
-
-    /// What rates are made of, for who wants several of these.
-    #[must_use]
-    pub fn outline(self) -> Outline {
-        self.outlined().outline
-    }
-
-    /// The same, and what comes behind it.
-    #[must_use]
-    pub fn outlined(self) -> OutlinedFlow<'a> {
-        let (start, mut rest) = (self.start(), self.bytes());
-        OutlinedFlow {
-            outline: Outline::take(start, &mut rest),
-            start,
-            rest,
-        }
-    }
-
-    /// When its connection began.
-    fn start(self) -> CaptureTime {
-        self.connection.identity.first_at
-    }
-
-    fn bytes(self) -> &'a [u8] {
-        after(&self.connection.packed, self.place as usize)
-    }
-}
-
-/// A flow of which what rates are made of is unpacked, and the rest is not.
-#[derive(Clone, Copy, Debug)]
-pub struct OutlinedFlow<'a> {
-    /// What rates are made of.
-    pub outline: Outline,
-    /// When its connection began.
-    start: CaptureTime,
-    /// What comes behind the outline.
-    rest: &'a [u8],
-}
-
-impl OutlinedFlow<'_> {
-    /// Counts and distributions. Unpacks some fifty numbers with each call: keep the result.
-    #[must_use]
-    pub fn summary(&self) -> DirectionSummary {
-        self.take_rest().0
-    }
-
-    /// Round-trip times without their distribution (METRICS.md R2).
-    #[must_use]
-    pub fn rtt_stats(&self) -> DelayStats {
-        DirectionSummary::rtt_stats_behind(self.rest)
-    }
-
-    /// What was out of the ordinary: of most flows nothing, which takes no more than a look.
-    #[must_use]
-    pub fn incidents(&self) -> Incidents {
-        if !self.outline.has_incidents() {
-            return Incidents::default();
-        }
-        self.summary().into_incidents()
-    }
-
-    /// How far apart packets and ACKs are: of most flows it is not known.
-    #[must_use]
-    pub fn spacing(&self) -> Spacing {
-        if !self.outline.has_steps {
-            return Spacing::default();
-        }
-        self.take_rest().1
-    }
-
-    fn take_rest(&self) -> (DirectionSummary, Spacing) {
-        DirectionSummary::take_behind(&self.outline, self.start, &mut { self.rest })
-    }
 }
 
 #[cfg(test)]

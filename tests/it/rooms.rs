@@ -32,6 +32,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "path",
             "report/chart/bitmap",
             "report/chart/font",
+            "report/chart/label",
             "report/tables/packed",
             "table/packed",
         ],

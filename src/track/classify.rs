@@ -41,12 +41,19 @@ impl HalfFlow {
         let above = end - self.high;
         let len = segment.payload_len;
         let mss = self.packet_size.full_with(len);
+        // While SACK tells of losses there is no probe (RFC 8985 section 7.2), and a timer repeats the lowest bytes
+        // first.
+        let steered = self.sack.are_seen
+            && !self.emissions.repeats_all()
+            && self.una.is_some_and(|una| una < start)
+            && (self.has_repair_open() || self.board.highest_end().is_some());
         // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice.
         let hole = (above - i64::from(len)).max(0);
         let below = if is_quiet { hole } else { 2 * hole };
+        let by = segment.at.plus_ns(-round_trip_ns);
         if self
             .emissions
-            .was_sent_before(above, below, len, mss, segment.at, round_trip_ns)
+            .was_sent_before(above, below, len, mss, by, steered)
         {
             self.lost_tail(start, end, segment, Evidence::IpId)
         } else {

@@ -304,24 +304,24 @@ impl Emissions {
     }
 
     /// Whether a packet that ends `above` bytes above the highest byte seen, with `len` bytes of
-    /// payload, begins below the sender's highest byte when it passes at `at`, if so many bytes below
-    /// it were skipped, too; `mss` bytes are in a full packet, and nothing is repeated sooner than
-    /// `round_trip_ns` after it was sent.
+    /// payload, begins below the sender's highest byte, if so many bytes below it were skipped, too;
+    /// `mss` bytes are in a full packet, and nothing is repeated that was sent after `by`, nor, where
+    /// the repair is `steered`, what was sent after all that has been delivered.
     pub(super) fn was_sent_before(
         &self,
         above: i64,
         below: i64,
         len: u32,
         mss: u32,
-        at: CaptureTime,
-        round_trip_ns: i64,
+        by: CaptureTime,
+        steered: bool,
     ) -> bool {
         let Some(skips) = self.0.as_ref().filter(|skips| !skips.unseen_new.is_empty()) else {
             return false;
         };
         let old = skips
             .unseen_new
-            .partition_point(|&(_, since)| at.since(since) >= round_trip_ns);
+            .partition_point(|&(id, since)| since <= by && (!steered || id < skips.delivered));
         // What lies below took a packet for each full one's bytes, and one for a shorter rest.
         let (mss, len) = (i64::from(mss.max(1)), i64::from(len));
         let beyond = (old as i64 - (below + mss - 1) / mss) * mss;
@@ -340,6 +340,13 @@ impl Emissions {
             skips.unseen_new.clear();
             skips.sent_to = None;
             skips.is_pending = skips.is_early;
+        }
+    }
+
+    /// What was skipped so far since the highest byte seen was reached carried no new bytes, as far as ids tell.
+    pub(super) fn forget_unseen_new(&mut self) {
+        if let Some(skips) = &mut self.0 {
+            skips.unseen_new.clear();
         }
     }
 

@@ -284,7 +284,7 @@ impl HalfFlow {
             }
             self.doubt_timeout(dir, segment.at, sink);
             if self.repair.last_timer.is_some() {
-                self.doubt_timer(dir, segment, sink);
+                self.doubt_timer(dir, segment, step, sink);
             }
         } else {
             self.explain_left_out(start);
@@ -353,7 +353,13 @@ impl HalfFlow {
 
     /// The stream goes on with `segment` after what was taken for a timer's repeat: whether that was one.
     #[cold]
-    fn doubt_timer<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
+    fn doubt_timer<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        step: Step,
+        sink: &mut S,
+    ) {
         // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
         // second one before any ACK and any further timer shows that there was none. Ids skipped in the
         // pause were taken by others then, and older ones by repeats that were lost. While none are open
@@ -377,17 +383,22 @@ impl HalfFlow {
         }
         // What was lost with it would have been repeated when it was acknowledged, a round trip later here.
         let late_ns = 2 * self.delays.round_trip_ns();
-        if self.emissions.has_surplus()
-            && self.times.progress_at > self.times.data_at
+        let is_late = self.times.progress_at > self.times.data_at
             && self
                 .times
                 .progress_at
-                .is_some_and(|progress| segment.at.since(progress) > late_ns)
-        {
+                .is_some_and(|progress| segment.at.since(progress) > late_ns);
+        if is_late && self.emissions.has_surplus() {
             self.ids.doubt();
             self.emissions = Emissions::default();
             self.repair.is_of_tail = false;
             self.take_back_timer(dir, sink);
+        } else if is_late
+            && matches!(step, Step::Ahead(0) | Step::Early(0))
+            && self.delays.upstream.min_ns().is_some()
+        {
+            // Nothing was: timers had taken more of the ids that were skipped.
+            self.emissions.forget_unseen_new();
         }
     }
 

@@ -203,7 +203,7 @@ impl HalfFlow {
 
     /// Whether what was repeated is not acknowledged yet, nor all that had been sent by then: nobody probes meanwhile
     /// (RFC 8985 section 7.2).
-    fn has_repair_open(&self) -> bool {
+    pub(super) fn has_repair_open(&self) -> bool {
         self.repair
             .until
             .is_some_and(|until| self.una < Some(until))

@@ -268,12 +268,16 @@ impl HalfFlow {
                 confidence,
             };
         }
-        let reason = Some(self.reason(start, end, segment.at));
+        let reason = if self.repair.is_asked {
+            self.asked_for(start, end, segment.at)
+        } else {
+            self.reason(start, end, segment.at)
+        };
         // Where the first copy of what came before the capture began was lost, nobody knows.
         let lost = (start >= 0).then_some(LossPlace::Upstream);
         Verdict {
             class,
-            reason,
+            reason: Some(reason),
             lost,
             evidence,
             confidence,

@@ -5,7 +5,9 @@ use std::num::NonZeroI64;
 use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::Sent;
+use super::rtt::Echoes;
 use super::steps::FLIGHT_MAX;
+use crate::decode::Segment;
 use crate::event::{Amendment, Class, Direction, FlowSink, Reason, Verdict};
 use crate::time::CaptureTime;
 
@@ -80,6 +82,13 @@ impl HalfFlow {
         if timed_out {
             return self.timed_out(at);
         }
+        self.asked_for(start, end, at)
+    }
+
+    /// The same of what no timer can have brought when it was sent, but one that ran out before.
+    pub(super) fn asked_for(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
+        let una = self.una.unwrap_or(i64::MIN);
+        let timer_ns = nearly(self.delays.timeout_ns());
         let Some(after) = self.repair.after_timeout.as_deref() else {
             return Reason::Fast;
         };
@@ -110,6 +119,25 @@ impl HalfFlow {
             return Reason::Timeout;
         }
         Reason::Fast
+    }
+
+    /// Whether who sent `segment`, which fills a hole, had heard of the ACK that asked for it, but not yet of one that
+    /// passed here sooner after that than a timer runs out: it repeats when it is asked to, however long that takes to
+    /// come back. `echoes` are those that the receiver's timestamps wait for.
+    pub(super) fn had_just_been_asked(&self, segment: &Segment, echoes: &Echoes) -> bool {
+        let unwrapper = self.unwrapper.filter(|_| self.sack.are_seen);
+        let Some((unwrapper, timestamps)) = unwrapper.zip(segment.timestamps) else {
+            return false;
+        };
+        let start = unwrapper.offset(segment.seq, self.high);
+        let hole = self.holes.first_within(start, start + 1);
+        let asked_at = hole.and_then(|hole| hole.asked_at);
+        let Some((asked_at, unheard_at)) = asked_at.zip(echoes.passed_after(timestamps.echo))
+        else {
+            return false;
+        };
+        let within_ns = unheard_at.since(asked_at);
+        0 < within_ns && within_ns < nearly(self.delays.timeout_ns())
     }
 
     /// The repeat that passed at `at`, which a timer brought, is told to have been sent for nothing. With nothing else

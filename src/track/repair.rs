@@ -22,6 +22,8 @@ pub(super) struct Repair {
     pub(super) last_timer: Option<bool>,
     /// A packet that repeats bytes was seen.
     pub(super) has_repeated: bool,
+    /// Who sent the data that is about to be taken in, which fills a hole, had just been asked for it.
+    pub(super) is_asked: bool,
 }
 
 impl Repair {

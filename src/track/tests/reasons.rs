@@ -523,3 +523,30 @@ fn no_echo_tells_of_a_repeat_whose_ack_was_overtaken() {
     // Here it did.
     assert_eq!(told(0, 399), (Some(Reason::TailProbe), [0, 1], 2));
 }
+
+#[test]
+fn who_has_just_been_asked_needs_no_timer_however_long_the_repeat_is_on_its_way() {
+    // Behind a queue: A answers 300 ms after an ACK passes here. It had heard of the ACK of 112, which asks for the
+    // hole, and not yet of that of 113.
+    let reason = |echo: u32| {
+        let rows = play(&opened(&format!(
+            "100 A>B data 0..1000 ack 0 ts 50/1
+             101 A>B data 2000..3000 ack 0 ts 50/1
+             102 A>B data 3000..4000 ack 0 ts 50/1
+             103 A>B data 4000..5000 ack 0 ts 50/1
+             104 A>B data 5000..6000 ack 0 ts 50/1
+             110 B>A ack 1000 ts 10/50
+             111 B>A ack 1000 sack 2000..3000 ts 11/50
+             112 B>A ack 1000 sack 2000..5000 ts 12/50
+             113 B>A ack 1000 sack 2000..6000 ts 13/50
+             412 A>B data 1000..2000 ack 0 ts 350/{echo}"
+        )))
+        .rows;
+        rows[5].verdict.reason
+    };
+    assert_eq!(reason(12), Some(Reason::Fast));
+    // All ACKs had come to it: it was silent since.
+    assert_eq!(reason(13), Some(Reason::Timeout));
+    // The one that asks was lost on its way.
+    assert_eq!(reason(11), Some(Reason::Timeout));
+}

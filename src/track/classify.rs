@@ -287,7 +287,8 @@ impl HalfFlow {
     fn weigh_fill(&self, segment: &Segment, hole: &Hole) -> (Class, Evidence, Confidence) {
         use Class::{Ambiguous, Reordered, Retransmission};
         if let (Some(id), Some(opener), true) = (segment.ip_id, hole.opener_id, self.ids.counts()) {
-            let class = if IdCounter::distance(id, opener) < 0 {
+            let is_late = IdCounter::distance(id, opener) < 0;
+            let class = if is_late && !self.is_between_repeats(id, hole) {
                 Reordered
             } else {
                 Retransmission
@@ -349,6 +350,18 @@ impl HalfFlow {
                 }
             }
         }
+    }
+
+    /// Whether a packet with this `id`, which fills a `hole`, was sent after a repeat of what lies below it, and what lies
+    /// above is one, too: then it is a repeat, which the one above has overtaken, as senders repeat in order.
+    fn is_between_repeats(&self, id: u16, hole: &Hole) -> bool {
+        let repeat_of = |offset| {
+            let index = self.in_flight.overlapping(offset, offset + 1).start;
+            let sent = self.in_flight.get(index);
+            sent.filter(|sent| sent.verdict.class == Class::Retransmission)
+        };
+        repeat_of(hole.end).is_some()
+            && repeat_of(hole.start - 1).is_some_and(|below| IdCounter::distance(id, below.id) > 0)
     }
 
     /// Whether the sender, told of a hole by SACK, may have waited for as long as packets may be overtaken, a quarter

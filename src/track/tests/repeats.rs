@@ -325,3 +325,29 @@ fn a_repeat_that_was_lost_leaves_nothing_to_repeat_after_a_pause() {
     );
     assert_eq!(play(&trace).state.skipped_packets, 1);
 }
+
+#[test]
+fn what_lies_between_two_repeats_is_one_that_was_overtaken() {
+    // Ids 4 to 8 were lost with 2000..7000, and a timer repeats all; id 11 overtakes id 10.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         121 B>A ack 2000
+         500 A>B data 2000..3000 id 9
+         520 B>A ack 3000
+         531 A>B data 4000..5000 id 11
+         532 A>B data 3000..4000 id 10",
+    );
+    let repeats = |trace: &str| {
+        let rows = play(trace).rows;
+        let classes = rows[2..].iter().map(|row| row.verdict.class);
+        classes
+            .map(|class| class == Class::Retransmission)
+            .collect()
+    };
+    let all: Vec<bool> = repeats(&trace);
+    assert_eq!(all, [true, true, true]);
+    // Sent before the timer ran out, it is the first copy.
+    let late: Vec<bool> = repeats(&trace.replace("3000..4000 id 10", "3000..4000 id 5"));
+    assert_eq!(late, [true, true, false]);
+}

@@ -125,19 +125,31 @@ impl HalfFlow {
     /// passed here sooner after that than a timer runs out: it repeats when it is asked to, however long that takes to
     /// come back. `echoes` are those that the receiver's timestamps wait for.
     pub(super) fn had_just_been_asked(&self, segment: &Segment, echoes: &Echoes) -> bool {
-        let unwrapper = self.unwrapper.filter(|_| self.sack.are_seen);
-        let Some((unwrapper, timestamps)) = unwrapper.zip(segment.timestamps) else {
+        let Some(unwrapper) = self.unwrapper.filter(|_| self.sack.are_seen) else {
             return false;
         };
         let start = unwrapper.offset(segment.seq, self.high);
         let hole = self.holes.first_within(start, start + 1);
-        let asked_at = hole.and_then(|hole| hole.asked_at);
-        let Some((asked_at, unheard_at)) = asked_at.zip(echoes.passed_after(timestamps.echo))
-        else {
+        let Some(asked_at) = hole.and_then(|hole| hole.asked_at) else {
             return false;
         };
-        let within_ns = unheard_at.since(asked_at);
-        0 < within_ns && within_ns < nearly(self.delays.timeout_ns())
+        let Some(timestamps) = segment.timestamps else {
+            return self.is_first_since(asked_at);
+        };
+        echoes
+            .passed_after(timestamps.echo)
+            .map(|unheard_at| unheard_at.since(asked_at))
+            .is_some_and(|within_ns| 0 < within_ns && within_ns < nearly(self.delays.timeout_ns()))
+    }
+
+    /// Whether the packet that is judged is the first that its sender sent since it heard of an ACK that passed at
+    /// `asked_at`, as ids tell, and three ACKs asked for it, of which one will have come to it.
+    fn is_first_since(&self, asked_at: CaptureTime) -> bool {
+        let heard_at = asked_at.plus_ns(nearly(self.delays.upstream.min_ns().unwrap_or(0)));
+        self.ids.counts()
+            && self.ids.last_skipped() == 0
+            && self.times.packet_at < Some(heard_at)
+            && self.acks.dup_run >= 3
     }
 
     /// The repeat that passed at `at`, which a timer brought, is told to have been sent for nothing. With nothing else

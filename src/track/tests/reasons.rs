@@ -550,3 +550,30 @@ fn who_has_just_been_asked_needs_no_timer_however_long_the_repeat_is_on_its_way(
     // The one that asks was lost on its way.
     assert_eq!(reason(11), Some(Reason::Timeout));
 }
+
+#[test]
+fn without_clocks_ids_tell_that_a_repeat_is_the_first_packet_since_it_was_asked_for() {
+    // As above, without timestamps.
+    let reason = |id: u32, last_ack: &str| {
+        let rows = play(&opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 2000..3000 id 4
+             102 A>B data 3000..4000 id 5
+             103 A>B data 4000..5000 id 6
+             104 A>B data 5000..6000 id 7
+             110 B>A ack 1000
+             111 B>A ack 1000 sack 2000..3000
+             112 B>A ack 1000 sack 2000..5000
+             {last_ack}
+             412 A>B data 1000..2000 id {id}"
+        )))
+        .rows;
+        rows[5].verdict.reason
+    };
+    let last_ack = "113 B>A ack 1000 sack 2000..6000";
+    assert_eq!(reason(8, last_ack), Some(Reason::Fast));
+    // What was asked for may have been lost, with id 8.
+    assert_eq!(reason(9, last_ack), Some(Reason::Timeout));
+    // Two ACKs may have been lost on their way.
+    assert_eq!(reason(8, ""), Some(Reason::Timeout));
+}

@@ -52,6 +52,7 @@ use half::HalfFlow;
 use ids::Step;
 use packet_size::Mss;
 use quiet::on_quiet;
+use repair::Heard;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};
@@ -403,14 +404,14 @@ impl Connection {
                     .delays
                     .upstream
                     .lower(peer.delays.downstream.min_ns());
-                sender.repair.is_asked = sender.had_just_been_asked(segment, &peer.echoes);
+                sender.repair.heard = sender.has_heard(segment, &peer.echoes);
             }
             // Of one byte alone its headers tell as well that it is the same packet.
             let is_same = again && segment.payload_len == 1;
             let step = if is_same { Step::Same } else { step };
             sender.place_data(dir, segment, step, sink);
             sender.limits.is_unheard = false;
-            sender.repair.is_asked = false;
+            sender.repair.heard = Heard::Unknown;
             if sender.repair.last_repeat.is_some() {
                 sender.note_old_ack(segment, peer);
             }

@@ -6,6 +6,7 @@ use super::half::HalfFlow;
 use super::ids::{IdCounter, Step};
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::ranges::Hole;
+use super::repair::Heard;
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
@@ -268,7 +269,7 @@ impl HalfFlow {
                 confidence,
             };
         }
-        let reason = if self.repair.is_asked {
+        let reason = if self.repair.heard == Heard::Asked {
             self.asked_for(start, end, segment.at)
         } else {
             self.reason(start, end, segment.at)
@@ -304,7 +305,9 @@ impl HalfFlow {
             if later(ts.value, opener) {
                 return (Retransmission, Evidence::Tsval, Confidence::High);
             }
-            if self.ticks_before_repeat(hole, opener) {
+            // Nobody asked for it, and a timer is slower than the clock.
+            let untold = self.repair.heard == Heard::Nothing;
+            if untold || self.ticks_before_repeat(hole, opener) {
                 return (Reordered, Evidence::Tsval, Confidence::Medium);
             }
         }
@@ -352,8 +355,8 @@ impl HalfFlow {
         }
     }
 
-    /// Whether a packet with this `id`, which fills a `hole`, was sent after a repeat of what lies below it, and what lies
-    /// above is one, too: then it is a repeat, which the one above has overtaken, as senders repeat in order.
+    /// Whether a packet with this `id`, which fills a `hole`, was sent after a repeat of what lies below it, and what
+    /// lies above is one, too: then it is a repeat, which the one above has overtaken, as senders repeat in order.
     fn is_between_repeats(&self, id: u16, hole: &Hole) -> bool {
         let repeat_of = |offset| {
             let index = self.in_flight.overlapping(offset, offset + 1).start;

@@ -5,6 +5,7 @@ use std::num::NonZeroI64;
 use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::Sent;
+use super::repair::Heard;
 use super::rtt::Echoes;
 use super::steps::FLIGHT_MAX;
 use crate::decode::Segment;
@@ -121,25 +122,34 @@ impl HalfFlow {
         Reason::Fast
     }
 
-    /// Whether who sent `segment`, which fills a hole, had heard of the ACK that asked for it, but not yet of one that
-    /// passed here sooner after that than a timer runs out: it repeats when it is asked to, however long that takes to
-    /// come back. `echoes` are those that the receiver's timestamps wait for.
-    pub(super) fn had_just_been_asked(&self, segment: &Segment, echoes: &Echoes) -> bool {
+    /// What who sent `segment` had heard of the hole that it fills. Who had heard of the ACK that asked for it, but not
+    /// yet of one that passed here sooner after that than a timer runs out, repeats it since it was asked to, however
+    /// long that takes to come back. `echoes` are those that the receiver's timestamps wait for.
+    pub(super) fn has_heard(&self, segment: &Segment, echoes: &Echoes) -> Heard {
         let Some(unwrapper) = self.unwrapper.filter(|_| self.sack.are_seen) else {
-            return false;
+            return Heard::Unknown;
         };
         let start = unwrapper.offset(segment.seq, self.high);
-        let hole = self.holes.first_within(start, start + 1);
-        let Some(asked_at) = hole.and_then(|hole| hole.asked_at) else {
-            return false;
+        let Some(hole) = self.holes.first_within(start, start + 1) else {
+            return Heard::Unknown;
         };
         let Some(timestamps) = segment.timestamps else {
-            return self.is_first_since(asked_at);
+            return match hole.asked_at {
+                Some(asked_at) if self.is_first_since(asked_at) => Heard::Asked,
+                _ => Heard::Unknown,
+            };
         };
-        echoes
-            .passed_after(timestamps.echo)
-            .map(|unheard_at| unheard_at.since(asked_at))
-            .is_some_and(|within_ns| 0 < within_ns && within_ns < nearly(self.delays.timeout_ns()))
+        let Some(unheard_at) = echoes.passed_after(timestamps.echo) else {
+            return Heard::Unknown;
+        };
+        if hole.told_at.is_some_and(|told_at| unheard_at <= told_at) {
+            return Heard::Nothing;
+        }
+        let timer_ns = nearly(self.delays.timeout_ns());
+        match hole.asked_at.map(|asked_at| unheard_at.since(asked_at)) {
+            Some(within_ns) if 0 < within_ns && within_ns < timer_ns => Heard::Asked,
+            _ => Heard::Unknown,
+        }
     }
 
     /// Whether the packet that is judged is the first that its sender sent since it heard of an ACK that passed at

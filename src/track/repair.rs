@@ -5,6 +5,17 @@ use std::num::NonZeroI64;
 use super::last_repeat::LastRepeat;
 use super::reasons::AfterTimeout;
 
+/// What a sender had heard of a hole by what it sends then, as far as its echo or id tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Heard {
+    #[default]
+    Unknown,
+    /// No ACK that told of it.
+    Nothing,
+    /// One that asked for it, and nothing that passed long after that.
+    Asked,
+}
+
 /// What one direction has repeated, and how far it will go on with that.
 #[derive(Debug, Default)]
 pub(super) struct Repair {
@@ -22,8 +33,8 @@ pub(super) struct Repair {
     pub(super) last_timer: Option<bool>,
     /// A packet that repeats bytes was seen.
     pub(super) has_repeated: bool,
-    /// Who sent the data that is about to be taken in, which fills a hole, had just been asked for it.
-    pub(super) is_asked: bool,
+    /// Of the hole that the data fills that is about to be taken in.
+    pub(super) heard: Heard,
 }
 
 impl Repair {

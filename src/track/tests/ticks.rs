@@ -1,6 +1,7 @@
 //! Holes that are filled with the `TSval` of the packet that opened them.
 
-use super::{check, opened};
+use super::{check, opened, play};
+use crate::event::{Class, Evidence};
 
 #[test]
 fn a_clock_that_went_on_before_anybody_could_tell_shows_a_late_original() {
@@ -88,4 +89,34 @@ fn a_clock_measured_before_a_hole_tells_what_equal_numbers_mean() {
     // Two ticks: nobody knows when the next one is due.
     let repeat = format!("{before}136 retransmission 3000..4000 fast upstream sack");
     check(&flight([1, 2, 3]), &repeat);
+}
+
+#[test]
+fn who_had_heard_of_no_ack_that_told_of_a_hole_fills_it_with_the_original() {
+    // Of ticks of half a second nothing else is known.
+    let filled = |echo: u32| {
+        let trace = opened(&format!(
+            "100 A>B data 0..1000 ack 0 ts 7/20
+             101 A>B data 2000..3000 ack 0 ts 7/20
+             103 A>B data 3000..4000 ack 0 ts 7/20
+             104 A>B data 4000..5000 ack 0 ts 7/20
+             120 B>A ack 1000 ts 40/7
+             121 B>A ack 1000 sack 2000..3000 ts 41/7
+             123 B>A ack 1000 sack 2000..4000 ts 43/7
+             124 B>A ack 1000 sack 2000..5000 ts 44/7
+             136 A>B data 1000..2000 ack 0 ts 7/{echo}"
+        ));
+        play(&trace).rows[4].verdict
+    };
+    let late = filled(20);
+    assert_eq!(
+        (late.class, late.evidence),
+        (Class::Reordered, Evidence::Tsval)
+    );
+    // It had heard of the one that asked for it.
+    let asked = filled(43);
+    assert_eq!(
+        (asked.class, asked.evidence),
+        (Class::Retransmission, Evidence::Sack)
+    );
 }

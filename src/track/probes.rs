@@ -34,7 +34,7 @@ impl HalfFlow {
         let window_probe = self.window.is_closed();
         let probes = offset == next - 1
             && self.una.is_some_and(|una| una >= self.high)
-            && (is_idle || window_probe && !is_late);
+            && (is_idle || window_probe && !is_late || self.is_sent_last(segment, step));
         // Else it is the next byte itself (section 3.10.7.4): the sender has sent nothing above.
         if probes || offset == self.high {
             self.emissions.forget_unseen();
@@ -85,6 +85,15 @@ impl HalfFlow {
     fn is_idle_at(&self, at: CaptureTime) -> bool {
         let last = self.times.packet_at;
         last.is_none_or(|last| at.since(last) >= TIMER_NS_MIN)
+    }
+
+    /// Whether a segment was sent later than all that passed before, as its id or `TSval` tells: it is no ACK that is
+    /// late.
+    fn is_sent_last(&self, segment: &Segment, step: Step) -> bool {
+        let stamp = segment.timestamps.map(|timestamps| timestamps.value);
+        matches!(step, Step::Ahead(_))
+            || self.times.packet_at < Some(segment.at)
+                && stamp.is_some_and(|tsval| self.echoes.is_new(tsval, segment.at))
     }
 
     /// The verdict on such a segment: who looks again sends another packet.

@@ -100,6 +100,11 @@ impl Echoes {
         self.seen.then_some(self.newest)
     }
 
+    /// Whether `tsval`, which passed at `at`, is later than all that passed before.
+    pub(super) fn is_new(&self, tsval: u32, at: CaptureTime) -> bool {
+        self.waiting.back() == Some(&(tsval, at))
+    }
+
     /// When a `TSval` later than `tsval` passed for the first time; or some time after that, as those are forgotten
     /// that were echoed.
     pub(super) fn passed_after(&self, tsval: u32) -> Option<CaptureTime> {

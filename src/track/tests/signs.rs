@@ -144,6 +144,30 @@ fn an_ack_that_a_byte_overtook_is_no_keep_alive() {
 }
 
 #[test]
+fn a_keep_alive_may_follow_the_answer_to_the_peers_at_once() {
+    // Both look whether the other is there, once a second. What was sent last is no ACK that is late.
+    let signs = |stamps: [&str; 4]| {
+        let [first, second, answer, probe] = stamps;
+        let trace = opened(&format!(
+            "100 A>B data 0..900 ack 0 {first}
+             101 A>B data 900..1800 ack 0 {second}
+             120 B>A ack 1800
+             1120 B>A at -1 ack 1800
+             1121 A>B ack 0 {answer}
+             1129 A>B at 1799 ack 0 {probe}
+             1149 B>A ack 1800"
+        ));
+        play(&trace).signs
+    };
+    let keep_alive = vec!["1129 KeepAlive".to_owned()];
+    assert_eq!(signs(["id 2", "id 3", "id 4", "id 5"]), keep_alive);
+    assert_eq!(signs(["ts 1/0", "ts 1/0", "ts 7/0", "ts 8/0"]), keep_alive);
+    // Else it may have been overtaken.
+    assert!(signs([""; 4]).is_empty());
+    assert!(signs(["ts 1/0", "ts 1/0", "ts 7/0", "ts 7/0"]).is_empty());
+}
+
+#[test]
 fn a_keep_alive_needs_no_data_before_it() {
     check_signs(
         &opened(

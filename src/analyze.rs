@@ -28,6 +28,7 @@ pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way, towards_capacity};
 pub use engine::{Engine, EngineFacts};
 pub use figures::FlowFigures;
+#[cfg(any(feature = "tables", feature = "charts"))]
 pub(crate) use flow::all_ahead;
 pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;

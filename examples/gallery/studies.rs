@@ -10,7 +10,7 @@ use ccanalyze::study::StudyPlan;
 use super::{Failure, Gallery};
 
 /// Manifest, the beginning of the chart's file name, and what it is called in the gallery.
-const FIGURES: [(&str, &str, &str); 12] = [
+const FIGURES: [(&str, &str, &str); 13] = [
     ("access-network", "bars-goodput", "study-bars-goodput"),
     ("access-network", "bars-latency", "study-bars-latency"),
     ("access-network", "bars-overhead", "study-bars-overhead"),
@@ -27,6 +27,11 @@ const FIGURES: [(&str, &str, &str); 12] = [
     ("mobility", "spider", "study-spider"),
     ("mobility", "pm-ecdf", "study-ecdf"),
     ("pairs", "queue-share", "study-queue-share"),
+    (
+        "pairs",
+        "pair-retransmissions",
+        "study-pair-retransmissions",
+    ),
 ];
 
 pub(super) fn draw(gallery: &Gallery) -> Result<(), Failure> {

@@ -29,6 +29,7 @@ mod rooms;
 mod schema;
 mod studies;
 mod study;
+mod study_mistakes;
 mod study_queue;
 mod study_truth;
 mod study_warnings;

@@ -1,0 +1,108 @@
+//! `ccanalyze study`: manifests with mistakes.
+
+use super::cli::run;
+use super::study::{MANIFEST, folder_with};
+
+#[test]
+fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
+    for (line, text, said) in [
+        (
+            3,
+            "group_by = [\"ccaa\"]",
+            "there is no label 'ccaa'; did you mean 'cca'?",
+        ),
+        (
+            4,
+            "baseline = { cca = \"cubik\" }",
+            "no run has cca = 'cubik'; did you mean 'cubic'?",
+        ),
+        (
+            4,
+            "basline = { cca = \"cubic\" }",
+            "unknown key 'basline' in [study]; did you mean 'baseline'?",
+        ),
+        (
+            4,
+            "report = \"pears\"",
+            "there is no report 'pears'; did you mean 'pairs'?",
+        ),
+        (
+            4,
+            "metrics = [\"goodput\"]",
+            "there is no metric 'goodput'; did you mean 'goodput_bps'?",
+        ),
+        (6, "[labels.speed]", "no run has a label 'speed'"),
+        (
+            7,
+            "unit = \"furlong\"",
+            "'furlong' is no unit that is known here",
+        ),
+        (7, "unit = \"ms\"", ""),
+        (
+            10,
+            "files = \"{cca}_{rate}_{run}.pcapng\"",
+            "matches no file",
+        ),
+        (
+            10,
+            "files = \"cubic_20m_3.pcap\"",
+            "there is no such file; did you mean 'cubic_20m_1.pcap'?",
+        ),
+        (10, "files = \"{cca_{rate}_{run}.pcap\"", "is no label"),
+        (
+            12,
+            "capacity = \"{speed}\"",
+            "there is no label 'speed' here",
+        ),
+        (12, "capacity = \"{rate}s\"", "has no unit of a rate"),
+        (
+            12,
+            "buffer = \"deep\"",
+            "is no buffer: write it as 100 packets, 64kB or 0.5BDP",
+        ),
+        (12, "base_rtt = 20", "has no unit of time"),
+        (
+            12,
+            "base_rtt = \"0ms\"",
+            "'0ms' is no round-trip time: it must be above 0",
+        ),
+        (
+            12,
+            "capacity = { trace = \"rates.csv\", time = \"t\", rate = \"r\" }",
+            "there is no such file",
+        ),
+    ] {
+        let lines: Vec<&str> = MANIFEST.lines().collect();
+        let mut changed = lines.clone();
+        changed[line - 1] = text;
+        let folder = folder_with(&changed.join("\n"));
+        let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+        assert_eq!(run.status, 2, "{text}: {}", run.stderr);
+        // A unit of something else is told where the values come from: the template's line.
+        let line = if text == "unit = \"ms\"" { 10 } else { line };
+        let place = format!("study.toml:{line}: ");
+        assert!(run.stderr.contains(&place), "{text}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{text}: {}", run.stderr);
+        assert!(
+            !folder.path().join("study").exists(),
+            "{text}: something was begun"
+        );
+    }
+}
+
+#[test]
+fn all_mistakes_are_said_at_once() {
+    let manifest = MANIFEST
+        .replace("\"cubic\"", "\"cubik\"")
+        .replace("{rate}\"", "{rat}\"");
+    let folder = folder_with(&manifest);
+    let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+    assert!(
+        run.stderr.contains(":4: ") && run.stderr.contains(":12: "),
+        "{}",
+        run.stderr
+    );
+    let run = super::cli::run(folder.path(), &["study", "nowhere.toml", "--out", "study"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("nowhere.toml"), "{}", run.stderr);
+}

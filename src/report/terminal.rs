@@ -357,7 +357,7 @@ fn not_shown(all: usize) -> String {
         return String::new();
     }
     format!(
-        "The {FLOWS_SHOWN} largest of {} flows; --out writes a table of all.\n",
+        "The {FLOWS_SHOWN} largest of {} flows; the table of --out has all.\n",
         grouped(all as u64)
     )
 }

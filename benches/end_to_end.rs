@@ -1,6 +1,8 @@
 //! From files to results: packets and bytes a second, on one thread and on two, and whether the
 //! answer was right.
 
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/synth/mod.rs"]
 #[allow(
     dead_code,
@@ -15,6 +17,7 @@ use std::path::Path;
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureInput, Config, Watch};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patience::configured;
 use synth::workloads::workloads;
 use synth::{Profile, Synth, Truth};
 
@@ -80,16 +83,9 @@ fn end_to_end(criterion: &mut Criterion) {
     }
 }
 
-fn configured() -> Criterion {
-    Criterion::default()
-        .sample_size(10)
-        .warm_up_time(std::time::Duration::from_millis(300))
-        .measurement_time(std::time::Duration::from_secs(2))
-}
-
 criterion_group! {
     name = whole;
-    config = configured();
+    config = configured(2);
     targets = end_to_end
 }
 criterion_main!(whole);

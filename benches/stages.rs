@@ -1,6 +1,8 @@
 //! Each stage by itself, on one thread, over a generated capture in memory: packets and bytes a
 //! second, and whether the answer was right.
 
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/synth/mod.rs"]
 #[allow(
     dead_code,
@@ -19,6 +21,7 @@ use ccanalyze::flow::{ConnectionIdentity, ConnectionTable, Observer, SHARDS, sha
 use ccanalyze::observe::{RecordConfig, Recorder};
 use ccanalyze::track::Connection;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patience::configured;
 use synth::{Format, Profile, Synth, Truth};
 
 /// Enough packets to leave the caches, few enough for a run of seconds.
@@ -220,16 +223,9 @@ fn tracking(criterion: &mut Criterion) {
     }
 }
 
-fn configured() -> Criterion {
-    Criterion::default()
-        .sample_size(10)
-        .warm_up_time(std::time::Duration::from_millis(300))
-        .measurement_time(std::time::Duration::from_secs(1))
-}
-
 criterion_group! {
     name = stages;
-    config = configured();
+    config = configured(1);
     targets = walk, decoding, tracking
 }
 criterion_main!(stages);

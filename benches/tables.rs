@@ -1,6 +1,8 @@
 //! What comes behind the analysis, on one thread: rows a second of the tables of many short flows, and what the whole
 //! capture comes to.
 
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/synth/mod.rs"]
 #[allow(
     dead_code,
@@ -17,6 +19,7 @@ use ccanalyze::report::Pending;
 use ccanalyze::report::tables::{Metadata, Workers, fill};
 use ccanalyze::table::{Blocks, RunTables};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use patience::configured;
 use synth::{Profile, Synth, Truth};
 
 const PACKETS: u64 = 200_000;
@@ -75,16 +78,9 @@ fn tables(criterion: &mut Criterion) {
     });
 }
 
-fn configured() -> Criterion {
-    Criterion::default()
-        .sample_size(10)
-        .warm_up_time(std::time::Duration::from_millis(300))
-        .measurement_time(std::time::Duration::from_secs(1))
-}
-
 criterion_group! {
     name = benches;
-    config = configured();
+    config = configured(1);
     targets = tables
 }
 criterion_main!(benches);

@@ -25,7 +25,7 @@ use std::sync::Mutex;
 
 pub use capture::CaptureAnalysis;
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
-pub use directions::{counts_towards_capacity, goes_the_main_way, towards_capacity};
+pub use directions::{counts_towards_capacity, goes_the_main_way};
 pub use engine::{Engine, EngineFacts};
 pub use figures::FlowFigures;
 #[cfg(any(feature = "tables", feature = "charts"))]

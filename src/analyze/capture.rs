@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::directions::towards_capacity;
+use super::directions::counts_towards_capacity;
 use super::flow::{Flow, all_ahead};
 use super::frames::FrameIndex;
 use super::memory::GivenUp;
@@ -131,7 +131,12 @@ impl CaptureAnalysis {
     /// nothing goes the other way, all.
     #[must_use]
     pub fn towards_capacity(&self) -> Vec<Flow<'_>> {
-        towards_capacity(&self.flows().collect::<Vec<_>>())
+        let flows: Vec<Flow<'_>> = self.flows().collect();
+        let counts = counts_towards_capacity(&flows);
+        let flows = flows.into_iter().zip(counts);
+        flows
+            .filter_map(|(flow, counts)| counts.then_some(flow))
+            .collect()
     }
 
     /// What these flows delivered together: what utilisation is made of.

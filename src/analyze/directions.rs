@@ -140,16 +140,6 @@ pub fn counts_towards_capacity(flows: &[Flow<'_>]) -> Vec<bool> {
     counts
 }
 
-/// Those of these flows that [count](counts_towards_capacity) towards what a link's capacity is for.
-#[must_use]
-pub fn towards_capacity<'a>(flows: &[Flow<'a>]) -> Vec<Flow<'a>> {
-    let counts = counts_towards_capacity(flows);
-    let flows = flows.iter().zip(counts);
-    flows
-        .filter_map(|(&flow, counts)| counts.then_some(flow))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

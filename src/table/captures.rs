@@ -2,8 +2,7 @@
 
 use super::schema::{Column, column_list};
 use crate::analyze::{
-    Analysis, CaptureAnalysis, CaptureQuality, CaptureTotals, Config, Delivered, LinkRates,
-    all_ahead,
+    Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, LinkRates, all_ahead,
 };
 use crate::metric;
 use crate::observe::{self, Wanted};
@@ -15,7 +14,6 @@ const SECOND_NS: i64 = 1_000_000_000;
 #[derive(Debug)]
 pub(super) struct CaptureFigures {
     pub(super) links: LinkRates,
-    totals: CaptureTotals,
     /// What the flows that the capacity of the link is for delivered.
     counted: Option<Delivered>,
     /// The highest rate that these flows together were delivered for a second.
@@ -24,12 +22,13 @@ pub(super) struct CaptureFigures {
 
 impl CaptureFigures {
     pub(super) fn of(capture: &CaptureAnalysis, config: &Config) -> Self {
+        // Kept by the capture: summed up here, where threads may share in it.
+        let _ = capture.totals();
         // Estimates are of one direction of the link, too.
         let counted = capture.towards_capacity();
         let series = all_ahead(&counted, Wanted::All).map(|flow| flow.record.series().bins());
         Self {
             links: capture.link_rates(config.bin_ns),
-            totals: *capture.totals(),
             capacity_estimated_bps: observe::delivery_bps_max(series, config.bin_ns),
             counted: Delivered::of(all_ahead(&counted, Wanted::Outlines).copied()),
         }
@@ -40,16 +39,7 @@ impl CaptureFigures {
 pub(super) struct CaptureRow<'a> {
     capture: &'a CaptureAnalysis,
     config: &'a Config,
-    quality: CaptureQuality,
-    flows: u64,
-    goodput_bps: Option<f64>,
-    /// Goodput of the flows that the capacity of the link is for.
-    counted_bps: Option<f64>,
-    /// The time that it is of.
-    goodput_ns: Option<i64>,
-    capacity_estimated_bps: Option<f64>,
-    /// Rate of the link that most bytes of the main way passed, from the dispersion of packets.
-    link_bps_estimated: Option<f64>,
+    figures: &'a CaptureFigures,
 }
 
 pub(super) fn rows<'a>(
@@ -58,19 +48,10 @@ pub(super) fn rows<'a>(
     figures: &'a [CaptureFigures],
 ) -> impl Iterator<Item = CaptureRow<'a>> {
     let captures = analysis.captures.iter().zip(figures);
-    captures.map(move |(capture, figures)| {
-        let (totals, counted) = (&figures.totals, figures.counted);
-        CaptureRow {
-            capture,
-            config,
-            quality: totals.quality,
-            flows: totals.flows,
-            goodput_bps: totals.delivered().and_then(Delivered::goodput_bps),
-            counted_bps: counted.and_then(Delivered::goodput_bps),
-            goodput_ns: counted.map(|delivered| delivered.span.length_ns()),
-            capacity_estimated_bps: figures.capacity_estimated_bps,
-            link_bps_estimated: figures.links.shared_bps(figures.capacity_estimated_bps),
-        }
+    captures.map(move |(capture, figures)| CaptureRow {
+        capture,
+        config,
+        figures,
     })
 }
 
@@ -80,11 +61,27 @@ impl CaptureRow<'_> {
         drops.reduce(u64::saturating_add)
     }
 
+    fn quality(&self) -> CaptureQuality {
+        self.capture.quality()
+    }
+
+    /// Goodput of the flows that the capacity of the link is for.
+    fn counted_bps(&self) -> Option<f64> {
+        self.figures.counted?.goodput_bps()
+    }
+
     /// Of a second's delivery, so there is none where the goodput is that of less.
     fn utilisation_estimated(&self) -> Option<f64> {
-        let long_enough = self.goodput_ns? >= SECOND_NS;
-        let capacity_bps = self.capacity_estimated_bps.filter(|_| long_enough)?;
-        metric::utilisation(self.counted_bps?, capacity_bps)
+        let figures = self.figures;
+        let long_enough = figures.counted?.span.length_ns() >= SECOND_NS;
+        let capacity_bps = figures.capacity_estimated_bps.filter(|_| long_enough)?;
+        metric::utilisation(self.counted_bps()?, capacity_bps)
+    }
+
+    /// Rate of the link that most bytes of the main way passed, from the dispersion of packets.
+    fn link_bps_estimated(&self) -> Option<f64> {
+        let figures = self.figures;
+        figures.links.shared_bps(figures.capacity_estimated_bps)
     }
 }
 
@@ -106,23 +103,23 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "damaged_bytes" "Q1" Count |row| Some(row.capture.files.iter().map(|file| file.skipped_bytes).sum());
     "connections_put_away" "Q1" Count |row| Some(row.capture.cut_by_limit);
     "flows_without_series" "Q1" Count |row| Some(row.capture.given_up.flows_without_series);
-    "unseen_bytes" "Q1" Count |row| Some(row.quality.unseen_bytes);
-    "duplicate_packets" "Q1" Count |row| Some(row.quality.duplicate_packets);
-    "headers_cut" "Q1" Count |row| Some(row.quality.headers_cut);
-    "super_segments" "Q1" Count |row| Some(row.quality.super_segments);
-    "lengths_from_frame" "Q1" Count |row| Some(row.quality.lengths_from_frame);
-    "clock_steps_back" "Q1" Count |row| Some(row.quality.clock_steps_back);
-    "one_way_flows" "Q1" Count |row| Some(row.quality.one_way_flows);
-    "mid_stream_flows" "Q1" Count |row| Some(row.quality.mid_stream_flows);
-    "copied_flows" "Q1" Count |row| Some(row.quality.copied_flows);
+    "unseen_bytes" "Q1" Count |row| Some(row.quality().unseen_bytes);
+    "duplicate_packets" "Q1" Count |row| Some(row.quality().duplicate_packets);
+    "headers_cut" "Q1" Count |row| Some(row.quality().headers_cut);
+    "super_segments" "Q1" Count |row| Some(row.quality().super_segments);
+    "lengths_from_frame" "Q1" Count |row| Some(row.quality().lengths_from_frame);
+    "clock_steps_back" "Q1" Count |row| Some(row.quality().clock_steps_back);
+    "one_way_flows" "Q1" Count |row| Some(row.quality().one_way_flows);
+    "mid_stream_flows" "Q1" Count |row| Some(row.quality().mid_stream_flows);
+    "copied_flows" "Q1" Count |row| Some(row.quality().copied_flows);
     "connections" "-" Count |row| Some(row.capture.connections_total);
-    "flows" "-" Count |row| Some(row.flows);
-    "goodput_bps" "G1" Real |row| row.goodput_bps;
-    "utilisation" "N5" Real |row| metric::utilisation(row.counted_bps?, row.config.capacity?.bps);
-    "capacity_estimated_bps" "R7" Real |row| row.capacity_estimated_bps;
+    "flows" "-" Count |row| Some(row.capture.totals().flows);
+    "goodput_bps" "G1" Real |row| row.capture.goodput_bps();
+    "utilisation" "N5" Real |row| metric::utilisation(row.counted_bps()?, row.config.capacity?.bps);
+    "capacity_estimated_bps" "R7" Real |row| row.figures.capacity_estimated_bps;
     "utilisation_estimated" "R7" Real CaptureRow::utilisation_estimated;
-    "link_bps_estimated" "R8" Real |row| row.link_bps_estimated;
-    "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.counted_bps?, row.link_bps_estimated?);
+    "link_bps_estimated" "R8" Real CaptureRow::link_bps_estimated;
+    "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.counted_bps()?, row.link_bps_estimated()?);
     "jain" "N2" Real |row| row.capture.pairs.jain;
     "sharing_ratio" "N3" Real |row| row.capture.pairs.sharing_ratio;
     "sharing_bound" "N3" Real |row| row.capture.pairs.sharing_bound;

@@ -2,7 +2,9 @@
 
 use super::flow::{Flow, Limited, Quality};
 use crate::metric;
-use crate::observe::{ConnectionFacts, DirectionSummary, Incidents, Outline, OutlinedFlow};
+use crate::observe::{
+    ConnectionFacts, DelayStats, DirectionSummary, Incidents, Outline, OutlinedFlow,
+};
 use crate::time::CaptureTime;
 use crate::track::{HalfState, Handshake};
 
@@ -61,10 +63,10 @@ impl<'a> FlowFigures<'a> {
         }
     }
 
-    /// The shortest round-trip time, in ns (METRICS.md R2); `None` without samples.
+    /// Round-trip times without their distribution (METRICS.md R2).
     #[must_use]
-    pub fn rtt_ns_min(&self) -> Option<i64> {
-        self.outlined.rtt_stats().ns_min()
+    pub fn rtt_stats(&self) -> DelayStats {
+        self.outlined.rtt_stats()
     }
 
     /// What was out of the ordinary: of most flows nothing, which takes no more than a look.

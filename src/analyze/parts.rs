@@ -8,7 +8,7 @@ pub(super) fn in_parts<T: Sync, R: Send>(
     items: &[T],
     of: impl Fn(&[T]) -> R + Send + Sync,
 ) -> Vec<R> {
-    /// A part takes a thread about a millisecond.
+    /// Enough that handing a part to another thread costs nothing beside it.
     const PART: usize = 8192;
     if rayon::current_thread_index().is_none() {
         return vec![of(items)];

@@ -49,7 +49,7 @@ impl CaptureTotals {
             let figures = flow.figures();
             self.flows += 1;
             self.ip_bytes += figures.outline().ip_bytes;
-            let shortest = figures.rtt_ns_min();
+            let shortest = figures.rtt_stats().ns_min();
             self.rtt_ns_min = self.rtt_ns_min.into_iter().chain(shortest).min();
             self.delivered.add(&figures);
             self.quality.add_flow(&figures, &handshake, &facts);
@@ -217,5 +217,32 @@ mod tests {
             let (first, rest) = capture.connections.split_at(end);
             assert_eq!(CaptureTotals::of(first).with(CaptureTotals::of(rest)), *all);
         }
+    }
+
+    #[test]
+    fn no_sign_of_a_part_is_lost() {
+        let part = CaptureQuality {
+            unseen_bytes: 1,
+            duplicate_packets: 2,
+            headers_cut: 3,
+            super_segments: 4,
+            lengths_from_frame: 5,
+            clock_steps_back: 6,
+            one_way_flows: 7,
+            mid_stream_flows: 8,
+            copied_flows: 9,
+        };
+        let both = CaptureQuality {
+            unseen_bytes: 2,
+            duplicate_packets: 4,
+            headers_cut: 6,
+            super_segments: 8,
+            lengths_from_frame: 10,
+            clock_steps_back: 12,
+            one_way_flows: 14,
+            mid_stream_flows: 16,
+            copied_flows: 18,
+        };
+        assert_eq!(part.with(part), both);
     }
 }

@@ -20,9 +20,9 @@ pub(super) struct NamedFlow<'a> {
     pub(super) payload: u64,
     /// Whether an ACK of it was seen.
     pub(super) is_acked: bool,
-    /// What bars are drawn of.
+    /// What bars are drawn of; nothing of what is too small to be drawn.
     pub(super) values: BarValues,
-    /// First and last bin in which it did anything.
+    /// First and last bin in which it did anything; `None` of what is too small.
     bin_span: Option<(i64, i64)>,
     /// Whether it shares the link with the largest: those that go the other way, as requests do and uploads beside
     /// downloads, take nothing from them.
@@ -41,7 +41,7 @@ pub(super) struct BarValues {
 
 impl BarValues {
     fn of(figures: &FlowFigures<'_>) -> Self {
-        let rtt = figures.summary().rtt;
+        let rtt = figures.rtt_stats();
         let rtt_s = || {
             let (min, max) = (rtt.ns_min()? as f64, rtt.ns_max()? as f64);
             Some([min / 1e9, rtt.ns_mean()? / 1e9, max / 1e9])
@@ -185,7 +185,7 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
                 } else {
                     BarValues::default()
                 },
-                bin_span: bin_span_of(&flow),
+                bin_span: is_drawn.then(|| bin_span_of(&flow)).flatten(),
                 goes_main_way,
             }
         });

@@ -458,6 +458,7 @@ impl Incidents {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observe::dispersion::LiveSpacing;
     use proptest::prelude::*;
 
     fn number() -> impl Strategy<Value = u64> {
@@ -547,6 +548,13 @@ mod tests {
             prop_assert_eq!(outline.data_span, summary.data_span);
             prop_assert_eq!(Outline::data_span_of(start, &bytes), summary.data_span);
             prop_assert!(!Outline::has_steps_of(&bytes));
+            let (mut stepped, mut live) = (Vec::new(), LiveSpacing::default());
+            for packet in 0..100 {
+                live.on_data(CaptureTime::from_ns(packet * 10_000), 1448, true);
+            }
+            summary.put(state, &live.take_spacing(), start, &mut stepped);
+            prop_assert!(Outline::has_steps_of(&stepped));
+            prop_assert_eq!(Outline::data_span_of(start, &stepped), summary.data_span);
             prop_assert_eq!(outline.last_new_ack_at, summary.last_new_ack_at);
             let (again, _) = DirectionSummary::take_behind(&outline, start, &mut rest);
             prop_assert_eq!(again, summary);

@@ -285,6 +285,15 @@ impl CaptureReader {
         outcome
     }
 
+    /// What was mapped of a file and is not looked at any more, if anything: to drop it takes the system a while, so
+    /// better by a thread that has time. Where nobody asks, the reader drops it later.
+    pub(crate) fn take_behind(&mut self) -> Option<impl Send + use<>> {
+        match self.files.get_mut(self.current)? {
+            OneFile::Open(file) => file.take_behind(),
+            OneFile::Waiting(_) | OneFile::Done => None,
+        }
+    }
+
     /// Bytes of the input files consumed so far: compressed bytes where a file is compressed.
     pub fn bytes_consumed(&self) -> u64 {
         self.progress.bytes_consumed()

@@ -494,10 +494,13 @@ fn read<const SEGMENTS: bool>(
             std::mem::replace(&mut shown, source.records).abs_diff(source.records),
             Ordering::Relaxed,
         );
+        let left = source.reader.take_behind();
         (more, ()) = rayon::join(
             || source.next(&mut ahead),
             || {
                 track_all(&mut tables, &behind, &mut memory, &mut pruning);
+                // Here, as reading is what the rest waits for.
+                drop(left);
             },
         );
     }

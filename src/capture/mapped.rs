@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::cost::{Budget, mapping_pays};
 use super::mapping::{ALIGNMENT_BYTES, Mapping};
 
-/// Bytes mapped at a time. What is behind is unmapped, so that no more than two of these are
+/// Bytes mapped at a time. What is behind is unmapped, so that no more than three of these are
 /// resident; small enough for many captures at once, large enough for the calls not to count.
 const PART_BYTES: usize = 32 << 20;
 
@@ -16,12 +16,15 @@ const PART_BYTES: usize = 32 << 20;
 pub(super) struct MappedFile {
     file: Arc<File>,
     part: Option<Part>,
+    /// The part before, which nothing looks at any more.
+    behind: Option<Part>,
     /// What that may cost, where it is mapped because reading it takes longer.
     budget: Option<Budget>,
 }
 
+/// Some bytes of the file that are mapped at a time.
 #[derive(Debug)]
-struct Part {
+pub(super) struct Part {
     mapping: Arc<Mapping>,
     /// Where in the file it begins and ends.
     start: u64,
@@ -50,6 +53,7 @@ impl MappedFile {
         Self {
             file,
             part: None,
+            behind: None,
             budget: None,
         }
     }
@@ -82,7 +86,7 @@ impl MappedFile {
         let wanted_end = offset + wanted as u64;
         let holds = |part: &Part| part.start <= offset && wanted_end <= part.end;
         if !self.part.as_ref().is_some_and(holds) {
-            self.part = None;
+            self.behind = self.part.take();
             // Asked each time: the file may have grown.
             let size = self.file.metadata()?.len();
             if size <= offset {
@@ -111,6 +115,11 @@ impl MappedFile {
                 at_end: wanted_end > part.end,
             }
         }))
+    }
+
+    /// The part that was left, where that has not been asked for since. It is unmapped when it is dropped, page by page.
+    pub(super) fn take_behind(&mut self) -> Option<Part> {
+        self.behind.take()
     }
 
     /// Whether all that was mapped last is still there: what was found in it is what the file holds.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::error::{CaptureError, CaptureErrorKind};
 use super::facts::FileFacts;
 use super::lanes::Lanes;
-use super::mapped::MappedFile;
+use super::mapped::{MappedFile, Part};
 use super::pcap::PcapWalker;
 use super::pcapng::PcapngWalker;
 use super::record::{Entry, Window};
@@ -268,6 +268,11 @@ impl FileReader {
             return self.failure.take().map_or(Ok(false), Err);
         }
         Ok(true)
+    }
+
+    /// See `CaptureReader::take_behind`.
+    pub(super) fn take_behind(&mut self) -> Option<Part> {
+        self.mapped.as_mut()?.take_behind()
     }
 
     /// See `CaptureReader::confirm`.

@@ -138,6 +138,23 @@ fn large() -> Vec<u8> {
     pcap.bytes
 }
 
+#[test]
+fn a_part_that_was_left_is_handed_over_once() {
+    let file = OnDisk::new(&large());
+    let mut reader = file.open(WINDOW_BYTES, Io::Mapped);
+    let (mut window, mut records, mut left) = (Window::new(), 0, 0);
+    while reader.read_window(&mut window).unwrap() {
+        let behind = reader.take_behind();
+        left += usize::from(behind.is_some());
+        drop(behind);
+        // The part in use is still there.
+        records += seen(&window).len();
+        assert!(reader.take_behind().is_none());
+    }
+    // Once behind the first 32 MiB, once as the last window wants more than there is: the file may have grown.
+    assert_eq!((left, records), (2, 20_000));
+}
+
 /// A reader of the file, and the progress that it tells.
 fn reading(file: &OnDisk) -> (FileReader, Progress) {
     let way = Way {

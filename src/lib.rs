@@ -1,4 +1,51 @@
 //! Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
+//!
+//! A flow is one direction of a connection. What each number means, its unit and its source, is in METRICS.md, whose
+//! ids (G1, R2, ...) the documentation of types and functions refers to.
+//!
+//! ```
+//! use ccanalyze::Analysis;
+//! use ccanalyze::analyze::Config;
+//!
+//! let analysis = Analysis::of(["testdata/captures/two-flows-cubic-bbr.pcap.zst"], &Config::default());
+//! let capture = &analysis.captures[0];
+//! // Never without results for what could be read, and never silent about the rest.
+//! assert!(capture.errors.is_empty());
+//! // Two downloads of 1.2 MB compete; their requests are flows, too.
+//! let downloads: Vec<_> = capture.flows().filter(|flow| flow.summary().payload_bytes > 1_000_000).collect();
+//! assert_eq!(downloads.len(), 2);
+//! for flow in downloads {
+//!     let summary = flow.summary();
+//!     assert!(flow.goodput_bps() < Some(20e6), "the link has 20 Mbit/s");
+//!     assert!(summary.rtt.ns_min() > Some(40_000_000), "and a delay of 40 ms");
+//! }
+//! ```
+//!
+//! # Where to begin
+//!
+//! | there are | and wanted is | begin with |
+//! | --- | --- | --- |
+//! | capture files, pipes, readers | results of flows, pairs, captures | [`Analysis`]; [`analyze::Config`] has the options of the command |
+//! | many captures | a few numbers of each | [`Analysis::each`], which holds no more of them than there are threads |
+//! | packets | to hear of round trips, repeats, ACKs as they come | [`analyze::Engine`] with a [`flow::Observer`] and its [`event::FlowSink`] |
+//! | captures | records, or decoded headers, alone | [`capture::CaptureReader`], [`decode::decode`] |
+//! | captures before and behind a queue | drops and delays of each packet | [`path::PathAnalysis`] |
+//! | numbers of one's own | fairness, balance, intervals, tests | [`metric`]: pure functions |
+//!
+//! With the feature `tables`, `table` makes columns of results, `report` files, charts and pages, and `study` compares
+//! runs by a manifest.
+//!
+//! # What always holds
+//!
+//! The same captures and options give the same results, whatever the number of threads and the way files are read.
+//! No input makes it panic, or take memory without bound: what a damaged file held up to there is in the results, and
+//! [`capture::CaptureError`] says which file, record and byte. Instants are integers of nanoseconds
+//! ([`time::CaptureTime`]), and what was not seen is `None`, never 0.
+//!
+//! # Features
+//!
+//! `cli` (the command), `tables` (Parquet, Arrow, CSV and JSON lines, studies) and `charts` (PNG and SVG) are on by
+//! default. Without them the crate is the engine alone, which compiles in a fraction of the time.
 
 pub mod analyze;
 pub mod capture;

@@ -130,7 +130,7 @@ impl Gallery {
         };
         let points = [point("ingress"), point("egress")];
         let analysis = PathAnalysis::of(&points, &PathConfig::default())?;
-        path::draw_all(&analysis, &self.out, self.style, false)?;
+        path::save_all(&path::of_path(&analysis, self.style), &self.out, false)?;
         let drawn = self.out.join("hop-1-forward.png");
         std::fs::rename(drawn, self.out.join("path.png"))?;
         println!("path.png");

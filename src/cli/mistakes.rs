@@ -202,8 +202,8 @@ mod tests {
                 "'--afresh' is an option of `ccanalyze study`",
             ),
             (
-                "ccanalyze path --before a --after b --report r.html",
-                "'--report' is an option of `ccanalyze CAPTURE...`",
+                "ccanalyze path --before a --after b --top 5",
+                "'--top' is an option of `ccanalyze CAPTURE...`",
             ),
             (
                 "ccanalyze study s --out s --segments s.csv",

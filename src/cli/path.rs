@@ -11,13 +11,13 @@ use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
 use super::plan::{self, parse_rate, parse_time};
 use super::progress::{self, Scope};
-use super::{ExitStatus, interrupt, outputs};
+use super::{ExitStatus, fill_page, interrupt, outputs};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart;
 use crate::report::tables::{Metadata, Workers, fill, fill_packed};
-use crate::report::{OutputFolder, Pending, terminal};
+use crate::report::{OutputFolder, Pending, html, terminal};
 use crate::table::{PacketTable, PathTables};
 
 /// What happened between two points: delay, queue and drops, packet by packet.
@@ -56,6 +56,11 @@ pub struct PathArgs {
     /// .parquet, .csv, .json (lines) or .arrow
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// Write a report to FILE.html: one page with summary, tables, charts, and what bears on the
+    /// numbers; it needs no other file and no network
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 
     /// Write one row per packet to FILE: delay, time in the queue, dropped or not
     #[arg(long, value_name = "FILE")]
@@ -258,6 +263,7 @@ struct Outputs {
     results: Option<ResultFiles>,
     packets: Option<Pending>,
     charts: Option<OutputFolder>,
+    report: Option<Pending>,
 }
 
 struct ResultFiles {
@@ -274,7 +280,12 @@ impl Outputs {
         let tables = ["hops", "series", "flow_series", "episodes"];
         outputs::ensure_apart(out, &tables, "--packets", packets)?;
         let written = outputs::with_siblings(out, &tables).chain(packets.cloned());
+        let written = written.chain(args.report.clone());
         outputs::ensure_spared(captures(args).map(PathBuf::as_path), written)?;
+        let has_page = args.report.is_some();
+        if out.is_some() || has_page {
+            args.charts.warn_without_effect(has_page, args.quiet);
+        }
         let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {
             let begin = |table: &str| outputs::begin_beside(out, table);
@@ -285,7 +296,6 @@ impl Outputs {
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
-            args.charts.warn_without_effect(false, args.quiet);
             charts = outputs::begin_charts(&outputs::charts_beside(out), args.charts, args.quiet)?;
         }
         let packets = args.packets.as_deref();
@@ -293,6 +303,7 @@ impl Outputs {
             results,
             packets: packets.map(outputs::begin_table).transpose()?,
             charts,
+            report: args.report.as_deref().map(plan::begin_page).transpose()?,
         })
     }
 
@@ -302,7 +313,7 @@ impl Outputs {
         config: &PathConfig,
         args: &PathArgs,
     ) -> anyhow::Result<Vec<PathBuf>> {
-        if self.results.is_none() && self.packets.is_none() {
+        if self.results.is_none() && self.packets.is_none() && self.report.is_none() {
             return Ok(Vec::new());
         }
         let metadata = metadata(args);
@@ -331,11 +342,22 @@ impl Outputs {
             fill_packed(&table, &mut pending, &metadata, &workers)?;
             complete.push(pending);
         }
+        let has_place = self.charts.is_some() || self.report.is_some();
+        let charts = if has_place && !args.charts.no_charts {
+            chart::path::of_path(analysis, args.charts.style())
+        } else {
+            Vec::new()
+        };
         if let Some(folder) = &self.charts {
-            let (style, svg) = (args.charts.style(), args.charts.svg);
-            let drawn = chart::path::draw_all(analysis, folder.filling(), style, svg)
+            let drawn = chart::path::save_all(&charts, folder.filling(), args.charts.svg)
                 .map_err(|error| folder.failed(error))?;
             outputs::warn_of_letters(&drawn.lacking, args.quiet);
+        }
+        if let Some(mut pending) = self.report {
+            let theme = args.charts.chart_theme;
+            let page = html::of_path(analysis, config, &charts, theme, &metadata);
+            fill_page(page, &mut pending)?;
+            complete.push(pending);
         }
         Ok(outputs::put_in_place(complete, self.charts)?)
     }

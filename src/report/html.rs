@@ -4,6 +4,7 @@
 //! A [`Page`] is plain data, so that whatever has tables and charts can make one. All of its text
 //! is escaped: names of files and flows come from strangers.
 
+mod path;
 mod run;
 mod study;
 #[cfg(test)]
@@ -16,9 +17,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::chart::{self, Canvas, Theme};
+use super::terminal::{duration, grouped, millis};
 
+pub use path::of_path;
 pub use run::of_run;
 pub use study::of_study;
+
+/// Rows of a table of flows and the like; a page with more takes a browser too long.
+const ROWS_MAX: usize = 1000;
 
 /// What stands on the page, in order.
 #[derive(Clone, Debug)]
@@ -135,7 +141,7 @@ impl Cell {
     /// A count.
     #[must_use]
     pub fn count(count: u64) -> Self {
-        Self::number(Some(count as f64), |_| super::terminal::grouped(count))
+        Self::number(Some(count as f64), |_| grouped(count))
     }
 }
 
@@ -308,6 +314,42 @@ fn put_table(html: &mut String, table: &PageTable) {
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody>\n</table>\n</div>\n");
+}
+
+fn section(title: &str, blocks: Vec<Block>) -> Section {
+    Section {
+        title: title.to_owned(),
+        blocks,
+    }
+}
+
+fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
+    names
+        .iter()
+        .map(|&(name, number)| (name.to_owned(), number))
+        .collect()
+}
+
+/// That a table has not all rows, where it has not.
+fn left_out(which: &str, what: &str, all: usize, shown: usize) -> String {
+    if all > shown {
+        let [all, shown] = [all, shown].map(|number| grouped(number as u64));
+        format!(
+            "The {shown} {which} of {all} {what}; all of them are in the tables that --out writes."
+        )
+    } else {
+        String::new()
+    }
+}
+
+/// How long something took, in ns.
+fn took(ns: f64) -> String {
+    duration(ns as i64)
+}
+
+/// A delay in ns, in the unit that all delays on a page have.
+fn ms(ns: f64) -> String {
+    format!("{} ms", millis(ns))
 }
 
 /// Text that is nothing but text wherever it stands: between tags or in an attribute.

@@ -491,6 +491,12 @@ fn results_are_not_written_over_what_they_are_made_from() {
             ],
             "b.hops.csv",
         ),
+        (
+            &[
+                "path", "--before", "in.pcap", "--after", "in.html", "--report", "in.html",
+            ],
+            "in.html",
+        ),
         (&["study", "s.toml", "--out", "."], "runs.csv"),
     ] {
         let at = |name: &str| folder.path().join(name);

@@ -352,8 +352,29 @@ fn the_command_writes_all_tables_of_a_path() {
         errors.contains("as much left as the capacity given, 10.0 kbit/s"),
         "{errors}"
     );
-    let (status, errors) = run(&[&both[..], &["--out", "p.csv", "--packets", "all.csv"]].concat());
+    let files = [
+        "--out",
+        "p.csv",
+        "--packets",
+        "all.csv",
+        "--report",
+        "p.html",
+    ];
+    let (status, errors) = run(&[&both[..], &files].concat());
     assert_eq!((status, errors.as_str()), (Some(0), ""));
+    let page = fs::read_to_string(folder.path().join("p.html")).unwrap();
+    assert!(page.contains("to copy.pcap.zst</h1>"), "{page}");
+    let alone = [
+        "--report",
+        "dark.html",
+        "--no-charts",
+        "--chart-theme",
+        "dark",
+    ];
+    let (status, errors) = run(&[&both[..], &alone].concat());
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
+    let page = fs::read_to_string(folder.path().join("dark.html")).unwrap();
+    assert!(page.contains("<body class=\"dark\">"), "{page}");
     for table in [
         "p",
         "p.hops",
@@ -383,6 +404,17 @@ fn the_command_writes_all_tables_of_a_path() {
         (
             &["--before", capture, "--after", capture, "--limit", "10"][..],
             "100p",
+        ),
+        (
+            &[
+                "--before",
+                capture,
+                "--after",
+                "copy.pcap.zst",
+                "--report",
+                "p.pdf",
+            ][..],
+            "end in .html",
         ),
     ] {
         let (status, errors) = run(arguments);

@@ -14,18 +14,20 @@ use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, s
 use super::style::Style;
 use super::{Drawn, save};
 
-/// Draws the charts of a path into `folder`, which exists: for each hop, and each way of it on which packets waited or
-/// were dropped, the queue, the delay of the largest flows and their drops above each other.
-///
-/// # Errors
-/// The first chart that cannot be written.
-pub fn draw_all(
-    analysis: &PathAnalysis,
-    folder: &Path,
-    style: Style,
-    svg: bool,
-) -> Result<Drawn, ChartError> {
-    let mut drawn = Drawn::default();
+/// A chart of a path.
+#[derive(Clone, Debug)]
+pub struct PathChart {
+    /// The beginning of its file name: letters, digits and `-`.
+    pub stem: String,
+    /// The chart.
+    pub canvas: Canvas,
+}
+
+/// The charts of a path: for each hop, and each way of it on which packets waited or were dropped, the queue, the delay
+/// of the largest flows and their drops above each other.
+#[must_use]
+pub fn of_path(analysis: &PathAnalysis, style: Style) -> Vec<PathChart> {
+    let mut charts = Vec::new();
     for (number, hop) in (1..).zip(&analysis.hops) {
         let [before, after] = &hop.points;
         let names = capture_names(&[before.as_str(), after.as_str()], 2);
@@ -40,9 +42,21 @@ pub fn draw_all(
             };
             if let Some(canvas) = over_time(hop, way, &caption) {
                 let stem = format!("hop-{number}-{}", way.heading.name());
-                drawn.add(save(&canvas, folder, &stem, svg)?);
+                charts.push(PathChart { stem, canvas });
             }
         }
+    }
+    charts
+}
+
+/// Writes charts of a path into `folder`, which exists.
+///
+/// # Errors
+/// The first chart that cannot be written.
+pub fn save_all(charts: &[PathChart], folder: &Path, svg: bool) -> Result<Drawn, ChartError> {
+    let mut drawn = Drawn::default();
+    for chart in charts {
+        drawn.add(save(&chart.canvas, folder, &chart.stem, svg)?);
     }
     Ok(drawn)
 }

@@ -5,13 +5,10 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use super::super::chart::{ChartOptions, for_each_chart};
 use super::super::largest::largest_flows;
 use super::super::terminal::{
-    counted, duration, end, given_up, grouped, millis, percent, put_away, rate, repairs,
-    utilisation, volume, warnings,
+    counted, end, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume,
+    warnings,
 };
-use super::{Block, Cell, Page, PageTable, Section};
-
-/// Rows of a table; a page with more takes a browser too long.
-const ROWS_MAX: usize = 1000;
+use super::{Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, section, took};
 
 /// Captures whose charts are on the page.
 const CAPTURES_DRAWN: usize = 12;
@@ -78,25 +75,6 @@ pub fn of_run(
             .unwrap_or_default(),
         sections,
     })
-}
-
-fn section(title: &str, blocks: Vec<Block>) -> Section {
-    Section {
-        title: title.to_owned(),
-        blocks,
-    }
-}
-
-fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
-    names
-        .iter()
-        .map(|&(name, number)| (name.to_owned(), number))
-        .collect()
-}
-
-/// How long something took, in ns.
-fn took(ns: f64) -> String {
-    duration(ns as i64)
 }
 
 fn three(value: f64) -> String {
@@ -241,7 +219,6 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
     let (src, dst) = flow.ends();
     let summary = flow.summary();
     let rtt = &summary.rtt;
-    let ms = |ns: f64| format!("{} ms", millis(ns));
     let goodput = flow.goodput_bps();
     let capacity = config.capacity.map(|capacity| capacity.bps);
     let quality: Vec<&str> = flow
@@ -322,17 +299,6 @@ fn pair_table(analysis: &Analysis) -> PageTable {
             ("fness (−1: A alone, 1: B alone)", true),
         ]),
         rows,
-    }
-}
-
-fn left_out(which: &str, what: &str, all: usize, shown: usize) -> String {
-    if all > shown {
-        let [all, shown] = [all, shown].map(|number| grouped(number as u64));
-        format!(
-            "The {shown} {which} of {all} {what}; all of them are in the tables that --out writes."
-        )
-    } else {
-        String::new()
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::terminal::{
     captured_behind_link, counted, flows_above_capacity, grouped, lacks, no_repetitions,
     too_much_for_capacity,
 };
-use super::{Block, Cell, Page, PageTable, Section};
+use super::{Block, Cell, Page, PageTable, section};
 
 /// Rows of a table; a page with more takes a browser too long.
 const ROWS_MAX: usize = 400;
@@ -82,13 +82,6 @@ pub fn of_study(
         theme,
         sections,
     })
-}
-
-fn section(title: &str, blocks: Vec<Block>) -> Section {
-    Section {
-        title: title.to_owned(),
-        blocks,
-    }
 }
 
 fn failures(failed: &[&StudyRun]) -> Block {

@@ -1,6 +1,8 @@
 use super::*;
 use crate::Analysis;
 use crate::analyze::Config;
+use crate::path::{PathAnalysis, PathConfig, Point, QueueLimit};
+use crate::report::chart::path::of_path as path_charts;
 use crate::report::chart::{ChartOptions, Size, Style};
 
 /// What would do harm if it were taken for anything but text.
@@ -159,4 +161,82 @@ fn a_run_without_captures_that_could_be_read_has_a_page() {
         .unwrap()
         .to_html();
     assert!(html.contains("no/such/&lt;file&gt;") && html.contains("class=\"notes\""));
+}
+
+/// `testdata/captures/drop-one.pcap` as a point sees it 5 ms later, behind a queue that drops the data packets `dropped`.
+fn behind_a_queue(dropped: std::ops::Range<usize>) -> Vec<u8> {
+    let bytes = std::fs::read("testdata/captures/drop-one.pcap").unwrap();
+    let (header, mut rest) = bytes.split_at(24);
+    let mut kept = header.to_vec();
+    let mut data_packets = 0;
+    while !rest.is_empty() {
+        let field = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
+        let (mut seconds, mut ns, wire_len) = (field(0), field(4) + 5_000_000, field(12));
+        if ns >= 1_000_000_000 {
+            (seconds, ns) = (seconds + 1, ns - 1_000_000_000);
+        }
+        let (record, further) = rest.split_at(16 + field(8) as usize);
+        let is_data = wire_len > 1000;
+        if !is_data || !dropped.contains(&data_packets) {
+            kept.extend(seconds.to_le_bytes());
+            kept.extend(ns.to_le_bytes());
+            kept.extend(&record[8..]);
+        }
+        data_packets += usize::from(is_data);
+        rest = further;
+    }
+    kept
+}
+
+#[test]
+fn the_page_of_a_path_has_its_queues_flows_episodes_and_how_it_was_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let after = folder.path().join("after.pcap");
+    std::fs::write(&after, behind_a_queue(200..203)).unwrap();
+    let before = std::path::PathBuf::from("testdata/captures/drop-one.pcap");
+    let config = PathConfig {
+        limit: Some(QueueLimit::Packets(1000)),
+        ..PathConfig::default()
+    };
+    let points = [before, after].map(Point::file);
+    let mut analysis = PathAnalysis::of(&points, &config).unwrap();
+    analysis.hops[0].points = ["before", HOSTILE].map(str::to_owned);
+    let style = Style {
+        size: Size::OneColumn,
+        theme: Theme::Dark,
+    };
+    let charts = path_charts(&analysis, style);
+    let made = [("version".to_owned(), "1.2.3".to_owned())];
+    let page = of_path(&analysis, &config, &charts, style.theme, &made).unwrap();
+    let html = page.to_html();
+    assert_eq!(html.matches("<script").count(), 1);
+    assert_eq!(html.matches("<figure").count(), charts.len());
+    assert_eq!(charts.len(), 1, "packets were dropped one way only");
+    for wanted in [
+        // All 752 packets of the capture, of which three were taken out.
+        "752 packets, 3 dropped over 1 hop.",
+        "<dt>forward</dt><dd>752 packets, 3 dropped (0.40 %): 3 ",
+        " % of 1,000 packets), ",
+        "<td class=\"n\" data-k=\"5000000\">5.00 ms</td>",
+        "<dt>clocks</dt><dd>believed; no packet arrived before it left",
+        "10.77.0.1:5001 → 10.77.200.1:35364: 3</td>",
+        "before; 752 records, 752 IP packets followed</dd>",
+        "749 records, 749 IP packets followed</dd>",
+        "<dt>version</dt><dd>1.2.3</dd>",
+        "<body class=\"dark\">",
+    ] {
+        assert!(html.contains(wanted), "{wanted}: {html}");
+    }
+    let plain = of_path(&analysis, &config, &[], Theme::Light, &made).unwrap();
+    let titles: Vec<&str> = plain.sections.iter().map(|of| of.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "Queue and link",
+            "Quality of the captures",
+            "Flows",
+            "Episodes of drops",
+            "How this was made"
+        ]
+    );
 }

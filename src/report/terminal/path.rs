@@ -42,7 +42,8 @@ pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBu
     print(&text)
 }
 
-fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
+/// What bears on the numbers of a hop.
+pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
     let sum = |of: fn(&PathFlow) -> u64| hop.flows.iter().flatten().map(of).sum::<u64>();
     let appeared = sum(|flow| flow.appeared_packets);
     let uncertain = sum(|flow| flow.uncertain_packets);
@@ -211,23 +212,37 @@ fn contradicted_capacity(hop: &Hop, way: &Way, given_bps: f64) -> Option<String>
 
 fn summary(hop: &Hop, config: &PathConfig) -> String {
     let mut text = format!("{} to {}\n", hop.points[0], hop.points[1]);
-    for way in &hop.ways {
-        if way.arrived().packets > 0 {
-            way_lines(&mut text, hop, way, config);
-        }
+    for (way, lines) in told_ways(hop, config) {
+        let _ = writeln!(text, "  {way}: {}", lines.join("\n    "));
     }
     let _ = writeln!(text, "  clocks: {}", clocks(hop));
     text.push_str(&table(hop));
     text
 }
 
-fn way_lines(text: &mut String, hop: &Hop, way: &Way, config: &PathConfig) {
+/// The ways that packets went, and what is said of each, in lines.
+pub(in crate::report) fn told_ways<'a>(
+    hop: &'a Hop,
+    config: &'a PathConfig,
+) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    let ways = hop.ways.iter().filter(|way| way.arrived().packets > 0);
+    ways.map(move |way| (way.heading.name(), way_lines(hop, way, config)))
+}
+
+fn way_lines(hop: &Hop, way: &Way, config: &PathConfig) -> Vec<String> {
+    let mut lines = vec![drops_line(way)];
+    if has_queue(way) {
+        lines.extend(queue_line(hop, way));
+        lines.extend(link_line(hop, way, config));
+    }
+    lines
+}
+
+fn drops_line(way: &Way) -> String {
     let arrived = way.arrived();
     let drops = way.drops.len() as u64;
-    let name = way.heading.name();
-    let _ = write!(
-        text,
-        "  {name}: {} packets, {} dropped",
+    let mut text = format!(
+        "{} packets, {} dropped",
         grouped(arrived.packets),
         grouped(drops)
     );
@@ -235,42 +250,40 @@ fn way_lines(text: &mut String, hop: &Hop, way: &Way, config: &PathConfig) {
         let share = 100.0 * drops as f64 / arrived.packets as f64;
         let _ = write!(text, " ({share:.2} %): {}", causes(way));
     }
-    text.push('\n');
-    if !has_queue(way) {
-        return;
+    text
+}
+
+fn queue_line(hop: &Hop, way: &Way) -> Option<String> {
+    let (mean, bytes, busy) = (way.packets_mean()?, way.bytes_mean()?, way.busy_share()?);
+    let mut text = format!(
+        "queue: mean {mean:.2} packets ({}{}), largest {}, something waited {:.1} % of the time",
+        volume(bytes.round() as u64),
+        occupancy(way, mean, bytes),
+        grouped(way.max().packets),
+        100.0 * busy
+    );
+    if let Some((standing, _)) = way.standing(hop.bin_ns) {
+        let _ = write!(text, ", standing {standing:.2}");
     }
-    if let (Some(mean), Some(bytes), Some(busy)) =
-        (way.packets_mean(), way.bytes_mean(), way.busy_share())
-    {
-        let _ = write!(
-            text,
-            "    queue: mean {mean:.2} packets ({}{}), largest {}, something waited {:.1} % of the time",
-            volume(bytes.round() as u64),
-            occupancy(way, mean, bytes),
-            grouped(way.max().packets),
-            100.0 * busy
-        );
-        if let Some((standing, _)) = way.standing(hop.bin_ns) {
-            let _ = write!(text, ", standing {standing:.2}");
-        }
-        text.push('\n');
-    }
+    Some(text)
+}
+
+fn link_line(hop: &Hop, way: &Way, config: &PathConfig) -> Option<String> {
     let given = config
         .capacity_bps
         .filter(|_| way.heading == Heading::Forward);
-    if let Some(bps) = given.or(way.rate_bps) {
-        let basis = if given.is_some() {
-            "given"
-        } else {
-            "estimated"
-        };
-        let _ = write!(text, "    link: {} ({basis})", rate(bps));
-        let constant = way.link_bps(given, hop.bin_ns);
-        if let Some(used) = constant.and_then(|bps| way.utilisation(bps)) {
-            let _ = write!(text, ", {:.1} % used", 100.0 * used);
-        }
-        text.push('\n');
+    let bps = given.or(way.rate_bps)?;
+    let basis = if given.is_some() {
+        "given"
+    } else {
+        "estimated"
+    };
+    let mut text = format!("link: {} ({basis})", rate(bps));
+    let constant = way.link_bps(given, hop.bin_ns);
+    if let Some(used) = constant.and_then(|bps| way.utilisation(bps)) {
+        let _ = write!(text, ", {:.1} % used", 100.0 * used);
     }
+    Some(text)
 }
 
 /// Where hardly anything ever waited there is no queue to speak of.
@@ -323,7 +336,8 @@ fn occupancy(way: &Way, packets: f64, bytes: f64) -> String {
     format!("; {:.1} % of {limit}{basis}", 100.0 * share)
 }
 
-fn clocks(hop: &Hop) -> String {
+/// How the second clock went against the first, and what was done about it.
+pub(in crate::report) fn clocks(hop: &Hop) -> String {
     let Some(estimate) = &hop.clock_estimate else {
         return "too few packets to compare them".to_owned();
     };
@@ -405,16 +419,8 @@ fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
         (Some(min), Some(mean), Some(max)) => delays([min as f64, mean, max as f64]),
         _ => dash(),
     };
-    let way = &hop.ways[flow.heading as usize];
-    let waited: u128 = way.bins.iter().map(|bin| bin.bytes_ns).sum();
-    let share = if waited > 0 && has_queue(way) {
-        format!(
-            "{:.1} %",
-            100.0 * flow.waited_byte_ns as f64 / waited as f64
-        )
-    } else {
-        dash()
-    };
+    let share = queue_share(hop, flow);
+    let share = share.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share));
     vec![
         format!("{} > {}", end(src), end(dst)),
         flow.heading.name().to_owned(),
@@ -429,4 +435,12 @@ fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
             grouped(flow.episodes_shared)
         ),
     ]
+}
+
+/// Part of all that waited over time on its way that was the flow's, in bytes; `None` where there is no queue to speak
+/// of.
+pub(in crate::report) fn queue_share(hop: &Hop, flow: &PathFlow) -> Option<f64> {
+    let way = &hop.ways[flow.heading as usize];
+    let waited: u128 = way.bins.iter().map(|bin| bin.bytes_ns).sum();
+    (waited > 0 && has_queue(way)).then(|| flow.waited_byte_ns as f64 / waited as f64)
 }

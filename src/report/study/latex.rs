@@ -7,31 +7,59 @@ use super::text::{is_text, shown};
 use crate::table::StudyTable;
 use crate::table::cells::Cell;
 
-/// A table in LaTeX, as a `longtable` that runs over pages: needs the packages booktabs and
-/// longtable.
+/// A table in LaTeX, with the packages that it needs in its first line.
+///
+/// One that fits a page floats, and stands in documents of one and of two columns; a longer one is a
+/// `longtable` that runs over pages, which two columns have no place for, as its second line says.
 ///
 /// One that is wider than a page has smaller letters; one that is wider then lies across the page,
-/// with upright names of columns, for which it needs graphicx and pdflscape; and one that is wider
-/// even so is cut into several below each other, each with the columns that tell rows apart.
+/// with upright names of columns; and one that is wider even so is cut into several below each
+/// other, each with the columns that tell rows apart.
 pub(super) fn latex(table: &StudyTable) -> String {
     let columns = readable::columns(table).into_iter();
     let columns: Vec<Column> = columns.map(Column::from).collect();
     let all: Vec<&Column> = columns.iter().collect();
     let form = Form::ALL.into_iter().find(|form| form.holds(&all));
     let form = form.unwrap_or(Form::ACROSS);
-    let parts = parts(&columns, form, table.frame.height());
-    let mut text = format!("% \\usepackage{{{}}}\n{}", form.packages, form.begin);
+    let rows = table.frame.height();
+    let title = escaped(&table.title);
+    let parts = parts(&columns, form, rows);
+    match parts.as_slice() {
+        [whole] if form.fits_page(&whole.columns, rows) => float(whole, &title, form, rows),
+        parts => over_pages(parts, &title, form, rows),
+    }
+}
+
+/// A table that fits a page.
+fn float(whole: &Part<'_>, title: &str, form: Form, rows: usize) -> String {
+    let Head { alignment, names } = whole.head(form);
+    let (kind, letters) = (form.float, form.letters_begin);
+    let mut text = format!("% \\usepackage{{{}}}\n", form.packages_of_float);
+    let _ = write!(
+        text,
+        "\\begin{{{kind}}}\n\\centering{letters}\n\\caption{{{title}}}\n\\smallskip\n\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{names} \\\\\n\\midrule\n"
+    );
+    whole.write_rows(&mut text, rows);
+    let _ = write!(text, "\\bottomrule\n\\end{{tabular}}\n\\end{{{kind}}}\n");
+    text
+}
+
+/// A table that runs over pages, in parts below each other.
+fn over_pages(parts: &[Part<'_>], title: &str, form: Form, rows: usize) -> String {
+    let mut text = format!(
+        "% \\usepackage{{{}}}\n% runs over pages: in a document of two columns put \\onecolumn before it and \\twocolumn behind it\n{}{}\n",
+        form.packages, form.begin, form.letters_begin
+    );
     for (place, part) in parts.iter().enumerate() {
-        let title = escaped(&table.title);
         let title = match parts.len() {
-            1 => title,
+            1 => title.to_owned(),
             all => format!("{title} ({} of {all})", place + 1),
         };
         if place > 0 {
             // All of them are one table, which has one number.
             text.push_str("\\addtocounter{table}{-1}\n");
         }
-        write_part(&mut text, part, &title, form, table.frame.height());
+        write_part(&mut text, part, &title, form, rows);
     }
     text.push_str(form.end);
     text
@@ -40,13 +68,22 @@ pub(super) fn latex(table: &StudyTable) -> String {
 /// How a table lies on its page; lengths in points.
 #[derive(Clone, Copy)]
 struct Form {
-    packages: &'static str,
+    /// What it stands in where it fits a page, over both columns of a document that has two.
+    float: &'static str,
+    packages_of_float: &'static str,
+    /// What is around it where it runs over pages.
     begin: &'static str,
     end: &'static str,
-    /// Width of the text of a page: what the class `article` has on the smaller of the usual papers.
+    packages: &'static str,
+    /// What makes its letters smaller, and its columns closer.
+    letters_begin: &'static str,
+    /// Width and height of the text of a page: what the class `article` has on the smaller of the usual papers.
     page: f64,
+    page_height: f64,
     /// Width of letters over that of the normal size.
     letters: f64,
+    /// From one line to the next.
+    line: f64,
     /// Space between two columns.
     space: f64,
     /// Whether names of columns stand upright.
@@ -55,31 +92,57 @@ struct Form {
 
 impl Form {
     const NORMAL: Self = Self {
+        float: "table*",
+        packages_of_float: "booktabs",
+        begin: "{",
+        end: "}\n",
         packages: "booktabs,longtable",
-        begin: "",
-        end: "",
+        letters_begin: "",
         page: 344.0,
+        page_height: 548.0,
         letters: 1.0,
+        line: 12.0,
         space: 12.0,
         upright: false,
     };
     const SMALL: Self = Self {
-        begin: "{\\footnotesize\\setlength{\\tabcolsep}{3pt}\n",
-        end: "}\n",
+        letters_begin: "\\footnotesize\\setlength{\\tabcolsep}{3pt}",
         letters: 0.85,
+        line: 9.5,
         space: 6.0,
         ..Self::NORMAL
     };
     const ACROSS: Self = Self {
-        packages: "booktabs,longtable,graphicx,pdflscape",
-        begin: "\\begin{landscape}\n\\scriptsize\\setlength{\\tabcolsep}{3pt}\n",
+        float: "sidewaystable*",
+        packages_of_float: "booktabs,rotating",
+        begin: "\\begin{landscape}",
         end: "\\end{landscape}\n",
+        packages: "booktabs,longtable,graphicx,pdflscape",
+        letters_begin: "\\scriptsize\\setlength{\\tabcolsep}{3pt}",
         page: 548.0,
+        page_height: 344.0,
         letters: 0.8,
+        line: 8.0,
         space: 6.0,
         upright: true,
     };
     const ALL: [Self; 3] = [Self::NORMAL, Self::SMALL, Self::ACROSS];
+
+    /// Whether so many rows have room on a page, with a title of two lines and the rules.
+    fn fits_page(self, columns: &[&Column], rows: usize) -> bool {
+        const AROUND: f64 = 48.0;
+        let names = columns.iter().map(|column| column.header_width);
+        let header = if self.upright {
+            names.fold(0.0, f64::max) * self.letters
+        } else {
+            self.line
+        };
+        let lines = columns
+            .iter()
+            .map(|column| column.lines())
+            .fold(1.0, f64::max);
+        AROUND + header + rows as f64 * lines * self.line <= self.page_height
+    }
 
     fn holds(self, columns: &[&Column]) -> bool {
         self.width_of(columns) <= self.page
@@ -154,6 +217,15 @@ impl Column {
         })
     }
 
+    /// Lines that its longest words take.
+    fn lines(&self) -> f64 {
+        if self.is_text {
+            (self.cells_width / WORDS_WIDTH).ceil()
+        } else {
+            1.0
+        }
+    }
+
     /// How it is aligned; words that would be too wide are set as paragraphs.
     fn alignment(&self, form: Form) -> String {
         if !self.is_text {
@@ -209,30 +281,52 @@ fn parts(columns: &[Column], form: Form, rows: usize) -> Vec<Part<'_>> {
     parts.into_iter().map(part).collect()
 }
 
-fn write_part(text: &mut String, part: &Part<'_>, title: &str, form: Form, rows: usize) {
-    let numbers = part.numbers.iter();
-    let columns: Vec<&Column> = numbers.chain(part.columns.iter().copied()).collect();
-    let alignment: String = columns
-        .iter()
-        .map(|column| column.alignment(form))
-        .collect();
-    let names = columns.iter().map(|column| {
-        let name = escaped(&column.name);
-        if form.upright {
-            format!("\\rotatebox{{90}}{{{name}}}")
-        } else {
-            name
+/// What stands above the rows of a table.
+struct Head {
+    alignment: String,
+    names: String,
+}
+
+impl Part<'_> {
+    fn all_columns(&self) -> impl Iterator<Item = &Column> {
+        self.numbers.iter().chain(self.columns.iter().copied())
+    }
+
+    fn head(&self, form: Form) -> Head {
+        let names = self.all_columns().map(|column| {
+            let name = escaped(&column.name);
+            if form.upright {
+                format!("\\rotatebox{{90}}{{{name}}}")
+            } else {
+                name
+            }
+        });
+        Head {
+            names: names.collect::<Vec<_>>().join(" & "),
+            alignment: self
+                .all_columns()
+                .map(|column| column.alignment(form))
+                .collect(),
         }
-    });
-    let header = names.collect::<Vec<_>>().join(" & ");
+    }
+
+    fn write_rows(&self, text: &mut String, rows: usize) {
+        for row in 0..rows {
+            let cells = self.all_columns().map(|column| column.cells[row].as_str());
+            let _ = writeln!(text, "{} \\\\", cells.collect::<Vec<_>>().join(" & "));
+        }
+    }
+}
+
+fn write_part(text: &mut String, part: &Part<'_>, title: &str, form: Form, rows: usize) {
+    let Head { alignment, names } = part.head(form);
+    let head = format!("\\toprule\n{names} \\\\\n\\midrule");
+    // The title of each further page is in no list of tables.
     let _ = write!(
         text,
-        "\\begin{{longtable}}{{{alignment}}}\n\\caption{{{title}}}\\\\\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n"
+        "\\begin{{longtable}}{{{alignment}}}\n\\caption{{{title}}}\\\\\n{head}\n\\endfirsthead\n\\caption[]{{{title}, continued}}\\\\\n{head}\n\\endhead\n"
     );
-    for row in 0..rows {
-        let cells = columns.iter().map(|column| column.cells[row].as_str());
-        let _ = writeln!(text, "{} \\\\", cells.collect::<Vec<_>>().join(" & "));
-    }
+    part.write_rows(text, rows);
     text.push_str("\\bottomrule\n\\end{longtable}\n");
 }
 
@@ -348,18 +442,48 @@ mod tests {
     fn a_table_is_as_large_as_fits_a_page() {
         assert_eq!(
             of(narrow()),
-            "% \\usepackage{booktabs,longtable}\n\\begin{longtable}{lr}\n\\caption{Of groups}\\\\\n\\toprule\n\
-             CCA & Change (\\%) \\\\\n\\midrule\n\\endhead\nbbr & $-$3.5 \\\\\n\\bottomrule\n\\end{longtable}\n"
+            "% \\usepackage{booktabs}\n\\begin{table*}\n\\centering\n\\caption{Of groups}\n\\smallskip\n\\begin{tabular}{lr}\n\\toprule\n\
+             CCA & Change (\\%) \\\\\n\\midrule\nbbr & $-$3.5 \\\\\n\\bottomrule\n\\end{tabular}\n\\end{table*}\n"
         );
         let small = of(with_numbers(narrow(), 3));
-        assert!(small.contains("\n{\\footnotesize") && small.ends_with("}\n}\n"));
+        assert!(
+            small.contains("\n\\centering\\footnotesize\\setlength"),
+            "{small}"
+        );
         assert!(!small.contains("rotatebox"), "{small}");
         let wide = of(with_numbers(narrow(), 8));
-        assert!(wide.starts_with("% \\usepackage{booktabs,longtable,graphicx,pdflscape}\n"));
+        assert!(wide.starts_with("% \\usepackage{booktabs,rotating}\n"));
         assert!(wide.contains("\\rotatebox{90}{Some long name 7}"));
-        let [begin, end] = ["\\begin{landscape}", "\\end{landscape}\n"];
+        let [begin, end] = ["\n\\begin{sidewaystable*}\n", "\\end{sidewaystable*}\n"];
         assert!(wide.contains(begin) && wide.ends_with(end), "{wide}");
-        assert_eq!(wide.matches("\\begin{longtable}").count(), 1, "{wide}");
+        assert_eq!(wide.matches("\\begin{tabular}").count(), 1, "{wide}");
+    }
+
+    #[test]
+    fn a_table_longer_than_a_page_runs_over_pages_and_is_listed_once() {
+        let rows =
+            |rows: usize| of(df!("cca" => vec!["bbr"; rows], "harm" => vec![0.5; rows]).unwrap());
+        // A line of `article` is 12 points high, and its text 598 or 550 points, as the paper is.
+        assert!(!rows(35).contains("longtable"));
+        let long = rows(50);
+        assert!(
+            long.starts_with("% \\usepackage{booktabs,longtable}\n% runs over pages: "),
+            "{long}"
+        );
+        assert_eq!(long.matches("\\caption{").count(), 1, "{long}");
+        assert_eq!(
+            long.matches("\\caption[]{Of groups, continued}").count(),
+            1,
+            "{long}"
+        );
+        assert_eq!(
+            long.matches("\nCCA & Harm ").count(),
+            2,
+            "on the first page, and on others"
+        );
+        let across = of(with_numbers(df!("cca" => vec!["bbr"; 40]).unwrap(), 9));
+        assert!(across.starts_with("% \\usepackage{booktabs,longtable,graphicx,pdflscape}\n"));
+        assert!(across.contains("\n\\begin{landscape}") && across.ends_with("\\end{landscape}\n"));
     }
 
     #[test]
@@ -370,9 +494,13 @@ mod tests {
         for (place, part) in parts.iter().enumerate() {
             assert!(part.contains(&format!("\\caption{{Of groups ({} of 3)}}", place + 1)));
             assert!(part.contains("\nbbr & "), "{part}");
-            assert_eq!(part.matches("{CCA}").count(), 1, "{part}");
+            assert_eq!(part.matches("{CCA}").count(), 2, "{part}");
         }
-        assert_eq!(text.matches("Some long").count(), 30, "each column once");
+        assert_eq!(
+            text.matches("Some long").count(),
+            60,
+            "each column in one part, with its two heads"
+        );
         assert_eq!(text.matches("\\addtocounter{table}{-1}").count(), 2);
     }
 

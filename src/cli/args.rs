@@ -37,7 +37,8 @@ Exit status: 0 when all runs were analysed, 1 when some failed and were left out
 const COMPLETIONS_EXAMPLES: &str = "Examples:
   source <(ccanalyze completions bash)             in this shell
   ccanalyze completions bash > ~/.local/share/bash-completion/completions/ccanalyze
-  ccanalyze completions fish > ~/.config/fish/completions/ccanalyze.fish";
+  ccanalyze completions fish > ~/.config/fish/completions/ccanalyze.fish
+  ccanalyze completions zsh > ~/.zfunc/_ccanalyze  a folder that ~/.zshrc adds to fpath before compinit";
 
 const MAN_EXAMPLES: &str = "Examples:
   ccanalyze man > ~/.local/share/man/man1/ccanalyze.1

@@ -1,6 +1,7 @@
 //! `ccanalyze completions` and `ccanalyze man`: what shells and manuals are told about the command,
 //! by its own definition.
 
+use std::fmt::Write as _;
 use std::io;
 
 use anyhow::Context as _;
@@ -19,11 +20,14 @@ pub(super) fn print_completions(shell: Shell) -> ExitStatus {
     let mut command = Args::command();
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, NAME, &mut script);
-    if shell == Shell::Bash {
-        let text = String::from_utf8_lossy(&script).into_owned();
-        script = with_files(text, &command, NAME).into_bytes();
-    }
-    printed(&script)
+    let text = String::from_utf8_lossy(&script).into_owned();
+    let script = match shell {
+        Shell::Bash => with_files(text, &command, NAME),
+        Shell::Zsh => with_commands(text, &command, "_ccanalyze"),
+        Shell::Fish => with_words(text, &command),
+        _ => text,
+    };
+    printed(script.as_bytes())
 }
 
 /// The script for bash, of which the generator offers a word without a dash nothing but options: with files, and the
@@ -71,6 +75,73 @@ fn block_of<'s>(script: &'s str, key: &str) -> Option<(&'s str, &'s str, &'s str
     let (before, rest) = script.split_at(start);
     let (block, after) = rest.split_at(end - start);
     Some((before, block, after))
+}
+
+/// The script for zsh, in which the generator has a command come behind the files of one that takes both: either the
+/// first word is one and all else belongs to it, or all words are files.
+fn with_commands(script: String, command: &Command, function: &str) -> String {
+    const CALL: &str = "_arguments \"${_arguments_options[@]}\" : \\\n";
+    const WHICH: &str = "case $line[2] in";
+    let within = command.get_subcommands();
+    let script = within.fold(script, |script, command| {
+        let function = format!("{function}__subcmd__{}", command.get_name());
+        with_commands(script, command, &function)
+    });
+    let Some(files) = command.get_positionals().next() else {
+        return script;
+    };
+    let commands = format!(
+        "\":: :{function}_commands\" \"*::: :->{}\"",
+        command.get_name()
+    );
+    let together = commands.replace("\" \"", "\" \\\n\"");
+    let Some((before, after)) = script.split_once(&together) else {
+        return script;
+    };
+    let (Some((before, options)), Some((state, after))) =
+        (before.rsplit_once(CALL), after.split_once(WHICH))
+    else {
+        return script;
+    };
+    // The last of the lines are the files.
+    let options = options.trim_end_matches('\n');
+    let options = options.rsplit_once('\n').map_or("", |(options, _)| options);
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    let names = names.join("|");
+    let several = files.get_num_args().is_some_and(|n| n.max_values() > 1);
+    let further = if several { " \"*: :_files\"" } else { "" };
+    let state = state.replace("$line[2]", "$line[1]");
+    format!(
+        "{before}local -a words_taken
+if [[ CURRENT -gt 2 && $words[2] == ({names}) ]]; then
+    words_taken=({commands})
+else
+    words_taken=(\":: :{{{function}_commands; _files}}\"{further})
+fi
+{CALL}{options}
+\"${{words_taken[@]}}\"{state}case $line[1] in{after}"
+    )
+}
+
+/// The script for fish, with what the generator leaves out of it: the words that a command takes as arguments, where
+/// these are known.
+fn with_words(mut script: String, command: &Command) -> String {
+    for command in command.get_subcommands() {
+        let words: Vec<String> = command
+            .get_positionals()
+            .filter_map(|argument| argument.get_value_parser().possible_values())
+            .flatten()
+            .map(|word| word.get_name().to_owned())
+            .collect();
+        if !words.is_empty() {
+            let (name, words) = (command.get_name(), words.join(" "));
+            let _ = writeln!(
+                script,
+                "complete -c {NAME} -n \"__fish_{NAME}_using_subcommand {name}\" -f -a \"{words}\""
+            );
+        }
+    }
+    script
 }
 
 /// Prints the page of a command within commands, or of the whole without any.

@@ -51,3 +51,30 @@ fn bash_offers_commands_and_files_and_options_behind_a_dash() {
         assert_eq!(found, wanted, "{words:?}");
     }
 }
+
+/// As zsh and fish, run by hand, complete them: there is none of them on most machines that test.
+#[test]
+fn zsh_takes_a_first_word_for_a_command_or_a_file_and_fish_knows_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let zsh = run(folder.path(), &["completions", "zsh"]).stdout;
+    for either in [
+        "$words[2] == (path|study|completions|man|help) ]]; then\n    words_taken=(\":: :_ccanalyze_commands\" \"*::: :->ccanalyze\")",
+        "words_taken=(\":: :{_ccanalyze_commands; _files}\" \"*: :_files\")",
+        "$words[2] == (init|help) ]]; then\n    words_taken=(\":: :_ccanalyze__subcmd__study_commands\" \"*::: :->study\")",
+        "words_taken=(\":: :{_ccanalyze__subcmd__study_commands; _files}\")",
+    ] {
+        assert_eq!(zsh.matches(either).count(), 1, "{either}: {zsh}");
+    }
+    assert!(!zsh.contains("$line[2]"), "a command is the first word");
+    assert!(!zsh.contains("\n':captures") && !zsh.contains("\n':manifest"));
+    let fish = run(folder.path(), &["completions", "fish"]).stdout;
+    for (command, words) in [
+        ("completions", "bash elvish fish powershell zsh"),
+        ("man", "path study init completions man"),
+    ] {
+        let line = format!(
+            "complete -c ccanalyze -n \"__fish_ccanalyze_using_subcommand {command}\" -f -a \"{words}\""
+        );
+        assert!(fish.lines().any(|of| of == line), "{line}: {fish}");
+    }
+}

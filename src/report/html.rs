@@ -301,7 +301,11 @@ fn put_table(html: &mut String, table: &PageTable) {
         html.push_str("<tr>");
         let cells = row.iter().zip(&table.columns).zip(&told);
         for ((cell, (_, number)), _) in cells.filter(|(_, told)| **told) {
-            let text = escaped(&cell.text);
+            let text = if *number {
+                escaped(&cell.text)
+            } else {
+                with_breaks(&escaped(&cell.text))
+            };
             let _ = match (number, cell.key) {
                 (true, Some(key)) => write!(html, "<td class=\"n\" data-k=\"{key}\">{text}</td>"),
                 (true, None) => write!(html, "<td class=\"n\">{text}</td>"),
@@ -350,6 +354,22 @@ fn took(ns: f64) -> String {
 /// A delay in ns, in the unit that all delays on a page have.
 fn ms(ns: f64) -> String {
     format!("{} ms", millis(ns))
+}
+
+/// Escaped text that may also go on in the next line behind what addresses and names of files have in them.
+fn with_breaks(escaped: &str) -> String {
+    const SHORT: usize = 14;
+    if escaped.len() <= SHORT {
+        return escaped.to_owned();
+    }
+    let mut broken = String::with_capacity(2 * escaped.len());
+    for letter in escaped.chars() {
+        broken.push(letter);
+        if matches!(letter, '/' | ':' | ',' | '_') {
+            broken.push_str("<wbr>");
+        }
+    }
+    broken
 }
 
 /// Text that is nothing but text wherever it stands: between tags or in an attribute.

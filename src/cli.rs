@@ -193,7 +193,8 @@ fn write(
     }
     let page = outputs.report.map(|mut pending| {
         let options = outputs.report_charts.then_some(&options);
-        let page = report::html::of_run(analysis, config, options, metadata);
+        let theme = outputs.style.theme;
+        let page = report::html::of_run(analysis, config, options, theme, metadata);
         fill_page(page, &mut pending).map(|()| pending)
     });
     let page = page.transpose()?;

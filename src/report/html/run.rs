@@ -2,7 +2,7 @@
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 
-use super::super::chart::{ChartOptions, for_each_chart};
+use super::super::chart::{ChartOptions, Theme, for_each_chart};
 use super::super::largest::largest_flows;
 use super::super::terminal::{
     counted, end, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume,
@@ -25,6 +25,7 @@ pub fn of_run(
     analysis: &Analysis,
     config: &Config,
     options: Option<&ChartOptions>,
+    theme: Theme,
     made: &[(String, String)],
 ) -> Result<Page, String> {
     let flows: usize = analysis
@@ -70,9 +71,7 @@ pub fn of_run(
             counted(records, "packet"),
             counted(flows as u64, "flow")
         ),
-        theme: options
-            .map(|options| options.style.theme)
-            .unwrap_or_default(),
+        theme,
         sections,
     })
 }

@@ -142,7 +142,7 @@ fn the_page_of_a_run_has_its_flows_charts_and_how_it_was_made() {
         ..ChartOptions::default()
     };
     let made = [("version".to_owned(), "1.2.3".to_owned())];
-    let html = of_run(&analysis, &config, Some(&options), &made)
+    let html = of_run(&analysis, &config, Some(&options), Theme::Dark, &made)
         .unwrap()
         .to_html();
     assert_eq!(html.matches("<script").count(), 1);
@@ -161,8 +161,11 @@ fn the_page_of_a_run_has_its_flows_charts_and_how_it_was_made() {
     ] {
         assert!(html.contains(wanted), "{wanted}");
     }
-    let plain = of_run(&analysis, &config, None, &made).unwrap().to_html();
+    let plain = of_run(&analysis, &config, None, Theme::Dark, &made)
+        .unwrap()
+        .to_html();
     assert!(!plain.contains("<figure") && plain.contains("10.77.0.1:5001"));
+    assert!(plain.contains("<body class=\"dark\">"));
 }
 
 #[test]
@@ -170,7 +173,7 @@ fn a_run_without_captures_that_could_be_read_has_a_page() {
     let config = Config::default();
     let analysis = Analysis::of(["no/such/<file>"], &config);
     let options = ChartOptions::default();
-    let html = of_run(&analysis, &config, Some(&options), &[])
+    let html = of_run(&analysis, &config, Some(&options), Theme::Light, &[])
         .unwrap()
         .to_html();
     assert!(html.contains("no/such/&lt;file&gt;") && html.contains("class=\"notes\""));

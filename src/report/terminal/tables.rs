@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use terminal_size::{Width, terminal_size_of};
 
 /// What a table can do without, in that order.
-const SPARED: [&str; 11] = [
+const SPARED: [&str; 16] = [
     "overhead",
     "reord",
     "share",
@@ -20,6 +20,11 @@ const SPARED: [&str; 11] = [
     "over",
     "rtx",
     "quality",
+    "IP bytes",
+    "way",
+    "rate",
+    "RTT min/mean/max",
+    "delay min/mean/max",
 ];
 
 /// Rows under a header; the `numbers` columns stand to the right. Where that is wider than the terminal, ends of flows
@@ -58,22 +63,34 @@ fn fit(mut columns: Vec<TableColumn>, width: usize) -> String {
         }
     }
     text = draw(&columns);
-    let all: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let place = |name: &&str| columns.iter().position(|column| column.name == *name);
+    let spared: Vec<usize> = SPARED.iter().filter_map(place).collect();
+    let without = |left_out: &[usize]| {
+        let all = columns.iter().enumerate();
+        draw(all.filter_map(|(place, column)| (!left_out.contains(&place)).then_some(column)))
+    };
     let mut left_out = Vec::new();
-    for name in SPARED {
+    for place in spared {
         if fits(&text) {
             break;
         }
-        if let Some(place) = columns.iter().position(|column| column.name == name) {
-            columns.remove(place);
-            left_out.push(name);
-            text = draw(&columns);
+        left_out.push(place);
+        text = without(&left_out);
+    }
+    // Where one was wide, others may have room after all.
+    for place in left_out.clone().into_iter().rev() {
+        let fewer: Vec<usize> = left_out.iter().copied().filter(|&of| of != place).collect();
+        let more = without(&fewer);
+        if fits(&more) {
+            (left_out, text) = (fewer, more);
         }
     }
     if !left_out.is_empty() {
         // As they would stand there.
-        left_out.sort_by_key(|name| all.iter().position(|column| column == name));
-        let _ = writeln!(text, "A wider terminal shows: {}.", left_out.join(", "));
+        left_out.sort_unstable();
+        let names = left_out.iter().map(|&place| columns[place].name.as_str());
+        let names = names.collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "A wider terminal shows: {names}.");
     }
     text
 }
@@ -86,7 +103,8 @@ struct TableColumn {
 }
 
 /// The columns beside each other, as wide as they are.
-fn draw(columns: &[TableColumn]) -> String {
+fn draw<'a>(columns: impl IntoIterator<Item = &'a TableColumn>) -> String {
+    let columns: Vec<&TableColumn> = columns.into_iter().collect();
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);

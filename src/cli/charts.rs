@@ -63,6 +63,15 @@ impl ChartArgs {
         }
     }
 
+    /// Says which options do nothing since neither a folder of charts nor a page is written; `bin` is another such one.
+    pub(super) fn warn_without_place(self, bin: Option<&'static str>, quiet: bool) {
+        for option in self.given().chain(bin).filter(|_| !quiet) {
+            terminal::say(&format!(
+                "warning: {option}: has no effect without --out or --report, which it is about"
+            ));
+        }
+    }
+
     pub(super) fn style(self) -> Style {
         Style {
             size: self.chart_size,

@@ -285,6 +285,8 @@ impl Outputs {
         let has_page = args.report.is_some();
         if out.is_some() || has_page {
             args.charts.warn_without_effect(has_page, args.quiet);
+        } else {
+            args.charts.warn_without_place(None, args.quiet);
         }
         let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {

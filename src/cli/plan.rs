@@ -178,11 +178,7 @@ fn warn_of_options_without_effect(args: &Args) {
         return;
     }
     let bin = (args.bin != Config::default().bin_ns).then_some("--bin");
-    for option in args.charts.given().chain(bin).filter(|_| !args.quiet) {
-        terminal::say(&format!(
-            "warning: {option}: has no effect without --out or --report, which it is about"
-        ));
-    }
+    args.charts.warn_without_place(bin, args.quiet);
 }
 
 /// The filter of `--filter`.

@@ -33,16 +33,16 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         226 => ip::any(way, rest.after(24, Skip::MalformedLink)?),
         // BSD's SLIP: direction, and the packet's header as it was compressed.
         8 => ip::any(way, rest.after(16, Skip::MalformedLink)?),
-        9 => ppp(way, rest),
+        // Written as PPP of either kind, Cisco's HDLC begins with an address that is none of PPP's.
+        9 | 50 => match rest.bytes {
+            [0x0f | 0x8f, 0, ..] => cisco_hdlc(way, rest),
+            _ => ppp(way, rest),
+        },
         // A byte for the direction comes first, or stands in the place of the address.
         204 => ppp(way, rest.after(1, Skip::MalformedLink)?),
         166 => match rest.bytes {
             [_, 3, ..] => ppp(way, rest.after(2, Skip::MalformedLink)?),
             _ => ppp(way, rest.after(1, Skip::MalformedLink)?),
-        },
-        50 => match rest.bytes {
-            [0x0f | 0x8f, 0, ..] => cisco_hdlc(way, rest),
-            _ => ppp(way, rest),
         },
         51 => pppoe(way, rest),
         104 => cisco_hdlc(way, rest),

@@ -94,6 +94,7 @@ fn every_link_layer_and_tunnel_leads_to_the_same_segment() {
         ("ppp without address", 9, pad(&[&[0, 0x21]])),
         ("ppp, one byte", 9, pad(&[&[0x21]])),
         ("ppp, hdlc", 50, pad(&[&[0xff, 3, 0, 0x21]])),
+        ("ppp, cisco alike", 9, pad(&[&[0x0f, 0, 8, 0]])),
         ("ppp, cisco", 50, pad(&[&[0x0f, 0, 8, 0]])),
         ("ppp, direction", 204, pad(&[&[1, 0xff, 3, 0, 0x21]])),
         ("ppp, direction for address", 166, pad(&[&[1, 3, 0, 0x21]])),

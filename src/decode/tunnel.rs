@@ -36,6 +36,7 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         6635 => link::mpls,
         4341 => lisp,
         4754 => gre_in_udp,
+        5072 => ayiya,
         5247 => capwap,
         6080 => gue,
         37_008 => tzsp,
@@ -44,6 +45,7 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
             2152 => gtp_u,
             1701 => l2tp,
             3544 => teredo,
+            5072 => ayiya,
             5247 => capwap,
             _ => return Err(Skip::Udp),
         },
@@ -235,12 +237,30 @@ fn capwap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     }
     let inside = rest.after(usize::from(len >> 3) * 4, Skip::Udp)?;
     let is_native = binding & 1 != 0;
-    match inside.bytes.first() {
-        // Data, with the bytes of the frame control in their order: some turn them round.
-        Some(control) if is_native && control & 0xf == 8 => wifi::frame(way, inside),
-        Some(_) if !is_native && link::frame_follows(inside.bytes, 0) => {
+    let is_data = |control: u8| control & 0xf == 8;
+    match *inside.bytes {
+        [control, ..] if is_native && is_data(control) => wifi::frame(way, inside),
+        // Cisco's come with the bytes of the frame control turned round.
+        [_, control, ..] if is_native && is_data(control) => wifi::turned_frame(way, inside),
+        [_, ..] if !is_native && link::frame_follows(inside.bytes, 0) => {
             link::ethernet(way, inside)
         }
+        _ => Err(Skip::Udp),
+    }
+}
+
+/// AYIYA (draft-massar-v6ops-ayiya section 4): IP behind an identity and a signature, whose lengths come first.
+fn ayiya(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    const FORWARD: u8 = 1;
+    let (&[identity, signature, operation, next, ..], behind) = rest.split::<8>(Skip::Udp)?;
+    if operation & 0xf != FORWARD {
+        return Err(Skip::Udp);
+    }
+    let identity_len = 1_usize << (identity >> 4);
+    let inside = behind.after(identity_len + usize::from(signature >> 4) * 4, Skip::Udp)?;
+    match next {
+        4 => ip::v4(way, inside),
+        41 => ip::v6(way, inside),
         _ => Err(Skip::Udp),
     }
 }

@@ -9,9 +9,19 @@ pub(super) fn frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     aligned_frame(way, rest, 1)
 }
 
+/// The same with the two bytes of its frame control turned round.
+pub(super) fn turned_frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[flags, control], _) = rest.split::<2>(Skip::MalformedLink)?;
+    frame_of(way, rest, [control, flags], 1)
+}
+
 /// The same with its header padded to a multiple of `align` bytes.
-fn aligned_frame(mut way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
-    let (&[control, flags], _) = rest.split::<2>(Skip::MalformedLink)?;
+fn aligned_frame(way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
+    let (&control, _) = rest.split::<2>(Skip::MalformedLink)?;
+    frame_of(way, rest, control, align)
+}
+
+fn frame_of(mut way: Way<'_>, rest: Rest<'_>, [control, flags]: [u8; 2], align: usize) -> Outcome {
     let is_data = control & 0x0c == 0x08;
     let has_body = control & 0x40 == 0;
     if !is_data || !has_body {

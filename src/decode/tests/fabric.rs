@@ -236,6 +236,26 @@ fn tunnels_in_ip_lead_to_the_same_segment() {
             ),
         ),
         (
+            "capwap, 802.11 turned round",
+            udp(
+                5247,
+                &pad(&[
+                    &[0, 0x10, 3, 0, 0, 0, 0, 0],
+                    &[0x11, 0x08, 0, 0],
+                    &[2; 18],
+                    &[0, 0, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0],
+                ]),
+            ),
+        ),
+        // An identity of 16 bytes, a signature of 20.
+        (
+            "ayiya",
+            udp(
+                5072,
+                &pad(&[&[0x41, 0x52, 0x11, 4], &[9; 4], &[7; 16 + 20]]),
+            ),
+        ),
+        (
             "tzsp",
             udp(37_008, &pad(&[&[1, 0, 0, 1, 0, 10, 1, 0xd0, 1], &FRAME])),
         ),
@@ -271,6 +291,15 @@ fn udp_that_only_uses_such_a_port_is_no_tunnel() {
             [&[0, 0x10, 0, 0, 0, 0, 0, 0][..], &FRAME, &packet].concat(),
         ),
         (5247, [&[0, 0x10, 2, 0, 0, 0, 0, 0][..], &packet].concat()),
+        // A heartbeat; of neither version.
+        (
+            5072,
+            [&[0x01, 0, 0x10, 4, 0, 0, 0, 0, 7][..], &packet].concat(),
+        ),
+        (
+            5072,
+            [&[0x01, 0, 0x11, 59, 0, 0, 0, 0, 7][..], &packet].concat(),
+        ),
         // As of QUIC towards a port of a client's.
         (37_008, vec![0x40; 60]),
         (37_008, [&[1, 0, 0, 1][..], &[0; 60]].concat()),

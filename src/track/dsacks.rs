@@ -19,10 +19,16 @@ impl HalfFlow {
         // It tells of one packet (RFC 2883 section 4), however much it claims.
         let parts = self.in_flight.overlapping(twice.start, twice.end);
         for index in parts.take(PARTS_MAX) {
-            let copied = self
-                .in_flight
-                .get_mut(index)
-                .is_some_and(|sent| sent.marks.take(Marks::COPIED));
+            let copied = self.in_flight.get_mut(index).is_some_and(|sent| {
+                // What the same ACK covers gives its sample yet, and no exact one (METRICS.md R3); a repeat would pass
+                // behind that ACK.
+                let is_answered = sent.copies == 1 && !sent.marks.has(Marks::SAMPLED);
+                let copied = sent.marks.has(Marks::COPIED);
+                if !is_answered {
+                    sent.marks.take(Marks::COPIED);
+                }
+                copied
+            });
             // The network's copy arrived twice, not the sender's.
             if !copied {
                 self.amend(dir, index, Evidence::Dsack, sink);

@@ -576,13 +576,18 @@ fn of_three_copies_the_echo_tells_any() {
 
 #[test]
 fn what_the_network_copied_before_its_ack_is_no_exact_sample() {
-    // METRICS.md R3: it passed here twice. A copy that comes after the ACK changes nothing.
-    for (copied_at, exact) in [(103, 1), (125, 2)] {
+    // METRICS.md R3: it passed here twice, also where the ACK says so itself. A copy after the ACK changes nothing.
+    let both_came = "B>A ack 2000 sack 1000..2000";
+    for (copied_at, answer, exact) in [
+        (103, "B>A ack 2000", 1),
+        (103, both_came, 1),
+        (125, "B>A ack 2000", 2),
+    ] {
         let mut lines = [
             (100, "A>B data 0..1000 id 2"),
             (101, "A>B data 1000..2000 id 3"),
             (120, "B>A ack 1000"),
-            (121, "B>A ack 2000"),
+            (121, answer),
             (copied_at, "A>B data 1000..2000 id 3"),
         ];
         lines.sort_unstable();

@@ -1,5 +1,6 @@
 //! One sample as a box with whiskers.
 
+use super::describe::ROUNDING;
 use super::{quantile, sorted};
 
 /// How far a whisker reaches beyond its quartile, in interquartile ranges.
@@ -31,7 +32,9 @@ impl BoxPlot {
         let sorted = sorted(values)?;
         let q1 = quantile(&sorted, 0.25)?;
         let q3 = quantile(&sorted, 0.75)?;
-        let reach = WHISKER_IQR * (q3 - q1);
+        // A value at a fence is within it, whatever rounding makes of both: rates are multiples of a packet's, and so meet.
+        let rounding = 4.0 * ROUNDING * q1.abs().max(q3.abs());
+        let reach = WHISKER_IQR * (q3 - q1) + rounding;
         // The median lies between the fences, so values remain.
         let below = sorted.partition_point(|&value| value < q1 - reach);
         let upto = sorted.partition_point(|&value| value <= q3 + reach);

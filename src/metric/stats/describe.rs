@@ -84,7 +84,7 @@ pub(super) fn mean_from(origin: f64, values: &[f64]) -> Option<f64> {
 }
 
 /// What is the same comes out of computations that far apart, as a part of it: one or two units in the last place.
-const ROUNDING: f64 = 2.0 * f64::EPSILON;
+pub(super) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
 /// Variance of the population, estimated from the sample: squared distances from the mean over
 /// `n - 1`; 0 where the values are as far apart as rounding puts what is the same. `None` for fewer than

@@ -309,6 +309,26 @@ fn box_plots_end_at_values_and_keep_the_rest_apart() {
 }
 
 #[test]
+fn a_value_at_a_fence_is_within_whatever_rounding_says() {
+    // Goodput in Mbit/s of steps of 0.2 s, in packets of 1448 bytes: quartiles 165 and 167, fences at 162 and 170. Of
+    // 170 packets it is 9.8464, and one unit in the last place above what the quartiles make of the fence.
+    let mbps = |packets: f64| packets * 1448.0 * 8.0 / 0.2 / 1e6;
+    let plot = |packets: [f64; 5]| BoxPlot::of(&packets.map(mbps)).unwrap();
+    let high = plot([165.0, 165.0, 166.0, 167.0, 170.0]);
+    assert!(high.q3 + 1.5 * (high.q3 - high.q1) < mbps(170.0));
+    assert_eq!(
+        (high.whisker_low, high.whisker_high),
+        (mbps(165.0), mbps(170.0))
+    );
+    let low = plot([162.0, 165.0, 166.0, 167.0, 171.0]);
+    assert_eq!(
+        (low.whisker_low, low.whisker_high),
+        (mbps(162.0), mbps(167.0))
+    );
+    assert_eq!(low.outliers, [mbps(171.0)]);
+}
+
+#[test]
 fn changes_are_those_of_the_access_network_study() {
     // Its appendix: Windows, fibre, 500 Mbps, shallow, against Cubic: speed and IP volume.
     close(change_percent(308.284, 20.496).unwrap(), 1404.1, 1e-4);

@@ -76,14 +76,19 @@ pub(super) struct Header {
 
 impl Header {
     /// Nothing but zeros: no record, but a part of the file that was never written.
-    pub(super) fn is_hole(self) -> bool {
+    fn is_hole(self) -> bool {
         self.seconds | self.fraction | self.captured_len | self.original_len == 0
     }
 
     #[cold]
     #[inline(never)]
     fn is_empty_record(self) -> bool {
-        self.captured_len == 0 && !self.is_hole() && !self.is_file_header()
+        self.captured_len == 0 && !self.is_no_record()
+    }
+
+    /// Whether nobody wrote this as the header of a record.
+    pub(super) fn is_no_record(self) -> bool {
+        self.is_hole() || self.is_file_header()
     }
 
     /// Whether this is where another file begins: of pcap its magic, version 2.4, and a time zone of 0; of pcapng the

@@ -172,7 +172,7 @@ fn odd_bytes(walker: &PcapWalker, view: View<'_>, last: Option<i64>) -> usize {
         }
         let whole = shape.header(here.bytes).filter(|header| {
             let room = here.bytes.len() - shape.header_bytes;
-            !header.is_hole() && header.captured_len as usize <= room
+            !header.is_no_record() && header.captured_len as usize <= room
         });
         match whole {
             Some(header) => at += shape.header_bytes + header.captured_len as usize,

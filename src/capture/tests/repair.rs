@@ -152,6 +152,21 @@ fn a_file_written_behind_another_is_found() {
 }
 
 #[test]
+fn a_file_header_at_the_end_is_no_record() {
+    // Of the file behind it not even the header is whole: what is there reads as a record without bytes.
+    for order in [ByteOrder::Little, ByteOrder::Big] {
+        let mut bytes = intact(20);
+        bytes.extend(&Pcap::new(order, 0xa1b2_c3d4).bytes[..16]);
+        let outcome = mend(&bytes).clean();
+        assert_eq!(outcome.records.len(), 20);
+        assert_eq!(
+            gaps(&outcome),
+            [(21, place(20) as u64, 16, Damage::Garbage)]
+        );
+    }
+}
+
+#[test]
 fn garbage_at_the_end_is_skipped_and_a_cut_record_is_told() {
     let mut bytes = intact(20);
     bytes.extend(vec![0; 10_000]);

@@ -151,14 +151,19 @@ impl Connection {
         }
     }
 
-    /// A SYN of direction `dir` passed that this connection outlived.
+    /// A SYN of direction `dir` passed that this connection outlived. What payload it has is of the connection that it
+    /// would have begun, and no part of this stream.
     pub(crate) fn on_stray_syn<S: FlowSink>(
         &mut self,
         dir: Direction,
         segment: &Segment,
         sink: &mut S,
     ) {
-        sink.packet(dir, &PacketArrival::from(segment));
+        let packet = PacketArrival {
+            payload_len: 0,
+            ..PacketArrival::from(segment)
+        };
+        sink.packet(dir, &packet);
         self.halves[dir.index()].strays.add();
     }
 }
@@ -187,5 +192,38 @@ impl HalfFlow {
         let own = (self.high - NEAR..=highest).contains(&offset);
         // Where both are possible, a gap that ends at just this number would be a coincidence.
         !own || (beyond == 0 && offset > self.high + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Endpoint;
+
+    /// IP and payload bytes of the packets that are told of.
+    #[derive(Default)]
+    struct Bytes(Vec<(u32, u32)>);
+
+    impl FlowSink for Bytes {
+        fn packet(&mut self, _: Direction, packet: &PacketArrival) {
+            self.0.push((packet.ip_len, packet.payload_len));
+        }
+    }
+
+    #[test]
+    fn the_payload_of_a_stray_syn_is_none_of_the_flow_that_outlived_it() {
+        let syn = Segment {
+            flags: TcpFlags::SYN,
+            payload_len: 100,
+            ip_len: 140,
+            ..Segment::empty(
+                Endpoint::v4([10, 0, 0, 1], 1000),
+                Endpoint::v4([10, 0, 0, 2], 80),
+            )
+        };
+        let (mut connection, mut told) = (Connection::new(), Bytes::default());
+        connection.on_stray_syn(Direction::Forward, &syn, &mut told);
+        assert_eq!(told.0, [(140, 0)]);
+        assert_eq!(connection.state(Direction::Forward).strays, 1);
     }
 }

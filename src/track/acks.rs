@@ -445,10 +445,18 @@ impl HalfFlow {
             let is_part = answers_latest && sent.marks.has(Marks::GOES_ON);
             if let Some(answer) = answer.filter(|_| !is_part) {
                 let once = sent.copies == 1 && !sent.marks.has(Marks::COPIED);
+                let of_repeat = answers_latest && !is_single(sent);
                 let exact = sent.exact_ack() == ack && once && !overtaken;
                 let Answer { sent_at, row, .. } = answer;
                 self.old_copies.on_answer(sent_at, at);
                 self.sample(dir, at, sent_at, row, exact, answer.label, sink);
+                // Nor is there another one of what a repeat brought for the first time.
+                if of_repeat
+                    && let Some(rest) = self.in_flight.nth_unacked_mut(0)
+                    && rest.marks.has(Marks::CONTINUES)
+                {
+                    rest.marks.set(Marks::SAMPLED);
+                }
             }
         }
         self.amend_unneeded(dir, sink);

@@ -351,3 +351,20 @@ fn what_lies_between_two_repeats_is_one_that_was_overtaken() {
     let late: Vec<bool> = repeats(&trace.replace("3000..4000 id 10", "3000..4000 id 5"));
     assert_eq!(late, [true, true, false]);
 }
+
+#[test]
+fn a_repeat_that_goes_on_with_new_data_is_one_sample() {
+    // Before any other ACK; and where the receiver takes its new part later.
+    let at_once = "150 B>A ack 1500 ts 900/130";
+    let in_parts = "150 B>A ack 1000 ts 900/130
+         160 B>A ack 1500 ts 910/130";
+    for acks in [at_once, in_parts] {
+        let seen = play(&format!(
+            "100 A>B data 0..1000 ts 100/0
+             130 A>B data 0..1500 ts 130/0
+             {acks}"
+        ));
+        assert_eq!(seen.rtts_ms, [20], "{acks}");
+        assert_eq!(seen.rows[1].rtt.map(|(ns, _)| ns), Some(20_000_000));
+    }
+}

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Flow, Watch};
+use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Flow, Pairs, Watch};
 use ccanalyze::capture::CaptureSource;
+use ccanalyze::event::{Class, ClassifiedSegment, Reason};
 use ccanalyze::observe::Span;
 use ccanalyze::seq::Seq;
 
@@ -95,6 +96,27 @@ pub(crate) fn holds(capture: &CaptureAnalysis) {
         assert!(!text.is_empty() && !text.contains('\n'));
     }
     capture.flows().for_each(|flow| flow_holds(&flow));
+    let totals = capture.totals();
+    assert_eq!(totals.flows, capture.flows().count() as u64);
+    let ip_bytes: u64 = capture.flows().map(|flow| flow.summary().ip_bytes).sum();
+    assert_eq!(totals.ip_bytes, ip_bytes);
+    pairs_hold(&capture.pairs);
+}
+
+/// N1, N2: between flows.
+fn pairs_hold(pairs: &Pairs) {
+    for pair in &pairs.pairs {
+        assert!(pair.start <= pair.end);
+        assert!(pair.fness.is_none_or(|fness| (-1.0..=1.0).contains(&fness)));
+        let neither_sent = pair.bytes_a == 0 && pair.bytes_b == 0;
+        assert_eq!(pair.fness.is_none(), neither_sent);
+    }
+    assert!(
+        pairs
+            .jain
+            .is_none_or(|jain| jain > 0.0 && jain <= 1.0 + 1e-9)
+    );
+    assert!(pairs.sharing_ratio.is_none_or(f64::is_finite));
 }
 
 fn flow_holds(flow: &Flow<'_>) {
@@ -125,7 +147,29 @@ fn flow_holds(flow: &Flow<'_>) {
     );
     assert!(state.unique_bytes <= summary.payload_bytes);
     assert!(summary.payload_bytes <= summary.ip_bytes);
-    assert!(summary.rtt_exact.samples() <= summary.rtt.samples());
+    // C5, C6: what was acknowledged was seen, or is told not to have been.
+    if let (Some(acked), Some(unseen)) = (state.acked_bytes, state.unseen_bytes) {
+        assert!(unseen <= acked && acked - unseen <= state.unique_bytes);
+    }
+    assert_eq!(state.acked_bytes.is_some(), state.unseen_bytes.is_some());
+    // G1 and G2 are taken over one interval, O1 over the same bytes.
+    if state.unseen_bytes.unwrap_or(0) == 0 {
+        assert!(flow.goodput_bps() <= flow.throughput_bps());
+        assert!(flow.overhead().is_none_or(|overhead| overhead >= 0.0));
+    }
+    assert!(summary.in_flight_samples <= summary.data_packets);
+    assert!(
+        summary.in_flight_bytes_mean() <= summary.in_flight_bytes_max().map(|bytes| bytes as f64)
+    );
+    // R3: some of the samples of R1.
+    let exact = &summary.rtt_exact;
+    assert!(exact.samples() <= summary.rtt.samples());
+    assert!(
+        exact
+            .ns_min()
+            .is_none_or(|ns| Some(ns) >= summary.rtt.ns_min())
+    );
+    assert!(exact.ns_max() <= summary.rtt.ns_max());
     for delays in [summary.rtt.stats(), &summary.rtt_exact, &summary.rtt_ts] {
         // Beyond 104 days a float counts no single nanoseconds.
         let [least, most] = [delays.ns_min(), delays.ns_max()].map(|ns| ns.map(|ns| ns as f64));
@@ -156,6 +200,49 @@ fn flow_holds(flow: &Flow<'_>) {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
     series_holds(flow);
+    rows_hold(flow);
+}
+
+/// The rows of `--segments`, where there are any, add up to the summary.
+fn rows_hold(flow: &Flow<'_>) {
+    let rows: Vec<_> = flow.record.segments().iter().collect();
+    if rows.is_empty() {
+        return;
+    }
+    let summary = flow.summary();
+    let incidents = summary.incidents();
+    assert!(
+        rows.is_sorted_by(|one, next| one.ordinal < next.ordinal),
+        "rows in order"
+    );
+    assert!(rows.len() as u64 <= summary.data_packets);
+    let payload: u64 = rows.iter().map(|row| u64::from(row.payload_len)).sum();
+    assert_eq!(payload, summary.payload_bytes);
+    let count =
+        |is: &dyn Fn(&ClassifiedSegment) -> bool| rows.iter().filter(|&row| is(row)).count() as u64;
+    let of_class = |class| count(&|row| row.verdict.class == class);
+    let of_reason = |reason| count(&|row| row.verdict.reason == Some(reason));
+    assert_eq!(
+        of_class(Class::Retransmission),
+        incidents.retransmitted_packets
+    );
+    assert_eq!(of_class(Class::Duplicate), incidents.duplicate_packets);
+    assert_eq!(of_class(Class::Reordered), incidents.reordered_packets);
+    assert_eq!(of_class(Class::Ambiguous), incidents.ambiguous_packets);
+    assert_eq!(of_reason(Reason::Fast), incidents.rtx_fast);
+    assert_eq!(of_reason(Reason::Timeout), incidents.rtx_timeout);
+    assert_eq!(of_reason(Reason::TailProbe), incidents.rtx_tail_probe);
+    assert_eq!(of_reason(Reason::Unneeded), incidents.rtx_unneeded);
+    // Probes without payload have no row.
+    assert!(of_class(Class::KeepAlive) <= incidents.keepalives);
+    assert!(of_class(Class::WindowProbe) <= incidents.window_probes);
+    let samples = || rows.iter().filter_map(|row| row.rtt).map(|(ns, _)| ns);
+    assert_eq!(samples().count() as u64, summary.rtt.samples());
+    assert_eq!(samples().min(), summary.rtt.ns_min());
+    assert_eq!(samples().max(), summary.rtt.ns_max());
+    let in_flight = || rows.iter().filter_map(|row| row.in_flight_bytes);
+    assert_eq!(in_flight().count() as u64, summary.in_flight_samples);
+    assert_eq!(in_flight().max(), summary.in_flight_bytes_max());
 }
 
 /// The bins of a series add up to the summary.
@@ -175,6 +262,15 @@ fn series_holds(flow: &Flow<'_>) {
         summary.incidents().retransmitted_bytes
     );
     assert!(sum(|bin| bin.ip_bytes) <= summary.ip_bytes);
+    let sampled = || bins.iter().filter(|bin| bin.rtt_samples > 0);
+    assert_eq!(
+        sampled().map(|bin| bin.rtt_ns_min).min(),
+        summary.rtt.ns_min()
+    );
+    assert_eq!(
+        sampled().map(|bin| bin.rtt_ns_max).max(),
+        summary.rtt.ns_max()
+    );
     let most = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
     assert_eq!(most, summary.in_flight_bytes_max());
 }

@@ -1,12 +1,12 @@
 //! What any bytes must stand: one function a fuzz target (`fuzz/`), replayed by `regressions.rs`.
 
-use ccanalyze::analyze::Engine;
+use ccanalyze::analyze::{CaptureAnalysis, Engine};
 use ccanalyze::capture::{
     CaptureErrorKind, CaptureReader, CaptureSource, Compression, LinkType, ReadOptions, Record,
     Window,
 };
 use ccanalyze::decode::{
-    DecodeOptions, Decoded, Endpoint, Filter, FragmentTable, Segment, TunnelLayer, decode,
+    DecodeOptions, Decoded, Endpoint, Filter, FragmentTable, Segment, TunnelLayer, decode, usual,
 };
 use ccanalyze::flow::TableFacts;
 use ccanalyze::observe::{RecordConfig, Recorder};
@@ -164,6 +164,10 @@ pub(crate) fn decoded(input: &[u8]) {
     };
     let options = DecodeOptions { layer };
     let whole = decode(&record(bytes), 0, &options);
+    if let Some(segment) = usual(&record(bytes), 0) {
+        let short = Decoded::Segment(segment);
+        assert_eq!(format!("{short:?}"), format!("{whole:?}"));
+    }
     if let Decoded::Fragment(fragment) = whole {
         let mut table = FragmentTable::new();
         for _ in 0..3 {
@@ -203,11 +207,7 @@ pub(crate) fn track(script: &[u8]) {
     assert_eq!(capture.records, packets.len() as u64);
     assert_eq!(capture.tcp_records, packets.len() as u64, "all are TCP");
     // The engine and the pipeline are two ways to the same state machines.
-    let found: Vec<String> = capture
-        .flows()
-        .map(|flow| format!("{:?} {:?}", flow.summary(), flow.state()))
-        .collect();
-    assert_eq!(found, flows);
+    assert_eq!(summaries(&capture), flows);
     let rows: usize = capture
         .flows()
         .map(|flow| flow.record.segments().len())
@@ -258,8 +258,8 @@ pub(crate) fn pipeline(file: &[u8]) {
         // How far these are decompressed depends on how they come.
         return;
     }
-    let last = file.last().copied().unwrap_or(0);
-    let pieces = analyze(vec![file.to_vec()], 1 + usize::from(last), 1, true);
+    let last = usize::from(file.last().copied().unwrap_or(0));
+    let pieces = analyze(vec![file.to_vec()], 1 + last, 1 + last % 3, true);
     assert_eq!(whole.skipped, pieces.skipped);
     assert_eq!(
         told(&whole, Twist::default()),
@@ -267,6 +267,17 @@ pub(crate) fn pipeline(file: &[u8]) {
     );
     assert_eq!(format!("{:?}", whole.pairs), format!("{:?}", pieces.pairs));
     assert_eq!(whole.pings.len(), pieces.pings.len());
+    // Rows change no other number.
+    let rowless = analyze(vec![file.to_vec()], usize::MAX, 1, false);
+    assert_eq!(summaries(&whole), summaries(&rowless));
+}
+
+/// The numbers of each flow.
+fn summaries(capture: &CaptureAnalysis) -> Vec<String> {
+    let flows = capture.flows();
+    flows
+        .map(|flow| format!("{:?} {:?}", flow.summary(), flow.state()))
+        .collect()
 }
 
 /// A filter expression: it is read or refused with a place in it, and asks without sides do not

@@ -494,14 +494,16 @@ fn read<const SEGMENTS: bool>(
             std::mem::replace(&mut shown, source.records).abs_diff(source.records),
             Ordering::Relaxed,
         );
-        let left = source.reader.take_behind();
         (more, ()) = rayon::join(
-            || source.next(&mut ahead),
             || {
-                track_all(&mut tables, &behind, &mut memory, &mut pruning);
-                // Here, as reading is what the rest waits for.
-                drop(left);
+                let more = source.next(&mut ahead);
+                // By a thread that has nothing else to do, or by this one before it goes on: nobody waits for it.
+                if let Some(left) = source.reader.take_behind() {
+                    rayon::spawn(move || drop(left));
+                }
+                more
             },
+            || track_all(&mut tables, &behind, &mut memory, &mut pruning),
         );
     }
     // The records that connections come to at the end take their room.

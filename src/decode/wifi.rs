@@ -6,22 +6,33 @@ use super::{Decoded, Outcome, Way, link};
 
 /// An 802.11 frame without a check sequence (IEEE 802.11-2020 section 9.2).
 pub(super) fn frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
-    aligned_frame(way, rest, 1)
-}
-
-/// The same with the two bytes of its frame control turned round.
-pub(super) fn turned_frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
-    let (&[flags, control], _) = rest.split::<2>(Skip::MalformedLink)?;
-    frame_of(way, rest, [control, flags], 1)
+    frame_of(way, rest, 1, Fields::AsSent)
 }
 
 /// The same with its header padded to a multiple of `align` bytes.
 fn aligned_frame(way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
-    let (&control, _) = rest.split::<2>(Skip::MalformedLink)?;
-    frame_of(way, rest, control, align)
+    frame_of(way, rest, align, Fields::AsSent)
 }
 
-fn frame_of(mut way: Way<'_>, rest: Rest<'_>, [control, flags]: [u8; 2], align: usize) -> Outcome {
+/// The same with the two bytes of its fields turned round.
+pub(super) fn turned_frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    frame_of(way, rest, 1, Fields::Turned)
+}
+
+/// How fields of two bytes lie in a frame.
+#[derive(Clone, Copy)]
+enum Fields {
+    AsSent,
+    Turned,
+}
+
+fn frame_of(mut way: Way<'_>, rest: Rest<'_>, align: usize, fields: Fields) -> Outcome {
+    let (&first, _) = rest.split::<2>(Skip::MalformedLink)?;
+    // Where in a field the byte is that was sent first.
+    let (first_at, [control, flags]) = match fields {
+        Fields::AsSent => (0, first),
+        Fields::Turned => (1, [first[1], first[0]]),
+    };
     let is_data = control & 0x0c == 0x08;
     let has_body = control & 0x40 == 0;
     if !is_data || !has_body {
@@ -33,7 +44,7 @@ fn frame_of(mut way: Way<'_>, rest: Rest<'_>, [control, flags]: [u8; 2], align: 
     let qos_at = 24 + usize::from(has_four_addresses) * 6;
     let len = qos_at + usize::from(is_qos) * 2 + usize::from(has_ht_control) * 4;
     let body = rest.after(len.next_multiple_of(align), Skip::MalformedLink)?;
-    let fragment_number = rest.bytes[22] & 0xf;
+    let fragment_number = rest.bytes[22 + first_at] & 0xf;
     if fragment_number != 0 {
         return Err(Skip::LaterFragment);
     }
@@ -41,7 +52,7 @@ fn frame_of(mut way: Way<'_>, rest: Rest<'_>, [control, flags]: [u8; 2], align: 
     if flags & PROTECTED != 0 && !body.bytes.starts_with(&[0xaa, 0xaa, 3]) {
         return Err(Skip::Encrypted);
     }
-    if is_qos && rest.bytes[qos_at] & AGGREGATE != 0 {
+    if is_qos && rest.bytes[qos_at + first_at] & AGGREGATE != 0 {
         aggregate(&mut way, body)
     } else {
         link::llc(way, body)

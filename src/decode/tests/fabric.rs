@@ -243,7 +243,8 @@ fn tunnels_in_ip_lead_to_the_same_segment() {
                     &[0, 0x10, 3, 0, 0, 0, 0, 0],
                     &[0x11, 0x08, 0, 0],
                     &[2; 18],
-                    &[0, 0, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0],
+                    // The 1891st frame, whole: not the sixth part of the 775th.
+                    &[0x76, 0x30, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0],
                 ]),
             ),
         ),

@@ -334,6 +334,18 @@ fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
         .collect()
 }
 
+/// What bears on the numbers of captures, and that nothing does where nothing was found.
+fn notes_on_captures(notes: Vec<String>) -> Block {
+    if notes.is_empty() {
+        Block::Text(
+            "Every capture was read to its end, and nothing was found that speaks against its numbers."
+                .to_owned(),
+        )
+    } else {
+        Block::Notes(notes)
+    }
+}
+
 /// That a table has not all rows, where it has not.
 fn left_out(which: &str, what: &str, all: usize, shown: usize) -> String {
     if all > shown {

@@ -9,7 +9,9 @@ use super::super::chart::Theme;
 use super::super::chart::path::PathChart;
 use super::super::terminal::path::{clocks, queue_share, told_ways, warnings};
 use super::super::terminal::{counted, end, grouped, percent, repairs, volume};
-use super::{Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, section, took};
+use super::{
+    Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, notes_on_captures, section, took,
+};
 
 /// Flows of an episode that are named.
 const LOSERS_MAX: usize = 8;
@@ -108,14 +110,7 @@ fn quality(analysis: &PathAnalysis, config: &PathConfig) -> Block {
     // A point between two others is read for both of its hops.
     let mut told = BTreeSet::new();
     notes.retain(|note| told.insert(note.clone()));
-    if notes.is_empty() {
-        Block::Text(
-            "Every capture was read to its end, and nothing was found that speaks against its numbers."
-                .to_owned(),
-        )
-    } else {
-        Block::Notes(notes)
-    }
+    notes_on_captures(notes)
 }
 
 /// The largest flows, in the order of the results.

@@ -8,7 +8,9 @@ use super::super::terminal::{
     counted, end, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume,
     warnings,
 };
-use super::{Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, section, took};
+use super::{
+    Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, notes_on_captures, section, took,
+};
 
 /// Captures whose charts are on the page.
 const CAPTURES_DRAWN: usize = 12;
@@ -134,14 +136,7 @@ fn quality(analysis: &Analysis, config: &Config) -> Block {
                 .map(|warning| format!("{}: {warning}", capture.name)),
         );
     }
-    if notes.is_empty() {
-        Block::Text(
-            "Every capture was read to its end, and nothing was found that speaks against its numbers."
-                .to_owned(),
-        )
-    } else {
-        Block::Notes(notes)
-    }
+    notes_on_captures(notes)
 }
 
 /// Charts of the run, and those of each capture.

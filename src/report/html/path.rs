@@ -7,6 +7,7 @@ use crate::path::{Episode, Hop, PathAnalysis, PathConfig, PathFlow};
 
 use super::super::chart::Theme;
 use super::super::chart::path::PathChart;
+use super::super::largest::largest_path_flows;
 use super::super::terminal::path::{clocks, queue_share, told_ways, warnings};
 use super::super::terminal::{counted, end, grouped, percent, repairs, volume};
 use super::{
@@ -113,23 +114,12 @@ fn quality(analysis: &PathAnalysis, config: &PathConfig) -> Block {
     notes_on_captures(notes)
 }
 
-/// The largest flows, in the order of the results.
+/// The largest flows, by hop and way.
 fn flow_table(analysis: &PathAnalysis) -> PageTable {
-    let mut flows: Vec<(u64, &Hop, &PathFlow)> = hops(analysis)
-        .flat_map(|(number, hop)| {
-            let flows = hop.flows_in_order().into_iter();
-            flows.map(move |flow| (number, hop, flow))
-        })
-        .collect();
-    let all = flows.len();
-    flows.sort_by_key(|&(number, _, flow)| {
-        (Reverse(flow.ip_bytes), number, flow.first_ns, flow.key)
-    });
-    flows.truncate(ROWS_MAX);
-    flows.sort_by_key(|&(number, _, flow)| (number, flow.heading, flow.first_ns, flow.key));
+    let (flows, all) = largest_path_flows(&analysis.hops, ROWS_MAX);
     let rows = flows
         .into_iter()
-        .map(|(number, hop, flow)| flow_row(number, hop, flow));
+        .map(|(place, flow)| flow_row(place as u64 + 1, &analysis.hops[place], flow));
     let rows: Vec<Vec<Cell>> = rows.collect();
     PageTable {
         caption: left_out("largest", "flows", all, rows.len()),

@@ -1,9 +1,10 @@
 //! What happened between two points, on the terminal.
 
-use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::slice::from_ref;
 
+use super::super::largest::largest_path_flows;
 use super::tables::flows_table;
 use super::{
     FLOWS_SHOWN, counted, delays, end, engineering, grouped, is_mostly_silent, not_shown, print,
@@ -388,12 +389,7 @@ fn seconds(ns: f64) -> String {
 }
 
 fn table(hop: &Hop) -> String {
-    let mut flows = hop.flows_in_order();
-    let all = flows.len();
-    // The largest are shown, in the order of the results.
-    flows.sort_by_key(|flow| (Reverse(flow.ip_bytes), flow.first_ns, flow.key));
-    flows.truncate(FLOWS_SHOWN);
-    flows.sort_by_key(|flow| (flow.heading, flow.first_ns, flow.key));
+    let (flows, all) = largest_path_flows(from_ref(hop), FLOWS_SHOWN);
     let header = [
         "flow",
         "way",
@@ -404,7 +400,7 @@ fn table(hop: &Hop) -> String {
         "of the queue",
         "episodes (shared)",
     ];
-    let rows: Vec<Vec<String>> = flows.iter().map(|flow| cells(hop, flow)).collect();
+    let rows: Vec<Vec<String>> = flows.iter().map(|(_, flow)| cells(hop, flow)).collect();
     flows_table(&header, &rows, 2..header.len()) + &not_shown(all)
 }
 

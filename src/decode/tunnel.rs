@@ -240,7 +240,7 @@ fn capwap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let is_data = |control: u8| control & 0xf == 8;
     match *inside.bytes {
         [control, ..] if is_native && is_data(control) => wifi::frame(way, inside),
-        // Cisco's come with the bytes of fields turned round.
+        // Some access points of Cisco's send both controls of a frame turned round, and nothing else of it.
         [_, control, ..] if is_native && is_data(control) => wifi::turned_frame(way, inside),
         [_, ..] if !is_native && link::frame_follows(inside.bytes, 0) => {
             link::ethernet(way, inside)

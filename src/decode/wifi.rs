@@ -6,32 +6,32 @@ use super::{Decoded, Outcome, Way, link};
 
 /// An 802.11 frame without a check sequence (IEEE 802.11-2020 section 9.2).
 pub(super) fn frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
-    frame_of(way, rest, 1, Fields::AsSent)
+    frame_of(way, rest, 1, Controls::AsSent)
 }
 
 /// The same with its header padded to a multiple of `align` bytes.
 fn aligned_frame(way: Way<'_>, rest: Rest<'_>, align: usize) -> Outcome {
-    frame_of(way, rest, align, Fields::AsSent)
+    frame_of(way, rest, align, Controls::AsSent)
 }
 
-/// The same with the two bytes of its fields turned round.
+/// The same with the two bytes of its frame control and of its sequence control turned round.
 pub(super) fn turned_frame(way: Way<'_>, rest: Rest<'_>) -> Outcome {
-    frame_of(way, rest, 1, Fields::Turned)
+    frame_of(way, rest, 1, Controls::Turned)
 }
 
-/// How fields of two bytes lie in a frame.
+/// How the two bytes of frame control and sequence control lie in a frame.
 #[derive(Clone, Copy)]
-enum Fields {
+enum Controls {
     AsSent,
     Turned,
 }
 
-fn frame_of(mut way: Way<'_>, rest: Rest<'_>, align: usize, fields: Fields) -> Outcome {
+fn frame_of(mut way: Way<'_>, rest: Rest<'_>, align: usize, controls: Controls) -> Outcome {
     let (&first, _) = rest.split::<2>(Skip::MalformedLink)?;
-    // Where in a field the byte is that was sent first.
-    let (first_at, [control, flags]) = match fields {
-        Fields::AsSent => (0, first),
-        Fields::Turned => (1, [first[1], first[0]]),
+    // Where in these the byte is that was sent first.
+    let (first_at, [control, flags]) = match controls {
+        Controls::AsSent => (0, first),
+        Controls::Turned => (1, [first[1], first[0]]),
     };
     let is_data = control & 0x0c == 0x08;
     let has_body = control & 0x40 == 0;
@@ -52,7 +52,7 @@ fn frame_of(mut way: Way<'_>, rest: Rest<'_>, align: usize, fields: Fields) -> O
     if flags & PROTECTED != 0 && !body.bytes.starts_with(&[0xaa, 0xaa, 3]) {
         return Err(Skip::Encrypted);
     }
-    if is_qos && rest.bytes[qos_at + first_at] & AGGREGATE != 0 {
+    if is_qos && rest.bytes[qos_at] & AGGREGATE != 0 {
         aggregate(&mut way, body)
     } else {
         link::llc(way, body)

@@ -20,14 +20,14 @@ impl HalfFlow {
         let parts = self.in_flight.overlapping(twice.start, twice.end);
         for index in parts.take(PARTS_MAX) {
             let copied = self.in_flight.get_mut(index).is_some_and(|sent| {
-                // What the same ACK covers gives its sample yet, and no exact one (METRICS.md R3); a repeat would pass
-                // behind that ACK.
-                let is_answered = sent.copies == 1 && !sent.marks.has(Marks::SAMPLED);
-                let copied = sent.marks.has(Marks::COPIED);
-                if !is_answered {
-                    sent.marks.take(Marks::COPIED);
+                // What gives its sample yet, as the same ACK covers it, is to give no exact one (METRICS.md R3); a repeat
+                // would pass behind that ACK.
+                let is_sample_due = sent.copies == 1 && !sent.marks.has(Marks::SAMPLED);
+                if is_sample_due {
+                    sent.marks.has(Marks::COPIED)
+                } else {
+                    sent.marks.take(Marks::COPIED)
                 }
-                copied
             });
             // The network's copy arrived twice, not the sender's.
             if !copied {

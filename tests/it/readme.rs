@@ -153,3 +153,54 @@ fn what_is_said_of_how_to_do_things_exists() {
     );
     assert_eq!(said.status, 0, "{}", said.stderr);
 }
+
+/// Its headings as a browser is sent to them: lower case, without signs, and a hyphen for each space.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let plain = |heading: &str| {
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading
+            .chars()
+            .filter(|sign| sign.is_alphanumeric() || " -_".contains(*sign));
+        kept.collect::<String>().replace(' ', "-")
+    };
+    headings.map(plain).collect()
+}
+
+#[test]
+fn links_of_the_documents_lead_somewhere() {
+    let mut links = 0;
+    for document in [
+        "README.md",
+        "METRICS.md",
+        "ARCHITECTURE.md",
+        "docs/PATH.md",
+        "testdata/README.md",
+    ] {
+        let document = root().join(document);
+        let text = fs::read_to_string(&document).unwrap();
+        for link in text.split("](").skip(1) {
+            let link = link.split(')').next().unwrap();
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() {
+                document.clone()
+            } else {
+                document.with_file_name(file)
+            };
+            assert!(target.exists(), "{link} in {}", document.display());
+            if !anchor.is_empty() {
+                let there = anchors(&fs::read_to_string(&target).unwrap());
+                assert!(
+                    there.iter().any(|heading| heading == anchor),
+                    "{link} in {}",
+                    document.display()
+                );
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 40, "{links}");
+}

@@ -31,6 +31,7 @@ mod grouped_bars;
 mod heat_map;
 mod interval;
 mod label;
+mod legend;
 mod looks;
 mod of_study;
 mod over_time;

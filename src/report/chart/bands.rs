@@ -2,10 +2,11 @@
 
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Stroke};
-use super::frame::{Panel, Swatch, header};
+use super::frame::{Panel, header};
 use super::grouped_bars::n_of;
 use super::interval::{Estimate, Reach};
 use super::label::joined;
+use super::legend::Swatch;
 use super::looks::Looks;
 use super::palette::{Colour, LineStyle};
 use super::plot::{marked, outline};

@@ -4,7 +4,8 @@ use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Type};
 use super::font::text_width;
 use super::label::{shorten, wrap};
-use super::palette::{Colour, LineStyle, Marker};
+use super::legend::{self, Swatch};
+use super::palette::Colour;
 
 /// Between the rim and whatever is nearest to it, in pixels.
 pub(super) const MARGIN: f64 = 36.0;
@@ -33,25 +34,12 @@ pub(super) const AXIS_TITLE: Type = Type {
 /// How far text sits below the middle of a line for its digits to be centred on it, in em.
 pub(super) const HALF_DIGIT: f64 = 0.36;
 
-/// What a legend shows before the name.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Swatch {
-    Line(LineStyle),
-    Stroke(Stroke),
-    Mark(Marker, Colour),
-    Bar(Colour),
-    /// A short vertical bar.
-    Tick(Colour, f64),
-    /// The translucent area about a line.
-    Band(Colour),
-}
-
 /// Draws title, subtitle and legend; returns where the space below them begins.
 pub(super) fn header(
     canvas: &mut Canvas,
     title: &str,
     subtitle: &str,
-    legend: &[(Swatch, String)],
+    entries: &[(Swatch, String)],
 ) -> f64 {
     let room = canvas.width - 2.0 * MARGIN;
     let mut y = MARGIN - 12.0;
@@ -64,71 +52,10 @@ pub(super) fn header(
         canvas.text((MARGIN, y), line, SUBTITLE, Align::Left);
     }
     y += 20.0;
-    if legend.is_empty() {
+    if entries.is_empty() {
         y
     } else {
-        draw_legend(canvas, y, legend)
-    }
-}
-
-/// Entries in columns of equal width, row by row.
-fn draw_legend(canvas: &mut Canvas, top: f64, legend: &[(Swatch, String)]) -> f64 {
-    const SWATCH: f64 = 52.0;
-    const GAP: f64 = 36.0;
-    const ROW: f64 = 32.0;
-    let room = canvas.width - 2.0 * MARGIN;
-    let widest = legend
-        .iter()
-        .map(|(_, text)| text_width(text, LABEL))
-        .fold(0.0, f64::max);
-    let columns =
-        (((room + GAP) / (SWATCH + widest + GAP)).floor() as usize).clamp(1, legend.len());
-    // Six entries look better as three and three than as five and one.
-    let rows = legend.len().div_ceil(columns);
-    let columns = legend.len().div_ceil(rows);
-    let pitch = (SWATCH + widest + GAP).min((room + GAP) / columns as f64);
-    for (index, (swatch, text)) in legend.iter().enumerate() {
-        let x = MARGIN + (index % columns) as f64 * pitch;
-        let y = top + (index / columns) as f64 * ROW + ROW / 2.0;
-        draw_swatch(canvas, *swatch, (x, y));
-        let text = shorten(text, LABEL, pitch - SWATCH - GAP / 2.0);
-        canvas.text(
-            (x + SWATCH, y + HALF_DIGIT * LABEL.px),
-            &text,
-            LABEL,
-            Align::Left,
-        );
-    }
-    top + rows as f64 * ROW + 8.0
-}
-
-fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): Point) {
-    let ends = [(x, y), (x + 40.0, y)];
-    let middle = (x + 20.0, y);
-    match swatch {
-        Swatch::Line(style) => {
-            canvas.line(&ends, Stroke::solid(style.colour, 3.0));
-            canvas.marker(middle, 7.0, style.marker, style.colour);
-        }
-        Swatch::Stroke(stroke) => canvas.line(&ends, stroke),
-        Swatch::Mark(marker, colour) => canvas.marker(middle, 7.0, marker, colour),
-        Swatch::Bar(colour) => canvas.rect((x, y - 9.0), (x + 40.0, y + 9.0), colour),
-        Swatch::Tick(colour, width) => {
-            canvas.rect(
-                (x + 20.0 - width / 2.0, y - 11.0),
-                (x + 20.0 + width / 2.0, y + 11.0),
-                colour,
-            );
-        }
-        Swatch::Band(colour) => {
-            let corners = vec![
-                (x, y - 9.0),
-                (x + 40.0, y - 9.0),
-                (x + 40.0, y + 9.0),
-                (x, y + 9.0),
-            ];
-            canvas.area(corners, colour, 0.25);
-        }
+        legend::draw(canvas, y, entries)
     }
 }
 

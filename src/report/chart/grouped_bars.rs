@@ -3,9 +3,10 @@
 use super::axis::{Axis, Quantity, grouped, number, significant};
 use super::canvas::{Align, Canvas, Stroke, Type};
 use super::font::text_width;
-use super::frame::{LABEL, Swatch, header};
+use super::frame::{LABEL, header};
 use super::interval::{Estimate, Reach, farther};
 use super::label::{joined, wrap};
+use super::legend::Swatch;
 use super::looks::Looks;
 use super::palette::Colour;
 use super::style::{Size, Style};

@@ -9,8 +9,9 @@ use super::ChartOptions;
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
-use super::frame::{Panel, Swatch, header};
+use super::frame::{Panel, header};
 use super::label::count;
+use super::legend::Swatch;
 use super::palette::{Colour, LINES, LineStyle, Marker, OTHER, OTHER_NAMES as PAIRS};
 use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
 

@@ -7,7 +7,8 @@ use crate::time::CaptureTime;
 use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
-use super::frame::{Panel, ROOM_MIN, Swatch, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
+use super::frame::{Panel, ROOM_MIN, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
+use super::legend::Swatch;
 use super::palette::{Colour, Marker};
 use super::style::Size;
 

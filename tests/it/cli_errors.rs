@@ -388,6 +388,35 @@ fn a_clock_that_is_coarser_than_the_file_could_be_is_said() {
 }
 
 #[test]
+fn udp_beside_the_flows_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let tcp = fs::read(capture("drop-one.pcap")).unwrap();
+    // The SYN once more, as UDP: IP's protocol is 23 bytes into the frame, which follows 16 of the record's.
+    let len = u32::from_le_bytes(tcp[32..36].try_into().unwrap()) as usize;
+    let mut datagram = tcp[24..40 + len].to_vec();
+    assert_eq!(datagram[16 + 23], 6);
+    datagram[16 + 23] = 17;
+    // 752 packets are TCP; one in twenty is said.
+    for (datagrams, said) in [
+        (39, None),
+        (40, Some("40 of 792 packets of TCP and UDP are UDP")),
+    ] {
+        let mut pcap = tcp.clone();
+        pcap.extend(datagram.repeat(datagrams));
+        fs::write(folder.path().join("x.pcap"), pcap).unwrap();
+        let run = run(folder.path(), &["x.pcap"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let shown = run.stderr.lines().find(|line| line.contains(" are UDP"));
+        assert_eq!(shown.is_some(), said.is_some(), "{}", run.stderr);
+        assert!(
+            said.is_none_or(|said| run.stderr.contains(said)),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn a_capture_is_no_path_with_itself() {
     let folder = tempfile::tempdir().unwrap();
     let [good, other] =

@@ -2,6 +2,7 @@
 
 use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
 use crate::capture::{FileFacts, TimeResolution};
+use crate::decode::Skip;
 use crate::observe::Span;
 
 use super::{counted, grouped, millis, rate, volume};
@@ -13,6 +14,9 @@ const DAYS_MAX: i64 = 1000;
 
 /// Damaged places of a file that are told one by one.
 const GAPS_SHOWN: usize = 5;
+
+/// Of so many TCP and UDP packets one is UDP where that is said.
+const UDP_SHARE: u64 = 20;
 
 /// How many connections were put away by the limits on their number.
 pub(in crate::report) fn put_away(capture: &CaptureAnalysis) -> Option<String> {
@@ -86,6 +90,7 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
 pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String> {
     let mut said: Vec<String> = drops(capture).into_iter().collect();
     said.extend(signs(&capture.quality()));
+    said.extend(beside(capture));
     said.extend(dates(capture));
     said.extend(timeless(capture));
     said.extend(coarse(capture));
@@ -172,6 +177,20 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
     ]
     .into_iter()
     .filter_map(|(count, text)| (count > 0).then_some(text))
+}
+
+/// Whether there is UDP beside the flows that shares a link with them.
+fn beside(capture: &CaptureAnalysis) -> Option<String> {
+    let udp = capture.skipped.count(Skip::Udp);
+    let all = udp + capture.tcp_records;
+    let is_much = udp > 0 && udp * UDP_SHARE >= all && capture.totals().flows > 0;
+    is_much.then(|| {
+        format!(
+            "{} of {} packets of TCP and UDP are UDP, as of QUIC, which is not analysed: what it takes of a link is missing in utilisation, Jain's index and fness",
+            grouped(udp),
+            grouped(all)
+        )
+    })
 }
 
 /// Whether the dates of a capture can be believed.

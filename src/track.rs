@@ -317,9 +317,17 @@ impl Connection {
         let is_answer = segment.flags.has(TcpFlags::ACK);
         if let Some(id) = segment.ip_id
             && !segment.flags.has(TcpFlags::RST)
-            && (!is_answer || sender.ids.is_after_syn(id))
         {
-            sender.ids.begin(id);
+            let continues = !is_answer || sender.ids.is_after_syn(id);
+            if continues {
+                sender.ids.begin(id);
+            }
+            // Who counts for each connection has no number for a SYN-ACK, which comes before there is one; small
+            // devices, whose timestamps are none, count all that they send.
+            let counts_all = !continues && id != 0 && segment.timestamps.is_none();
+            if segment.syn.ttl_above_64 || counts_all {
+                sender.ids.suspect();
+            }
         }
         // The shift that each side announced applies to the windows it sends, and only when both
         // announced one (RFC 7323 section 2.2).

@@ -22,6 +22,8 @@ pub(super) struct IpHeader {
     /// IPv4 identification.
     pub(super) id: Option<u16>,
     pub(super) ecn: Ecn,
+    /// Time to live, or hop limit.
+    pub(super) ttl: u8,
     /// The header's length was 0, and `len` is by the frame.
     pub(super) length_from_frame: bool,
 }
@@ -106,6 +108,7 @@ pub(super) fn v4(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
         packets: 1,
         id: Some(header.identification()),
         ecn: Ecn::from_bits(header.ecn().value()),
+        ttl: header.ttl(),
         length_from_frame,
     };
     if header_len > V4_LEN {
@@ -161,6 +164,7 @@ pub(super) fn v6(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
         packets: 1,
         id: None,
         ecn: Ecn::from_bits(header.traffic_class()),
+        ttl: header.hop_limit(),
         length_from_frame,
     };
     loop {

@@ -179,7 +179,7 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// What only a SYN carries.
+/// What is looked at in a SYN alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynOptions {
     /// Maximum segment size (RFC 9293 section 3.7.1), in bytes.
@@ -188,6 +188,9 @@ pub struct SynOptions {
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018 section 2).
     pub sack_permitted: bool,
+    /// Time to live, or hop limit, above 64: its sender begins with 128, as Windows does, or more. No option, but it
+    /// tells what kind of host this is.
+    pub ttl_above_64: bool,
 }
 
 impl SynOptions {
@@ -198,6 +201,7 @@ impl SynOptions {
             mss: self.mss.or(other.mss),
             window_scale: self.window_scale.or(other.window_scale),
             sack_permitted: self.sack_permitted || other.sack_permitted,
+            ttl_above_64: self.ttl_above_64 || other.ttl_above_64,
         }
     }
 }

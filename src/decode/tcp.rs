@@ -67,6 +67,7 @@ fn with_header(
     if !others.is_empty() {
         options.read(others, flags);
     }
+    options.syn.ttl_above_64 = flags.has(TcpFlags::SYN) && ip.ttl > 64;
     *way.found = Decoded::Segment(Segment {
         at: way.at,
         ordinal: way.ordinal,

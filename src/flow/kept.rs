@@ -66,8 +66,9 @@ impl Bits {
     /// Two.
     const ECN: u32 = 19;
     const WINDOW_SCALE: u32 = 21;
-    /// The rest: the shift.
+    /// Eight: the shift.
     const SHIFT: u32 = 22;
+    const TTL_ABOVE_64: u32 = 30;
 
     fn of(dir: Direction, segment: &Segment) -> Self {
         let syn = &segment.syn;
@@ -80,6 +81,7 @@ impl Bits {
             (Self::LENGTH_FROM_FRAME, segment.length_from_frame),
             (Self::HEADER_CUT, segment.header_cut),
             (Self::WINDOW_SCALE, syn.window_scale.is_some()),
+            (Self::TTL_ABOVE_64, syn.ttl_above_64),
         ];
         let ecn = (segment.ecn as u32) << Self::ECN;
         let shift = u32::from(syn.window_scale.unwrap_or(0)) << Self::SHIFT;
@@ -210,6 +212,7 @@ impl Kept {
                 mss: bits.has(Bits::MSS).then_some(self.mss),
                 window_scale: bits.window_scale(),
                 sack_permitted: bits.has(Bits::SACK_PERMITTED),
+                ttl_above_64: bits.has(Bits::TTL_ABOVE_64),
             },
             length_from_frame: bits.has(Bits::LENGTH_FROM_FRAME),
             header_cut: bits.has(Bits::HEADER_CUT),
@@ -351,14 +354,14 @@ mod tests {
         let since = (-(1_i64 << 47)..1 << 47, any::<u32>());
         let numbers = any::<(u32, u32, u16, u8, u16)>();
         let lens = any::<(u16, u16)>();
-        let flags = (0..1_u16 << 12, any::<(bool, bool, bool)>());
+        let flags = (0..1_u16 << 12, any::<(bool, bool, bool, bool)>());
         (since, numbers, lens, (option(), option(), option()), flags).prop_map(
             move |(
                 (after_ns, after_records),
                 (seq, ack, window, ecn, mss),
                 (ip_len, payload_len),
                 (timestamps, ip_id, scale),
-                (flags, (sack_permitted, length_from_frame, header_cut)),
+                (flags, (sack_permitted, ttl_above_64, length_from_frame, header_cut)),
             )| Segment {
                 at: start.at.plus_ns(after_ns),
                 ordinal: start.ordinal + u64::from(after_records),
@@ -375,6 +378,7 @@ mod tests {
                     mss: scale.map(|_| mss),
                     window_scale: scale.map(|(shift, _)| shift as u8),
                     sack_permitted,
+                    ttl_above_64,
                 },
                 length_from_frame,
                 header_cut,

@@ -26,6 +26,10 @@ impl HalfFlow {
         if !repairs && !is_quiet {
             return Verdict::NEW;
         }
+        // Of a counter of all connections, ids were skipped by others of these.
+        if !self.has_ids_of_its_own() {
+            return Verdict::NEW;
+        }
         // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,
         // or most of a usual one, which a queue may have made much longer.
         let usual_ns = if repairs {

@@ -17,6 +17,10 @@ const STEPS_MIN: u32 = 3;
 /// a flow's first packets delay that.
 const EARLY_MAX: u32 = 8;
 
+/// Steps in which ids would have been skipped more than once, while nothing was missing, did other connections count on
+/// the same counter.
+const OWN_STEPS: u32 = 1024;
+
 /// The IPv4 identification of one direction's packets.
 ///
 /// Linux counts up by one a packet on each connection; others count over all connections, send
@@ -42,8 +46,19 @@ pub(super) struct IdCounter {
     doubts: u16,
     /// What [`counts`](Self::counts) said after the last packet.
     counting: bool,
-    /// So many of them that other connections must count on it too; for good.
-    shared: bool,
+    scope: Scope,
+}
+
+/// Whose packets a counter counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Scope {
+    /// This connection's, as far as is known.
+    #[default]
+    Connection,
+    /// Most likely those of all connections of its host, as of Windows.
+    Host,
+    /// Other connections' too, as so many skipped ids show; for good.
+    Shared,
 }
 
 /// What one packet's id says.
@@ -94,6 +109,13 @@ impl IdCounter {
     /// Whether nothing but a SYN came before the packet with this id, which is the next one.
     pub(super) fn is_after_syn(&self, id: u16) -> bool {
         self.is_first() && self.last_packets == 0 && self.last == Some(id.wrapping_sub(1))
+    }
+
+    /// Its host is one of those that count what they send on all connections.
+    pub(super) fn suspect(&mut self) {
+        if self.scope == Scope::Connection {
+            self.scope = Scope::Host;
+        }
     }
 
     fn start_at(&mut self, id: u16, packets: u16) {
@@ -231,14 +253,15 @@ impl IdCounter {
     /// connection may have taken them.
     pub(super) fn doubt(&mut self) {
         self.doubts = self.doubts.saturating_add(1);
-        self.shared |=
-            self.doubts >= DOUBTS_MIN && u64::from(self.doubts) * 20 > u64::from(self.steps);
+        if self.doubts >= DOUBTS_MIN && u64::from(self.doubts) * 20 > u64::from(self.steps) {
+            self.scope = Scope::Shared;
+        }
         self.counting = self.counts();
     }
 
     /// Others count on it too, for certain.
     pub(super) fn share(&mut self) {
-        self.shared = true;
+        self.scope = Scope::Shared;
         self.counting = false;
     }
 
@@ -256,7 +279,7 @@ impl IdCounter {
             && (u64::from(self.by_one) * 2 >= steps || u64::from(self.unexplained) * 4 <= steps)
             && u64::from(self.astray) * 20 <= steps
             && u64::from(self.unexplained) <= 2 * steps + SKIPPED_MAX
-            && !self.shared
+            && self.scope != Scope::Shared
     }
 
     /// Whether hardly any id was skipped before the last packet that no loss and no late packet explains: a host that
@@ -264,6 +287,13 @@ impl IdCounter {
     pub(super) fn is_of_its_own(&self) -> bool {
         let before = self.unexplained.saturating_sub(self.last_skipped);
         u64::from(before) * 4 <= u64::from(self.steps)
+    }
+
+    /// Whether skipped ids were most likely this connection's: others would have shown by now, or its host is one that
+    /// counts for each connection, which only one `is_known` tells of which its SYN or timestamps were seen.
+    pub(super) fn is_unshared(&self, is_known: bool) -> bool {
+        let is_own = is_known && self.scope == Scope::Connection;
+        is_own || self.steps >= OWN_STEPS * u32::from(self.doubts.max(1))
     }
 
     /// Whether ids tell the packets of this direction apart, however they are chosen: of the `packets` that passed,
@@ -300,7 +330,7 @@ impl IdCounter {
 
     /// Whether it may still turn out that what a flow's first packets skipped counts.
     pub(super) fn may_count(&self) -> bool {
-        self.steps < EARLY_MAX && self.astray == 0 && !self.shared
+        self.steps < EARLY_MAX && self.astray == 0 && self.scope != Scope::Shared
     }
 
     /// Whether ids count, or may turn out to, as one at least was the next.
@@ -313,7 +343,7 @@ impl IdCounter {
     pub(super) fn is_just_before(&self, id: u16, other: u16) -> bool {
         self.steps < STEPS_MIN
             && self.astray == 0
-            && !self.shared
+            && self.scope != Scope::Shared
             && (-Self::NEAR..0).contains(&Self::distance(id, other))
     }
 

@@ -16,6 +16,7 @@
 //! | `win 0` | window on the wire; 500 without it |
 //! | `syn`, `fin`, `rst` | flags; a SYN carries MSS 1000, window scale 7 and SACK permitted |
 //! | `bare` | none of these options |
+//! | `ttl 128` | time to live, of a SYN; 64 without it |
 //!
 //! The initial sequence numbers are 999 (A) and 4999 (B) unless a line `isn A 4294967000` says
 //! otherwise.
@@ -307,8 +308,10 @@ fn packet(
                     mss: Some(1000),
                     window_scale: Some(7),
                     sack_permitted: true,
+                    ttl_above_64: false,
                 };
             }
+            "ttl" => segment.syn.ttl_above_64 = next().parse::<u8>().unwrap() > 64,
             "bare" => segment.syn = SynOptions::default(),
             "fin" => segment.flags = segment.flags.with(TcpFlags::FIN),
             "rst" => segment.flags = segment.flags.with(TcpFlags::RST),

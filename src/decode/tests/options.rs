@@ -50,6 +50,25 @@ fn options_are_read_up_to_the_first_that_lies() {
 }
 
 /// A segment with `flags` and `options`, which are padded with the end of options.
+/// The byte of IPv4 and of IPv6 that says how far a packet may go, and what a SYN with it tells of its sender.
+#[test]
+fn a_syn_tells_whether_its_sender_begins_with_more_than_64_hops() {
+    for (flags, hops, above) in [
+        (TcpFlags::SYN, 64, false),
+        (TcpFlags::SYN, 65, true),
+        (TcpFlags::SYN, 128, true),
+        (TcpFlags::ACK, 128, false),
+    ] {
+        let mut v4 = with_options(flags, &[]);
+        let mut v6 = ipv6(6, &v4[20..]);
+        (v4[8], v6[7]) = (hops, hops);
+        for packet in [v4, v6] {
+            let found = segment(RAW, &packet);
+            assert_eq!(found.syn.ttl_above_64, above, "{hops} {packet:?}");
+        }
+    }
+}
+
 fn with_options(flags: TcpFlags, options: &[u8]) -> Vec<u8> {
     let mut header = vec![0; 20];
     header.extend_from_slice(options);

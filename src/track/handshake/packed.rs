@@ -137,12 +137,14 @@ impl Opening {
             mss,
             window_scale,
             sack_permitted,
+            ttl_above_64,
         } = self.options;
         for is_set in [
             self.answer,
             self.header_cut,
             self.same_clock,
             sack_permitted,
+            ttl_above_64,
             mss.is_some(),
             window_scale.is_some(),
             self.timestamps.is_some(),
@@ -176,10 +178,11 @@ impl Opening {
             header_cut,
             same_clock,
             sack_permitted,
+            ttl_above_64,
             has_mss,
             has_scale,
             has_timestamps,
-        ] = [(); 7].map(|()| bits.take_flag());
+        ] = [(); 8].map(|()| bits.take_flag());
         let ecn = match bits.take(2) {
             0 => EcnSetup::None,
             1 => EcnSetup::Classic,
@@ -193,6 +196,7 @@ impl Opening {
                 mss: has_mss.then_some(lens as u16),
                 window_scale: has_scale.then_some(scale),
                 sack_permitted,
+                ttl_above_64,
             },
             payload_len: (lens >> 16) as u16,
             timestamps: has_timestamps.then_some(Timestamps {
@@ -221,7 +225,7 @@ mod tests {
         let options = proptest::option::of(any::<(u16, u32, u32)>());
         let scale = proptest::option::of(any::<u8>());
         let ecn = [EcnSetup::None, EcnSetup::Classic, EcnSetup::Accurate];
-        let flags = any::<[bool; 5]>();
+        let flags = any::<[bool; 6]>();
         let numbers = (number(), any::<u32>(), any::<(u16, u16)>());
         let all = (
             options,
@@ -238,6 +242,7 @@ mod tests {
                     mss: options.map(|(mss, ..)| mss).filter(|_| flags[4]),
                     window_scale,
                     sack_permitted: flags[0],
+                    ttl_above_64: flags[5],
                 },
                 payload_len,
                 timestamps: options.map(|(_, value, echo)| Timestamps { value, echo }),

@@ -1,6 +1,7 @@
 //! Packets that ids tell to have been lost, and those that they do not (METRICS.md X3).
 
 use super::{opened, play};
+use crate::event::Class;
 
 /// Ten packets came with ids that count by one, of which one was lost and repeated after more ids were skipped. As many
 /// as this sender may have lost count as lost (METRICS.md X3); more than twice what came were taken by others.
@@ -214,4 +215,75 @@ fn small_packets_lost_together_are_lost_each() {
          142 A>B data 3200..3300 ack 0 id 11",
     ));
     assert_eq!(seen.lost, [3, 0]);
+}
+
+/// Id 5 is skipped before a pause that is long enough for a timer.
+const SKIPPED: &str = "100 A>B data 0..1000 ack 0 id 2
+     101 A>B data 1000..2000 ack 0 id 3
+     102 A>B data 2000..3000 ack 0 id 4
+     120 B>A ack 1000
+     121 B>A ack 2000
+     122 B>A ack 3000
+     400 A>B data 3000..4000 ack 0 id 6
+     420 B>A ack 4000";
+
+#[test]
+fn ids_that_a_host_counts_for_all_its_connections_tell_of_no_lost_tail() {
+    let class_after = |handshake: &str| {
+        let seen = play(&format!("{handshake}\n{SKIPPED}"));
+        seen.rows.last().unwrap().verdict.class
+    };
+    let of_client = |ttl: u8| {
+        class_after(&format!(
+            "0 A>B syn ttl {ttl} id 0\n20 B>A syn ack 0\n30 A>B ack 0 id 1"
+        ))
+    };
+    assert_eq!(of_client(64), Class::Retransmission);
+    assert_eq!(of_client(65), Class::New);
+    // Linux answers a SYN with id 0; who counts that as a packet has a counter before there is a connection.
+    let of_server = |answer: &str| {
+        class_after(&format!(
+            "0 B>A syn\n20 A>B syn ack 0 {answer}\n30 B>A ack 0"
+        ))
+    };
+    assert_eq!(of_server("id 0"), Class::Retransmission);
+    assert_eq!(of_server("id 1"), Class::New);
+    assert_eq!(of_server("id 1 ts 7/0"), Class::Retransmission);
+    assert_eq!(of_server("id 0 ttl 128"), Class::New);
+    // Where no SYN was seen, nobody knows.
+    assert_eq!(class_after("90 B>A ack 0"), Class::New);
+    let stamped = SKIPPED.replace("ack", "ts 7/7 ack").replace(
+        "400 A>B data 3000..4000 ts 7/7",
+        "400 A>B data 3000..4000 ts 8/7",
+    );
+    assert_eq!(
+        play(&stamped).rows.last().unwrap().verdict.class,
+        Class::Retransmission
+    );
+}
+
+#[test]
+fn ids_of_such_a_host_are_its_connections_own_after_a_thousand_without_a_doubt() {
+    let class_after = |packets: u64, skips: bool| {
+        let id = |packet: u64| packet + 2 + u64::from(skips && packet > 500);
+        let told = (0..packets).map(|packet| {
+            let (at, end, id) = (100 + packet, packet + 1, id(packet));
+            format!("{at} A>B data {packet}000..{end}000 ack 0 id {id}\n{at} B>A ack {end}000\n")
+        });
+        let told: String = told.collect();
+        let (at, end, id) = (500 + packets, packets + 1, id(packets) + 1);
+        let trace = format!(
+            "0 A>B syn ttl 128 id 0
+             20 B>A syn ack 0
+             30 A>B ack 0 id 1
+             {told}
+             {at} A>B data {packets}000..{end}000 ack 0 id {id}"
+        );
+        play(&trace).rows.last().unwrap().verdict.class
+    };
+    // The ACK of the handshake and what skips an id are steps, too.
+    assert_eq!(class_after(1021, false), Class::New);
+    assert_eq!(class_after(1024, false), Class::Retransmission);
+    // An id that was skipped although nothing was missing tells of others.
+    assert_eq!(class_after(1100, true), Class::New);
 }

@@ -108,6 +108,9 @@ impl HalfFlow {
             sink.signal(dir, segment.at, Signal::Dsack);
             if !(self.was_reported(dsack, ack) || are_left_over(blocks, ack, range)) {
                 self.old_copies.on_dsack();
+                if self.is_copied_behind(dsack) {
+                    self.old_copies.note_copied_behind();
+                }
                 self.on_arrived_twice(dir, dsack, sink);
             }
         }

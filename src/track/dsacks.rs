@@ -5,7 +5,7 @@ use super::half::{HalfFlow, REACH_MAX};
 use super::in_flight::{Marks, PARTS_MAX};
 use super::ranges::StreamRange;
 use crate::decode::{SackBlock, Segment};
-use crate::event::{Direction, Evidence, FlowSink};
+use crate::event::{Class, Direction, Evidence, FlowSink};
 use crate::seq::Unwrapper;
 
 impl HalfFlow {
@@ -16,6 +16,7 @@ impl HalfFlow {
         twice: StreamRange,
         sink: &mut S,
     ) {
+        let are_copied = self.old_copies.are_copied_behind(self.packets);
         // It tells of one packet (RFC 2883 section 4), however much it claims.
         let parts = self.in_flight.overlapping(twice.start, twice.end);
         for index in parts.take(PARTS_MAX) {
@@ -30,10 +31,22 @@ impl HalfFlow {
                 }
             });
             // The network's copy arrived twice, not the sender's.
-            if !copied {
+            if !copied && !are_copied {
                 self.amend(dir, index, Evidence::Dsack, sink);
             }
         }
+    }
+
+    /// Whether `twice`, which came to the receiver twice, is a packet that passed here once and repeated nothing: the
+    /// path behind copied it (RFC 2883 section 5.1).
+    pub(super) fn is_copied_behind(&self, twice: StreamRange) -> bool {
+        let index = self.in_flight.overlapping(twice.start, twice.end).start;
+        self.in_flight.get(index).is_some_and(|sent| {
+            (sent.start, sent.end()) == (twice.start, twice.end)
+                && sent.copies == 1
+                && sent.verdict.class == Class::New
+                && !sent.marks.has(Marks::COPIED)
+        })
     }
 
     /// An ACK passes again that has passed here: where that is so of all packets, a copy of data is the capture's, and

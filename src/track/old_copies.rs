@@ -34,6 +34,8 @@ pub(super) struct OldCopies {
     latest_ns: i64,
     /// A DSACK was seen: the receiver tells such repeats itself.
     dsacks: bool,
+    /// DSACKs of packets that passed here once and were no repeats; saturates.
+    copied_behind: u32,
 }
 
 /// The left edge, as an ACK moves on from it.
@@ -62,6 +64,17 @@ impl OldCopies {
     pub(super) fn on_dsack(&mut self) {
         self.dsacks = true;
         self.repeats.clear();
+    }
+
+    /// A DSACK told of a packet that its sender sent once.
+    pub(super) fn note_copied_behind(&mut self) {
+        self.copied_behind = self.copied_behind.saturating_add(1);
+    }
+
+    /// Whether the path behind copies packets, a quarter or more of the `packets` that passed: then a DSACK of a repeat
+    /// does not tell that the receiver had its bytes before.
+    pub(super) fn are_copied_behind(&self, packets: u64) -> bool {
+        4 * u64::from(self.copied_behind) >= packets
     }
 
     /// An answer took so long, in ns.

@@ -86,15 +86,23 @@ impl HalfFlow {
 
     /// Whether a segment passes too soon after a copy of its bytes, `earlier`, to be a further one of its sender.
     fn is_too_soon(&self, segment: &Segment, earlier: &Sent, gap_ns: i64) -> bool {
-        // Without a clock, what follows the first repeat so soon may be the original, late, and what follows a
-        // late original the repeat that its sender was asked for.
-        let is_repeat = earlier.verdict.class == Class::Retransmission;
-        let told = segment.timestamps.is_some()
-            || earlier.copies > 1
-            || !(is_repeat || earlier.marks.has(Marks::ASKED_FOR));
         let soon_ns = nearly(self.delays.shortest_round_trip_ns()).min(TIMER_NS_MIN);
+        let told = segment.timestamps.is_some() || !self.may_be_asked_for(earlier);
         (told && gap_ns < soon_ns)
             || gap_ns <= COPY_GAP_NS.min(self.delays.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2)
+    }
+
+    /// Whether, without a clock, the sender may have been asked for what passed as `earlier` less than a round trip
+    /// before: what follows a first repeat so soon may be the original, late, and what follows a late original the
+    /// repeat, as that was sent long before it passed. Without SACK a partial ACK asks for what begins there, however
+    /// lately it was sent (RFC 6582 section 3.2).
+    fn may_be_asked_for(&self, earlier: &Sent) -> bool {
+        let may_be = match earlier.verdict.class {
+            Class::Retransmission | Class::Reordered => true,
+            _ if self.sack.are_seen || self.seen_acks.expects_copies() => false,
+            _ => self.repair.until > Some(earlier.start),
+        };
+        (may_be || earlier.marks.has(Marks::ASKED_FOR)) && earlier.copies == 1
     }
 
     /// Whether the last data packet, but for copies, repeated bytes up to `offset`.

@@ -4,6 +4,41 @@ use super::{check, opened, play};
 use crate::event::{Class, Reason};
 
 #[test]
+fn without_sack_a_partial_ack_asks_for_what_was_sent_just_before() {
+    // Neither ids nor clocks nor SACK: 0..1000 is late on its way to B and repeated after three duplicate ACKs. It comes
+    // before that repeat, and its ACK asks for what follows the three behind it, which passed 19 ms ago.
+    let trace = |before: &str, after: &str| {
+        format!(
+            "0 A>B syn bare
+             20 B>A syn bare ack 0
+             30 A>B ack 0
+             100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             121 B>A ack 0
+             122 B>A ack 0
+             123 B>A ack 0
+             {before}
+             133 A>B data 0..1000
+             {after}
+             135 B>A ack 4000
+             145 A>B data 4000..5000"
+        )
+    };
+    let more = "126 A>B data 4000..5000
+             127 A>B data 5000..6000";
+    let class = |trace: &str| play(trace).rows[7].verdict.class;
+    assert_eq!(class(&trace(more, "")), Class::Retransmission);
+    // SACK would have told what is missing (RFC 6675 section 5).
+    let with_sack = trace(more, "").replace(" bare", "");
+    assert_eq!(class(&with_sack), Class::Duplicate);
+    // No partial ACK asks for what was sent since the repair began.
+    let later = more.replace("126", "134").replace("127", "134");
+    assert_eq!(class(&trace("", &later)), Class::Duplicate);
+}
+
+#[test]
 fn a_repeat_cut_otherwise_is_no_duplicate_of_the_one_before_it() {
     // Neither ids nor clocks: 1010..2010 is as long as 1000..2000, a part of which passed just now, but not it.
     check(

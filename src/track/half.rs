@@ -494,7 +494,7 @@ impl HalfFlow {
             }
             if verdict.class == Class::Duplicate {
                 self.mark(start, end, Marks::COPIED);
-                self.seen_acks.on_copy();
+                self.seen_acks.on_copy(self.packets);
             } else {
                 lost_downstream = self.cover(segment, start, end, verdict, copy);
             }

@@ -81,7 +81,7 @@ impl HalfFlow {
         let held_up =
             self.seen_acks.expects_copies() && self.has_no_reason(start, end, earlier, gap_ns);
         let close = self.is_too_soon(segment, earlier, gap_ns);
-        (close || held_up).then_some(Evidence::Timing)
+        (close || held_up || self.copies_follow(earlier, gap_ns)).then_some(Evidence::Timing)
     }
 
     /// Whether a segment passes too soon after a copy of its bytes, `earlier`, to be a further one of its sender.
@@ -90,6 +90,15 @@ impl HalfFlow {
         let told = segment.timestamps.is_some() || !self.may_be_asked_for(earlier);
         (told && gap_ns < soon_ns)
             || gap_ns <= COPY_GAP_NS.min(self.delays.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2)
+    }
+
+    /// Whether what comes `gap_ns` after a repeat, `earlier`, is its copy and not the original, late: other packets have
+    /// copies, too.
+    fn copies_follow(&self, earlier: &Sent, gap_ns: i64) -> bool {
+        earlier.copies == 1
+            && earlier.verdict.class == Class::Retransmission
+            && gap_ns < nearly(self.delays.shortest_round_trip_ns()).min(TIMER_NS_MIN)
+            && self.seen_acks.are_copied(self.packets)
     }
 
     /// Whether, without a clock, the sender may have been asked for what passed as `earlier` less than a round trip

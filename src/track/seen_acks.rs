@@ -35,6 +35,8 @@ struct Seen {
     uncopied: u16,
     /// A copy of this sender's data has passed, of which the peer has not been told.
     is_news: bool,
+    /// How many of its packets had passed when the last one did.
+    copied_at: u64,
 }
 
 /// When a packet passed, and what it looked like.
@@ -51,6 +53,7 @@ impl Default for Seen {
             sets: [[Look::default(); WAYS]; SETS],
             uncopied: 0,
             is_news: false,
+            copied_at: 0,
         }
     }
 }
@@ -83,9 +86,18 @@ impl SeenAcks {
         self.0.get_or_insert_default();
     }
 
-    /// A copy of this sender's data has passed.
-    pub(super) fn on_copy(&mut self) {
-        self.0.get_or_insert_default().is_news = true;
+    /// A copy of this sender's data has passed, as one of so many `packets` of it.
+    pub(super) fn on_copy(&mut self, packets: u64) {
+        let seen = self.0.get_or_insert_default();
+        (seen.is_news, seen.copied_at) = (true, packets);
+    }
+
+    /// Whether one was among the last few of this sender's `packets`, as where each of them has a copy.
+    pub(super) fn are_copied(&self, packets: u64) -> bool {
+        /// Copies are lost, too, and others come in between.
+        const FEW: u64 = 4;
+        let seen = self.0.as_deref().filter(|seen| seen.copied_at > 0);
+        seen.is_some_and(|seen| packets - seen.copied_at <= FEW)
     }
 
     /// Whether one has since this was asked last.

@@ -62,6 +62,30 @@ fn what_follows_a_late_original_that_was_asked_for_is_its_repeat() {
 }
 
 #[test]
+fn where_each_packet_has_a_copy_what_follows_a_repeat_is_its_copy() {
+    // Neither ids nor clocks, behind a path that copies each packet, and a queue: what comes 3 ms after the repeat.
+    let trace = |copies: [&str; 2]| {
+        let [first, second] = copies;
+        let trace = opened(&format!(
+            "100 A>B data 0..1000
+             {first}
+             104 A>B data 2000..3000
+             {second}
+             120 B>A ack 1000
+             124 B>A ack 1000 sack 2000..3000
+             143 A>B data 1000..2000
+             146 A>B data 1000..2000
+             163 B>A ack 3000"
+        ));
+        play(&trace).rows.last().unwrap().verdict.class
+    };
+    let copies = ["103 A>B data 0..1000", "107 A>B data 2000..3000"];
+    assert_eq!(trace(copies), Class::Duplicate);
+    // Where nothing else has one, it is the original, late.
+    assert_eq!(trace([""; 2]), Class::Reordered);
+}
+
+#[test]
 fn a_frame_and_the_packets_it_is_cut_into_are_the_same() {
     // A router that is captured on all its interfaces: frames of three packets as they come in, and these as they
     // leave.

@@ -290,10 +290,8 @@ impl HalfFlow {
     ) -> u32 {
         let mut lost = 0;
         let mut at = start;
-        if copy != WhichCopy::LateOriginal {
-            self.part(start);
-            self.part(end);
-        }
+        self.part(start);
+        self.part(end);
         let covered = self.in_flight.overlapping(start, end);
         let leaves_rest = self.in_flight.leaves_rest(&covered);
         let mut index = covered.start;

@@ -39,6 +39,33 @@ fn without_sack_a_partial_ack_asks_for_what_was_sent_just_before() {
 }
 
 #[test]
+fn each_late_original_of_a_repeat_of_several_is_told_by_itself() {
+    // Three small packets are late, and are repeated as one (RFC 9293 section 3.8.6): then each comes with a clock that is
+    // older than the repeat's, though it is later than that of the one before.
+    let trace = opened(
+        "100 A>B data 0..1000 ts 100/0
+         110 A>B data 1300..2300 ts 110/0
+         120 B>A ack 1000 ts 900/100
+         130 B>A ack 1000 sack 1300..2300 ts 910/100
+         145 A>B data 1000..1300 ts 145/910
+         146 A>B data 1000..1100 ts 102/0
+         147 A>B data 1100..1200 ts 104/0
+         148 A>B data 1200..1300 ts 106/0
+         165 B>A ack 2300 ts 945/145",
+    );
+    check(
+        &trace,
+        "100 new 0..1000 rtt 20 clean
+         110 new 1300..2300 rtt 20 sack
+         145 retransmission 1000..1300 unneeded seen_before
+         146 reordered 1000..1100 tsval
+         147 reordered 1100..1200 tsval
+         148 reordered 1200..1300 tsval",
+    );
+    assert_eq!(play(&trace).lost, [0, 0]);
+}
+
+#[test]
 fn a_repeat_cut_otherwise_is_no_duplicate_of_the_one_before_it() {
     // Neither ids nor clocks: 1010..2010 is as long as 1000..2000, a part of which passed just now, but not it.
     check(

@@ -64,6 +64,9 @@ impl EcnSetup {
 /// What the first timer of a handshake waits, in ns (RFC 6298 section 2.1).
 const TIMER_NS: i64 = 1_000_000_000;
 
+/// What a client sends before it hears more than the SYN-ACK: its SYN and a first flight, in bytes (RFC 6928 section 2).
+const FLIGHT_BYTES: i32 = 14_601;
+
 /// Copies that come sooner than this were made by the network or a mirror port: no sender's timer is that quick.
 pub(super) const NETWORK_COPY_NS: i64 = 100_000_000;
 
@@ -103,6 +106,18 @@ impl Closing {
     }
 }
 
+/// What was seen of the answer to the SYN-ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Confirmation {
+    /// Nothing.
+    #[default]
+    None,
+    /// Something that its sender sent later.
+    Overtaken,
+    /// The answer, or nobody waits for it any more.
+    Done,
+}
+
 /// What was seen of a connection's opening and closing.
 #[derive(Clone, Debug, Default)]
 pub struct Handshake {
@@ -112,7 +127,7 @@ pub struct Handshake {
     confirm_ns: Option<i64>,
     answer_dir: Option<Direction>,
     completed_by: Option<Direction>,
-    confirmed: bool,
+    confirmation: Confirmation,
     closing: Closing,
     /// Lower half of the IP id of the last SYN of each direction, 0 without one: another one is its sender's repeat.
     /// Where room was left.
@@ -226,10 +241,14 @@ impl Handshake {
         })
     }
 
+    fn is_confirmed(&self) -> bool {
+        self.confirmation == Confirmation::Done
+    }
+
     /// Whether a segment of this direction may confirm a SYN that was seen, as an ACK does.
     #[inline]
     pub(super) fn awaits(&self, dir: Direction) -> bool {
-        !self.confirmed && self.openings[dir.reversed().index()].is_some()
+        !self.is_confirmed() && self.openings[dir.reversed().index()].is_some()
     }
 
     #[inline]
@@ -249,7 +268,7 @@ impl Handshake {
         let flags = segment.flags;
         if flags.has(TcpFlags::SYN) {
             self.on_syn(dir, segment);
-        } else if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && !self.confirmed {
+        } else if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && !self.is_confirmed() {
             self.on_first_ack(dir, segment);
         }
     }
@@ -290,7 +309,7 @@ impl Handshake {
                 (known.copies.saturating_add(own), same_clock, ecn)
             }
             // A late answer of another host, or to another attempt.
-            Some(_) if self.confirmed => return,
+            Some(_) if self.is_confirmed() => return,
             _ => (1, false, ecn),
         };
         self.syn_ids[dir.index()] = id;
@@ -329,11 +348,19 @@ impl Handshake {
         if !answer.ends_at(segment.ack) {
             return;
         }
-        self.confirmed = true;
         let known = answer.is_answered_by(segment);
         // What the client sent first carries its first number; where something higher came before it, that
-        // was lost or is late, and when it was sent nobody knows.
-        let first = self.opening(dir).is_none_or(|own| own.ends_at(segment.seq));
+        // was lost or is late: when it was sent is known only of what has no payload, as that comes before all else.
+        let own = self.opening(dir);
+        let first = own.is_none_or(|own| own.ends_at(segment.seq));
+        let ahead = own.map_or(0, |own| segment.seq.offset_from(own.isn));
+        let may_be_late = (1..=FLIGHT_BYTES).contains(&ahead);
+        let is_overtaken = self.confirmation == Confirmation::Overtaken;
+        if may_be_late && !(first && (segment.payload_len == 0 || !is_overtaken)) {
+            self.confirmation = Confirmation::Overtaken;
+            return;
+        }
+        self.confirmation = Confirmation::Done;
         // Where both opened at once, both answer (RFC 9293 section 3.5): this is the half that was measured already.
         let other = self.answer_dir.is_none_or(|server| server != dir);
         let ns = segment.at.since(answer.at);

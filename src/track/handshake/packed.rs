@@ -1,6 +1,6 @@
 //! A handshake in as few bytes as it takes, for connections that have ended.
 
-use super::{Closing, EcnSetup, Handshake, Opening};
+use super::{Closing, Confirmation, EcnSetup, Handshake, Opening};
 use crate::decode::{SynOptions, Timestamps};
 use crate::event::Direction;
 use crate::packing::{Bits, step, stepped, unzigzag, zigzag};
@@ -21,13 +21,13 @@ impl Handshake {
             confirm_ns,
             answer_dir,
             completed_by,
-            confirmed,
+            confirmation,
             closing:
                 Closing {
                     fin: [fin_forward, fin_reverse],
                     reset,
                 },
-            // Of no use once no SYN comes any more.
+            // Of no use once nothing comes any more.
             syn_ids: _,
         } = self;
         let mut bits = Bits::default();
@@ -35,7 +35,9 @@ impl Handshake {
             bits.put_flag(dir.is_some());
             bits.put_flag(dir == Some(Direction::Reverse));
         }
-        for is_set in [*confirmed, *fin_forward, *fin_reverse, *reset] {
+        // Nobody waits for an answer that was overtaken once nothing comes any more.
+        let is_done = *confirmation == Confirmation::Done;
+        for is_set in [is_done, *fin_forward, *fin_reverse, *reset] {
             bits.put_flag(is_set);
         }
         for ns in [answer_ns, confirm_ns] {
@@ -76,7 +78,7 @@ impl Handshake {
         };
         let (answer_dir, completed_by) = (dir(), dir());
         let [
-            confirmed,
+            is_done,
             fin_forward,
             fin_reverse,
             reset,
@@ -99,7 +101,11 @@ impl Handshake {
             confirm_ns: is_confirmed.then(|| ns(HANDSHAKE_NUMBERS - 1, 0)),
             answer_dir,
             completed_by,
-            confirmed,
+            confirmation: if is_done {
+                Confirmation::Done
+            } else {
+                Confirmation::None
+            },
             closing: Closing {
                 fin: [fin_forward, fin_reverse],
                 reset,
@@ -271,8 +277,8 @@ mod tests {
                 confirm_ns: times[1],
                 answer_dir: dirs[0].map(dir),
                 completed_by: dirs[1].map(dir),
-                confirmed: flags[0],
-                closing: Closing { fin: [flags[1], flags[2]], reset: flags[3] },
+                confirmation: if flags[0] { Confirmation::Done } else { Confirmation::None },
+                    closing: Closing { fin: [flags[1], flags[2]], reset: flags[3] },
                 syn_ids: [0; 2],
             };
             let start = CaptureTime::from_ns(start);

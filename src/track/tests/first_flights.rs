@@ -117,3 +117,27 @@ fn a_timers_floor_may_count_the_round_trip_in_or_not() {
             .all(|row| row.verdict.class == Class::Retransmission)
     );
 }
+
+#[test]
+fn an_ack_that_data_overtook_tells_how_long_the_handshake_took() {
+    // F2: an ACK with the first number and without payload was sent before all data, however late it comes.
+    let trace = |more: &str| {
+        play(&format!(
+            "0 A>B syn
+             20 B>A syn ack 0
+             30 A>B data 1000..2000 ack 0
+             {more}"
+        ))
+    };
+    let expected = Some((32_000_000, 20_000_000, 12_000_000));
+    assert_eq!(trace("32 A>B at 0 ack 0").handshake, expected);
+    let data = "31 A>B data 0..1000 ack 0";
+    assert_eq!(
+        trace(&format!("{data}\n32 A>B at 0 ack 0")).handshake,
+        expected
+    );
+    // Data may be repeated, and behind a first flight nobody waits any more.
+    assert_eq!(trace(data).handshake, None);
+    let far = "31 A>B data 20000..21000 ack 0\n32 A>B at 0 ack 0";
+    assert_eq!(trace(far).handshake, None);
+}

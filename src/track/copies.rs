@@ -182,7 +182,13 @@ impl HalfFlow {
         if self.sack.are_seen {
             return self.missing_since_repeat(start, at, most);
         }
-        let Some(end) = self.repair.last_repeat.end(self.high) else {
+        // After a timeout new data may come in between (RFC 5682 section 2.1).
+        let highest = || {
+            self.repair.after_timeout.as_ref()?;
+            self.emissions.repeated_to().max(self.una)
+        };
+        let last = self.repair.last_repeat.end(self.high);
+        let Some(end) = last.or_else(highest) else {
             return (0, None);
         };
         let between = (start.min(self.high) - end).max(0) as u64;

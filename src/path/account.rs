@@ -7,7 +7,7 @@ use super::calibrate::Calibration;
 use super::clock::Heading;
 use super::fates::Fates;
 use super::flows::PathFlow;
-use super::held;
+use super::held::{self, Held};
 use super::losses::{DropCause, DroppedPacket};
 use super::probe::TOLERANCE_NS;
 use super::queue::Amount;
@@ -112,10 +112,9 @@ impl<'a> Account<'a> {
         spool: &Spool,
         known: &Known,
     ) -> Self {
-        let of_way = |heading: Heading| {
+        let of_way = |heading: Heading, held: Held| {
             let mut account = Self::new(config, calibration.clone(), firsts);
             account.only = Some(heading);
-            let held = held::find(spool, &known.headings, calibration, heading);
             account.ways[heading as usize].drops_at_head = held.at_head;
             account.held = held.until.into_iter();
             account.hold_from_start(spool, heading, known);
@@ -124,8 +123,15 @@ impl<'a> Account<'a> {
             }
             account
         };
+        let by_law = |heading: Heading| {
+            let held = held::find(spool, &known.headings, calibration, heading);
+            // Drops of a full queue may come when `CoDel` would drop, by chance.
+            let tail = held.at_head.then(|| of_way(heading, Held::default()));
+            tail.filter(|account| account.ways[heading as usize].is_drop_tail())
+                .unwrap_or_else(|| of_way(heading, held))
+        };
         let (mut both, back) =
-            threads::both(|| of_way(Heading::Forward), || of_way(Heading::Reverse));
+            threads::both(|| by_law(Heading::Forward), || by_law(Heading::Reverse));
         both.merge(back);
         both
     }

@@ -205,6 +205,14 @@ pub(super) fn shown_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Op
     Some(QueueLimit::Packets(packets))
 }
 
+/// Whether nine tenths of the drops or more found no room.
+pub(super) fn nearly_all_found_full(drops: &[DroppedPacket], limit: QueueLimit) -> bool {
+    let full = drops
+        .iter()
+        .filter(|drop| limit.is_reached(drop.found, drop.ip_len));
+    full.count() * 10 >= drops.len() * 9
+}
+
 /// The most frequent value; the smallest of several. `None` without values.
 fn usual(values: impl Iterator<Item = u64>) -> Option<u64> {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();

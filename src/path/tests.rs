@@ -8,6 +8,7 @@ use crate::decode::Filter;
 
 mod beginnings;
 mod clocks;
+mod drops;
 mod frames;
 mod matching;
 

@@ -325,6 +325,12 @@ impl WayMaker {
         self.run += 1;
     }
 
+    /// Whether nearly all drops found the queue full, so that it is drop-tail, whenever they came.
+    pub(super) fn is_drop_tail(&self) -> bool {
+        let limit = losses::shown_limit(&self.drops, &self.found_by_passed);
+        limit.is_some_and(|limit| losses::nearly_all_found_full(&self.drops, limit))
+    }
+
     fn cover(&mut self, from: i64, to: i64) {
         let (first, last) = self.span.unwrap_or((from, to));
         self.span = Some((first.min(from), last.max(to)));

@@ -110,16 +110,25 @@ pub enum PathError {
     TooFewPoints,
     /// No packet of one capture is in the other.
     #[error(
-        "{first}: none of its packets is in {second}: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own)"
+        "{first}: none of its packets is in {second}, and by their clocks they begin {apart_s} s apart: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own)"
     )]
     NothingInCommon {
         /// The one point.
         first: String,
         /// The next point.
         second: String,
+        /// How far their first packets are apart, each by its own clock, in s.
+        apart_s: u64,
     },
     /// A point has no packet to look for.
-    #[error("{point}: there is no IP packet in it{}", if *.filtered { " that the filter keeps" } else { "" })]
+    #[error(
+        "{point}: there is no IP packet in it{}",
+        if *.filtered {
+            " that the filter keeps".to_owned()
+        } else {
+            format!(": was it the right interface? (`ccanalyze {point}` says what is in it)")
+        }
+    )]
     NoPackets {
         /// The point.
         point: String,
@@ -338,18 +347,24 @@ fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe
 
 /// Why two points have no packet in common.
 fn nothing_in_common(points: [&Point; 2], sight: &Sight) -> PathError {
-    for point in points {
+    let mut begin = [0; 2];
+    for (point, begin) in points.iter().zip(&mut begin) {
         let any = feed::prints(point, sight, u64::MAX, 1, |_: &Print| true);
-        if any.is_ok_and(|any| any.is_empty()) {
-            return PathError::NoPackets {
-                point: point.name.clone(),
-                filtered: sight.filter.is_some(),
-            };
+        match any.as_deref() {
+            Ok([]) => {
+                return PathError::NoPackets {
+                    point: point.name.clone(),
+                    filtered: sight.filter.is_some(),
+                };
+            }
+            Ok([first, ..]) => *begin = first.at,
+            Err(_) => {}
         }
     }
     PathError::NothingInCommon {
         first: points[0].name.clone(),
         second: points[1].name.clone(),
+        apart_s: begin[0].abs_diff(begin[1]) / 1_000_000_000,
     }
 }
 

@@ -54,7 +54,7 @@ fn a_point_that_is_damaged_is_repaired_where_that_was_asked_for() {
     let tables = ["p.csv", "p.series.csv", "p.flow_series.csv"];
     let of_mended = tables.map(|name| table(folder.path(), name));
     assert!(table(folder.path(), "p.hops.csv").contains("capture_damaged"));
-    let intact = with("intact.pcap", &["--repair"]);
+    let intact = with("intact.pcap", &["--repair", "-q"]);
     assert_eq!(
         (intact.status, intact.stderr.as_str()),
         (0, ""),

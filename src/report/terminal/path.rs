@@ -46,7 +46,6 @@ pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBu
 /// What bears on the numbers of a hop.
 pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String> {
     let sum = |of: fn(&PathFlow) -> u64| hop.flows.iter().flatten().map(of).sum::<u64>();
-    let appeared = sum(|flow| flow.appeared_packets);
     let uncertain = sum(|flow| flow.uncertain_packets);
     let merged: u64 = hop.facts.iter().map(|facts| facts.super_segments).sum();
     let copies: u64 = hop.facts.iter().map(|facts| facts.copies).sum();
@@ -60,10 +59,6 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
             .as_ref()
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
     [
-        (
-            appeared > 0,
-            format!("{} packets left without having come in: the first capture missed them, or something between the points made them", grouped(appeared)),
-        ),
         (
             uncertain > 0,
             format!("{} packets have the same headers as others near them, and were matched in order", grouped(uncertain)),
@@ -95,10 +90,38 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     ]
     .into_iter()
     .filter_map(|(holds, text)| holds.then_some(text))
+    .chain([Heading::Forward, Heading::Reverse].into_iter().filter_map(|way| appeared(hop, way)))
     .chain(apart(hop))
+    .chain(same(hop))
     .chain(turned_round(hop))
     .chain(contradicted(hop, config))
     .collect()
+}
+
+/// What left without having come in: who may have missed it may have missed what left where it was, too.
+fn appeared(hop: &Hop, way: Heading) -> Option<String> {
+    let of_way = |flow: &&PathFlow| flow.heading == way;
+    let flows = hop.flows.iter().flatten().filter(of_way);
+    let count: u64 = flows.map(|flow| flow.appeared_packets).sum();
+    let arrived = hop.ways[way as usize].arrived().packets;
+    let whose = ["first", "second"][way as usize];
+    let drops = !hop.ways[way.opposite() as usize].drops.is_empty();
+    let also = if drops {
+        format!(
+            " (then what it missed on the way {} counts as dropped)",
+            way.opposite().name()
+        )
+    } else {
+        String::new()
+    };
+    (count > 0).then(|| {
+        format!(
+            "{} packets ({:.2} %) left on the way {} without having come in: the {whose} capture missed them{also}, or something between the points made them",
+            grouped(count),
+            100.0 * count as f64 / (arrived + count) as f64,
+            way.name()
+        )
+    })
 }
 
 /// Whether nearly all of the time passes without a packet, as where parts of captures are of different days.
@@ -131,6 +154,18 @@ fn apart(hop: &Hop) -> Option<String> {
             seconds(pause_ns),
             seconds(all_ns)
         )
+    })
+}
+
+/// Whether all packets have the same times at both points, as where a copy of a capture is given beside it.
+fn same(hop: &Hop) -> Option<String> {
+    let delays = hop.flows.iter().flatten().map(|flow| &flow.delay);
+    let mut delays = delays
+        .filter_map(|delay| delay.ns_min().zip(delay.ns_max()))
+        .peekable();
+    let any = delays.peek().is_some();
+    (any && delays.all(|(min, max)| (min, max) == (0, 0))).then(|| {
+        "all packets have the same times in both captures: one is a copy of the other, or both were stamped as one; take one from before the queue and the other from after it".to_owned()
     })
 }
 

@@ -53,6 +53,31 @@ impl Sizes {
     }
 }
 
+/// How large the segments of each flow are at each point. Of a flow that is `translated`, thus another at the second
+/// point, that is known of both; where all packets of it were merged its answers tell.
+pub(super) fn of_both(
+    seen: [impl Iterator<Item = (FlowKey, Sizes)>; 2],
+    translated: impl Iterator<Item = [FlowKey; 2]>,
+) -> HashMap<FlowKey, [Sizes; 2]> {
+    let mut sizes: HashMap<FlowKey, [Option<Sizes>; 2]> = HashMap::new();
+    for (side, seen) in seen.into_iter().enumerate() {
+        for (key, of_flow) in seen {
+            sizes.entry(key).or_default()[side] = Some(of_flow);
+        }
+    }
+    for keys in translated {
+        for keys in [keys, keys.map(FlowKey::reversed)] {
+            let seen = keys.map(|key| sizes.get(&key).copied().unwrap_or_default());
+            if let [[Some(first), None], [None, Some(second)]] = seen {
+                sizes.extend(keys.map(|key| (key, [Some(first), Some(second)])));
+            }
+        }
+    }
+    let sizes = sizes.into_iter();
+    let sizes = sizes.map(|(key, seen)| (key, seen.map(Option::unwrap_or_default)));
+    sizes.collect()
+}
+
 /// IP length of the largest packets of the flows whose frames are larger at one point than at the other,
 /// where offload merged packets: the largest at the other point or, where that merged, too, what the
 /// receiver's MSS allows, or the largest that it left alone, where the path takes less. A sender counts the options of

@@ -1,6 +1,6 @@
 //! Walks two points side by side in time, and notes what becomes of each packet.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 
@@ -14,7 +14,7 @@ use super::envelope::Envelopes;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
 use super::hosts::Hosts;
 use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen, Side};
-use super::offload::Sizes;
+use super::offload::{Sizes, of_both};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
@@ -171,6 +171,8 @@ struct Walk<'a> {
     known: Known,
     /// What the headings of flows tell of others, once all that was noted goes into an account.
     hosts: Hosts,
+    /// Flows that are others at the second point, where addresses are translated.
+    translated: BTreeMap<u32, u32>,
     /// Flows of which nothing passed when their heading was needed.
     decided: HashSet<u32, FixedState>,
     last_left: [Option<i64>; 2],
@@ -206,6 +208,7 @@ impl<'a> Walk<'a> {
             numbers: HashMap::default(),
             known: Known::default(),
             hosts: Hosts::default(),
+            translated: BTreeMap::new(),
             decided: HashSet::default(),
             last_left: [None; 2],
             ran_back: false,
@@ -383,6 +386,9 @@ impl<'a> Walk<'a> {
                 self.learn_heading(flow, heading);
             }
         }
+        if first.flow != second.flow {
+            self.translated.entry(first.flow).or_insert(second.flow);
+        }
         let first_at = first
             .own_at
             .saturating_sub(self.steps.by_ns(0, first.frame));
@@ -532,14 +538,17 @@ impl<'a> Walk<'a> {
                 *account
             }
         };
+        let key = |flow: u32| self.known.keys[flow as usize];
+        let sizes = [0, 1].map(|side| {
+            let flows = self.trails[side].flows.iter().map(|&flow| key(flow));
+            flows.zip(read[side].sizes.iter().copied())
+        });
+        let translated = self.translated.iter();
+        let sizes = of_both(
+            sizes,
+            translated.map(|(&first, &second)| [key(first), key(second)]),
+        );
         let [first, second] = read;
-        let mut sizes: HashMap<FlowKey, [Sizes; 2]> = HashMap::new();
-        for (side, of_flows) in [&first.sizes, &second.sizes].into_iter().enumerate() {
-            for (&flow, &of_flow) in self.trails[side].flows.iter().zip(of_flows) {
-                let key = self.known.keys[flow as usize];
-                sizes.entry(key).or_default()[side] = of_flow;
-            }
-        }
         Walked {
             facts: [first.facts, second.facts],
             accounted: account.finish(&self.known),

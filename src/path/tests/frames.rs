@@ -79,3 +79,41 @@ fn a_packet_of_a_frame_with_cwr_is_found_with_and_without_it() {
         assert_eq!((flow.dropped_packets, flow.appeared_packets), (0, 0));
     }
 }
+
+/// A router that translates the addresses of what a client behind it downloads, and merges three packets of it: the
+/// flow has another receiver before it than behind it.
+#[test]
+fn frames_are_taken_apart_where_addresses_are_translated() {
+    let translated = |packet: Packet| Packet {
+        dst: [192, 168, 0, 9],
+        ..packet
+    };
+    let mut first = Vec::new();
+    let mut second = Vec::new();
+    for n in 0..20_u16 {
+        let at = SECOND + i64::from(n) * 10 * MS;
+        first.push(Packet {
+            len: 3000,
+            ..data(3 * n, at)
+        });
+        for part in 0..3 {
+            let delay = (2 + i64::from(part)) * MS;
+            second.push(translated(data(3 * n + part, at + delay)));
+        }
+        for part in 0..4 {
+            let number = 4 * n + part;
+            first.push(ack(number, at + 6 * MS));
+            second.push(translated(ack(number, at + 5 * MS)));
+        }
+    }
+    second.retain(|packet| packet.back || packet.seq != 31_001);
+    let hop = hop(&first, &second);
+    let flow = flow(&hop, Heading::Forward);
+    assert_eq!((flow.packets, flow.dropped_packets), (60, 1));
+    assert_eq!(flow.appeared_packets, 0);
+    assert_eq!(hop.facts[0].super_segments, 20);
+    let quality = hop.quality();
+    for word in ["super_segments", "matched_without_addresses"] {
+        assert!(quality.contains(&word), "{quality:?}");
+    }
+}

@@ -142,27 +142,41 @@ pub struct Episode {
     pub flows: Vec<(u32, u64)>,
 }
 
-/// How many packets that passed found so many waiting, by their number.
+/// How many packets that passed found so many waiting, and how many made so many bytes of them, in steps of
+/// [`STEP_BYTES`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct FoundByPassed {
-    counts: Vec<u64>,
+    packets: Vec<u64>,
+    bytes: Vec<u64>,
 }
 
 impl FoundByPassed {
     #[inline]
-    pub(super) fn add(&mut self, found: Amount) {
-        let packets = (found.packets as usize).min(FOUND_MAX);
-        if packets >= self.counts.len() {
-            self.counts.resize(packets + 1, 0);
-        }
-        self.counts[packets] += 1;
+    pub(super) fn add(&mut self, found: Amount, ip_len: u32) {
+        count(&mut self.packets, found.packets);
+        count(&mut self.bytes, steps(found, ip_len));
     }
 
     /// Packets that passed though they found more than so many.
     fn above(&self, packets: u64) -> u64 {
-        let counts = self.counts.iter().skip(packets as usize + 1);
+        let counts = self.packets.iter().skip(packets as usize + 1);
         counts.sum()
     }
+}
+
+#[inline]
+fn count(counts: &mut Vec<u64>, value: u64) {
+    let place = (value as usize).min(FOUND_MAX);
+    if place >= counts.len() {
+        counts.resize(place + 1, 0);
+    }
+    counts[place] += 1;
+}
+
+/// Bytes that wait with the packet that comes in.
+#[inline]
+fn steps(found: Amount, ip_len: u32) -> u64 {
+    (found.bytes + u64::from(ip_len)) / STEP_BYTES
 }
 
 /// Tells causes of all drops of one way.
@@ -176,8 +190,13 @@ pub(super) fn judge(drops: &mut [DroppedPacket], limit: Option<QueueLimit>) {
     }
 }
 
-/// What most drops found waiting is the limit that they show, when hardly any packet passed that found more.
+/// The limit that drops show: what most of them found waiting, or else what hardly any packet passed beyond.
 pub(super) fn shown_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
+    usual_limit(drops, passed).or_else(|| passed_limit(drops, passed))
+}
+
+/// What most drops found waiting, when hardly any packet passed that found more.
+fn usual_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
     let packets = usual(drops.iter().map(|drop| drop.found.packets))?;
     let near = |drop: &&DroppedPacket| drop.found.packets.abs_diff(packets) <= 1;
     let at_limit: Vec<&DroppedPacket> = drops.iter().filter(near).collect();
@@ -203,6 +222,47 @@ pub(super) fn shown_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Op
         return most.map(QueueLimit::Bytes);
     }
     Some(QueueLimit::Packets(packets))
+}
+
+/// What hardly any packet passed beyond, in packets or, if more drops were beyond that, in bytes: drops of a queue that
+/// counts bytes find as many packets as there is room for, whatever their sizes, and of those with other reasons beside
+/// them most need not be at a full queue.
+fn passed_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
+    let waited = |drop: &&DroppedPacket| drop.found.packets >= LIMIT_MIN;
+    let beyond = |of: fn(&DroppedPacket) -> u64, passed: &[u64]| -> Vec<&DroppedPacket> {
+        let least = least_beyond(drops.iter().filter(waited).map(of), passed);
+        let is_beyond = |drop: &&DroppedPacket| least.is_some_and(|least| of(drop) >= least);
+        drops.iter().filter(waited).filter(is_beyond).collect()
+    };
+    let of_packets = beyond(|drop| drop.found.packets, &passed.packets);
+    let of_bytes = beyond(|drop| steps(drop.found, drop.ip_len), &passed.bytes);
+    let found = of_packets.len().max(of_bytes.len());
+    if found < DROPS_MIN || found * 2 <= drops.len() && found < DROPS_MANY {
+        return None;
+    }
+    if of_packets.len() < found {
+        let most = of_bytes.iter().map(|drop| drop.found.bytes).max();
+        return most.map(QueueLimit::Bytes);
+    }
+    let packets = of_packets.iter().map(|drop| drop.found.packets);
+    usual(packets).map(QueueLimit::Packets)
+}
+
+/// The least of the values of drops from which on packets that passed are less than a quarter as many, given how many
+/// passed by their values.
+fn least_beyond(drops: impl Iterator<Item = u64>, passed: &[u64]) -> Option<u64> {
+    let mut drops: Vec<u64> = drops.collect();
+    drops.sort_unstable();
+    let mut above: u64 = passed.iter().sum();
+    let mut passed = passed.iter().zip(0..).peekable();
+    (drops.iter().zip((1..=drops.len() as u64).rev()))
+        .find(|&(&value, left)| {
+            while let Some((count, _)) = passed.next_if(|&(_, place)| place < value) {
+                above -= count;
+            }
+            above * 4 < left
+        })
+        .map(|(&value, _)| value)
 }
 
 /// Whether nine tenths of the drops or more found no room.
@@ -271,8 +331,12 @@ const PACKET_BYTES: u64 = 1500;
 pub(super) const DROPS_MIN: usize = 3;
 /// Packets from which on a limit is believed to be one: fewer wait by chance.
 const LIMIT_MIN: u64 = 3;
-/// Packets that are told apart by how many there were.
+/// Drops beyond what passes that are no chance, however many others there are.
+const DROPS_MANY: usize = 10;
+/// Packets, and steps of bytes, that are told apart by how many there were.
 const FOUND_MAX: usize = 1 << 16;
+/// Bytes that wait are told apart by so many.
+const STEP_BYTES: u64 = 64;
 
 #[cfg(test)]
 mod tests {
@@ -304,7 +368,8 @@ mod tests {
     fn passed(found: &[u64]) -> FoundByPassed {
         let mut passed = FoundByPassed::default();
         for &packets in found {
-            passed.add(Amount { packets, bytes: 0 });
+            let bytes = packets * 1500;
+            passed.add(Amount { packets, bytes }, 1500);
         }
         passed
     }
@@ -354,6 +419,47 @@ mod tests {
         let limit = judged(&mut drops, &passed(&[20; 50]));
         assert_eq!(limit, Some(QueueLimit::Bytes(30_060)));
         assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
+    }
+
+    /// Frames of up to 60 kB in a queue of 150 kB: a fifth of them at most are alike.
+    #[test]
+    fn a_limit_of_bytes_shows_where_no_two_drops_find_as_much() {
+        let mut drops: Vec<DroppedPacket> = (0..10).map(|at| drop(at, 0, 20)).collect();
+        for (drop, place) in drops.iter_mut().zip(0..) {
+            drop.found.packets += 3 * u64::from(place % 5_u32);
+            drop.found.bytes = 140_000 - 10_000 * u64::from(place % 7_u32);
+            drop.ip_len = 160_000 - drop.found.bytes as u32;
+        }
+        let mut passed = FoundByPassed::default();
+        for bytes in (0..148_000).step_by(1000) {
+            let packets = bytes / 4000;
+            passed.add(Amount { packets, bytes }, 1500);
+        }
+        let limit = judged(&mut drops, &passed);
+        assert_eq!(limit, Some(QueueLimit::Bytes(140_000)));
+        assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
+    }
+
+    #[test]
+    fn a_limit_shows_beside_more_drops_at_random_if_nothing_passed_beyond() {
+        let drops = |full: i64| -> Vec<DroppedPacket> {
+            let random = (0..40).map(|at| drop(at, 0, at as u64 % 38));
+            random
+                .chain((40..40 + full).map(|at| drop(at, 0, 39)))
+                .collect()
+        };
+        let passed = passed(&(0..390).map(|n| n % 39).collect::<Vec<u64>>());
+        let limit = |full| judged(&mut drops(full), &passed);
+        assert_eq!(limit(10), Some(QueueLimit::Packets(39)));
+        // By chance, as the highest of many.
+        assert_eq!(limit(9), None);
+    }
+
+    /// Large packets do not pass: that is no queue.
+    #[test]
+    fn what_is_dropped_with_little_waiting_shows_no_limit() {
+        let mut drops: Vec<DroppedPacket> = (0..20).map(|at| drop(at, 0, at as u64 % 3)).collect();
+        assert_eq!(judged(&mut drops, &FoundByPassed::default()), None);
     }
 
     #[test]

@@ -253,7 +253,7 @@ impl WayMaker {
         let leaves = self.link.leaves(at, left_at, left_before);
         let leaves = leaves.min(at.saturating_add(self.wait_ns_max));
         let found = self.sweep.pass(at, leaves, bytes);
-        self.found_by_passed.add(found);
+        self.found_by_passed.add(found, bytes);
         self.run = 0;
         self.cover(at, left_at.max(at));
         self.delay_max_ns = self.delay_max_ns.max(left_at.saturating_sub(at));

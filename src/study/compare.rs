@@ -251,24 +251,34 @@ fn values(levels: &Levels) -> BTreeSet<&Option<LabelValue>> {
 }
 
 /// What is compared with each other of these: where the flows of the runs go by the label all of it, as it is the label
-/// that tells them; else, of flows, what is from runs of the same flows, of whole runs from runs of as many.
+/// that tells them; else, of whole runs, what is from runs of as many flows, if these go by the label; else what is from
+/// runs of the same flows.
 fn comparable(kind: SampleKind, levels: Levels) -> Vec<Levels> {
-    let kinds = if values(&levels).len() == levels.len() {
-        vec![levels]
-    } else {
-        type Kind = (Option<usize>, Option<Composition>);
-        let mut kinds: BTreeMap<Kind, Levels> = BTreeMap::new();
-        for (level, samples) in levels {
-            let of = match kind {
-                SampleKind::Run => (level.1.as_ref().map(Composition::flows), None),
-                SampleKind::Flow => (None, level.1.clone()),
-            };
-            kinds.entry(of).or_default().insert(level, samples);
-        }
-        kinds.into_values().collect()
-    };
+    let flows = |(_, of): &Level| of.as_ref().map(Composition::flows);
+    let kinds = apart(vec![levels], |level| {
+        flows(level).filter(|_| kind == SampleKind::Run)
+    });
+    let kinds = apart(kinds, |(_, of)| of.clone());
     kinds
         .into_iter()
         .filter(|levels| levels.len() > 1)
         .collect()
+}
+
+/// Takes those apart in which a value of the label has flows of several kinds, by what `of` says of these.
+fn apart<K: Ord>(kinds: Vec<Levels>, of: impl Fn(&Level) -> K) -> Vec<Levels> {
+    let mut all = Vec::new();
+    for levels in kinds {
+        if values(&levels).len() == levels.len() {
+            all.push(levels);
+            continue;
+        }
+        let mut parts: BTreeMap<K, Levels> = BTreeMap::new();
+        for (level, samples) in levels {
+            let part = parts.entry(of(&level)).or_default();
+            part.insert(level, samples);
+        }
+        all.extend(parts.into_values());
+    }
+    all
 }

@@ -495,3 +495,51 @@ fn harm_is_told_against_solo_runs_of_the_same_variant() {
         super::support::close(values.get(harm).unwrap(), expected, 1e-12);
     }
 }
+
+/// METRICS.md Y5: in each buffer two flows of Cubic, two of BBR, and one of each. Variants of as many flows are compared,
+/// as one has each composition; buffers within a composition, as one of them is no other than itself.
+#[test]
+fn runs_of_several_compositions_are_compared_by_what_the_label_tells() {
+    let rows = ["shallow", "deep"].into_iter().flat_map(|buffer| {
+        let pairs = [("cubic", "cubic"), ("cubic", "bbr"), ("bbr", "bbr")];
+        let runs = pairs.into_iter().flat_map(|pair| [(pair, 1), (pair, 2)]);
+        runs.flat_map(move |((one, other), run)| {
+            let row = move |cca| format!("{one}{other}{run}{buffer},{cca},{buffer},{run}\n");
+            [row(one), row(other)]
+        })
+    });
+    let table: String = std::iter::once("run,cca,buffer,goodput_mbps\n".to_owned())
+        .chain(rows)
+        .collect();
+    let manifest = r#"
+[study]
+group_by = ["cca", "buffer"]
+[[measured]]
+files = "flows.csv"
+rows = "flows"
+run = "run"
+columns = { cca = "cca", buffer = "buffer" }
+[measured.metrics]
+goodput_bps = "goodput_mbps"
+"#;
+    let folder = super::measured::folder_with(&[("flows.csv", &table)], manifest);
+    let results = carried_out(folder.path());
+    let compared = |label: &str| -> Vec<String> {
+        let rows = results.comparisons.iter();
+        rows.filter(|row| row.overall && row.kind == SampleKind::Run)
+            .filter(|row| row.metric == Metric::Flows && results.labels[row.label].name == label)
+            .map(|row| {
+                let value = |of: &Option<ccanalyze::study::LabelValue>| match of {
+                    Some(value) => value.text().to_owned(),
+                    None => String::new(),
+                };
+                format!("{} {}", value(&row.a), value(&row.b))
+            })
+            .collect()
+    };
+    assert_eq!(compared("buffer"), ["deep shallow"; 2]);
+    assert_eq!(
+        compared("cca"),
+        ["bbr bbr+cubic", "bbr cubic", "bbr+cubic cubic"]
+    );
+}

@@ -12,8 +12,8 @@ use super::conditions::Conditions;
 use super::files::{self, Found};
 use super::labels::{FlowRule, Label, LabelValue};
 use super::manifest::{
-    ConditionsSection, Document, FlowSection, Located, Manifest, ManifestError, did_you_mean,
-    folder_of, nearest, suggestion,
+    ConditionsSection, Document, FlowSection, Located, Manifest, ManifestError, RunsSection,
+    did_you_mean, folder_of, nearest, suggestion,
 };
 use super::measure::RunMeasure;
 use super::measured::MeasuredRun;
@@ -269,7 +269,10 @@ fn captures<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) 
     let mut drafts: Vec<Draft<'_>> = Vec::new();
     let mut known: HashMap<PathBuf, (usize, String)> = HashMap::new();
     for section in &manifest.runs {
-        for (files, found) in files_without(&section.files, &section.except, folder, document) {
+        let mut found = files_without(&section.files, &section.except, folder, document);
+        let points = points_of(section, &found, folder);
+        found.retain(|(_, found)| !points.contains(&found.path));
+        for (files, found) in found {
             if files::is_table(&found.name) {
                 let message = format!(
                     "{} is a table and no capture: name it in a [[measured]] section",
@@ -320,6 +323,29 @@ fn captures<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) 
         }
     }
     drafts
+}
+
+/// The captures before and after the queue of the other files of a section: they are no runs of their own, though a
+/// template may match their names, too (`{cca}_{run}.pcap` those of `{cca}_{run}-in.pcap`).
+fn points_of(
+    section: &RunsSection,
+    found: &[(&Located<String>, Found)],
+    folder: &Path,
+) -> HashSet<PathBuf> {
+    let texts = [&section.before, &section.after];
+    let of_file = |found: &Found| -> Vec<PathBuf> {
+        let value_of = |name: &str| {
+            let given = section.labels.iter().find(|(label, _)| label.value == name);
+            let given = given.map(|(_, text)| &text.value);
+            let told = found.labels.iter().find(|(label, _)| label == name);
+            told.map(|(_, text)| text).or(given).cloned()
+        };
+        let texts = texts.iter().filter_map(|text| text.as_ref());
+        let filled = texts.filter_map(|text| template::fill(&text.value, value_of).ok());
+        let paths = filled.map(|name| folder.join(name));
+        paths.filter(|path| *path != found.path).collect()
+    };
+    found.iter().flat_map(|(_, found)| of_file(found)).collect()
 }
 
 /// The files that `files` names and `except` does not, with the entry that names each.

@@ -197,3 +197,33 @@ fn a_queue_that_cannot_be_is_a_mistake() {
         );
     }
 }
+
+/// `{run}` holds `1-in`, too.
+#[test]
+fn captures_at_both_sides_of_the_queue_are_no_runs_though_they_are_called_like_some() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "bbr_1",
+        "bbr_1-in",
+        "bbr_1-out",
+        "bbr_2",
+        "bbr_2-in",
+        "bbr_2-out",
+    ] {
+        let from = super::support::capture("drop-one.pcap");
+        fs::copy(from, folder.path().join(format!("{name}.pcap"))).unwrap();
+    }
+    let path = folder.path().join("study.toml");
+    let template = "{cca}_{run}";
+    let manifest = format!(
+        "[[runs]]\nfiles = \"{template}.pcap\"\nbefore = \"{template}-in.pcap\"\nafter = \"{template}-out.pcap\"\n"
+    );
+    fs::write(&path, manifest).unwrap();
+    let plan = StudyPlan::read(&path).unwrap_or_else(|error| panic!("{error}"));
+    let results = plan.carry_out(None, &Watch::default());
+    let names: Vec<&str> = results.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["bbr_1.pcap", "bbr_2.pcap"]);
+    for run in &results.runs {
+        assert_eq!(run.values.get(Metric::QueueDroppedPackets), Some(0.0));
+    }
+}

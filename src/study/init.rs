@@ -4,6 +4,7 @@ mod guess;
 mod kinds;
 mod measured;
 mod sets;
+mod sides;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,6 +17,7 @@ use super::units::{Dimension, parse};
 use guess::{Guess, Shape};
 use measured::Section;
 use sets::{Kind, set_of};
+use sides::Sides;
 
 /// Files listed one by one where no template fits them.
 const LISTED_MAX: usize = 1000;
@@ -90,7 +92,7 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
     };
     let Some(example) = names.first() else {
         if !measured.is_empty() {
-            return Ok(written(folder, &[], &[], &measured));
+            return Ok(written(folder, &[], &[], &[], &measured));
         }
         return Err(DraftError::NoCaptures {
             path: folder.to_path_buf(),
@@ -115,18 +117,39 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
             }
             vec![shape]
         }
-        None => guess::shapes(&names),
+        None => return Ok(of_names(folder, &names, &measured)),
     };
-    let rest: Vec<&String> = if template.is_some() {
-        Vec::new()
-    } else {
-        let fits = |name: &String| shapes.iter().any(|shape| shape.fits(name));
-        names.iter().filter(|name| !fits(name)).collect()
-    };
-    Ok(written(folder, &shapes, &rest, &measured))
+    Ok(written(folder, &shapes, &[], &[], &measured))
 }
 
-fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Section]) -> String {
+/// A manifest for captures of these names, taken apart by what separates their parts.
+fn of_names(folder: &Path, names: &[String], measured: &[Section]) -> String {
+    if let Some(sides) = Sides::of(names) {
+        let runs = sides.runs(names);
+        let shapes = guess::shapes(&runs);
+        let files = shapes.iter().map(|shape| sides.files(shape, &runs));
+        let files: Option<Vec<String>> = files.collect();
+        let is_said = |name: &String| shapes.iter().any(|shape| shape.fits(name));
+        if let Some(files) = files
+            && runs.iter().all(is_said)
+        {
+            return written(folder, &shapes, &files, &[], measured);
+        }
+    }
+    let shapes = guess::shapes(names);
+    let fits = |name: &String| shapes.iter().any(|shape| shape.fits(name));
+    let rest: Vec<&String> = names.iter().filter(|name| !fits(name)).collect();
+    written(folder, &shapes, &[], &rest, measured)
+}
+
+/// `sides` are the files of shapes whose runs were captured at both sides of a queue, in TOML; none, where they were not.
+fn written(
+    folder: &Path,
+    shapes: &[Shape],
+    sides: &[String],
+    rest: &[&String],
+    measured: &[Section],
+) -> String {
     let has_captures = !shapes.is_empty() || !rest.is_empty();
     let mut labels: BTreeMap<&str, Guess> = BTreeMap::new();
     let of_captures = shapes.iter().flat_map(|shape| &shape.labels);
@@ -174,8 +197,12 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[&String], measured: &[Sectio
         for guess in &shape.labels {
             let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
         }
-        let _ = writeln!(text, "files = {}", files_of(shape));
-        places(&mut text, shape);
+        if let Some(files) = sides.get(place) {
+            text.push_str(files);
+        } else {
+            let _ = writeln!(text, "files = {}", files_of(shape));
+            places(&mut text, shape);
+        }
         text.push_str(&set_line(place));
         conditions(&mut text, shape);
         flows(&mut text, shape);

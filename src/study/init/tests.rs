@@ -314,6 +314,48 @@ fn names_may_be_of_any_letters() {
     assert_eq!(plan(folder.path(), &text).runs.len(), names.len(), "{text}");
 }
 
+/// Captures of both sides of the queue are no runs, whether the run has a capture of its own or not.
+#[test]
+fn captures_of_both_sides_belong_to_their_run() {
+    let runs = ["cubic_10m_1", "cubic_10m_2", "bbr_10m_1", "bbr_20m_1"];
+    for (endings, has_own) in [(["-in", "-out"], true), (["_before", "_after"], false)] {
+        let own = runs.into_iter().filter(|_| has_own).map(str::to_owned);
+        let sides = runs
+            .iter()
+            .flat_map(|run| endings.map(|ending| format!("{run}{ending}")));
+        let names = own.chain(sides).map(|name| format!("{name}.pcap"));
+        let names: Vec<String> = names.collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let folder = folder_of(&names);
+        let text = draft(folder.path(), None).unwrap();
+        let plan = plan(folder.path(), &text);
+        let mut labels: Vec<&str> = plan
+            .labels
+            .iter()
+            .map(|label| label.name.as_str())
+            .collect();
+        labels.sort_unstable();
+        assert_eq!(labels, ["cca", "rate", "run"], "{text}");
+        assert_eq!(plan.runs.len(), runs.len(), "{text}");
+        for run in &plan.runs {
+            let [before, after] = endings.map(|ending| {
+                let run = run.name.replace(".pcap", "").replace(endings[0], "");
+                folder.path().join(format!("{run}{ending}.pcap"))
+            });
+            let points = run.queue.as_ref().unwrap();
+            assert!(
+                points.before.ends_with(before.file_name().unwrap()),
+                "{text}"
+            );
+            assert!(points.after.ends_with(after.file_name().unwrap()), "{text}");
+        }
+    }
+    // One run lacks a side: who knows what these are.
+    let folder = folder_of(&["cubic_1-in.pcap", "cubic_1-out.pcap", "bbr_1-in.pcap"]);
+    let text = draft(folder.path(), None).unwrap();
+    assert_eq!(plan(folder.path(), &text).runs.len(), 3, "{text}");
+}
+
 proptest! {
     #[test]
     fn any_names_make_a_draft_that_is_toml(
@@ -322,7 +364,7 @@ proptest! {
         let names: Vec<String> = names.into_iter().collect();
         let shapes = guess::shapes(&names);
         let rest: Vec<&String> = names.iter().collect();
-        let text = written(Path::new("größe"), &shapes, &rest, &[]);
+        let text = written(Path::new("größe"), &shapes, &[], &rest, &[]);
         prop_assert!(toml::de::DeTable::parse(&text).is_ok(), "{text}");
         for shape in shapes {
             prop_assert_eq!(names.iter().filter(|name| shape.fits(name)).count(), shape.files);

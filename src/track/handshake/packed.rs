@@ -278,7 +278,7 @@ mod tests {
                 answer_dir: dirs[0].map(dir),
                 completed_by: dirs[1].map(dir),
                 confirmation: if flags[0] { Confirmation::Done } else { Confirmation::None },
-                    closing: Closing { fin: [flags[1], flags[2]], reset: flags[3] },
+                closing: Closing { fin: [flags[1], flags[2]], reset: flags[3] },
                 syn_ids: [0; 2],
             };
             let start = CaptureTime::from_ns(start);

@@ -1,6 +1,6 @@
 //! What the columns are called, and their types: results as tables.
 //!
-//! Each table is a list of [`schema::Column`]s, the one place where a column gets its name, its
+//! Each table is a list of columns ([`schema`]), the one place where a column gets its name, its
 //! unit, its type and its entry in METRICS.md.
 
 pub mod schema;

@@ -1,6 +1,7 @@
 //! Some rows of a table as columns: what files of columns are written from, and data frames are made of.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use polars::prelude::{
     BooleanChunked, Column as PolarsColumn, DataFrame, Float64Chunked, Int64Chunked, IntoSeries,
@@ -192,7 +193,7 @@ impl From<&PolarsColumn> for Cells {
         if let Ok(cells) = series.bool() {
             return Self::Truth(cells.iter().collect());
         }
-        let mut words = Words::<Box<str>>::with_capacity(column.len());
+        let mut words = Words::<Arc<str>>::with_capacity(column.len());
         if let Ok(cells) = series.str() {
             cells.iter().for_each(|cell| words.push(cell));
         }
@@ -206,7 +207,7 @@ enum Filling {
     Whole(Numbers),
     Real(Values<f64>),
     Truth(Values<bool>),
-    Text(Words<Box<str>>),
+    Text(Words<Arc<str>>),
     Address(Words<IpAddr>),
 }
 
@@ -215,8 +216,8 @@ impl Filling {
         match value {
             Value::Count(_) => Self::Count(Values::with_capacity(rows)),
             Value::Whole(_) => Self::Whole(Values::with_capacity(rows)),
-            Value::Real(_) | Value::Listed(..) => Self::Real(Values::with_capacity(rows)),
-            Value::Text(_) | Value::Name(_) => Self::Text(Words::with_capacity(rows)),
+            Value::Real(_) => Self::Real(Values::with_capacity(rows)),
+            Value::Text(_) => Self::Text(Words::with_capacity(rows)),
             Value::Address(_) => Self::Address(Words::with_capacity(rows)),
             Value::Truth(_) => Self::Truth(Values::with_capacity(rows)),
         }
@@ -224,27 +225,14 @@ impl Filling {
 
     /// Adds the cells of some rows; the column is the one that `self` was made for.
     fn extend<R>(&mut self, value: &Value<R>, rows: &[R]) {
-        let finite = |value: &f64| value.is_finite();
-        let rows = rows.iter();
         match (self, value) {
-            (Self::Count(cells), Value::Count(of)) => {
-                cells.extend_some(rows.map(|row| of(row).map(u64::cast_signed)));
+            (Self::Count(cells), Value::Count(fill)) | (Self::Whole(cells), Value::Whole(fill)) => {
+                fill(rows, cells);
             }
-            (Self::Whole(cells), Value::Whole(of)) => cells.extend_some(rows.map(of)),
-            (Self::Real(cells), Value::Real(of)) => {
-                cells.extend_some(rows.map(|row| of(row).filter(finite)));
-            }
-            (Self::Real(cells), Value::Listed(place, of)) => {
-                cells.extend_some(rows.map(|row| of(row, *place).filter(finite)));
-            }
-            (Self::Text(cells), Value::Text(of)) => {
-                rows.for_each(|row| cells.push(of(row).as_deref()));
-            }
-            (Self::Text(cells), Value::Name(of)) => rows.for_each(|row| cells.push(of(row))),
-            (Self::Address(cells), Value::Address(of)) => {
-                rows.for_each(|row| cells.push(of(row).as_ref()));
-            }
-            (Self::Truth(cells), Value::Truth(of)) => cells.extend_some(rows.map(of)),
+            (Self::Real(cells), Value::Real(fill)) => fill(rows, cells),
+            (Self::Text(cells), Value::Text(fill)) => fill(rows, cells),
+            (Self::Address(cells), Value::Address(fill)) => fill(rows, cells),
+            (Self::Truth(cells), Value::Truth(fill)) => fill(rows, cells),
             _ => unreachable!("cells are made for their column"),
         }
     }

@@ -4,6 +4,7 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
@@ -173,7 +174,7 @@ pub struct Texts {
     rows: Vec<u32>,
     /// The same as runs.
     runs: Vec<(u32, u32)>,
-    words: Vec<Option<Box<str>>>,
+    words: Vec<Option<Arc<str>>>,
 }
 
 impl Texts {
@@ -210,55 +211,82 @@ fn push_key(rows: &mut Vec<u32>, runs: &mut Vec<(u32, u32)>, key: u32) {
 pub(super) struct Words<K> {
     rows: Vec<u32>,
     runs: Vec<(u32, u32)>,
+    /// Each word once.
+    distinct: Vec<Option<K>>,
     /// Places of the words.
     found: HashMap<K, u32, RandomState>,
     /// Place of null.
     null: Option<u32>,
 }
 
-impl<K: Eq + Hash> Words<K> {
+impl<K: Eq + Hash + Clone> Words<K> {
     pub(super) fn with_capacity(rows: usize) -> Self {
         Self {
             rows: Vec::with_capacity(rows),
             runs: Vec::new(),
+            distinct: Vec::new(),
             found: HashMap::default(),
             null: None,
         }
     }
 
     /// Adds a row.
+    #[inline]
     pub(super) fn push<Q>(&mut self, cell: Option<&Q>)
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned + ?Sized,
         Q::Owned: Into<K>,
     {
-        let next = self.found.len() as u32 + u32::from(self.null.is_some());
-        let place = match cell {
-            None => *self.null.get_or_insert(next),
-            Some(cell) => match self.found.get(cell) {
-                Some(&place) => place,
-                None => *self.found.entry(cell.to_owned().into()).or_insert(next),
-            },
-        };
+        let place = self.recent(cell).unwrap_or_else(|| self.place(cell));
         push_key(&mut self.rows, &mut self.runs, place);
     }
 
-    /// With the text of each word.
-    #[expect(
-        clippy::iter_over_hash_type,
-        reason = "each word is put in its place, in whatever order"
-    )]
-    pub(super) fn into_texts(self, text: impl Fn(K) -> Box<str>) -> Texts {
-        let all = self.found.len() + usize::from(self.null.is_some());
-        let mut words = vec![None; all];
-        for (word, place) in self.found {
-            words[place as usize] = Some(text(word));
+    /// The place of a word that one of the last two rows says: these are mostly of the same flow, or of the other one
+    /// of its connection.
+    #[inline]
+    fn recent<Q>(&self, cell: Option<&Q>) -> Option<u32>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        let [before, last] = *self.rows.last_chunk()?;
+        let is_said = |place: u32| {
+            let word = self.distinct.get(place as usize);
+            word.is_some_and(|word| word.as_ref().map(Borrow::borrow) == cell)
+        };
+        [last, before].into_iter().find(|&place| is_said(place))
+    }
+
+    /// The place of a word, which it may get now.
+    #[inline(never)]
+    fn place<Q>(&mut self, cell: Option<&Q>) -> u32
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned + ?Sized,
+        Q::Owned: Into<K>,
+    {
+        let known = cell.map_or(self.null.as_ref(), |word| self.found.get(word));
+        if let Some(&place) = known {
+            return place;
         }
+        let place = self.distinct.len() as u32;
+        let word: Option<K> = cell.map(|word| word.to_owned().into());
+        match &word {
+            Some(word) => drop(self.found.insert(word.clone(), place)),
+            None => self.null = Some(place),
+        }
+        self.distinct.push(word);
+        place
+    }
+
+    /// With the text of each word.
+    pub(super) fn into_texts(self, text: impl Fn(K) -> Arc<str>) -> Texts {
+        let words = self.distinct.into_iter();
         Texts {
             rows: self.rows,
             runs: self.runs,
-            words,
+            words: words.map(|word| word.map(&text)).collect(),
         }
     }
 }
@@ -327,6 +355,51 @@ impl Keys {
             keys: &self.rows,
             runs: &self.runs,
             values: self.numbers.iter().map(|&number| value(number)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Of few words, so that many rows say what one before them said.
+    fn words() -> impl Strategy<Value = Vec<Option<String>>> {
+        prop::collection::vec(prop::option::of("[ab]{0,2}"), 0..100)
+    }
+
+    proptest! {
+        #[test]
+        fn each_word_is_kept_once(said in words()) {
+            let mut words = Words::<Arc<str>>::with_capacity(said.len());
+            for word in &said {
+                words.push(word.as_deref());
+            }
+            let texts = words.into_texts(|word| word);
+            prop_assert!(texts.cells().eq(said.iter().map(Option::as_deref)));
+            let mut distinct = said.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            prop_assert_eq!(texts.words.len(), distinct.len());
+            let runs = texts.runs.iter();
+            let rows: Vec<u32> = runs.flat_map(|&(key, rows)| std::iter::repeat_n(key, rows as usize)).collect();
+            prop_assert_eq!(rows, texts.rows);
+        }
+
+        #[test]
+        fn cells_come_back_as_they_were(
+            parts in prop::collection::vec(prop::collection::vec(any::<Option<i64>>(), 0..5), 0..10),
+        ) {
+            let mut numbers = Numbers::default();
+            for part in &parts {
+                numbers.extend_some(part.iter().copied());
+            }
+            let cells = parts.concat();
+            prop_assert!(numbers.cells().eq(cells.iter().copied()));
+            let some: Vec<i64> = cells.iter().copied().flatten().collect();
+            prop_assert_eq!(numbers.values(), some);
+            prop_assert_eq!(numbers.valid().is_some(), cells.contains(&None));
         }
     }
 }

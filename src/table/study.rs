@@ -5,7 +5,7 @@ mod statistics;
 use polars::prelude::{Column as PolarsColumn, DataFrame, DataType, NamedFrom, Series};
 
 use super::filled::frame;
-use super::schema::{Column, Value, column_list};
+use super::schema::{Column, column_list, value};
 use crate::event::Direction;
 use crate::study::{
     Buffer, Cells, Label, LabelKind, LabelValue, Metric, ReportTable, StudyFlow, StudyResults,
@@ -105,9 +105,7 @@ pub(super) fn run_columns<'a>() -> Vec<Column<&'a StudyRun>> {
     columns.extend(Metric::ALL.into_iter().map(|metric| Column {
         name: metric.name(),
         metric: metric.entry(),
-        value: Value::Listed(metric as usize, |run: &&StudyRun, place| {
-            run.values.get(Metric::ALL[place])
-        }),
+        value: value!(Real move |run: &&StudyRun| run.values.get(metric)),
     }));
     columns
 }
@@ -133,9 +131,7 @@ pub(super) fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
             .map(|metric| Column {
                 name: metric.name(),
                 metric: metric.entry(),
-                value: Value::Listed(metric as usize, |row: &FlowRow<'_>, place| {
-                    row.flow.measure.values.get(Metric::ALL[place])
-                }),
+                value: value!(Real move |row: &FlowRow<'_>| row.flow.measure.values.get(metric)),
             }),
     );
     columns

@@ -8,7 +8,7 @@ pub(crate) fn zigzag(value: i64) -> u64 {
 
 /// The number of which [`zigzag`] gave this.
 #[inline]
-pub(crate) fn unzigzag(value: u64) -> i64 {
+pub(crate) const fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
@@ -110,15 +110,29 @@ pub(crate) fn put_numbers(room: &mut [u8], len: &mut usize, numbers: &[u64]) -> 
     lens
 }
 
-/// The next of the numbers that [`put_numbers`] wrote, whose lengths, and those of what follows, are `lens`.
+/// The numbers that [`put_numbers`] wrote, of which many are 0, into places that are 0; `lens` are their lengths.
 #[inline]
-pub(crate) fn take_number(bytes: &mut &[u8], lens: &mut u64) -> u64 {
-    let len = *lens & LEN_MASK;
-    *lens >>= LEN_BITS;
-    if len == 0 {
-        return 0;
+pub(crate) fn take_numbers(bytes: &mut &[u8], lens: u64, numbers: &mut [u64]) {
+    let mut left = not_zero(lens);
+    let mut at = 0;
+    while left != 0 {
+        let bit = left.trailing_zeros();
+        left &= left - 1;
+        let Some(number) = numbers.get_mut(bit as usize / LEN_BITS) else {
+            break;
+        };
+        let len = (lens >> bit & LEN_MASK) as usize;
+        *number = number_at(bytes, at, len);
+        at += len;
     }
-    take(bytes, len as usize)
+    *bytes = bytes.get(at..).unwrap_or_default();
+}
+
+/// Of each half byte the lowest bit, set where any of its bits is.
+#[inline]
+fn not_zero(lens: u64) -> u64 {
+    let pairs = lens | lens >> 1;
+    (pairs | pairs >> 2) & (u64::MAX / LEN_MASK)
 }
 
 /// Bits of the length of a number, 0 to 8 bytes.
@@ -151,10 +165,8 @@ pub(crate) fn put_all(bytes: &mut Vec<u8>, numbers: &[u64]) {
 pub(crate) fn take_all<const N: usize>(bytes: &mut &[u8]) -> [u64; N] {
     let mut numbers = [0; N];
     for group in numbers.chunks_mut(GROUP) {
-        let mut lens = take(bytes, lens_len(group.len()));
-        for number in group {
-            *number = take_number(bytes, &mut lens);
-        }
+        let lens = take(bytes, lens_len(group.len()));
+        take_numbers(bytes, lens, group);
     }
     numbers
 }
@@ -162,17 +174,25 @@ pub(crate) fn take_all<const N: usize>(bytes: &mut &[u8]) -> [u64; N] {
 /// The first `FIRST` of the `N` numbers that [`put_all`] wrote, no more than it writes together.
 #[inline]
 pub(crate) fn first_of<const N: usize, const FIRST: usize>(mut bytes: &[u8]) -> [u64; FIRST] {
-    let mut lens = take(&mut bytes, lens_len(N.min(GROUP)));
-    std::array::from_fn(|_| take_number(&mut bytes, &mut lens))
+    let lens = take(&mut bytes, lens_len(N.min(GROUP)));
+    let mut at = 0;
+    std::array::from_fn(|place| {
+        let len = (lens >> (LEN_BITS * place) & LEN_MASK) as usize;
+        let number = number_at(bytes, at, len);
+        at += len;
+        number
+    })
 }
 
 /// As [`take_all`], where how many is only known now.
 pub(crate) fn take_many(bytes: &mut &[u8], many: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
     while numbers.len() < many && !bytes.is_empty() {
-        let group = (many - numbers.len()).min(GROUP);
-        let mut lens = take(bytes, lens_len(group));
-        numbers.extend((0..group).map(|_| take_number(bytes, &mut lens)));
+        let start = numbers.len();
+        numbers.resize(many.min(start + GROUP), 0);
+        let group = &mut numbers[start..];
+        let lens = take(bytes, lens_len(group.len()));
+        take_numbers(bytes, lens, group);
     }
     numbers
 }
@@ -185,21 +205,33 @@ fn lens_len(numbers: usize) -> usize {
 /// A number of `len` bytes, 8 at most, lowest first.
 #[inline]
 pub(crate) fn take(bytes: &mut &[u8], len: usize) -> u64 {
-    let value = match bytes.first_chunk::<8>() {
-        // None of no bytes: 64 are no shift.
-        Some(chunk) => {
-            let mask = u64::MAX.unbounded_shr(64 - 8 * len as u32);
-            u64::from_le_bytes(*chunk) & mask
-        }
-        None => take_last(bytes, len),
-    };
+    let value = number_at(bytes, 0, len);
     *bytes = bytes.get(len..).unwrap_or_default();
     value
 }
 
+/// The number of `len` bytes, 8 at most, that begins at `at`.
+#[inline]
+fn number_at(bytes: &[u8], at: usize, len: usize) -> u64 {
+    /// The bits of so many bytes.
+    const MASKS: [u64; LEN_MASK as usize + 1] = {
+        let mut masks = [u64::MAX; LEN_MASK as usize + 1];
+        let mut len = 0;
+        while len < 8 {
+            masks[len] = (1 << (8 * len)) - 1;
+            len += 1;
+        }
+        masks
+    };
+    match bytes.get(at..at + 8).and_then(<[u8]>::first_chunk) {
+        Some(chunk) => u64::from_le_bytes(*chunk) & MASKS[len & LEN_MASK as usize],
+        None => last_number(bytes.get(at..).unwrap_or_default(), len),
+    }
+}
+
 /// The same where fewer than eight bytes are left.
 #[cold]
-fn take_last(bytes: &[u8], len: usize) -> u64 {
+fn last_number(bytes: &[u8], len: usize) -> u64 {
     let mut chunk = [0; 8];
     let len = len.min(bytes.len());
     chunk[..len].copy_from_slice(&bytes[..len]);

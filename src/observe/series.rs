@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::packing::{put_numbers, take, take_number, unzigzag, zigzag};
+use crate::packing::{put_numbers, take, take_numbers, unzigzag, zigzag};
 
 /// One bin of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -156,8 +156,9 @@ impl Iterator for Bins<'_> {
     fn next(&mut self) -> Option<Bin> {
         self.left = self.left.checked_sub(1)?;
         let mark = take(&mut self.bytes, 1);
-        let mut lens = take(&mut self.bytes, (mark & LENS_LEN) as usize);
-        let numbers = std::array::from_fn(|_| take_number(&mut self.bytes, &mut lens));
+        let lens = take(&mut self.bytes, (mark & LENS_LEN) as usize);
+        let mut numbers = [0; NUMBERS];
+        take_numbers(&mut self.bytes, lens, &mut numbers);
         let bin = Bin::of(numbers, mark & HAS_IN_FLIGHT != 0, self.before);
         self.before = bin.index;
         Some(bin)

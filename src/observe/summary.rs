@@ -5,7 +5,6 @@ mod packed;
 pub use packed::Outline;
 
 use std::hint::cold_path;
-use std::sync::LazyLock;
 
 use super::quantiles::{DelayDistribution, DelayStats};
 use crate::decode::Ecn;
@@ -117,7 +116,7 @@ pub struct Incidents {
     latest_recovery: Option<Recovery>,
 }
 
-static NONE: LazyLock<Incidents> = LazyLock::new(Incidents::default);
+static NONE: Incidents = Incidents::NONE;
 
 impl DirectionSummary {
     /// Memory that it holds besides itself, in bytes.

@@ -195,15 +195,12 @@ impl Outline {
 }
 
 /// Numbers besides the outline: the span and bytes in flight, and three kinds of delays.
-const REST_NUMBERS: usize = 5 + 3 * STATS_NUMBERS;
+const REST_NUMBERS: usize = BEFORE_DELAYS + 3 * STATS_NUMBERS;
+const BEFORE_DELAYS: usize = 5;
 
 /// Of these numbers, delays of one kind, which are told from others.
-fn stats(numbers: &[u64; REST_NUMBERS], kind: usize, like: &DelayStats) -> DelayStats {
-    DelayStats::of_numbers(numbers[5..].as_chunks().0[kind], like)
-}
-
-fn rtt_stats(numbers: &[u64; REST_NUMBERS]) -> DelayStats {
-    stats(numbers, 0, &DelayStats::default())
+fn stats(numbers: &[u64], kind: usize, like: &DelayStats) -> DelayStats {
+    DelayStats::of_numbers(numbers[BEFORE_DELAYS..].as_chunks().0[kind], like)
 }
 
 impl DirectionSummary {
@@ -221,7 +218,7 @@ impl DirectionSummary {
         let near = outline.span_near(start);
         let span = self.span.unwrap_or(near);
         let mut numbers = [0; REST_NUMBERS];
-        let (head, delays) = numbers.split_at_mut(5);
+        let (head, delays) = numbers.split_at_mut(BEFORE_DELAYS);
         head.copy_from_slice(&[
             zigzag(span.first.since(near.first)),
             zigzag(span.last.since(near.last)),
@@ -250,8 +247,9 @@ impl DirectionSummary {
     }
 
     /// Of what [`put`](Self::put) wrote behind the outline, the round-trip times.
-    pub(in crate::observe) fn rtt_stats_behind(mut bytes: &[u8]) -> DelayStats {
-        rtt_stats(&take_all(&mut bytes))
+    pub(in crate::observe) fn rtt_stats_behind(bytes: &[u8]) -> DelayStats {
+        let first: [u64; BEFORE_DELAYS + STATS_NUMBERS] = first_of::<REST_NUMBERS, _>(bytes);
+        stats(&first, 0, &DelayStats::default())
     }
 
     /// What [`put`](Self::put) wrote behind the outline.
@@ -262,7 +260,7 @@ impl DirectionSummary {
     ) -> (Self, Spacing) {
         let near = outline.span_near(start);
         let numbers: [u64; REST_NUMBERS] = take_all(bytes);
-        let rtt = rtt_stats(&numbers);
+        let rtt = stats(&numbers, 0, &DelayStats::default());
         let (rtt_exact, rtt_ts) = (stats(&numbers, 1, &rtt), stats(&numbers, 2, &rtt));
         let rtt = DelayDistribution::take(rtt, bytes);
         let incidents =
@@ -301,6 +299,8 @@ impl DirectionSummary {
 const INCIDENTS: usize = 31;
 
 impl Incidents {
+    pub(super) const NONE: Self = Self::of_numbers([0; INCIDENTS]);
+
     /// Its numbers, without what is kept for amendments alone.
     fn numbers(&self) -> [u64; INCIDENTS] {
         let Self {
@@ -373,7 +373,7 @@ impl Incidents {
     }
 
     /// That of which [`numbers`](Self::numbers) gave these.
-    fn of_numbers(numbers: [u64; INCIDENTS]) -> Self {
+    const fn of_numbers(numbers: [u64; INCIDENTS]) -> Self {
         let [
             retransmitted_packets,
             retransmitted_bytes,

@@ -3,6 +3,7 @@
 //! Numbers that differ from row to row are written as differences (`DELTA_BINARY_PACKED`), values that
 //! rows share as a dictionary; what zstd makes hardly smaller is left as it is.
 
+mod deltas;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +14,8 @@ use foldhash::fast::FixedState;
 use polars::prelude::PolarsResult;
 use polars_parquet::parquet::CowBuffer;
 use polars_parquet::parquet::compression::Compression;
+use polars_parquet::parquet::encoding::Encoding;
 use polars_parquet::parquet::encoding::hybrid_rle::Encoder;
-use polars_parquet::parquet::encoding::{Encoding, bitpacked, uleb128, zigzag_leb128};
 use polars_parquet::parquet::metadata::Descriptor;
 use polars_parquet::parquet::page::{
     CompressedDataPage, CompressedDictPage, CompressedPage, DataPage, DataPageHeader,
@@ -27,6 +28,7 @@ use polars_parquet::parquet::statistics::{
 
 pub(super) use zstd::bulk::Compressor;
 
+use self::deltas::{number_range, put_deltas, put_uleb};
 use crate::table::{Packed, Shared, Values};
 
 /// A dictionary is worth it when its values are at most one in so many rows.
@@ -213,13 +215,19 @@ fn dictionary<T: Word>(
         value.put(&mut words);
     }
 
-    let mut out = Vec::new();
     // A width of 0 is allowed, but not all readers know that.
     let width = (usize::BITS - values.len().saturating_sub(1).leading_zeros()).max(1);
     let rows: usize = shared.keys.len();
+    let as_runs = is_shorter_as_runs(shared.runs.len(), rows, width);
+    let bits = if as_runs {
+        0
+    } else {
+        (width + 1) as usize * rows
+    };
+    let mut out = Vec::with_capacity(bits / 8 + 256);
     let mut nulls = 0;
     let code = |key: u32| distinct.places[key as usize];
-    if is_shorter_as_runs(shared.runs.len(), rows, width) {
+    if as_runs {
         let runs = shared.runs.iter().map(|&(key, len)| (code(key), len));
         let runs = merged(runs);
         let valid = merged(runs.iter().map(|&(code, len)| (code != NULL, len)));
@@ -269,7 +277,7 @@ fn delta(
         out,
         rows,
         Encoding::DeltaBinaryPacked,
-        i64::statistics(range(values), rows - values.len(), of),
+        i64::statistics(number_range(values), rows - values.len(), of),
     )
     .pages(of, zstd)
 }
@@ -303,7 +311,7 @@ fn plain(
     Encoded::values(out, rows, Encoding::Plain, statistics.serialize()).pages(of, zstd)
 }
 
-/// Yes or no, eight a byte, the first in its lowest bit (`PLAIN`).
+/// Yes or no (`PLAIN`).
 fn bits(
     truths: &Values<bool>,
     of: &Descriptor,
@@ -312,11 +320,7 @@ fn bits(
     let (values, rows) = (truths.values(), truths.len());
     let mut out = Vec::with_capacity(rows / 8 + 8);
     put_levels(&mut out, truths.valid(), rows)?;
-    let byte = |truths: &[bool]| {
-        let bits = truths.iter().rev();
-        bits.fold(0, |byte, &truth| byte << 1 | u8::from(truth))
-    };
-    out.extend(values.chunks(8).map(byte));
+    put_bits(&mut out, values);
     let statistics = BooleanStatistics {
         null_count: Some((rows - values.len()) as i64),
         distinct_count: None,
@@ -324,6 +328,23 @@ fn bits(
         min_value: values.iter().copied().min(),
     };
     Encoded::values(out, rows, Encoding::Plain, statistics.serialize()).pages(of, zstd)
+}
+
+/// Yes or no, eight a byte, the first in its lowest bit.
+fn put_bits(out: &mut Vec<u8>, truths: &[bool]) {
+    /// Moves the lowest bit of each of eight bytes into the highest byte.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let byte = |truths: [bool; 8]| {
+        let bytes = u64::from_le_bytes(truths.map(u8::from));
+        (bytes.wrapping_mul(GATHER) >> 56) as u8
+    };
+    let (eights, rest) = truths.as_chunks();
+    out.extend(eights.iter().map(|&eight| byte(eight)));
+    if !rest.is_empty() {
+        let mut eight = [false; 8];
+        eight[..rest.len()].copy_from_slice(rest);
+        out.push(byte(eight));
+    }
 }
 
 /// Whether small numbers take less room as so many runs than packed into bits.
@@ -350,16 +371,30 @@ fn put_levels(out: &mut Vec<u8>, valid: Option<&[bool]>, rows: usize) -> PolarsR
     let Some(valid) = valid else {
         return put_level_runs(out, &[(true, rows as u32)]);
     };
-    let ends = valid.iter().zip(valid.iter().skip(1));
-    let runs = 1 + ends.filter(|(value, next)| value != next).count();
-    if is_shorter_as_runs(runs, rows, 1) {
+    if is_shorter_as_runs(1 + changes(valid), rows, 1) {
         let runs = valid.chunk_by(PartialEq::eq);
         let runs: Vec<_> = runs.map(|run| (run[0], run.len() as u32)).collect();
         return put_level_runs(out, &runs);
     }
     with_length(out, |out| {
-        Ok(bool::bitpacked_encode(out, valid.iter().copied(), 1)?)
+        // How many bytes follow, and that they are no run.
+        put_uleb(out, valid.len().div_ceil(8) << 1 | 1);
+        put_bits(out, valid);
+        Ok(())
     })
+}
+
+/// How many values differ from the one before.
+fn changes(values: &[bool]) -> usize {
+    // In parts whose sums are bytes: of these the compiler adds up many at once.
+    const PART: usize = u8::MAX as usize;
+    let next = values.get(1..).unwrap_or_default();
+    let parts = values.chunks(PART).zip(next.chunks(PART));
+    let of_part = |(values, next): (&[bool], &[bool])| -> u8 {
+        let pairs = values.iter().zip(next);
+        pairs.map(|(value, next)| u8::from(value != next)).sum()
+    };
+    parts.map(of_part).map(usize::from).sum()
 }
 
 fn put_level_runs(out: &mut Vec<u8>, runs: &[(bool, u32)]) -> PolarsResult<()> {
@@ -382,61 +417,6 @@ fn with_length(
     let bytes = (out.len() - start - 4) as u32;
     out[start..start + 4].copy_from_slice(&bytes.to_le_bytes());
     Ok(())
-}
-
-/// Numbers as differences, of which [`BLOCK`] share a smallest one, and [`PACK`] a width
-/// (`DELTA_BINARY_PACKED`).
-fn put_deltas(out: &mut Vec<u8>, values: &[i64]) {
-    const BLOCK: usize = 128;
-    /// As many as one call packs.
-    const PACK: usize = 64;
-    let put = |out: &mut Vec<u8>, number: usize| {
-        let mut bytes = [0; 10];
-        let used = uleb128::encode(number as u64, &mut bytes);
-        out.extend_from_slice(&bytes[..used]);
-    };
-    let put_signed = |out: &mut Vec<u8>, number: i64| {
-        let (bytes, used) = zigzag_leb128::encode(number);
-        out.extend_from_slice(&bytes[..used]);
-    };
-    put(out, BLOCK);
-    put(out, BLOCK / PACK);
-    put(out, values.len());
-    put_signed(out, values.first().copied().unwrap_or(0));
-    let mut deltas = [0_i64; BLOCK];
-    let rest = values.get(1..).unwrap_or_default();
-    for (block, before) in rest.chunks(BLOCK).zip(values.chunks(BLOCK)) {
-        for ((delta, value), before) in deltas.iter_mut().zip(block).zip(before) {
-            *delta = value.wrapping_sub(*before);
-        }
-        let least = deltas[..block.len()].iter().copied().min().unwrap_or(0);
-        // What is behind the last one is written, and never read.
-        deltas[block.len()..].fill(least);
-        put_signed(out, least);
-        let mut packs = [[0_u64; PACK]; BLOCK / PACK];
-        let widths = out.len();
-        for (pack, deltas) in packs.iter_mut().zip(deltas.chunks_exact(PACK)) {
-            let mut all = 0;
-            for (packed, delta) in pack.iter_mut().zip(deltas) {
-                *packed = delta.wrapping_sub(least) as u64;
-                all |= *packed;
-            }
-            out.push((u64::BITS - all.leading_zeros()) as u8);
-        }
-        for (index, pack) in packs.iter().enumerate() {
-            // A pack without any value has no bytes.
-            if index * PACK >= block.len() {
-                out[widths + index] = 0;
-                continue;
-            }
-            let width = usize::from(out[widths + index]);
-            let start = out.len();
-            out.resize(start + width * PACK / 8, 0);
-            if width > 0 {
-                bitpacked::encode(pack, width, &mut out[start..]);
-            }
-        }
-    }
 }
 
 /// The encoded cells of one column in a group of rows.

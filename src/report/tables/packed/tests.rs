@@ -67,6 +67,21 @@ proptest! {
         prop_assert!(write_and_read(&packed, cells.len(), &counts).equals_missing(&counts));
     }
 
+    /// As in most columns: whole blocks of differences are 0, or all but one.
+    #[test]
+    fn numbers_that_stay_the_same_are_read_as_they_were(
+        parts in vec((number(), 1_usize..400), 1..4),
+    ) {
+        let parts = parts.into_iter();
+        let all: Vec<i64> = parts.flat_map(|(number, rows)| std::iter::repeat_n(number, rows)).collect();
+        let mut numbers = Numbers::default();
+        numbers.extend(all.iter().copied());
+        let whole = Series::new("n".into(), &all);
+        prop_assert!(write_and_read(&Packed::Numbers(&numbers), all.len(), &whole).equals(&whole));
+        let range = all.iter().min().copied().zip(all.iter().max().copied());
+        prop_assert_eq!(number_range(&all), range);
+    }
+
     #[test]
     fn yes_and_no_are_read_as_they_were(cells in cells(any::<bool>())) {
         let truths: Values<bool> = cells.iter().copied().collect();

@@ -35,6 +35,10 @@ pub fn delivery_bps_max<I: IntoIterator<Item = Bin>>(
     });
     let first = series.next()?;
     let Some(second) = series.next() else {
+        // One bin lasts no longer than one, and most flows have no more.
+        if first.size_hint().1.is_some_and(|bins| bins < 2) {
+            return None;
+        }
         let bytes: Vec<_> = first.collect();
         return most_delivered(&bytes, bin_ns);
     };
@@ -114,6 +118,8 @@ mod tests {
         let both = delivery_bps_max([bins.clone(), other], 100_000_000).unwrap();
         assert!((both - 84_000.0).abs() < 1e-6, "{both}");
         assert_eq!(delivery_bps_max([bins[..5].to_vec()], 100_000_000), None);
+        // Not even where a bin is longer than a second.
+        assert_eq!(delivery_bps_max([bins[..1].to_vec()], 2_000_000_000), None);
         let closed_late = [bin(0, 5000, 0), bin(30, 0, 0)];
         assert_eq!(delivery_bps_max([closed_late], 100_000_000), None);
     }

@@ -70,8 +70,12 @@ impl DelayStats {
     #[must_use]
     pub fn ns_mean(&self) -> Option<f64> {
         (self.samples > 0).then(|| {
-            let sum_ns = u128::from(self.overflows) << 64 | u128::from(self.sum_ns);
-            let mean = sum_ns as f64 / self.samples as f64;
+            let sum_ns = match self.overflows {
+                // The same number, and the processor makes a float of 64 bits by itself.
+                0 => self.sum_ns as f64,
+                full => (u128::from(full) << 64 | u128::from(self.sum_ns)) as f64,
+            };
+            let mean = sum_ns / self.samples as f64;
             // Beyond 104 days a float counts no single nanoseconds.
             mean.clamp(self.ns_min as f64, self.ns_max as f64)
         })
@@ -219,15 +223,17 @@ impl Held {
         }
     }
 
-    /// The bucket of the delay of this rank, from 1, among `held`.
-    fn bucket_at(&self, rank: u64, held: u64) -> Option<u16> {
+    /// The buckets of the delays of these ranks, from 1, among `held`.
+    fn buckets_at<const N: usize>(&self, ranks: [u64; N], held: u64) -> [Option<u16>; N] {
         if let Some(sorted) = self.sorted(held) {
-            return sorted.get(rank.checked_sub(1)? as usize).copied();
+            return ranks.map(|rank| sorted.get(rank.checked_sub(1)? as usize).copied());
         }
-        let mut below = 0;
-        self.counted().find_map(|(bucket, count)| {
-            below += count;
-            (below >= rank).then_some(bucket)
+        ranks.map(|rank| {
+            let mut below = 0;
+            self.counted().find_map(|(bucket, count)| {
+                below += count;
+                (below >= rank).then_some(bucket)
+            })
         })
     }
 }
@@ -301,6 +307,13 @@ impl DelayDistribution {
     /// the sample of rank `ceil(q * n)`. `None` without samples.
     #[must_use]
     pub fn ns_quantile(&self, q: f64) -> Option<i64> {
+        let [ns] = self.ns_quantiles([q]);
+        ns
+    }
+
+    /// Several of these at once: delays that are held one by one are sorted for them.
+    #[must_use]
+    pub fn ns_quantiles<const N: usize>(&self, shares: [f64; N]) -> [Option<i64>; N] {
         let DelayStats {
             samples,
             ns_min,
@@ -308,11 +321,12 @@ impl DelayDistribution {
             ..
         } = self.stats;
         if samples == 0 {
-            return None;
+            return [None; N];
         }
-        let rank = ((q * samples as f64).ceil() as u64).clamp(1, samples);
-        let bucket = self.held.bucket_at(rank, samples);
-        Some(bucket.map_or(ns_max, |bucket| middle_of(bucket).clamp(ns_min, ns_max)))
+        let rank = |q: f64| ((q * samples as f64).ceil() as u64).clamp(1, samples);
+        let buckets = self.held.buckets_at(shares.map(rank), samples);
+        let ns = |bucket| middle_of(bucket).clamp(ns_min, ns_max);
+        buckets.map(|bucket| Some(bucket.map_or(ns_max, ns)))
     }
 }
 
@@ -368,6 +382,8 @@ mod tests {
             let exact = delays[rank - 1];
             let found = distribution.ns_quantile(q).unwrap();
             prop_assert!((found - exact).abs() as f64 <= exact as f64 * 0.01, "{found} for {exact}");
+            let at_once = distribution.ns_quantiles([q, 0.5]);
+            prop_assert_eq!(at_once, [Some(found), distribution.ns_quantile(0.5)]);
             prop_assert_eq!(distribution.ns_min(), delays.first().copied());
             prop_assert_eq!(distribution.ns_max(), delays.last().copied());
         }

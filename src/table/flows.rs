@@ -1,13 +1,17 @@
 //! One row per flow (METRICS.md, "Per flow").
 
+use std::rc::Rc;
+
 use super::blocks::{self, Blocks};
 use super::captures::CaptureFigures;
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowFigures, Limited, Quality};
+use crate::decode::Endpoint;
 use crate::event::Direction;
 use crate::metric;
 use crate::observe::{
-    self, ConnectionFacts, DirectionSummary, Incidents, Series, Wanted, expect_ahead,
+    self, ConnectionFacts, ConnectionRecord, DirectionSummary, Incidents, Series, Wanted,
+    expect_ahead,
 };
 use crate::track::{EcnSetup, Handshake, Opening};
 
@@ -18,14 +22,23 @@ pub(super) struct FlowRow<'a> {
     /// Unpacked once for all columns.
     summary: DirectionSummary,
     figures: FlowFigures<'a>,
-    handshake: Handshake,
-    facts: ConnectionFacts,
+    ends: (Endpoint, Endpoint),
+    connection: Rc<Connection<'a>>,
     series: Series<'a>,
+    /// Median, 95th and 99th percentile of its round-trip times.
+    rtt_ns: [Option<i64>; 3],
     goodput_bps: Option<f64>,
     limited_by: Option<Limited>,
     config: &'a Config,
     /// Rate of the narrowest link that it passed, estimated.
     link_bps: Option<f64>,
+}
+
+/// What is unpacked once for the rows of both flows of a connection.
+struct Connection<'a> {
+    record: &'a ConnectionRecord,
+    handshake: Handshake,
+    facts: ConnectionFacts,
 }
 
 /// The table, block by block.
@@ -41,35 +54,59 @@ pub(super) fn blocks<'a>(
         flows.map(move |(flow, &link_bps)| (capture, flow, link_bps))
     });
     let groups = std::iter::from_fn(move || {
-        let group: Vec<_> = flows.by_ref().take(rows_max).collect();
+        let mut group = Vec::with_capacity(rows_max);
+        group.extend(flows.by_ref().take(rows_max));
         (!group.is_empty()).then_some(group)
     });
     blocks::of_groups(columns, groups, move |group| {
         let len = group.len();
+        let mut last: Option<Rc<Connection<'_>>> = None;
         let rows = (0..len).map(move |place| {
             expect_ahead(&group, place, Wanted::All, |(_, flow, _)| flow.connection());
             let (capture, flow, link_bps) = group[place];
-            FlowRow::of(capture, flow, link_bps, config)
+            let known = last.take().filter(|last| last.is_of(&flow));
+            let connection = known.unwrap_or_else(|| Rc::new(Connection::of(&flow)));
+            last = Some(Rc::clone(&connection));
+            FlowRow::of(capture, flow, connection, link_bps, config)
         });
         (len, rows)
     })
+}
+
+impl<'a> Connection<'a> {
+    fn of(flow: &Flow<'a>) -> Self {
+        let record = flow.connection();
+        let parts = record.parts();
+        Self {
+            record,
+            handshake: parts.handshake(),
+            facts: parts.facts(),
+        }
+    }
+
+    fn is_of(&self, flow: &Flow<'_>) -> bool {
+        std::ptr::eq(self.record, flow.connection())
+    }
 }
 
 impl<'a> FlowRow<'a> {
     fn of(
         capture: &'a CaptureAnalysis,
         flow: Flow<'a>,
+        connection: Rc<Connection<'a>>,
         link_bps: Option<f64>,
         config: &'a Config,
     ) -> Self {
-        let (figures, parts) = (flow.figures(), flow.connection().parts());
+        let figures = flow.figures();
+        let summary = figures.summary();
         Self {
             capture,
             flow,
-            summary: figures.summary(),
+            rtt_ns: summary.rtt.ns_quantiles([0.50, 0.95, 0.99]),
+            summary,
             figures,
-            handshake: parts.handshake(),
-            facts: parts.facts(),
+            ends: flow.ends(),
+            connection,
             series: flow.record.series(),
             goodput_bps: figures.goodput_bps(),
             limited_by: figures.limited_by(),
@@ -80,16 +117,20 @@ impl<'a> FlowRow<'a> {
 }
 
 impl FlowRow<'_> {
+    fn handshake(&self) -> &Handshake {
+        &self.connection.handshake
+    }
+
     fn opening(&self) -> Option<&Opening> {
-        self.handshake.opening(self.flow.dir())
+        self.handshake().opening(self.flow.dir())
     }
 
     fn agreed(&self, option: impl Fn(&Opening) -> bool) -> Option<bool> {
-        self.handshake.agreed(option)
+        self.handshake().agreed(option)
     }
 
     fn ecn(&self) -> Option<EcnSetup> {
-        self.handshake.ecn()
+        self.handshake().ecn()
     }
 
     /// What was out of the ordinary.
@@ -105,7 +146,7 @@ impl FlowRow<'_> {
 
     /// The SYN of the flow's receiver.
     fn answer(&self) -> Option<&Opening> {
-        self.handshake.opening(self.flow.dir().reversed())
+        self.handshake().opening(self.flow.dir().reversed())
     }
 
     /// MSS that the receiver announced: what bounds this flow's segments.
@@ -115,11 +156,19 @@ impl FlowRow<'_> {
 
     /// In words.
     fn quality(&self) -> String {
-        let quality = self
-            .figures
-            .quality(self.odd(), &self.handshake, &self.facts);
-        let words: Vec<&str> = quality.map(Quality::name).collect();
-        words.join(",")
+        let Connection {
+            handshake, facts, ..
+        } = &*self.connection;
+        let quality = self.figures.quality(self.odd(), handshake, facts);
+        let mut words = String::new();
+        for word in quality.map(Quality::name) {
+            // Of most flows there is none.
+            if !words.is_empty() {
+                words.push(',');
+            }
+            words.push_str(word);
+        }
+        words
     }
 
     /// Shift of the windows that this flow's receiver advertises.
@@ -133,11 +182,11 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.capture.name);
     "connection_id" "-" Count |row| Some(row.flow.connection_id);
-    "src_ip" "-" Address |row| Some(row.flow.ends().0.ip());
-    "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
-    "dst_ip" "-" Address |row| Some(row.flow.ends().1.ip());
-    "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
-    "ip_version" "-" Count |row| Some(if row.flow.ends().0.ip().is_ipv4() { 4 } else { 6 });
+    "src_ip" "-" Address |row| Some(row.ends.0.ip());
+    "src_port" "-" Count |row| Some(u64::from(row.ends.0.port()));
+    "dst_ip" "-" Address |row| Some(row.ends.1.ip());
+    "dst_port" "-" Count |row| Some(u64::from(row.ends.1.port()));
+    "ip_version" "-" Count |row| Some(if row.ends.0.ip().is_ipv4() { 4 } else { 6 });
     "direction" "-" Name |row| Some(match row.flow.dir() { Direction::Forward => "forward", Direction::Reverse => "reverse" });
     "start_ns" "-" Whole |row| Some(row.summary.span?.first.as_ns());
     "end_ns" "-" Whole |row| Some(row.summary.span?.last.as_ns());
@@ -154,15 +203,15 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "overhead" "O1" Real |row| row.figures.overhead();
     "utilisation" "N5" Real |row| metric::utilisation(row.goodput_bps?, row.config.capacity?.bps);
     "completion_ns" "F1" Whole |row| row.figures.completion_ns();
-    "handshake_rtt_ns" "F2" Whole |row| row.handshake.round_trip_ns().map(|(all, _, _)| all);
-    "handshake_server_ns" "F2" Whole |row| row.handshake.towards_server_ns();
-    "handshake_client_ns" "F2" Whole |row| row.handshake.towards_client_ns();
+    "handshake_rtt_ns" "F2" Whole |row| row.handshake().round_trip_ns().map(|(all, _, _)| all);
+    "handshake_server_ns" "F2" Whole |row| row.handshake().towards_server_ns();
+    "handshake_client_ns" "F2" Whole |row| row.handshake().towards_client_ns();
     "rtt_ns_min" "R2" Whole |row| row.summary.rtt.ns_min();
     "rtt_ns_mean" "R2" Real |row| row.summary.rtt.ns_mean();
     "rtt_ns_max" "R2" Whole |row| row.summary.rtt.ns_max();
-    "rtt_ns_p50" "R2" Whole |row| row.summary.rtt.ns_quantile(0.50);
-    "rtt_ns_p95" "R2" Whole |row| row.summary.rtt.ns_quantile(0.95);
-    "rtt_ns_p99" "R2" Whole |row| row.summary.rtt.ns_quantile(0.99);
+    "rtt_ns_p50" "R2" Whole |row| row.rtt_ns[0];
+    "rtt_ns_p95" "R2" Whole |row| row.rtt_ns[1];
+    "rtt_ns_p99" "R2" Whole |row| row.rtt_ns[2];
     "rtt_samples" "R2" Count |row| Some(row.summary.rtt.samples());
     "rtt_exact_ns_min" "R3" Whole |row| row.summary.rtt_exact.ns_min();
     "rtt_exact_ns_mean" "R3" Real |row| row.summary.rtt_exact.ns_mean();
@@ -173,7 +222,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "rtt_ts_ns_max" "R4" Whole |row| row.summary.rtt_ts.ns_max();
     "rtt_ts_samples" "R4" Count |row| Some(row.summary.rtt_ts.samples());
     "queue_delay_ns_mean" "R5" Real |row| Some(row.summary.rtt.ns_mean()? - row.summary.rtt.ns_min()? as f64);
-    "queue_delay_ns_p95" "R5" Whole |row| Some(row.summary.rtt.ns_quantile(0.95)? - row.summary.rtt.ns_min()?);
+    "queue_delay_ns_p95" "R5" Whole |row| Some(row.rtt_ns[1]? - row.summary.rtt.ns_min()?);
     "queue_delay_ns_max" "R5" Whole |row| Some(row.summary.rtt.ns_max()? - row.summary.rtt.ns_min()?);
     "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.series.bins(), row.summary.rtt.ns_min()?);
     "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.series.bins()], row.config.bin_ns);

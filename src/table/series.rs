@@ -3,13 +3,15 @@
 use super::blocks::{self, Blocks};
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::decode::Endpoint;
 use crate::metric::{self, Balance};
 use crate::observe::{Bin, Bins};
 
 /// What a row is made of.
 pub(super) struct BinRow<'a> {
     capture: &'a CaptureAnalysis,
-    flow: Flow<'a>,
+    connection_id: u64,
+    ends: (Endpoint, Endpoint),
     bin: Bin,
     config: &'a Config,
     /// Goodput of the bin in bits per second.
@@ -85,10 +87,11 @@ impl<'a> Part<'a> {
             bins,
             len,
         } = self;
-        let floor_ns = floor_ns(&flow, config);
+        let (floor_ns, ends) = (floor_ns(&flow, config), flow.ends());
         bins.take(len).map(move |bin| BinRow {
             capture,
-            flow,
+            connection_id: flow.connection_id,
+            ends,
             bin,
             config,
             goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
@@ -128,11 +131,11 @@ pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
 pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.capture.name);
-    "connection_id" "-" Count |row| Some(row.flow.connection_id);
-    "src_ip" "-" Address |row| Some(row.flow.ends().0.ip());
-    "src_port" "-" Count |row| Some(u64::from(row.flow.ends().0.port()));
-    "dst_ip" "-" Address |row| Some(row.flow.ends().1.ip());
-    "dst_port" "-" Count |row| Some(u64::from(row.flow.ends().1.port()));
+    "connection_id" "-" Count |row| Some(row.connection_id);
+    "src_ip" "-" Address |row| Some(row.ends.0.ip());
+    "src_port" "-" Count |row| Some(u64::from(row.ends.0.port()));
+    "dst_ip" "-" Address |row| Some(row.ends.1.ip());
+    "dst_port" "-" Count |row| Some(u64::from(row.ends.1.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
     "bin_start_ns" "-" Whole |row| Some(row.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));
     "acked_bytes" "C5" Count |row| Some(row.bin.acked_bytes);

@@ -76,12 +76,12 @@ impl<'a> FlowFigures<'a> {
     }
 
     /// Whether no packet of the other direction was seen (METRICS.md Q1).
-    fn is_one_way(&self, facts: &ConnectionFacts) -> bool {
+    pub(super) fn is_one_way(&self, facts: &ConnectionFacts) -> bool {
         facts.packets[self.flow.dir().reversed().index()] == 0
     }
 
     /// Whether a quarter or more of its data packets are copies of others.
-    fn has_copies(&self, incidents: &Incidents) -> bool {
+    pub(super) fn has_copies(&self, incidents: &Incidents) -> bool {
         let copies = incidents.duplicate_packets;
         copies > 0 && copies.saturating_mul(4) >= self.outline().data_packets
     }

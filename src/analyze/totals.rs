@@ -2,12 +2,11 @@
 
 use super::capture::connections_ahead;
 use super::figures::FlowFigures;
-use super::flow::{Flow, Quality};
+use super::flow::Flow;
 use super::parts::in_parts;
 use crate::metric;
 use crate::observe::{ConnectionFacts, ConnectionRecord, RecordParts, Span, Wanted};
 use crate::time::CaptureTime;
-use crate::track::Handshake;
 
 /// Sums over all flows of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +42,7 @@ impl CaptureTotals {
     }
 
     fn add(&mut self, connection_id: u64, connection: RecordParts<'_>) {
-        let (facts, handshake) = (connection.facts(), connection.handshake());
+        let (facts, are_seen) = (connection.facts(), connection.are_openings_seen());
         self.quality.add_connection(&facts);
         for flow in Flow::all_of(connection_id, connection) {
             let figures = flow.figures();
@@ -52,7 +51,8 @@ impl CaptureTotals {
             let shortest = figures.rtt_stats().ns_min();
             self.rtt_ns_min = self.rtt_ns_min.into_iter().chain(shortest).min();
             self.delivered.add(&figures);
-            self.quality.add_flow(&figures, &handshake, &facts);
+            let is_opening_seen = are_seen[flow.dir().index()];
+            self.quality.add_flow(&figures, is_opening_seen, &facts);
         }
     }
 
@@ -163,7 +163,7 @@ impl CaptureQuality {
     fn add_flow(
         &mut self,
         figures: &FlowFigures<'_>,
-        handshake: &Handshake,
+        is_opening_seen: bool,
         facts: &ConnectionFacts,
     ) {
         let incidents = figures.incidents();
@@ -171,11 +171,10 @@ impl CaptureQuality {
         self.duplicate_packets += incidents.duplicate_packets;
         self.super_segments += incidents.super_segments;
         self.lengths_from_frame += incidents.lengths_from_frame;
-        for each in figures.quality(&incidents, handshake, facts) {
-            self.one_way_flows += u64::from(each == Quality::OneWay);
-            self.mid_stream_flows += u64::from(each == Quality::MidStream);
-            self.copied_flows += u64::from(each == Quality::Copies);
-        }
+        // As `Quality` has it: of the other signs there are no counts.
+        self.one_way_flows += u64::from(figures.is_one_way(facts));
+        self.mid_stream_flows += u64::from(!is_opening_seen);
+        self.copied_flows += u64::from(figures.has_copies(&incidents));
     }
 
     fn with(self, other: Self) -> Self {
@@ -195,8 +194,11 @@ impl CaptureQuality {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Cursor;
+
     use super::*;
-    use crate::analyze::{Analysis, Config};
+    use crate::analyze::{Analysis, CaptureInput, Config, Quality, Watch};
+    use crate::capture::CaptureSource;
 
     #[test]
     fn totals_of_parts_add_up_to_those_of_all() {
@@ -216,6 +218,52 @@ mod tests {
         for end in 0..=capture.connections.len() {
             let (first, rest) = capture.connections.split_at(end);
             assert_eq!(CaptureTotals::of(first).with(CaptureTotals::of(rest)), *all);
+        }
+    }
+
+    /// What a capture of one connection comes to with each record as often as `times` says of its place and length.
+    fn with_records(times: impl Fn(usize, u32) -> usize) -> Analysis {
+        let file = std::fs::read("testdata/captures/drop-one.pcap").unwrap();
+        let (head, mut rest) = file.split_at(24);
+        let mut changed = head.to_vec();
+        for place in 0.. {
+            let Some(len) = rest.get(8..12) else { break };
+            let len = u32::from_le_bytes(len.try_into().unwrap()) as usize;
+            let (record, behind) = rest.split_at(16 + len);
+            let wire_len = u32::from_le_bytes(record[12..16].try_into().unwrap());
+            changed.extend_from_slice(&record.repeat(times(place, wire_len)));
+            rest = behind;
+        }
+        let name = "changed".to_owned();
+        let reader = Box::new(Cursor::new(changed));
+        let source = CaptureSource::Reader {
+            name: name.clone(),
+            reader,
+        };
+        let sources = vec![source];
+        let input = CaptureInput { name, sources };
+        Analysis::run(vec![input], &Config::default(), &Watch::default())
+    }
+
+    #[test]
+    fn signs_are_counted_as_flows_have_them() {
+        type Count = fn(&CaptureQuality) -> u64;
+        let one_way = with_records(|_, len| usize::from(len > 200));
+        let mid_stream = with_records(|place, _| usize::from(place > 10));
+        let copied = with_records(|_, _| 2);
+        let cases: [(Analysis, Quality, Count); 3] = [
+            (one_way, Quality::OneWay, |quality| quality.one_way_flows),
+            (mid_stream, Quality::MidStream, |quality| {
+                quality.mid_stream_flows
+            }),
+            (copied, Quality::Copies, |quality| quality.copied_flows),
+        ];
+        for (analysis, sign, count) in cases {
+            let capture = &analysis.captures[0];
+            let flows = capture.flows();
+            let with_sign = flows.filter(|flow| flow.quality().contains(&sign)).count();
+            assert!(with_sign > 0, "{sign:?}");
+            assert_eq!(count(&capture.quality()), with_sign as u64, "{sign:?}");
         }
     }
 

@@ -17,7 +17,7 @@ use super::summary::DirectionSummary;
 use super::time_sequence::TimeSequence;
 use crate::event::Direction;
 use crate::flow::ConnectionIdentity;
-use crate::packing::{Bits, put_all, take_all};
+use crate::packing::{Bits, first_of, put_all, take_all};
 use crate::time::CaptureTime;
 use crate::track::{HANDSHAKE_NUMBERS, HalfState, Handshake};
 
@@ -341,9 +341,20 @@ impl<'a> RecordParts<'a> {
     /// How it opened and closed.
     #[must_use]
     pub fn handshake(&self) -> Handshake {
-        let mut handshake = after(self.rest, self.head.flow_lens.iter().sum());
-        let numbers: [u64; HANDSHAKE_NUMBERS] = take_all(&mut handshake);
+        let numbers: [u64; HANDSHAKE_NUMBERS] = take_all(&mut self.behind_flows());
         Handshake::of_numbers(&numbers, self.connection.identity.first_at)
+    }
+
+    /// Whether a SYN of each direction was seen: of the handshake no more is unpacked.
+    #[must_use]
+    pub fn are_openings_seen(&self) -> [bool; 2] {
+        let [first] = first_of::<HANDSHAKE_NUMBERS, 1>(self.behind_flows());
+        Handshake::are_openings_seen(first)
+    }
+
+    /// The handshake, and the series behind it.
+    fn behind_flows(&self) -> &'a [u8] {
+        after(self.rest, self.head.flow_lens.iter().sum())
     }
 
     /// What else is known of it as a whole.

@@ -31,6 +31,9 @@ impl Handshake {
             syn_ids: _,
         } = self;
         let mut bits = Bits::default();
+        for opening in openings {
+            bits.put_flag(opening.is_some());
+        }
         for dir in [*answer_dir, *completed_by] {
             bits.put_flag(dir.is_some());
             bits.put_flag(dir == Some(Direction::Reverse));
@@ -49,7 +52,6 @@ impl Handshake {
             .iter()
             .zip(numbers[1..].chunks_mut(OPENING_NUMBERS))
         {
-            bits.put_flag(opening.is_some());
             if let Some(opening) = opening {
                 opening.put_bits(&mut bits);
                 numbers.copy_from_slice(&opening.numbers(before));
@@ -64,9 +66,16 @@ impl Handshake {
         numbers
     }
 
+    /// Whether a SYN of each direction was seen, by the first of its [numbers](Self::numbers) alone.
+    pub(crate) fn are_openings_seen(first: u64) -> [bool; 2] {
+        let mut bits = Bits::of(first);
+        [(); 2].map(|()| bits.take_flag())
+    }
+
     /// That of which [`numbers`](Self::numbers) gave these.
     pub(crate) fn of_numbers(numbers: &[u64; HANDSHAKE_NUMBERS], start: CaptureTime) -> Self {
         let mut bits = Bits::of(numbers[0]);
+        let are_seen = [(); 2].map(|()| bits.take_flag());
         let mut dir = || {
             let (is_some, is_reverse) = (bits.take_flag(), bits.take_flag());
             let dir = if is_reverse {
@@ -87,8 +96,8 @@ impl Handshake {
         ] = [(); 6].map(|()| bits.take_flag());
         let (mut apart_ns, mut before) = (0, Before { at: start, echo: 0 });
         let mut parts = numbers[1..].chunks(OPENING_NUMBERS);
-        let openings = [(); 2].map(|()| {
-            let part = parts.next().filter(|_| bits.take_flag())?;
+        let openings = are_seen.map(|is_seen| {
+            let part = parts.next().filter(|_| is_seen)?;
             let opening = Opening::of(part, &mut bits, before);
             apart_ns = opening.at.since(before.at);
             before = Before::of(&opening);
@@ -282,8 +291,11 @@ mod tests {
                 syn_ids: [0; 2],
             };
             let start = CaptureTime::from_ns(start);
-            let again = Handshake::of_numbers(&handshake.numbers(start), start);
+            let numbers = handshake.numbers(start);
+            let again = Handshake::of_numbers(&numbers, start);
             prop_assert_eq!(format!("{again:?}"), format!("{handshake:?}"));
+            let are_seen = openings.map(|opening| opening.is_some());
+            prop_assert_eq!(Handshake::are_openings_seen(numbers[0]), are_seen);
         }
     }
 }

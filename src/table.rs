@@ -72,7 +72,7 @@ pub struct RunTables<'a> {
     analysis: &'a Analysis,
     config: &'a Config,
     /// By capture.
-    figures: Vec<CaptureFigures>,
+    figures: Vec<CaptureFigures<'a>>,
 }
 
 impl<'a> RunTables<'a> {
@@ -98,13 +98,13 @@ impl<'a> RunTables<'a> {
     /// One row per pair of flows.
     #[must_use]
     pub fn pairs(&self) -> Blocks<'_> {
-        blocks::of_rows(pairs::columns, pairs::rows(self.analysis))
+        blocks::of_rows(pairs::columns, pairs::rows(self.analysis, &self.figures))
     }
 
     /// One row per pair of flows and bin.
     #[must_use]
     pub fn pair_series(&self) -> Blocks<'_> {
-        let rows = pairs::bin_rows(self.analysis, self.config);
+        let rows = pairs::bin_rows(self.analysis, self.config, &self.figures);
         blocks::of_rows(pairs::bin_columns, rows)
     }
 

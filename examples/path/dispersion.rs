@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::Config;
+use ccanalyze::analyze::{Config, Flow, LinkRates};
 
 use crate::truth::{self, Link};
 
@@ -66,14 +66,15 @@ fn measure(link: &Link, word: &str) -> Result<Place, String> {
     for capture in captures(&link.folder, word)? {
         let analysis = Analysis::of([&capture], &config);
         let capture = &analysis.captures[0];
-        let rates = capture.link_rates(config.bin_ns);
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
+        let rates = LinkRates::of(&flows, config.bin_ns);
         let is_down = |sender: std::net::IpAddr| link.senders.contains(&sender);
         // What goes back passes another link.
-        let shared = rates.shared.and_then(|place| capture.flows().nth(place));
+        let shared = rates.shared.map(|place| flows[place]);
         let shared_bps = shared
             .filter(|flow| is_down(flow.ends().0.ip()))
             .and_then(|_| rates.shared_bps(capture.capacity_estimated_bps(config.bin_ns)));
-        let flows = capture.flows().zip(rates.flows_bps);
+        let flows = flows.iter().zip(rates.flows_bps);
         let flows: Vec<Option<f64>> = flows
             .filter(|(flow, _)| is_down(flow.ends().0.ip()))
             .filter(|(flow, _)| flow.payload_bytes() >= 100_000)

@@ -19,6 +19,30 @@ pub struct LinkRates {
 }
 
 impl LinkRates {
+    /// Rates of links, of all flows of a capture; `bin_ns` is that of the series.
+    ///
+    /// A flow whose packets always had others in between shows half or a third of what another
+    /// flow that goes its way shows to be the link: it has none of its own.
+    #[must_use]
+    pub fn of(flows: &[Flow<'_>], bin_ns: i64) -> Self {
+        let shown = |flows: &[Flow<'_>]| -> Vec<_> {
+            let flows = all_ahead(flows, Wanted::Outlines);
+            flows.map(|flow| flow.link_bps(bin_ns)).collect()
+        };
+        let mut flows_bps = in_parts(flows, shown).concat();
+        // Of most captures with very many flows none does.
+        if flows_bps.iter().all(Option::is_none) {
+            return Self {
+                flows_bps,
+                shared: None,
+            };
+        }
+        let ways = goes_the_main_way(flows);
+        leave_out_parts(flows, &ways, false, &mut flows_bps);
+        let shared = leave_out_parts(flows, &ways, true, &mut flows_bps);
+        Self { flows_bps, shared }
+    }
+
     /// Rate of the link that most bytes of the main way passed, in bits of IP packets a second; `None` where none
     /// shows, or where less than `delivered_bps` would be: what that way was delivered for a second (METRICS.md R7).
     #[must_use]
@@ -39,31 +63,6 @@ impl CaptureAnalysis {
         };
         let is_enough = steps().nth(metric::STEPS_MIN - 1).is_some();
         is_enough.then(|| metric::tick_ns(steps())).flatten()
-    }
-
-    /// Rates of links; `bin_ns` is that of the series.
-    ///
-    /// A flow whose packets always had others in between shows half or a third of what another
-    /// flow that goes its way shows to be the link: it has none of its own.
-    #[must_use]
-    pub fn link_rates(&self, bin_ns: i64) -> LinkRates {
-        let flows: Vec<Flow<'_>> = self.flows().collect();
-        let shown = |flows: &[Flow<'_>]| -> Vec<_> {
-            let flows = all_ahead(flows, Wanted::Outlines);
-            flows.map(|flow| flow.link_bps(bin_ns)).collect()
-        };
-        let mut flows_bps = in_parts(&flows, shown).concat();
-        // Of most captures with very many flows none does.
-        if flows_bps.iter().all(Option::is_none) {
-            return LinkRates {
-                flows_bps,
-                shared: None,
-            };
-        }
-        let ways = goes_the_main_way(&flows);
-        leave_out_parts(&flows, &ways, false, &mut flows_bps);
-        let shared = leave_out_parts(&flows, &ways, true, &mut flows_bps);
-        LinkRates { flows_bps, shared }
     }
 }
 

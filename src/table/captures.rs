@@ -1,8 +1,11 @@
 //! One row per capture.
 
+use std::collections::BTreeMap;
+
 use super::schema::{Column, column_list};
 use crate::analyze::{
-    Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, LinkRates, all_ahead,
+    Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, Flow, LinkRates, all_ahead,
+    counts_towards_capacity,
 };
 use crate::metric;
 use crate::observe::{self, Wanted};
@@ -10,25 +13,32 @@ use crate::observe::{self, Wanted};
 /// Capacity is told from seconds.
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// What is worked out of a whole capture, for its row and those of its flows.
+/// What is worked out of a whole capture, for its row and those of its flows and pairs.
 #[derive(Debug)]
-pub(super) struct CaptureFigures {
+pub(super) struct CaptureFigures<'a> {
     pub(super) links: LinkRates,
+    /// Flows of pairs, by their place among all: few of them, of a million flows perhaps.
+    pub(super) paired: BTreeMap<usize, Flow<'a>>,
     /// What the flows that the capacity of the link is for delivered.
     counted: Option<Delivered>,
     /// The highest rate that these flows together were delivered for a second.
     capacity_estimated_bps: Option<f64>,
 }
 
-impl CaptureFigures {
-    pub(super) fn of(capture: &CaptureAnalysis, config: &Config) -> Self {
+impl<'a> CaptureFigures<'a> {
+    pub(super) fn of(capture: &'a CaptureAnalysis, config: &Config) -> Self {
         // Kept by the capture: summed up here, where threads may share in it.
         let _ = capture.totals();
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
         // Estimates are of one direction of the link, too.
-        let counted = capture.towards_capacity();
+        let counts = counts_towards_capacity(&flows);
+        let counted = flows.iter().zip(counts).filter(|&(_, counts)| counts);
+        let counted: Vec<Flow<'_>> = counted.map(|(&flow, _)| flow).collect();
         let series = all_ahead(&counted, Wanted::All).map(|flow| flow.record.series().bins());
+        let paired = capture.pairs.paired.iter();
         Self {
-            links: capture.link_rates(config.bin_ns),
+            links: LinkRates::of(&flows, config.bin_ns),
+            paired: paired.map(|&place| (place, flows[place])).collect(),
             capacity_estimated_bps: observe::delivery_bps_max(series, config.bin_ns),
             counted: Delivered::of(all_ahead(&counted, Wanted::Outlines).copied()),
         }
@@ -39,13 +49,13 @@ impl CaptureFigures {
 pub(super) struct CaptureRow<'a> {
     capture: &'a CaptureAnalysis,
     config: &'a Config,
-    figures: &'a CaptureFigures,
+    figures: &'a CaptureFigures<'a>,
 }
 
 pub(super) fn rows<'a>(
     analysis: &'a Analysis,
     config: &'a Config,
-    figures: &'a [CaptureFigures],
+    figures: &'a [CaptureFigures<'a>],
 ) -> impl Iterator<Item = CaptureRow<'a>> {
     let captures = analysis.captures.iter().zip(figures);
     captures.map(move |(capture, figures)| CaptureRow {

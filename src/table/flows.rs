@@ -45,7 +45,7 @@ struct Connection<'a> {
 pub(super) fn blocks<'a>(
     analysis: &'a Analysis,
     config: &'a Config,
-    figures: &'a [CaptureFigures],
+    figures: &'a [CaptureFigures<'a>],
 ) -> Blocks<'a> {
     let rows_max = blocks::rows_max(columns().len());
     let captures = analysis.captures.iter().zip(figures);

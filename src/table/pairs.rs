@@ -1,7 +1,6 @@
 //! One row per pair of flows, and one a pair and bin (METRICS.md, "Between flows").
 
-use std::collections::BTreeMap;
-
+use super::captures::CaptureFigures;
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, Pair, PairBin, Pairs};
 
@@ -21,15 +20,13 @@ pub(super) struct PairBinRow<'a> {
     bin_ns: i64,
 }
 
-pub(super) fn rows(analysis: &Analysis) -> impl Iterator<Item = PairRow<'_>> {
-    analysis.captures.iter().flat_map(|capture| {
-        // Few of them, of a million flows perhaps.
-        let paired = &capture.pairs.paired;
-        let flows: BTreeMap<usize, Flow<'_>> = capture
-            .flows()
-            .enumerate()
-            .filter(|(place, _)| paired.binary_search(place).is_ok())
-            .collect();
+pub(super) fn rows<'a>(
+    analysis: &'a Analysis,
+    figures: &'a [CaptureFigures<'a>],
+) -> impl Iterator<Item = PairRow<'a>> {
+    let captures = analysis.captures.iter().zip(figures);
+    captures.flat_map(|(capture, figures)| {
+        let flows = &figures.paired;
         let pairs = capture.pairs.pairs.iter();
         pairs.map(move |&pair| PairRow {
             capture,
@@ -43,9 +40,10 @@ pub(super) fn rows(analysis: &Analysis) -> impl Iterator<Item = PairRow<'_>> {
 pub(super) fn bin_rows<'a>(
     analysis: &'a Analysis,
     config: &'a Config,
+    figures: &'a [CaptureFigures<'a>],
 ) -> impl Iterator<Item = PairBinRow<'a>> {
     let bin_ns = config.bin_ns;
-    rows(analysis).flat_map(move |pair| {
+    rows(analysis, figures).flat_map(move |pair| {
         let bins = Pairs::bins([&pair.a, &pair.b], &pair.pair, pair.capture.origin, bin_ns);
         let bins = bins.into_iter();
         bins.map(move |bin| PairBinRow { pair, bin, bin_ns })

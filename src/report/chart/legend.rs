@@ -34,7 +34,9 @@ pub(super) fn draw(canvas: &mut Canvas, top: f64, entries: &[(Swatch, String)]) 
         .map(|(_, text)| SWATCH + text_width(text, LABEL))
         .collect();
     let columns = columns(&widths, room);
-    for (row, entries) in entries.chunks(columns.len().max(1)).enumerate() {
+    let rows = entries.chunks(columns.len());
+    let bottom = top + rows.len() as f64 * ROW + 8.0;
+    for (row, entries) in rows.enumerate() {
         let y = top + row as f64 * ROW + ROW / 2.0;
         let mut x = MARGIN;
         for ((swatch, text), width) in entries.iter().zip(&columns) {
@@ -45,10 +47,11 @@ pub(super) fn draw(canvas: &mut Canvas, top: f64, entries: &[(Swatch, String)]) 
             x += width + GAP;
         }
     }
-    top + entries.len().div_ceil(columns.len().max(1)) as f64 * ROW + 8.0
+    bottom
 }
 
-/// How wide each column is for entries of these widths, row by row: as many columns as fit, each as wide as its widest entry.
+/// How wide each column is for entries of these widths, row by row: as many columns as fit, one at least, each as wide as
+/// its widest entry.
 fn columns(widths: &[f64], room: f64) -> Vec<f64> {
     let in_columns = |count: usize| -> Vec<f64> {
         let column = |first: usize| widths.iter().skip(first).step_by(count);
@@ -63,10 +66,8 @@ fn columns(widths: &[f64], room: f64) -> Vec<f64> {
             return columns;
         }
     }
-    in_columns(1)
-        .into_iter()
-        .map(|width| width.min(room))
-        .collect()
+    let widest = widths.iter().copied().fold(0.0, f64::max);
+    vec![widest.min(room)]
 }
 
 fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): Point) {
@@ -119,7 +120,7 @@ mod tests {
     {
         assert_eq!(columns(&[300.0, 200.0], 500.0), [300.0]);
         assert_eq!(columns(&[300.0, 900.0], 500.0), [500.0]);
-        assert!(columns(&[], 500.0).iter().all(|width| *width == 0.0));
+        assert_eq!(columns(&[], 500.0), [0.0]);
     }
 
     #[test]

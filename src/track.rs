@@ -322,8 +322,8 @@ impl Connection {
             if continues {
                 sender.ids.begin(id);
             }
-            // Who counts for each connection has no number for a SYN-ACK, which comes before there is one; small
-            // devices, whose timestamps are none, count all that they send.
+            // Who counts for each connection numbers a SYN-ACK with 0, as it comes before there is one; small devices and
+            // proxies count it with all else that they send, and use no timestamps.
             let counts_all = !continues && id != 0 && segment.timestamps.is_none();
             if segment.syn.ttl_above_64 || counts_all {
                 sender.ids.suspect();

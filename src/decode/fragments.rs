@@ -271,6 +271,7 @@ impl Pending {
             packets: u16::try_from(self.records).unwrap_or(u16::MAX),
             id: last.ip_id,
             ecn: self.ecn.unwrap_or_default(),
+            // Each has its own, and no SYN comes in fragments.
             ttl: 0,
             length_from_frame: self.length_from_frame,
         };

@@ -27,7 +27,7 @@ impl HalfFlow {
             return Verdict::NEW;
         }
         // Of a counter of all connections, ids were skipped by others of these.
-        if !self.has_ids_of_its_own() {
+        if !self.are_ids_unshared() {
             return Verdict::NEW;
         }
         // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,

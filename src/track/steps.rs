@@ -28,7 +28,7 @@ impl HalfFlow {
         // A sender repeats what was lost: where it never did, others took the ids.
         let is_whole =
             !self.repair.has_repeated && self.holes.first_within(0, self.high.max(1)).is_none();
-        if !self.ids.counts() || !self.has_ids_of_its_own() || is_whole {
+        if !self.ids.counts() || !self.are_ids_unshared() || is_whole {
             return 0;
         }
         let packet = u64::from(self.packet_size.full());
@@ -43,7 +43,7 @@ impl HalfFlow {
     }
 
     /// Whether skipped ids tell of packets of this direction, and not of others that its host sent.
-    pub(super) fn has_ids_of_its_own(&self) -> bool {
+    pub(super) fn are_ids_unshared(&self) -> bool {
         let is_known = self.has_syn || self.echoes.newest().is_some();
         self.ids.is_unshared(is_known)
     }

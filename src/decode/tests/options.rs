@@ -49,7 +49,6 @@ fn options_are_read_up_to_the_first_that_lies() {
     }
 }
 
-/// A segment with `flags` and `options`, which are padded with the end of options.
 /// The byte of IPv4 and of IPv6 that says how far a packet may go, and what a SYN with it tells of its sender.
 #[test]
 fn a_syn_tells_whether_its_sender_begins_with_more_than_64_hops() {
@@ -69,6 +68,7 @@ fn a_syn_tells_whether_its_sender_begins_with_more_than_64_hops() {
     }
 }
 
+/// A segment with `flags` and `options`, which are padded with the end of options.
 fn with_options(flags: TcpFlags, options: &[u8]) -> Vec<u8> {
     let mut header = vec![0; 20];
     header.extend_from_slice(options);

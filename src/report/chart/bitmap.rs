@@ -27,7 +27,7 @@ pub(super) fn encode(
     width_m: Option<f64>,
     software: &str,
 ) -> Result<Vec<u8>, String> {
-    let picture = Picture::of(pixels);
+    let picture = Picture::of(pixels, width as usize);
     let palette = picture.palette();
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, width, height);
@@ -46,7 +46,7 @@ pub(super) fn encode(
         .add_text_chunk("Software".to_owned(), software.to_owned())
         .map_err(|error| error.to_string())?;
     let mut writer = encoder.write_header().map_err(|error| error.to_string())?;
-    let data = compressed(&picture, &palette, width).map_err(|error| error.to_string())?;
+    let data = compressed(&picture, &palette).map_err(|error| error.to_string())?;
     writer
         .write_chunk(png::chunk::IDAT, &data)
         .map_err(|error| error.to_string())?;
@@ -56,57 +56,65 @@ pub(super) fn encode(
 
 /// Image data as the file has it. The library would hand over row by row, for each of which the compressor fills a
 /// buffer with zeros: a tenth of the time that a chart takes.
-fn compressed(picture: &Picture, palette: &Palette, width: u32) -> io::Result<Vec<u8>> {
+fn compressed(picture: &Picture, palette: &Palette) -> io::Result<Vec<u8>> {
     /// Handed over at once.
     const PIECE: usize = 1 << 18;
     /// Indices are no amounts: their differences say nothing.
     const NO_FILTER: u8 = 0;
     let zlib = ZlibEncoder::new(Vec::new(), Compression::new(EFFORT));
     let mut pieces = BufWriter::with_capacity(PIECE, zlib);
-    let row_len = width as usize + 1;
-    let mut row = Vec::with_capacity(row_len);
-    row.push(NO_FILTER);
-    for &(place, length) in &picture.runs {
-        let index = palette.places[place as usize];
-        let mut left = length as usize;
-        while left > 0 {
-            let here = left.min(row_len - row.len());
-            row.resize(row.len() + here, index);
-            left -= here;
-            if row.len() == row_len {
-                pieces.write_all(&row)?;
-                row.truncate(1);
-            }
+    let mut row = Vec::new();
+    let mut runs = &picture.runs[..];
+    for &(count, times) in &picture.rows {
+        let of_row;
+        (of_row, runs) = runs.split_at(count);
+        row.clear();
+        row.push(NO_FILTER);
+        for &(place, length) in of_row {
+            row.resize(row.len() + length as usize, palette.places[place as usize]);
+        }
+        for _ in 0..times {
+            pieces.write_all(&row)?;
         }
     }
     pieces.into_inner()?.finish()
 }
 
-/// Pixels as runs of one colour: charts are made of long ones.
+/// Pixels as runs of one colour: charts are made of long ones, and of rows that are as the one above.
 #[derive(Default)]
 struct Picture {
     /// The colours, in the order they come up, and the pixels of each.
     colours: Vec<(Pixel, u32)>,
-    /// Place of a colour among them, and how many pixels it goes on for.
+    /// Place of a colour among them, and how many pixels of a row it goes on for.
     runs: Vec<(u32, u32)>,
+    /// How many runs a row has, and how many rows in turn have these.
+    rows: Vec<(usize, u32)>,
 }
 
 impl Picture {
-    fn of(pixels: &[Pixel]) -> Self {
+    /// Rows of pixels, each of so many.
+    fn of(pixels: &[Pixel], width: usize) -> Self {
         let mut picture = Self::default();
-        let mut places: HashMap<u32, u32, FixedState> = HashMap::default();
-        let mut left = pixels;
-        while let Some(&colour) = left.first() {
-            let length = run_len(left, colour);
-            left = &left[length..];
-            let length = length as u32;
-            let next = picture.colours.len() as u32;
-            let place = *places.entry(u32::from_ne_bytes(colour)).or_insert(next);
-            if place == next {
-                picture.colours.push((colour, 0));
+        let mut places = Places::default();
+        let alike = |one: &&[Pixel], next: &&[Pixel]| one.as_flattened() == next.as_flattened();
+        let rows: Vec<&[Pixel]> = pixels.chunks(width.max(1)).collect();
+        for alike in rows.chunk_by(alike) {
+            let times = alike.len() as u32;
+            let before = picture.runs.len();
+            let mut left = alike[0];
+            while let Some(&colour) = left.first() {
+                let length = run_len(left, colour);
+                left = &left[length..];
+                let length = length as u32;
+                let next = picture.colours.len() as u32;
+                let place = places.of(colour, next);
+                if place == next {
+                    picture.colours.push((colour, 0));
+                }
+                picture.colours[place as usize].1 += length * times;
+                picture.runs.push((place, length));
             }
-            picture.colours[place as usize].1 += length;
-            picture.runs.push((place, length));
+            picture.rows.push((picture.runs.len() - before, times));
         }
         picture
     }
@@ -123,12 +131,47 @@ impl Picture {
             .unwrap_or_default();
         let exact: HashMap<Pixel, u8, FixedState> =
             colours.iter().copied().zip(0..=u8::MAX).collect();
+        let channels: Channels = colours.iter().copied().collect();
+        // Of several that are as near, the most frequent.
         let place = |&(colour, _): &(Pixel, u32)| {
             let exact = exact.get(&colour).copied();
-            exact.unwrap_or_else(|| nearest(&colours, colour))
+            exact.unwrap_or_else(|| channels.nearest(colour))
         };
         let places = self.colours.iter().map(place).collect();
         Palette { colours, places }
+    }
+}
+
+/// Where the colours of a picture are among them. Few colours come up again and again: these are found without a table.
+struct Places {
+    all: HashMap<Pixel, u32, FixedState>,
+    recent: [Option<(Pixel, u32)>; 1 << Self::RECENT_BITS],
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self {
+            all: HashMap::default(),
+            recent: [None; 1 << Self::RECENT_BITS],
+        }
+    }
+}
+
+impl Places {
+    const RECENT_BITS: u32 = 8;
+
+    /// That of this colour, which is `next` where there is none yet.
+    fn of(&mut self, colour: Pixel, next: u32) -> u32 {
+        let mixed = u32::from_ne_bytes(colour).wrapping_mul(0x9e37_79b1);
+        let recent = &mut self.recent[(mixed >> (u32::BITS - Self::RECENT_BITS)) as usize];
+        match *recent {
+            Some((known, place)) if known == colour => place,
+            _ => {
+                let place = *self.all.entry(colour).or_insert(next);
+                *recent = Some((colour, place));
+                place
+            }
+        }
     }
 }
 
@@ -163,33 +206,68 @@ fn run_len(pixels: &[Pixel], colour: Pixel) -> usize {
     whole + rest.take_while(|&&at| at == colour).count()
 }
 
-fn distance(one: Pixel, two: Pixel) -> i32 {
-    one.iter()
-        .zip(two)
-        .map(|(&one, two)| (i32::from(one) - i32::from(two)).pow(2))
-        .sum()
+/// Colours, a channel beside the other: the processor takes several at a time where it looks how far they are from
+/// another one.
+#[derive(Default)]
+struct Channels([Vec<i16>; 3]);
+
+impl FromIterator<Pixel> for Channels {
+    fn from_iter<I: IntoIterator<Item = Pixel>>(colours: I) -> Self {
+        let mut channels = Self::default();
+        for colour in colours {
+            channels.push(colour);
+        }
+        channels
+    }
+}
+
+impl Channels {
+    fn push(&mut self, [red, green, blue, _]: Pixel) {
+        for (channel, value) in self.0.iter_mut().zip([red, green, blue]) {
+            channel.push(value.into());
+        }
+    }
+
+    fn distances(&self, [red, green, blue, _]: Pixel) -> impl Iterator<Item = i32> {
+        let squared = |one: i16, other: u8| i32::from(one - i16::from(other)).pow(2);
+        let [reds, greens, blues] = &self.0;
+        let colours = reds.iter().zip(greens).zip(blues);
+        colours.map(move |((&one, &two), &three)| {
+            squared(one, red) + squared(two, green) + squared(three, blue)
+        })
+    }
+
+    /// To the one that is least far away.
+    fn least_distance(&self, colour: Pixel) -> i32 {
+        self.distances(colour).fold(i32::MAX, i32::min)
+    }
+
+    /// The place of that; of several, the first.
+    fn nearest(&self, colour: Pixel) -> u8 {
+        let least = self.least_distance(colour);
+        let place = self
+            .distances(colour)
+            .position(|distance| distance == least);
+        place.unwrap_or(0) as u8
+    }
 }
 
 /// Colours in their order, the first of them and those that are farther than `near` from all before
 /// them; one more than there may be is enough.
 fn apart(ranked: &[(Pixel, u32)], near: i32) -> Vec<Pixel> {
-    let mut colours: Vec<Pixel> = Vec::new();
+    let mut colours = Vec::new();
+    let mut channels = Channels::default();
     for &(colour, _) in ranked {
         if colours.len() > COLOURS_MAX {
             break;
         }
         let exact = near == 0 || colours.len() < EXACT;
-        if exact || colours.iter().all(|&other| distance(other, colour) > near) {
+        if exact || channels.least_distance(colour) > near {
             colours.push(colour);
+            channels.push(colour);
         }
     }
     colours
-}
-
-/// The place of the colour that is least far away; of several, the most frequent.
-fn nearest(colours: &[Pixel], colour: Pixel) -> u8 {
-    let place = (0..colours.len()).min_by_key(|&place| distance(colours[place], colour));
-    place.unwrap_or(0) as u8
 }
 
 #[cfg(test)]
@@ -257,5 +335,33 @@ mod tests {
             decode(&encode(&pixels, (69, 35), None, "a test").unwrap()),
             plain(&pixels)
         );
+    }
+
+    #[test]
+    fn rows_that_are_alike_come_out_as_often_as_they_went_in() {
+        let row = |which: u8| [[which, 9, 200, 0], [7, which, 0, 0], [7, which, 0, 0]];
+        let rows = [1, 1, 2, 1, 1, 1, 3, 3].map(row);
+        let pixels = rows.as_flattened();
+        assert_eq!(
+            decode(&encode(pixels, (3, 8), None, "a test").unwrap()),
+            plain(pixels)
+        );
+        assert_eq!(Picture::of(pixels, 3).rows.len(), 4);
+    }
+
+    #[test]
+    fn the_nearest_colour_is_that_of_the_least_distance_and_of_two_the_first() {
+        let colours: Vec<Pixel> = vec![
+            [0, 0, 0, 0],
+            [255, 0, 255, 0],
+            [10, 20, 30, 0],
+            [30, 20, 10, 0],
+        ];
+        let channels: Channels = colours.iter().copied().collect();
+        // As far from the third as from the fourth: 10 in each of two channels.
+        let nearest = |colour| channels.nearest(colour);
+        assert_eq!(nearest([20, 20, 20, 0]), 2);
+        assert_eq!(nearest([255, 255, 255, 0]), 1);
+        assert_eq!(channels.least_distance([255, 255, 255, 0]), 255 * 255);
     }
 }

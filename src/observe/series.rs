@@ -192,6 +192,9 @@ const BIN_FRONT: usize = 9;
 /// Bytes that a bin may take, with what is written around it at once.
 const BIN_ROOM: usize = BIN_FRONT + 8 * (NUMBERS + 1);
 
+/// Bytes that there is room for when the first bin is written.
+const FIRST_ROOM: usize = 64;
+
 /// Writes a bin that comes after the one with the number `before`; where.
 fn write(bin: &Bin, before: i64, room: &mut [u8; BIN_ROOM]) -> Range<usize> {
     let mut end = BIN_FRONT;
@@ -228,8 +231,8 @@ impl PackedBins {
         let place = write(bin, self.last, &mut written);
         let (bytes, len) = (&mut self.bytes, place.len());
         if bytes.capacity() - bytes.len() < len {
-            // Twice the room, or that for this one: most flows end in their first bin.
-            bytes.reserve_exact(bytes.len().max(len));
+            // Twice the room, or that for some three: most flows end in their first bin, which is not written here.
+            bytes.reserve_exact(bytes.len().max(len).max(FIRST_ROOM));
         }
         bytes.extend_from_slice(&written[place]);
         self.bins += 1;

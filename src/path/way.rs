@@ -4,7 +4,9 @@ use super::PathConfig;
 use super::clock::Heading;
 use super::flows::PathFlow;
 use super::link::{Link, Passed, Served, TapPlace, sending_ns};
-use super::losses::{self, DropPattern, DroppedPacket, Episode, FoundByPassed, QueueLimit};
+use super::losses::{
+    self, DropCause, DropPattern, DroppedPacket, Episode, FoundByPassed, QueueLimit,
+};
 use super::queue::{Amount, QueueBin, Sweep};
 
 /// What happened to the packets that went one way between two points.
@@ -170,18 +172,24 @@ impl Way {
     }
 
     /// Whether nobody knows what the queue holds at most: it was not said, and there are too few drops to show it.
-    #[must_use]
-    pub fn limit_is_open(&self) -> bool {
+    fn limit_is_open(&self) -> bool {
         self.limit.is_none() && self.drops.len() < losses::DROPS_MIN
     }
 
-    /// What pattern the drops make; `None` without any.
+    /// Whether nobody knows if the queue was full when packets were dropped: some waited, and its limit is not known.
+    #[must_use]
+    pub fn fullness_is_open(&self) -> bool {
+        let waited = |drop: &DroppedPacket| drop.cause == DropCause::Early;
+        self.limit_is_open() && self.drops.iter().any(waited)
+    }
+
+    /// What pattern the drops make; `None` without any, and where nobody knows whether the queue was full.
     #[must_use]
     pub fn pattern(&self) -> Option<DropPattern> {
         if self.drops_at_head {
             return Some(DropPattern::Head);
         }
-        losses::pattern(&self.drops)
+        losses::pattern(&self.drops).filter(|_| !self.fullness_is_open())
     }
 }
 
@@ -410,7 +418,6 @@ pub const EPISODE_PAUSE_NS: i64 = 100_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::DropCause;
 
     fn made() -> WayMaker {
         let link = (Link::default(), Some(80e6));
@@ -435,8 +442,8 @@ mod tests {
     }
 
     #[test]
-    fn what_two_drops_found_is_no_limit_unless_one_was_given() {
-        let way = |limit, drops: usize| {
+    fn two_drops_make_no_pattern_unless_a_limit_was_given_or_nothing_waited() {
+        let way = |limit, drops: usize, cause| {
             let mut way = made().finish(limit, &mut []);
             let dropped = DroppedPacket {
                 at_ns: 0,
@@ -449,15 +456,21 @@ mod tests {
                 },
                 run_before: 0,
                 uncertain: false,
-                cause: DropCause::Early,
+                cause,
             };
             way.drops = vec![dropped; drops];
-            way
+            (way.pattern(), way.fullness_is_open())
         };
-        assert!(way(None, 2).limit_is_open());
-        assert!(!way(Some(QueueLimit::Packets(40)), 2).limit_is_open());
+        let limit = Some(QueueLimit::Packets(40));
+        let early = Some(DropPattern::Early);
+        assert_eq!(way(None, 0, DropCause::Early), (None, false));
+        assert_eq!(way(None, 2, DropCause::Early), (None, true));
+        assert_eq!(way(None, 2, DropCause::Idle), (early, false));
+        assert_eq!(way(limit, 2, DropCause::Early), (early, false));
+        let tail = Some(DropPattern::Tail);
+        assert_eq!(way(limit, 2, DropCause::Full), (tail, false));
         // Three that had shown one would have made it the limit: these were early.
-        assert!(!way(None, 3).limit_is_open());
+        assert_eq!(way(None, 3, DropCause::Early), (early, false));
     }
 
     /// Forty packets come at once, and leave one after the other; three that come with them are dropped or not.

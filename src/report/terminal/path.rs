@@ -329,7 +329,7 @@ fn has_queue(way: &Way) -> bool {
 
 fn causes(way: &Way) -> String {
     let count = |cause: DropCause| way.drops.iter().filter(|drop| drop.cause == cause).count();
-    let early = if way.limit_is_open() {
+    let early = if way.fullness_is_open() {
         "while packets waited"
     } else {
         "before it was full"
@@ -347,10 +347,8 @@ fn causes(way: &Way) -> String {
     let pattern = match way.pattern() {
         Some(DropPattern::Tail) => "drop-tail",
         Some(DropPattern::Head) => "at the head, as CoDel does",
-        _ if way.limit_is_open() && count(DropCause::Early) > 0 => {
-            "too few to tell whether it was full (--limit)"
-        }
-        _ => "early drop or loss at random",
+        Some(DropPattern::Early) => "early drop or loss at random",
+        None => "too few to tell whether it was full (--limit)",
     };
     format!("{}; {pattern}", parts.join(", "))
 }

@@ -24,6 +24,7 @@ mod probe;
 mod queue;
 mod sighting;
 mod spool;
+mod stamps;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -297,7 +298,11 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
             round += 1;
             continue;
         }
-        let accounted = walked.accounted;
+        let mut accounted = walked.accounted;
+        if let Some(estimate) = &mut accounted.calibration.estimate {
+            let stamps_ns = stamps::error_ns(&walked.facts, probe.shown_tick_ns);
+            estimate.uncertainty_ns = estimate.uncertainty_ns.map(|ns| ns + stamps_ns);
+        }
         return Ok(Hop {
             points: points.map(|point| point.name.clone()),
             facts: walked.facts,

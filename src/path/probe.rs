@@ -8,6 +8,7 @@ use foldhash::fast::FixedState;
 use super::clock::{Clock, ClockChoice, Heading};
 use super::copies::{first_copies, times_seen};
 use super::sighting::{FlowKey, Print, Rules};
+use super::stamps;
 
 /// What the first look found.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Probe {
     pub(super) matches: usize,
     /// How often each point has a packet.
     pub(super) times_seen: [u32; 2],
+    /// The tick that the stamps of each point show, in ns.
+    pub(super) shown_tick_ns: [Option<u32>; 2],
 }
 
 /// A packet that was found at both points: its flow at each, and its raw delay.
@@ -34,6 +37,9 @@ struct Match {
 /// Compares the headers of some packets of each point. `None` where no packet is at both.
 pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Probe> {
     let times_seen = points.each_ref().map(|prints| times_seen(prints));
+    let shown_tick_ns = points
+        .each_ref()
+        .map(|prints| stamps::shown_tick_ns(prints));
     let [first, second] = points;
     let first = first_copies(first, times_seen[0]);
     let second = first_copies(second, times_seen[1]);
@@ -89,6 +95,7 @@ pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Pr
         headings: both,
         matches: matches.len(),
         times_seen,
+        shown_tick_ns,
     })
 }
 

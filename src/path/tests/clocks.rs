@@ -138,3 +138,30 @@ fn delays_that_change_at_once_are_no_clock_that_was_set() {
     let hop = hop(&points[0], &points[1]);
     assert!(hop.clock_estimate.unwrap().steps.is_empty());
 }
+
+/// Stamps are cut to whole milliseconds, of which files of nanoseconds say nothing, by one clock that both points share
+/// or by two that are apart. Packets take less than one, both ways.
+#[test]
+fn the_offset_is_no_surer_than_the_stamps_are_fine() {
+    for tick in [US, MS, 10 * MS] {
+        for ahead in [0, 3 * SECOND + 700 * US] {
+            let cut = |at: i64| at / tick * tick;
+            let mut points = [Vec::new(), Vec::new()];
+            for n in 0..2000_u16 {
+                let at = SECOND + i64::from(n) * 1_377_311;
+                points[0].push(data(n, cut(at)));
+                points[1].push(data(n, cut(at + 40 * US + ahead)));
+                points[1].push(ack(n, cut(at + 60 * US + ahead)));
+                points[0].push(ack(n, cut(at + 80 * US)));
+            }
+            let hop = hop(&points[0], &points[1]);
+            let clock = hop.clock_estimate.as_ref().unwrap();
+            let uncertainty = clock.uncertainty_ns.unwrap();
+            assert!(uncertainty >= tick as f64, "{tick} ns: {uncertainty}");
+            let error = clock.clock.offset_ns - ahead as f64;
+            assert!(error.abs() <= uncertainty, "{tick} ns: {error}");
+            // Half of 60 us, and what the stamps leave open.
+            assert!(uncertainty <= 2.0 * tick as f64 + 31_000.0, "{uncertainty}");
+        }
+    }
+}

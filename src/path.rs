@@ -136,6 +136,14 @@ pub enum PathError {
         /// A filter left out what there may have been.
         filtered: bool,
     },
+    /// A point has packets, of which too little was captured to tell them apart.
+    #[error(
+        "{point}: the snap length cut the headers of its packets so short that they all look alike: capture with a snap length of 128 or more, with tunnels of 144 or more"
+    )]
+    HeadersCut {
+        /// The point.
+        point: String,
+    },
 }
 
 /// What happened between the points of a path.
@@ -222,7 +230,7 @@ impl Hop {
             (self.clock_is_set(), "clock_set"),
             (one_way, "one_way"),
             (any(|facts| facts.super_segments), "super_segments"),
-            (any(|facts| facts.headers_cut), "headers_cut"),
+            (any(|facts| facts.headers_cut + facts.untold), "headers_cut"),
             (any(|facts| facts.clock_steps_back), "clock_steps_back"),
             (any(|facts| facts.copies), "copies_left_out"),
             (
@@ -323,8 +331,10 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
 /// A first look at both captures: at their beginnings, and where these have nothing in common at a
 /// part of all packets.
 fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe, PathError> {
-    let beginnings = |_: &Print| true;
-    let sampled = |print: &Print| print.key(Rules::LOOSEST).is_multiple_of(SAMPLE_ONE_IN);
+    let beginnings = Print::is_told_apart;
+    let sampled = |print: &Print| {
+        print.is_told_apart() && print.key(Rules::LOOSEST).is_multiple_of(SAMPLE_ONE_IN)
+    };
     let [one, other] = both(points, |point| {
         feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
     });
@@ -354,12 +364,15 @@ fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe
 fn nothing_in_common(points: [&Point; 2], sight: &Sight) -> PathError {
     let mut begin = [0; 2];
     for (point, begin) in points.iter().zip(&mut begin) {
-        let any = feed::prints(point, sight, u64::MAX, 1, |_: &Print| true);
-        match any.as_deref() {
+        let first = |wanted: fn(&Print) -> bool| feed::prints(point, sight, u64::MAX, 1, wanted);
+        match first(Print::is_told_apart).as_deref() {
             Ok([]) => {
-                return PathError::NoPackets {
-                    point: point.name.clone(),
-                    filtered: sight.filter.is_some(),
+                let point = point.name.clone();
+                return if first(|_| true).is_ok_and(|any| any.is_empty()) {
+                    let filtered = sight.filter.is_some();
+                    PathError::NoPackets { point, filtered }
+                } else {
+                    PathError::HeadersCut { point }
                 };
             }
             Ok([first, ..]) => *begin = first.at,

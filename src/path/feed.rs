@@ -56,6 +56,8 @@ pub struct PointFacts {
     pub super_segments: u64,
     /// Packets whose TCP header the snap length cut.
     pub headers_cut: u64,
+    /// Packets without an IP id whose headers the snap length cut so short that they all look alike; they were left out.
+    pub untold: u64,
     /// Records older than the one before them.
     pub clock_steps_back: u64,
     /// Further copies of packets that the point has more than once (METRICS.md B1), which do not count.
@@ -299,7 +301,11 @@ impl<'a> Feed<'a> {
                     self.add_usual(segment, usual_checksum(&record), batch, &mut fresh);
                 }
             } else if let Some(print) = Print::of_unusual(&record, self.sight.decode, filter) {
-                self.add(&print, batch, &mut fresh);
+                if print.is_told_apart() {
+                    self.add(&print, batch, &mut fresh);
+                } else {
+                    fresh.untold += 1;
+                }
             }
         }
         fresh
@@ -376,6 +382,7 @@ impl PointFacts {
         self.packets += fresh.packets;
         self.super_segments += fresh.super_segments;
         self.headers_cut += fresh.headers_cut;
+        self.untold += fresh.untold;
         self.clock_steps_back += fresh.clock_steps_back;
         self.copies += fresh.copies;
         self.span = fresh.span;

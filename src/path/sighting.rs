@@ -240,6 +240,15 @@ impl Print {
         }
     }
 
+    /// Whether enough of it was captured to tell it from others of its flow: an IP id, sequence and ACK number, or the
+    /// first bytes of another protocol, where checksums are. Of IPv6, which has no id, a snap length leaves less.
+    pub(super) fn is_told_apart(&self) -> bool {
+        let enough = if self.packet.protocol == TCP { 12 } else { 8 };
+        let captured = self.packet.head_len;
+        let is_cut = u32::from(captured) < self.packet.len.saturating_sub(IPV6_HEADER);
+        self.segment.is_some() || self.packet.id.is_some() || captured >= enough || !is_cut
+    }
+
     /// Whether the snap length cut its TCP header.
     pub(super) fn header_cut(&self) -> bool {
         self.segment.is_some_and(|segment| segment.header_cut)
@@ -498,6 +507,9 @@ const ICMPV6: u8 = 58;
 const SCTP: u8 = 132;
 const UDP_LITE: u8 = 136;
 
+/// Bytes of an IPv6 header.
+const IPV6_HEADER: u32 = 40;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -546,5 +558,32 @@ mod tests {
         assert!(!stays(link_local, 6, 135) && !stays(global, 17, 135));
         assert!(!stays(Endpoint::v4([224, 0, 1, 1], 0), 17, 0));
         assert!(!stays(Endpoint::v4([10, 0, 0, 1], 0), 1, 135));
+    }
+
+    #[test]
+    fn packets_without_an_id_look_alike_where_their_headers_are_cut() {
+        let told = |protocol: u8, captured: u8, id: Option<u16>, len: u32| {
+            let packet = IpPacket {
+                head_len: captured,
+                id,
+                len,
+                ..packet(Endpoint::v6([1; 16], 0), protocol, 0)
+            };
+            let print = Print {
+                at: 0,
+                frame: 1,
+                flow: untracked_flow(&packet),
+                packet,
+                segment: None,
+                checksum: 0,
+            };
+            print.is_told_apart()
+        };
+        // A sequence number alone does not tell ACKs apart.
+        assert!(!told(TCP, 0, None, 72) && !told(TCP, 11, None, 72));
+        assert!(told(TCP, 12, None, 72) && told(TCP, 0, Some(7), 72));
+        assert!(!told(UDP, 7, None, 72) && told(UDP, 8, None, 72));
+        // All there is of it.
+        assert!(told(UDP, 4, None, 44));
     }
 }

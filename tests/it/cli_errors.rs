@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::cli::{Run, names, run};
-use super::support::{capture, later};
+use super::support::{capture, later, snapped};
 
 /// Magic, version 2.4, zone, accuracy, snap length, Ethernet.
 const PCAP_HEADER: [u8; 24] = [
@@ -49,6 +49,29 @@ fn a_compressed_capture_that_was_cut_short_is_told_so_once() {
     );
     let line = run.stderr.lines().next().unwrap();
     assert!(line.ends_with(" records before it are used"), "{line}");
+}
+
+/// 54 bytes are all headers of TCP over IPv4, and of IPv6 they end before those of TCP begin.
+#[test]
+fn headers_that_the_snap_length_cut_off_are_missed_and_the_length_to_use_is_said() {
+    let advice = "capture with a snap length of 128 or more, with tunnels of 144 or more";
+    let read = |name: &str| zstd::decode_all(fs::File::open(capture(name)).unwrap()).unwrap();
+    let run = check(&snapped(&read("ipv6-loss.pcap.zst"), 54), 0, &[]);
+    let said = "No TCP flow with payload: all packets were cut by the snap length";
+    assert!(
+        run.stdout.contains(said) && run.stdout.contains(advice),
+        "{}",
+        run.stdout
+    );
+    let both = snapped(&read("two-flows-cubic-bbr.pcap.zst"), 54);
+    let said =
+        "packets before the end of their headers: they are missing, and so may be whole flows";
+    let run = check(&both, 0, &[said, advice]);
+    assert!(
+        run.stdout.contains("1 connection, 2 flows"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::Command;
 use ccanalyze::path::{Heading, Hop, PathAnalysis, PathConfig, Point, QueueBin};
 use serde_json::Value;
 
-use super::support::{capture, later, shared};
+use super::support::{capture, later, shared, snapped};
 
 /// Sender and receiver, with their ports.
 type Ends = (IpAddr, u16, IpAddr, u16);
@@ -298,11 +298,14 @@ pub(super) fn says_only_that_one_is_a_copy(errors: &str) -> bool {
 fn captures_that_are_no_two_points_of_one_run_are_said_to_be() {
     let folder = tempfile::tempdir().unwrap();
     let one = fs::read(capture("drop-one.pcap")).unwrap();
+    let ipv6 = fs::File::open(capture("ipv6-loss.pcap.zst")).unwrap();
+    let ipv6 = snapped(&zstd::decode_all(ipv6).unwrap(), 54);
     for (name, bytes) in [
         ("in.pcap", &one[..]),
         ("copy.pcap", &one),
         ("other.pcap", &fs::read(capture("refused.pcap")).unwrap()),
         ("none.pcap", &one[..24]),
+        ("cut.pcap", &ipv6),
     ] {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
@@ -317,6 +320,11 @@ fn captures_that_are_no_two_points_of_one_run_are_said_to_be() {
             "none.pcap",
             2,
             "none.pcap: there is no IP packet in it: was it the right interface? (`ccanalyze none.pcap` says what is in it)",
+        ),
+        (
+            "cut.pcap",
+            2,
+            "cut.pcap: the snap length cut the headers of its packets so short that they all look alike: capture with a snap length of 128 or more",
         ),
     ] {
         let run = super::cli::run(

@@ -142,3 +142,17 @@ pub(crate) fn later(mut pcap: Vec<u8>, seconds: u32) -> Vec<u8> {
     }
     pcap
 }
+
+/// A pcap file in little-endian order, each of its records cut to a snap length.
+pub(crate) fn snapped(pcap: &[u8], snap: usize) -> Vec<u8> {
+    let (mut kept, mut rest) = (pcap[..24].to_vec(), &pcap[24..]);
+    while !rest.is_empty() {
+        let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
+        let (record, further) = rest.split_at(16 + length);
+        kept.extend(&record[..8]);
+        kept.extend((length.min(snap) as u32).to_le_bytes());
+        kept.extend(&record[12..16 + length.min(snap)]);
+        rest = further;
+    }
+    kept
+}

@@ -49,6 +49,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     let uncertain = sum(|flow| flow.uncertain_packets);
     let merged: u64 = hop.facts.iter().map(|facts| facts.super_segments).sum();
     let copies: u64 = hop.facts.iter().map(|facts| facts.copies).sum();
+    let untold: u64 = hop.facts.iter().map(|facts| facts.untold).sum();
     let mut ways = hop.ways.iter();
     let varies = ways.any(|way| {
         way.rate_varies(hop.bin_ns) && way.link_bps(config.capacity_bps, hop.bin_ns).is_none()
@@ -70,6 +71,10 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
         (
             copies > 0,
             format!("{} packets were left out, as each is in a capture more than once, as in those of all interfaces (`tcpdump -i any`): the first copy counts", grouped(copies)),
+        ),
+        (
+            untold > 0,
+            format!("{} packets were left out, as the snap length cut their headers so short that they all look alike: capture with a snap length of 128 or more, with tunnels of 144 or more", grouped(untold)),
         ),
         (
             one_way,

@@ -90,6 +90,7 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
 pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String> {
     let mut said: Vec<String> = drops(capture).into_iter().collect();
     said.extend(signs(&capture.quality()));
+    said.extend(cut_away(capture));
     said.extend(beside(capture));
     said.extend(dates(capture));
     said.extend(timeless(capture));
@@ -177,6 +178,18 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
     ]
     .into_iter()
     .filter_map(|(count, text)| (count > 0).then_some(text))
+}
+
+/// Whether packets are missing beside the flows because the snap length cut off their headers, as it does first with
+/// IPv6, whose headers are longer.
+fn cut_away(capture: &CaptureAnalysis) -> Option<String> {
+    let cut = capture.skipped.count(Skip::HeaderCut);
+    (cut > 0 && capture.totals().flows > 0).then(|| {
+        format!(
+            "the snap length cut {} packets before the end of their headers: they are missing, and so may be whole flows; capture with a snap length of 128 or more, with tunnels of 144 or more",
+            grouped(cut)
+        )
+    })
 }
 
 /// Whether there is UDP beside the flows that shares a link with them.

@@ -232,6 +232,8 @@ struct Samples {
     utilisation: ByVariant,
     rtt: ByVariant,
     ping: ByVariant,
+    /// Runs that have none, or none that is of one variant.
+    without_ping: usize,
     completion: ByVariant,
     /// Flows whose completion times are not among these, as they had not completed.
     unfinished: usize,
@@ -246,6 +248,7 @@ impl Samples {
 
     fn join(&mut self, other: Self) {
         self.unfinished += other.unfinished;
+        self.without_ping += other.without_ping;
         for (all, more) in [
             (&mut self.goodput, other.goodput),
             (&mut self.utilisation, other.utilisation),
@@ -259,20 +262,39 @@ impl Samples {
         }
     }
 
-    /// Goodput, or what stands for it, beside ping, or else RTT; and completion times.
+    /// Ping where all runs have it, else RTT: the two are never on one axis.
+    fn delay(&self) -> Metric {
+        let all_have = self.without_ping == 0 || self.rtt.is_empty();
+        if all_have && !self.ping.is_empty() {
+            Metric::PingNsMean
+        } else {
+            Metric::RttNsMean
+        }
+    }
+
+    /// What the values are of.
+    fn words(&self) -> &'static str {
+        match self.delay() {
+            Metric::PingNsMean => "values of flows, pings of runs",
+            _ if self.ping.is_empty() => "values of flows",
+            _ => "values of flows; RTT, as not all runs have pings",
+        }
+    }
+
+    /// Goodput, or what stands for it, beside ping or RTT; and completion times.
     fn panels(self, goodput: Metric) -> Vec<BoxPanel> {
+        let delay = self.delay();
         let rate = match goodput {
             Metric::Utilisation => self.utilisation,
             _ => self.goodput,
         };
-        let delay = if self.ping.is_empty() {
-            (Metric::RttNsMean, self.rtt)
-        } else {
-            (Metric::PingNsMean, self.ping)
+        let delays = match delay {
+            Metric::PingNsMean => self.ping,
+            _ => self.rtt,
         };
         let panels = [
             (goodput, rate),
-            delay,
+            (delay, delays),
             (Metric::CompletionNs, self.completion),
         ];
         let panels = panels.into_iter().filter(|(_, values)| !values.is_empty());
@@ -392,8 +414,10 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
                 }
             }
             // A ping belongs to a run: to a variant where it has but one.
-            if !several {
+            if !several && run.values.get(Metric::PingNsMean).is_some() {
                 add(Metric::PingNsMean, &mut samples.ping, &run.values);
+            } else {
+                samples.without_ping += 1;
             }
         }
     }
@@ -417,11 +441,7 @@ fn draw_boxes(
     together: &Together,
     samples: Samples,
 ) -> Vec<Option<Canvas>> {
-    let values = if samples.ping.is_empty() {
-        "values of flows"
-    } else {
-        "values of flows, pings of runs"
-    };
+    let values = samples.words();
     let note = study.with_rates(match together.words() {
         Some(together) => format!("{together}; {values}"),
         None => values.to_owned(),

@@ -54,7 +54,7 @@ pub(super) fn series(study: &Study<'_>, reports: &[ReportPlan], charts: &mut Stu
     charts.add(TOPIC, "series", lines);
 }
 
-/// The rate, and pings or else round-trip times.
+/// The rate, and pings where all runs have them, else round-trip times.
 fn kinds(report: SeriesReport, page: &Page<Runs<'_>>) -> [SeriesKind; 2] {
     let runs = || {
         page.entries
@@ -62,9 +62,10 @@ fn kinds(report: SeriesReport, page: &Page<Runs<'_>>) -> [SeriesKind; 2] {
             .flat_map(|(_, runs)| runs.values())
             .flatten()
     };
-    let mut points = runs().flat_map(|run| &run.series);
-    let pings = points.any(|point| point.get(SeriesKind::Ping).is_some());
-    let usual = if pings {
+    let has = |run: &StudyRun, kind| run.series.iter().any(|point| point.get(kind).is_some());
+    let all_have_pings = runs().all(|run| has(run, SeriesKind::Ping));
+    let any_has_rtt = runs().any(|run| has(run, SeriesKind::Rtt));
+    let usual = if all_have_pings || !any_has_rtt {
         SeriesKind::Ping
     } else {
         SeriesKind::Rtt

@@ -38,7 +38,9 @@ const COMPLETIONS_EXAMPLES: &str = "Examples:
   source <(ccanalyze completions bash)             in this shell
   ccanalyze completions bash > ~/.local/share/bash-completion/completions/ccanalyze
   ccanalyze completions fish > ~/.config/fish/completions/ccanalyze.fish
-  ccanalyze completions zsh > ~/.zfunc/_ccanalyze  a folder that ~/.zshrc adds to fpath before compinit";
+  ccanalyze completions zsh > ~/.zfunc/_ccanalyze  a folder that ~/.zshrc adds to fpath before compinit
+  eval (ccanalyze completions elvish | slurp)      in ~/.config/elvish/rc.elv
+  ccanalyze completions powershell | Out-String | Invoke-Expression     in $PROFILE of PowerShell";
 
 const MAN_EXAMPLES: &str = "Examples:
   ccanalyze man > ~/.local/share/man/man1/ccanalyze.1

@@ -25,6 +25,7 @@ pub(super) fn print_completions(shell: Shell) -> ExitStatus {
         Shell::Bash => with_files(text, &command, NAME),
         Shell::Zsh => with_commands(text, &command, "_ccanalyze"),
         Shell::Fish => with_words(text, &command),
+        Shell::Elvish => with_arguments(with_known_commands(&text), &command, NAME),
         _ => text,
     };
     printed(script.as_bytes())
@@ -127,12 +128,7 @@ fi
 /// these are known.
 fn with_words(mut script: String, command: &Command) -> String {
     for command in command.get_subcommands() {
-        let words: Vec<String> = command
-            .get_positionals()
-            .filter_map(|argument| argument.get_value_parser().possible_values())
-            .flatten()
-            .map(|word| word.get_name().to_owned())
-            .collect();
+        let words = words_of(command);
         if !words.is_empty() {
             let (name, words) = (command.get_name(), words.join(" "));
             let _ = writeln!(
@@ -142,6 +138,57 @@ fn with_words(mut script: String, command: &Command) -> String {
         }
     }
     script
+}
+
+/// The words that a command takes as arguments, where these are known.
+fn words_of(command: &Command) -> Vec<String> {
+    command
+        .get_positionals()
+        .filter_map(|argument| argument.get_value_parser().possible_values())
+        .flatten()
+        .map(|word| word.get_name().to_owned())
+        .collect()
+}
+
+/// The script for elvish, in which the generator takes every word up to the first option for a command, and fails where
+/// it is a file: which words are commands is looked up in what there is to complete.
+fn with_known_commands(script: &str) -> String {
+    const START: &str = "    var command = ";
+    const COMPLETIONS: &str = "    var completions = [\n";
+    const NEXT: &str = "        set command = ";
+    const END: &str = "    $completions[$command]\n";
+    let moved = || {
+        let (before, rest) = script.split_once(START)?;
+        let (which, rest) = rest.split_once(COMPLETIONS)?;
+        let (completions, after) = rest.split_once(END)?;
+        let known = "        if (not (has-key $completions $command';'$word)) {
+            break
+        }
+";
+        let which = which.replace(NEXT, &format!("{known}{NEXT}"));
+        Some(format!(
+            "{before}{COMPLETIONS}{completions}{START}{which}{END}{after}"
+        ))
+    };
+    moved().unwrap_or_else(|| script.to_owned())
+}
+
+/// The script for elvish, with what the generator leaves out of it: the files or the words that a command takes.
+fn with_arguments(script: String, command: &Command, key: &str) -> String {
+    let within = command.get_subcommands();
+    let script = within.fold(script, |script, command| {
+        let key = format!("{key};{}", command.get_name());
+        with_arguments(script, command, &key)
+    });
+    let files = files_of(command).map(|_| "edit:complete-filename $words[-1]".to_owned());
+    let words = words_of(command).into_iter();
+    let words = words.map(|word| format!("cand {word} ''"));
+    let offers: Vec<String> = files.into_iter().chain(words).collect();
+    let head = format!("        &'{key}'= {{\n");
+    let block = offers.iter().fold(head.clone(), |block, offer| {
+        format!("{block}            {offer}\n")
+    });
+    script.replace(&head, &block)
 }
 
 /// Prints the page of a command within commands, or of the whole without any.

@@ -78,3 +78,36 @@ fn zsh_takes_a_first_word_for_a_command_or_a_file_and_fish_knows_words() {
         assert!(fish.lines().any(|of| of == line), "{line}: {fish}");
     }
 }
+
+/// As elvish, run by hand, completes them.
+#[test]
+fn elvish_offers_files_and_words_and_takes_no_file_for_a_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let elvish = run(folder.path(), &["completions", "elvish"]).stdout;
+    let block = |key: &str| {
+        let (_, rest) = elvish.split_once(&format!("&'{key}'= {{\n")).unwrap();
+        rest.split_once("\n        }\n").unwrap().0
+    };
+    let files = "edit:complete-filename $words[-1]";
+    for key in [
+        "ccanalyze",
+        "ccanalyze;path",
+        "ccanalyze;study",
+        "ccanalyze;study;init",
+    ] {
+        assert!(block(key).contains(files), "{key}");
+    }
+    for (key, word) in [("ccanalyze;man", "study"), ("ccanalyze;completions", "zsh")] {
+        assert!(!block(key).contains(files), "{key}");
+        assert!(block(key).contains(&format!("cand {word} ''")), "{key}");
+    }
+    let (completions, which) = elvish
+        .split_once("    var command = 'ccanalyze'\n")
+        .unwrap();
+    assert!(completions.contains("    var completions = ["));
+    assert!(which.contains("if (not (has-key $completions $command';'$word)) {"));
+    assert!(
+        which.ends_with("    $completions[$command]\n}\n"),
+        "{which}"
+    );
+}

@@ -33,14 +33,15 @@ pub(super) fn latex(table: &StudyTable) -> String {
 /// A table that fits a page.
 fn float(whole: &Part<'_>, title: &str, form: Form, rows: usize) -> String {
     let Head { alignment, names } = whole.head(form);
-    let (kind, letters) = (form.float, form.letters_begin);
+    let [begin, end] = form.float;
+    let letters = form.letters_begin;
     let mut text = format!("% \\usepackage{{{}}}\n", form.packages_of_float);
     let _ = write!(
         text,
-        "\\begin{{{kind}}}\n\\centering{letters}\n\\caption{{{title}}}\n\\smallskip\n\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{names} \\\\\n\\midrule\n"
+        "{begin}\n\\centering{letters}\n\\caption{{{title}}}\n\\smallskip\n\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{names} \\\\\n\\midrule\n"
     );
     whole.write_rows(&mut text, rows);
-    let _ = write!(text, "\\bottomrule\n\\end{{tabular}}\n\\end{{{kind}}}\n");
+    let _ = write!(text, "\\bottomrule\n\\end{{tabular}}\n{end}\n");
     text
 }
 
@@ -68,8 +69,8 @@ fn over_pages(parts: &[Part<'_>], title: &str, form: Form, rows: usize) -> Strin
 /// How a table lies on its page; lengths in points.
 #[derive(Clone, Copy)]
 struct Form {
-    /// What it stands in where it fits a page, over both columns of a document that has two.
-    float: &'static str,
+    /// What is around it where it fits a page, over both columns of a document that has two.
+    float: [&'static str; 2],
     packages_of_float: &'static str,
     /// What is around it where it runs over pages.
     begin: &'static str,
@@ -92,7 +93,7 @@ struct Form {
 
 impl Form {
     const NORMAL: Self = Self {
-        float: "table*",
+        float: ["\\begin{table*}", "\\end{table*}"],
         packages_of_float: "booktabs",
         begin: "{",
         end: "}\n",
@@ -113,8 +114,12 @@ impl Form {
         ..Self::NORMAL
     };
     const ACROSS: Self = Self {
-        float: "sidewaystable*",
-        packages_of_float: "booktabs,rotating",
+        // The sideways tables of `rotating` leave the page in the class `acmart`.
+        float: [
+            "\\begin{table*}[p]\n\\centering\\rotatebox{90}{\\begin{minipage}{\\textheight}",
+            "\\end{minipage}}\n\\end{table*}",
+        ],
+        packages_of_float: "booktabs,graphicx",
         begin: "\\begin{landscape}",
         end: "\\end{landscape}\n",
         packages: "booktabs,longtable,graphicx,pdflscape",
@@ -452,9 +457,11 @@ mod tests {
         );
         assert!(!small.contains("rotatebox"), "{small}");
         let wide = of(with_numbers(narrow(), 8));
-        assert!(wide.starts_with("% \\usepackage{booktabs,rotating}\n"));
+        assert!(wide.starts_with("% \\usepackage{booktabs,graphicx}\n"));
         assert!(wide.contains("\\rotatebox{90}{Some long name 7}"));
-        let [begin, end] = ["\n\\begin{sidewaystable*}\n", "\\end{sidewaystable*}\n"];
+        // It stands in the class `acmart`, too, which does not know sideways tables.
+        let begin = "\n\\begin{table*}[p]\n\\centering\\rotatebox{90}{\\begin{minipage}{\\textheight}\n\\centering";
+        let end = "\\end{tabular}\n\\end{minipage}}\n\\end{table*}\n";
         assert!(wide.contains(begin) && wide.ends_with(end), "{wide}");
         assert_eq!(wide.matches("\\begin{tabular}").count(), 1, "{wide}");
     }

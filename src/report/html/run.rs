@@ -1,6 +1,6 @@
 //! The page of a run: its captures and flows.
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, Limited};
 
 use super::super::chart::{ChartOptions, Theme, for_each_chart};
 use super::super::largest::largest_flows;
@@ -194,12 +194,13 @@ fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
             ("RTT 95 %", true),
             ("RTT max", true),
             ("retransmitted", true),
-            ("rate", true),
+            ("retransmission rate", true),
             ("unneeded", true),
             ("lost upstream", true),
             ("lost downstream", true),
             ("reordered", true),
             ("completion", true),
+            ("limited by", false),
             ("quality", false),
         ]),
         rows: flows
@@ -248,8 +249,22 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::count(summary.incidents().lost_downstream),
         Cell::count(summary.incidents().reordered_packets),
         Cell::number(flow.completion_ns().map(|ns| ns as f64), took),
+        Cell::text(flow.limited_by().map(limits).unwrap_or_default()),
         Cell::text(quality.join(", ")),
     ]
+}
+
+/// What limited a flow, most of its time first, without what took less than half a percent of it.
+fn limits(limited: Limited) -> String {
+    let mut shares = [
+        (limited.network, "network"),
+        (limited.receiver, "receiver"),
+        (limited.application, "application"),
+    ];
+    shares.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let shares = shares.iter().filter(|&&(share, _)| share >= 0.005);
+    let words = shares.map(|&(share, what)| format!("{what} {:.0} %", 100.0 * share));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn pair_table(analysis: &Analysis) -> PageTable {
@@ -325,4 +340,22 @@ fn how(analysis: &Analysis, made: &[(String, String)]) -> Vec<Block> {
         ));
     }
     vec![Block::Facts(facts)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_limited_a_flow_most_comes_first_and_what_hardly_did_is_left_out() {
+        let limits = |network, receiver, application| {
+            limits(Limited {
+                network,
+                receiver,
+                application,
+            })
+        };
+        assert_eq!(limits(1.0, 0.0, 0.0), "network 100 %");
+        assert_eq!(limits(0.246, 0.004, 0.75), "application 75 %, network 25 %");
+    }
 }

@@ -262,11 +262,9 @@ fn an_svg_is_as_large_as_the_png_and_holds_its_text() {
     // One flow has nobody to share with.
     assert!(!names.contains(&"pairs-fness.svg".into()), "{names:?}");
     let svg = std::fs::read_to_string(folder.path().join("01-generated-goodput.svg")).unwrap();
-    assert!(
-        svg.starts_with("<svg width=\"1600\" height=\"900\" viewBox=\"0 0 16000 9000\""),
-        "{}",
-        &svg[..100]
-    );
+    // As wide as two columns, and 9 by 16.
+    let head = "<svg width=\"182.0mm\" height=\"102.4mm\" viewBox=\"0 0 16000 9000\"";
+    assert!(svg.starts_with(head), "{}", &svg[..100]);
     assert!(svg.contains("/generated (bbr, 50 Mbit/s)") && svg.contains("10.0.0.1 → 10.0.0.200"));
 }
 

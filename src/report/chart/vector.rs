@@ -15,7 +15,7 @@ use super::style::Theme;
 /// Coordinates are in tenths of a pixel, for the library knows only whole numbers.
 const SVG_SCALE: u32 = 10;
 
-/// A chart as SVG, of a width and height in pixels.
+/// A chart as SVG: as wide as in print or, where it is for a screen, of a width and height in pixels.
 pub(super) fn svg(canvas: &Canvas, size: (u32, u32)) -> Result<String, String> {
     let large = (size.0 * SVG_SCALE, size.1 * SVG_SCALE);
     let mut text = String::new();
@@ -30,7 +30,14 @@ pub(super) fn svg(canvas: &Canvas, size: (u32, u32)) -> Result<String, String> {
     drop(surface);
     // Coordinates stay fine; the picture is as large as the PNG would be.
     let written = format!("width=\"{}\" height=\"{}\"", large.0, large.1);
-    let wanted = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
+    let wanted = match canvas.style.size.print_width_m() {
+        Some(width_m) => {
+            let width_mm = 1000.0 * width_m;
+            let height_mm = width_mm * f64::from(size.1) / f64::from(size.0);
+            format!("width=\"{width_mm:.1}mm\" height=\"{height_mm:.1}mm\"")
+        }
+        None => format!("width=\"{}\" height=\"{}\"", size.0, size.1),
+    };
     Ok(text.replacen(&written, &wanted, 1))
 }
 

@@ -27,6 +27,10 @@ const PATH_EXAMPLES: &str = "Example:
 Exit status: 0 when all captures were read to their end, 1 when one was damaged or cut short, 2 when
 nothing was written. What the numbers mean is in METRICS.md.";
 
+/// What `--memory` bounds there is something else than in the main command.
+const PATH_MEMORY: &str = "Memory for notes of what became of packets, and for packets that wait, such as `4GB` or \
+`512MiB`; beyond it those that wait longest count as dropped, and `limit_hit` says so";
+
 const STUDY_EXAMPLES: &str = "Example:
   ccanalyze study init traces/ > study.toml        a draft of the manifest: read it, say more
   ccanalyze study study.toml --out study/
@@ -38,7 +42,7 @@ const COMPLETIONS_EXAMPLES: &str = "Examples:
   source <(ccanalyze completions bash)             in this shell
   ccanalyze completions bash > ~/.local/share/bash-completion/completions/ccanalyze
   ccanalyze completions fish > ~/.config/fish/completions/ccanalyze.fish
-  ccanalyze completions zsh > ~/.zfunc/_ccanalyze  a folder that ~/.zshrc adds to fpath before compinit
+  ccanalyze completions zsh > ~/.zfunc/_ccanalyze  (a folder in fpath before compinit)
   eval (ccanalyze completions elvish | slurp)      in ~/.config/elvish/rc.elv
   ccanalyze completions powershell | Out-String | Invoke-Expression     in $PROFILE of PowerShell";
 
@@ -178,6 +182,7 @@ pub(super) fn comes_first(command: &str) -> String {
 pub enum Command {
     /// Compare captures from before and after a queue: delay, queue and drops
     #[command(after_help = PATH_EXAMPLES, override_usage = PATH_USAGE)]
+    #[command(mut_arg("memory", |memory| memory.help(PATH_MEMORY)))]
     Path(Box<PathArgs>),
     /// Many runs together: labels, groups, statistics, and the tables of a paper
     #[command(after_help = STUDY_EXAMPLES)]

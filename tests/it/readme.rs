@@ -1,5 +1,6 @@
 //! What README.md shows is what happens.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -152,6 +153,41 @@ fn what_is_said_of_how_to_do_things_exists() {
         &["--concat", "run.pcap0", "run.pcap1", "--out", "run.parquet"],
     );
     assert_eq!(said.status, 0, "{}", said.stderr);
+}
+
+#[test]
+fn every_option_of_the_help_is_in_the_readme_and_the_other_way_round() {
+    let helps = [
+        &["--help"][..],
+        &["path", "--help"],
+        &["study", "--help"],
+        &["study", "init", "--help"],
+    ];
+    let helps = helps.map(|words| run(root(), words).stdout);
+    let named = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        let options = words.filter(|word| word.len() > 2 && word.starts_with("--"));
+        options.map(str::to_owned).collect()
+    };
+    let defined: BTreeSet<String> = helps
+        .iter()
+        .flat_map(|help| help.lines().map(str::trim_start))
+        .filter(|line| line.starts_with('-') || line.starts_with("[alias"))
+        .flat_map(named)
+        .collect();
+    assert!(defined.contains("--patience") && defined.contains("--max-connections"));
+    let text = readme();
+    let missing: Vec<_> = defined.difference(&named(&text)).cloned().collect();
+    assert!(missing.is_empty(), "not in README.md: {missing:?}");
+    // What stands in tables of options, and other code that is no command of somebody else.
+    let code = text.split('`').skip(1).step_by(2);
+    let ours = code.filter(|code| code.starts_with('-') || code.starts_with("ccanalyze"));
+    let ours: BTreeSet<String> = ours.flat_map(named).collect();
+    let unknown: Vec<_> = ours.difference(&defined).collect();
+    assert!(
+        ours.len() > 20 && unknown.is_empty(),
+        "no options: {unknown:?}"
+    );
 }
 
 /// Its headings as a browser is sent to them: lower case, without signs, and a hyphen for each space.

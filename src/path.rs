@@ -20,6 +20,7 @@ mod link;
 mod losses;
 mod matcher;
 mod offload;
+mod others;
 mod probe;
 mod queue;
 mod sighting;

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use foldhash::quality::FixedState;
 
+use super::others::{ICMPV6, UDP, UDP_LITE, write_other};
 use super::spool::Signs;
 use crate::capture::Record;
 use crate::decode::DecodeOptions;
@@ -401,18 +402,6 @@ fn write_segment(hasher: &mut impl Hasher, segment: &Segment, options: Identity)
     }
 }
 
-/// What is not TCP, or not whole: its length and first bytes, without what translation rewrites
-/// (ports and the checksum over them).
-fn write_other(hasher: &mut impl Hasher, packet: &IpPacket, identity: Identity) {
-    hasher.write_u64(u64::from(packet.len) << 16 | u64::from(packet.fragment_offset));
-    let head = &packet.head[..16];
-    if identity < Identity::WithoutAddresses {
-        hasher.write(head);
-    } else {
-        hasher.write(&head[8..]);
-    }
-}
-
 /// A packet as one point saw it, as far as matching needs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sighting {
@@ -502,10 +491,7 @@ const PARTS_MAX: u32 = 1024;
 const USUAL_CHECKSUM: usize = 14 + 20 + 16;
 
 const TCP: u8 = 6;
-const UDP: u8 = 17;
-const ICMPV6: u8 = 58;
 const SCTP: u8 = 132;
-const UDP_LITE: u8 = 136;
 
 /// Bytes of an IPv6 header.
 const IPV6_HEADER: u32 = 40;

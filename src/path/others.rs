@@ -1,0 +1,222 @@
+//! What makes a packet that is not TCP, or not whole, the same packet at another point.
+
+use std::hash::Hasher;
+
+use super::sighting::Identity;
+use crate::decode::{Endpoint, IpPacket};
+
+/// Writes what counts of such a packet: its length and first bytes, less what translation rewrites.
+pub(super) fn write_other(hasher: &mut impl Hasher, packet: &IpPacket, identity: Identity) {
+    hasher.write_u64(u64::from(packet.len) << 16 | u64::from(packet.fragment_offset));
+    let head = &packet.head[..COUNTED];
+    if identity < Identity::WithoutAddresses {
+        hasher.write(head);
+        return;
+    }
+    // Only the first fragment has a header.
+    match packet.protocol {
+        _ if packet.fragment_offset > 0 => hasher.write(head),
+        UDP | UDP_LITE => {
+            hasher.write_u16(untranslated_sum(packet, &[0, 2], Pseudo::Counts));
+            hasher.write(&head[8..]);
+        }
+        ICMP | ICMPV6 => write_icmp(hasher, packet),
+        _ => hasher.write(&head[8..]),
+    }
+}
+
+/// Type, code and, of what asks and what answers, the sequence number and the rest of the checksum, since identifiers are
+/// translated as ports are (RFC 5508 section 3.1). Errors are told by the packet that they are about.
+fn write_icmp(hasher: &mut impl Hasher, packet: &IpPacket) {
+    let head = &packet.head[..COUNTED];
+    hasher.write(&head[..2]);
+    let is_query = match packet.protocol {
+        // Echo, timestamp and address mask (RFC 792, RFC 950).
+        ICMP => matches!(head[0], 0 | 8 | 13..=18),
+        // Echo (RFC 4443 section 4).
+        _ => matches!(head[0], 128 | 129),
+    };
+    if is_query {
+        let pseudo = if packet.protocol == ICMP {
+            Pseudo::None
+        } else {
+            Pseudo::Counts
+        };
+        hasher.write_u16(untranslated_sum(packet, &[4], pseudo));
+        hasher.write(&head[6..8]);
+    }
+    hasher.write(&head[8..]);
+}
+
+/// Whether a checksum is over the addresses, too (RFC 768, RFC 8200 section 8.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pseudo {
+    Counts,
+    None,
+}
+
+/// What is left of a checksum without the addresses and the words of the header that translation rewrites: who rewrites
+/// these makes up for it in the checksum (RFC 3022 section 4.2), so it stays the same. 0 where there is no checksum.
+fn untranslated_sum(packet: &IpPacket, words_at: &[usize], pseudo: Pseudo) -> u16 {
+    let word = |at: usize| u16::from_be_bytes([packet.head[at], packet.head[at + 1]]);
+    let checksum = match packet.protocol {
+        ICMP | ICMPV6 => word(2),
+        _ => word(6),
+    };
+    if checksum == 0 {
+        return 0;
+    }
+    // In one's complement a word is taken away by adding what it lacks of all ones.
+    let of_header = words_at.iter().map(|&at| !word(at));
+    let mut sum: u32 = u32::from(!checksum) + of_header.map(u32::from).sum::<u32>();
+    if pseudo == Pseudo::Counts {
+        sum += sum_of_complements(packet.src) + sum_of_complements(packet.dst);
+    }
+    folded(sum)
+}
+
+/// Of the words of an address.
+fn sum_of_complements(endpoint: Endpoint) -> u32 {
+    let octets = endpoint.octets();
+    let words = octets.chunks_exact(2);
+    words
+        .map(|word| u32::from(!u16::from_be_bytes([word[0], word[1]])))
+        .sum()
+}
+
+/// A sum of words in one's complement, where all ones are 0.
+fn folded(sum: u32) -> u16 {
+    (sum % 0xffff) as u16
+}
+
+/// Bytes behind the IP header that count.
+const COUNTED: usize = 16;
+
+const ICMP: u8 = 1;
+pub(super) const UDP: u8 = 17;
+pub(super) const ICMPV6: u8 = 58;
+pub(super) const UDP_LITE: u8 = 136;
+
+#[cfg(test)]
+mod tests {
+    use foldhash::quality::FixedState;
+    use std::hash::BuildHasher;
+
+    use super::*;
+    use crate::decode::{Ecn, HEAD_LEN};
+
+    const HOSTS: [[u8; 4]; 2] = [[10, 0, 0, 1], [192, 0, 2, 7]];
+    const ROUTER: [u8; 4] = [198, 51, 100, 201];
+
+    /// A packet with the checksum that its sender gives it.
+    fn packet([src, dst]: [[u8; 4]; 2], protocol: u8, mut words: Vec<u16>) -> IpPacket {
+        let (at, pseudo) = match protocol {
+            ICMP => (1, Vec::new()),
+            _ => (3, [src, dst].concat()),
+        };
+        words[at] = 0;
+        let of_addresses = pseudo
+            .chunks(2)
+            .map(|word| u16::from_be_bytes([word[0], word[1]]));
+        let of_length = [u16::from(protocol), 2 * words.len() as u16];
+        let more: Vec<u16> = of_addresses.chain(of_length).collect();
+        let counted = if pseudo.is_empty() { &[] } else { &more[..] };
+        let mut sum: u32 = words
+            .iter()
+            .chain(counted)
+            .map(|&word| u32::from(word))
+            .sum();
+        while sum > 0xffff {
+            sum = (sum >> 16) + (sum & 0xffff);
+        }
+        words[at] = !(sum as u16);
+        let mut head = [0; HEAD_LEN];
+        for (place, word) in head.chunks_exact_mut(2).zip(&words) {
+            place.copy_from_slice(&word.to_be_bytes());
+        }
+        IpPacket {
+            src: Endpoint::v4(src, 0),
+            dst: Endpoint::v4(dst, 0),
+            protocol,
+            len: 20 + 2 * words.len() as u32,
+            id: None,
+            ecn: Ecn::NotEct,
+            fragment_offset: 0,
+            head,
+            head_len: HEAD_LEN as u8,
+        }
+    }
+
+    fn key(packet: &IpPacket, identity: Identity) -> u64 {
+        let mut hasher = FixedState::with_seed(1).build_hasher();
+        write_other(&mut hasher, packet, identity);
+        hasher.finish()
+    }
+
+    /// The first words, the rest the same for all packets of a second: `ping` begins its payload with the time.
+    fn with_payload(first: &[u16], last: u16) -> Vec<u16> {
+        [first, &[0x1234, 0x6789, 0, 0, 0, 0, last]].concat()
+    }
+
+    #[test]
+    fn pings_behind_a_translator_are_told_from_each_other_and_from_their_answers() {
+        let echo = |ends, kind: u16, id, number| {
+            packet(ends, ICMP, with_payload(&[kind << 8, 0, id, number], 9))
+        };
+        let [host, server] = HOSTS;
+        let asks = |number| echo([host, server], 8, 77, number);
+        let asks_behind = |number| echo([ROUTER, server], 8, 40_001, number);
+        let identity = Identity::WithoutEndpoints;
+        assert_eq!(key(&asks(1), identity), key(&asks_behind(1), identity));
+        let answer = echo([server, ROUTER], 0, 40_001, 1);
+        for other in [asks_behind(2), answer] {
+            assert_ne!(key(&asks(1), identity), key(&other, identity));
+        }
+        // Beyond the bytes that count, its checksum tells one from another.
+        let mut other = asks_behind(1);
+        other.head[3] ^= 1;
+        assert_ne!(key(&asks(1), identity), key(&other, identity));
+        assert_ne!(
+            key(&asks(1), Identity::Full),
+            key(&asks_behind(1), Identity::Full)
+        );
+    }
+
+    /// Packets of QUIC begin with the same connection id, and may have no IP id.
+    #[test]
+    fn datagrams_behind_a_translator_are_told_from_each_other_by_the_rest_of_their_checksum() {
+        let [host, server] = HOSTS;
+        let sent =
+            |src, port, last| packet([src, server], UDP, with_payload(&[port, 443, 22, 0], last));
+        for identity in [Identity::WithoutAddresses, Identity::WithoutEndpoints] {
+            for last in 0..100 {
+                let behind = sent(ROUTER, 61_000, last);
+                assert_eq!(
+                    key(&sent(host, 5000, last), identity),
+                    key(&behind, identity)
+                );
+                assert_ne!(
+                    key(&sent(host, 5000, last + 1), identity),
+                    key(&behind, identity)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn errors_behind_a_translator_are_the_same_whatever_it_rewrote_in_them() {
+        let [host, server] = HOSTS;
+        // Port unreachable, about a datagram of 100 bytes with IP id 0x4321.
+        let about = |host, checksum| {
+            let words = vec![
+                0x0303, 0, 0, 0, 0x4500, 100, 0x4321, 0x4000, 0x4011, checksum,
+            ];
+            packet([server, host], ICMP, words)
+        };
+        let identity = Identity::WithoutAddresses;
+        assert_eq!(
+            key(&about(ROUTER, 0x1111), identity),
+            key(&about(host, 0x2222), identity)
+        );
+    }
+}

@@ -51,6 +51,7 @@ use crate::capture::CaptureError;
 use crate::decode::{DecodeOptions, Filter};
 use feed::Sight;
 use offload::packet_lens;
+use others::UdpChecksums;
 use probe::Probe;
 use sighting::{Print, Rules};
 use walk::{Start, Walked};
@@ -410,6 +411,11 @@ fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
     if sight.packet_lens.is_empty() {
         sight.packet_lens = packet_lens(&walked.sizes);
         changed |= !sight.packet_lens.is_empty();
+    }
+    let udp_checksums = walked.facts.iter().map(|facts| facts.udp.told()).max();
+    if udp_checksums > Some(sight.rules.udp_checksums) {
+        sight.rules.udp_checksums = UdpChecksums::Unfinished;
+        changed = true;
     }
     if sight.rules.options == Identity::Full && was_cut(walked) {
         sight.rules = sight.rules.without_sack();

@@ -9,6 +9,7 @@ use foldhash::fast::FixedState;
 
 use super::copies::Copies;
 use super::offload::Sizes;
+use super::others::UdpTally;
 use super::sighting::{FlowKey, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
 use crate::capture::{
@@ -70,6 +71,8 @@ pub struct PointFacts {
     pub errors: Vec<CaptureError>,
     /// Its files, in the order of their time.
     pub files: Vec<FileFacts>,
+    /// Checksums of UDP that senders left to their cards.
+    pub(super) udp: UdpTally,
 }
 
 /// How records become sightings.
@@ -343,6 +346,7 @@ impl<'a> Feed<'a> {
             known.sizes.see(segment);
         }
         fresh.see(print.at, print.header_cut());
+        fresh.udp.see(&print.packet);
         let mut parts = 0;
         for part in print.split(known.packet_len) {
             parts += 1;
@@ -385,6 +389,7 @@ impl PointFacts {
         self.untold += fresh.untold;
         self.clock_steps_back += fresh.clock_steps_back;
         self.copies += fresh.copies;
+        self.udp.add(fresh.udp);
         self.span = fresh.span;
     }
 }

@@ -48,7 +48,7 @@ pub(super) struct Packet {
     pub(super) flow: u32,
     /// IP total length in bytes.
     pub(super) ip_len: u32,
-    /// TCP checksum, or 0.
+    /// Checksum of TCP or UDP, or 0.
     pub(super) checksum: u16,
     pub(super) has: Signs,
     state: State,

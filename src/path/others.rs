@@ -2,20 +2,71 @@
 
 use std::hash::Hasher;
 
-use super::sighting::Identity;
-use crate::decode::{Endpoint, IpPacket};
+use super::sighting::{Identity, Rules};
+use crate::decode::IpPacket;
 
-/// Writes what counts of such a packet: its length and first bytes, less what translation rewrites.
-pub(super) fn write_other(hasher: &mut impl Hasher, packet: &IpPacket, identity: Identity) {
+/// Whether checksums of UDP tell packets apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum UdpChecksums {
+    Count,
+    /// One of the points has those that cards were yet to finish: packets as their own sender captured them.
+    Unfinished,
+}
+
+/// How many packets of a point have a checksum that a card was yet to finish.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct UdpTally {
+    datagrams: u64,
+    unfinished: u64,
+}
+
+impl UdpTally {
+    pub(super) fn see(&mut self, packet: &IpPacket) {
+        if let Some(checksum) = udp_checksum(packet) {
+            self.datagrams += 1;
+            self.unfinished += u64::from(folded(checksum.into()) == unfinished_sum(packet));
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.datagrams += other.datagrams;
+        self.unfinished += other.unfinished;
+    }
+
+    /// By chance one in 65,536 has such a checksum.
+    pub(super) fn told(self) -> UdpChecksums {
+        if self.unfinished >= 2 && 1000 * self.unfinished >= self.datagrams {
+            UdpChecksums::Unfinished
+        } else {
+            UdpChecksums::Count
+        }
+    }
+}
+
+/// The checksum of a datagram that has one.
+pub(super) fn udp_checksum(packet: &IpPacket) -> Option<u16> {
+    let is_seen = packet.protocol == UDP && packet.fragment_offset == 0 && packet.head_len >= 8;
+    let checksum = word(packet, UDP_CHECKSUM);
+    (is_seen && checksum != 0).then_some(checksum)
+}
+
+/// What senders put in the place of a checksum that the card is to finish: the sum of addresses, protocol and length.
+fn unfinished_sum(packet: &IpPacket) -> u16 {
+    let lengths = u32::from(packet.protocol) + u32::from(word(packet, UDP_LENGTH));
+    folded(sum_of_addresses(packet) + lengths)
+}
+
+/// Writes what counts of such a packet: its length and first bytes, less what translation rewrites and, of UDP, less a
+/// checksum that one of the points does not have.
+pub(super) fn write_other(hasher: &mut impl Hasher, packet: &IpPacket, rules: Rules) {
     hasher.write_u64(u64::from(packet.len) << 16 | u64::from(packet.fragment_offset));
     let head = &packet.head[..COUNTED];
-    if identity < Identity::WithoutAddresses {
-        hasher.write(head);
-        return;
-    }
-    // Only the first fragment has a header.
+    let is_translated = rules.identity >= Identity::WithoutAddresses;
     match packet.protocol {
+        // Only the first fragment has a header.
         _ if packet.fragment_offset > 0 => hasher.write(head),
+        UDP if rules.udp_checksums == UdpChecksums::Unfinished => hasher.write(&head[8..]),
+        _ if !is_translated => hasher.write(head),
         UDP | UDP_LITE => {
             hasher.write_u16(untranslated_sum(packet, &[0, 2], Pseudo::Counts));
             hasher.write(&head[8..]);
@@ -58,36 +109,44 @@ enum Pseudo {
 /// What is left of a checksum without the addresses and the words of the header that translation rewrites: who rewrites
 /// these makes up for it in the checksum (RFC 3022 section 4.2), so it stays the same. 0 where there is no checksum.
 fn untranslated_sum(packet: &IpPacket, words_at: &[usize], pseudo: Pseudo) -> u16 {
-    let word = |at: usize| u16::from_be_bytes([packet.head[at], packet.head[at + 1]]);
     let checksum = match packet.protocol {
-        ICMP | ICMPV6 => word(2),
-        _ => word(6),
+        ICMP | ICMPV6 => word(packet, ICMP_CHECKSUM),
+        _ => word(packet, UDP_CHECKSUM),
     };
     if checksum == 0 {
         return 0;
     }
-    // In one's complement a word is taken away by adding what it lacks of all ones.
-    let of_header = words_at.iter().map(|&at| !word(at));
-    let mut sum: u32 = u32::from(!checksum) + of_header.map(u32::from).sum::<u32>();
+    let mut translated: u32 = words_at.iter().map(|&at| u32::from(word(packet, at))).sum();
     if pseudo == Pseudo::Counts {
-        sum += sum_of_complements(packet.src) + sum_of_complements(packet.dst);
+        translated += sum_of_addresses(packet);
     }
-    folded(sum)
+    // In one's complement, what is taken away is added as what it lacks of all ones.
+    folded(u32::from(!checksum) + u32::from(!folded(translated)))
 }
 
-/// Of the words of an address.
-fn sum_of_complements(endpoint: Endpoint) -> u32 {
-    let octets = endpoint.octets();
-    let words = octets.chunks_exact(2);
+/// Of the words of both addresses; those that IPv4 has none of are 0 or all ones.
+fn sum_of_addresses(packet: &IpPacket) -> u32 {
+    let octets = [packet.src, packet.dst].map(|end| end.octets());
+    let words = octets.as_flattened().chunks_exact(2);
     words
-        .map(|word| u32::from(!u16::from_be_bytes([word[0], word[1]])))
+        .map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])))
         .sum()
+}
+
+/// A word of what a packet carries, from a byte on.
+fn word(packet: &IpPacket, at: usize) -> u16 {
+    u16::from_be_bytes([packet.head[at], packet.head[at + 1]])
 }
 
 /// A sum of words in one's complement, where all ones are 0.
 fn folded(sum: u32) -> u16 {
     (sum % 0xffff) as u16
 }
+
+/// Where the fields are.
+const ICMP_CHECKSUM: usize = 2;
+const UDP_LENGTH: usize = 4;
+const UDP_CHECKSUM: usize = 6;
 
 /// Bytes behind the IP header that count.
 const COUNTED: usize = 16;
@@ -103,7 +162,7 @@ mod tests {
     use std::hash::BuildHasher;
 
     use super::*;
-    use crate::decode::{Ecn, HEAD_LEN};
+    use crate::decode::{Ecn, Endpoint, HEAD_LEN};
 
     const HOSTS: [[u8; 4]; 2] = [[10, 0, 0, 1], [192, 0, 2, 7]];
     const ROUTER: [u8; 4] = [198, 51, 100, 201];
@@ -149,7 +208,14 @@ mod tests {
 
     fn key(packet: &IpPacket, identity: Identity) -> u64 {
         let mut hasher = FixedState::with_seed(1).build_hasher();
-        write_other(&mut hasher, packet, identity);
+        write_other(
+            &mut hasher,
+            packet,
+            Rules {
+                identity,
+                ..Rules::STRICTEST
+            },
+        );
         hasher.finish()
     }
 

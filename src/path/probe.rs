@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::clock::{Clock, ClockChoice, Heading};
 use super::copies::{first_copies, times_seen};
+use super::others::{UdpChecksums, UdpTally};
 use super::sighting::{FlowKey, Print, Rules};
 use super::stamps;
 
@@ -47,7 +48,7 @@ pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Pr
     // No more can be found than one point has.
     let at_most = points[0].len().min(points[1].len());
     let mut found = Vec::new();
-    for rules in Rules::all() {
+    for rules in Rules::all(udp_checksums(points)) {
         let matches = matches(points, rules);
         let is_best = matches.len() * 20 >= at_most * 19;
         found.push((rules, matches));
@@ -97,6 +98,18 @@ pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Pr
         times_seen,
         shown_tick_ns,
     })
+}
+
+/// Whether checksums of UDP tell packets apart at both points.
+fn udp_checksums(points: [&[Print]; 2]) -> UdpChecksums {
+    let told = points.map(|prints| {
+        let mut tally = UdpTally::default();
+        for print in prints {
+            tally.see(&print.packet);
+        }
+        tally.told()
+    });
+    told[0].max(told[1])
 }
 
 /// Packets whose headers are at each point exactly once.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use foldhash::quality::FixedState;
 
-use super::others::{ICMPV6, UDP, UDP_LITE, write_other};
+use super::others::{ICMPV6, UDP, UDP_LITE, UdpChecksums, udp_checksum, write_other};
 use super::spool::Signs;
 use crate::capture::Record;
 use crate::decode::DecodeOptions;
@@ -65,6 +65,7 @@ pub(super) struct Rules {
     pub(super) identity: Identity,
     /// [`Identity::Full`], without SACK blocks, or without options.
     pub(super) options: Identity,
+    pub(super) udp_checksums: UdpChecksums,
 }
 
 impl Rules {
@@ -75,6 +76,7 @@ impl Rules {
     pub(super) const LOOSEST: Self = Self {
         identity: Identity::WithoutEndpoints,
         options: Identity::WithoutOptions,
+        udp_checksums: UdpChecksums::Unfinished,
     };
 
     const fn of(identity: Identity) -> Self {
@@ -82,7 +84,11 @@ impl Rules {
             Identity::WithoutSack | Identity::WithoutOptions => identity,
             _ => Identity::Full,
         };
-        Self { identity, options }
+        Self {
+            identity,
+            options,
+            udp_checksums: UdpChecksums::Count,
+        }
     }
 
     /// The same without SACK blocks.
@@ -91,19 +97,27 @@ impl Rules {
         Self {
             identity: self.identity.max(sack),
             options: self.options.max(sack),
+            ..self
         }
     }
 
     /// All, in the order in which they are tried: packets that were rewritten and of which options
     /// are missing besides come last.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
+    pub(super) fn all(udp_checksums: UdpChecksums) -> impl Iterator<Item = Self> {
         let cut = [Identity::WithoutSack, Identity::WithoutOptions];
         let rewritten = cut.into_iter().flat_map(|options| {
             let some = Identity::ALL.into_iter();
             let some = some.filter(|&identity| identity >= Identity::WithoutId);
-            some.map(move |identity| Self { identity, options })
+            some.map(move |identity| Self {
+                options,
+                ..Self::of(identity)
+            })
         });
-        Identity::ALL.into_iter().map(Self::of).chain(rewritten)
+        let all = Identity::ALL.into_iter().map(Self::of).chain(rewritten);
+        all.map(move |rules| Self {
+            udp_checksums,
+            ..rules
+        })
     }
 }
 
@@ -159,7 +173,7 @@ pub(super) struct Print {
     pub(super) packet: IpPacket,
     /// The TCP segment in it, if it is one and whole.
     pub(super) segment: Option<Segment>,
-    /// The TCP checksum, which is over the payload too; where headers repeat it tells packets
+    /// The checksum of TCP or UDP, which is over the payload too; where headers repeat it tells packets
     /// apart. 0 where it was not captured.
     pub(super) checksum: u16,
 }
@@ -212,7 +226,7 @@ impl Print {
             flow,
             checksum: match (&segment, packet.head_len) {
                 (Some(_), 18..) => u16::from_be_bytes([packet.head[16], packet.head[17]]),
-                _ => 0,
+                _ => udp_checksum(&packet).unwrap_or(0),
             },
             packet,
             segment,
@@ -265,7 +279,7 @@ impl Print {
         let mut hasher = hasher_of(&self.flow, self.packet.id, rules.identity);
         match &self.segment {
             Some(segment) => write_segment(&mut hasher, segment, rules.options),
-            None => write_other(&mut hasher, &self.packet, rules.identity),
+            None => write_other(&mut hasher, &self.packet, rules),
         }
         hasher.finish()
     }
@@ -415,7 +429,7 @@ pub(super) struct Sighting {
     pub(super) flow: u32,
     /// IP total length in bytes.
     pub(super) ip_len: u32,
-    /// TCP checksum, or 0.
+    /// Checksum of TCP or UDP, or 0.
     pub(super) checksum: u16,
     /// Whether it has payload, asks for a new connection, is marked.
     pub(super) has: Signs,

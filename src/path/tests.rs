@@ -8,6 +8,7 @@ use crate::decode::Filter;
 
 mod beginnings;
 mod clocks;
+mod datagrams;
 mod drops;
 mod frames;
 mod matching;
@@ -42,6 +43,8 @@ struct Packet {
     sacks: u8,
     timestamp: u32,
     flags: u8,
+    /// A datagram: what TCP alone has does not count.
+    udp: bool,
 }
 
 /// The `n`th packet of a download: 1000 bytes of payload each.
@@ -64,6 +67,7 @@ fn data(n: u16, at: i64) -> Packet {
         sacks: 0,
         timestamp: 100 + u32::from(n),
         flags: ACK,
+        udp: false,
     }
 }
 
@@ -112,13 +116,20 @@ impl Packet {
         }
         bytes.extend([0x45, 0]);
         let options = self.options();
-        bytes.extend((40 + options.len() as u16 + self.len).to_be_bytes());
+        let (protocol, header_len) = if self.udp { (17, 8) } else { (6, 20) };
+        bytes.extend((20 + header_len + options.len() as u16 + self.len).to_be_bytes());
         bytes.extend(self.id.to_be_bytes());
-        bytes.extend([0x40, 0, self.ttl, 6, 0, 0]);
+        bytes.extend([0x40, 0, self.ttl, protocol, 0, 0]);
         bytes.extend(src.0);
         bytes.extend(dst.0);
         bytes.extend(src.1.to_be_bytes());
         bytes.extend(dst.1.to_be_bytes());
+        if self.udp {
+            bytes.extend((8 + self.len).to_be_bytes());
+            bytes.extend(self.checksum.to_be_bytes());
+            bytes.resize(bytes.len() + usize::from(self.len), 0);
+            return bytes;
+        }
         let (seq, ack) = if self.back {
             (1, self.seq)
         } else {

@@ -1,0 +1,48 @@
+//! Packets of UDP.
+
+use super::*;
+
+/// The checksum that a sender's own capture has of a datagram of [`data`], where its card makes checksums: the sum of the
+/// addresses, the protocol and the length.
+fn unfinished_sum(datagram: &Packet) -> u16 {
+    let of_addresses: u16 = 0x0a00 + 0x0001 + 0x0a00 + 0x0002;
+    of_addresses + 17 + 8 + datagram.len
+}
+
+/// Few or many of them, and so late that a look at the beginnings shows none.
+#[test]
+fn datagrams_are_found_whose_checksums_their_sender_left_to_its_card() {
+    for (before, datagrams) in [(40, 3), (40, 80), (9000, 3)] {
+        let mut points = [Vec::new(), Vec::new()];
+        for n in 0..before {
+            let at = SECOND + i64::from(n) * MS;
+            points[0].extend([data(n, at), ack(n, at + 700 * US)]);
+            points[1].extend([data(n, at + 200 * US), ack(n, at + 600 * US)]);
+        }
+        for n in before..before + datagrams {
+            let datagram = Packet {
+                udp: true,
+                sport: 7000,
+                len: 900,
+                ..data(n, SECOND + i64::from(n) * MS)
+            };
+            points[0].push(Packet {
+                checksum: unfinished_sum(&datagram),
+                ..datagram.clone()
+            });
+            points[1].push(Packet {
+                at: datagram.at + 300 * US,
+                ..datagram
+            });
+        }
+        let hop = hop(&points[0], &points[1]);
+        let mut flows = hop.flows.iter().flatten();
+        let flow = flows.find(|flow| flow.key.protocol == 17).unwrap();
+        let passed = u64::from(datagrams);
+        assert_eq!((flow.packets, flow.passed_packets), (passed, passed));
+        assert_eq!(flow.appeared_packets, 0);
+        let delays = [flow.delay.ns_min(), flow.delay.ns_max()];
+        assert_eq!(delays, [Some(300 * US); 2]);
+        assert_eq!(hop.quality(), [""; 0]);
+    }
+}

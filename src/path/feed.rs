@@ -407,9 +407,14 @@ pub(super) fn prints(
     let mut window = Window::new();
     let mut prints = Vec::new();
     let mut records = 0;
-    // A capture that is damaged further on is still a capture; the walk itself reports it. So is
-    // one that is truncated meanwhile: what rests on pages that went is found nowhere.
-    while let Ok(true) = reader.read_window(&mut window) {
+    // A capture that is damaged further on, or a part of which is, is still a capture; the walk itself reports it. So
+    // is one that is truncated meanwhile: what rests on pages that went is found nowhere.
+    loop {
+        match reader.read_window(&mut window) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(_) => continue,
+        }
         for index in 0..window.len() {
             if records == records_max || prints.len() == max {
                 return Ok(prints);

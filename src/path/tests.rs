@@ -12,6 +12,7 @@ mod datagrams;
 mod drops;
 mod frames;
 mod matching;
+mod parts;
 
 const US: i64 = 1000;
 const MS: i64 = 1000 * US;
@@ -573,35 +574,4 @@ proptest::proptest! {
             }
         }
     }
-}
-
-/// What fits between two packets of the first point goes into two files of it.
-#[test]
-fn parts_of_a_rotated_capture_are_one_point() {
-    let folder = tempfile::tempdir().unwrap();
-    let [first, second] = download(Some);
-    let write = |name: &str, packets: &[Packet]| {
-        let path = folder.path().join(name);
-        fs::write(&path, file(packets)).unwrap();
-        path
-    };
-    let middle = first.len() / 2;
-    let parts = vec![
-        write("late", &first[middle..]),
-        write("early", &first[..middle]),
-    ];
-    let whole = Point::file(write("whole", &first));
-    let after = Point::file(write("after", &second));
-    let of = |before: Point| {
-        let points = [before, after.clone()];
-        let mut analysis = PathAnalysis::of(&points, &PathConfig::default()).unwrap();
-        let hop = analysis.hops.remove(0);
-        let flows = hop.flows_in_order();
-        let passed: Vec<_> = flows
-            .iter()
-            .map(|flow| (flow.key, flow.passed_packets, flow.delay.ns_mean()))
-            .collect();
-        (passed, hop.ways[0].bins.clone())
-    };
-    assert_eq!(of(Point::files(parts)), of(whole));
 }

@@ -334,8 +334,11 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
 /// part of all packets.
 fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe, PathError> {
     let beginnings = Print::is_told_apart;
+    // Of what a snap length cut, the sequence number is what both points have.
     let sampled = |print: &Print| {
-        print.is_told_apart() && print.key(Rules::LOOSEST).is_multiple_of(SAMPLE_ONE_IN)
+        let keys = [Some(print.key(Rules::LOOSEST)), print.seq_key()];
+        let mut keys = keys.into_iter().flatten();
+        print.is_told_apart() && keys.any(|key| key.is_multiple_of(SAMPLE_ONE_IN))
     };
     let [one, other] = both(points, |point| {
         feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
@@ -417,8 +420,8 @@ fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
         sight.rules.udp_checksums = UdpChecksums::Unfinished;
         changed = true;
     }
-    if sight.rules.options == Identity::Full && was_cut(walked) {
-        sight.rules = sight.rules.without_sack();
+    if let Some(options) = cut_off(walked).filter(|&options| options > sight.rules.options) {
+        sight.rules = sight.rules.cut(options);
         changed = true;
     }
     start.clock = walked.accounted.calibration.clock.clone();
@@ -427,12 +430,24 @@ fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
     changed || start.calibration.is_some()
 }
 
-/// Whether a snap length that cut headers may be why packets were not found: there were too few of
-/// them to be seen in the first look.
-fn was_cut(walked: &Walked) -> bool {
-    let mut flows = walked.accounted.flows.iter().flatten();
-    walked.facts.iter().any(|facts| facts.headers_cut > 0)
-        && flows.any(|flow| flow.appeared_packets > 0)
+/// What a snap length that cut headers may have cut off where packets were not found: there were too few of them to be
+/// seen in the first look.
+fn cut_off(walked: &Walked) -> Option<Identity> {
+    let flows = || walked.accounted.flows.iter().flatten();
+    let appeared: u64 = flows().map(|flow| flow.appeared_packets).sum();
+    let dropped: u64 = flows().map(|flow| flow.dropped_packets).sum();
+    let most = |of: fn(&PointFacts) -> u64| walked.facts.iter().map(of).max().unwrap_or(0);
+    let (headers_cut, heads_cut) = (
+        most(|facts| facts.headers_cut),
+        most(|facts| facts.heads_cut),
+    );
+    if heads_cut > 0 && appeared > 0 && appeared + dropped >= heads_cut {
+        Some(Identity::WithoutAck)
+    } else if headers_cut > 0 && appeared > 0 {
+        Some(Identity::WithoutSack)
+    } else {
+        None
+    }
 }
 
 /// Walks at most: one with what a look told; one more where offload, the headings of flows or what a

@@ -73,6 +73,8 @@ pub struct PointFacts {
     pub files: Vec<FileFacts>,
     /// Checksums of UDP that senders left to their cards.
     pub(super) udp: UdpTally,
+    /// Packets of which the snap length cut so much that strict rules do not find them.
+    pub(super) heads_cut: u64,
 }
 
 /// How records become sightings.
@@ -347,6 +349,7 @@ impl<'a> Feed<'a> {
         }
         fresh.see(print.at, print.header_cut());
         fresh.udp.see(&print.packet);
+        fresh.heads_cut += u64::from(print.head_cut());
         let mut parts = 0;
         for part in print.split(known.packet_len) {
             parts += 1;
@@ -390,6 +393,7 @@ impl PointFacts {
         self.clock_steps_back += fresh.clock_steps_back;
         self.copies += fresh.copies;
         self.udp.add(fresh.udp);
+        self.heads_cut += fresh.heads_cut;
         self.span = fresh.span;
     }
 }

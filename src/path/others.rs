@@ -4,6 +4,7 @@ use std::hash::Hasher;
 
 use super::sighting::{Identity, Rules};
 use crate::decode::IpPacket;
+use crate::seq::Seq;
 
 /// Whether checksums of UDP tell packets apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +61,11 @@ fn unfinished_sum(packet: &IpPacket) -> u16 {
 /// checksum that one of the points does not have.
 pub(super) fn write_other(hasher: &mut impl Hasher, packet: &IpPacket, rules: Rules) {
     hasher.write_u64(u64::from(packet.len) << 16 | u64::from(packet.fragment_offset));
-    let head = &packet.head[..COUNTED];
+    let counted = match rules.options {
+        Identity::WithoutAck => COUNTED_OF_CUT,
+        _ => COUNTED,
+    };
+    let head = &packet.head[..counted];
     let is_translated = rules.identity >= Identity::WithoutAddresses;
     match packet.protocol {
         // Only the first fragment has a header.
@@ -71,15 +76,43 @@ pub(super) fn write_other(hasher: &mut impl Hasher, packet: &IpPacket, rules: Ru
             hasher.write_u16(untranslated_sum(packet, &[0, 2], Pseudo::Counts));
             hasher.write(&head[8..]);
         }
-        ICMP | ICMPV6 => write_icmp(hasher, packet),
+        ICMP | ICMPV6 => write_icmp(hasher, packet, head),
         _ => hasher.write(&head[8..]),
     }
 }
 
+/// Whether the snap length cut off some of the bytes that count, as a header of IPv6 leaves them no room in 64 bytes.
+pub(super) fn is_head_cut(packet: &IpPacket) -> bool {
+    let captured = u32::from(packet.head_len);
+    packet.fragment_offset == 0
+        && captured < COUNTED as u32
+        && packet.len > ip_header_len(packet) + captured
+}
+
+/// The sequence number of a TCP segment that was cut behind it.
+pub(super) fn cut_seq(packet: &IpPacket) -> Option<Seq> {
+    let is_seen = packet.protocol == TCP && packet.fragment_offset == 0 && packet.head_len >= 8;
+    let bytes = packet.head[4..8].try_into().ok()?;
+    is_seen.then_some(Seq(u32::from_be_bytes(bytes)))
+}
+
+/// Whether a TCP segment that was cut is longer than headers are.
+pub(super) fn surely_has_payload(packet: &IpPacket) -> bool {
+    /// The longest header of TCP.
+    const TCP_HEADER_MAX: u32 = 60;
+    packet.protocol == TCP
+        && packet.fragment_offset == 0
+        && packet.len > ip_header_len(packet) + TCP_HEADER_MAX
+}
+
+/// Length of an IP header without options, in bytes.
+fn ip_header_len(packet: &IpPacket) -> u32 {
+    if packet.src.ip().is_ipv4() { 20 } else { 40 }
+}
+
 /// Type, code and, of what asks and what answers, the sequence number and the rest of the checksum, since identifiers are
 /// translated as ports are (RFC 5508 section 3.1). Errors are told by the packet that they are about.
-fn write_icmp(hasher: &mut impl Hasher, packet: &IpPacket) {
-    let head = &packet.head[..COUNTED];
+fn write_icmp(hasher: &mut impl Hasher, packet: &IpPacket, head: &[u8]) {
     hasher.write(&head[..2]);
     let is_query = match packet.protocol {
         // Echo, timestamp and address mask (RFC 792, RFC 950).
@@ -151,7 +184,11 @@ const UDP_CHECKSUM: usize = 6;
 /// Bytes behind the IP header that count.
 const COUNTED: usize = 16;
 
+/// The same where a snap length cut more of them off.
+const COUNTED_OF_CUT: usize = 8;
+
 const ICMP: u8 = 1;
+pub(super) const TCP: u8 = 6;
 pub(super) const UDP: u8 = 17;
 pub(super) const ICMPV6: u8 = 58;
 pub(super) const UDP_LITE: u8 = 136;

@@ -5,13 +5,17 @@ use std::net::IpAddr;
 
 use foldhash::quality::FixedState;
 
-use super::others::{ICMPV6, UDP, UDP_LITE, UdpChecksums, udp_checksum, write_other};
+use super::others::{
+    ICMPV6, TCP, UDP, UDP_LITE, UdpChecksums, cut_seq, is_head_cut, surely_has_payload,
+    udp_checksum, write_other,
+};
 use super::spool::Signs;
 use crate::capture::Record;
 use crate::decode::DecodeOptions;
 use crate::decode::{
     Decoded, Ecn, Endpoint, Filter, HEAD_LEN, IpPacket, Segment, TcpFlags, decode_packet, usual,
 };
+use crate::seq::Seq;
 
 /// How much of a packet's headers must agree for it to be the same packet (METRICS.md B1), from
 /// the strictest on. Time to live, link layer, VLAN tags, tunnels and ECN marks never count: they
@@ -25,6 +29,9 @@ pub enum Identity {
     WithoutSack,
     /// Without the options: the snap length of a point cut them off.
     WithoutOptions,
+    /// Of the header of TCP ports and sequence number alone, of others the first 8 bytes: the snap length of a point cut
+    /// the rest off.
+    WithoutAck,
     /// Without the IP id: something between the points rewrites it.
     WithoutId,
     /// Without addresses and IP id: they are translated between the points.
@@ -35,10 +42,11 @@ pub enum Identity {
 
 impl Identity {
     /// All, from the strictest on.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Full,
         Self::WithoutSack,
         Self::WithoutOptions,
+        Self::WithoutAck,
         Self::WithoutId,
         Self::WithoutAddresses,
         Self::WithoutEndpoints,
@@ -51,6 +59,7 @@ impl Identity {
             Self::Full => None,
             Self::WithoutSack => Some("matched_without_sack"),
             Self::WithoutOptions => Some("matched_without_options"),
+            Self::WithoutAck => Some("matched_without_ack"),
             Self::WithoutId => Some("matched_without_ip_id"),
             Self::WithoutAddresses => Some("matched_without_addresses"),
             Self::WithoutEndpoints => Some("matched_without_ports"),
@@ -58,12 +67,12 @@ impl Identity {
     }
 }
 
-/// What packets are told apart by: how much of the headers, and of these how much of the options,
-/// which a snap length may have cut besides.
+/// What packets are told apart by: how much of the headers, and of these how much of what a snap length may have cut
+/// besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
     pub(super) identity: Identity,
-    /// [`Identity::Full`], without SACK blocks, or without options.
+    /// [`Identity::Full`], without SACK blocks, without options, or without the ACK number and all behind it.
     pub(super) options: Identity,
     pub(super) udp_checksums: UdpChecksums,
 }
@@ -81,7 +90,7 @@ impl Rules {
 
     const fn of(identity: Identity) -> Self {
         let options = match identity {
-            Identity::WithoutSack | Identity::WithoutOptions => identity,
+            Identity::WithoutSack | Identity::WithoutOptions | Identity::WithoutAck => identity,
             _ => Identity::Full,
         };
         Self {
@@ -91,12 +100,11 @@ impl Rules {
         }
     }
 
-    /// The same without SACK blocks.
-    pub(super) fn without_sack(self) -> Self {
-        let sack = Identity::WithoutSack;
+    /// The same where so much was cut off besides.
+    pub(super) fn cut(self, options: Identity) -> Self {
         Self {
-            identity: self.identity.max(sack),
-            options: self.options.max(sack),
+            identity: self.identity.max(options),
+            options: self.options.max(options),
             ..self
         }
     }
@@ -104,8 +112,9 @@ impl Rules {
     /// All, in the order in which they are tried: packets that were rewritten and of which options
     /// are missing besides come last.
     pub(super) fn all(udp_checksums: UdpChecksums) -> impl Iterator<Item = Self> {
-        let cut = [Identity::WithoutSack, Identity::WithoutOptions];
-        let rewritten = cut.into_iter().flat_map(|options| {
+        let cut = Identity::ALL.into_iter();
+        let cut = cut.filter(|cut| (Identity::WithoutSack..Identity::WithoutId).contains(cut));
+        let rewritten = cut.flat_map(|options| {
             let some = Identity::ALL.into_iter();
             let some = some.filter(|&identity| identity >= Identity::WithoutId);
             some.map(move |identity| Self {
@@ -255,18 +264,32 @@ impl Print {
         }
     }
 
-    /// Whether enough of it was captured to tell it from others of its flow: an IP id, sequence and ACK number, or the
-    /// first bytes of another protocol, where checksums are. Of IPv6, which has no id, a snap length leaves less.
+    /// Whether enough of it was captured to tell it from others of its flow: an IP id, ports and sequence number, or of
+    /// another protocol the first bytes, where checksums are. Of IPv6, which has no id, a snap length may leave less.
     pub(super) fn is_told_apart(&self) -> bool {
-        let enough = if self.packet.protocol == TCP { 12 } else { 8 };
         let captured = self.packet.head_len;
         let is_cut = u32::from(captured) < self.packet.len.saturating_sub(IPV6_HEADER);
-        self.segment.is_some() || self.packet.id.is_some() || captured >= enough || !is_cut
+        self.segment.is_some() || self.packet.id.is_some() || captured >= 8 || !is_cut
     }
 
     /// Whether the snap length cut its TCP header.
     pub(super) fn header_cut(&self) -> bool {
-        self.segment.is_some_and(|segment| segment.header_cut)
+        match &self.segment {
+            Some(segment) => segment.header_cut,
+            None => self.packet.protocol == TCP && self.head_cut(),
+        }
+    }
+
+    /// Whether the snap length cut it so early that strict rules cannot hold.
+    pub(super) fn head_cut(&self) -> bool {
+        self.segment.is_none() && is_head_cut(&self.packet)
+    }
+
+    /// What even a point keeps of a TCP segment that a snap length cut in the middle of its header.
+    pub(super) fn seq_key(&self) -> Option<u64> {
+        let seq = self.segment.map(|segment| segment.seq);
+        let seq = seq.or_else(|| cut_seq(&self.packet))?;
+        Some(HASH.hash_one(seq.0))
     }
 
     /// The TCP segment, where it is one.
@@ -277,9 +300,12 @@ impl Print {
     /// What this packet is told from others by, at points where these rules hold.
     pub(super) fn key(&self, rules: Rules) -> u64 {
         let mut hasher = hasher_of(&self.flow, self.packet.id, rules.identity);
-        match &self.segment {
-            Some(segment) => write_segment(&mut hasher, segment, rules.options),
-            None => write_other(&mut hasher, &self.packet, rules),
+        match (&self.segment, cut_seq(&self.packet)) {
+            (Some(segment), _) => write_segment(&mut hasher, segment, rules.options),
+            (None, Some(seq)) if rules.options == Identity::WithoutAck => {
+                write_cut(&mut hasher, seq, self.packet.len);
+            }
+            (None, _) => write_other(&mut hasher, &self.packet, rules),
         }
         hasher.finish()
     }
@@ -389,8 +415,17 @@ fn hasher_of(flow: &FlowKey, id: Option<u16>, identity: Identity) -> impl Hasher
     hasher
 }
 
+/// What there is of a TCP segment that was cut in the middle of its header.
+fn write_cut(hasher: &mut impl Hasher, seq: Seq, ip_len: u32) {
+    hasher.write_u64(u64::from(seq.0) << 32 | u64::from(ip_len));
+}
+
 #[inline]
 fn write_segment(hasher: &mut impl Hasher, segment: &Segment, options: Identity) {
+    if options == Identity::WithoutAck {
+        write_cut(hasher, segment.seq, segment.ip_len);
+        return;
+    }
     // Of the packets of a frame the first alone has CWR, or each (RFC 3168 section 6.1.2, RFC 9768 section 3.2):
     // the frame does not say which.
     let flags = if segment.payload_len > 0 {
@@ -440,6 +475,10 @@ const _: () = assert!(size_of::<Sighting>() <= 40);
 impl Sighting {
     pub(super) fn of(print: &Print, flow: u32, rules: Rules) -> Self {
         let segment = print.segment.as_ref();
+        let mut has = signs(segment, print.packet.ecn);
+        if segment.is_none() {
+            has.set(Signs::PAYLOAD, surely_has_payload(&print.packet));
+        }
         Self {
             at: print.at,
             key: print.key(rules),
@@ -447,7 +486,7 @@ impl Sighting {
             flow,
             ip_len: segment.map_or(print.packet.len, |segment| segment.ip_len),
             checksum: print.checksum,
-            has: signs(segment, print.packet.ecn),
+            has,
         }
     }
 
@@ -504,7 +543,6 @@ const PARTS_MAX: u32 = 1024;
 /// Where the checksum is in a frame of Ethernet, IPv4 without options and TCP.
 const USUAL_CHECKSUM: usize = 14 + 20 + 16;
 
-const TCP: u8 = 6;
 const SCTP: u8 = 132;
 
 /// Bytes of an IPv6 header.
@@ -579,9 +617,8 @@ mod tests {
             };
             print.is_told_apart()
         };
-        // A sequence number alone does not tell ACKs apart.
-        assert!(!told(TCP, 0, None, 72) && !told(TCP, 11, None, 72));
-        assert!(told(TCP, 12, None, 72) && told(TCP, 0, Some(7), 72));
+        assert!(!told(TCP, 0, None, 72) && !told(TCP, 7, None, 72));
+        assert!(told(TCP, 8, None, 72) && told(TCP, 0, Some(7), 72));
         assert!(!told(UDP, 7, None, 72) && told(UDP, 8, None, 72));
         // All there is of it.
         assert!(told(UDP, 4, None, 44));

@@ -46,3 +46,41 @@ fn datagrams_are_found_whose_checksums_their_sender_left_to_its_card() {
         assert_eq!(hop.quality(), [""; 0]);
     }
 }
+
+/// Behind a header of IPv6, 64 bytes leave 10 of what a datagram holds.
+#[test]
+fn datagrams_are_found_where_their_payload_was_cut_off() {
+    let datagrams = |point: usize| -> Vec<Packet> {
+        let datagram = |n: u16| Packet {
+            at: SECOND + i64::from(n) * MS + point as i64 * 200 * US,
+            udp: true,
+            len: 900,
+            snap: [44, 96][point],
+            ..data(n, 0)
+        };
+        (0..40).map(datagram).collect()
+    };
+    // Zeros that are not there are none.
+    let filled = |point: usize| -> Vec<u8> {
+        let mut bytes = file(&datagrams(point));
+        let (record, head) = (16 + [44, 96][point], 16 + 14 + 20 + 8);
+        for record in bytes[24..].chunks_mut(record) {
+            record[head..].fill(7);
+        }
+        bytes
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let points = [0, 1].map(|point| {
+        let path = folder.path().join(point.to_string());
+        fs::write(&path, filled(point)).unwrap();
+        Point::file(path)
+    });
+    let analysis = PathAnalysis::of(&points, &PathConfig::default()).unwrap();
+    let flow = flow(&analysis.hops[0], Heading::Forward);
+    assert_eq!((flow.packets, flow.passed_packets), (40, 40));
+    assert_eq!(flow.delay.ns_max(), Some(200 * US));
+    assert_eq!(
+        analysis.hops[0].quality(),
+        ["one_way", "matched_without_ack"]
+    );
+}

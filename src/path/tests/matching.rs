@@ -69,6 +69,34 @@ fn with_sack_cut(one_in: u16, change: impl Fn(Packet) -> Packet) -> Hop {
     hop
 }
 
+/// The first point keeps 44 bytes: 10 behind the IP header, as 64 bytes leave behind one of IPv6. Of all packets, or of so
+/// few that all others are enough to match by.
+#[test]
+fn packets_cut_behind_the_sequence_number_are_found_by_it() {
+    for one_in in [1, 39] {
+        let [mut first, mut second] = download(Some);
+        let cut = first.iter_mut().enumerate();
+        for (_, packet) in cut.filter(|(n, _)| n % one_in == 1 % one_in) {
+            packet.snap = 44;
+        }
+        // One that was cut is lost, of data.
+        let mut behind = first.iter().skip(2);
+        let lost = behind.find(|packet| !packet.back && packet.snap == 44);
+        let lost = lost.unwrap().id;
+        second.retain(|packet| packet.id != lost);
+        let hop = hop(&first, &second);
+        for (heading, delay, dropped) in [(Heading::Forward, 2 * MS, 1), (Heading::Reverse, MS, 0)]
+        {
+            let flow = flow(&hop, heading);
+            assert_eq!((flow.packets, flow.dropped_packets), (40, dropped));
+            assert_eq!(flow.dropped_data_packets, dropped);
+            let delays = [flow.delay.ns_min(), flow.delay.ns_max()];
+            assert_eq!(delays, [Some(delay); 2], "{heading:?}");
+        }
+        assert_eq!(hop.quality(), ["headers_cut", "matched_without_ack"]);
+    }
+}
+
 #[test]
 fn translated_addresses_are_seen_through_and_said() {
     let translated = |packet: Packet| Packet {

@@ -60,7 +60,7 @@ pub use compression::Compression;
 #[cfg(feature = "tables")]
 pub(crate) use compression::first_bytes;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
-pub use facts::{ByteOrder, CaptureFormat, FileFacts, TimeResolution};
+pub use facts::{ByteOrder, CaptureFormat, FileFacts, Overlap, TimeResolution};
 pub use record::{LinkType, Record, Window};
 pub use repair::{Damage, Gap};
 pub use source::{CaptureSource, Progress, read_small_file};
@@ -243,6 +243,9 @@ impl CaptureReader {
             window.file = self.current;
             if let Some(facts) = self.facts.get_mut(self.current) {
                 file.describe(facts);
+                if let Ok(true) = outcome {
+                    facts.see(window);
+                }
             }
             match outcome {
                 Ok(true) => return Ok(true),

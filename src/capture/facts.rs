@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{Compression, Gap};
+use super::{Compression, Gap, Window};
+use crate::time::CaptureTime;
 
 /// What one file of a capture says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct FileFacts {
     pub snap_len: Option<u32>,
     /// Records read so far.
     pub records: u64,
+    /// Times of the first and of the latest of these, in the order of the file.
+    pub span: Option<(CaptureTime, CaptureTime)>,
     /// Packets that the interfaces dropped by their own count (`isb_ifdrop`), all interfaces and
     /// sections together; `None` where the file has no such count.
     pub interface_drops: Option<u64>,
@@ -51,6 +54,7 @@ impl FileFacts {
             resolution: None,
             snap_len: None,
             records: 0,
+            span: None,
             interface_drops: None,
             system_drops: None,
             drops: None,
@@ -59,7 +63,61 @@ impl FileFacts {
             skipped_bytes: 0,
         }
     }
+
+    /// Takes note of what a window holds.
+    pub(super) fn see(&mut self, window: &Window) {
+        let Some(last) = window.len().checked_sub(1) else {
+            return;
+        };
+        let at = |index| window.record(index).at;
+        let first = self.span.map_or_else(|| at(0), |(first, _)| first);
+        self.span = Some((first, at(last)));
+    }
 }
+
+/// Two parts of a capture, read one after the other, that were not captured so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overlap<'a> {
+    /// The part that was read first.
+    pub before: &'a FileFacts,
+    /// The part that begins before the other one ends.
+    pub behind: &'a FileFacts,
+    /// By how much, in ns.
+    pub by_ns: i64,
+}
+
+impl<'a> Overlap<'a> {
+    /// The largest overlap of the parts of a capture, in reading order; `None` where there is none but what the order of
+    /// packets from several processors makes.
+    #[must_use]
+    pub fn largest(files: &'a [FileFacts]) -> Option<Self> {
+        let mut latest: Option<(&FileFacts, CaptureTime)> = None;
+        let mut largest: Option<Self> = None;
+        for behind in files {
+            let Some((first, last)) = behind.span else {
+                continue;
+            };
+            if let Some((before, end)) = latest {
+                let by_ns = end.since(first);
+                if by_ns >= OVERLAP_MIN_NS && largest.as_ref().is_none_or(|most| by_ns > most.by_ns)
+                {
+                    largest = Some(Self {
+                        before,
+                        behind,
+                        by_ns,
+                    });
+                }
+            }
+            if latest.is_none_or(|(_, end)| last > end) {
+                latest = Some((behind, last));
+            }
+        }
+        largest
+    }
+}
+
+/// The least that is an overlap.
+const OVERLAP_MIN_NS: i64 = 10_000_000;
 
 /// A capture file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

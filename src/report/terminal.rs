@@ -28,7 +28,7 @@ pub use studies::{
     taken_together, told_apart_by_nothing, too_much_for_capacity, unlabelled,
 };
 use tables::flows_table;
-use warnings::{damaged, is_mostly_silent};
+use warnings::{damaged, is_mostly_silent, overlap};
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
 
 /// Flows shown in the table: what fits a screen.

@@ -453,3 +453,23 @@ fn a_capacity_that_is_too_small_is_said() {
     let (_folder, run) = results(&[capture("drop-one.pcap")], &["--capacity", "1Gbit"]);
     assert!(!run.stderr.contains("capacity"), "{}", run.stderr);
 }
+
+#[test]
+fn parts_that_overlap_in_time_are_said_to() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["part.pcap", "again.pcap", "behind.pcap"] {
+        fs::copy(capture("drop-one.pcap"), folder.path().join(name)).unwrap();
+    }
+    let parts = ["part.pcap", "again.pcap"];
+    let concat = [&["--concat", "--no-charts"], &parts[..]].concat();
+    let path = [&["path", "--after", "behind.pcap", "--before"], &parts[..]].concat();
+    for args in [concat, path] {
+        let said = run(folder.path(), &args).stderr;
+        let [_, overlap] = said.split_once("again.pcap begins ").unwrap().into();
+        let (by_ms, rest) = overlap.split_once(" ms before ").unwrap();
+        assert!(by_ms.replace(',', "").parse::<u64>().unwrap() > 0, "{said}");
+        assert!(rest.starts_with("part.pcap ends: "), "{said}");
+    }
+    let single = run(folder.path(), &["part.pcap", "--no-charts"]).stderr;
+    assert!(!single.contains(" begins "), "{single}");
+}

@@ -70,6 +70,37 @@ fn several_files_are_ordered_by_their_first_record() {
     }
 }
 
+/// Of seconds at which records are.
+#[test]
+fn parts_that_overlap_in_time_are_found() {
+    let largest = |parts: &[&[u32]]| {
+        let bytes_of = |seconds: &[u32]| {
+            let header = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+            let add = |pcap: Pcap, &second: &u32| pcap.record(second, 0, &[1]);
+            seconds.iter().fold(header, add).bytes
+        };
+        [1, WINDOW_BYTES].map(|window_bytes| {
+            let sources = parts.iter().zip(["0", "1", "2", "3"]);
+            let sources = sources.map(|(seconds, name)| source(name, &bytes_of(seconds)));
+            let facts = read_sources(sources.collect(), window_bytes).clean().facts;
+            let overlap = Overlap::largest(&facts)?;
+            let name = |facts: &FileFacts| facts.path.display().to_string();
+            let by_s = overlap.by_ns / SECOND;
+            Some((name(overlap.before), name(overlap.behind), by_s))
+        })
+    };
+    let found =
+        |before: &str, behind: &str, by_s| Some((before.to_owned(), behind.to_owned(), by_s));
+    assert_eq!(largest(&[&[10, 20], &[20, 30], &[], &[31]]), [None, None]);
+    // Side by side, one within another, and one that is there twice.
+    let [one, all] = largest(&[&[10, 20], &[12, 22], &[40, 41]]);
+    assert_eq!([&one, &all], [&found("0", "1", 8); 2]);
+    let [one, all] = largest(&[&[10, 50], &[12, 13], &[48, 60]]);
+    assert_eq!([&one, &all], [&found("0", "1", 38); 2]);
+    let [one, all] = largest(&[&[10, 20], &[20, 30], &[20, 30]]);
+    assert_eq!([&one, &all], [&found("1", "2", 10); 2]);
+}
+
 #[test]
 fn progress_counts_input_bytes_once() {
     let dir = tempfile::tempdir().unwrap();

@@ -7,8 +7,8 @@ use std::slice::from_ref;
 use super::super::largest::largest_path_flows;
 use super::tables::flows_table;
 use super::{
-    FLOWS_SHOWN, counted, delays, end, engineering, grouped, is_mostly_silent, not_shown, print,
-    rate, repairs, say, say_capture_error, volume, written_line,
+    FLOWS_SHOWN, counted, delays, end, engineering, grouped, is_mostly_silent, not_shown, overlap,
+    print, rate, repairs, say, say_capture_error, volume, written_line,
 };
 use crate::path::{
     DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
@@ -95,6 +95,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     ]
     .into_iter()
     .filter_map(|(holds, text)| holds.then_some(text))
+    .chain(hop.facts.iter().filter_map(|facts| overlap(&facts.files)))
     .chain([Heading::Forward, Heading::Reverse].into_iter().filter_map(|way| appeared(hop, way)))
     .chain(apart(hop))
     .chain(same(hop))

@@ -1,7 +1,7 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
 use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
-use crate::capture::{FileFacts, TimeResolution};
+use crate::capture::{FileFacts, Overlap, TimeResolution};
 use crate::decode::Skip;
 use crate::observe::Span;
 
@@ -89,6 +89,7 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
 /// What bears on the numbers of a capture, in words.
 pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String> {
     let mut said: Vec<String> = drops(capture).into_iter().collect();
+    said.extend(overlap(&capture.files));
     said.extend(signs(&capture.quality()));
     said.extend(cut_away(capture));
     said.extend(beside(capture));
@@ -128,6 +129,21 @@ fn drops(capture: &CaptureAnalysis) -> Option<String> {
             grouped(drops)
         )
     })
+}
+
+/// Whether parts of a capture overlap in time: they are read one after the other.
+pub(super) fn overlap(files: &[FileFacts]) -> Option<String> {
+    let Overlap {
+        before,
+        behind,
+        by_ns,
+    } = Overlap::largest(files)?;
+    Some(format!(
+        "{} begins {} ms before {} ends: parts are read one after the other, so that packets are out of order and numbers wrong; `mergecap` puts together what was captured side by side, and a part that is there twice is to be left out",
+        behind.path.display(),
+        grouped(by_ns.unsigned_abs() / 1_000_000),
+        before.path.display(),
+    ))
 }
 
 /// What the packets show of how they were captured.

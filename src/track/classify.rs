@@ -161,7 +161,7 @@ impl HalfFlow {
                     WhichCopy::Again,
                 );
             }
-            if self.is_late_by_time(segment, &earlier) {
+            if self.is_late_by_time(segment, start, &earlier) {
                 let verdict = Verdict::of(Class::Reordered, Evidence::Timing, Confidence::Medium);
                 return (verdict, WhichCopy::LateOriginal);
             }
@@ -211,7 +211,7 @@ impl HalfFlow {
 
     /// Whether a copy comes too soon after a repeat to be a second one, where neither ids nor
     /// clocks tell: nothing is repeated twice within a round trip.
-    fn is_late_by_time(&self, segment: &Segment, earlier: &Sent) -> bool {
+    fn is_late_by_time(&self, segment: &Segment, start: i64, earlier: &Sent) -> bool {
         let shortest_ns = self.delays.shortest_round_trip_ns();
         let untold = !self.ids.counts()
             && segment
@@ -221,6 +221,7 @@ impl HalfFlow {
             && earlier.copies == 1
             && earlier.verdict.class == Class::Retransmission
             && segment.at.since(earlier.at) < nearly(shortest_ns)
+            && !self.is_edge_due(earlier, start, segment.at)
     }
 
     /// Whether a segment was emitted before the packet with this id and `TSval`, and what shows it.

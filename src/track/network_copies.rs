@@ -74,7 +74,9 @@ impl HalfFlow {
             return Some(Evidence::Tsval);
         }
         // What a timer makes the sender repeat, it repeats in order, up to what it sent last.
-        if self.last_repeat_ended_at(start) && gap_ns > COPY_GAP_NS {
+        let is_next =
+            self.last_repeat_ended_at(start) || self.is_edge_due(earlier, start, segment.at);
+        if is_next && gap_ns > COPY_GAP_NS {
             return None;
         }
         // Where copies pass, a queue may hold them up for longer than the shortest round trip.

@@ -275,7 +275,7 @@ impl HalfFlow {
         let Some(earlier) = self.copy_before(start) else {
             return false;
         };
-        if self.is_timers_again(earlier, start, at) {
+        if self.is_timers_again(earlier, start, at) || self.has_run_out_since(earlier, start, at) {
             return true;
         }
         let (Some(heard_at), Some(_)) = (self.times.heard_at, self.delays.upstream.min_ns()) else {
@@ -303,6 +303,38 @@ impl HalfFlow {
                 .map_or(sent_at, |progress| progress.max(sent_at));
             at.since(set_at) > timer_ns
         })
+    }
+
+    /// Whether its sender has a reason to repeat the left edge, at `start`, at `at` although it sent `earlier` less than
+    /// a round trip before.
+    pub(super) fn is_edge_due(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
+        self.is_asked_anew(earlier, start, at) || self.has_run_out_since(earlier, start, at)
+    }
+
+    /// Whether three duplicate ACKs ask for the left edge, at `start`, that its sender had not heard of when it sent
+    /// `earlier`: they do so whatever they answer (RFC 5681 section 3.2), as repeats that were not needed.
+    fn is_asked_anew(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
+        let trip_ns = self.delays.upstream.min_ns().unwrap_or(0);
+        // What comes in one burst with the answer to the ACK that moved there was sent before the others came.
+        let heard_ns = trip_ns + self.burst_ns();
+        self.acks.dup_run >= 3
+            && self.una == Some(start)
+            && self.times.progress_at.is_some_and(|progress| {
+                earlier.at.since(progress) <= heard_ns && at.since(progress) >= trip_ns / 2
+            })
+            && !self.seen_acks.expects_copies()
+    }
+
+    /// Whether the timer of the left edge, at `start`, which was repeated as `earlier`, has run out within a round trip
+    /// since that: it goes on from the last progress when its sender is asked for the edge (RFC 6298 section 5).
+    fn has_run_out_since(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
+        let timer_ns = nearly(self.delays.timeout_ns());
+        self.una == Some(start)
+            && earlier.verdict.class == Class::Retransmission
+            && at.since(earlier.at) < nearly(self.delays.shortest_round_trip_ns())
+            && self.times.progress_at.is_some_and(|progress| {
+                earlier.at.since(progress) < timer_ns && timer_ns < at.since(progress)
+            })
     }
 
     /// Whether the left edge, which was repeated as `earlier`, is repeated again at `at` for a timer that ran out,
@@ -373,16 +405,20 @@ impl HalfFlow {
         }
     }
 
+    /// How long one burst of packets takes at most, in ns.
+    fn burst_ns(&self) -> i64 {
+        BURST_NS.min(self.delays.round_trip_ns() / 8)
+    }
+
     #[cold]
     fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
         let asked = self.acks.dup_run > 0 || self.board.highest_end().is_some();
-        let burst_ns = BURST_NS.min(self.delays.round_trip_ns() / 8);
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             asked
                 && edge.verdict.reason == Some(Reason::Timeout)
                 && self.times.data_at == Some(edge.at)
                 && self.times.heard_at < Some(edge.at)
-                && at.since(edge.at) <= burst_ns
+                && at.since(edge.at) <= self.burst_ns()
         }) else {
             return;
         };

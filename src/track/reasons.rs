@@ -77,6 +77,11 @@ impl HalfFlow {
         }
         // The timer runs from the last progress and may have been set a little before it passed here.
         let timer_ns = nearly(self.delays.timeout_ns());
+        if silence_ns > timer_ns {
+            // What waited in queues has left them.
+            self.old_copies
+                .forget_queue(self.delays.downstream.min_ns());
+        }
         let timed_out = silence_ns > timer_ns
             || self.is_unasked(start, at)
             || self.ran_out_while_writing(start, at, timer_ns);

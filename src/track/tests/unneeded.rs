@@ -338,3 +338,33 @@ fn what_a_receiver_took_back_is_needed_again() {
         .collect();
     assert_eq!(in_flight[3..], [Some(1000), Some(2000), Some(1000)]);
 }
+
+#[test]
+fn after_a_timers_silence_no_answer_waits_in_a_queue() {
+    // Answers took 60 ms until the timer ran out, and 22 ms after it: the ACK at 622 is for the repeat, and the one at
+    // 623 for that of what had been reported.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         161 B>A ack 0 sack 1000..2000 id 2
+         163 B>A ack 0 sack 3000..4000 sack 1000..2000 id 3
+         600 A>B data 0..1000
+         601 A>B data 1000..2000
+         622 B>A ack 2000 sack 3000..4000 id 4
+         623 B>A ack 2000 sack 3000..4000 id 5",
+    );
+    check(
+        &trace,
+        "100 new 0..1000
+         101 new 1000..2000 rtt 60 sack
+         102 new 2000..3000
+         103 new 3000..4000 rtt 60 sack
+         600 retransmission 0..1000 timeout downstream seen_before
+         601 retransmission 1000..2000 unneeded seen_before",
+    );
+    // Sooner than any answer came, the ACK is for the first copy, late.
+    let late = trace.replace("622 B>A", "615 B>A");
+    assert_eq!(play(&late).lost, [0, 0]);
+}

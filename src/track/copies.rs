@@ -48,15 +48,17 @@ impl HalfFlow {
     }
 
     /// A repeat has passed; `peer` has what its sender had acknowledged. A receiver that takes no window and no clock
-    /// of an ACK that another one has overtaken, as Linux, goes on with the echo that it had, whichever copy came.
+    /// of an ACK that another one has overtaken, as Linux, goes on with the echo that it had, whichever copy came; and
+    /// so does every receiver where a packet has no timestamps although others of its sender have.
     #[inline]
     pub(super) fn note_old_ack(&mut self, segment: &Segment, peer: &Self) {
         let (Some(unwrapper), Some(acked), Some(own)) = (peer.unwrapper, peer.una, self.unwrapper)
         else {
             return;
         };
-        let tells = segment.timestamps.is_some() && segment.flags.has(TcpFlags::ACK);
-        if tells && unwrapper.offset(segment.ack, acked) < acked {
+        let tells = segment.flags.has(TcpFlags::ACK) && self.echoes.newest().is_some();
+        let is_untimed = segment.timestamps.is_none();
+        if tells && (is_untimed || unwrapper.offset(segment.ack, acked) < acked) {
             let start = own.offset(segment.seq, self.high);
             self.mark(
                 start,

@@ -368,3 +368,15 @@ fn after_a_timers_silence_no_answer_waits_in_a_queue() {
     let late = trace.replace("622 B>A", "615 B>A");
     assert_eq!(play(&late).lost, [0, 0]);
 }
+
+#[test]
+fn a_repeat_without_timestamps_is_in_no_echo() {
+    // The SYNs agreed on timestamps, but data that was queued before has none: the echo is that of the handshake.
+    let trace = " 0 A>B syn ts 4294967000/0
+         20 B>A syn ack 0 ts 500/4294967000
+         30 A>B ack 0 ts 4294967030/500
+         100 A>B data 0..1000 ack 0
+         400 A>B data 0..1000 ack 0
+         420 B>A ack 1000 ts 900/4294967030";
+    assert_eq!(play(trace).lost, [0, 1]);
+}

@@ -333,8 +333,12 @@ impl HalfFlow {
         highest_before: Option<i64>,
     ) -> Cover {
         let edge = self.in_flight.nth_unacked(0);
+        // Some receivers acknowledge a FIN before they take the clock of what closed the gap below it.
+        let closes = || self.sack.are_seen && self.fin.is_some_and(|fin| fin < ack);
         let tells = |echo: &u32| {
-            edge.is_none_or(|edge| !edge.marks.has(Marks::OLD_ACK) || edge.tsval == *echo)
+            edge.is_none_or(|edge| {
+                edge.tsval == *echo || !(edge.marks.has(Marks::OLD_ACK) || closes())
+            })
         };
         let echo = segment.timestamps.map(|ts| ts.echo).filter(tells);
         let recovering = self.repair.until.is_some_and(|until| una < until);

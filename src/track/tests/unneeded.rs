@@ -380,3 +380,24 @@ fn a_repeat_without_timestamps_is_in_no_echo() {
          420 B>A ack 1000 ts 900/4294967030";
     assert_eq!(play(trace).lost, [0, 1]);
 }
+
+#[test]
+fn the_echo_that_comes_with_the_ack_of_a_fin_may_be_one_from_before_what_closed_the_gap() {
+    // Some receivers acknowledge a FIN before they take the clock of the segment that closed the gap below it.
+    let trace = "100 A>B data 0..1000 ts 100/0
+         101 A>B data 1000..2000 ts 101/0
+         102 A>B data 2000..3000 fin ts 102/0
+         120 B>A ack 1000 ts 600/100
+         122 B>A ack 1000 sack 2000..3001 ts 602/100
+         350 A>B data 1000..2000 ts 350/602
+         370 B>A ack 3001 ts 850/100";
+    let last = |trace: &str| {
+        let seen = play(&opened(trace));
+        let reason = seen.rows.last().and_then(|row| row.verdict.reason);
+        (reason, seen.lost)
+    };
+    assert_eq!(last(trace), (Some(Reason::Timeout), [0, 1]));
+    // Where no FIN comes, the echo is that of what closed the gap (RFC 7323 section 4.3).
+    let open = trace.replace(" fin", "").replace("3001", "3000");
+    assert_eq!(last(&open), (Some(Reason::Unneeded), [0, 0]));
+}

@@ -12,16 +12,21 @@ mod synth;
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::PathBuf;
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{CaptureInput, Config, Watch};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Watch};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use patience::configured;
 use synth::workloads::workloads;
-use synth::{Profile, Synth, Truth};
+use synth::{Counts, Profile, Synth};
 
 const PACKETS: u64 = 200_000;
+
+/// Small captures, as a study has them by the thousand, and packets of each.
+const SMALL_FILES: u64 = 1000;
+const SMALL_PACKETS: u64 = 100;
 
 fn captures() -> Vec<(&'static str, Synth)> {
     let mut captures = workloads(PACKETS);
@@ -36,23 +41,26 @@ fn captures() -> Vec<(&'static str, Synth)> {
     captures
 }
 
-/// Analyses the file and compares the sums over all flows with what was generated.
-fn run(path: &Path, threads: usize, truth: &Truth) {
+/// Analyses the files and compares the sums over all flows with what was generated.
+fn run(paths: &[PathBuf], threads: usize, (records, total): (u64, &Counts)) {
     let config = Config {
         threads: Some(threads),
         ..Config::default()
     };
-    let analysis = Analysis::run(vec![CaptureInput::file(path)], &config, &Watch::default());
-    let capture = &analysis.captures[0];
-    assert_eq!(capture.records, truth.records);
+    let inputs = paths.iter().map(|path| CaptureInput::file(path)).collect();
+    let analysis = Analysis::run(inputs, &config, &Watch::default());
+    let captures = &analysis.captures;
+    assert_eq!(
+        captures.iter().map(|capture| capture.records).sum::<u64>(),
+        records
+    );
     let (mut packets, mut unique, mut acked, mut again) = (0, 0, 0, 0);
-    for flow in capture.flows() {
+    for flow in captures.iter().flat_map(CaptureAnalysis::flows) {
         packets += flow.summary().packets;
         unique += flow.state().unique_bytes;
         acked += flow.state().acked_bytes.unwrap_or(0);
         again += flow.summary().incidents().retransmitted_packets;
     }
-    let total = &truth.total;
     assert_eq!(
         (packets, unique, acked, again),
         (
@@ -64,23 +72,42 @@ fn run(path: &Path, threads: usize, truth: &Truth) {
     );
 }
 
-fn end_to_end(criterion: &mut Criterion) {
+/// Writes captures of these traces, and times their analysis.
+fn time(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, traces: &[Synth]) {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut group = criterion.benchmark_group("end to end");
-    for (name, synth) in captures() {
-        let path = dir.path().join("generated");
+    let (mut records, mut bytes, mut total) = (0, 0, Counts::default());
+    let mut paths = Vec::new();
+    for (number, trace) in traces.iter().enumerate() {
+        let path = dir.path().join(format!("{number}.pcap"));
         let file = File::create(&path).expect("a writable directory");
-        let truth = synth.write(BufWriter::new(file)).expect("a full disk?");
-        group.throughput(Throughput::ElementsAndBytes {
-            elements: truth.records,
-            bytes: truth.file_bytes,
-        });
-        for threads in [1, 2] {
-            group.bench_function(format!("{name}, threads {threads}"), |bencher| {
-                bencher.iter(|| run(&path, threads, &truth));
-            });
-        }
+        let truth = trace.write(BufWriter::new(file)).expect("a full disk?");
+        records += truth.records;
+        bytes += truth.file_bytes;
+        total.add(&truth.total);
+        paths.push(path);
     }
+    group.throughput(Throughput::ElementsAndBytes {
+        elements: records,
+        bytes,
+    });
+    for threads in [1, 2] {
+        group.bench_function(format!("{name}, threads {threads}"), |bencher| {
+            bencher.iter(|| run(&paths, threads, (records, &total)));
+        });
+    }
+}
+
+fn end_to_end(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("end to end");
+    for (name, trace) in captures() {
+        time(&mut group, name, &[trace]);
+    }
+    let small = |seed| Synth {
+        seed,
+        ..Synth::new(Profile::Mix, SMALL_PACKETS).snapped()
+    };
+    let many: Vec<Synth> = (0..SMALL_FILES).map(small).collect();
+    time(&mut group, "a thousand files of 100 packets", &many);
 }
 
 criterion_group! {

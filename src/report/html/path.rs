@@ -86,7 +86,7 @@ fn queues(analysis: &PathAnalysis, config: &PathConfig) -> Vec<Block> {
     let of_hop = |hop: &Hop| {
         let ways = told_ways(hop, config);
         let ways = ways.map(|(way, lines)| (way.to_owned(), lines.join("\n")));
-        let clocks = ("clocks".to_owned(), clocks(hop));
+        let clocks = ("clocks".to_owned(), clocks(hop, config));
         let [from, to] = &hop.points;
         [
             Block::Text(format!("{from} to {to}")),

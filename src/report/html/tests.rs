@@ -234,7 +234,7 @@ fn the_page_of_a_path_has_its_queues_flows_episodes_and_how_it_was_made() {
         "<dt>forward</dt><dd>752 packets, 3 dropped (0.40 %): 3 ",
         " % of 1,000 packets), ",
         "<td class=\"n\" data-k=\"5000000\">5.00 ms</td>",
-        "<dt>clocks</dt><dd>believed; no packet arrived before it left",
+        "<dt>clocks</dt><dd>not corrected, as no packet arrived before it left",
         "10.77.0.1:<wbr>5001 → 10.77.200.1:<wbr>35364:<wbr> 3</td>",
         "before; 752 records, 752 IP packets followed</dd>",
         "749 records, 749 IP packets followed</dd>",

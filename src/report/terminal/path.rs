@@ -11,7 +11,8 @@ use super::{
     print, rate, repairs, say, say_capture_error, volume, written_line,
 };
 use crate::path::{
-    DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow, QueueLimit, Way,
+    ClockChoice, DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow,
+    QueueLimit, Way,
 };
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
@@ -257,7 +258,7 @@ fn summary(hop: &Hop, config: &PathConfig) -> String {
     for (way, lines) in told_ways(hop, config) {
         let _ = writeln!(text, "  {way}: {}", lines.join("\n    "));
     }
-    let _ = writeln!(text, "  clocks: {}", clocks(hop));
+    let _ = writeln!(text, "  clocks: {}", clocks(hop, config));
     text.push_str(&table(hop));
     text
 }
@@ -377,7 +378,7 @@ fn occupancy(way: &Way, packets: f64, bytes: f64) -> String {
 }
 
 /// How the second clock went against the first, and what was done about it.
-pub(in crate::report) fn clocks(hop: &Hop) -> String {
+pub(in crate::report) fn clocks(hop: &Hop, config: &PathConfig) -> String {
     let Some(estimate) = &hop.clock_estimate else {
         return "too few packets to compare them".to_owned();
     };
@@ -400,16 +401,20 @@ pub(in crate::report) fn clocks(hop: &Hop) -> String {
         } else {
             format!(", {}", changes.join(", "))
         };
+        let offset_ns = hop.clock.offset_ns;
+        let side = if offset_ns < 0.0 { "behind" } else { "ahead" };
         format!(
-            "corrected, the second was {} ahead and gained {:.3} ppm{changes}; {within}",
-            seconds(hop.clock.offset_ns),
+            "corrected, the second was {} {side} and gained {:.3} ppm{changes}; {within}",
+            seconds(offset_ns.abs()),
             hop.clock.drift * 1e6
         )
     } else {
-        format!(
-            "believed; no packet arrived before it left (offset {} {within})",
-            seconds(estimate.clock.offset_ns)
-        )
+        let why = match config.clock {
+            ClockChoice::Keep => "as --clock keep asks for",
+            ClockChoice::Auto | ClockChoice::Fix => "as no packet arrived before it left",
+        };
+        let offset = seconds(estimate.clock.offset_ns);
+        format!("not corrected, {why} (offset {offset}, {within})")
     }
 }
 

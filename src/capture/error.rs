@@ -292,6 +292,10 @@ fn explain_compression(format: Compression, error: &io::Error) -> String {
         (_, Compression::Xz) if error.to_string().contains("memory") => format!(
             "the xz stream cannot be decompressed: {error} (it needs more than 256 MiB: try xz -d first)"
         ),
+        // It is over what was read already.
+        _ if error.to_string().contains("checksum") => format!(
+            "the {format} stream cannot be decompressed: {error} (damaged before here: records that were read may be wrong)"
+        ),
         _ => format!(
             "the {format} stream cannot be decompressed: {error} (damaged, or something else behind its end?)"
         ),

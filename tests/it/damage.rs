@@ -323,3 +323,28 @@ fn a_file_that_grows_or_shrinks_while_it_is_read_is_told() {
         );
     }
 }
+
+/// What was read before a checksum was found to be wrong need not be what was captured.
+#[test]
+fn records_that_a_wrong_checksum_is_over_are_said_to_be_doubtful() {
+    let said = "(damaged before here: records that were read may be wrong); the 752 records before it are used";
+    let pcap = fs::read(capture("drop-one.pcap")).unwrap();
+    let mut zstd = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    zstd.include_checksum(true).unwrap();
+    zstd.write_all(&pcap).unwrap();
+    let mut zstd = zstd.finish().unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&pcap).unwrap();
+    let mut gzip = gzip.finish().unwrap();
+    // The last four bytes of zstd are its checksum, those before the length that of gzip.
+    *zstd.last_mut().unwrap() ^= 1;
+    let checksum = gzip.len() - 8;
+    gzip[checksum] ^= 1;
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("in.pcap.zst", zstd), ("in.pcap.gz", gzip)] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let run = run(folder.path(), &[name]);
+        assert_eq!(run.status, 1, "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}

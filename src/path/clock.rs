@@ -169,8 +169,8 @@ pub struct ClockEstimate {
     /// Offset and drift.
     pub clock: Clock,
     /// The true offset lies within this of the estimate, in ns: half the sum of the smallest
-    /// delays of both directions, how unsteady these are, and how coarse the stamps. `None` where packets went one way only, and the smallest
-    /// delay is taken for 0.
+    /// delays of both directions, how unsteady these are, and how coarse the stamps. `None` where packets
+    /// went one way only, and the smallest delay is taken for 0.
     pub uncertainty_ns: Option<f64>,
     /// Times in which the clocks run evenly against each other: one as a rule.
     pub pieces: usize,

@@ -57,7 +57,8 @@ pub struct PointFacts {
     pub super_segments: u64,
     /// Packets whose TCP header the snap length cut.
     pub headers_cut: u64,
-    /// Packets without an IP id whose headers the snap length cut so short that they all look alike; they were left out.
+    /// Packets without an IP id whose headers the snap length cut so short that they all look alike: they were left
+    /// out.
     pub untold: u64,
     /// Records older than the one before them.
     pub clock_steps_back: u64,

@@ -396,8 +396,8 @@ impl HalfFlow {
             && earlier.verdict.reason != Some(Reason::TailProbe)
     }
 
-    /// New data passes at `at` in one burst with the repeat of the left edge, which was taken for a timer's: a timer
-    /// leaves a window of one packet (RFC 5681 section 3.1), so an ACK had asked for it.
+    /// New data passes at `at` in one burst with the repeat of the left edge, which was taken for a timer's first: a
+    /// timer leaves a window of one packet (RFC 5681 section 3.1), so an ACK had asked for it.
     #[inline]
     pub(super) fn doubt_timeout<S: FlowSink>(
         &mut self,
@@ -418,8 +418,10 @@ impl HalfFlow {
     #[cold]
     fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
         let asked = self.acks.dup_run > 0 || self.board.highest_end().is_some();
+        let timer_at = self.repair.after_timeout.as_deref().map(|after| after.at);
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             asked
+                && timer_at == Some(edge.at)
                 && edge.verdict.reason == Some(Reason::Timeout)
                 && self.times.data_at == Some(edge.at)
                 && self.times.heard_at < Some(edge.at)

@@ -525,3 +525,32 @@ fn a_timer_that_runs_out_within_a_round_trip_of_a_fast_repeat_brings_another_one
         .replace("294 A>B", "290 A>B");
     assert_eq!(seen(&copied), Some((Class::Duplicate, None)));
 }
+
+#[test]
+fn new_data_in_one_burst_takes_back_no_more_than_a_timers_first_repeat() {
+    // The ACK at 520 opens the window again, so that new data follows what the timer brings next.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         104 A>B data 4000..5000
+         121 B>A ack 0 sack 1000..2000
+         124 B>A ack 0 sack 3000..5000 sack 1000..2000
+         500 A>B data 0..1000
+         520 B>A ack 2000 sack 3000..5000
+         530 A>B data 2000..3000
+         531 A>B data 5000..6000",
+    );
+    check(
+        &trace,
+        "100 new 0..1000
+         101 new 1000..2000 rtt 20 sack
+         102 new 2000..3000
+         103 new 3000..4000 rtt 21 sack
+         104 new 4000..5000 rtt 20 sack
+         500 retransmission 0..1000 timeout downstream seen_before
+         530 retransmission 2000..3000 timeout downstream seen_before
+         531 new 5000..6000",
+    );
+}

@@ -339,7 +339,12 @@ impl HalfFlow {
                 if may_be_told {
                     (Ambiguous, Evidence::None, Confidence::Low)
                 } else {
-                    (Reordered, Evidence::Timing, Confidence::High)
+                    // Without timestamps the handshake alone tells how long it takes the sender to react.
+                    let confidence = match segment.timestamps {
+                        Some(_) => Confidence::High,
+                        None => Confidence::Medium,
+                    };
+                    (Reordered, Evidence::Timing, confidence)
                 }
             }
             Some(_) => {

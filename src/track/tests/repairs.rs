@@ -296,3 +296,23 @@ fn a_timers_repair_goes_on_above_all_that_was_seen_though_a_hole_came_first() {
     // Three may have been repeats of 2000..3000 alone, and new data follows.
     assert_eq!(repeated(3), (Some(3000), vec!["400..420 timeout".into()]));
 }
+
+#[test]
+fn without_timestamps_the_handshake_alone_tells_how_soon_a_sender_can_react() {
+    // The ACK at 122 tells of the hole 2 ms before it is filled, and the handshake took 10 ms to the sender and back.
+    let trace = opened(
+        "100 A>B data 0..1000
+         102 A>B data 2000..3000
+         122 B>A ack 1000 sack 2000..3000
+         124 A>B data 1000..2000",
+    );
+    let last = |trace: &str| {
+        let row = play(trace).rows.last().map(|row| row.verdict);
+        row.map(|verdict| (verdict.class, verdict.evidence, verdict.confidence))
+    };
+    let late = |confidence| Some((Class::Reordered, Evidence::Timing, confidence));
+    assert_eq!(last(&trace), late(Confidence::Medium));
+    // What opened the hole has no clock to compare with.
+    let stamped = format!("{trace} ts 7/0");
+    assert_eq!(last(&stamped), late(Confidence::High));
+}

@@ -2,7 +2,7 @@
 
 use super::clock::{Clock, ClockChoice, ClockEstimate, Heading};
 use super::envelope::Envelopes;
-use super::link::{IdleDelays, Link, Passed, Served, TapPlace, sending_ns};
+use super::link::{Dispersion, IdleDelays, Link, Passed, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
 use super::spool::{Kind, Note, Signs, Spool};
 use super::steps::{self, Matched, Steps};
@@ -136,7 +136,13 @@ pub(super) fn calibrate(
         let ways = measure(spool, headings, &found);
         let given = [capacity_bps, None];
         let rates = [0, 1].map(|at: usize| given[at].or_else(|| ways[at].rate_bps()));
-        let quick = |at: usize| ways[at].served.quick_bps().filter(|_| given[at].is_none());
+        let quick = |at: usize| {
+            ways[at]
+                .dispersion
+                .served()
+                .quick_bps()
+                .filter(|_| given[at].is_none())
+        };
         let link = |at: usize, apart_ns| ways[at].idle.link(rates[at], quick(at), apart_ns);
         let mut links = [0, 1].map(|at| link(at, 0));
         for at in [0, 1] {
@@ -151,7 +157,7 @@ pub(super) fn calibrate(
         found.rates_bps = rates;
         found.ns_per_byte = [0, 1].map(|at: usize| match (links[at].tap, rates[at]) {
             (TapPlace::AfterLink, Some(bps)) => {
-                let quick = ways[at].served.quick_ns_per_byte();
+                let quick = ways[at].dispersion.served().quick_ns_per_byte();
                 quick.map_or(8e9 / bps, |quick| quick.min(8e9 / bps))
             }
             _ => 0.0,
@@ -165,14 +171,15 @@ pub(super) fn calibrate(
 #[derive(Default)]
 struct WayShown {
     idle: IdleDelays,
-    served: Served,
+    dispersion: Dispersion,
     span: Option<(i64, i64)>,
 }
 
 impl WayShown {
     fn rate_bps(&self) -> Option<f64> {
         let (first, last) = self.span?;
-        self.served.rate_bps(last.saturating_sub(first))
+        let served = self.dispersion.served();
+        served.rate_bps(last.saturating_sub(first))
     }
 }
 
@@ -208,9 +215,8 @@ fn measure_way(
         way.span = Some((first.min(passed.at), last.max(passed.left_at)));
         if let Some(ns) = passed.idle_ns() {
             way.idle.add(note.ip_len, ns);
-        } else if let Some(ns) = passed.served_ns(link) {
-            way.served.add(note.ip_len, ns);
         }
+        way.dispersion.see(note.ip_len, &passed, link);
     }
     way
 }

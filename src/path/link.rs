@@ -239,12 +239,53 @@ pub(super) fn sending_ns(bytes: u32, rate_bps: f64) -> f64 {
     f64::from(bytes) * 8e9 / rate_bps
 }
 
-/// What the link was seen to do: how long it took for packets that had waited.
+/// What the link was seen to do, by the times between packets that follow each other.
+///
+/// A link that stamps packets when it has sent them took that time for the later one. One that stamps them when it begins to,
+/// as a shaper does that may owe (HTB), took it for the one before. Packets of several sizes tell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dispersion {
+    of_later: Served,
+    of_before: Served,
+    /// When the latest packet left, and its bytes.
+    last: Option<(i64, u32)>,
+}
+
+impl Dispersion {
+    /// A packet passed the link.
+    #[inline]
+    pub(super) fn see(&mut self, bytes: u32, passed: &Passed, link: &Link) {
+        let last = self.last.replace((passed.left_at, bytes));
+        let Some(ns) = passed.served_ns(link) else {
+            return;
+        };
+        self.of_later.add(bytes, ns);
+        if let Some((at, before)) = last
+            && passed.left_before == Some(at)
+        {
+            self.of_before.add(before, ns);
+        }
+    }
+
+    /// What the link took, for those packets that agree.
+    pub(super) fn served(&self) -> &Served {
+        let spreads = self.of_before.spread().zip(self.of_later.spread());
+        let agree = spreads.is_some_and(|(before, later)| before * STEADIER < later);
+        if agree && 2 * self.of_before.all.seen > self.of_later.all.seen {
+            &self.of_before
+        } else {
+            &self.of_later
+        }
+    }
+}
+
+/// How long the link took for packets that had waited.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
-    /// Picoseconds a byte, of large packets, and of others.
+    /// Picoseconds a byte, of large packets, of others, and of all.
     samples: Samples<u64>,
     small: Samples<u64>,
+    all: Samples<u64>,
     bytes: u64,
     ns: i64,
 }
@@ -256,11 +297,20 @@ impl Served {
         self.bytes += u64::from(bytes);
         self.ns = self.ns.saturating_add(ns);
         let picoseconds = (ns.max(0) as u64).saturating_mul(1000) / u64::from(bytes.max(1));
+        self.all.add(picoseconds);
         if bytes >= LARGE_MIN {
             self.samples.add(picoseconds);
         } else {
             self.small.add(picoseconds);
         }
+    }
+
+    /// How many times as long it took for a byte of a packet for which it took long as for one for which it took short:
+    /// a tenth took longer and a tenth shorter. `None` where they are few.
+    fn spread(&self) -> Option<f64> {
+        let part = |part| self.all.part(part, |&picoseconds| picoseconds.max(1));
+        let (low, high) = part(QUICK).zip(part(1.0 - QUICK))?;
+        Some(high as f64 / low as f64)
     }
 
     /// Whether small packets alone show a link: it takes the same for a byte of each. Where they only came with some
@@ -312,6 +362,8 @@ impl Served {
 const QUICK: f64 = 0.1;
 /// What is quicker than the middle one by more than this is a stamp that was late before it.
 const QUICKER_MAX: f64 = 8.0;
+/// How many times less spread shows which packets the times between them are of: sizes differ by more.
+const STEADIER: f64 = 4.0;
 /// Part of the packets without those that the link was down for, or stamps were late for.
 const STEADY: f64 = 0.99;
 /// Part of the packets that found the link idle, but no node asleep.
@@ -375,6 +427,33 @@ mod tests {
         assert!(steady.is_some_and(|bps| (bps - 0.96e6).abs() < 0.01e6));
         // Some microseconds to a millisecond: they came late by chance.
         assert_eq!(served(&|packet| 10_000 * (packet + 1)), None);
+    }
+
+    /// ACKs of 60 bytes between packets of 1500, all of which wait, on a link of 10 Mbit/s.
+    #[test]
+    fn a_shaper_that_sends_first_and_waits_then_took_the_time_for_the_packet_before() {
+        let rate_bps = |tap: TapPlace| {
+            let link = Link { tap, transit_ns: 0 };
+            let mut dispersion = Dispersion::default();
+            let (mut at, mut before) = (1_000_000_000, 1500);
+            for bytes in [1500, 60, 60, 1500, 60].repeat(100) {
+                let timed = match tap {
+                    TapPlace::AfterLink => bytes,
+                    TapPlace::BeforeLink => before,
+                };
+                let left_at = at + sending_ns(timed, 10e6) as i64;
+                let passed = Passed {
+                    at: 0,
+                    left_at,
+                    left_before: Some(at),
+                };
+                dispersion.see(bytes, &passed, &link);
+                (at, before) = (left_at, bytes);
+            }
+            dispersion.served().rate_bps(1_000_000_000)
+        };
+        assert_eq!(rate_bps(TapPlace::AfterLink), Some(10e6));
+        assert_eq!(rate_bps(TapPlace::BeforeLink), Some(10e6));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::PathConfig;
 use super::clock::Heading;
 use super::flows::PathFlow;
-use super::link::{Link, Passed, Served, TapPlace, sending_ns};
+use super::link::{Dispersion, Link, Passed, TapPlace, sending_ns};
 use super::losses::{
     self, DropCause, DropPattern, DroppedPacket, Episode, FoundByPassed, QueueLimit,
 };
@@ -202,7 +202,7 @@ pub(super) struct WayMaker {
     ns_per_byte: Option<f64>,
     origin_ns: i64,
     sweep: Sweep,
-    served: Served,
+    dispersion: Dispersion,
     found_by_passed: FoundByPassed,
     span: Option<(i64, i64)>,
     drops: Vec<DroppedPacket>,
@@ -234,7 +234,7 @@ impl WayMaker {
             ns_per_byte: rate_bps.map(|bps| sending_ns(1, bps)),
             origin_ns: origin,
             sweep,
-            served: Served::default(),
+            dispersion: Dispersion::default(),
             found_by_passed: FoundByPassed::default(),
             span: None,
             drops: Vec::new(),
@@ -265,9 +265,7 @@ impl WayMaker {
         self.run = 0;
         self.cover(at, left_at.max(at));
         self.delay_max_ns = self.delay_max_ns.max(left_at.saturating_sub(at));
-        if let Some(ns) = passed.served_ns(&self.link) {
-            self.served.add(bytes, ns);
-        }
+        self.dispersion.see(bytes, &passed, &self.link);
         self.free_at = match self.link.tap {
             TapPlace::AfterLink => left_at.saturating_sub(self.link.transit_ns),
             TapPlace::BeforeLink => leaves.saturating_add(self.sending_ns(bytes)),
@@ -350,7 +348,7 @@ impl WayMaker {
         let duration_ns = self
             .span
             .map_or(0, |(first, last)| last.saturating_sub(first));
-        let rate_bps = self.served.rate_bps(duration_ns);
+        let rate_bps = self.dispersion.served().rate_bps(duration_ns);
         let mut drops = self.drops;
         let shown = losses::shown_limit(&drops, &self.found_by_passed);
         let held = most_waited(&bins);

@@ -203,6 +203,10 @@ pub(super) struct Matcher {
     chains: HashMap<u64, Chain, BuildHasherDefault<Passthrough>>,
     /// By flow, of the newest packet that was found.
     newest: Vec<Newest>,
+    /// Parts of the keys of packets that were found, the latest for each place that keys have.
+    found: Box<[u32]>,
+    /// By the point where packets leave, how many were seen to since one did clearly before it came in.
+    in_order: [u32; 2],
     /// Packets given up before their time.
     pub(super) given_up: u64,
 }
@@ -249,14 +253,21 @@ impl Matcher {
             rings: [Ring::default(), Ring::default()],
             chains: HashMap::default(),
             newest: Vec::new(),
+            found: vec![0; FOUND].into(),
+            in_order: [0; 2],
             given_up: 0,
         }
     }
 
     /// The packet of the other point that this one is, if it waits there, and its place. It is for
-    /// [`settle`](Self::settle) then, and nobody else finds it.
+    /// [`settle`](Self::settle) then, and nobody else finds it. `comes_in` says whether it is known to come in here.
     #[inline]
-    pub(super) fn find(&mut self, side: Side, seen: &Seen) -> Option<(u64, Packet)> {
+    pub(super) fn find(
+        &mut self,
+        side: Side,
+        seen: &Seen,
+        comes_in: bool,
+    ) -> Option<(u64, Packet)> {
         let Entry::Occupied(chain) = self.chains.entry(key(side.other(), seen.key)) else {
             return None;
         };
@@ -270,7 +281,21 @@ impl Matcher {
             number
         };
         let slot = self.rings[side.other() as usize].get(number)?;
-        Some((number, slot.packet))
+        let other = slot.packet;
+        if comes_in && self.left_as_a_copy(side, seen, &other) {
+            return None;
+        }
+        let (place, part) = found_at(seen.key);
+        self.found[place] = part;
+        Some((number, other))
+    }
+
+    /// Whether what waits at the other point left there as a copy of one before it, and clearly before this packet with the
+    /// same headers came in, where all others leave after they come in: clocks are not why.
+    fn left_as_a_copy(&self, side: Side, seen: &Seen, other: &Packet) -> bool {
+        other.has.has(Signs::COPY)
+            && self.in_order[side.other() as usize] >= IN_ORDER_MIN
+            && seen.packet.at.saturating_sub(other.at) > CLEARLY_NS
     }
 
     /// Takes a packet that [`find`](Self::find) found nothing for.
@@ -279,6 +304,9 @@ impl Matcher {
         let ring = &mut self.rings[side as usize];
         let number = ring.end();
         let mut slot = Slot::waiting(seen, left_before);
+        let (place, part) = found_at(seen.key);
+        let is_copy = left_before.is_some() && self.found[place] == part;
+        slot.packet.has.set(Signs::COPY, is_copy);
         let chain = self.chains.entry(key(side, seen.key)).or_insert(Chain {
             head: number,
             tail: number,
@@ -319,10 +347,15 @@ impl Matcher {
                 .set(Signs::MARKED, is_marked(&other, &seen.packet));
             slot.packet.flow = flow;
             slot.pass(exit);
+            let in_order = &mut self.in_order[side as usize];
+            *in_order = in_order.saturating_add(1);
             (flow, other.at)
         } else {
             // Clocks or capturing put it after its exit; it takes its place in the order of
             // arrival all the same.
+            if seen.packet.at.saturating_sub(other.at) > CLEARLY_NS {
+                self.in_order[side.other() as usize] = 0;
+            }
             let mut early = Slot::waiting(*seen, None);
             let is_twin = other.has.has(Signs::UNCERTAIN);
             early.packet.has.set(Signs::UNCERTAIN, is_twin);
@@ -445,6 +478,12 @@ impl Matcher {
     }
 }
 
+/// Where a key that was found is noted, and what is noted of it.
+#[inline]
+fn found_at(key: u64) -> (usize, u32) {
+    (key as usize % FOUND, (key >> 32) as u32)
+}
+
 /// The two points have chains of their own.
 #[inline]
 fn key(side: Side, key: u64) -> u64 {
@@ -462,6 +501,15 @@ fn is_marked(entry: &Packet, exit: &Packet) -> bool {
 
 /// Memory of a packet that waits, in bytes: rings double, and its chain is beside it.
 pub(super) const WAITING_BYTES: u64 = (2 * size_of::<Slot>() + 64) as u64;
+
+/// Places of keys that were found: 128 KiB.
+const FOUND: usize = 1 << 15;
+
+/// So many packets that left after they came in show that clocks are right.
+const IN_ORDER_MIN: u32 = 16;
+
+/// Stamps are late by less, in ns.
+const CLEARLY_NS: i64 = 100_000;
 
 /// Packets with the same headers that are compared with one; in a crowd of more they are alike
 /// anyway.

@@ -80,6 +80,8 @@ impl Signs {
     pub(super) const AT_SECOND: u16 = 128;
     /// Marked "congestion experienced" where it was seen.
     pub(super) const CE: u16 = 256;
+    /// It left, not seen to come in, after one with the same headers that had been found.
+    pub(super) const COPY: u16 = 512;
 
     /// What a note keeps.
     pub(super) fn noted(self) -> Self {

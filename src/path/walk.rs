@@ -331,7 +331,8 @@ impl<'a> Walk<'a> {
     fn take(&mut self, side: Side, seen: &Seen) {
         let packet = &seen.packet;
         let flow = packet.flow as usize;
-        let other = self.matcher.find(side, seen);
+        let comes_in = self.known.headings[flow].map(Side::entry) == Some(side);
+        let other = self.matcher.find(side, seen, comes_in);
         if let Some((_, other)) = &other {
             self.meet(side, packet, other);
         }

@@ -122,6 +122,23 @@ fn rewritten_ip_ids_are_seen_through_and_said() {
     assert_eq!(hop.quality(), ["matched_without_ip_id"]);
 }
 
+/// A socket that is closed answers all that comes alike (RST without IP id); the path copies one of these.
+#[test]
+fn a_copy_is_not_taken_for_the_next_packet_with_the_same_headers() {
+    let [mut first, mut second] = download(Some);
+    let begin = SECOND + 500 * MS;
+    let equal = |at| ack(100, begin + at);
+    second.extend([0, 10 * MS, 20 * MS].map(equal));
+    first.extend([MS, 3 * MS, 11 * MS, 21 * MS].map(equal));
+    let hop = hop(&first, &second);
+    let back = flow(&hop, Heading::Reverse);
+    assert_eq!((back.packets, back.passed_packets), (43, 43));
+    assert_eq!((back.dropped_packets, back.appeared_packets), (0, 1));
+    let delays = [back.delay.ns_min(), back.delay.ns_max()];
+    assert_eq!(delays, [Some(MS); 2]);
+    assert!(!hop.clock_is_fixed());
+}
+
 /// As captures of all interfaces of a router have packets, or of a bridge with three ports.
 #[test]
 fn packets_that_a_point_has_more_than_once_count_once() {

@@ -364,6 +364,22 @@ fn why_clocks_are_not_corrected_is_said_as_it_is() {
 }
 
 #[test]
+fn what_is_wrong_with_a_point_between_two_hops_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(capture("drop-one.pcap")).unwrap();
+    let cut = &whole[..whole.len() - 1];
+    for (name, bytes) in [("a.pcap", &whole[..]), ("b.pcap", cut), ("c.pcap", &whole)] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let points = ["a.pcap", "b.pcap", "c.pcap"].map(|name| ["--point", name]);
+    let args = [&["path"], points.as_flattened()].concat();
+    let run = super::cli::run(folder.path(), &args);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    let errors = run.stderr.matches("error: b.pcap: record ").count();
+    assert_eq!(errors, 1, "{}", run.stderr);
+}
+
+#[test]
 fn a_day_on_which_nothing_passes_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let [one, other] =

@@ -17,11 +17,13 @@ use crate::path::{
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
 pub fn warn(analysis: &PathAnalysis, config: &PathConfig, quiet: bool) {
-    for hop in &analysis.hops {
-        for error in hop.facts.iter().flat_map(|facts| &facts.errors) {
+    for (number, hop) in analysis.hops.iter().enumerate() {
+        // The point between two hops is of both.
+        let facts = &hop.facts[usize::from(number > 0)..];
+        for error in facts.iter().flat_map(|facts| &facts.errors) {
             say_capture_error(error, &[]);
         }
-        for repair in hop.facts.iter().flat_map(|facts| repairs(&facts.files)) {
+        for repair in facts.iter().flat_map(|facts| repairs(&facts.files)) {
             say(&format!("warning: {repair}"));
         }
         if !quiet {

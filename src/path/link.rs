@@ -234,6 +234,14 @@ impl Samples<u64> {
     }
 }
 
+/// How many times as long packets took for which it took long as those for which it took short: a tenth took longer and a
+/// tenth shorter. `None` where they are few.
+fn spread(samples: &Samples<u64>) -> Option<f64> {
+    let part = |part| samples.part(part, |&picoseconds| picoseconds.max(1));
+    let (low, high) = part(QUICK).zip(part(1.0 - QUICK))?;
+    Some(high as f64 / low as f64)
+}
+
 /// How long a link of this rate sends so many bytes, in ns.
 pub(super) fn sending_ns(bytes: u32, rate_bps: f64) -> f64 {
     f64::from(bytes) * 8e9 / rate_bps
@@ -269,9 +277,19 @@ impl Dispersion {
 
     /// What the link took, for those packets that agree.
     pub(super) fn served(&self) -> &Served {
-        let spreads = self.of_before.spread().zip(self.of_later.spread());
-        let agree = spreads.is_some_and(|(before, later)| before * STEADIER < later);
-        if agree && 2 * self.of_before.all.seen > self.of_later.all.seen {
+        let (before, later) = (&self.of_before, &self.of_later);
+        // How many times less spread those before show, of large packets or, where these do not tell, of all.
+        let steadier = |of: fn(&Served) -> &Samples<u64>| {
+            let spreads = spread(of(before)).zip(spread(of(later)));
+            spreads.map_or(1.0, |(before, later)| later / before)
+        };
+        let of_large = steadier(|served| &served.samples);
+        let agree = if (1.0 / STEADIER..=STEADIER).contains(&of_large) {
+            steadier(|served| &served.all) > STEADIER
+        } else {
+            of_large > STEADIER
+        };
+        if agree && 2 * before.all.seen > later.all.seen {
             &self.of_before
         } else {
             &self.of_later
@@ -303,14 +321,6 @@ impl Served {
         } else {
             self.small.add(picoseconds);
         }
-    }
-
-    /// How many times as long it took for a byte of a packet for which it took long as for one for which it took short:
-    /// a tenth took longer and a tenth shorter. `None` where they are few.
-    fn spread(&self) -> Option<f64> {
-        let part = |part| self.all.part(part, |&picoseconds| picoseconds.max(1));
-        let (low, high) = part(QUICK).zip(part(1.0 - QUICK))?;
-        Some(high as f64 / low as f64)
     }
 
     /// Whether small packets alone show a link: it takes the same for a byte of each. Where they only came with some
@@ -432,11 +442,11 @@ mod tests {
     /// ACKs of 60 bytes between packets of 1500, all of which wait, on a link of 10 Mbit/s.
     #[test]
     fn a_shaper_that_sends_first_and_waits_then_took_the_time_for_the_packet_before() {
-        let rate_bps = |tap: TapPlace| {
+        let rate_bps = |tap: TapPlace, sizes: &[u32]| {
             let link = Link { tap, transit_ns: 0 };
             let mut dispersion = Dispersion::default();
-            let (mut at, mut before) = (1_000_000_000, 1500);
-            for bytes in [1500, 60, 60, 1500, 60].repeat(100) {
+            let (mut at, mut before) = (1_000_000_000, sizes[sizes.len() - 1]);
+            for bytes in sizes.repeat(100) {
                 let timed = match tap {
                     TapPlace::AfterLink => bytes,
                     TapPlace::BeforeLink => before,
@@ -452,8 +462,14 @@ mod tests {
             }
             dispersion.served().rate_bps(1_000_000_000)
         };
-        assert_eq!(rate_bps(TapPlace::AfterLink), Some(10e6));
-        assert_eq!(rate_bps(TapPlace::BeforeLink), Some(10e6));
+        for sizes in [
+            &[1500, 60, 60, 1500, 60][..],
+            &[1500, 60],
+            &[1500, 1500, 60],
+        ] {
+            assert_eq!(rate_bps(TapPlace::AfterLink, sizes), Some(10e6));
+            assert_eq!(rate_bps(TapPlace::BeforeLink, sizes), Some(10e6));
+        }
     }
 
     #[test]

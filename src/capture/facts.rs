@@ -87,8 +87,8 @@ pub struct Overlap<'a> {
 }
 
 impl<'a> Overlap<'a> {
-    /// The largest overlap of the parts of a capture, in reading order; `None` where there is none but what the order of
-    /// packets from several processors makes.
+    /// The largest overlap of the parts of a capture, in reading order; `None` where there is none but what the order
+    /// of packets from several processors makes.
     #[must_use]
     pub fn largest(files: &'a [FileFacts]) -> Option<Self> {
         let mut latest: Option<(&FileFacts, CaptureTime)> = None;

@@ -234,8 +234,8 @@ impl Samples<u64> {
     }
 }
 
-/// How many times as long packets took for which it took long as those for which it took short: a tenth took longer and a
-/// tenth shorter. `None` where they are few.
+/// How many times as long packets took for which it took long as those for which it took short: a tenth took longer and
+/// a tenth shorter. `None` where they are few.
 fn spread(samples: &Samples<u64>) -> Option<f64> {
     let part = |part| samples.part(part, |&picoseconds| picoseconds.max(1));
     let (low, high) = part(QUICK).zip(part(1.0 - QUICK))?;
@@ -249,8 +249,8 @@ pub(super) fn sending_ns(bytes: u32, rate_bps: f64) -> f64 {
 
 /// What the link was seen to do, by the times between packets that follow each other.
 ///
-/// A link that stamps packets when it has sent them took that time for the later one. One that stamps them when it begins to,
-/// as a shaper does that may owe (HTB), took it for the one before. Packets of several sizes tell.
+/// A link that stamps packets when it has sent them took that time for the later one. One that stamps them when it
+/// begins to, as a shaper does that may owe (HTB), took it for the one before. Packets of several sizes tell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dispersion {
     of_later: Served,

@@ -290,8 +290,8 @@ impl Matcher {
         Some((number, other))
     }
 
-    /// Whether what waits at the other point left there as a copy of one before it, and clearly before this packet with the
-    /// same headers came in, where all others leave after they come in: clocks are not why.
+    /// Whether what waits at the other point left there as a copy of one before it, and clearly before this packet with
+    /// the same headers came in, where all others leave after they come in: clocks are not why.
     fn left_as_a_copy(&self, side: Side, seen: &Seen, other: &Packet) -> bool {
         other.has.has(Signs::COPY)
             && self.in_order[side.other() as usize] >= IN_ORDER_MIN

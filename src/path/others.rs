@@ -110,8 +110,8 @@ fn ip_header_len(packet: &IpPacket) -> u32 {
     if packet.src.ip().is_ipv4() { 20 } else { 40 }
 }
 
-/// Type, code and, of what asks and what answers, the sequence number and the rest of the checksum, since identifiers are
-/// translated as ports are (RFC 5508 section 3.1). Errors are told by the packet that they are about.
+/// Type, code and, of what asks and what answers, the sequence number and the rest of the checksum, since identifiers
+/// are translated as ports are (RFC 5508 section 3.1). Errors are told by the packet that they are about.
 fn write_icmp(hasher: &mut impl Hasher, packet: &IpPacket, head: &[u8]) {
     hasher.write(&head[..2]);
     let is_query = match packet.protocol {

@@ -29,8 +29,8 @@ pub enum Identity {
     WithoutSack,
     /// Without the options: the snap length of a point cut them off.
     WithoutOptions,
-    /// Of the header of TCP ports and sequence number alone, of others the first 8 bytes: the snap length of a point cut
-    /// the rest off.
+    /// Of the header of TCP ports and sequence number alone, of others the first 8 bytes: the snap length of a point
+    /// cut the rest off.
     WithoutAck,
     /// Without the IP id: something between the points rewrites it.
     WithoutId,
@@ -267,9 +267,7 @@ impl Print {
     /// Whether enough of it was captured to tell it from others of its flow: an IP id, ports and sequence number, or of
     /// another protocol the first bytes, where checksums are. Of IPv6, which has no id, a snap length may leave less.
     pub(super) fn is_told_apart(&self) -> bool {
-        let captured = self.packet.head_len;
-        let is_cut = u32::from(captured) < self.packet.len.saturating_sub(IPV6_HEADER);
-        self.segment.is_some() || self.packet.id.is_some() || captured >= 8 || !is_cut
+        self.packet.id.is_some() || self.packet.head_len >= 8 || !self.head_cut()
     }
 
     /// Whether the snap length cut its TCP header.
@@ -545,82 +543,5 @@ const USUAL_CHECKSUM: usize = 14 + 20 + 16;
 
 const SCTP: u8 = 132;
 
-/// Bytes of an IPv6 header.
-const IPV6_HEADER: u32 = 40;
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn packet(dst: Endpoint, protocol: u8, kind: u8) -> IpPacket {
-        let mut head = [0; HEAD_LEN];
-        head[0] = kind;
-        IpPacket {
-            src: dst,
-            dst,
-            protocol,
-            len: 72,
-            id: None,
-            ecn: Ecn::NotEct,
-            fragment_offset: 0,
-            head,
-            head_len: 8,
-        }
-    }
-
-    #[test]
-    fn what_no_router_passes_on_is_told_from_what_one_does() {
-        let v6 = |upper: u16, lower: u8| {
-            let mut octets = [0; 16];
-            octets[..2].copy_from_slice(&upper.to_be_bytes());
-            octets[15] = lower;
-            Endpoint::v6(octets, 0)
-        };
-        let (global, link_local) = (v6(0x2001, 1), v6(0xfe80, 1));
-        let stays = |dst, protocol, kind| stays_on_link(&packet(dst, protocol, kind));
-        // Neighbour solicitation and advertisement, whomever they are for; a router's.
-        for dst in [global, link_local, v6(0xff02, 1)] {
-            assert!(
-                [133, 134, 135, 136, 137]
-                    .iter()
-                    .all(|&kind| stays(dst, 58, kind))
-            );
-        }
-        // A report of groups, a name asked for by multicast DNS, the same over IPv4.
-        assert!(stays(v6(0xff02, 0x16), 58, 143));
-        assert!(stays(v6(0xff02, 0xfb), 17, 0));
-        assert!(stays(Endpoint::v4([224, 0, 0, 251], 0), 17, 0));
-        // An echo request, multicast to a site and to all, TCP beside a bridge, a port that looks alike.
-        assert!(!stays(global, 58, 128));
-        assert!(!stays(v6(0xff05, 1), 17, 0) && !stays(v6(0xff0e, 1), 17, 0));
-        assert!(!stays(link_local, 6, 135) && !stays(global, 17, 135));
-        assert!(!stays(Endpoint::v4([224, 0, 1, 1], 0), 17, 0));
-        assert!(!stays(Endpoint::v4([10, 0, 0, 1], 0), 1, 135));
-    }
-
-    #[test]
-    fn packets_without_an_id_look_alike_where_their_headers_are_cut() {
-        let told = |protocol: u8, captured: u8, id: Option<u16>, len: u32| {
-            let packet = IpPacket {
-                head_len: captured,
-                id,
-                len,
-                ..packet(Endpoint::v6([1; 16], 0), protocol, 0)
-            };
-            let print = Print {
-                at: 0,
-                frame: 1,
-                flow: untracked_flow(&packet),
-                packet,
-                segment: None,
-                checksum: 0,
-            };
-            print.is_told_apart()
-        };
-        assert!(!told(TCP, 0, None, 72) && !told(TCP, 7, None, 72));
-        assert!(told(TCP, 8, None, 72) && told(TCP, 0, Some(7), 72));
-        assert!(!told(UDP, 7, None, 72) && told(UDP, 8, None, 72));
-        // All there is of it.
-        assert!(told(UDP, 4, None, 44));
-    }
-}
+mod tests;

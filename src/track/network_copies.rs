@@ -94,8 +94,8 @@ impl HalfFlow {
             || gap_ns <= COPY_GAP_NS.min(self.delays.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2)
     }
 
-    /// Whether what comes `gap_ns` after a repeat, `earlier`, is its copy and not the original, late: other packets have
-    /// copies, too.
+    /// Whether what comes `gap_ns` after a repeat, `earlier`, is its copy and not the original, late: other packets
+    /// have copies, too.
     fn copies_follow(&self, earlier: &Sent, gap_ns: i64) -> bool {
         earlier.copies == 1
             && earlier.verdict.class == Class::Retransmission

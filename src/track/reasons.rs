@@ -310,8 +310,8 @@ impl HalfFlow {
         })
     }
 
-    /// Whether its sender has a reason to repeat the left edge, at `start`, at `at` although it sent `earlier` less than
-    /// a round trip before.
+    /// Whether its sender has a reason to repeat the left edge, at `start`, at `at` although it sent `earlier` less
+    /// than a round trip before.
     pub(super) fn is_edge_due(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
         self.is_asked_anew(earlier, start, at) || self.has_run_out_since(earlier, start, at)
     }

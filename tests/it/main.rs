@@ -22,6 +22,7 @@ mod measured_series;
 mod noise;
 mod packed;
 mod path;
+mod path_said;
 mod published;
 mod readme;
 mod repaired;

@@ -56,7 +56,7 @@ fn a_point_that_is_damaged_is_repaired_where_that_was_asked_for() {
     assert!(table(folder.path(), "p.hops.csv").contains("capture_damaged"));
     let intact = with("intact.pcap", &["--repair"]);
     assert_eq!(intact.status, 0, "{}", intact.stderr);
-    let says = super::path::says_only_that_one_is_a_copy(&intact.stderr);
+    let says = super::path_said::says_only_that_one_is_a_copy(&intact.stderr);
     assert!(says, "{}", intact.stderr);
     assert_eq!(of_mended, tables.map(|name| table(folder.path(), name)));
     assert!(!table(folder.path(), "p.hops.csv").contains("capture_damaged"));

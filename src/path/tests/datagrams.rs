@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The checksum that a sender's own capture has of a datagram of [`data`], where its card makes checksums: the sum of the
-/// addresses, the protocol and the length.
+/// The checksum that a sender's own capture has of a datagram of [`data`], where its card makes checksums: the sum of
+/// the addresses, the protocol and the length.
 fn unfinished_sum(datagram: &Packet) -> u16 {
     let of_addresses: u16 = 0x0a00 + 0x0001 + 0x0a00 + 0x0002;
     of_addresses + 17 + 8 + datagram.len

@@ -69,8 +69,8 @@ fn with_sack_cut(one_in: u16, change: impl Fn(Packet) -> Packet) -> Hop {
     hop
 }
 
-/// The first point keeps 44 bytes: 10 behind the IP header, as 64 bytes leave behind one of IPv6. Of all packets, or of so
-/// few that all others are enough to match by.
+/// The first point keeps 44 bytes: 10 behind the IP header, as 64 bytes leave behind one of IPv6. Of all packets, or of
+/// so few that all others are enough to match by.
 #[test]
 fn packets_cut_behind_the_sequence_number_are_found_by_it() {
     for one_in in [1, 39] {

@@ -179,7 +179,8 @@ fn a_run_without_captures_that_could_be_read_has_a_page() {
     assert!(html.contains("no/such/&lt;file&gt;") && html.contains("class=\"notes\""));
 }
 
-/// `testdata/captures/drop-one.pcap` as a point sees it 5 ms later, behind a queue that drops the data packets `dropped`.
+/// `testdata/captures/drop-one.pcap` as a point sees it 5 ms later, behind a queue that drops the data packets
+/// `dropped`.
 fn behind_a_queue(dropped: std::ops::Range<usize>) -> Vec<u8> {
     let bytes = std::fs::read("testdata/captures/drop-one.pcap").unwrap();
     let (header, mut rest) = bytes.split_at(24);

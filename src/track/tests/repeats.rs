@@ -5,8 +5,8 @@ use crate::event::{Class, Reason};
 
 #[test]
 fn without_sack_a_partial_ack_asks_for_what_was_sent_just_before() {
-    // Neither ids nor clocks nor SACK: 0..1000 is late on its way to B and repeated after three duplicate ACKs. It comes
-    // before that repeat, and its ACK asks for what follows the three behind it, which passed 19 ms ago.
+    // Neither ids nor clocks nor SACK: 0..1000 is late on its way to B and repeated after three duplicate ACKs. It
+    // comes before that repeat, and its ACK asks for what follows the three behind it, which passed 19 ms ago.
     let trace = |before: &str, after: &str| {
         format!(
             "0 A>B syn bare
@@ -40,8 +40,8 @@ fn without_sack_a_partial_ack_asks_for_what_was_sent_just_before() {
 
 #[test]
 fn each_late_original_of_a_repeat_of_several_is_told_by_itself() {
-    // Three small packets are late, and are repeated as one (RFC 9293 section 3.8.6): then each comes with a clock that is
-    // older than the repeat's, though it is later than that of the one before.
+    // Three small packets are late, and are repeated as one (RFC 9293 section 3.8.6): then each comes with a clock that
+    // is older than the repeat's, though it is later than that of the one before.
     let trace = opened(
         "100 A>B data 0..1000 ts 100/0
          110 A>B data 1300..2300 ts 110/0

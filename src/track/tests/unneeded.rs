@@ -28,8 +28,8 @@ fn a_dsack_shows_that_a_copy_was_not_needed() {
 
 #[test]
 fn a_dsack_tells_nothing_of_a_repeat_where_the_path_behind_copies_packets() {
-    // Each packet comes to B twice, which a DSACK tells (RFC 2883 section 5.1). 1000..2000 was lost: its repeat came first,
-    // and then the copy of that.
+    // Each packet comes to B twice, which a DSACK tells (RFC 2883 section 5.1). 1000..2000 was lost: its repeat came
+    // first, and then the copy of that.
     let trace = opened(
         "100 A>B data 0..1000
          120 B>A ack 1000

@@ -1,0 +1,241 @@
+//! What `ccanalyze path` says of captures that are not what it needs, and of what it could not do.
+
+use std::fs;
+use std::process::Command;
+
+use super::support::{capture, later, shared, snapped};
+
+/// What the command warns of, given two captures of a lab scenario and more; `None` where there is no lab.
+fn warned(scenario: &str, [before, after]: [&str; 2], more: &[&str]) -> Option<String> {
+    let lab = shared(&format!("lab/{scenario}"))?;
+    let output = Command::new(env!("CARGO_BIN_EXE_ccanalyze"))
+        .args(["path", "--before", before, "--after", after, "--no-charts"])
+        .args(more)
+        .current_dir(lab)
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    Some(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The link's rate was set to 20, 4, 30 and 8 Mbit/s in turn; that of the others is constant.
+#[test]
+fn what_cannot_be_of_rate_limit_and_order_is_said() {
+    let (right, wrong) = (
+        ["ingress.pcap.zst", "egress.pcap.zst"],
+        ["egress.pcap.zst", "ingress.pcap.zst"],
+    );
+    let (steps, even) = ("s7-rate-steps", "s3-two-bbr-bbr-0.5bdp");
+    let shallow = "s1-single-50m-cubic-shallow";
+    for (scenario, order, more, said) in [
+        (shallow, right, &["--limit", "10p"][..], None),
+        (shallow, right, &["--limit", "15kB"], None),
+        (
+            shallow,
+            right,
+            &["--limit", "1000p"],
+            Some("far below the limit given, 1,000 packets: 10 packets are taken for it"),
+        ),
+        (
+            shallow,
+            right,
+            &["--limit", "1.5MB"],
+            Some("far below the limit given, 1.50 MB"),
+        ),
+        (even, right, &[][..], None),
+        (even, wrong, &[], Some("nearly all goes the way back")),
+        (even, right, &["-c", "10Mbit"], None),
+        (
+            even,
+            right,
+            &["-c", "100Mbit"],
+            Some("% of the capacity given, 100 Mbit/s: the link was slower"),
+        ),
+        (
+            steps,
+            right,
+            &[],
+            Some("do not go with one rate of the link"),
+        ),
+        (
+            steps,
+            right,
+            &["-c", "20Mbit"],
+            Some("left for a second, more than the capacity given, 20.0 Mbit/s"),
+        ),
+    ] {
+        let Some(warned) = warned(scenario, order, more) else {
+            return;
+        };
+        match said {
+            Some(said) => assert!(warned.contains(said), "{scenario} {more:?}: {warned}"),
+            None => assert!(!warned.contains("warning"), "{scenario} {more:?}: {warned}"),
+        }
+    }
+}
+
+/// A capture that lost every 40th of its records says so by what leaves without having come in there: which way that
+/// goes tells whose capture it was.
+#[test]
+fn records_that_a_capture_lost_are_its_own() {
+    let Some(lab) = shared("lab/s7-clean") else {
+        return;
+    };
+    let whole = ["ingress", "egress"].map(|at| {
+        let path = lab.join(at).with_extension("pcap.zst");
+        zstd::decode_all(fs::File::open(path).unwrap()).unwrap()
+    });
+    let folder = tempfile::tempdir().unwrap();
+    for (loser, said) in [
+        (
+            0,
+            "the way forward without having come in: the first capture missed them (then what it missed on the way back counts as dropped)",
+        ),
+        (
+            1,
+            "the way back without having come in: the second capture missed them (then what it missed on the way forward counts as dropped)",
+        ),
+    ] {
+        for (point, bytes) in whole.iter().enumerate() {
+            let every = if point == loser { 40 } else { usize::MAX };
+            let kept = without_every(bytes, every);
+            fs::write(folder.path().join(format!("{point}.pcap")), kept).unwrap();
+        }
+        let path = ["path", "--before", "0.pcap", "--after", "1.pcap"];
+        let run = super::cli::run(folder.path(), &path);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+/// A pcap without every so manieth of its records.
+fn without_every(bytes: &[u8], every: usize) -> Vec<u8> {
+    let (mut kept, mut rest) = (bytes[..24].to_vec(), &bytes[24..]);
+    for number in 1.. {
+        let Some(len) = rest.get(8..12) else { break };
+        let len = u32::from_le_bytes(len.try_into().unwrap());
+        let (record, further) = rest.split_at(16 + len as usize);
+        if number % every != 0 {
+            kept.extend(record);
+        }
+        rest = further;
+    }
+    kept
+}
+
+/// Whether nothing else bears on a capture beside its own copy.
+pub(super) fn says_only_that_one_is_a_copy(errors: &str) -> bool {
+    errors.contains("one is a copy of the other") && errors.lines().count() == 1
+}
+
+#[test]
+fn captures_that_are_no_two_points_of_one_run_are_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = fs::read(capture("drop-one.pcap")).unwrap();
+    let ipv6 = fs::File::open(capture("ipv6-loss.pcap.zst")).unwrap();
+    let ipv6 = snapped(&zstd::decode_all(ipv6).unwrap(), 54);
+    for (name, bytes) in [
+        ("in.pcap", &one[..]),
+        ("copy.pcap", &one),
+        ("other.pcap", &fs::read(capture("refused.pcap")).unwrap()),
+        ("none.pcap", &one[..24]),
+        ("cut.pcap", &ipv6),
+    ] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    for (after, status, said) in [
+        ("copy.pcap", 0, "one is a copy of the other"),
+        (
+            "other.pcap",
+            2,
+            "none of its packets is in other.pcap, and by their clocks they begin ",
+        ),
+        (
+            "none.pcap",
+            2,
+            "none.pcap: there is no IP packet in it: was it the right interface? (`ccanalyze none.pcap` says what is in it)",
+        ),
+        (
+            "cut.pcap",
+            2,
+            "cut.pcap: the snap length cut the headers of its packets so short that they all look alike: capture with a snap length of 128 or more",
+        ),
+    ] {
+        let run = super::cli::run(
+            folder.path(),
+            &["path", "--before", "in.pcap", "--after", after],
+        );
+        assert_eq!(run.status, status, "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+/// The second clock is 3 s ahead.
+#[test]
+fn why_clocks_are_not_corrected_is_said_as_it_is() {
+    let Some(lab) = shared("lab/s7-clean") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for (at, name, seconds) in [("ingress", "in.pcap", 0), ("egress", "out.pcap", 3)] {
+        let path = lab.join(at).with_extension("pcap.zst");
+        let bytes = zstd::decode_all(fs::File::open(path).unwrap()).unwrap();
+        fs::write(folder.path().join(name), later(bytes, seconds)).unwrap();
+    }
+    let path = [
+        "path", "--before", "in.pcap", "--after", "out.pcap", "--clock",
+    ];
+    for (choice, said) in [
+        ("auto", "clocks: corrected, the second was 3.00 s ahead"),
+        (
+            "keep",
+            "clocks: not corrected, as --clock keep asks for (offset 3.00 s, within ",
+        ),
+    ] {
+        let run = super::cli::run(folder.path(), &[&path[..], &[choice]].concat());
+        assert!(run.stdout.contains(said), "{choice}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_point_between_two_hops_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(capture("drop-one.pcap")).unwrap();
+    let cut = &whole[..whole.len() - 1];
+    for (name, bytes) in [("a.pcap", &whole[..]), ("b.pcap", cut), ("c.pcap", &whole)] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let points = ["a.pcap", "b.pcap", "c.pcap"].map(|name| ["--point", name]);
+    let args = [&["path"], points.as_flattened()].concat();
+    let run = super::cli::run(folder.path(), &args);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    let errors = run.stderr.matches("error: b.pcap: record ").count();
+    assert_eq!(errors, 1, "{}", run.stderr);
+}
+
+#[test]
+fn a_day_on_which_nothing_passes_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] =
+        ["drop-one.pcap", "keep-alive.pcap"].map(|name| std::fs::read(capture(name)).unwrap());
+    let other = later(other, 86_400);
+    for (name, bytes) in [
+        ("in.pcap0", &one),
+        ("in.pcap1", &other),
+        ("out.pcap0", &one),
+        ("out.pcap1", &other),
+    ] {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let warned = |args: &[&str]| {
+        let run = super::cli::run(folder.path(), args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        run.stderr
+    };
+    let all = ["path", "--before", "in.pcap0", "in.pcap1", "--after"];
+    let both = warned(&[&all[..], &["out.pcap0", "out.pcap1"]].concat());
+    let said = " s nothing passed, which means over time and charts count as well: name the parts of one run alone";
+    assert!(both.contains(said), "{both}");
+    let one = warned(&["path", "--before", "in.pcap0", "--after", "out.pcap0"]);
+    assert!(!one.contains("nothing passed"), "{one}");
+}

@@ -171,15 +171,14 @@ fn bars(points: &[Point], width: f64) -> Option<impl Iterator<Item = (Point, Poi
         let start = (none, (-none.0, -none.1));
         (run.len() > 1).then(|| run.iter().fold(start, bounds))
     };
-    let is_one = points.is_sorted_by(along);
+    let is_one = points.windows(2).all(|step| along(&step[0], &step[1]));
     let ends_along = if is_one { half } else { 0.0 };
-    points
-        .is_sorted_by(move |one, next| across(one, next) || along(one, next))
-        .then(|| {
-            let across = points.chunk_by(across).map(move |run| bar(run, half));
-            let along = points.chunk_by(along).map(move |run| bar(run, ends_along));
-            across.chain(along).flatten()
-        })
+    let is_along_axes = |step: &[Point]| across(&step[0], &step[1]) || along(&step[0], &step[1]);
+    points.windows(2).all(is_along_axes).then(|| {
+        let across = points.chunk_by(across).map(move |run| bar(run, half));
+        let along = points.chunk_by(along).map(move |run| bar(run, ends_along));
+        across.chain(along).flatten()
+    })
 }
 
 impl Surface for Raster<'_> {

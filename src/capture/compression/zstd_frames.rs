@@ -15,6 +15,8 @@ const FRAME_HEADER_BYTES_MIN: usize = 5;
 
 /// Decompresses each block before the next one's header is looked at.
 pub(super) struct ZstdFrames {
+    /// Of one frame: with the buffers of another it would take some that are damaged for whole, and what comes out
+    /// would depend on how many threads decompress.
     decoder: Decoder<'static>,
     /// Bytes to the end of what it is in: a header, a block, or a checksum.
     wanted: usize,
@@ -25,14 +27,18 @@ impl ZstdFrames {
     /// # Errors
     /// When there is no memory for it.
     pub(super) fn new() -> io::Result<Self> {
-        let mut decoder = Decoder::new()?;
-        decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX))?;
         Ok(Self {
-            decoder,
+            decoder: decoder()?,
             wanted: FRAME_HEADER_BYTES_MIN,
             is_between: true,
         })
     }
+}
+
+fn decoder() -> io::Result<Decoder<'static>> {
+    let mut decoder = Decoder::new()?;
+    decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX))?;
+    Ok(decoder)
 }
 
 impl Decompressor for ZstdFrames {
@@ -44,7 +50,8 @@ impl Decompressor for ZstdFrames {
         let mut taken = InBuffer::around(bytes);
         let mut given = OutBuffer::around(room);
         let outcome = self.decoder.run(&mut taken, &mut given);
-        if let Ok(wanted) = outcome {
+        let (consumed, filled) = (taken.pos(), given.pos());
+        let outcome = outcome.and_then(|wanted| {
             self.is_between = wanted == 0;
             self.wanted = match wanted {
                 0 => FRAME_HEADER_BYTES_MIN,
@@ -52,10 +59,14 @@ impl Decompressor for ZstdFrames {
                 _ if wanted > BLOCK_HEADER_BYTES => wanted - BLOCK_HEADER_BYTES,
                 _ => wanted,
             };
-        }
+            if self.is_between {
+                self.decoder = decoder()?;
+            }
+            Ok(())
+        });
         Step {
-            consumed: taken.pos(),
-            filled: given.pos(),
+            consumed,
+            filled,
             failure: outcome.err(),
         }
     }

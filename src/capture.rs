@@ -60,6 +60,7 @@ pub use compression::Compression;
 #[cfg(feature = "tables")]
 pub(crate) use compression::first_bytes;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
+pub(crate) use facts::SNAP_LEN_ADVICE;
 pub use facts::{ByteOrder, CaptureFormat, FileFacts, Overlap, TimeResolution};
 pub use record::{LinkType, Record, Window};
 pub use repair::{Damage, Gap};

@@ -47,7 +47,7 @@ pub use walk::{Outcome, PacketFate, WAITING_MAX};
 pub use way::{EPISODE_PAUSE_NS, Way};
 
 use crate::analyze::Watch;
-use crate::capture::CaptureError;
+use crate::capture::{CaptureError, SNAP_LEN_ADVICE};
 use crate::decode::{DecodeOptions, Filter};
 use feed::Sight;
 use offload::packet_lens;
@@ -140,7 +140,8 @@ pub enum PathError {
     },
     /// A point has packets, of which too little was captured to tell them apart.
     #[error(
-        "{point}: the snap length cut the headers of its packets so short that they all look alike: capture with a snap length of 128 or more, with tunnels of 144 or more"
+        "{point}: the snap length cut the headers of its packets so short that they all look alike: {}",
+        SNAP_LEN_ADVICE
     )]
     HeadersCut {
         /// The point.

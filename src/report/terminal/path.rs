@@ -10,6 +10,7 @@ use super::{
     FLOWS_SHOWN, counted, delays, end, engineering, grouped, is_mostly_silent, not_shown, overlap,
     print, rate, repairs, say, say_capture_error, volume, written_line,
 };
+use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
     ClockChoice, DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow,
     QueueLimit, Way,
@@ -77,7 +78,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
         ),
         (
             untold > 0,
-            format!("{} packets were left out, as the snap length cut their headers so short that they all look alike: capture with a snap length of 128 or more, with tunnels of 144 or more", grouped(untold)),
+            format!("{} packets were left out, as the snap length cut their headers so short that they all look alike: {SNAP_LEN_ADVICE}", grouped(untold)),
         ),
         (
             one_way,

@@ -1,7 +1,7 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
 use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
-use crate::capture::{FileFacts, Overlap, TimeResolution};
+use crate::capture::{FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution};
 use crate::decode::Skip;
 use crate::observe::Span;
 
@@ -159,7 +159,7 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
         (
             quality.headers_cut,
             format!(
-                "the snap length cut {} TCP headers: SACK and timestamps may be missing; capture with a snap length of 128 or more, with tunnels of 144 or more",
+                "the snap length cut {} TCP headers: SACK and timestamps may be missing; {SNAP_LEN_ADVICE}",
                 grouped(quality.headers_cut)
             ),
         ),
@@ -202,7 +202,7 @@ fn cut_away(capture: &CaptureAnalysis) -> Option<String> {
     let cut = capture.skipped.count(Skip::HeaderCut);
     (cut > 0 && capture.totals().flows > 0).then(|| {
         format!(
-            "the snap length cut {} packets before the end of their headers: they are missing, and so may be whole flows; capture with a snap length of 128 or more, with tunnels of 144 or more",
+            "the snap length cut {} packets before the end of their headers: they are missing, and so may be whole flows; {SNAP_LEN_ADVICE}",
             grouped(cut)
         )
     })

@@ -1,5 +1,7 @@
 //! Segments kept as they came, at a quarter of what a [`Segment`] takes.
 
+use bytemuck::Zeroable;
+
 use super::table::ConnectionIdentity;
 use crate::decode::{
     Ecn, Endpoint, Plain, SackBlock, Segment, SynOptions, TcpFlags, Timestamps, Usual, is_plain,
@@ -27,7 +29,7 @@ impl Start {
 
 /// A usual segment: without what none that is kept has, without its ends, which whoever keeps it
 /// knows, and with times, places and lengths in as many bits as usual ones take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Zeroable)]
 pub(super) struct Kept {
     /// The lower bits of the time since the start, in ns, and the upper ones.
     after_ns_low: u32,
@@ -35,8 +37,8 @@ pub(super) struct Kept {
     mss: u16,
     /// Records since the start.
     after_records: u32,
-    seq: Seq,
-    ack: Seq,
+    seq: u32,
+    ack: u32,
     timestamp: u32,
     timestamp_echo: u32,
     ip_len: u16,
@@ -50,7 +52,7 @@ pub(super) struct Kept {
 const _: () = assert!(size_of::<Kept>() <= 40);
 
 /// Flags of a segment, and which of its fields count.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Zeroable)]
 struct Bits(u32);
 
 impl Bits {
@@ -121,23 +123,6 @@ impl Bits {
 }
 
 impl Kept {
-    /// What is where none is.
-    pub(super) const NOTHING: Self = Self {
-        after_ns_low: 0,
-        after_ns_high: 0,
-        mss: 0,
-        after_records: 0,
-        seq: Seq(0),
-        ack: Seq(0),
-        timestamp: 0,
-        timestamp_echo: 0,
-        ip_len: 0,
-        payload_len: 0,
-        ip_id: 0,
-        window: 0,
-        bits: Bits(0),
-    };
-
     /// A segment of a connection that began at `start`; `None` for one that is not usual: which
     /// came in several packets, reports ranges, or has a number that is too large.
     #[inline]
@@ -154,8 +139,8 @@ impl Kept {
             after_ns_high: i16::try_from(after_ns >> 32).ok()?,
             mss: segment.syn.mss.unwrap_or(0),
             after_records: u32::try_from(segment.ordinal.checked_sub(start.ordinal)?).ok()?,
-            seq: segment.seq,
-            ack: segment.ack,
+            seq: segment.seq.0,
+            ack: segment.ack.0,
             timestamp: segment.timestamps.map_or(0, |timestamps| timestamps.value),
             timestamp_echo: segment.timestamps.map_or(0, |timestamps| timestamps.echo),
             ip_len: u16::try_from(segment.ip_len).ok()?,
@@ -181,8 +166,8 @@ impl Kept {
             after_ns_high: i16::try_from(after_ns >> 32).ok()?,
             mss: 0,
             after_records: u32::try_from(ordinal.checked_sub(start.ordinal)?).ok()?,
-            seq: usual.seq(),
-            ack: usual.ack(),
+            seq: usual.seq().0,
+            ack: usual.ack().0,
             timestamp: timestamps.value,
             timestamp_echo: timestamps.echo,
             ip_len: usual.ip_len,
@@ -199,8 +184,8 @@ impl Kept {
         Segment {
             at: self.at(start),
             ordinal: self.ordinal(start),
-            seq: self.seq,
-            ack: self.ack,
+            seq: Seq(self.seq),
+            ack: Seq(self.ack),
             flags: self.flags(),
             window: self.window,
             payload_len: self.payload_len(),
@@ -292,11 +277,11 @@ impl Plain for PlainKept<'_> {
     }
     #[inline]
     fn seq(self) -> Seq {
-        self.kept.seq
+        Seq(self.kept.seq)
     }
     #[inline]
     fn ack(self) -> Seq {
-        self.kept.ack
+        Seq(self.kept.ack)
     }
     #[inline]
     fn flags(self) -> TcpFlags {

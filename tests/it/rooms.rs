@@ -24,6 +24,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("nix", &["capture/pipe"]),
     ("libc", &["capture/mapping", "capture/pipe"]),
     ("etherparse", &["decode"]),
+    ("bytemuck", &["flow"]),
     (
         "foldhash",
         &[

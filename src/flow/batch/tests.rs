@@ -5,6 +5,7 @@ use crate::capture::{LinkType, Record};
 use crate::decode::{Ecn, Endpoint, SackBlock, SynOptions, Timestamps, usual};
 use crate::flow::shard_of;
 use crate::seq::Seq;
+use bytemuck::Zeroable;
 
 fn any_segment() -> impl Strategy<Value = Segment> {
     // Few, so that some meet.
@@ -110,7 +111,7 @@ proptest! {
             prop_assert_eq!(packed.hash(&hasher), hash);
             for other in &segments {
                 let start = Start::of(other);
-                let mut place = Kept::NOTHING;
+                let mut place = Kept::zeroed();
                 let kept = packed.keep_in(&mut place, Direction::Reverse, start);
                 let expected = Kept::of(Direction::Reverse, segment, start);
                 let found = kept.map(|()| place);

@@ -1,6 +1,8 @@
 //! The packets of young connections, in runs: nothing is copied as a connection goes on, and what one gives
 //! back serves the next.
 
+use bytemuck::allocation::zeroed_slice_box;
+
 use crate::flow::kept::Kept;
 use crate::prefetch::prefetch;
 
@@ -140,7 +142,7 @@ impl Young {
 #[derive(Debug, Default)]
 pub(super) struct PacketStore {
     /// Pointers that fit into the cache, as each packet asks for one.
-    pieces: Vec<Box<[Kept; PIECE_PACKETS]>>,
+    pieces: Vec<Box<[Kept]>>,
     /// Packets of the pieces that are in runs, free ones among them.
     used: usize,
     /// Runs that are free, by their length in units less one.
@@ -198,7 +200,8 @@ impl PacketStore {
         let run = Run::at(self.used)?;
         self.used += packets;
         if self.used > self.pieces.len() * PIECE_PACKETS {
-            self.pieces.push(Box::new([Kept::NOTHING; PIECE_PACKETS]));
+            // As the system gives it: to write what is not there yet would take as long as to write what comes.
+            self.pieces.push(zeroed_slice_box(PIECE_PACKETS));
         }
         Some(run)
     }

@@ -26,12 +26,14 @@ pub(super) struct AfterTimeout {
     alone: bool,
     /// What ids tell to have been sent above all that was seen is outstanding for certain.
     is_certain: bool,
+    /// Without SACK it takes an ACK of something sent since to end it (RFC 6582 section 3.2, step 2).
+    ends_above: bool,
 }
 
 impl AfterTimeout {
     /// Whether all that was outstanding is acknowledged by `ack`.
     pub(super) fn ends_at(&self, ack: i64) -> bool {
-        ack >= self.until
+        ack >= self.until + i64::from(self.ends_above)
     }
 
     /// Up to where all is repeated for certain.
@@ -117,7 +119,9 @@ impl HalfFlow {
         // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of
         // it is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
         // What was sent since may have been asked for by what is reported above.
-        let repairs = is_outstanding || self.board.highest_end().is_none_or(|high| high <= end);
+        // Without SACK nobody is asked for more before some of that is acknowledged, but for who does not care.
+        let repairs = is_outstanding
+            || self.board.highest_end().is_none_or(|high| high <= end) && una < after.until;
         if let Some(after) = self.repair.after_timeout.as_deref_mut() {
             after.alone = false;
         }
@@ -198,6 +202,7 @@ impl HalfFlow {
             at,
             alone,
             is_certain,
+            ends_above: self.sack.are_lacking(),
         };
         self.repair.after_timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
@@ -290,10 +295,13 @@ impl HalfFlow {
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:
-    /// new data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1).
+    /// new data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1). Without SACK it does
+    /// not matter what they tell while what a timer gave up is outstanding: no repeat is asked for (RFC 6582 section 4).
     fn ran_out_while_writing(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
-        let told =
-            self.acks.dup_run > 0 || self.board.highest_end().is_some() || self.sack.are_cut();
+        let is_deaf = self.sack.are_lacking() && self.repair.after_timeout.is_some();
+        let told = self.acks.dup_run > 0 && !is_deaf
+            || self.board.highest_end().is_some()
+            || self.sack.are_cut();
         if told || Some(start) > self.una || self.una.is_none() {
             return false;
         }

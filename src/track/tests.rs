@@ -41,6 +41,7 @@ mod strays;
 mod tail_probes;
 mod tails;
 mod ticks;
+mod timers;
 mod unneeded;
 
 use std::fmt::Write as _;

@@ -185,35 +185,6 @@ fn what_was_overtaken_long_ago_is_not_what_a_quick_ack_answers() {
 }
 
 #[test]
-fn a_second_repeat_of_the_left_edge_is_a_timers_unless_something_sent_after_the_first_has_arrived()
-{
-    // ACKs and new data go on all the time, so no silence tells of the timer.
-    let reason = |told: i64| {
-        let trace = format!(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..3000
-             103 A>B data 3000..4000
-             104 A>B data 4000..5000
-             105 A>B data 5000..6000
-             121 B>A ack 0 sack 1000..2000
-             122 B>A ack 0 sack 1000..3000
-             123 B>A ack 0 sack 1000..4000
-             133 A>B data 0..1000
-             134 A>B data 6000..7000
-             300 B>A ack 0 sack 1000..5000
-             311 A>B data 7000..8000
-             330 B>A ack 0 sack 1000..{told}
-             345 A>B data 0..1000"
-        );
-        let rows = play(&opened(&trace)).rows;
-        rows.last().and_then(|row| row.verdict.reason)
-    };
-    assert_eq!(reason(6000), Some(Reason::Timeout));
-    assert_eq!(reason(7000), Some(Reason::Fast));
-}
-
-#[test]
 fn a_quick_ack_may_answer_a_repeat_before_the_last_one() {
     // As above, but 1000..2000 was repeated twice: the first repeat is answered, 96 ms later.
     let seen = play(&opened(
@@ -304,103 +275,6 @@ fn of_repeats_made_twice_the_echo_tells_before_timing_does() {
 }
 
 #[test]
-fn a_second_repeat_is_no_timers_above_the_left_edge_so_soon_or_once_something_sent_later_was_acknowledged()
- {
-    let reason = |behind: &str| {
-        let trace = format!(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..3000
-             103 A>B data 3000..4000
-             104 A>B data 4000..5000
-             105 A>B data 5000..6000
-             122 B>A ack 0 sack 2000..3000
-             123 B>A ack 0 sack 2000..4000
-             124 B>A ack 0 sack 2000..5000
-             134 A>B data 0..1000
-             134 A>B data 1000..2000
-             {behind}"
-        );
-        let rows = play(&opened(&trace)).rows;
-        rows.last().and_then(|row| row.verdict.reason)
-    };
-    let goes_on = "280 A>B data 6000..7000\n300 B>A ack 0 sack 2000..6000\n";
-    let repeat = |ms: u32, what: &str| reason(&format!("{goes_on}{ms} A>B data {what}"));
-    assert_eq!(repeat(310, "0..1000"), Some(Reason::Timeout));
-    // No timer is as short.
-    assert_eq!(repeat(308, "0..1000"), Some(Reason::Fast));
-    // A timer repeats the left edge.
-    assert_eq!(repeat(310, "1000..2000"), Some(Reason::Fast));
-    // The third copy of 0..1000 arrived, and was sent after the repeat of 1000..2000.
-    let edge = "165 A>B data 0..1000\n185 B>A ack 1000 sack 2000..5000\n";
-    let goes_on = goes_on.replace("ack 0", "ack 1000");
-    let later = format!("{edge}{goes_on}310 A>B data 1000..2000");
-    assert_eq!(reason(&later), Some(Reason::Fast));
-}
-
-#[test]
-fn a_second_repeat_is_a_timers_where_new_data_was_sent_long_after_the_first_was_known_to_be_lost() {
-    // 6000..7000 was sent after the first repeat, and the sender is told of it at 165: one that knows by that repeats
-    // before it sends new data, but for another round trip (30 ms) in which packets may be overtaken.
-    let reason = |goes_on: &str| {
-        let trace = format!(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..3000
-             103 A>B data 3000..4000
-             121 B>A ack 0 sack 1000..2000
-             122 B>A ack 0 sack 1000..3000
-             123 B>A ack 0 sack 1000..4000
-             133 A>B data 0..1000
-             134 A>B data 4000..5000
-             155 B>A ack 0 sack 1000..5000
-             165 A>B data 5000..6000
-             {goes_on}
-             320 A>B data 0..1000"
-        );
-        let rows = play(&opened(&trace)).rows;
-        rows.last().and_then(|row| row.verdict.reason)
-    };
-    let later = |ms: u32| format!("{ms} A>B data 6000..7000");
-    assert_eq!(reason(&later(240)), Some(Reason::Timeout));
-    assert_eq!(reason(&later(185)), Some(Reason::Fast));
-    // What is above was repeated itself: nothing new was sent.
-    let repeated = format!("{}\n241 A>B data 6000..7000", later(185));
-    assert_eq!(reason(&repeated), Some(Reason::Fast));
-}
-
-#[test]
-fn without_sack_the_left_edge_is_asked_for_once() {
-    // RFC 6582 section 3.2: three duplicate ACKs, or a partial one.
-    let reason = |behind: &str| {
-        let trace = format!(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..3000
-             103 A>B data 3000..4000
-             104 A>B data 4000..5000
-             121 B>A ack 0
-             122 B>A ack 0
-             123 B>A ack 0
-             124 B>A ack 0
-             133 A>B data 0..1000
-             {behind}"
-        );
-        let bare = opened("").replace("syn", "syn bare") + &trace;
-        let rows = play(&bare).rows;
-        rows.last().and_then(|row| row.verdict.reason)
-    };
-    let goes_on = "134 A>B data 5000..6000\n155 B>A ack 0\n";
-    let again = |ms: u32| reason(&format!("{goes_on}{ms} A>B data 0..1000"));
-    assert_eq!(again(170), Some(Reason::Timeout));
-    // Some take duplicate ACKs of the same round trip for a second request.
-    assert_eq!(again(160), Some(Reason::Fast));
-    // The lowest bytes now, which were repeated when lower ones were missing: the partial ACK asks for them.
-    let partial = "134 A>B data 1000..2000\n160 B>A ack 1000\n170 A>B data 1000..2000";
-    assert_eq!(reason(partial), Some(Reason::Fast));
-}
-
-#[test]
 fn what_came_with_a_syn_and_was_refused_is_repeated_without_a_loss() {
     // RFC 7413 section 4.2.2: the answer acknowledges the SYN alone, or a part of the data.
     let trace = "0 A>B data 0..500 syn
@@ -472,35 +346,6 @@ fn what_is_repeated_after_a_timeout_that_was_taken_back_was_asked_for() {
         reasons("501 A>B data 1000..2000"),
         [Some(Reason::Timeout); 2]
     );
-}
-
-#[test]
-fn new_data_does_not_set_the_timer_anew() {
-    // RFC 6298 section 5.1: it runs from the last progress, or from what was sent when it did not run.
-    let reasons = |first: &str, told: &str| -> Vec<_> {
-        let rows = play(&opened(&format!(
-            "70 A>B data 0..1000
-             90 B>A ack 1000
-             {first}
-             130 A>B data 2000..3000
-             200 A>B data 3000..4000
-             {told}
-             330 A>B data 1000..2000
-             350 B>A ack 2000
-             361 A>B data 2000..3000
-             381 B>A ack 4000"
-        )))
-        .rows;
-        rows.iter().filter_map(|row| row.verdict.reason).collect()
-    };
-    let sent = "91 A>B data 1000..2000";
-    assert_eq!(reasons(sent, ""), [Reason::Timeout; 2]);
-    // The first copy was lost before it came here.
-    assert_eq!(reasons("", ""), [Reason::Timeout; 2]);
-    // Here an ACK may have asked for it.
-    let told = reasons(sent, "221 B>A ack 1000 sack 3000..4000");
-    assert_eq!(told, [Reason::Fast; 2]);
-    assert_eq!(reasons(sent, "221 B>A ack 1000"), [Reason::Fast; 2]);
 }
 
 #[test]

@@ -1,0 +1,214 @@
+//! Timers that run out again, or while other things go on (METRICS.md X2).
+
+use super::{opened, play};
+use crate::event::Reason;
+
+#[test]
+fn a_second_repeat_of_the_left_edge_is_a_timers_unless_something_sent_after_the_first_has_arrived()
+{
+    // ACKs and new data go on all the time, so no silence tells of the timer.
+    let reason = |told: i64| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             105 A>B data 5000..6000
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 0 sack 1000..3000
+             123 B>A ack 0 sack 1000..4000
+             133 A>B data 0..1000
+             134 A>B data 6000..7000
+             300 B>A ack 0 sack 1000..5000
+             311 A>B data 7000..8000
+             330 B>A ack 0 sack 1000..{told}
+             345 A>B data 0..1000"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    assert_eq!(reason(6000), Some(Reason::Timeout));
+    assert_eq!(reason(7000), Some(Reason::Fast));
+}
+
+#[test]
+fn a_second_repeat_is_no_timers_above_the_left_edge_so_soon_or_once_something_sent_later_was_acknowledged()
+ {
+    let reason = |behind: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             105 A>B data 5000..6000
+             122 B>A ack 0 sack 2000..3000
+             123 B>A ack 0 sack 2000..4000
+             124 B>A ack 0 sack 2000..5000
+             134 A>B data 0..1000
+             134 A>B data 1000..2000
+             {behind}"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    let goes_on = "280 A>B data 6000..7000\n300 B>A ack 0 sack 2000..6000\n";
+    let repeat = |ms: u32, what: &str| reason(&format!("{goes_on}{ms} A>B data {what}"));
+    assert_eq!(repeat(310, "0..1000"), Some(Reason::Timeout));
+    // No timer is as short.
+    assert_eq!(repeat(308, "0..1000"), Some(Reason::Fast));
+    // A timer repeats the left edge.
+    assert_eq!(repeat(310, "1000..2000"), Some(Reason::Fast));
+    // The third copy of 0..1000 arrived, and was sent after the repeat of 1000..2000.
+    let edge = "165 A>B data 0..1000\n185 B>A ack 1000 sack 2000..5000\n";
+    let goes_on = goes_on.replace("ack 0", "ack 1000");
+    let later = format!("{edge}{goes_on}310 A>B data 1000..2000");
+    assert_eq!(reason(&later), Some(Reason::Fast));
+}
+
+#[test]
+fn a_second_repeat_is_a_timers_where_new_data_was_sent_long_after_the_first_was_known_to_be_lost() {
+    // 6000..7000 was sent after the first repeat, and the sender is told of it at 165: one that knows by that repeats
+    // before it sends new data, but for another round trip (30 ms) in which packets may be overtaken.
+    let reason = |goes_on: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             121 B>A ack 0 sack 1000..2000
+             122 B>A ack 0 sack 1000..3000
+             123 B>A ack 0 sack 1000..4000
+             133 A>B data 0..1000
+             134 A>B data 4000..5000
+             155 B>A ack 0 sack 1000..5000
+             165 A>B data 5000..6000
+             {goes_on}
+             320 A>B data 0..1000"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    let later = |ms: u32| format!("{ms} A>B data 6000..7000");
+    assert_eq!(reason(&later(240)), Some(Reason::Timeout));
+    assert_eq!(reason(&later(185)), Some(Reason::Fast));
+    // What is above was repeated itself: nothing new was sent.
+    let repeated = format!("{}\n241 A>B data 6000..7000", later(185));
+    assert_eq!(reason(&repeated), Some(Reason::Fast));
+}
+
+#[test]
+fn without_sack_the_left_edge_is_asked_for_once() {
+    // RFC 6582 section 3.2: three duplicate ACKs, or a partial one.
+    let reason = |behind: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             121 B>A ack 0
+             122 B>A ack 0
+             123 B>A ack 0
+             124 B>A ack 0
+             133 A>B data 0..1000
+             {behind}"
+        );
+        let bare = opened("").replace("syn", "syn bare") + &trace;
+        let rows = play(&bare).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    let goes_on = "134 A>B data 5000..6000\n155 B>A ack 0\n";
+    let again = |ms: u32| reason(&format!("{goes_on}{ms} A>B data 0..1000"));
+    assert_eq!(again(170), Some(Reason::Timeout));
+    // Some take duplicate ACKs of the same round trip for a second request.
+    assert_eq!(again(160), Some(Reason::Fast));
+    // The lowest bytes now, which were repeated when lower ones were missing: the partial ACK asks for them.
+    let partial = "134 A>B data 1000..2000\n160 B>A ack 1000\n170 A>B data 1000..2000";
+    assert_eq!(reason(partial), Some(Reason::Fast));
+}
+
+#[test]
+fn without_sack_a_timer_runs_out_whatever_duplicate_acks_tell_after_another_one() {
+    // RFC 6582 section 4: no repeat is asked for before what had been sent when the timer ran out is acknowledged, and
+    // (section 3.2, step 2) more than that. Duplicate ACKs of new data do not set the timer anew.
+    let reasons = |behind: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             500 A>B data 0..1000
+             520 B>A ack 1000
+             530 A>B data 1000..2000
+             531 A>B data 2000..3000
+             {behind}"
+        );
+        let rows = play(&(opened("").replace("syn", "syn bare") + &trace)).rows;
+        let last = rows[6..].iter().filter_map(|row| row.verdict.reason);
+        last.collect::<Vec<_>>()
+    };
+    // The repeat of 2000..3000 was lost, and so was 5000..6000, which had been sent before its second one.
+    let lost_again = "550 B>A ack 2000
+         560 A>B data 3000..4000
+         580 B>A ack 2000
+         600 A>B data 4000..5000
+         620 B>A ack 2000
+         640 A>B data 5000..6000
+         641 A>B data 6000..7000
+         661 B>A ack 2000
+         760 A>B data 2000..3000
+         780 B>A ack 5000
+         790 A>B data 5000..6000";
+    assert_eq!(reasons(lost_again), [Reason::Timeout; 2]);
+    // All is acknowledged, and nothing that was sent since.
+    let lost_then = "551 B>A ack 3000
+         560 A>B data 3000..4000
+         561 A>B data 4000..5000
+         562 A>B data 5000..6000
+         563 A>B data 6000..7000
+         581 B>A ack 3000
+         582 B>A ack 3000
+         583 B>A ack 3000
+         620 A>B data 7000..8000
+         640 B>A ack 3000
+         760 A>B data 3000..4000";
+    assert_eq!(reasons(lost_then), [Reason::Timeout]);
+    // No timer is as short: this sender heeds them all the same.
+    let heeds = lost_then.split("620").next().unwrap().to_owned() + "593 A>B data 3000..4000";
+    assert_eq!(reasons(&heeds), [Reason::Fast]);
+    // One more byte, and three duplicate ACKs ask for a repeat.
+    let goes_on = lost_then
+        .replace("ack 3000", "ack 4000")
+        .replace("760 A>B data 3000..4000", "760 A>B data 4000..5000");
+    assert_eq!(reasons(&goes_on), [Reason::Fast]);
+}
+
+#[test]
+fn new_data_does_not_set_the_timer_anew() {
+    // RFC 6298 section 5.1: it runs from the last progress, or from what was sent when it did not run.
+    let reasons = |first: &str, told: &str| -> Vec<_> {
+        let rows = play(&opened(&format!(
+            "70 A>B data 0..1000
+             90 B>A ack 1000
+             {first}
+             130 A>B data 2000..3000
+             200 A>B data 3000..4000
+             {told}
+             330 A>B data 1000..2000
+             350 B>A ack 2000
+             361 A>B data 2000..3000
+             381 B>A ack 4000"
+        )))
+        .rows;
+        rows.iter().filter_map(|row| row.verdict.reason).collect()
+    };
+    let sent = "91 A>B data 1000..2000";
+    assert_eq!(reasons(sent, ""), [Reason::Timeout; 2]);
+    // The first copy was lost before it came here.
+    assert_eq!(reasons("", ""), [Reason::Timeout; 2]);
+    // Here an ACK may have asked for it.
+    let told = reasons(sent, "221 B>A ack 1000 sack 3000..4000");
+    assert_eq!(told, [Reason::Fast; 2]);
+    assert_eq!(reasons(sent, "221 B>A ack 1000"), [Reason::Fast; 2]);
+}

@@ -27,6 +27,8 @@ impl GzipMembers {
 }
 
 impl Decompressor for GzipMembers {
+    const WANTS_ALL: bool = false;
+
     fn wanted(&self) -> usize {
         usize::MAX
     }

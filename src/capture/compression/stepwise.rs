@@ -5,6 +5,10 @@ use std::io::{self, BufRead, Read};
 /// What takes a stream's bytes in and gives them decompressed, in steps small enough for none to lose
 /// what came before damage.
 pub(super) trait Decompressor {
+    /// Whether what a step gives depends on how many of the bytes that it wants it gets: it gets all of them, but at
+    /// the input's end.
+    const WANTS_ALL: bool;
+
     /// Bytes that the next step may take at most.
     fn wanted(&self) -> usize;
 
@@ -35,6 +39,15 @@ impl Step {
         }
     }
 
+    /// Nothing yet.
+    fn nothing() -> Self {
+        Self {
+            consumed: 0,
+            filled: 0,
+            failure: None,
+        }
+    }
+
     /// Nothing but this.
     pub(super) fn failed(error: io::Error) -> Self {
         Self {
@@ -52,6 +65,8 @@ impl Step {
 pub(super) struct Stepwise<R, D> {
     input: R,
     decompressor: D,
+    /// Bytes of the next step, as long as the input has not given all of them.
+    gathered: Vec<u8>,
     /// It may hold bytes for which there was no room yet.
     is_full: bool,
     failure: Option<io::Error>,
@@ -62,9 +77,45 @@ impl<R: BufRead, D: Decompressor> Stepwise<R, D> {
         Self {
             input,
             decompressor,
+            gathered: Vec::new(),
             is_full: false,
             failure: None,
         }
+    }
+}
+
+impl<R: BufRead, D: Decompressor> Stepwise<R, D> {
+    /// Takes what the input gives next; `None` at its end, where nothing is left to be taken.
+    fn step(&mut self, room: &mut [u8]) -> io::Result<Option<Step>> {
+        let bytes = self.input.fill_buf()?;
+        let (missing, is_at_end) = (
+            self.decompressor
+                .wanted()
+                .saturating_sub(self.gathered.len()),
+            bytes.is_empty(),
+        );
+        let bytes = &bytes[..bytes.len().min(missing)];
+        let gathers = !self.gathered.is_empty() || bytes.len() < missing;
+        if !D::WANTS_ALL || !gathers {
+            if is_at_end {
+                return Ok(None);
+            }
+            let step = self.decompressor.step(bytes, room);
+            self.input.consume(step.consumed);
+            return Ok(Some(step));
+        }
+        let taken = bytes.len();
+        self.gathered.extend_from_slice(bytes);
+        self.input.consume(taken);
+        if self.gathered.is_empty() {
+            return Ok(None);
+        }
+        if taken < missing && !is_at_end {
+            return Ok(Some(Step::nothing()));
+        }
+        let step = self.decompressor.step(&self.gathered, room);
+        self.gathered.drain(..step.consumed);
+        Ok(Some(step))
     }
 }
 
@@ -77,20 +128,17 @@ impl<R: BufRead, D: Decompressor> Read for Stepwise<R, D> {
             if let Some(failure) = self.failure.take() {
                 return Err(failure);
             }
-            let mut bytes: &[u8] = &[];
-            if !self.is_full {
-                bytes = self.input.fill_buf()?;
-                if bytes.is_empty() {
-                    return if self.decompressor.is_between() {
-                        Ok(0)
-                    } else {
-                        Err(io::ErrorKind::UnexpectedEof.into())
-                    };
-                }
-                bytes = &bytes[..bytes.len().min(self.decompressor.wanted())];
-            }
-            let step = self.decompressor.step(bytes, buf);
-            self.input.consume(step.consumed);
+            let step = if self.is_full {
+                self.decompressor.step(&[], buf)
+            } else if let Some(step) = self.step(buf)? {
+                step
+            } else {
+                return if self.decompressor.is_between() {
+                    Ok(0)
+                } else {
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                };
+            };
             self.is_full = step.filled == buf.len() && !self.decompressor.is_between();
             self.failure = step.failure;
             if step.filled > 0 {

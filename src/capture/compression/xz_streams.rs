@@ -29,6 +29,8 @@ impl XzStreams {
 }
 
 impl Decompressor for XzStreams {
+    const WANTS_ALL: bool = false;
+
     fn wanted(&self) -> usize {
         usize::MAX
     }

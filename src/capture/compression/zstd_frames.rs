@@ -42,6 +42,10 @@ fn decoder() -> io::Result<Decoder<'static>> {
 }
 
 impl Decompressor for ZstdFrames {
+    /// What is in a block that is not compressed comes as its bytes do, but for the last of them where the frame turns
+    /// out to be damaged.
+    const WANTS_ALL: bool = true;
+
     fn wanted(&self) -> usize {
         self.wanted
     }

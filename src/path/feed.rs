@@ -120,6 +120,8 @@ pub(super) struct Feed<'a> {
     window: Window,
     /// The record of the window that comes next.
     next: usize,
+    /// Records of the files before that of the window.
+    frames_before: u64,
     sight: &'a Sight,
     flows: Flows,
     /// Where the point has packets more than once.
@@ -206,6 +208,7 @@ impl<'a> Feed<'a> {
             reader,
             window: Window::new(),
             next: 0,
+            frames_before: 0,
             sight,
             flows: Flows::default(),
             copies: Copies::of(times_seen),
@@ -255,7 +258,7 @@ impl<'a> Feed<'a> {
         while self.next >= self.window.len() {
             self.next -= self.window.len();
             match self.reader.read_window(&mut self.window) {
-                Ok(true) => {}
+                Ok(true) => self.frames_before = self.frames_before(),
                 Ok(false) => return false,
                 // A damaged file of several does not end the capture.
                 Err(error) => return self.go_on_behind(error),
@@ -283,6 +286,12 @@ impl<'a> Feed<'a> {
         true
     }
 
+    /// Records of the files before that of the window: numbers of records go on from file to file.
+    fn frames_before(&self) -> u64 {
+        let before = self.reader.files().iter().take(self.window.file());
+        before.map(|file| file.records).sum()
+    }
+
     /// Takes note of damage, and that nothing is left of the window.
     fn go_on_behind(&mut self, error: CaptureError) -> bool {
         self.facts.errors.push(error);
@@ -299,7 +308,8 @@ impl<'a> Feed<'a> {
         };
         while self.next < self.window.len() && batch.sightings.len() < BATCH_MAX {
             fresh.records += 1;
-            let record = self.window.record(self.next);
+            let mut record = self.window.record(self.next);
+            record.frame += self.frames_before;
             self.next += 1;
             let filter = self.sight.filter.as_ref();
             if let Some(segment) = &usual(&record, record.frame) {

@@ -1,5 +1,6 @@
 //! Points whose clocks are wrong.
 
+use super::parts::in_parts;
 use super::*;
 
 /// The second clock is 3 s ahead and gains 50 ppm.
@@ -118,6 +119,40 @@ fn a_clock_that_is_set_is_seen_to_the_packet() {
             .map(|flow| flow.reordered_packets);
         assert_eq!(reordered.sum::<u64>(), 0);
     }
+}
+
+/// Records are counted through the parts of a point: what a clock was set by holds from one of them on, to the end.
+#[test]
+fn a_clock_that_is_set_in_one_part_of_a_capture_stays_so_in_the_next() {
+    let set_at = 2 * SECOND + 300 * US;
+    let set = |of: usize, at: i64| if of == 1 && at >= set_at { 10 * MS } else { 0 };
+    let points = download_with_clocks(|of, at| of as i64 * 3 * SECOND + set(of, at));
+    let folder = tempfile::tempdir().unwrap();
+    let points = [0, 1].map(|point| {
+        let folder = folder.path().join(point.to_string());
+        fs::create_dir(&folder).unwrap();
+        Point::files(in_parts(&folder, &points[point], 3))
+    });
+    let config = PathConfig {
+        packets: true,
+        ..PathConfig::default()
+    };
+    let analysis = PathAnalysis::of(&points, &config).unwrap();
+    let hop = &analysis.hops[0];
+    let clock = hop.clock_estimate.as_ref().unwrap();
+    assert_eq!(clock.steps.len(), 1, "{clock:?}");
+    let uncertainty = clock.uncertainty_ns.unwrap();
+    // Half of 10 ms of the round trip; it is that and the step where the step is not seen to the packet.
+    assert!(uncertainty < 6_000_000.0, "{uncertainty}");
+    let delay = &flow(hop, Heading::Reverse).delay;
+    let (least, most) = (delay.ns_min().unwrap(), delay.ns_max().unwrap());
+    assert!(most - least <= 10 * US, "{least} to {most}");
+    let last = hop
+        .packets
+        .iter()
+        .filter_map(|packet| packet.entry_frame)
+        .max();
+    assert_eq!(last, Some(4000), "the last ACK");
 }
 
 /// For a while data and ACKs wait 5 ms more. A clock would make the one longer and the other

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A point of a download in as many files, which are given last first.
-fn in_parts(folder: &std::path::Path, packets: &[Packet], parts: usize) -> Vec<PathBuf> {
+pub(super) fn in_parts(folder: &std::path::Path, packets: &[Packet], parts: usize) -> Vec<PathBuf> {
     let each = packets.len().div_ceil(parts);
     let mut paths = Vec::new();
     for (number, part) in packets.chunks(each).enumerate() {

@@ -6,6 +6,7 @@
 //! side by side. What became of packets is kept in few bytes each until clocks and links are known.
 
 mod account;
+mod beginnings;
 mod bends;
 mod calibrate;
 mod clock;
@@ -14,6 +15,7 @@ mod envelope;
 mod fates;
 mod feed;
 mod flows;
+mod gaps;
 mod held;
 mod hosts;
 mod link;
@@ -36,14 +38,15 @@ mod way;
 use std::collections::HashMap;
 
 pub use clock::{Clock, ClockChoice, ClockEstimate, ClockStep, Heading};
-pub use fates::{FateIter, Fates};
+pub use fates::{FateIter, Fates, Outcome, PacketFate};
 pub use feed::{Point, PointFacts};
 pub use flows::{FlowBin, PathFlow};
+pub use gaps::{CaptureGap, GapKind};
 pub use link::{Link, TapPlace};
 pub use losses::{DropCause, DropPattern, DroppedPacket, Episode, QueueLimit};
 pub use queue::{Amount, QueueBin};
 pub use sighting::{FlowKey, Identity};
-pub use walk::{Outcome, PacketFate, WAITING_MAX};
+pub use walk::WAITING_MAX;
 pub use way::{EPISODE_PAUSE_NS, Way};
 
 use crate::analyze::Watch;
@@ -227,6 +230,8 @@ impl Hop {
             .clock_estimate
             .as_ref()
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
+        let mut gaps = self.facts.iter().flat_map(|facts| &facts.gaps);
+        let has_gap = gaps.any(|gap| gap.why.is_of_capture());
         let rate_varies = self.ways.iter().any(|way| way.rate_varies(self.bin_ns));
         [
             (self.clock_is_fixed(), "clocks_corrected"),
@@ -236,6 +241,7 @@ impl Hop {
             (any(|facts| facts.headers_cut + facts.untold), "headers_cut"),
             (any(|facts| facts.clock_steps_back), "clock_steps_back"),
             (any(|facts| facts.copies), "copies_left_out"),
+            (has_gap, "capture_gap"),
             (
                 any(|facts| facts.errors.len() as u64 + u64::from(facts.is_repaired())),
                 "capture_damaged",
@@ -276,16 +282,37 @@ impl PathAnalysis {
         if points.len() < 2 {
             return Err(PathError::TooFewPoints);
         }
-        let hops = points
-            .windows(2)
-            .map(|pair| hop([&pair[0], &pair[1]], config, watch));
-        Ok(Self {
-            hops: hops.collect::<Result<_, _>>()?,
-        })
+        let of_pair = |at: usize, gaps: [Vec<(u64, u64)>; 2]| {
+            hop([&points[at], &points[at + 1]], gaps, config, watch)
+        };
+        let pairs = 0..points.len() - 1;
+        let mut hops = pairs
+            .map(|at| of_pair(at, Default::default()))
+            .collect::<Result<Vec<Hop>, _>>()?;
+        for at in 0..hops.len() {
+            let before = at.checked_sub(1).and_then(|before| hops.get(before));
+            let gaps = [
+                before.map(|hop| gaps::told(&hop.facts[1].gaps, &hops[at].facts[0].gaps)),
+                hops.get(at + 1)
+                    .map(|hop| gaps::told(&hop.facts[0].gaps, &hops[at].facts[1].gaps)),
+            ]
+            .map(Option::unwrap_or_default);
+            if !watch.is_stopped() && gaps.iter().any(|gaps| !gaps.is_empty()) {
+                hops[at] = of_pair(at, gaps)?;
+            }
+        }
+        Ok(Self { hops })
     }
 }
 
-fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, PathError> {
+/// What happened between two points. `gaps` are those that other hops showed each capture to have, by the records before
+/// and behind them.
+fn hop(
+    points: [&Point; 2],
+    gaps: [Vec<(u64, u64)>; 2],
+    config: &PathConfig,
+    watch: &Watch,
+) -> Result<Hop, PathError> {
     let mut sight = Sight {
         decode: config.decode,
         filter: config.filter.clone(),
@@ -300,6 +327,7 @@ fn hop(points: [&Point; 2], config: &PathConfig, watch: &Watch) -> Result<Hop, P
         headings: probe.headings,
         times_seen: probe.times_seen,
         calibration: None,
+        gaps,
     };
     let mut round = 1;
     loop {

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use super::PathConfig;
+use super::beginnings::Beginnings;
 use super::calibrate::Calibration;
 use super::clock::Heading;
-use super::fates::Fates;
+use super::fates::{Fates, Outcome, PacketFate};
 use super::flows::PathFlow;
+use super::gaps::{CaptureGap, Gaps, PointParts};
 use super::held::{self, Held};
 use super::losses::{DropCause, DroppedPacket};
 use super::probe::TOLERANCE_NS;
@@ -14,7 +16,6 @@ use super::queue::Amount;
 use super::sighting::FlowKey;
 use super::spool::{Kind, Note, Signs, Spool};
 use super::threads;
-use super::walk::{Outcome, PacketFate};
 use super::way::{Way, WayMaker};
 
 /// What a walk knows of flows and points, by now.
@@ -28,6 +29,24 @@ pub(super) struct Known {
     /// Whether all that the other point had seen when a point's capture began, and its own first packet, asked for
     /// connections: then it had begun before, and had nothing to see.
     pub(super) began_with_syns: [bool; 2],
+    /// Files of each point, and what another hop told of it.
+    pub(super) parts: [PointParts; 2],
+    /// What is missing in the captures, as the notes show it.
+    pub(super) gaps: Gaps,
+}
+
+impl Known {
+    /// What is known before a walk: gaps that another hop showed, by the records before and behind them.
+    pub(super) fn of_parts(gaps: &[Vec<(u64, u64)>; 2]) -> Self {
+        let parts = gaps.clone().map(|gaps| PointParts {
+            gaps,
+            ..PointParts::default()
+        });
+        Self {
+            parts,
+            ..Self::default()
+        }
+    }
 }
 
 /// The results, as far as they have come.
@@ -44,27 +63,11 @@ pub(super) struct Account<'a> {
     only: Option<Heading>,
     /// When dropped packets left, of the next notes of what was seen at one point alone.
     held: std::vec::IntoIter<Option<i64>>,
-    held_at_start: HeldAtStart,
+    beginnings: Beginnings,
 }
 
-/// What was in a queue when the capture began in which it would have come in.
-#[derive(Default)]
-struct HeldAtStart {
-    /// When that began, and until when what was seen to leave may have been in the queue then.
-    within: (i64, i64),
-    /// For how long each waited since then, in the order in which they left, in ns.
-    waited_ns: std::vec::IntoIter<i64>,
-}
-
-impl HeldAtStart {
-    /// Since when, and for how long, the packet waited that was seen to leave at `at`, the next one of these.
-    fn take(&mut self, at: i64) -> Option<(i64, i64)> {
-        let (start, until) = self.within;
-        let is_one = start < at && at < until;
-        let waited_ns = is_one.then(|| self.waited_ns.next()).flatten()?;
-        Some((start, waited_ns))
-    }
-}
+/// From when until when a capture is seen, if it is at all.
+type Seen = Option<(i64, i64)>;
 
 /// What was found.
 pub(super) struct Accounted {
@@ -100,7 +103,7 @@ impl<'a> Account<'a> {
             signs: Vec::new(),
             only: None,
             held: Vec::new().into_iter(),
-            held_at_start: HeldAtStart::default(),
+            beginnings: Beginnings::default(),
         }
     }
 
@@ -117,14 +120,14 @@ impl<'a> Account<'a> {
             account.only = Some(heading);
             account.ways[heading as usize].drops_at_head = held.at_head;
             account.held = held.until.into_iter();
-            account.hold_from_start(spool, heading, known);
+            account.prepare(spool, heading, known);
             for note in spool.notes(heading) {
                 account.note(&note, known);
             }
             account
         };
         let by_law = |heading: Heading| {
-            let held = held::find(spool, &known.headings, calibration, heading);
+            let held = held::find(spool, known, calibration, heading);
             // Drops of a full queue may come when `CoDel` would drop, by chance.
             let tail = held.at_head.then(|| of_way(heading, Held::default()));
             tail.filter(|account| account.ways[heading as usize].is_drop_tail())
@@ -136,45 +139,38 @@ impl<'a> Account<'a> {
         both
     }
 
-    /// What was in the queue of a way when the capture began in which it would have come in, as far as it is seen to
-    /// leave: within the longest delay so far.
-    fn hold_from_start(&mut self, spool: &Spool, heading: Heading, known: &Known) {
-        /// No queue holds more packets.
-        const HELD_MAX: usize = 1 << 20;
-        let Some((start, _)) = self.span(known, heading == Heading::Reverse) else {
-            return;
-        };
-        let mut held: Vec<(i64, u32)> = Vec::new();
-        let mut until: Option<i64> = None;
-        for note in spool.notes(heading) {
-            if note.heading(&known.headings) != heading {
-                continue;
-            }
-            match note.kind_of(heading) {
-                Kind::Passed => {
-                    let passed = self.calibration.passed(&note);
-                    if until.is_none_or(|until| passed.at <= until) {
-                        let delay_ns = passed.left_at.saturating_sub(passed.at);
-                        until = until.max(Some(start.saturating_add(delay_ns)));
-                    }
-                }
-                Kind::Appeared => {
-                    let point = usize::from(heading == Heading::Forward);
-                    let at = self.calibration.aligned(point, note.at, note.frame);
-                    if at > start && held.len() < HELD_MAX {
-                        held.push((at, note.ip_len));
-                    }
-                }
-                Kind::Lost => {}
+    /// Prepares for the notes of a way: when the capture began in which its packets would come in, or went on, and in
+    /// which times nobody knows what waited.
+    fn prepare(&mut self, spool: &Spool, heading: Heading, known: &Known) {
+        let entry = usize::from(heading == Heading::Reverse);
+        let transit_ns = self.calibration.links[heading as usize].transit_ns;
+        let mut starts: Vec<i64> = self
+            .span(known, entry == 1)
+            .map(|(start, _)| start)
+            .into_iter()
+            .collect();
+        let mut unseen = Vec::new();
+        for (point, earlier_ns) in [(entry, 0), (1 - entry, transit_ns)] {
+            for gap in known.gaps.of_captures(point) {
+                let (from, to) = self.gap_span(point, gap);
+                let times = [from, to].map(|at| at.saturating_sub(earlier_ns));
+                // Not where a clock was put back meanwhile.
+                unseen.extend((from < to).then_some((times[0], times[1])));
+                starts.extend((point == entry).then_some(to));
             }
         }
-        let until = until.unwrap_or(start);
-        held.retain(|&(at, _)| at < until);
-        let waited_ns = self.ways[heading as usize].hold_from(start, &held);
-        self.held_at_start = HeldAtStart {
-            within: (start, until),
-            waited_ns: waited_ns.into_iter(),
-        };
+        starts.sort_unstable();
+        self.ways[heading as usize].leave_out(unseen);
+        let (headings, calibration) = (&known.headings, &self.calibration);
+        self.beginnings = Beginnings::find(starts, spool, headings, calibration, heading);
+    }
+
+    /// When a gap of a point's capture began and ended, by the first clock.
+    fn gap_span(&self, point: usize, gap: &CaptureGap) -> (i64, i64) {
+        let (from, to) = gap.span_ns;
+        let (before, behind) = gap.frames;
+        let aligned = |at, frame| self.calibration.aligned(point, at, frame);
+        (aligned(from, before), aligned(to, behind))
     }
 
     /// Adds the way back.
@@ -216,6 +212,9 @@ impl<'a> Account<'a> {
         let point = usize::from(note.has.has(Signs::AT_SECOND));
         let at = self.calibration.aligned(point, note.at, note.frame);
         self.flows[flow].get_or_insert_with(|| PathFlow::new(known.keys[flow], heading, at));
+        let way = &mut self.ways[heading as usize];
+        self.beginnings
+            .come_to(at, |start, held| way.hold_from(start, held));
         match note.kind_of(heading) {
             Kind::Passed => self.note_passed(note, heading),
             Kind::Lost => self.note_lost(note, at, heading, held_until, known),
@@ -261,8 +260,8 @@ impl<'a> Account<'a> {
         known: &Known,
     ) {
         let uncertain = note.has.has(Signs::UNCERTAIN);
-        if self.was_beyond_sight(note, at, heading, known) {
-            self.note_undecided(note, at, heading, known);
+        if let Some(seen) = self.was_beyond_sight(note, at, heading, known) {
+            self.note_undecided(note, at, heading, seen);
             let fate = || PacketFate {
                 uncertain,
                 ..came_in(note, at)
@@ -295,10 +294,10 @@ impl<'a> Account<'a> {
         });
     }
 
-    /// A packet came in at `at`, and where it would have left the capture had not begun yet, or had ended: then it
-    /// waited as long as is seen.
-    fn note_undecided(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
-        let waited_ns = match self.span(known, heading == Heading::Forward) {
+    /// A packet came in at `at`, and where it would have left the capture had not begun yet, or had ended, or has a gap:
+    /// then it waited as long as is `seen`.
+    fn note_undecided(&mut self, note: &Note, at: i64, heading: Heading, seen: Seen) {
+        let waited_ns = match seen {
             Some((start, end)) if (start..=end).contains(&at) => {
                 self.ways[heading as usize].hold_until(end, at, note.ip_len)
             }
@@ -316,8 +315,11 @@ impl<'a> Account<'a> {
         let covered = self
             .span(known, entry_is_second)
             .is_some_and(|(start, end)| (start.saturating_add(delay_max)..=end).contains(&at));
-        let held = self.held_at_start.take(at);
-        let has_appeared = covered && held.is_none();
+        let held = self.beginnings.take(at);
+        let in_gap = known
+            .gaps
+            .hides(usize::from(entry_is_second), note, heading);
+        let has_appeared = covered && held.is_none() && in_gap.is_none();
         let (start, waited_ns) = held.unwrap_or((at, 0));
         let bin = self.bin_of(start);
         if let Some(flow) = &mut self.flows[note.flow as usize] {
@@ -346,21 +348,31 @@ impl<'a> Account<'a> {
         Some(self.calibration.aligned_span(point, span))
     }
 
-    /// Whether a packet could have left before the other capture began, or after it ended.
-    fn was_beyond_sight(&self, note: &Note, at: i64, heading: Heading, known: &Known) -> bool {
-        let exit_is_second = !note.has.has(Signs::AT_SECOND);
-        let Some((start, end)) = self.span(known, exit_is_second) else {
-            return true;
+    /// Whether a packet could have left before the other capture began, after it ended, or in a gap of it: then until
+    /// when it is seen whether packets leave.
+    fn was_beyond_sight(
+        &self,
+        note: &Note,
+        at: i64,
+        heading: Heading,
+        known: &Known,
+    ) -> Option<Seen> {
+        let exit = usize::from(!note.has.has(Signs::AT_SECOND));
+        let Some((start, end)) = self.span(known, exit == 1) else {
+            return Some(None);
         };
+        if let Some(gap) = known.gaps.hides(exit, note, heading) {
+            let (from, _) = self.gap_span(exit, gap);
+            return Some(Some((start, from)));
+        }
         // A SYN without an answer is repeated before anything else happens: the capture at the
         // exit had begun, but had nothing to see.
-        let had_nothing_to_see =
-            note.has.has(Signs::SYN) && known.began_with_syns[usize::from(exit_is_second)];
+        let had_nothing_to_see = note.has.has(Signs::SYN) && known.began_with_syns[exit];
         let before = at < start && !had_nothing_to_see;
         let delay_max = self.ways[heading as usize].delay_max_ns;
         let ended = note.has.has(Signs::EXIT_ENDED);
         let after = ended && at.saturating_add(delay_max) > end;
-        before || after && !note.has.has(Signs::LATER_LEFT)
+        (before || after && !note.has.has(Signs::LATER_LEFT)).then_some(Some((start, end)))
     }
 
     fn keep(&mut self, heading: Heading, fate: impl FnOnce() -> PacketFate) {

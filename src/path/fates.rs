@@ -1,8 +1,60 @@
 //! What became of packets, kept small: each as what it differs in from the one before of its way.
 
 use super::clock::Heading;
-use super::walk::{Outcome, PacketFate};
 use crate::packing::{put_signed, take, take_signed};
+
+/// A packet on its way between two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketFate {
+    /// Its flow: an index into the hop's flows.
+    pub flow: u32,
+    /// Its record where it came in; `None` where it was not seen coming in.
+    pub entry_frame: Option<u64>,
+    /// Its record where it left; `None` where it did not.
+    pub exit_frame: Option<u64>,
+    /// When it came in (or left, where it was not seen coming in), by the first point's clock.
+    pub at_ns: i64,
+    /// IP total length in bytes.
+    pub ip_len: u32,
+    /// From point to point, in ns.
+    pub delay_ns: Option<i64>,
+    /// Part of it spent waiting, in ns; of a packet that was dropped at the head of its queue the
+    /// time until then.
+    pub queue_delay_ns: Option<i64>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Others with the same headers could be taken for it.
+    pub uncertain: bool,
+}
+
+/// What became of a packet between two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It passed.
+    Passed,
+    /// It came in and never left.
+    Dropped,
+    /// It left without having come in.
+    Appeared,
+    /// It is too near to an end of a capture, or in a gap of one, to say.
+    Undecided,
+}
+
+impl Outcome {
+    /// All of them, by their numbers.
+    pub const ALL: [Self; 4] = [Self::Passed, Self::Dropped, Self::Appeared, Self::Undecided];
+
+    /// A name for tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Dropped => "dropped",
+            Self::Appeared => "appeared",
+            Self::Undecided => "undecided",
+        }
+    }
+}
 
 /// What became of each packet, by way, in the order in which they came in: some 13 bytes each, where
 /// a [`PacketFate`] takes 88.

@@ -8,6 +8,7 @@ use std::thread;
 use foldhash::fast::FixedState;
 
 use super::copies::Copies;
+use super::gaps::CaptureGap;
 use super::offload::Sizes;
 use super::others::UdpTally;
 use super::sighting::{FlowKey, Print, Rules, Sighting, usual_checksum};
@@ -72,6 +73,8 @@ pub struct PointFacts {
     pub errors: Vec<CaptureError>,
     /// Its files, in the order of their time.
     pub files: Vec<FileFacts>,
+    /// Times in which it saw nothing of what the other point of the hop saw, in order: 64 at most.
+    pub gaps: Vec<CaptureGap>,
     /// Checksums of UDP that senders left to their cards.
     pub(super) udp: UdpTally,
     /// Packets of which the snap length cut so much that strict rules do not find them.
@@ -96,6 +99,8 @@ pub(super) struct Batch {
     pub(super) sightings: Vec<Sighting>,
     /// Flows seen for the first time: numbers go on where the last batch's ended.
     pub(super) new_flows: Vec<FlowKey>,
+    /// Numbers of the last records of files that have come to their end.
+    pub(super) file_ends: Vec<u64>,
 }
 
 impl Batch {
@@ -236,7 +241,7 @@ impl<'a> Feed<'a> {
     fn next(&mut self, used: &Receiver<Vec<Sighting>>) -> Option<Batch> {
         let mut batch = Batch {
             sightings: used.try_recv().unwrap_or_default(),
-            new_flows: Vec::new(),
+            ..Batch::default()
         };
         batch.sightings.clear();
         while batch.sightings.len() < BATCH && self.add_records(&mut batch) {}
@@ -258,7 +263,7 @@ impl<'a> Feed<'a> {
         while self.next >= self.window.len() {
             self.next -= self.window.len();
             match self.reader.read_window(&mut self.window) {
-                Ok(true) => self.frames_before = self.frames_before(),
+                Ok(true) => self.begin_window(batch),
                 Ok(false) => return false,
                 // A damaged file of several does not end the capture.
                 Err(error) => return self.go_on_behind(error),
@@ -286,10 +291,14 @@ impl<'a> Feed<'a> {
         true
     }
 
-    /// Records of the files before that of the window: numbers of records go on from file to file.
-    fn frames_before(&self) -> u64 {
+    /// Numbers of records go on from file to file.
+    fn begin_window(&mut self, batch: &mut Batch) {
         let before = self.reader.files().iter().take(self.window.file());
-        before.map(|file| file.records).sum()
+        let frames_before = before.map(|file| file.records).sum();
+        if frames_before > self.frames_before {
+            self.frames_before = frames_before;
+            batch.file_ends.push(frames_before);
+        }
     }
 
     /// Takes note of damage, and that nothing is left of the window.

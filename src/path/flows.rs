@@ -34,7 +34,7 @@ pub struct PathFlow {
     /// Packets that left without having come in: the capture missed them there, or something
     /// between the points made them, such as a second copy.
     pub appeared_packets: u64,
-    /// Packets too near to an end of a capture to say what became of them.
+    /// Packets too near to an end of a capture, or in a gap of one, to say what became of them.
     pub undecided_packets: u64,
     /// Packets that others with the same headers could be taken for.
     pub uncertain_packets: u64,

@@ -5,6 +5,7 @@
 //! 5.5): the n-th drop in a row comes 100 ms / sqrt(n) after the one before it, and nothing is
 //! dropped that waited less than 5 ms.
 
+use super::account::Known;
 use super::calibrate::Calibration;
 use super::clock::Heading;
 use super::spool::{Kind, Spool};
@@ -36,16 +37,11 @@ impl Lost {
 }
 
 /// Finds out whether drops of a way were at the head, and until when the dropped packets waited.
-pub(super) fn find(
-    spool: &Spool,
-    headings: &[Option<Heading>],
-    calibration: &Calibration,
-    way: Heading,
-) -> Held {
+pub(super) fn find(spool: &Spool, known: &Known, calibration: &Calibration, way: Heading) -> Held {
     if spool.lost() < ROW_MIN as u64 {
         return Held::default();
     }
-    let noted = lost(spool, headings, calibration, way);
+    let noted = lost(spool, known, calibration, way);
     let lost: Vec<&Lost> = noted.iter().flatten().collect();
     let sending_ns = calibration.sending_ns(way as usize);
     let queue = [0, 1]
@@ -59,13 +55,15 @@ pub(super) fn find(
 }
 
 /// The packets of the notes of a way that were seen at one point alone, in their order; `None` for
-/// those that appeared or went the other way.
+/// those that appeared, went the other way, or lie in a gap of a capture.
 fn lost(
     spool: &Spool,
-    headings: &[Option<Heading>],
+    known: &Known,
     calibration: &Calibration,
     way: Heading,
 ) -> Vec<Option<Lost>> {
+    let headings = &known.headings;
+    let exit = usize::from(way == Heading::Forward);
     let mut all: Vec<Option<Lost>> = Vec::new();
     // Those that the next packet of a flow, or of the way, is waited for.
     let mut of_flow: Vec<Vec<usize>> = vec![Vec::new(); headings.len()];
@@ -92,6 +90,8 @@ fn lost(
                     }
                 }
             }
+            // Nobody knows that it was dropped.
+            Kind::Lost if known.gaps.hides(exit, &note, way).is_some() => all.push(None),
             Kind::Lost => {
                 of_flow[flow].push(all.len());
                 of_way.push(all.len());

@@ -130,6 +130,8 @@ pub(super) struct Sweep {
     bins: Vec<QueueBin>,
     /// What still waited when nothing more was seen, within the bin.
     stayed: Amount,
+    /// Times that do not count, in order, those that have passed left out.
+    unseen: VecDeque<(i64, i64)>,
 }
 
 impl Sweep {
@@ -144,7 +146,13 @@ impl Sweep {
             bin_end: 0,
             bins: Vec::new(),
             stayed: Amount::default(),
+            unseen: VecDeque::new(),
         }
+    }
+
+    /// In these times, which are in order and do not meet, what waits does not count.
+    pub(super) fn leave_out(&mut self, unseen: &[(i64, i64)]) {
+        self.unseen = unseen.iter().copied().collect();
     }
 
     /// Bins are counted from here, if nothing came before.
@@ -279,7 +287,7 @@ impl Sweep {
     fn move_to(&mut self, at: i64) {
         while at > self.now {
             let until = at.min(self.bin_end);
-            let ns = until.saturating_sub(self.now);
+            let ns = self.seen_ns(until);
             if self.waiting.packets > 0 {
                 self.bin.packets_ns += u128::from(self.waiting.packets) * ns as u128;
                 self.bin.bytes_ns += u128::from(self.waiting.bytes) * ns as u128;
@@ -290,6 +298,22 @@ impl Sweep {
                 self.next_bin(at);
             }
         }
+    }
+
+    /// How much of the time until then counts, in ns.
+    #[inline]
+    fn seen_ns(&mut self, until: i64) -> i64 {
+        let mut ns = until.saturating_sub(self.now);
+        while let Some(&(start, end)) = self.unseen.front()
+            && start < until
+        {
+            ns -= end.min(until).saturating_sub(start.max(self.now)).max(0);
+            if end > until {
+                break;
+            }
+            self.unseen.pop_front();
+        }
+        ns
     }
 
     /// Ends the bin; the next one is that of `at`, if nothing happens before.

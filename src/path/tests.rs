@@ -11,6 +11,7 @@ mod clocks;
 mod datagrams;
 mod drops;
 mod frames;
+mod gaps;
 mod matching;
 mod parts;
 

@@ -12,6 +12,7 @@ use super::calibrate::{Calibration, calibrate};
 use super::clock::{Clock, ClockChoice, Heading};
 use super::envelope::Envelopes;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
+use super::gaps::{Gaps, Listener};
 use super::hosts::Hosts;
 use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen, Side};
 use super::offload::{Sizes, of_both};
@@ -34,59 +35,8 @@ pub(super) struct Start {
     pub(super) times_seen: [u32; 2],
     /// Clocks and links, where a walk before showed them.
     pub(super) calibration: Option<Calibration>,
-}
-
-/// A packet on its way between two points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketFate {
-    /// Its flow: an index into the hop's flows.
-    pub flow: u32,
-    /// Its record where it came in; `None` where it was not seen coming in.
-    pub entry_frame: Option<u64>,
-    /// Its record where it left; `None` where it did not.
-    pub exit_frame: Option<u64>,
-    /// When it came in (or left, where it was not seen coming in), by the first point's clock.
-    pub at_ns: i64,
-    /// IP total length in bytes.
-    pub ip_len: u32,
-    /// From point to point, in ns.
-    pub delay_ns: Option<i64>,
-    /// Part of it spent waiting, in ns; of a packet that was dropped at the head of its queue the
-    /// time until then.
-    pub queue_delay_ns: Option<i64>,
-    /// What became of it.
-    pub outcome: Outcome,
-    /// Others with the same headers could be taken for it.
-    pub uncertain: bool,
-}
-
-/// What became of a packet between two points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It passed.
-    Passed,
-    /// It came in and never left.
-    Dropped,
-    /// It left without having come in.
-    Appeared,
-    /// It is too near to an end of a capture to say.
-    Undecided,
-}
-
-impl Outcome {
-    /// All of them, by their numbers.
-    pub const ALL: [Self; 4] = [Self::Passed, Self::Dropped, Self::Appeared, Self::Undecided];
-
-    /// A name for tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Dropped => "dropped",
-            Self::Appeared => "appeared",
-            Self::Undecided => "undecided",
-        }
-    }
+    /// Records before and behind gaps of each capture that another hop showed.
+    pub(super) gaps: [Vec<(u64, u64)>; 2],
 }
 
 /// What a walk found.
@@ -186,6 +136,7 @@ struct Walk<'a> {
     firsts: [Option<i64>; 2],
     /// Whether all that a point has seen so far asked for connections.
     asked_alone: [bool; 2],
+    listener: Listener,
     sink: Sink<'a>,
     given: Option<&'a Calibration>,
 }
@@ -206,7 +157,7 @@ impl<'a> Walk<'a> {
                 waiting_max: waiting_max(config.memory_bytes / 4),
             }),
             numbers: HashMap::default(),
-            known: Known::default(),
+            known: Known::of_parts(&start.gaps),
             hosts: Hosts::default(),
             translated: BTreeMap::new(),
             decided: HashSet::default(),
@@ -220,6 +171,7 @@ impl<'a> Walk<'a> {
             matches: 0,
             firsts: [None; 2],
             asked_alone: [true; 2],
+            listener: Listener::default(),
             sink: Sink::Spool(Spool::new(config.memory_bytes / 4)),
             given: start.calibration.as_ref(),
         }
@@ -274,6 +226,7 @@ impl<'a> Walk<'a> {
         self.asked_alone[side as usize] &= seen.packet.has.has(Signs::SYN);
         let span = &mut self.known.spans[side as usize];
         let at = seen.packet.own_at;
+        self.listener.hear(side as usize, seen.packet.frame, at);
         let (start, end) = span.unwrap_or((at, at));
         self.ran_back |= end.saturating_sub(at) >= STEP_MIN_NS;
         *span = Some((start.min(at), end.max(at)));
@@ -296,6 +249,8 @@ impl<'a> Walk<'a> {
                 let number = self.number(key);
                 self.trail(side).flows.push(number);
             }
+            let ends = &mut self.known.parts[side as usize].ends;
+            ends.extend(batch.file_ends);
             let trail = self.trail(side);
             let walked = std::mem::replace(&mut trail.batch, batch.sightings);
             trail.at = 0;
@@ -496,6 +451,10 @@ impl<'a> Walk<'a> {
 
     /// Takes all notes of a spool into account, now that it is time to know clocks and links.
     fn account(&mut self, spool: &Spool) -> Account<'a> {
+        let Known {
+            headings, parts, ..
+        } = &self.known;
+        self.known.gaps = Gaps::find(spool, headings, &self.listener, parts);
         let calibration = match self.given {
             Some(given) => given.clone(),
             None => self.calibrated(spool),
@@ -549,9 +508,12 @@ impl<'a> Walk<'a> {
             sizes,
             translated.map(|(&first, &second)| [key(first), key(second)]),
         );
-        let [first, second] = read;
+        let mut facts = read.map(|read| read.facts);
+        for (point, facts) in facts.iter_mut().enumerate() {
+            facts.gaps = self.known.gaps.of_point(point).cloned().collect();
+        }
         Walked {
-            facts: [first.facts, second.facts],
+            facts,
             accounted: account.finish(&self.known),
             given_up: self.matcher.given_up,
             otherwise,

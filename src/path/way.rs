@@ -21,6 +21,8 @@ pub struct Way {
     pub rate_bps: Option<f64>,
     /// When its first packet came in and its last one came in or left, in ns.
     pub span: Option<(i64, i64)>,
+    /// Times of it in which a capture has a gap, in order: nobody knows what waited then, and they do not count.
+    pub unseen: Vec<(i64, i64)>,
     /// Where bins are counted from: the first packet of either point, in ns.
     pub origin_ns: i64,
     /// The queue over time; bins in which nothing happened are left out.
@@ -50,11 +52,22 @@ impl Way {
         }
     }
 
-    /// Length of the span, in ns; `None` without packets.
+    /// Length of the span without what of it is unseen, in ns; `None` without packets.
     #[must_use]
     pub fn duration_ns(&self) -> Option<i64> {
         let (first, last) = self.span?;
-        Some(last.saturating_sub(first)).filter(|&ns| ns > 0)
+        Some(self.seen_ns(first, last)).filter(|&ns| ns > 0)
+    }
+
+    /// How much of a time is not unseen, in ns.
+    #[must_use]
+    pub fn seen_ns(&self, from: i64, to: i64) -> i64 {
+        let first = self.unseen.partition_point(|&(_, end)| end <= from);
+        let within = self.unseen[first..]
+            .iter()
+            .take_while(|&&(start, _)| start < to);
+        let unseen = within.map(|&(start, end)| end.min(to).saturating_sub(start.max(from)));
+        to.saturating_sub(from).saturating_sub(unseen.sum())
     }
 
     /// Mean packets waiting, over time.
@@ -84,7 +97,7 @@ impl Way {
         let start = self.origin_ns.saturating_add(start);
         let (first, last) = self.span.unwrap_or((start, start));
         let end = start.saturating_add(bin_ns).min(last);
-        end.saturating_sub(start.max(first)).max(0)
+        self.seen_ns(start.max(first).min(end), end)
     }
 
     /// The standing queue: the mean over time of the fewest packets that waited in each bin, and
@@ -205,6 +218,7 @@ pub(super) struct WayMaker {
     dispersion: Dispersion,
     found_by_passed: FoundByPassed,
     span: Option<(i64, i64)>,
+    unseen: Vec<(i64, i64)>,
     drops: Vec<DroppedPacket>,
     run: u64,
     /// When the link has sent all that is known to pass.
@@ -237,6 +251,7 @@ impl WayMaker {
             dispersion: Dispersion::default(),
             found_by_passed: FoundByPassed::default(),
             span: None,
+            unseen: Vec::new(),
             drops: Vec::new(),
             run: 0,
             free_at: i64::MIN,
@@ -249,6 +264,18 @@ impl WayMaker {
 
     pub(super) fn heading(&self) -> Heading {
         self.heading
+    }
+
+    /// Of these times nobody knows what waited.
+    pub(super) fn leave_out(&mut self, mut unseen: Vec<(i64, i64)>) {
+        unseen.sort_unstable();
+        unseen.dedup_by(|next, last| {
+            let meet = next.0 <= last.1;
+            last.1 = if meet { last.1.max(next.1) } else { last.1 };
+            meet
+        });
+        self.sweep.leave_out(&unseen);
+        self.unseen = unseen;
     }
 
     /// A packet passed. Gives when it left the queue.
@@ -379,6 +406,7 @@ impl WayMaker {
             link: self.link,
             rate_bps,
             span: self.span,
+            unseen: self.unseen,
             origin_ns: self.origin_ns,
             bins,
             limit,

@@ -121,7 +121,12 @@ impl Queue<'_> {
         let (first, last) = self.bins();
         match self.window_ns {
             None => self.way.duration_ns(),
-            Some(_) => (first < last).then(|| (last - first).saturating_mul(self.hop.bin_ns)),
+            Some(_) => (first < last)
+                .then(|| {
+                    self.way
+                        .seen_ns(self.hop.bin_start_ns(first), self.hop.bin_start_ns(last))
+                })
+                .filter(|&ns| ns > 0),
         }
     }
 

@@ -108,14 +108,52 @@ fn records_that_a_capture_lost_are_its_own() {
     }
 }
 
+/// What leaves while a capture is stopped is no drop, and that is said.
+#[test]
+fn a_capture_that_was_stopped_for_a_while_is_said_to_be() {
+    let Some(lab) = shared("lab/s7-clean") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for (at, name, stopped) in [("ingress", "in.pcap", 0), ("egress", "out.pcap", 300)] {
+        let path = lab.join(at).with_extension("pcap.zst");
+        let bytes = zstd::decode_all(fs::File::open(path).unwrap()).unwrap();
+        fs::write(
+            folder.path().join(name),
+            without(&bytes, 200..200 + stopped),
+        )
+        .unwrap();
+    }
+    let path = ["path", "--before", "in.pcap", "--after", "out.pcap"];
+    let run = super::cli::run(folder.path(), &path);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let said = "the second capture has nothing for ";
+    let why = "though the path was up, as 300 packets of that time show that were seen elsewhere: they are undecided";
+    assert!(
+        run.stderr.contains(said) && run.stderr.contains(why),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stdout.contains(" packets, 0 dropped"), "{}", run.stdout);
+}
+
 /// A pcap without every so manieth of its records.
 fn without_every(bytes: &[u8], every: usize) -> Vec<u8> {
+    kept(bytes, |number| !number.is_multiple_of(every))
+}
+
+/// A pcap without these of its records, which are counted from 1.
+fn without(bytes: &[u8], left_out: std::ops::Range<usize>) -> Vec<u8> {
+    kept(bytes, |number| !left_out.contains(&number))
+}
+
+fn kept(bytes: &[u8], keeps: impl Fn(usize) -> bool) -> Vec<u8> {
     let (mut kept, mut rest) = (bytes[..24].to_vec(), &bytes[24..]);
     for number in 1.. {
         let Some(len) = rest.get(8..12) else { break };
         let len = u32::from_le_bytes(len.try_into().unwrap());
         let (record, further) = rest.split_at(16 + len as usize);
-        if number % every != 0 {
+        if keeps(number) {
             kept.extend(record);
         }
         rest = further;

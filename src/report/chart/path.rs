@@ -311,6 +311,7 @@ mod tests {
             link: Link::default(),
             rate_bps: None,
             span: Some((0, 1_000_000_000)),
+            unseen: Vec::new(),
             origin_ns: 0,
             bins,
             limit: Some(QueueLimit::Packets(10)),

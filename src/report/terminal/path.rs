@@ -12,8 +12,8 @@ use super::{
 };
 use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
-    ClockChoice, DropCause, DropPattern, Heading, Hop, PathAnalysis, PathConfig, PathFlow,
-    QueueLimit, Way,
+    CaptureGap, ClockChoice, DropCause, DropPattern, GapKind, Heading, Hop, PathAnalysis,
+    PathConfig, PathFlow, QueueLimit, Way,
 };
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
@@ -100,6 +100,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .into_iter()
     .filter_map(|(holds, text)| holds.then_some(text))
     .chain(hop.facts.iter().filter_map(|facts| overlap(&facts.files)))
+    .chain((0..hop.facts.len()).filter_map(|point| gaps(hop, point)))
     .chain([Heading::Forward, Heading::Reverse].into_iter().filter_map(|way| appeared(hop, way)))
     .chain(apart(hop))
     .chain(same(hop))
@@ -132,6 +133,36 @@ fn appeared(hop: &Hop, way: Heading) -> Option<String> {
             way.name()
         )
     })
+}
+
+/// When a point saw nothing of what the other one saw, and what became of that: the longest time, and how many more.
+fn gaps(hop: &Hop, point: usize) -> Option<String> {
+    let facts = &hop.facts[point];
+    let lasted_ns = |gap: &CaptureGap| gap.span_ns.1.saturating_sub(gap.span_ns.0);
+    let longest = facts.gaps.iter().max_by_key(|gap| lasted_ns(gap))?;
+    let (start, _) = facts.span?;
+    let packets = counted(longest.not_left + longest.not_come_in, "packet");
+    let then = match longest.why {
+        GapKind::BetweenParts => format!(
+            "between two of its files, while {packets} were seen at the other point: they are undecided"
+        ),
+        GapKind::Missed => format!(
+            "though the path was up, as {packets} of that time show that were seen elsewhere: they are undecided"
+        ),
+        GapKind::Open => format!(
+            "while {packets} came in that never left: they count as dropped, as where the path is down (if capturing stopped meanwhile, nobody knows)"
+        ),
+    };
+    let more = match facts.gaps.len() - 1 {
+        0 => String::new(),
+        more => format!("; so it is {} more", counted(more as u64, "time")),
+    };
+    Some(format!(
+        "the {} capture has nothing for {}, {} after its first packet, {then}{more}",
+        ["first", "second"][point],
+        seconds(lasted_ns(longest) as f64),
+        seconds(longest.span_ns.0.saturating_sub(start) as f64),
+    ))
 }
 
 /// Whether nearly all of the time passes without a packet, as where parts of captures are of different days.

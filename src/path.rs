@@ -18,6 +18,7 @@ mod flows;
 mod gaps;
 mod held;
 mod hosts;
+mod jitter;
 mod link;
 mod losses;
 mod matcher;
@@ -230,6 +231,7 @@ impl Hop {
             .clock_estimate
             .as_ref()
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
+        let has_jitter = self.ways.iter().any(|way| way.has_jitter);
         let mut gaps = self.facts.iter().flat_map(|facts| &facts.gaps);
         let has_gap = gaps.any(|gap| gap.why.is_of_capture());
         let rate_varies = self.ways.iter().any(|way| way.rate_varies(self.bin_ns));
@@ -252,6 +254,7 @@ impl Hop {
                 "uncertain_matches",
             ),
             (rate_varies, "rate_varies"),
+            (has_jitter, "jitter"),
             (
                 self.given_up > 0 || any(|facts| u64::from(facts.flows_left_out)),
                 "limit_hit",

@@ -91,7 +91,9 @@ impl<'a> Account<'a> {
         let ways = [Heading::Forward, Heading::Reverse].map(|heading| {
             let way = heading as usize;
             let link = (calibration.links[way], calibration.rates_bps[way]);
-            WayMaker::new(heading, link, config, origin)
+            let mut maker = WayMaker::new(heading, link, config, origin);
+            maker.has_jitter = calibration.has_jitter[way];
+            maker
         });
         Self {
             config,
@@ -230,7 +232,7 @@ impl<'a> Account<'a> {
         let passed = self.calibration.passed(note);
         let left = self.ways[heading as usize].pass(note.ip_len, passed);
         let delay = passed.left_at.saturating_sub(passed.at);
-        let waited = left.saturating_sub(passed.at);
+        let waited = left.map(|left| left.saturating_sub(passed.at));
         let bin = self.bin_of(passed.at);
         let sign = &mut self.signs[note.flow as usize][usize::from(delay < -TOLERANCE_NS)];
         *sign = sign.saturating_add(1);
@@ -244,7 +246,7 @@ impl<'a> Account<'a> {
         self.keep(heading, || PacketFate {
             exit_frame: Some(note.left_frame),
             delay_ns: Some(delay),
-            queue_delay_ns: Some(waited),
+            queue_delay_ns: waited,
             outcome: Outcome::Passed,
             uncertain,
             ..came_in(note, passed.at)

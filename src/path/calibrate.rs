@@ -2,6 +2,7 @@
 
 use super::clock::{Clock, ClockChoice, ClockEstimate, Heading};
 use super::envelope::Envelopes;
+use super::jitter;
 use super::link::{Dispersion, IdleDelays, Link, Passed, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
 use super::spool::{Kind, Note, Signs, Spool};
@@ -25,6 +26,8 @@ pub(super) struct Calibration {
     ns_per_byte: [f64; 2],
     /// Rates of the links forward and back.
     pub(super) rates_bps: [Option<f64>; 2],
+    /// Delays of the way forward or back change whatever is ahead of packets: no queue with a rate.
+    pub(super) has_jitter: [bool; 2],
 }
 
 impl Calibration {
@@ -155,7 +158,16 @@ pub(super) fn calibrate(
         }
         found.links = links;
         found.rates_bps = rates;
-        found.ns_per_byte = [0, 1].map(|at: usize| match (links[at].tap, rates[at]) {
+        for (at, heading) in [Heading::Forward, Heading::Reverse].into_iter().enumerate() {
+            let is_uneven = given[at].is_none() && ways[at].dispersion.served().is_uneven();
+            found.has_jitter[at] =
+                is_uneven && !jitter::goes_with_backlog(spool, headings, &found, heading);
+            if found.has_jitter[at] {
+                found.rates_bps[at] = None;
+                found.links[at] = ways[at].idle.link(None, None, 0);
+            }
+        }
+        found.ns_per_byte = [0, 1].map(|at: usize| match (links[at].tap, found.rates_bps[at]) {
             (TapPlace::AfterLink, Some(bps)) => {
                 let quick = ways[at].dispersion.served().quick_ns_per_byte();
                 quick.map_or(8e9 / bps, |quick| quick.min(8e9 / bps))

@@ -134,16 +134,18 @@ impl PathFlow {
         &mut self.bins[last]
     }
 
-    /// A packet of it passed: `delay_ns` from point to point, `waited_ns` of it in the queue.
-    pub(super) fn pass(&mut self, bin: i64, ip_len: u32, delay_ns: i64, waited_ns: i64) {
+    /// A packet of it passed: `delay_ns` from point to point, `waited_ns` of it in the queue, if there is one.
+    pub(super) fn pass(&mut self, bin: i64, ip_len: u32, delay_ns: i64, waited_ns: Option<i64>) {
         let bytes = u64::from(ip_len);
-        let waited = u128::from(ip_len) * waited_ns.max(0) as u128;
+        let waited = u128::from(ip_len) * waited_ns.unwrap_or(0).max(0) as u128;
         self.packets += 1;
         self.ip_bytes += bytes;
         self.passed_packets += 1;
         self.passed_bytes += bytes;
         self.delay.add(delay_ns);
-        self.queue_delay.add(waited_ns);
+        if let Some(waited_ns) = waited_ns {
+            self.queue_delay.add(waited_ns);
+        }
         self.waited_byte_ns += waited;
         self.run = 0;
         let bin = self.bin(bin);

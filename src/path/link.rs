@@ -242,6 +242,13 @@ fn spread(samples: &Samples<u64>) -> Option<f64> {
     Some(high as f64 / low as f64)
 }
 
+/// Whether the middle half of packets took the same for a byte, within a factor of two; `None` where they are few.
+fn agree(samples: &Samples<u64>) -> Option<bool> {
+    let part = |part| samples.part(part, |&picoseconds| picoseconds);
+    let (low, high) = part(0.25).zip(part(0.75))?;
+    Some(high <= low.saturating_mul(2))
+}
+
 /// How long a link of this rate sends so many bytes, in ns.
 pub(super) fn sending_ns(bytes: u32, rate_bps: f64) -> f64 {
     f64::from(bytes) * 8e9 / rate_bps
@@ -326,10 +333,16 @@ impl Served {
     /// Whether small packets alone show a link: it takes the same for a byte of each. Where they only came with some
     /// jitter, one that was late seems to have kept those behind it waiting, for any time.
     fn is_shown_by_small(&self) -> bool {
-        let part = |part| self.small.part(part, |&picoseconds| picoseconds);
-        part(0.25)
-            .zip(part(0.75))
-            .is_some_and(|(low, high)| high <= low.saturating_mul(2))
+        agree(&self.small) == Some(true)
+    }
+
+    /// Whether packets, the large ones if there are any, do not agree in what the link takes for a byte: its rate changes,
+    /// stamps come in bursts, or there is no such link.
+    pub(super) fn is_uneven(&self) -> bool {
+        match agree(&self.samples) {
+            Some(agree) => !agree || self.middle_bps().is_none(),
+            None => agree(&self.small) == Some(false),
+        }
     }
 
     /// What the link took for a byte when it was quick, in ns: for a tenth of large packets it took
@@ -356,7 +369,7 @@ impl Served {
     }
 
     /// Rate of the link in IP bits per second: of the middle one of all large packets; over all packets where there are
-    /// few, or where stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`, or where there
+    /// few, where they do not agree, or where stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`, or where there
     /// are none but small ones that do not agree.
     pub(super) fn rate_bps(&self, duration_ns: i64) -> Option<f64> {
         let idle = self.ns <= duration_ns / 100;
@@ -364,7 +377,8 @@ impl Served {
             return None;
         }
         let over_all = self.bytes as f64 * 8e9 / self.ns as f64;
-        Some(self.middle_bps().unwrap_or(over_all))
+        let middle_bps = self.middle_bps().filter(|_| !self.is_uneven());
+        Some(middle_bps.unwrap_or(over_all))
     }
 }
 

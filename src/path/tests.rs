@@ -12,6 +12,7 @@ mod datagrams;
 mod drops;
 mod frames;
 mod gaps;
+mod jitter;
 mod matching;
 mod parts;
 

@@ -39,6 +39,8 @@ pub struct Way {
     pub episodes: Vec<Episode>,
     /// The queue drops what it had taken, when its turn comes: until then it counts as waiting.
     pub drops_at_head: bool,
+    /// Delays change whatever is ahead of packets (METRICS.md B5): there is no queue to tell of, and no rate.
+    pub has_jitter: bool,
 }
 
 impl Way {
@@ -70,17 +72,23 @@ impl Way {
         to.saturating_sub(from).saturating_sub(unseen.sum())
     }
 
-    /// Mean packets waiting, over time.
+    /// The queue of the way, unless its delays are no queue's.
+    #[must_use]
+    pub fn queue(&self) -> Option<&Self> {
+        (!self.has_jitter).then_some(self)
+    }
+
+    /// Mean packets waiting, over time; `None` without a queue.
     #[must_use]
     pub fn packets_mean(&self) -> Option<f64> {
-        let sum: u128 = self.bins.iter().map(|bin| bin.packets_ns).sum();
+        let sum: u128 = self.queue()?.bins.iter().map(|bin| bin.packets_ns).sum();
         Some(sum as f64 / self.duration_ns()? as f64)
     }
 
-    /// Mean IP bytes waiting, over time.
+    /// Mean IP bytes waiting, over time; `None` without a queue.
     #[must_use]
     pub fn bytes_mean(&self) -> Option<f64> {
-        let sum: u128 = self.bins.iter().map(|bin| bin.bytes_ns).sum();
+        let sum: u128 = self.queue()?.bins.iter().map(|bin| bin.bytes_ns).sum();
         Some(sum as f64 / self.duration_ns()? as f64)
     }
 
@@ -104,7 +112,7 @@ impl Way {
     /// of the bytes. What never drained for the length of a bin.
     #[must_use]
     pub fn standing(&self, bin_ns: i64) -> Option<(f64, f64)> {
-        let duration_ns = self.duration_ns()? as f64;
+        let duration_ns = self.queue()?.duration_ns()? as f64;
         let mean = |of: fn(&QueueBin) -> u64| {
             let bins = self.bins.iter();
             let sum: f64 = bins
@@ -115,10 +123,10 @@ impl Way {
         Some((mean(|bin| bin.min.packets), mean(|bin| bin.min.bytes)))
     }
 
-    /// Part of the time in which something waited.
+    /// Part of the time in which something waited; `None` without a queue.
     #[must_use]
     pub fn busy_share(&self) -> Option<f64> {
-        let busy: i64 = self.bins.iter().map(|bin| bin.busy_ns).sum();
+        let busy: i64 = self.queue()?.bins.iter().map(|bin| bin.busy_ns).sum();
         Some(busy as f64 / self.duration_ns()? as f64)
     }
 
@@ -229,6 +237,8 @@ pub(super) struct WayMaker {
     pub(super) delay_max_ns: i64,
     /// The queue drops what it had taken.
     pub(super) drops_at_head: bool,
+    /// Delays are no queue's: nothing waits.
+    pub(super) has_jitter: bool,
     /// Nothing waits longer: times that say so are damaged.
     wait_ns_max: i64,
 }
@@ -258,6 +268,7 @@ impl WayMaker {
             most: None,
             delay_max_ns: 0,
             drops_at_head: false,
+            has_jitter: false,
             wait_ns_max: config.patience_ns.saturating_mul(2),
         }
     }
@@ -278,14 +289,18 @@ impl WayMaker {
         self.unseen = unseen;
     }
 
-    /// A packet passed. Gives when it left the queue.
-    pub(super) fn pass(&mut self, bytes: u32, passed: Passed) -> i64 {
+    /// A packet passed. Gives when it left the queue, if there is one.
+    pub(super) fn pass(&mut self, bytes: u32, passed: Passed) -> Option<i64> {
         let Passed {
             at,
             left_at,
             left_before,
         } = passed;
-        let leaves = self.link.leaves(at, left_at, left_before);
+        let leaves = if self.has_jitter {
+            at
+        } else {
+            self.link.leaves(at, left_at, left_before)
+        };
         let leaves = leaves.min(at.saturating_add(self.wait_ns_max));
         let found = self.sweep.pass(at, leaves, bytes);
         self.found_by_passed.add(found, bytes);
@@ -297,7 +312,7 @@ impl WayMaker {
             TapPlace::AfterLink => left_at.saturating_sub(self.link.transit_ns),
             TapPlace::BeforeLink => leaves.saturating_add(self.sending_ns(bytes)),
         };
-        leaves
+        (!self.has_jitter).then_some(leaves)
     }
 
     /// Packets were in the queue at `start`, when the capture in which they would have come in began: when each was
@@ -305,11 +320,15 @@ impl WayMaker {
     pub(super) fn hold_from(&mut self, start: i64, held: &[(i64, u32)]) -> Vec<i64> {
         let before = held.iter().map(|&(stamped, _)| Some(stamped));
         let before = [None].into_iter().chain(before);
-        let leaves: Vec<i64> = held
-            .iter()
-            .zip(before)
-            .map(|(&(stamped, _), before)| self.link.leaves(start, stamped, before))
-            .collect();
+        let leaves = |(stamped, before)| {
+            if self.has_jitter {
+                start
+            } else {
+                self.link.leaves(start, stamped, before)
+            }
+        };
+        let stamped = held.iter().map(|&(stamped, _)| stamped);
+        let leaves: Vec<i64> = stamped.zip(before).map(leaves).collect();
         if let Some(&(last, _)) = held.last() {
             let bytes = held.iter().map(|&(_, bytes)| bytes);
             self.sweep.hold(start, leaves.iter().copied().zip(bytes));
@@ -376,6 +395,7 @@ impl WayMaker {
             .span
             .map_or(0, |(first, last)| last.saturating_sub(first));
         let rate_bps = self.dispersion.served().rate_bps(duration_ns);
+        let rate_bps = rate_bps.filter(|_| !self.has_jitter);
         let mut drops = self.drops;
         let shown = losses::shown_limit(&drops, &self.found_by_passed);
         let held = most_waited(&bins);
@@ -415,6 +435,7 @@ impl WayMaker {
             drops,
             episodes,
             drops_at_head: self.drops_at_head,
+            has_jitter: self.has_jitter,
         }
     }
 }
@@ -442,155 +463,4 @@ const LARGE_BYTES: u64 = 1000;
 pub const EPISODE_PAUSE_NS: i64 = 100_000_000;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn made() -> WayMaker {
-        let link = (Link::default(), Some(80e6));
-        WayMaker::new(Heading::Forward, link, &PathConfig::default(), 0)
-    }
-
-    /// 1 MB leaves in 100 ms, then 2 MB in each of five bins after a pause, in 1.5 s.
-    #[test]
-    fn the_highest_rate_is_that_of_the_best_second() {
-        let mut way = made().finish(None, &mut []);
-        let bin = |index, bytes| QueueBin {
-            index,
-            left: Amount { packets: 1, bytes },
-            ..QueueBin::default()
-        };
-        way.bins = vec![bin(0, 1_000_000)];
-        way.bins.extend((9..14).map(|index| bin(index, 2_000_000)));
-        assert_eq!(way.delivered_bps_max(100_000_000), None);
-        way.span = Some((0, 1_500_000_000));
-        // Bins 4 to 13 hold 10 MB; bins 0 to 9 hold 3.
-        assert_eq!(way.delivered_bps_max(100_000_000), Some(80e6));
-    }
-
-    #[test]
-    fn two_drops_make_no_pattern_unless_a_limit_was_given_or_nothing_waited() {
-        let way = |limit, drops: usize, cause| {
-            let mut way = made().finish(limit, &mut []);
-            let dropped = DroppedPacket {
-                at_ns: 0,
-                flow: 0,
-                frame: 1,
-                ip_len: 1500,
-                found: Amount {
-                    packets: 39,
-                    bytes: 58_500,
-                },
-                run_before: 0,
-                uncertain: false,
-                cause,
-            };
-            way.drops = vec![dropped; drops];
-            (way.pattern(), way.fullness_is_open())
-        };
-        let limit = Some(QueueLimit::Packets(40));
-        let early = Some(DropPattern::Early);
-        assert_eq!(way(None, 0, DropCause::Early), (None, false));
-        assert_eq!(way(None, 2, DropCause::Early), (None, true));
-        assert_eq!(way(None, 2, DropCause::Idle), (early, false));
-        assert_eq!(way(limit, 2, DropCause::Early), (early, false));
-        let tail = Some(DropPattern::Tail);
-        assert_eq!(way(limit, 2, DropCause::Full), (tail, false));
-        // Three that had shown one would have made it the limit: these were early.
-        assert_eq!(way(None, 3, DropCause::Early), (early, false));
-    }
-
-    /// Forty packets come at once, and leave one after the other; three that come with them are dropped or not.
-    fn forty_waited(given: Option<QueueLimit>, drops: usize) -> Way {
-        let mut maker = made();
-        for left_at in 1..=40 {
-            let left_before = Some((left_at - 1) * 1_000_000).filter(|&at| at > 0);
-            maker.pass(
-                1500,
-                Passed {
-                    at: 0,
-                    left_at: left_at * 1_000_000,
-                    left_before,
-                },
-            );
-        }
-        for _ in 0..drops {
-            let drop = DroppedPacket {
-                at_ns: 0,
-                flow: 0,
-                frame: 1,
-                ip_len: 1500,
-                found: Amount::default(),
-                run_before: 0,
-                uncertain: false,
-                cause: DropCause::Early,
-            };
-            maker.lose(drop, None);
-        }
-        maker.finish(given, &mut [])
-    }
-
-    #[test]
-    fn a_limit_that_what_waited_contradicts_is_not_used() {
-        let packets = |n| Some(QueueLimit::Packets(n));
-        let held = forty_waited(None, 0).max().packets;
-        assert!((39..=40).contains(&held), "{held}");
-        let shown = forty_waited(None, 3).limit;
-        assert_eq!(shown, packets(held));
-        for (given, drops, limit, refuted) in [
-            (packets(40), 3, packets(40), None),
-            // More waited; the drops show a limit, or do not.
-            (packets(20), 3, shown, packets(20)),
-            (packets(20), 0, None, packets(20)),
-            (
-                Some(QueueLimit::Bytes(30_000)),
-                3,
-                shown,
-                Some(QueueLimit::Bytes(30_000)),
-            ),
-            // Much less waited while packets were dropped; without drops it need never have been full.
-            (packets(1000), 3, shown, packets(1000)),
-            (packets(1000), 0, packets(1000), None),
-            (None, 3, shown, None),
-        ] {
-            let way = forty_waited(given, drops);
-            assert_eq!(
-                (way.limit, way.limit_refuted),
-                (limit, refuted),
-                "{given:?}"
-            );
-            assert_eq!(way.limit_is_estimated, given.is_none() || refuted.is_some());
-            let full = |drop: &DroppedPacket| drop.cause == DropCause::Full;
-            assert_eq!(way.drops.iter().all(full), limit.is_some() || drops == 0);
-        }
-    }
-
-    #[test]
-    fn a_rate_that_is_exceeded_or_does_not_explain_what_waits_is_not_constant() {
-        let mut way = made().finish(None, &mut []);
-        // Ten bins of 100 ms with 1 MB each, in packets of 1250 bytes, are 80 Mbit/s.
-        let bin = |index, busy_ns| QueueBin {
-            index,
-            busy_ns,
-            left: Amount {
-                packets: 800,
-                bytes: 1_000_000,
-            },
-            ..QueueBin::default()
-        };
-        way.span = Some((0, 1_000_000_000));
-        let mut varies = |rate_bps: Option<f64>, busy_ns| {
-            way.rate_bps = rate_bps;
-            way.bins = (0..10).map(|index| bin(index, busy_ns)).collect();
-            let varies = way.rate_varies(100_000_000);
-            assert_eq!(way.link_bps(Some(100e6), 100_000_000), Some(100e6));
-            let found = way.link_bps(None, 100_000_000);
-            assert_eq!(found, rate_bps.filter(|_| !varies));
-            varies
-        };
-        assert!(!varies(None, 100_000_000));
-        assert!(!varies(Some(100e6), 80_000_000));
-        assert!(varies(Some(100e6), 90_000_000));
-        assert!(!varies(Some(78e6), 100_000_000));
-        assert!(varies(Some(75e6), 100_000_000));
-    }
-}
+mod tests;

@@ -280,8 +280,8 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     "queue_delay_ns_max" "B4" Whole |row| row.flows().filter_map(|flow| flow.queue_delay.ns_max()).max();
     "queue_packets_mean" "B4" Real |row| row.way.packets_mean();
     "queue_bytes_mean" "B4" Real |row| row.way.bytes_mean();
-    "queue_packets_max" "B4" Count |row| Some(row.way.max().packets);
-    "queue_bytes_max" "B4" Count |row| Some(row.way.max().bytes);
+    "queue_packets_max" "B4" Count |row| Some(row.way.queue()?.max().packets);
+    "queue_bytes_max" "B4" Count |row| Some(row.way.queue()?.max().bytes);
     "limit_packets" "B4" Count |row| row.limit(packets_of);
     "limit_bytes" "B4" Count |row| row.limit(bytes_of);
     "limit_is_estimated" "B4" Truth |row| row.way.limit.map(|_| row.way.limit_is_estimated);
@@ -350,14 +350,14 @@ fn bin_columns<'a>() -> Vec<Column<BinRow<'a>>> {
     "left_bytes" "B4" Count |row| Some(row.bin.left.bytes);
     "dropped_packets" "B6" Count |row| Some(row.bin.dropped.packets);
     "dropped_bytes" "B6" Count |row| Some(row.bin.dropped.bytes);
-    "queue_packets_mean" "B4" Real |row| Some(row.packets_mean());
-    "queue_bytes_mean" "B4" Real |row| Some(row.bytes_mean());
-    "queue_packets_min" "B4" Count |row| Some(row.bin.min.packets);
-    "queue_bytes_min" "B4" Count |row| Some(row.bin.min.bytes);
-    "queue_packets_max" "B4" Count |row| Some(row.bin.max.packets);
-    "queue_bytes_max" "B4" Count |row| Some(row.bin.max.bytes);
-    "queue_packets_end" "B4" Count |row| Some(row.bin.end.packets);
-    "queue_bytes_end" "B4" Count |row| Some(row.bin.end.bytes);
+    "queue_packets_mean" "B4" Real |row| row.of.way.queue().map(|_| row.packets_mean());
+    "queue_bytes_mean" "B4" Real |row| row.of.way.queue().map(|_| row.bytes_mean());
+    "queue_packets_min" "B4" Count |row| row.of.way.queue().map(|_| row.bin.min.packets);
+    "queue_bytes_min" "B4" Count |row| row.of.way.queue().map(|_| row.bin.min.bytes);
+    "queue_packets_max" "B4" Count |row| row.of.way.queue().map(|_| row.bin.max.packets);
+    "queue_bytes_max" "B4" Count |row| row.of.way.queue().map(|_| row.bin.max.bytes);
+    "queue_packets_end" "B4" Count |row| row.of.way.queue().map(|_| row.bin.end.packets);
+    "queue_bytes_end" "B4" Count |row| row.of.way.queue().map(|_| row.bin.end.bytes);
     "occupancy_mean" "B4" Real |row| row.of.way.limit?.share(row.packets_mean(), row.bytes_mean());
     "occupancy_max" "B4" Real |row| row.of.way.limit?.share(row.bin.max.packets as f64, row.bin.max.bytes as f64);
     "utilisation" "B5" Real BinRow::utilisation;
@@ -386,7 +386,7 @@ fn flow_bin_columns<'a>() -> Vec<Column<FlowBinRow<'a>>> {
     "delay_ns_min" "B3" Whole |row| (row.bin.passed_packets > 0).then_some(row.bin.delay_ns_min);
     "delay_ns_mean" "B3" Real |row| row.bin.delay_ns_mean();
     "delay_ns_max" "B3" Whole |row| (row.bin.passed_packets > 0).then_some(row.bin.delay_ns_max);
-    "queue_bytes_mean" "B4" Real |row| Some(row.bin.waited_byte_ns as f64 / row.of.hop.bin_ns as f64);
+    "queue_bytes_mean" "B4" Real |row| row.of.way().queue().map(|_| row.bin.waited_byte_ns as f64 / row.of.hop.bin_ns as f64);
     ]
 }
 
@@ -425,8 +425,8 @@ fn episode_columns<'a>() -> Vec<Column<EpisodeRow<'a>>> {
     "dropped_packets" "B7" Count |row| Some(row.episode.drops);
     "dropped_bytes" "B7" Count |row| Some(row.episode.bytes);
     "dropped_run_max" "B7" Count |row| Some(row.episode.run_max);
-    "queue_packets" "B7" Count |row| Some(row.episode.found.packets);
-    "queue_bytes" "B7" Count |row| Some(row.episode.found.bytes);
+    "queue_packets" "B7" Count |row| row.of.way.queue().map(|_| row.episode.found.packets);
+    "queue_bytes" "B7" Count |row| row.of.way.queue().map(|_| row.episode.found.bytes);
     "flows" "B7" Count |row| Some(row.episode.flows.len() as u64);
     "dropped_by_flow" "B7" Text |row| Some(row.flows());
     ]

@@ -80,7 +80,8 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
     };
     let taken: Vec<LineStyle> = flows.iter().map(|&(_, style)| style).collect();
     let parts = [
-        queue(way, hop.bin_ns, queue_style(&taken)),
+        way.queue()
+            .and_then(|way| queue(way, hop.bin_ns, queue_style(&taken))),
         by_flow(
             &flows,
             delay_samples,
@@ -320,6 +321,7 @@ mod tests {
             drops: Vec::new(),
             episodes: Vec::new(),
             drops_at_head: false,
+            has_jitter: false,
         }
     }
 

@@ -308,6 +308,7 @@ pub(in crate::report) fn told_ways<'a>(
 
 fn way_lines(hop: &Hop, way: &Way, config: &PathConfig) -> Vec<String> {
     let mut lines = vec![drops_line(way)];
+    lines.extend(jitter_line(way));
     if has_queue(way) {
         lines.extend(queue_line(hop, way));
         lines.extend(link_line(hop, way, config));
@@ -328,6 +329,14 @@ fn drops_line(way: &Way) -> String {
         let _ = write!(text, " ({share:.2} %): {}", causes(way));
     }
     text
+}
+
+/// Why nothing is told of a queue.
+fn jitter_line(way: &Way) -> Option<String> {
+    way.has_jitter.then(|| {
+        "no queue: what packets take does not go with what is ahead of them, as where each is delayed by chance (jitter)"
+            .to_owned()
+    })
 }
 
 fn queue_line(hop: &Hop, way: &Way) -> Option<String> {

@@ -231,6 +231,7 @@ impl Hop {
             .clock_estimate
             .as_ref()
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
+        let several_queues = self.ways.iter().any(|way| way.several_queues);
         let has_jitter = self.ways.iter().any(|way| way.has_jitter);
         let mut gaps = self.facts.iter().flat_map(|facts| &facts.gaps);
         let has_gap = gaps.any(|gap| gap.why.is_of_capture());
@@ -255,6 +256,7 @@ impl Hop {
             ),
             (rate_varies, "rate_varies"),
             (has_jitter, "jitter"),
+            (several_queues, "several_queues"),
             (
                 self.given_up > 0 || any(|facts| u64::from(facts.flows_left_out)),
                 "limit_hit",

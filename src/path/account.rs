@@ -233,6 +233,9 @@ impl<'a> Account<'a> {
         let left = self.ways[heading as usize].pass(note.ip_len, passed);
         let delay = passed.left_at.saturating_sub(passed.at);
         let waited = left.map(|left| left.saturating_sub(passed.at));
+        let is_overtaken = note.has.has(Signs::OVERTAKEN);
+        let way = &mut self.ways[heading as usize];
+        way.see_order(note.flow, passed.left_at, is_overtaken);
         let bin = self.bin_of(passed.at);
         let sign = &mut self.signs[note.flow as usize][usize::from(delay < -TOLERANCE_NS)];
         *sign = sign.saturating_add(1);
@@ -240,7 +243,7 @@ impl<'a> Account<'a> {
         if let Some(flow) = &mut self.flows[note.flow as usize] {
             flow.pass(bin, note.ip_len, delay, waited);
             flow.uncertain_packets += u64::from(uncertain);
-            flow.reordered_packets += u64::from(note.has.has(Signs::OVERTAKEN));
+            flow.reordered_packets += u64::from(is_overtaken);
             flow.ce_marked_packets += u64::from(note.has.has(Signs::MARKED));
         }
         self.keep(heading, || PacketFate {

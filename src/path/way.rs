@@ -41,6 +41,9 @@ pub struct Way {
     pub drops_at_head: bool,
     /// Delays change whatever is ahead of packets (METRICS.md B5): there is no queue to tell of, and no rate.
     pub has_jitter: bool,
+    /// Packets of some flows overtake those of others (METRICS.md B6): what waits is in several queues, whose limits the
+    /// drops do not show.
+    pub several_queues: bool,
 }
 
 impl Way {
@@ -192,9 +195,10 @@ impl Way {
         Some(most as f64 * 8e9 / window_ns as f64)
     }
 
-    /// Whether nobody knows what the queue holds at most: it was not said, and there are too few drops to show it.
+    /// Whether nobody knows what the queue holds at most: it was not said, and there are too few drops to show it, or
+    /// several queues.
     fn limit_is_open(&self) -> bool {
-        self.limit.is_none() && self.drops.len() < losses::DROPS_MIN
+        self.limit.is_none() && (self.drops.len() < losses::DROPS_MIN || self.several_queues)
     }
 
     /// Whether nobody knows if the queue was full when packets were dropped: some waited, and its limit is not known.
@@ -239,6 +243,7 @@ pub(super) struct WayMaker {
     pub(super) drops_at_head: bool,
     /// Delays are no queue's: nothing waits.
     pub(super) has_jitter: bool,
+    overtaking: Overtaking,
     /// Nothing waits longer: times that say so are damaged.
     wait_ns_max: i64,
 }
@@ -269,6 +274,7 @@ impl WayMaker {
             delay_max_ns: 0,
             drops_at_head: false,
             has_jitter: false,
+            overtaking: Overtaking::default(),
             wait_ns_max: config.patience_ns.saturating_mul(2),
         }
     }
@@ -313,6 +319,12 @@ impl WayMaker {
             TapPlace::BeforeLink => leaves.saturating_add(self.sending_ns(bytes)),
         };
         (!self.has_jitter).then_some(leaves)
+    }
+
+    /// A packet of a flow left at `left_at`, the next one that came in; it `is_overtaken` by one of its flow.
+    #[inline]
+    pub(super) fn see_order(&mut self, flow: u32, left_at: i64, is_overtaken: bool) {
+        self.overtaking.see(flow, left_at, is_overtaken);
     }
 
     /// Packets were in the queue at `start`, when the capture in which they would have come in began: when each was
@@ -397,7 +409,9 @@ impl WayMaker {
         let rate_bps = self.dispersion.served().rate_bps(duration_ns);
         let rate_bps = rate_bps.filter(|_| !self.has_jitter);
         let mut drops = self.drops;
+        let several_queues = self.overtaking.is_of_flows();
         let shown = losses::shown_limit(&drops, &self.found_by_passed);
+        let shown = shown.filter(|_| !several_queues);
         let held = most_waited(&bins);
         // Where the drops show no limit nobody knows that the queue was full once.
         let limit_refuted = given.filter(|given| {
@@ -436,9 +450,43 @@ impl WayMaker {
             episodes,
             drops_at_head: self.drops_at_head,
             has_jitter: self.has_jitter,
+            several_queues,
         }
     }
 }
+
+/// How packets leave that came in one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Overtaking {
+    packets: u64,
+    /// The one that left last so far: when, and its flow.
+    last: Option<(i64, u32)>,
+    /// Packets that overtook one of another flow, and those that were overtaken by one of their own.
+    of_others: u64,
+    of_own: u64,
+}
+
+impl Overtaking {
+    #[inline]
+    fn see(&mut self, flow: u32, left_at: i64, is_overtaken: bool) {
+        self.packets += 1;
+        self.of_own += u64::from(is_overtaken);
+        match self.last {
+            Some((last_at, last)) if left_at < last_at => self.of_others += u64::from(last != flow),
+            _ => self.last = Some((left_at, flow)),
+        }
+    }
+
+    /// Whether flows overtake each other and keep their own order, so that they wait in several queues.
+    fn is_of_flows(&self) -> bool {
+        self.of_others >= OVERTAKING_MIN
+            && self.of_others >= self.packets / 100
+            && self.of_own < self.of_others / 4
+    }
+}
+
+/// Packets that overtook others from which on they are no chance.
+const OVERTAKING_MIN: u64 = 16;
 
 /// Most that waited in some bins.
 fn most_waited(bins: &[QueueBin]) -> Amount {

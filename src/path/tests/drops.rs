@@ -31,3 +31,40 @@ fn drops_of_a_full_queue_are_no_codels_whenever_they_come() {
         (Some(DropPattern::Head), false)
     );
 }
+
+/// Two flows with a packet each 10 ms, of which the second one waits for less time; every 20th of the first is dropped.
+fn of_two_flows(late: impl Fn(u16) -> i64) -> Hop {
+    let of_second = |packet: Packet| Packet {
+        sport: 81,
+        ..packet
+    };
+    let [mut first, mut second] = [Vec::new(), Vec::new()];
+    for n in 0..200 {
+        let at = SECOND + i64::from(n) * 10 * MS;
+        first.extend([data(n, at), of_second(data(n, at + 5 * MS))]);
+        if n % 20 != 7 {
+            second.push(data(n, at + 30 * MS + late(n)));
+        }
+        second.push(of_second(data(n, at + 7 * MS)));
+    }
+    hop(&first, &second)
+}
+
+#[test]
+fn drops_tell_nothing_of_limits_where_flows_have_queues_of_their_own() {
+    let hop = of_two_flows(|_| 0);
+    let way = &hop.ways[Heading::Forward as usize];
+    assert!(way.several_queues);
+    assert_eq!(way.drops.len(), 10);
+    assert_eq!((way.limit, way.pattern()), (None, None));
+    assert!(hop.quality().contains(&"several_queues"));
+}
+
+/// Where packets of one flow overtake each other, too, it is no queue that lets them.
+#[test]
+fn flows_that_do_not_keep_their_own_order_show_no_queues() {
+    let hop = of_two_flows(|n| if n % 2 == 0 { 15 * MS } else { 0 });
+    let way = &hop.ways[Heading::Forward as usize];
+    assert!(!way.several_queues);
+    assert!(way.pattern().is_some());
+}

@@ -322,6 +322,7 @@ mod tests {
             episodes: Vec::new(),
             drops_at_head: false,
             has_jitter: false,
+            several_queues: false,
         }
     }
 

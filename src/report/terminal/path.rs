@@ -398,6 +398,9 @@ fn causes(way: &Way) -> String {
         Some(DropPattern::Tail) => "drop-tail",
         Some(DropPattern::Head) => "at the head, as CoDel does",
         Some(DropPattern::Early) => "early drop or loss at random",
+        None if way.several_queues => {
+            "packets of some flows overtake others: there are several queues, and nobody knows whether theirs was full"
+        }
         None => "too few to tell whether it was full (--limit)",
     };
     format!("{}; {pattern}", parts.join(", "))

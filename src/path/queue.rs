@@ -307,13 +307,14 @@ impl Sweep {
         while let Some(&(start, end)) = self.unseen.front()
             && start < until
         {
-            ns -= end.min(until).saturating_sub(start.max(self.now)).max(0);
+            let unseen_ns = end.min(until).saturating_sub(start.max(self.now));
+            ns = ns.saturating_sub(unseen_ns.max(0));
             if end > until {
                 break;
             }
             self.unseen.pop_front();
         }
-        ns
+        ns.max(0)
     }
 
     /// Ends the bin; the next one is that of `at`, if nothing happens before.
@@ -397,6 +398,22 @@ mod tests {
         assert_eq!(bins[0].bytes_ns, 6500 * MS as u128);
         assert_eq!(bins[0].max.bytes, 1500);
         assert_eq!((bins[0].left.packets, bins[0].dropped.packets), (1, 1));
+    }
+
+    /// One packet waits from 0 to 40 ms, of which nobody sees 5 to 8, 15 to 25 and 38 on.
+    #[test]
+    fn times_that_are_left_out_do_not_count() {
+        let mut sweep = Sweep::new(10 * MS);
+        sweep.leave_out(&[(5 * MS, 8 * MS), (15 * MS, 25 * MS), (38 * MS, i64::MAX)]);
+        sweep.begin(0);
+        sweep.pass(0, 40 * MS, 1000);
+        let bins = sweep.finish();
+        let busy: Vec<i64> = bins.iter().map(|bin| bin.busy_ns / MS).collect();
+        assert_eq!(busy[..4], [7, 5, 5, 8]);
+        assert_eq!(
+            bins.iter().map(|bin| bin.packets_ns).sum::<u128>(),
+            25 * MS as u128
+        );
     }
 
     #[test]

@@ -72,7 +72,9 @@ impl Way {
             .iter()
             .take_while(|&&(start, _)| start < to);
         let unseen = within.map(|&(start, end)| end.min(to).saturating_sub(start.max(from)));
-        to.saturating_sub(from).saturating_sub(unseen.sum())
+        unseen
+            .fold(to.saturating_sub(from), i64::saturating_sub)
+            .max(0)
     }
 
     /// The queue of the way, unless its delays are no queue's.

@@ -299,8 +299,8 @@ impl<'a> Account<'a> {
         });
     }
 
-    /// A packet came in at `at`, and where it would have left the capture had not begun yet, or had ended, or has a gap:
-    /// then it waited as long as is `seen`.
+    /// A packet came in at `at`, and where it would have left the capture had not begun yet, had ended, or has a gap:
+    /// it waited as long as is `seen`.
     fn note_undecided(&mut self, note: &Note, at: i64, heading: Heading, seen: Seen) {
         let waited_ns = match seen {
             Some((start, end)) if (start..=end).contains(&at) => {

@@ -31,8 +31,8 @@ pub struct CaptureGap {
 pub enum GapKind {
     /// It is between two parts of the capture: what would have been seen then is undecided.
     BetweenParts,
-    /// Packets of that time were seen that must have passed here: the capture missed them, and what would have been seen
-    /// then is undecided.
+    /// Packets of that time were seen that must have passed here: the capture missed them, and what would have been
+    /// seen then is undecided.
     Missed,
     /// Nothing tells the capture from the path: what did not leave counts as dropped.
     Open,
@@ -376,8 +376,8 @@ impl Gap {
     }
 }
 
-/// What a silence was; `None` where too little was seen meanwhile. A link that was down lets nothing through either, but
-/// then nothing comes from there.
+/// What a silence was; `None` where too little was seen meanwhile. A link that was down lets nothing through either,
+/// but then nothing comes from there.
 fn judge(gap: &CaptureGap, parts: &PointParts) -> Option<GapKind> {
     let all = gap.not_left + gap.not_come_in;
     if gap.not_come_in >= PACKETS_MIN || all > 0 && parts.gaps.contains(&gap.frames) {

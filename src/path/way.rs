@@ -41,8 +41,8 @@ pub struct Way {
     pub drops_at_head: bool,
     /// Delays change whatever is ahead of packets (METRICS.md B5): there is no queue to tell of, and no rate.
     pub has_jitter: bool,
-    /// Packets of some flows overtake those of others (METRICS.md B6): what waits is in several queues, whose limits the
-    /// drops do not show.
+    /// Packets of some flows overtake those of others (METRICS.md B6): what waits is in several queues, and the drops
+    /// do not show their limits.
     pub several_queues: bool,
 }
 

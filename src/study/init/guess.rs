@@ -187,11 +187,7 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
         let Some(templates) = templates_of(&members) else {
             continue;
         };
-        // A shape must not take what belongs to another.
-        let taken = names
-            .iter()
-            .filter(|name| take_apart(&templates, name).is_some());
-        if taken.count() == members.len()
+        if fit_alone(&templates, &members, names)
             && !shapes
                 .iter()
                 .any(|shape| members.iter().any(|name| shape.fits(name)))
@@ -203,16 +199,20 @@ pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
     shapes
 }
 
+/// Whether of all names these members fit the templates, and no others: a shape must not take what belongs to another.
+fn fit_alone(templates: &[Template], members: &[&String], names: &[String]) -> bool {
+    let members: BTreeSet<&String> = members.iter().copied().collect();
+    let fits = |name: &String| take_apart(templates, name).is_some();
+    names
+        .iter()
+        .all(|name| fits(name) == members.contains(name))
+}
+
 /// The names of a class by what their parts mean, where a template for each takes none of another's.
 fn forms<'n>(members: Vec<&'n String>, names: &[String]) -> Vec<Vec<&'n String>> {
     let forms = told_apart(&members);
     let is_sound = |form: &Vec<&String>| {
-        templates_of(form).is_some_and(|templates| {
-            let taken = names
-                .iter()
-                .filter(|name| take_apart(&templates, name).is_some());
-            taken.count() == form.len()
-        })
+        templates_of(form).is_some_and(|templates| fit_alone(&templates, form, names))
     };
     if forms.len() > 1 && forms.iter().all(is_sound) {
         forms

@@ -356,6 +356,13 @@ fn captures_of_both_sides_belong_to_their_run() {
     assert_eq!(plan(folder.path(), &text).runs.len(), 3, "{text}");
 }
 
+#[test]
+fn a_shape_takes_its_own_files_not_as_many_others() {
+    // The template of the first and the last takes the second, and not the first, as a part is never empty.
+    let names = ["-", "0-.pcap", "b-c"].map(str::to_owned);
+    assert!(guess::shapes(&names).is_empty());
+}
+
 proptest! {
     #[test]
     fn any_names_make_a_draft_that_is_toml(

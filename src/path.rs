@@ -310,8 +310,8 @@ impl PathAnalysis {
     }
 }
 
-/// What happened between two points. `gaps` are those that other hops showed each capture to have, by the records before
-/// and behind them.
+/// What happened between two points. `gaps` are those that other hops showed each capture to have, by the records
+/// before and behind them.
 fn hop(
     points: [&Point; 2],
     gaps: [Vec<(u64, u64)>; 2],

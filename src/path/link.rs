@@ -336,8 +336,8 @@ impl Served {
         agree(&self.small) == Some(true)
     }
 
-    /// Whether packets, the large ones if there are any, do not agree in what the link takes for a byte: its rate changes,
-    /// stamps come in bursts, or there is no such link.
+    /// Whether packets, the large ones if there are any, do not agree in what the link takes for a byte: its rate
+    /// changes, stamps come in bursts, or there is no such link.
     pub(super) fn is_uneven(&self) -> bool {
         match agree(&self.samples) {
             Some(agree) => !agree || self.middle_bps().is_none(),
@@ -369,8 +369,8 @@ impl Served {
     }
 
     /// Rate of the link in IP bits per second: of the middle one of all large packets; over all packets where there are
-    /// few, where they do not agree, or where stamps come in bursts. `None` where it was busy for less than 1 % of `duration_ns`, or where there
-    /// are none but small ones that do not agree.
+    /// few, where they do not agree, or where stamps come in bursts. `None` where it was busy for less than 1 % of
+    /// `duration_ns`, or where there are none but small ones that do not agree.
     pub(super) fn rate_bps(&self, duration_ns: i64) -> Option<f64> {
         let idle = self.ns <= duration_ns / 100;
         if idle || self.samples.seen == 0 && !self.is_shown_by_small() {

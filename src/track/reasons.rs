@@ -295,8 +295,9 @@ impl HalfFlow {
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:
-    /// new data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1). Without SACK it does
-    /// not matter what they tell while what a timer gave up is outstanding: no repeat is asked for (RFC 6582 section 4).
+    /// new data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1). Without SACK, while
+    /// what a timer gave up is outstanding, it does not matter what ACKs tell: they ask for no repeat (RFC 6582
+    /// section 4).
     fn ran_out_while_writing(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
         let is_deaf = self.sack.are_lacking() && self.repair.after_timeout.is_some();
         let told = self.acks.dup_run > 0 && !is_deaf

@@ -9,7 +9,8 @@ fn chance(n: u16) -> i64 {
     ((mixed >> 32) % 1000) as i64
 }
 
-/// A flow that goes one way in bursts of ten packets each 12 ms, the 100th of which is lost: what comes when leaves when.
+/// A flow that goes one way in bursts of ten packets each 12 ms, the 100th of which is lost, and when each that comes
+/// leaves.
 fn one_way(leaves: impl FnMut(u16, i64) -> i64) -> Hop {
     let comes = |n: u16| SECOND + i64::from(n / 10) * 12 * MS + i64::from(n % 10) * 100 * US;
     let first: Vec<Packet> = (0..2000).map(|n| data(n, comes(n))).collect();

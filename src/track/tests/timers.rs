@@ -130,6 +130,32 @@ fn without_sack_the_left_edge_is_asked_for_once() {
 }
 
 #[test]
+fn without_sack_duplicate_acks_do_not_set_the_timer_anew() {
+    // RFC 6298 section 5.3. The sender waits for more of them than three, and goes on with new data; a timer of 200 ms and
+    // the round trip of 30 ms, less an eighth of the timer, end 205 ms after 0..1000 was sent.
+    let reason = |ms: u32| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             121 B>A ack 0
+             122 B>A ack 0
+             123 B>A ack 0
+             200 A>B data 4000..5000
+             221 B>A ack 0
+             280 A>B data 5000..6000
+             301 B>A ack 0
+             {ms} A>B data 0..1000"
+        );
+        let rows = play(&(opened("").replace("syn", "syn bare") + &trace)).rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    assert_eq!(reason(302), Some(Reason::Fast));
+    assert_eq!(reason(310), Some(Reason::Timeout));
+}
+
+#[test]
 fn without_sack_a_timer_runs_out_whatever_duplicate_acks_tell_after_another_one() {
     // RFC 6582 section 4: no repeat is asked for before what had been sent when the timer ran out is acknowledged, and
     // (section 3.2, step 2) more than that. Duplicate ACKs of new data do not set the timer anew.

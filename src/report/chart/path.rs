@@ -61,10 +61,15 @@ pub fn save_all(charts: &[PathChart], folder: &Path, svg: bool) -> Result<Drawn,
     Ok(drawn)
 }
 
-/// Queue, delay and drops of one way. `None` where hardly anything waited and nothing was dropped.
-fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
+/// Whether anything of a way changes over time: not where hardly anything waited and nothing was dropped.
+fn changes(way: &Way) -> bool {
     let waited = way.busy_share().is_some_and(|share| share >= WAITED_MIN);
-    if !waited && way.drops.is_empty() {
+    waited || way.has_jitter || !way.drops.is_empty()
+}
+
+/// Queue, delay and drops of one way. `None` where [nothing changes](changes).
+fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
+    if !changes(way) {
         return None;
     }
     let bins = Bins {
@@ -108,7 +113,8 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
         bins.words(),
         left_out,
     ];
-    Some(stacked("Queue", &notes, &parts, caption, &bins))
+    let what = if way.has_jitter { "Delay" } else { "Queue" };
+    Some(stacked(what, &notes, &parts, caption, &bins))
 }
 
 /// The largest flows of a way, each in the look that its connection has in the charts of the captures, and how many
@@ -324,6 +330,14 @@ mod tests {
             has_jitter: false,
             several_queues: false,
         }
+    }
+
+    #[test]
+    fn delays_by_chance_are_drawn_though_nothing_waits() {
+        let mut way = way(vec![QueueBin::default()]);
+        assert!(!changes(&way));
+        way.has_jitter = true;
+        assert!(changes(&way));
     }
 
     #[test]

@@ -51,9 +51,8 @@ impl Step {
     /// Nothing but this.
     pub(super) fn failed(error: io::Error) -> Self {
         Self {
-            consumed: 0,
-            filled: 0,
             failure: Some(error),
+            ..Self::nothing()
         }
     }
 }
@@ -82,24 +81,21 @@ impl<R: BufRead, D: Decompressor> Stepwise<R, D> {
             failure: None,
         }
     }
-}
 
-impl<R: BufRead, D: Decompressor> Stepwise<R, D> {
     /// Takes what the input gives next; `None` at its end, where nothing is left to be taken.
     fn step(&mut self, room: &mut [u8]) -> io::Result<Option<Step>> {
         let bytes = self.input.fill_buf()?;
-        let (missing, is_at_end) = (
-            self.decompressor
-                .wanted()
-                .saturating_sub(self.gathered.len()),
-            bytes.is_empty(),
-        );
+        let is_at_end = bytes.is_empty();
+        if is_at_end && self.gathered.is_empty() {
+            return Ok(None);
+        }
+        let missing = self
+            .decompressor
+            .wanted()
+            .saturating_sub(self.gathered.len());
         let bytes = &bytes[..bytes.len().min(missing)];
-        let gathers = !self.gathered.is_empty() || bytes.len() < missing;
-        if !D::WANTS_ALL || !gathers {
-            if is_at_end {
-                return Ok(None);
-            }
+        let is_enough = !D::WANTS_ALL || bytes.len() == missing || is_at_end;
+        if is_enough && self.gathered.is_empty() {
             let step = self.decompressor.step(bytes, room);
             self.input.consume(step.consumed);
             return Ok(Some(step));
@@ -107,10 +103,7 @@ impl<R: BufRead, D: Decompressor> Stepwise<R, D> {
         let taken = bytes.len();
         self.gathered.extend_from_slice(bytes);
         self.input.consume(taken);
-        if self.gathered.is_empty() {
-            return Ok(None);
-        }
-        if taken < missing && !is_at_end {
+        if !is_enough {
             return Ok(Some(Step::nothing()));
         }
         let step = self.decompressor.step(&self.gathered, room);

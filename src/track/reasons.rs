@@ -119,7 +119,8 @@ impl HalfFlow {
         // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of
         // it is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
         // What was sent since may have been asked for by what is reported above.
-        // Without SACK nobody is asked for more before some of that is acknowledged, but for who does not care.
+        // Where all is acknowledged that was outstanding, and without SACK that is not the end, who repeats something
+        // before the timer heeds duplicate ACKs all the same.
         let repairs = is_outstanding
             || self.board.highest_end().is_none_or(|high| high <= end) && una < after.until;
         if let Some(after) = self.repair.after_timeout.as_deref_mut() {

@@ -49,7 +49,7 @@ use std::fmt::Write as _;
 use super::*;
 use crate::decode::{Endpoint, SackBlock, SynOptions, Timestamps};
 use crate::event::{
-    Acked, Amendment, ClassifiedSegment, DataArrival, LossPlace, Recovery, RttSample,
+    Acked, Amendment, ClassifiedSegment, DataArrival, LossPlace, Reason, Recovery, RttSample,
 };
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -331,4 +331,15 @@ fn range(text: &str) -> (i64, i64) {
 /// A trace of an opened connection.
 fn opened(trace: &str) -> String {
     format!("{HANDSHAKE}{trace}")
+}
+
+/// The same of hosts that agreed on no SACK.
+fn opened_bare(trace: &str) -> String {
+    opened("").replace("syn", "syn bare") + trace
+}
+
+/// Why the last data of a trace was repeated, if it was.
+fn last_reason(trace: &str) -> Option<Reason> {
+    let rows = play(trace).rows;
+    rows.last().and_then(|row| row.verdict.reason)
 }

@@ -1,3 +1,4 @@
+use bytemuck::Zeroable;
 use proptest::prelude::*;
 
 use super::*;
@@ -5,7 +6,6 @@ use crate::capture::{LinkType, Record};
 use crate::decode::{Ecn, Endpoint, SackBlock, SynOptions, Timestamps, usual};
 use crate::flow::shard_of;
 use crate::seq::Seq;
-use bytemuck::Zeroable;
 
 fn any_segment() -> impl Strategy<Value = Segment> {
     // Few, so that some meet.

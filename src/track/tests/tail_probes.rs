@@ -1,6 +1,6 @@
 //! Repeats that probe for a lost tail, and those that do not (METRICS.md X2).
 
-use super::{opened, play};
+use super::{last_reason, opened, play};
 use crate::event::Reason;
 
 #[test]
@@ -143,13 +143,6 @@ fn a_repeat_below_the_number_of_an_ack_is_no_probe() {
     assert_eq!(repaired.recoveries, ["860..910 timeout"]);
 }
 
-/// Data that passes with ids skipped before it, a round trip or more after what passed before: of the last one, what it
-/// was taken for.
-fn last_reason(trace: &str) -> Option<Reason> {
-    let rows = play(&opened(trace)).rows;
-    rows.last().and_then(|row| row.verdict.reason)
-}
-
 #[test]
 fn nobody_probes_for_a_tail_while_sack_tells_of_losses() {
     // 0..1000 was lost behind here. RFC 8985 section 7.2: a probe needs an empty scoreboard; id 4 repeated 0..1000 and
@@ -158,10 +151,10 @@ fn nobody_probes_for_a_tail_while_sack_tells_of_losses() {
          101 A>B data 1000..2000 id 3
          121 B>A ack 0 sack 1000..2000
          170 A>B data 2000..3000 id 5";
-    assert_eq!(last_reason(trace), None);
+    assert_eq!(last_reason(&opened(trace)), None);
     // All that was seen had come: there may be a tail, with id 4, of which a probe repeats the last packet.
     let all = trace.replace("ack 0 sack 1000..2000", "ack 2000");
-    assert_eq!(last_reason(&all), Some(Reason::TailProbe));
+    assert_eq!(last_reason(&opened(&all)), Some(Reason::TailProbe));
 }
 
 #[test]
@@ -179,7 +172,7 @@ fn what_a_repair_goes_on_with_was_sent_before_something_that_came() {
          134 A>B data 4000..5000 id 7
          154 B>A ack 0 sack 1000..5000
          199 A>B data 5000..6000 id 9";
-    assert_eq!(last_reason(overtaken), None);
+    assert_eq!(last_reason(&opened(overtaken)), None);
     // Here the second repeat came by and arrived: it tells of what was sent with id 8 above all that was seen.
     let told = overtaken.replace(
         "199 A>B data 5000..6000 id 9",
@@ -187,21 +180,21 @@ fn what_a_repair_goes_on_with_was_sent_before_something_that_came() {
          184 B>A ack 5000
          199 A>B data 5000..6000 id 10",
     );
-    assert_eq!(last_reason(&told), Some(Reason::Fast));
+    assert_eq!(last_reason(&opened(&told)), Some(Reason::Fast));
 }
 
 #[test]
 fn after_a_timers_repeat_is_acknowledged_a_lost_tail_does_not_wait_for_long() {
     // Ids 4 and 5 were the first copy of 2000..3000 and a probe, or two packets of a tail.
     let after = |at: u32| {
-        last_reason(&format!(
+        last_reason(&opened(&format!(
             "100 A>B data 0..1000 id 2
              101 A>B data 1000..2000 id 3
              121 B>A ack 2000
              700 A>B data 2000..3000 id 6
              720 B>A ack 3000
              {at} A>B data 3000..4000 id 7"
-        ))
+        )))
     };
     assert_eq!(after(731), Some(Reason::Timeout));
     // Two round trips of 30 ms later its sender had nothing left to repeat.

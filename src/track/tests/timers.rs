@@ -1,6 +1,6 @@
 //! Timers that run out again, or while other things go on (METRICS.md X2).
 
-use super::{opened, play};
+use super::{last_reason, opened, opened_bare, play};
 use crate::event::Reason;
 
 #[test]
@@ -25,8 +25,7 @@ fn a_second_repeat_of_the_left_edge_is_a_timers_unless_something_sent_after_the_
              330 B>A ack 0 sack 1000..{told}
              345 A>B data 0..1000"
         );
-        let rows = play(&opened(&trace)).rows;
-        rows.last().and_then(|row| row.verdict.reason)
+        last_reason(&opened(&trace))
     };
     assert_eq!(reason(6000), Some(Reason::Timeout));
     assert_eq!(reason(7000), Some(Reason::Fast));
@@ -50,8 +49,7 @@ fn a_second_repeat_is_no_timers_above_the_left_edge_so_soon_or_once_something_se
              134 A>B data 1000..2000
              {behind}"
         );
-        let rows = play(&opened(&trace)).rows;
-        rows.last().and_then(|row| row.verdict.reason)
+        last_reason(&opened(&trace))
     };
     let goes_on = "280 A>B data 6000..7000\n300 B>A ack 0 sack 2000..6000\n";
     let repeat = |ms: u32, what: &str| reason(&format!("{goes_on}{ms} A>B data {what}"));
@@ -87,8 +85,7 @@ fn a_second_repeat_is_a_timers_where_new_data_was_sent_long_after_the_first_was_
              {goes_on}
              320 A>B data 0..1000"
         );
-        let rows = play(&opened(&trace)).rows;
-        rows.last().and_then(|row| row.verdict.reason)
+        last_reason(&opened(&trace))
     };
     let later = |ms: u32| format!("{ms} A>B data 6000..7000");
     assert_eq!(reason(&later(240)), Some(Reason::Timeout));
@@ -115,9 +112,7 @@ fn without_sack_the_left_edge_is_asked_for_once() {
              133 A>B data 0..1000
              {behind}"
         );
-        let bare = opened("").replace("syn", "syn bare") + &trace;
-        let rows = play(&bare).rows;
-        rows.last().and_then(|row| row.verdict.reason)
+        last_reason(&opened_bare(&trace))
     };
     let goes_on = "134 A>B data 5000..6000\n155 B>A ack 0\n";
     let again = |ms: u32| reason(&format!("{goes_on}{ms} A>B data 0..1000"));
@@ -148,8 +143,7 @@ fn without_sack_duplicate_acks_do_not_set_the_timer_anew() {
              301 B>A ack 0
              {ms} A>B data 0..1000"
         );
-        let rows = play(&(opened("").replace("syn", "syn bare") + &trace)).rows;
-        rows.last().and_then(|row| row.verdict.reason)
+        last_reason(&opened_bare(&trace))
     };
     assert_eq!(reason(302), Some(Reason::Fast));
     assert_eq!(reason(310), Some(Reason::Timeout));
@@ -170,7 +164,7 @@ fn without_sack_a_timer_runs_out_whatever_duplicate_acks_tell_after_another_one(
              531 A>B data 2000..3000
              {behind}"
         );
-        let rows = play(&(opened("").replace("syn", "syn bare") + &trace)).rows;
+        let rows = play(&opened_bare(&trace)).rows;
         let last = rows[6..].iter().filter_map(|row| row.verdict.reason);
         last.collect::<Vec<_>>()
     };

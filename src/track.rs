@@ -394,7 +394,7 @@ impl Connection {
                 sender.settle_early(dir, sink);
             }
             let acks = peer.acks_before(segment, had_before, window_before);
-            sender.on_step(step, segment, peer.sent_data, acks);
+            sender.on_step(step, segment, peer, acks);
         }
         peer.acks.told = 0;
 

@@ -267,6 +267,9 @@ impl HalfFlow {
         let at = segment.at;
         let newly = self.payload_below(ack).saturating_sub(acked_before);
         let first_ack = self.una.is_none();
+        if self.is_repairing() || !self.emissions.is_idle() {
+            self.emissions.note_progress(at, una);
+        }
         self.una = Some(ack);
         self.strays.on_progress(self.takes_unseen_fin(ack));
         if self.repair.last_timer.is_some() {

@@ -174,15 +174,17 @@ impl HalfFlow {
 
     /// A sender repeats in the order of the stream, without SACK all and with it what is missing: how many
     /// packets it repeats after the last one that was seen before it goes on at `start`; more than `most`
-    /// do not matter. And up to where it has repeated so, where that is known.
+    /// do not matter. And up to where it has repeated so, where that is known. `edge`: its left edge, where that was to
+    /// be repeated before `start`; `heard_by`: when the last ACK passed that it can have heard of.
     pub(super) fn packets_since_repeat(
         &self,
         start: i64,
-        at: CaptureTime,
+        edge: Option<i64>,
+        heard_by: CaptureTime,
         most: u16,
     ) -> (u16, Option<i64>) {
         if self.sack.are_seen {
-            return self.missing_since_repeat(start, at, most);
+            return self.missing_since_repeat(start, edge, heard_by, most);
         }
         // After a timeout new data may come in between (RFC 5682 section 2.1).
         let highest = || {
@@ -198,31 +200,46 @@ impl HalfFlow {
         (u16::try_from(packets).unwrap_or(u16::MAX), None)
     }
 
-    /// The same of a repeat with SACK that passes at `at`: what the sender knew to be missing below it, from
-    /// the cumulative ACK where a repair begins, or else from the highest byte repeated in it on (RFC 6675
-    /// section 2, `HighRxt`). After new data nobody knows.
-    fn missing_since_repeat(&self, start: i64, at: CaptureTime, most: u16) -> (u16, Option<i64>) {
-        let from = if self.repair.goes_on() {
+    /// The same of a repeat with SACK: what the sender knew to be missing below it, from the cumulative ACK where a
+    /// repair begins, or else from the highest byte repeated in it on (RFC 6675 section 2, `HighRxt`), or where the
+    /// last repeat ended if it has gone back below that. After new data nobody knows, but where it goes back then:
+    /// from `edge` on.
+    fn missing_since_repeat(
+        &self,
+        start: i64,
+        edge: Option<i64>,
+        heard_by: CaptureTime,
+        most: u16,
+    ) -> (u16, Option<i64>) {
+        let repeated_to = self.emissions.repeated_to();
+        let (from, least) = if !self.repair.goes_on() {
+            (self.una, 0)
+        } else if let Some(last) = self.repair.last_repeat.end(self.high) {
             // Until the first id is skipped nobody takes note of more than the last repeat.
-            let last = self.repair.last_repeat.end(self.high);
-            last.map(|end| self.emissions.repeated_to().unwrap_or(end))
+            let highest = repeated_to.unwrap_or(last);
+            let is_later_round = last <= start && start < highest;
+            (Some(if is_later_round { last } else { highest }), 0)
         } else {
-            self.una
+            // The left edge itself may have arrived meanwhile.
+            let goes_back = Some(start) < repeated_to;
+            (edge.filter(|_| goes_back), 1)
         };
         let Some(from) = from else {
             return (0, None);
         };
-        let known = at.plus_ns(-self.delays.upstream.min_ns().unwrap_or(0));
         let packet = self.packet_size.full();
         // What goes back to what was repeated before, or on to new bytes, comes when all above has been
         // repeated, too (RFC 6675 section 5, `NextSeg`).
         if start < from || start >= self.sent_to() {
             let (never_seen, to) = self
                 .holes
-                .packets_missing(from, self.high, known, packet, most);
+                .packets_missing(from, self.high, heard_by, packet, most);
             return (never_seen, Some(to));
         }
-        let (never_seen, _) = self.holes.packets_missing(from, start, known, packet, most);
+        // Who repeats this had been told of all that is missing below it, too.
+        let (never_seen, _) =
+            self.holes
+                .packets_missing(from, start, CaptureTime::MAX, packet, most);
         // What its sender has sent above all that was seen is missing, too.
         let beyond = (start - from.max(self.high)).max(0) as u64;
         let beyond = u16::try_from(beyond.div_ceil(packet.into())).unwrap_or(u16::MAX);
@@ -231,7 +248,7 @@ impl HalfFlow {
         let within = self
             .in_flight
             .unreported_within(from, start, most - never_seen);
-        (never_seen + within, None)
+        ((never_seen + within).max(least), None)
     }
 
     /// Whether what is repeated from `start` on at `at` was asked for a timeout before: its sender repeated it

@@ -92,6 +92,8 @@ struct Skips {
     on_the_way: VecDeque<(CaptureTime, u64)>,
     /// Highest id that the sender knew to be delivered.
     delivered: u64,
+    /// ACKs that moved the cumulative ACK: when each passed, and where that was before.
+    progress: VecDeque<(CaptureTime, i64)>,
     /// When the sender can have known at the earliest, for each packet that is lost and not
     /// repeated yet.
     waiting: VecDeque<CaptureTime>,
@@ -301,6 +303,21 @@ impl Emissions {
         if let Some(skips) = &mut self.0 {
             skips.on_delivered(id, effective);
         }
+    }
+
+    /// An ACK passes at `at` that moves the cumulative ACK on from `edge`.
+    #[inline]
+    pub(super) fn note_progress(&mut self, at: CaptureTime, edge: i64) {
+        if let Some(skips) = &mut self.0 {
+            skips.note_progress(at, edge);
+        }
+    }
+
+    /// Where the cumulative ACK was before what passed from `at` on, if that has moved it.
+    pub(super) fn edge_before(&self, at: CaptureTime) -> Option<i64> {
+        let progress = &self.0.as_ref()?.progress;
+        let first = progress.partition_point(|&(moved_at, _)| moved_at < at);
+        progress.get(first).map(|&(_, edge)| edge)
     }
 
     /// Whether a packet that ends `above` bytes above the highest byte seen, with `len` bytes of

@@ -279,7 +279,7 @@ impl HalfFlow {
         let skips = step.skipped() > 0;
         let goes_on = start == self.high;
         if goes_on {
-            if skips && !self.repair.goes_on() && !self.owes_ack {
+            if skips && !(self.repair.goes_on() || self.repair.is_of_tail || self.owes_ack) {
                 self.ids.doubt();
             }
             self.doubt_timeout(dir, segment.at, sink);

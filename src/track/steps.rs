@@ -175,15 +175,9 @@ impl HalfFlow {
         packets - u16::from(segment.payload_len == 0)
     }
 
-    /// Takes note of how a packet's id follows the ones before; `peer_sent_data`: there may be more to acknowledge
-    /// than a SYN; `acks`: of the ids that it skipped so many may be those of ACKs.
-    pub(super) fn on_step(
-        &mut self,
-        step: Step,
-        segment: &Segment,
-        peer_sent_data: bool,
-        acks: u16,
-    ) {
+    /// Takes note of how a packet's id follows the ones before; `acks`: of the ids that it skipped so many may be those
+    /// of ACKs.
+    pub(super) fn on_step(&mut self, step: Step, segment: &Segment, peer: &Self, acks: u16) {
         let Some(id) = segment.ip_id else { return };
         let is_data = segment.payload_len > 0;
         match step {
@@ -191,12 +185,12 @@ impl HalfFlow {
                 self.emissions.on_next(segment.at, self.repair.goes_on());
             }
             Step::Ahead(skipped) => {
-                let gap = self.gap(id, skipped, segment, peer_sent_data, acks);
+                let gap = self.gap(id, skipped, segment, peer, acks);
                 self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped(&gap);
             }
             Step::Early(skipped @ 1..) => {
-                let gap = self.gap(id, skipped.unsigned_abs(), segment, peer_sent_data, acks);
+                let gap = self.gap(id, skipped.unsigned_abs(), segment, peer, acks);
                 if gap.follows_syn {
                     self.ids.explain_ack();
                 }
@@ -334,26 +328,25 @@ impl HalfFlow {
     }
 
     /// What is known of the ids that were skipped before a packet.
-    fn gap(
-        &self,
-        id: u16,
-        skipped: u16,
-        segment: &Segment,
-        peer_sent_data: bool,
-        acks: u16,
-    ) -> Gap {
+    fn gap(&self, id: u16, skipped: u16, segment: &Segment, peer: &Self, acks: u16) -> Gap {
         let since = self.times.packet_at.unwrap_or(segment.at);
         let number = self
             .unwrapper
             .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
         let start = number.filter(|_| segment.payload_len > 0);
         let repeats = start.is_some_and(|start| start < self.sent_to());
-        let at_edge = repeats && start <= self.una;
+        let unheard_at = segment
+            .timestamps
+            .and_then(|timestamps| peer.echoes.passed_after(timestamps.echo));
+        let edge = start
+            .filter(|_| repeats)
+            .and_then(|start| self.edge_before(start, segment.at, unheard_at));
+        let at_edge = repeats && start <= self.una && edge.is_none();
         let silence_ns = segment.at.since(since);
         let soon = silence_ns < self.delays.round_trip_ns() / 4 * 3
             || start.is_some_and(|start| self.was_told_lately(start, segment.at));
         // A SYN asks for one ACK.
-        let follows_syn = self.owes_ack && !peer_sent_data;
+        let follows_syn = self.owes_ack && !peer.sent_data;
         let skipped = skipped - u16::from(follows_syn);
         let left_out = number
             .and_then(|number| self.sent_by(number))
@@ -369,7 +362,8 @@ impl HalfFlow {
             0
         };
         let (old, repeated_to) = start.map_or((0, None), |start| {
-            self.packets_since_repeat(start, segment.at, skipped)
+            let heard_by = self.heard_by(segment.at, unheard_at);
+            self.packets_since_repeat(start, edge, heard_by, skipped)
         });
         Gap {
             id: self.ids.unwrap(id),
@@ -398,8 +392,52 @@ impl HalfFlow {
                 && start >= self.una
                 && self.sack.are_seen
                 && !self.repair.goes_on()
-                && silence_ns < self.delays.round_trip_ns() / 2 * 3,
+                && silence_ns < self.delays.round_trip_ns() / 2 * 3
+                || self.goes_on_in_order(start, segment.at),
         }
+    }
+
+    /// The left edge of who repeats what begins at `start` and passes at `at`, where it lies below and was to be
+    /// repeated before: it was sent earlier (RFC 8985 section 6.2), or has been missing for as long as a timer takes.
+    /// What passed from `unheard_at` on has not moved it.
+    fn edge_before(
+        &self,
+        start: i64,
+        at: CaptureTime,
+        unheard_at: Option<CaptureTime>,
+    ) -> Option<i64> {
+        let unheard = unheard_at.and_then(|unheard_at| self.emissions.edge_before(unheard_at));
+        let edge = unheard.or(self.una).filter(|&edge| edge < start)?;
+        let comes_first = match self.holes.first_within(edge, edge + 1) {
+            Some(hole) => at.since(hole.told_at?) >= nearly(TIMER_NS_MIN),
+            None => self.sent_at(edge)? < self.sent_at(start)?,
+        };
+        comes_first.then_some(edge)
+    }
+
+    /// Until when ACKs passed that the sender of a packet that passes at `at` can have heard of: none from `unheard_at`
+    /// on.
+    fn heard_by(&self, at: CaptureTime, unheard_at: Option<CaptureTime>) -> CaptureTime {
+        let heard_by = at.plus_ns(-self.delays.upstream.min_ns().unwrap_or(0));
+        unheard_at.map_or(heard_by, |unheard_at| heard_by.min(unheard_at.plus_ns(-1)))
+    }
+
+    /// When the byte at `offset` passed last, as long as that is remembered.
+    fn sent_at(&self, offset: i64) -> Option<CaptureTime> {
+        let known = self.in_flight.overlapping(offset, offset + 1);
+        let sent = self.in_flight.get(known.start)?;
+        (sent.start <= offset && offset < sent.end()).then_some(sent.at)
+    }
+
+    /// Whether a packet that begins at `start` goes on in a repair that SACK steers where the repeat before it ended,
+    /// or above that but not above the highest byte sent: what is missing in between is known.
+    fn goes_on_in_order(&self, start: Option<i64>, at: CaptureTime) -> bool {
+        let last = self.repair.last_repeat.end(self.high);
+        self.sack.are_seen
+            && self.is_repairing_tail(at)
+            && !self.emissions.repeats_all()
+            && last.is_some()
+            && (start == last || start > last && start <= Some(self.sent_to()))
     }
 
     /// Whether the sender cannot have repeated what is missing at `start` and been silent for a round trip by what it

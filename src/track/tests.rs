@@ -34,6 +34,7 @@ mod reasons;
 mod repairs;
 mod repeats;
 mod round_trips;
+mod rounds;
 mod seen_acks;
 mod signs;
 mod skipped_ids;

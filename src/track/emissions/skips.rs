@@ -10,6 +10,10 @@ const SKIPPED_MAX: usize = 8192;
 /// ACKs on their way from here to the sender.
 const ON_THE_WAY_MAX: usize = 8192;
 
+/// ACKs remembered that moved the cumulative ACK, 16 KiB of them: where more are on their way, the sender's left edge
+/// is taken for higher than it is, and less is told by it.
+const PROGRESS_MAX: usize = 1024;
+
 /// Packets emitted later that must have been delivered before one counts as lost, outside of
 /// recovery (RFC 5681 section 3.2, RFC 8985 section 6.2).
 const LATER_MIN: u64 = 3;
@@ -102,6 +106,13 @@ impl Skips {
                 }
             }
         }
+    }
+
+    pub(super) fn note_progress(&mut self, at: CaptureTime, edge: i64) {
+        if self.progress.len() == PROGRESS_MAX {
+            self.progress.pop_front();
+        }
+        self.progress.push_back((at, edge));
     }
 
     /// Where an id is among those that were skipped.

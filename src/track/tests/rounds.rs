@@ -1,0 +1,126 @@
+//! What was skipped while a repair goes on, round by round (METRICS.md, what skipped ids tell).
+
+use super::{check, opened, play};
+use crate::event::{Class, ClassifiedSegment};
+
+/// Every second packet of a flight is lost: 1000, 3000 and 5000. Each repeat is followed by new data, of which all is
+/// lost as well, ids 10 and 12. No packet is missing between the repeats, so these ids were no repeats.
+#[test]
+fn ids_skipped_between_repeats_that_leave_nothing_out_were_new_data() {
+    check(
+        &opened(
+            "100 A>B data 0..1000 id 2
+             102 A>B data 2000..3000 id 4
+             104 A>B data 4000..5000 id 6
+             106 A>B data 6000..7000 id 8
+             120 B>A ack 1000
+             122 B>A ack 1000 sack 2000..3000
+             124 B>A ack 1000 sack 4000..5000 sack 2000..3000
+             126 B>A ack 1000 sack 6000..7000 sack 4000..5000 sack 2000..3000
+             136 A>B data 1000..2000 id 9
+             137 A>B data 3000..4000 id 11
+             138 A>B data 5000..6000 id 13
+             156 B>A ack 3000 sack 6000..7000 sack 4000..5000
+             157 B>A ack 5000 sack 6000..7000
+             158 B>A ack 7000
+             168 A>B data 7000..8000 id 14
+             169 A>B data 8000..9000 id 15
+             170 A>B data 9000..10000 id 16
+             188 B>A ack 8000
+             189 B>A ack 9000
+             190 B>A ack 10000",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         102 new 2000..3000 rtt 20 sack
+         104 new 4000..5000 rtt 20 sack
+         106 new 6000..7000 rtt 20 sack
+         136 retransmission 1000..2000 fast upstream ip_id
+         137 retransmission 3000..4000 fast upstream ip_id
+         138 retransmission 5000..6000 fast upstream ip_id
+         168 retransmission 7000..8000 fast upstream ip_id
+         169 retransmission 8000..9000 fast upstream ip_id
+         170 new 9000..10000 rtt 20 clean",
+    );
+}
+
+/// Every second packet of a flight is lost, and all that is sent after each repeat: what lies above all that came, as
+/// often as it is repeated. An id is skipped before each packet then and no byte is missing, and yet no other
+/// connection took these ids.
+#[test]
+fn ids_skipped_while_a_lost_tail_is_repeated_are_not_doubted() {
+    /// Packets repeated in a round, and those before, all of which come.
+    const LOST: i64 = 12;
+    const BEFORE: i64 = 4 * LOST;
+    const HIGH: i64 = BEFORE + 2 * LOST + 1;
+    let mut trace = Vec::new();
+    let mut send = |at: i64, packet: i64, id: i64, answer: &str| {
+        let (start, end) = (1000 * packet, 1000 * packet + 1000);
+        trace.push((at, format!("{at} A>B data {start}..{end} id {id}")));
+        trace.push((at + 20, format!("{} B>A {answer}", at + 20)));
+    };
+    let ack_of = |packet: i64| format!("ack {}", 1000 * packet + 1000);
+    for n in 0..=BEFORE {
+        send(40 + n, n, 2 + n, &ack_of(n));
+    }
+    for n in 1..=LOST {
+        let (edge, start) = (ack_of(BEFORE), 1000 * (BEFORE + 2 * n));
+        let sack = format!("{edge} sack {start}..{}", start + 1000);
+        send(100 + n, BEFORE + 2 * n, 2 + BEFORE + 2 * n, &sack);
+    }
+    let first_round = HIGH + 2;
+    for n in 0..LOST {
+        let packet = BEFORE + 2 * n + 1;
+        send(140 + n, packet, first_round + 2 * n, &ack_of(packet + 1));
+    }
+    // Nothing follows the last of a round: of that its sender would not know yet.
+    let second_round = first_round + 2 * LOST - 1;
+    for n in 0..LOST - 1 {
+        let packet = HIGH + n;
+        send(172 + n, packet, second_round + 2 * n, &ack_of(packet));
+    }
+    let third_round = second_round + 2 * (LOST - 1) - 1;
+    for n in 0..LOST - 1 {
+        let packet = HIGH + LOST - 1 + n;
+        send(204 + n, packet, third_round + n, &ack_of(packet));
+    }
+    trace.sort();
+    let trace: Vec<String> = trace.into_iter().map(|(_, line)| line).collect();
+    let seen = play(&opened(&trace.join("\n")));
+    let again = |row: &&ClassifiedSegment| row.verdict.class == Class::Retransmission;
+    // All but the last packet of the third round, which nothing was lost of before.
+    assert_eq!(seen.rows.iter().filter(again).count() as i64, 3 * LOST - 3);
+    assert_eq!(seen.lost, [3 * LOST - 3, 0]);
+}
+
+/// 900 and 2700 were repeated, of which A has not heard when a timer makes it go back to them: 2700 comes, and of id 12
+/// is known what it was, for the lowest is repeated first. 7200 was not sent before.
+#[test]
+fn what_goes_back_begins_at_the_left_edge_that_its_sender_knows() {
+    let last = |echo: u32| {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..900 id 2 ts 90/10
+             101 A>B data 1800..2700 id 4 ts 91/10
+             102 A>B data 3600..4500 id 6 ts 92/10
+             103 A>B data 4500..5400 id 7 ts 93/10
+             104 A>B data 5400..6300 id 8 ts 94/10
+             120 B>A ack 900 ts 120/90
+             121 B>A ack 900 sack 1800..2700 ts 121/90
+             122 B>A ack 900 sack 3600..4500 sack 1800..2700 ts 122/90
+             123 B>A ack 900 sack 3600..5400 sack 1800..2700 ts 123/90
+             124 B>A ack 900 sack 3600..6300 sack 1800..2700 ts 124/90
+             134 A>B data 900..1800 id 9 ts 124/124
+             135 A>B data 2700..3600 id 10 ts 125/124
+             150 A>B data 6300..7200 id 11 ts 140/124
+             154 B>A ack 2700 sack 3600..6300 ts 154/124
+             155 A>B data 2700..3600 id 13 ts 145/{echo}
+             156 B>A ack 6300 ts 156/125
+             170 B>A ack 7200 ts 170/140
+             190 A>B data 7200..8100 id 14 ts 180/170
+             210 B>A ack 8100 ts 210/180"
+        )));
+        seen.rows.last().map(|row| row.verdict.class)
+    };
+    assert_eq!(last(124), Some(Class::New));
+    // Who has heard of that ACK repeats nothing below 2700: the id was that of new data.
+    assert_eq!(last(154), Some(Class::Retransmission));
+}

@@ -453,10 +453,13 @@ impl HalfFlow {
         sink: &mut S,
     ) {
         sink.amended(dir, &amendment);
+        let Amendment { was, now, .. } = amendment;
+        // Better evidence for a part of a packet whose other parts were needed tells nothing of that packet.
+        let is_told = |told: Verdict| was.reason != now.reason || told.reason == was.reason;
         if S::SEGMENTS
-            && let Some(row) = self.rows.get_mut(row)
+            && let Some(row) = self.rows.get_mut(row).filter(|row| is_told(row.verdict))
         {
-            row.verdict = amendment.now;
+            row.verdict = now;
         }
     }
 

@@ -231,15 +231,13 @@ impl HalfFlow {
         // What goes back to what was repeated before, or on to new bytes, comes when all above has been
         // repeated, too (RFC 6675 section 5, `NextSeg`).
         if start < from || start >= self.sent_to() {
-            let (never_seen, to) = self
-                .holes
-                .packets_missing(from, self.high, heard_by, packet, most);
+            let (never_seen, to) =
+                self.holes
+                    .packets_missing(from, self.high, Some(heard_by), packet, most);
             return (never_seen, Some(to));
         }
-        // Who repeats this had been told of all that is missing below it, too.
-        let (never_seen, _) =
-            self.holes
-                .packets_missing(from, start, CaptureTime::MAX, packet, most);
+        // Who repeats this takes all that is missing below it for lost, too.
+        let (never_seen, _) = self.holes.packets_missing(from, start, None, packet, most);
         // What its sender has sent above all that was seen is missing, too.
         let beyond = (start - from.max(self.high)).max(0) as u64;
         let beyond = u16::try_from(beyond.div_ceil(packet.into())).unwrap_or(u16::MAX);

@@ -194,13 +194,13 @@ impl Holes {
             .copied()
     }
 
-    /// How many packets of `packet` bytes are missing in `start..end` as ACKs told that passed until
-    /// `known`, and where the last of them ends; more than `most` do not matter.
+    /// How many packets of `packet` bytes are missing in `start..end`, where there is a `known` as ACKs told that
+    /// passed until then, and where the last of them ends; more than `most` do not matter.
     pub(super) fn packets_missing(
         &self,
         start: i64,
         end: i64,
-        known: CaptureTime,
+        known: Option<CaptureTime>,
         packet: u32,
         most: u16,
     ) -> (u16, i64) {
@@ -208,7 +208,8 @@ impl Holes {
         let (packet, most) = (u64::from(packet.max(1)), u64::from(most));
         let (mut packets, mut to) = (0, start);
         for hole in &self.list[first..] {
-            let is_known = hole.told_at.is_some_and(|told_at| told_at <= known);
+            let is_known =
+                known.is_none_or(|known| hole.told_at.is_some_and(|told_at| told_at <= known));
             if hole.start >= end || packets >= most || !is_known {
                 break;
             }

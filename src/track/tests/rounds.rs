@@ -106,6 +106,31 @@ fn ids_skipped_while_a_lost_tail_is_repeated_are_not_doubted() {
     assert_eq!(seen.lost, [3 * LOST - 3, 0]);
 }
 
+/// The receiver reports no more than the lowest range: that 3000..6000 is missing nobody told A, which repeats it after
+/// 1000 all the same. Of that 4000..5000 is lost, with id 11, and 7000 was not sent before.
+#[test]
+fn what_is_missing_between_repeats_was_repeated_though_nobody_told_of_it() {
+    let seen = play(&opened(
+        "100 A>B data 0..1000 id 2
+         102 A>B data 2000..3000 id 4
+         106 A>B data 6000..7000 id 8
+         120 B>A ack 1000
+         122 B>A ack 1000 sack 2000..3000
+         126 B>A ack 1000 sack 2000..3000
+         140 A>B data 1000..2000 id 9
+         141 A>B data 3000..4000 id 10
+         142 A>B data 5000..6000 id 12
+         160 B>A ack 3000
+         161 B>A ack 4000
+         162 B>A ack 4000 sack 5000..7000
+         172 A>B data 4000..5000 id 13
+         192 B>A ack 7000
+         202 A>B data 7000..8000 id 14",
+    ));
+    let last = seen.rows.last().map(|row| row.verdict.class);
+    assert_eq!((last, seen.lost), (Some(Class::New), [4, 0]));
+}
+
 /// 900 and 2700 were repeated, of which A has not heard when a timer makes it go back to them: 2700 comes, and of id 12
 /// is known what it was, for the lowest is repeated first. 7200 was not sent before.
 #[test]

@@ -236,7 +236,7 @@ impl HalfFlow {
     }
 
     /// The copy that passed last of what begins at `start`.
-    fn copy_before(&self, start: i64) -> Option<&Sent> {
+    pub(super) fn copy_before(&self, start: i64) -> Option<&Sent> {
         let index = self.in_flight.overlapping(start, start + 1).start;
         let earlier = self.in_flight.get(index);
         earlier.filter(|sent| sent.start <= start && start < sent.end())

@@ -340,7 +340,7 @@ impl HalfFlow {
             .and_then(|timestamps| peer.echoes.passed_after(timestamps.echo));
         let edge = start
             .filter(|_| repeats)
-            .and_then(|start| self.edge_before(start, segment.at, unheard_at));
+            .and_then(|start| self.edge_due_before(start, segment.at, unheard_at));
         let at_edge = repeats && start <= self.una && edge.is_none();
         let silence_ns = segment.at.since(since);
         let soon = silence_ns < self.delays.round_trip_ns() / 4 * 3
@@ -400,7 +400,7 @@ impl HalfFlow {
     /// The left edge of who repeats what begins at `start` and passes at `at`, where it lies below and was to be
     /// repeated before: it was sent earlier (RFC 8985 section 6.2), or has been missing for as long as a timer takes.
     /// What passed from `unheard_at` on has not moved it.
-    fn edge_before(
+    fn edge_due_before(
         &self,
         start: i64,
         at: CaptureTime,
@@ -410,7 +410,7 @@ impl HalfFlow {
         let edge = unheard.or(self.una).filter(|&edge| edge < start)?;
         let comes_first = match self.holes.first_within(edge, edge + 1) {
             Some(hole) => at.since(hole.told_at?) >= nearly(TIMER_NS_MIN),
-            None => self.sent_at(edge)? < self.sent_at(start)?,
+            None => self.copy_before(edge)?.at < self.copy_before(start)?.at,
         };
         comes_first.then_some(edge)
     }
@@ -420,13 +420,6 @@ impl HalfFlow {
     fn heard_by(&self, at: CaptureTime, unheard_at: Option<CaptureTime>) -> CaptureTime {
         let heard_by = at.plus_ns(-self.delays.upstream.min_ns().unwrap_or(0));
         unheard_at.map_or(heard_by, |unheard_at| heard_by.min(unheard_at.plus_ns(-1)))
-    }
-
-    /// When the byte at `offset` passed last, as long as that is remembered.
-    fn sent_at(&self, offset: i64) -> Option<CaptureTime> {
-        let known = self.in_flight.overlapping(offset, offset + 1);
-        let sent = self.in_flight.get(known.start)?;
-        (sent.start <= offset && offset < sent.end()).then_some(sent.at)
     }
 
     /// Whether a packet that begins at `start` goes on in a repair that SACK steers where the repeat before it ended,

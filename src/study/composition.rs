@@ -98,10 +98,15 @@ mod tests {
 7,cubic,2,50\n7,cubic,2,50\n8,cubic,2,46\n8,cubic,2,54\n";
 
     fn study(section: &str) -> StudyResults {
+        let baseline = if section.contains("\"cca\"") {
+            "baseline = { cca = \"cubic\" }"
+        } else {
+            ""
+        };
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("flows.csv"), FLOWS).unwrap();
         let manifest = format!(
-            "[study]\nbaseline = {{ cca = \"cubic\" }}\nmetrics = [\"goodput_bps\", \"acked_bytes\"]\n{section}\n[[measured]]\nfiles = \"flows.csv\"\nrows = \"flows\"\nrun = [\"rep\"]\ncolumns = {{ rep = \"rep\", cca = \"cca\", set = \"set\" }}\nlabels = {{ net = \"home\" }}\n[measured.metrics]\ngoodput_bps = \"goodput_bps\"\nacked_bytes = {{ column = \"goodput_bps\", unit = \"B\" }}\n"
+            "[study]\n{baseline}\nmetrics = [\"goodput_bps\", \"acked_bytes\"]\n{section}\n[[measured]]\nfiles = \"flows.csv\"\nrows = \"flows\"\nrun = [\"rep\"]\ncolumns = {{ rep = \"rep\", cca = \"cca\", set = \"set\" }}\nlabels = {{ net = \"home\" }}\n[measured.metrics]\ngoodput_bps = \"goodput_bps\"\nacked_bytes = {{ column = \"goodput_bps\", unit = \"B\" }}\n"
         );
         std::fs::write(folder.path().join("study.toml"), manifest).unwrap();
         let plan = StudyPlan::read(&folder.path().join("study.toml")).unwrap();

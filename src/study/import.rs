@@ -67,6 +67,9 @@ pub struct MeasuredColumn {
     pub name: String,
     /// Its cells.
     pub values: MeasuredValues,
+    /// Cells that say more than their value does, by row, ascending: `007` for 7, and `none`, which is no number but may
+    /// be a label.
+    written: Vec<(usize, Box<str>)>,
 }
 
 /// Cells of a column; `None` is an empty cell, or one that says NA, NaN, None or null.
@@ -173,22 +176,14 @@ impl MeasuredTable {
         }
     }
 
-    /// The cells of a column as labels, `None` for empty ones. A number is written as short as it
-    /// can be: `10.0` is `10`.
+    /// The cells of a column as labels, `None` for those without a value. In a text they are what is written, also the
+    /// word `none` and digits (`5.10`, `007`), but for numbers as programs write them: these, and those that no text
+    /// holds, are as short as they can be (`10.0` is `10`, and `1e2` is `100`).
     ///
     /// # Errors
     /// As [`MeasuredTable::column`].
     pub fn texts(&self, name: &str) -> Result<Vec<Option<Cow<'_, str>>>, ImportErrorKind> {
-        Ok(match &self.column(name)?.values {
-            MeasuredValues::Numbers(numbers) => numbers
-                .iter()
-                .map(|number| number.map(|number| Cow::Owned(number.to_string())))
-                .collect(),
-            MeasuredValues::Texts(texts) => texts
-                .iter()
-                .map(|text| text.as_deref().map(Cow::Borrowed))
-                .collect(),
-        })
+        Ok(self.column(name)?.texts().collect())
     }
 
     /// Where a row (from 0) stands in the file: its line, or its number from 1.
@@ -203,6 +198,30 @@ impl MeasuredTable {
     fn by_place(&self, name: &str) -> Option<&MeasuredColumn> {
         let place: usize = name.strip_prefix('#')?.parse().ok()?;
         self.columns.get(place.checked_sub(1)?)
+    }
+}
+
+impl MeasuredColumn {
+    fn new(name: impl Into<String>, values: MeasuredValues) -> Self {
+        Self {
+            name: name.into(),
+            values,
+            written: Vec::new(),
+        }
+    }
+
+    /// Its cells as labels, see [`MeasuredTable::texts`].
+    pub(super) fn texts(&self) -> impl Iterator<Item = Option<Cow<'_, str>>> {
+        let mut written = self.written.iter().peekable();
+        (0..self.values.len()).map(move |row| {
+            if let Some((_, text)) = written.next_if(|(at, _)| *at == row) {
+                return Some(Cow::Borrowed(&**text));
+            }
+            match &self.values {
+                MeasuredValues::Numbers(numbers) => numbers[row].map(|n| Cow::Owned(n.to_string())),
+                MeasuredValues::Texts(texts) => texts[row].as_deref().map(Cow::Borrowed),
+            }
+        })
     }
 }
 

@@ -184,6 +184,35 @@ impl LabelValue {
         self.number
     }
 
+    /// What a run is called whose flows have several of the known values, from these joined by `+` in any order; `None`
+    /// where the text is not that.
+    #[must_use]
+    pub fn joined_of(text: &str, known: &[Self]) -> Option<Self> {
+        let mut parts = Vec::new();
+        let mut rest = Some(text);
+        while let Some(text) = rest {
+            // The longest first: a name may end in `+` itself, as Westwood+.
+            let is_next = |name: &str| {
+                let behind = text.strip_prefix(name);
+                behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('+'))
+            };
+            let next = known.iter().filter(|value| is_next(value.text()));
+            let next = next.max_by_key(|value| value.text().len());
+            let name = match next {
+                Some(value) => value.text(),
+                None if is_next(UNLABELLED) => UNLABELLED,
+                None => return None,
+            };
+            parts.push(next.cloned());
+            rest = text[name.len()..].strip_prefix('+');
+        }
+        if parts.len() > 1 {
+            Self::joined(&parts)
+        } else {
+            None
+        }
+    }
+
     /// The value of a run whose flows have several: the distinct ones, in order, joined by `+`.
     /// Flows without one are a part of it too: its numbers are not those of the others alone.
     #[must_use]
@@ -431,5 +460,27 @@ mod tests {
             Some("cubic+unlabelled")
         );
         assert_eq!(joined(&[None]), None);
+    }
+
+    #[test]
+    fn what_a_run_of_several_values_is_called_may_be_written_in_any_order() {
+        let cca = label(LabelKind::Text, &["cubic", "westwood+", "bbr"]);
+        let known = ["cubic", "westwood+", "bbr"].map(|text| cca.value(text).unwrap());
+        let named = |text: &str| {
+            let joined = LabelValue::joined_of(text, &known);
+            joined.map(|value| value.text().to_owned())
+        };
+        // In the order given, as runs are called.
+        assert_eq!(named("bbr+cubic").as_deref(), Some("cubic+bbr"));
+        assert_eq!(
+            named("bbr+westwood++cubic").as_deref(),
+            Some("cubic+westwood++bbr")
+        );
+        assert_eq!(named("unlabelled+bbr").as_deref(), Some("bbr+unlabelled"));
+        for no in ["bbr", "bbr+", "bbr+reno", "+bbr", ""] {
+            assert_eq!(named(no), None, "{no}");
+        }
+        let run = LabelValue::joined(&[known.first().cloned(), known.last().cloned()]);
+        assert_eq!(LabelValue::joined_of("bbr+cubic", &known), run);
     }
 }

@@ -148,7 +148,7 @@ impl StudyPlan {
         let min_flow_bytes = settings.min_flow_bytes(document);
         let options = settings.options(&config, min_flow_bytes);
         let (group_by, tests) = settings.grouping(document);
-        let baseline = settings.baseline(document);
+        let baseline = settings.baseline(&group_by, document);
         let same = settings.same(document);
         let metrics = settings.metrics(document);
         let samples = settings.samples(document);

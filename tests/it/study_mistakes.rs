@@ -17,6 +17,16 @@ fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
             "no run has cca = 'cubik'; did you mean 'cubic'?",
         ),
         (
+            3,
+            "group_by = [\"cca\", \"run\", \"cca\"]",
+            "label 'cca' is named a second time",
+        ),
+        (
+            4,
+            "baseline = { rate = \"20m\" }",
+            "label 'rate' is in the baseline, but not in group_by",
+        ),
+        (
             4,
             "basline = { cca = \"cubic\" }",
             "unknown key 'basline' in [study]; did you mean 'baseline'?",

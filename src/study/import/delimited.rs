@@ -14,7 +14,9 @@ const SEPARATORS: [u8; 3] = *b",;\t";
 const HEADER_BYTES: usize = 64 << 10;
 
 /// Cells, apart from empty ones, that mean that nothing was measured; in any case of letters.
-const MISSING: [&str; 5] = ["na", "n/a", "nan", "none", "null"];
+const MISSING: [&str; 5] = ["na", "n/a", "nan", NONE, "null"];
+/// The one of them that also is what a label says: no queue discipline, no loss.
+const NONE: &str = "none";
 
 pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
     let text = text(bytes)?;
@@ -41,7 +43,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
     let mut columns = empty_columns(&header, &is_text, lines.len());
     for_each_row(text, separator, |row| {
         for (column, cell) in columns.iter_mut().zip(row) {
-            column.values.push(cell);
+            column.push(cell);
         }
     })?;
     Ok(MeasuredTable {
@@ -96,24 +98,39 @@ fn for_each_row(
 }
 
 fn empty_columns(header: &StringRecord, is_text: &[bool], rows: usize) -> Vec<MeasuredColumn> {
-    let column = |(name, &is_text): (&str, &bool)| MeasuredColumn {
-        name: name.to_owned(),
-        values: if is_text {
+    let column = |(name, &is_text): (&str, &bool)| {
+        let values = if is_text {
             MeasuredValues::Texts(Vec::with_capacity(rows))
         } else {
             MeasuredValues::Numbers(Vec::with_capacity(rows))
-        },
+        };
+        MeasuredColumn::new(name, values)
     };
     header.iter().zip(is_text).map(column).collect()
 }
 
-impl MeasuredValues {
+impl MeasuredColumn {
     /// Adds a cell as it stands in a text.
     pub(super) fn push(&mut self, cell: &str) {
-        let cell = Some(cell).filter(|cell| !is_missing(cell));
-        match self {
-            Self::Numbers(numbers) => numbers.push(cell.and_then(|cell| cell.parse().ok())),
-            Self::Texts(texts) => texts.push(cell.map(str::to_owned)),
+        let row = self.values.len();
+        let present = Some(cell).filter(|cell| !is_missing(cell));
+        let says_more = match &mut self.values {
+            MeasuredValues::Numbers(numbers) => {
+                let number: Option<f64> = present.and_then(|cell| cell.parse().ok());
+                numbers.push(number);
+                // A power of ten and `.0` are how a program writes a number, other digits may be what something is called.
+                let mut bytes = cell.bytes();
+                let is_name = bytes.all(|byte| byte.is_ascii_digit() || byte == b'.')
+                    && !cell.ends_with(".0");
+                is_name && number.is_some_and(|number| number.to_string() != cell)
+            }
+            MeasuredValues::Texts(texts) => {
+                texts.push(present.map(str::to_owned));
+                false
+            }
+        };
+        if says_more || cell.eq_ignore_ascii_case(NONE) {
+            self.written.push((row, cell.into()));
         }
     }
 }

@@ -75,10 +75,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
     Ok(MeasuredTable {
         format: MeasuredFormat::Flent,
         columns: columns
-            .map(|(name, values)| MeasuredColumn {
-                name,
-                values: MeasuredValues::Numbers(values),
-            })
+            .map(|(name, values)| MeasuredColumn::new(name, MeasuredValues::Numbers(values)))
             .collect(),
         series: archive.raw_values.into_iter().filter_map(series).collect(),
         metadata: archive.metadata.0,

@@ -29,18 +29,16 @@ pub(super) fn parse(bytes: &[u8], template: &Template) -> Result<MeasuredTable, 
     }
     let column = |(name, cells): (&str, Vec<String>)| {
         let is_number = |cell: &String| is_missing(cell) || cell.parse::<f64>().is_ok();
-        let mut values = if cells.iter().all(is_number) {
+        let values = if cells.iter().all(is_number) {
             MeasuredValues::Numbers(Vec::new())
         } else {
             MeasuredValues::Texts(Vec::new())
         };
+        let mut column = MeasuredColumn::new(name, values);
         for cell in &cells {
-            values.push(cell);
+            column.push(cell);
         }
-        MeasuredColumn {
-            name: name.to_owned(),
-            values,
-        }
+        column
     };
     Ok(MeasuredTable {
         format: MeasuredFormat::Lines,

@@ -75,10 +75,7 @@ fn column(column: &Column) -> Result<MeasuredColumn, Fault> {
         kind if kind.is_primitive_numeric() => numbers(column)?,
         _ => texts(column)?,
     };
-    Ok(MeasuredColumn {
-        name: column.name().to_string(),
-        values,
-    })
+    Ok(MeasuredColumn::new(column.name().as_str(), values))
 }
 
 /// NaN stands for a missing value, as pandas writes it.

@@ -108,6 +108,29 @@ fn columns_are_found_by_name_or_place() {
 }
 
 #[test]
+fn labels_are_what_cells_say_and_not_what_they_are_worth() {
+    let table = parse("kernel,aqm,run,goodput\n5.1,none,007,1.50\n5.10,codel,7,None\n,NA,1e-5,2\n");
+    let texts = |name: &str| -> Vec<Option<String>> {
+        let texts = table.texts(name).unwrap().into_iter();
+        texts.map(|text| text.map(Cow::into_owned)).collect()
+    };
+    let some = |text: &str| Some(text.to_owned());
+    // Kernel 5.10 came nine releases after 5.1.
+    assert_eq!(texts("kernel"), [some("5.1"), some("5.10"), None]);
+    // Without a queue discipline is a value, not measured is none.
+    assert_eq!(texts("aqm"), [some("none"), some("codel"), None]);
+    assert_eq!(texts("run"), [some("007"), some("7"), some("0.00001")]);
+    assert_eq!(
+        table.numbers("goodput").unwrap(),
+        [Some(1.5), None, Some(2.0)]
+    );
+    assert_eq!(
+        table.numbers("run").unwrap(),
+        [Some(7.0), Some(7.0), Some(1e-5)]
+    );
+}
+
+#[test]
 fn faults_of_a_csv_name_the_line() {
     assert_eq!(
         fault(b"a,b\n1,2\n3\n"),

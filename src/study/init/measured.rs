@@ -1,5 +1,6 @@
 //! Sections for what was measured already: tables and archives that are there.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -318,15 +319,10 @@ fn unit_of_time(column: &str) -> &'static str {
 fn label(column: &MeasuredColumn) -> Option<Guess> {
     let lower = column.name.to_lowercase();
     let is_repetition = REPETITIONS.contains(&lower.as_str());
-    let (values, is_text): (Vec<String>, bool) = match &column.values {
-        MeasuredValues::Texts(texts) => (texts.iter().flatten().cloned().collect(), true),
-        MeasuredValues::Numbers(numbers) => {
-            let texts = numbers.iter().flatten().map(f64::to_string);
-            (texts.collect(), false)
-        }
-    };
+    let is_text = matches!(column.values, MeasuredValues::Texts(_));
+    let values: Vec<_> = column.texts().flatten().collect();
     let rows = values.len();
-    let distinct: BTreeSet<String> = values.into_iter().collect();
+    let distinct: BTreeSet<String> = values.into_iter().map(Cow::into_owned).collect();
     let few = distinct.len() <= VALUES_MAX && (is_text || distinct.len() * 2 <= rows);
     let unit = Unit::guessed(&lower).filter(|_| !is_text);
     let bare = unit.and_then(|unit| lower.strip_suffix(unit.suffix)?.strip_suffix('_'));

@@ -4,7 +4,7 @@ use super::{Compositions, PlannedRun, Samples};
 use crate::analyze::Config;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::metric::BalanceWeights;
-use crate::study::labels::{FlowRule, Label, LabelValue, REPETITIONS, UNLABELLED};
+use crate::study::labels::{FlowRule, Label, LabelValue, REPETITIONS};
 use crate::study::manifest::{Document, Located, Manifest, suggestion};
 use crate::study::metrics::Metric;
 use crate::study::reports::{self, ReportPlan};
@@ -43,13 +43,35 @@ impl Settings<'_> {
         place
     }
 
+    /// The places of labels, of which each may be named once.
     fn places(&self, names: &[Located<String>], document: &mut Document) -> Vec<usize> {
-        let mut places: Vec<usize> = names
-            .iter()
-            .filter_map(|name| self.place(name, document))
-            .collect();
-        places.dedup();
+        let mut places = Vec::new();
+        for name in names {
+            match self.place(name, document) {
+                Some(place) if places.contains(&place) => {
+                    let message = format!("label '{}' is named a second time", name.value);
+                    document.mistake(name.line, message);
+                }
+                place => places.extend(place),
+            }
+        }
         places
+    }
+
+    /// A mistake where a label makes no groups, although something is asked of it that only groups can answer.
+    fn must_make_groups(
+        &self,
+        name: &Located<String>,
+        group_by: &[usize],
+        asked: &str,
+        document: &mut Document,
+    ) {
+        let is_it = |&place: &usize| self.labels[place].name == name.value;
+        let is_known = self.labels.iter().any(|label| label.name == name.value);
+        if is_known && !group_by.iter().any(is_it) {
+            let message = format!("label '{}' {asked}, but not in group_by", name.value);
+            document.mistake(name.line, message);
+        }
     }
 
     /// Labels that make the groups, and those that are tested.
@@ -75,20 +97,21 @@ impl Settings<'_> {
             Some(names) => self.places(names, document),
             None => group_by.clone(),
         };
-        if let Some(names) = &study.test {
-            for (name, place) in names.iter().zip(&tests) {
-                if !group_by.contains(place) {
-                    let message = format!("label '{}' is tested, but not in group_by", name.value);
-                    document.mistake(name.line, message);
-                }
-            }
+        for name in study.test.iter().flatten() {
+            self.must_make_groups(name, &group_by, "is tested", document);
         }
         (group_by, tests)
     }
 
-    pub(super) fn baseline(&self, document: &mut Document) -> Vec<(usize, LabelValue)> {
+    /// What groups are compared with, given the labels that make these.
+    pub(super) fn baseline(
+        &self,
+        group_by: &[usize],
+        document: &mut Document,
+    ) -> Vec<(usize, LabelValue)> {
         let mut baseline = Vec::new();
         for (name, text) in &self.manifest.study.baseline {
+            self.must_make_groups(name, group_by, "is in the baseline", document);
             let Some(place) = self.place(name, document) else {
                 continue;
             };
@@ -106,17 +129,17 @@ impl Settings<'_> {
     /// A value that some run has, or that some flow can get.
     fn known_value(&self, place: usize, text: &str) -> Result<LabelValue, String> {
         let label = &self.labels[place];
-        let value = label.value(text)?;
         let known = self.known_values(place);
-        let texts: Vec<&str> = known.iter().map(LabelValue::text).collect();
-        // A run whose flows have several is called by all of them.
-        let is_joined = || {
-            let is_known = |part: &str| part == UNLABELLED || texts.contains(&part);
-            label.of_flows && text.split('+').all(is_known)
-        };
-        if known.contains(&value) || is_joined() {
+        // A run whose flows have several is called by all of them: no text that the label itself could have.
+        let joined = label.of_flows.then(|| LabelValue::joined_of(text, &known));
+        if let Some(joined) = joined.flatten() {
+            return Ok(joined);
+        }
+        let value = label.value(text)?;
+        if known.contains(&value) {
             return Ok(value);
         }
+        let texts: Vec<&str> = known.iter().map(LabelValue::text).collect();
         let hint = suggestion(text, &texts);
         let what = if label.of_flows { "run or flow" } else { "run" };
         Err(format!("no {what} has {} = '{text}'{hint}", label.name))

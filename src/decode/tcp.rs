@@ -77,7 +77,12 @@ fn with_header(
         ack: Seq(header.acknowledgment_number()),
         flags,
         window: header.window_size(),
-        payload_len: payload_len as u32,
+        // Text in an RST tells why, and is no part of the stream (RFC 9293 section 3.5.3).
+        payload_len: if flags.has(TcpFlags::RST) {
+            0
+        } else {
+            payload_len as u32
+        },
         ip_len: ip.len,
         ip_packets: ip.packets,
         ip_id: ip.id,

@@ -244,7 +244,10 @@ impl<'a> UsualHeaders<'a> {
         let options_len = header_len.checked_sub(TCP_LEN)?;
         let payload_len = u16_at(head, 16).checked_sub(IP_LEN + header_len)?;
         let flags = flags & Usual::FLAGS;
-        if flags & TcpFlags::SYN.0 != 0 {
+        // What comes with an RST is no payload.
+        if flags & TcpFlags::SYN.with(TcpFlags::RST).0 != 0
+            && (payload_len > 0 || flags & TcpFlags::SYN.0 != 0)
+        {
             return None;
         }
         let (timestamps, blocks) = options(behind.get(..usize::from(options_len))?)?;
@@ -398,6 +401,11 @@ mod tests {
             usual(&record(&frame(0x10, &[1, 1, 19, 18], 0)), 9).is_none(),
             "another option"
         );
+        // Text that tells why a connection is reset is no payload.
+        let reset = frame(0x14, &[], 30);
+        assert!(usual(&record(&reset), 9).is_none());
+        let reset = in_general(&reset).unwrap();
+        assert_eq!((reset.payload_len, reset.ip_len), (0, 70));
         for (at, value, why) in [
             (12, 0x86, "another ether type"),
             (14, 0x46, "IP options"),

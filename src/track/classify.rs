@@ -41,7 +41,7 @@ impl HalfFlow {
         // While one half is unknown, only a timer's time is long enough for certain.
         let round_trip_ns = match self.delays.upstream.min_ns() {
             Some(_) => round_trip_ns,
-            None => nearly(self.delays.timeout_ns()),
+            None => self.delays.run_out_ns(),
         };
         let above = end - self.high;
         let len = segment.payload_len;
@@ -166,7 +166,7 @@ impl HalfFlow {
                 return (verdict, WhichCopy::LateOriginal);
             }
             let first = self.in_flight.first_copy(&earlier);
-            if let Some(evidence) = self.is_older(segment, first.id, first.tsval) {
+            if let Some(evidence) = self.is_older(segment, start, first.id, first.tsval) {
                 let mut verdict = Verdict::of(Class::Reordered, evidence, Confidence::High);
                 if self.is_after_next(segment, end) {
                     verdict.class = Class::Retransmission;
@@ -224,9 +224,10 @@ impl HalfFlow {
             && !self.is_edge_due(earlier, start, segment.at)
     }
 
-    /// Whether a segment was emitted before the packet with this id and `TSval`, and what shows it.
-    fn is_older(&self, segment: &Segment, id: u16, tsval: u32) -> Option<Evidence> {
-        if let Some(own) = segment.ip_id.filter(|_| self.ids.counts()) {
+    /// Whether a segment was emitted before the packet with this id and `TSval`, which begins at `start`, and what shows
+    /// it.
+    fn is_older(&self, segment: &Segment, start: i64, id: u16, tsval: u32) -> Option<Evidence> {
+        if let Some(own) = segment.ip_id.filter(|_| self.ids_tell_from(start)) {
             return (IdCounter::distance(own, id) < 0).then_some(Evidence::IpId);
         }
         let ts = segment.timestamps?;
@@ -241,7 +242,7 @@ impl HalfFlow {
             .filter_map(|index| self.in_flight.get(index))
             .find(|sent| sent.start >= end && !sent.marks.has(Marks::RESENT));
         next.is_some_and(|next| {
-            if let Some(own) = segment.ip_id.filter(|_| self.ids.counts()) {
+            if let Some(own) = segment.ip_id.filter(|_| self.ids_tell_from(next.start)) {
                 IdCounter::distance(own, next.id) > 0
             } else {
                 segment
@@ -292,7 +293,8 @@ impl HalfFlow {
 
     fn weigh_fill(&self, segment: &Segment, hole: &Hole) -> (Class, Evidence, Confidence) {
         use Class::{Ambiguous, Reordered, Retransmission};
-        if let (Some(id), Some(opener), true) = (segment.ip_id, hole.opener_id, self.ids.counts()) {
+        let ids_tell = self.ids_tell_from(hole.end);
+        if let (Some(id), Some(opener), true) = (segment.ip_id, hole.opener_id, ids_tell) {
             let is_late = IdCounter::distance(id, opener) < 0;
             let class = if is_late && !self.is_between_repeats(id, hole) {
                 Reordered

@@ -1,6 +1,5 @@
 //! Copies of bytes that lie below the highest byte seen, entered into what is remembered.
 
-use super::delays::nearly;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::rtt::later;
@@ -254,7 +253,7 @@ impl HalfFlow {
     pub(super) fn was_repeated_unseen(&self, start: Option<i64>, at: CaptureTime) -> bool {
         let hole = start.and_then(|start| self.holes.first_within(start, start + 1));
         hole.and_then(|hole| hole.asked_at)
-            .is_some_and(|asked_at| at.since(asked_at) > nearly(self.delays.timeout_ns()))
+            .is_some_and(|asked_at| at.since(asked_at) > self.delays.run_out_ns())
     }
 
     /// Without SACK each duplicate ACK that passes at `at` tells of one more packet that came above what

@@ -34,6 +34,13 @@ impl Delays {
         self.downstream.min_ns().unwrap_or(0) + self.upstream.min_ns().unwrap_or(0)
     }
 
+    /// The silence, in ns, in which a sender's retransmission timer has run out: nearly the timer, but no less than a
+    /// round trip and half of what common senders wait beyond one (RFC 6298 section 2.3, with 200 ms for the
+    /// variation), since what asks for a repeat comes back a round trip after what it answers.
+    pub(super) fn run_out_ns(&self) -> i64 {
+        nearly(self.timeout_ns()).max(self.round_trip_ns() + TIMER_NS_MIN / 2)
+    }
+
     /// What a sender's retransmission timer would be at least, in ns: RFC 6298's with the floor of
     /// 200 ms that is common, since the standard's one second is not.
     pub(super) fn timeout_ns(&self) -> i64 {

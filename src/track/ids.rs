@@ -87,6 +87,9 @@ impl Step {
     }
 }
 
+/// Packets that lie between two of which ids tell the order: a quarter of all ids.
+const IDS_APART_MAX: usize = 1 << 14;
+
 /// Ids skipped that nothing explains, besides two for each packet: repeats that an outage swallowed. With more, others
 /// took them: the sender's host counts all that it sends, or a proxy for all its hosts.
 const SKIPPED_MAX: u64 = 8;
@@ -364,6 +367,12 @@ impl HalfFlow {
         let above = (self.high - end) / i64::from(self.packet_size.full()).max(1);
         let since = i64::from(IdCounter::distance(last, own));
         self.ids.counts() && above > 0 && since >= above
+    }
+
+    /// Whether ids count, and tell which of a packet and one that passed at `offset` was sent first: they come again
+    /// after 65,536, so that what is half of that behind seems to be ahead. Some are of packets that never came here.
+    pub(super) fn ids_tell_from(&self, offset: i64) -> bool {
+        self.ids.counts() && self.in_flight.ranges_above(offset) < IDS_APART_MAX
     }
 
     /// Whether the id of a packet of this sender is its own: not 0, as of a host that does not number its packets, nor

@@ -232,6 +232,11 @@ impl InFlight {
         self.run_from(self.first_ending_above(start), end)
     }
 
+    /// How many ranges end above `offset`.
+    pub(super) fn ranges_above(&self, offset: i64) -> usize {
+        self.sent.len() - self.first_ending_above(offset)
+    }
+
     /// [`overlapping`](Self::overlapping), of a part of the stream that SACK has just reported.
     #[inline(always)]
     pub(super) fn reported(&mut self, start: i64, end: i64) -> std::ops::Range<usize> {

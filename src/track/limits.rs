@@ -42,19 +42,33 @@ impl Limits {
     }
 }
 
-/// A time of up to 78 hours in six bytes, in ns: more make no room for a connection's state.
+/// A time in six bytes: more make no room for a connection's state. Up to 39 hours to the ns, and what is longer to
+/// 2^16 of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Pause([u16; 3]);
 
 impl Pause {
+    /// Bit that tells of the coarser unit.
+    const COARSE: i64 = 1 << 47;
+
     fn of_ns(ns: i64) -> Self {
-        let ns = ns.clamp(0, (1 << 48) - 1);
-        Self([ns as u16, (ns >> 16) as u16, (ns >> 32) as u16])
+        let ns = ns.max(0);
+        let bits = if ns < Self::COARSE {
+            ns
+        } else {
+            ns >> 16 | Self::COARSE
+        };
+        Self([bits as u16, (bits >> 16) as u16, (bits >> 32) as u16])
     }
 
     fn ns(self) -> i64 {
         let [low, middle, high] = self.0.map(i64::from);
-        low | middle << 16 | high << 32
+        let bits = low | middle << 16 | high << 32;
+        if bits < Self::COARSE {
+            bits
+        } else {
+            (bits ^ Self::COARSE) << 16
+        }
     }
 }
 
@@ -214,12 +228,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_of_up_to_78_hours_are_kept_to_the_nanosecond() {
+    fn pauses_of_up_to_39_hours_are_kept_to_the_nanosecond_and_longer_ones_nearly() {
         let kept = |ns| Pause::of_ns(ns).ns();
-        for ns in [0, 1, 65_535, 65_536, 1_234_567_890_123, (1 << 48) - 1] {
+        for ns in [0, 1, 65_535, 65_536, 1_234_567_890_123, (1 << 47) - 1] {
             assert_eq!(kept(ns), ns);
         }
         assert_eq!(kept(-1), 0);
-        assert_eq!(kept(1 << 48), 78 * 3_600_000_000_000 + 674_976_710_655);
+        // A year, and the longest time there is, short of a unit.
+        for ns in [1 << 47, 365 * 86_400_000_000_000, i64::MAX] {
+            assert!(
+                (0..1 << 16).contains(&(ns - kept(ns))),
+                "{ns}: {}",
+                kept(ns)
+            );
+        }
     }
 }

@@ -89,7 +89,10 @@ impl HalfFlow {
     /// Whether a segment passes too soon after a copy of its bytes, `earlier`, to be a further one of its sender.
     fn is_too_soon(&self, segment: &Segment, earlier: &Sent, gap_ns: i64) -> bool {
         let soon_ns = nearly(self.delays.shortest_round_trip_ns()).min(TIMER_NS_MIN);
-        let told = segment.timestamps.is_some() || !self.may_be_asked_for(earlier);
+        // A clock that need not have gone on since tells no more than none.
+        let ticks = |value| self.has_ticked(earlier.at, value, segment.at);
+        let told =
+            segment.timestamps.is_some_and(|ts| ticks(ts.value)) || !self.may_be_asked_for(earlier);
         (told && gap_ns < soon_ns)
             || gap_ns <= COPY_GAP_NS.min(self.delays.upstream.min_ns().unwrap_or(COPY_GAP_NS) / 2)
     }
@@ -103,7 +106,7 @@ impl HalfFlow {
             && self.seen_acks.are_copied(self.packets)
     }
 
-    /// Whether, without a clock, the sender may have been asked for what passed as `earlier` less than a round trip
+    /// Whether, where no clock tells, the sender may have been asked for what passed as `earlier` less than a round trip
     /// before: what follows a first repeat so soon may be the original, late, and what follows a late original the
     /// repeat, as that was sent long before it passed. Without SACK a partial ACK asks for what begins there, however
     /// lately it was sent (RFC 6582 section 3.2).

@@ -64,7 +64,10 @@ impl HalfFlow {
         end: i64,
         step: Step,
     ) -> Option<Verdict> {
-        if segment.payload_len > 1 || end != self.high {
+        let is_highest = end == self.high;
+        // Where the window was closed below what had been sent, a probe looks at its edge.
+        let is_edge = self.window.is_closed() && self.una == Some(start);
+        if segment.payload_len > 1 || !(is_highest || is_edge) {
             return None;
         }
         let class = if self.window.is_closed() {

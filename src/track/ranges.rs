@@ -111,7 +111,7 @@ impl Holes {
             "holes open upwards"
         );
         if self.list.len() >= self.most as usize {
-            self.forget_lowest();
+            self.forget_lowest(self.most as usize / 8);
         }
         if self.list.capacity() == 0 {
             // Most flows with a hole have one: no room for four, which is the default.
@@ -121,11 +121,12 @@ impl Holes {
         self.list.push(hole);
     }
 
-    /// The lowest hole counts as seen from here on.
+    /// The lowest hole counts as seen from here on, and so do some `more`: all others are moved each time.
     #[cold]
-    fn forget_lowest(&mut self) {
-        let dropped = self.list.remove(0);
-        self.forgotten_bytes += (dropped.end - dropped.start.max(0)).max(0) as u64;
+    fn forget_lowest(&mut self, more: usize) {
+        for dropped in self.list.drain(..=more) {
+            self.forgotten_bytes += (dropped.end - dropped.start.max(0)).max(0) as u64;
+        }
     }
 
     /// Whether there is none.
@@ -260,7 +261,7 @@ impl Holes {
                     };
                     self.list.insert(index + 1, above);
                     if self.list.len() > self.most as usize {
-                        self.forget_lowest();
+                        self.forget_lowest(0);
                     }
                     // What is left of the hole lies above `end`.
                     break;
@@ -339,6 +340,18 @@ mod tests {
             holes.forgotten_bytes + holes.bytes_below(i64::MAX),
             10_000 - filled
         );
+    }
+
+    #[test]
+    fn of_more_holes_than_are_kept_an_eighth_goes_at_once() {
+        let mut holes = Holes {
+            most: 32,
+            ..Holes::default()
+        };
+        for at in 0..33 {
+            holes.open(hole(10 * at, 10 * at + 3));
+        }
+        assert_eq!((holes.list.len(), holes.forgotten_bytes), (28, 15));
     }
 
     proptest! {

@@ -78,7 +78,7 @@ impl HalfFlow {
             return Reason::TailProbe;
         }
         // The timer runs from the last progress and may have been set a little before it passed here.
-        let timer_ns = nearly(self.delays.timeout_ns());
+        let timer_ns = self.delays.run_out_ns();
         if silence_ns > timer_ns {
             // What waited in queues has left them.
             self.old_copies
@@ -96,7 +96,7 @@ impl HalfFlow {
     /// The same of what no timer can have brought when it was sent, but one that ran out before.
     pub(super) fn asked_for(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
-        let timer_ns = nearly(self.delays.timeout_ns());
+        let timer_ns = self.delays.run_out_ns();
         let Some(after) = self.repair.after_timeout.as_deref() else {
             return Reason::Fast;
         };
@@ -155,7 +155,7 @@ impl HalfFlow {
         if hole.told_at.is_some_and(|told_at| unheard_at <= told_at) {
             return Heard::Nothing;
         }
-        let timer_ns = nearly(self.delays.timeout_ns());
+        let timer_ns = self.delays.run_out_ns();
         match hole.asked_at.map(|asked_at| unheard_at.since(asked_at)) {
             Some(within_ns) if 0 < within_ns && within_ns < timer_ns => Heard::Asked,
             _ => Heard::Unknown,
@@ -347,7 +347,7 @@ impl HalfFlow {
     /// Whether the timer of the left edge, at `start`, which was repeated as `earlier`, has run out within a round trip
     /// since that: it goes on from the last progress when its sender is asked for the edge (RFC 6298 section 5).
     fn has_run_out_since(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
-        let timer_ns = nearly(self.delays.timeout_ns());
+        let timer_ns = self.delays.run_out_ns();
         self.una == Some(start)
             && earlier.verdict.class == Class::Retransmission
             && at.since(earlier.at) < nearly(self.delays.shortest_round_trip_ns())

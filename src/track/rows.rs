@@ -20,9 +20,6 @@ pub(super) struct Row {
     pub(super) in_flight_bytes: Option<u64>,
 }
 
-/// Rows held back for one direction until nothing can change them; one more is let go as it is.
-const ROWS_MAX: usize = 1 << 16;
-
 /// The rows of one direction whose class is not final yet, in the order the segments passed.
 ///
 /// A row is final when its bytes have left [`InFlight`](super::in_flight::InFlight): no ACK, SACK, DSACK or late
@@ -56,11 +53,11 @@ impl Rows {
         held.rows.get_mut(number.wrapping_sub(held.first) as usize)
     }
 
-    /// Takes out the next final row: one that ends at or below `offset`, or the oldest of too many.
-    pub(super) fn pop_final(&mut self, offset: i64) -> Option<Row> {
+    /// Takes out the next final row: one that ends at or below `offset`, or the oldest of more than `most`.
+    pub(super) fn pop_final(&mut self, offset: i64, most: u32) -> Option<Row> {
         let held = self.0.as_mut()?;
         let row = held.rows.front()?;
-        if row.offset + i64::from(row.payload_len) > offset && held.rows.len() <= ROWS_MAX {
+        if row.offset + i64::from(row.payload_len) > offset && held.rows.len() <= most as usize {
             return None;
         }
         held.first = held.first.wrapping_add(1);

@@ -314,7 +314,7 @@ impl HalfFlow {
         // What is sent again was told a round trip before; what the one that told overtook comes sooner.
         let long_ns = match self.delays.upstream.min_ns() {
             Some(_) => self.delays.round_trip_ns().max(PROBE_NS_MIN),
-            None => nearly(self.delays.timeout_ns()),
+            None => self.delays.run_out_ns(),
         };
         let told = self.emissions.sent_to_by(segment.at.plus_ns(-long_ns));
         !is_late

@@ -120,7 +120,9 @@ impl HalfFlow {
     }
 
     fn release_rows_below<S: FlowSink>(&mut self, dir: Direction, floor: i64, sink: &mut S) {
-        while let Some(row) = self.rows.pop_final(floor) {
+        // Longer than segments are in flight they need not wait, as nothing changes them then.
+        let most = self.in_flight.ranges_max;
+        while let Some(row) = self.rows.pop_final(floor, most) {
             sink.segment(
                 dir,
                 &ClassifiedSegment {

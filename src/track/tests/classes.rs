@@ -556,3 +556,21 @@ fn what_shows_a_repeat_to_be_unneeded_does_not_change_the_keep_alive_behind_it()
     assert_eq!(rows[2].verdict.reason, Some(Reason::Unneeded));
     assert_eq!(rows[3].verdict.class, Class::KeepAlive);
 }
+
+#[test]
+fn a_byte_at_the_edge_of_a_window_that_was_closed_below_what_was_sent_is_a_probe() {
+    // The receiver took half of the second segment: the rest is outstanding when a byte looks for room (RFC 9293 section
+    // 3.8.6.1).
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             121 B>A ack 1500 win 0
+             300 A>B data 1500..1501
+             320 B>A ack 1500 win 0",
+        ),
+        "100 new 0..1000 rtt 21 delayed_ack
+         101 new 1000..2000
+         300 window_probe 1500..1501",
+    );
+}

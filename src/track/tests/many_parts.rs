@@ -48,3 +48,16 @@ fn each_packet_lost_before_counts_once() {
         assert_eq!(seen.lost, [0, i64::from(bytes) + 1], "{bytes}");
     }
 }
+
+#[test]
+fn rows_wait_as_long_as_segments_are_in_flight() {
+    let mut trace = String::new();
+    for segment in 0..70_000 {
+        let start = 1000 * segment;
+        let _ = writeln!(trace, "100 A>B data {start}..{}", start + 1000);
+    }
+    trace += "120 B>A ack 1000\n121 B>A ack 70000000";
+    let rows = play(&opened(&trace)).rows;
+    assert_eq!(rows.len(), 70_000);
+    assert!(rows.iter().all(|row| row.rtt.is_some()));
+}

@@ -120,3 +120,24 @@ fn who_had_heard_of_no_ack_that_told_of_a_hole_fills_it_with_the_original() {
         (Class::Retransmission, Evidence::Sack)
     );
 }
+
+#[test]
+fn a_clock_that_has_not_ticked_tells_no_more_than_none() {
+    // Late, and repeated as asked for, with a clock of so long a tick that all of it has one value.
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 7/3
+             101 A>B data 2000..3000 ts 7/3
+             120 B>A ack 1000 ts 4/7
+             121 B>A ack 1000 sack 2000..3000 ts 4/7
+             124 A>B data 1000..2000 ts 7/4
+             133 A>B data 1000..2000 ts 7/4
+             144 B>A ack 3000 ts 4/7
+             153 B>A ack 3000 sack 1000..2000 ts 4/7",
+        ),
+        "100 new 0..1000 rtt 20 clean
+         101 new 2000..3000 rtt 20 sack
+         124 reordered 1000..2000 timing
+         133 retransmission 1000..2000 unneeded dsack",
+    );
+}

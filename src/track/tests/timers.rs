@@ -1,5 +1,7 @@
 //! Timers that run out again, or while other things go on (METRICS.md X2).
 
+use std::fmt::Write as _;
+
 use super::{last_reason, opened, opened_bare, play};
 use crate::event::Reason;
 
@@ -231,4 +233,32 @@ fn new_data_does_not_set_the_timer_anew() {
     let told = reasons(sent, "221 B>A ack 1000 sack 3000..4000");
     assert_eq!(told, [Reason::Fast; 2]);
     assert_eq!(reasons(sent, "221 B>A ack 1000"), [Reason::Fast; 2]);
+}
+
+#[test]
+fn what_duplicate_acks_ask_for_is_no_timers_however_long_a_round_trip_takes() {
+    // Captured at the sender: nothing passes for a round trip of 300 ms before what it repeats, as all that it may send
+    // is out. Its timer takes at least 200 ms longer than that.
+    let reason = |end: &str| {
+        let mut trace = "0 A>B syn\n300 B>A syn ack 0\n301 A>B ack 0\n".to_owned();
+        for segment in 0..12 {
+            let (start, end) = (1000 * segment, 1000 * (segment + 1));
+            writeln!(trace, "{} A>B data {start}..{end}", 302 + segment).unwrap();
+            writeln!(trace, "{} B>A ack {end}", 602 + segment).unwrap();
+        }
+        let mut lines: Vec<&str> = trace.lines().collect();
+        lines.sort_by_key(|line| line.split(' ').next().unwrap().parse::<u32>().unwrap());
+        let mut trace = lines.join("\n") + "\n";
+        for segment in 12..18 {
+            let (start, end) = (1000 * segment, 1000 * (segment + 1));
+            writeln!(trace, "{} A>B data {start}..{end}", 608 + segment).unwrap();
+        }
+        last_reason(&(trace + end))
+    };
+    let asked = "921 B>A ack 12000 sack 13000..14000
+         922 B>A ack 12000 sack 13000..15000
+         923 B>A ack 12000 sack 13000..16000
+         924 A>B data 12000..13000";
+    assert_eq!(reason(asked), Some(Reason::Fast));
+    assert_eq!(reason("1130 A>B data 12000..13000"), Some(Reason::Timeout));
 }

@@ -352,9 +352,9 @@ pub struct Amendment {
 pub struct Acked {
     /// When it passed.
     pub at: CaptureTime,
-    /// Payload bytes newly covered.
+    /// Payload bytes newly covered; 0 where these passed before the capture began.
     pub bytes: u64,
-    /// Stream offset that the ACK points to: all below it has arrived.
+    /// Stream offset that the ACK points to: all below it has arrived. Below 0 in what passed before the capture began.
     pub ack: i64,
 }
 

@@ -276,7 +276,8 @@ impl HalfFlow {
             let tsval = segment.timestamps.map(|ts| ts.value);
             self.emissions.note_answer(tsval);
         }
-        if newly > 0 || first_ack {
+        // One that covers data from before the capture tells how far the stream is, too.
+        if newly > 0 || first_ack || una < 0 {
             sink.acked(
                 dir,
                 &Acked {

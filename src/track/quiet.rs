@@ -292,7 +292,7 @@ impl HalfFlow {
             .payload_below(ack)
             .saturating_sub(self.payload_below(una));
         self.una = Some(ack);
-        if bytes > 0 {
+        if bytes > 0 || una < 0 {
             sink.acked(dir, &Acked { at, bytes, ack });
         }
         let flight = self.in_flight.unacked();

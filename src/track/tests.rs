@@ -134,6 +134,8 @@ struct Seen {
     amendments: usize,
     /// Payload newly acknowledged by any ACK, in bytes.
     acked: u64,
+    /// What each ACK that told of progress points to.
+    acks: Vec<i64>,
     handshake: Option<(i64, i64, i64)>,
     state: HalfState,
     closing: Closing,
@@ -187,6 +189,7 @@ impl FlowSink for Seen {
     fn acked(&mut self, dir: Direction, acked: &Acked) {
         if dir == Direction::Forward {
             self.acked += acked.bytes;
+            self.acks.push(acked.ack);
         }
     }
 

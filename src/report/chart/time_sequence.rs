@@ -184,12 +184,19 @@ struct TracePoint {
     una_before: Option<f64>,
 }
 
+/// Where the first ACK that was seen passed in a slot, the cumulative ACK as the slot began: below that one, and not
+/// above what passed there, since nothing is acknowledged before it is sent.
+fn una_before_first(ack: Option<(f64, f64)>, data: Option<(f64, f64)>) -> Option<f64> {
+    let (first, _) = ack?;
+    Some(data.map_or(first, |(start, _)| first.min(start)))
+}
+
 impl TracePoint {
     /// How far its data is ahead of the cumulative ACK. What passes first in a slot is told from the ACK as
     /// the slot begins, what passes last from that as it ends: a slot may be longer than a round trip.
     fn ahead(&self) -> Option<(f64, f64)> {
         let (start, end) = self.data?;
-        let first = start - self.una_before.or(self.una)?;
+        let first = start - self.una_before?;
         let last = end - self.una?;
         Some((first.min(last), first.max(last)))
     }
@@ -213,12 +220,12 @@ impl Trace {
             .slots()
             .map(|(at, slot)| {
                 let pair = |reach: crate::observe::Reach| (reach.min as f64, reach.max as f64);
-                let ack = slot.ack().map(pair);
-                let una_before = una;
+                let (ack, data) = (slot.ack().map(pair), slot.data().map(pair));
+                let una_before = una.or_else(|| una_before_first(ack, data));
                 una = ack.map_or(una, |(_, last)| Some(last));
                 TracePoint {
                     at_s: seconds(at, origin),
-                    data: slot.data().map(pair),
+                    data,
                     ack,
                     window: slot.window().map(pair),
                     una,
@@ -259,7 +266,7 @@ impl Trace {
     }
 
     fn time_axis(&self, size: Size) -> Axis {
-        // A single packet takes no time; it is drawn in the middle.
+        // A single packet takes no time: half a millisecond about it, but none before the first packet of all.
         let (start_s, end_s) = if self.end_s > self.start_s {
             (self.start_s, self.end_s)
         } else {
@@ -304,8 +311,7 @@ impl Trace {
     fn una_at(&self, at: CaptureTime) -> Option<f64> {
         let at_s = seconds(at, self.origin);
         let after = self.points.partition_point(|point| point.at_s <= at_s);
-        let point = self.points[..after].last()?;
-        point.una_before.or(point.una)
+        self.points[..after].last()?.una_before
     }
 
     fn draw(&self, canvas: &mut Canvas, panel: &Panel, sequence: &TimeSequence, relative: bool) {
@@ -456,6 +462,7 @@ fn seconds(at: CaptureTime, origin: CaptureTime) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{DataArrival, Verdict};
 
     #[test]
     fn data_is_ahead_by_what_is_in_flight_however_long_a_slot_is() {
@@ -469,11 +476,30 @@ mod tests {
             una_before: Some(0.0),
         };
         assert_eq!(point.ahead(), Some((2e3, 3e3)));
-        // Before the first ACK that is seen, that ACK tells.
-        let first = TracePoint {
-            una_before: None,
-            ..point
+    }
+
+    #[test]
+    fn before_the_first_ack_that_is_seen_no_data_is_behind_it() {
+        // In mid-flow, in one slot of a microsecond: 1000 bytes at a time, each acknowledged before the next.
+        let mut sequence = TimeSequence::new(CaptureTime::from_ns(0));
+        for (at, offset) in [(0, 0), (10, 1000), (20, 2000)] {
+            let at = CaptureTime::from_ns(at);
+            sequence.on_data(&DataArrival {
+                at,
+                offset,
+                payload_len: 1000,
+                unique_len: 1000,
+                repeated_len: 0,
+                in_flight_bytes: None,
+                verdict: Verdict::NEW,
+                extent: None,
+            });
+            sequence.on_ack(at.plus_ns(5), offset + 1000);
+        }
+        let trace = Trace::of(&sequence, CaptureTime::from_ns(0), false).unwrap();
+        let [point] = trace.points.as_slice() else {
+            panic!("{:?}", trace.points);
         };
-        assert_eq!(first.ahead(), Some((-38e3, 3e3)));
+        assert_eq!(point.ahead(), Some((0.0, 0.0)));
     }
 }

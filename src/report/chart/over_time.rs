@@ -237,10 +237,16 @@ pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -
         Some(plot) => Part::Plot(plot.clone()),
         None => Part::Nothing(quantity.name.to_owned(), reason),
     };
+    let (shown, _) = scene.largest(scene.lines_max());
+    let no_flight = if shown.iter().any(|flow| flow.is_acked) {
+        "not known"
+    } else {
+        "no ACK was seen"
+    };
     let parts = [
         part(&four.goodput, Quantity::GOODPUT, "nothing was acknowledged"),
         part(&four.rtt, Quantity::RTT, "no RTT sample"),
-        part(&four.in_flight, Quantity::IN_FLIGHT, "no ACK was seen"),
+        part(&four.in_flight, Quantity::IN_FLIGHT, no_flight),
         part(&four.retransmissions, Quantity::RETRANSMISSIONS, "none"),
     ];
     // Goodputs add up: where large flows are too many, all the others are one line there.

@@ -118,7 +118,8 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
 }
 
 /// The largest flows of a way, each in the look that its connection has in the charts of the captures, and how many
-/// flows there are: looks go by the order of first packets there, among the largest of both ways.
+/// flows there are: looks go by the order of first packets there, among the largest of both ways. A connection that
+/// carries data both ways is two flows there with a look each, and here has one.
 fn drawn_flows(hop: &Hop, heading: Heading) -> (Vec<(&PathFlow, LineStyle)>, usize) {
     let mut flows: Vec<&PathFlow> = hop.flows_in_order();
     flows.sort_by_key(|flow| (flow.first_ns, flow.key));

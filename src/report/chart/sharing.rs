@@ -133,10 +133,11 @@ fn whole_in_words(options: &ChartOptions) -> (&'static str, String) {
 fn layers(scene: &Scene<'_>, joined: i64) -> Vec<Layer> {
     let (shown, rest) = scene.largest(scene.lines_max());
     let takes_part = |flow: &&NamedFlow<'_>| flow.goes_main_way;
+    // Each in the colour that it has in the other charts, where those that go the other way have theirs.
     let mut layers: Vec<Layer> = shown
         .into_iter()
-        .filter(takes_part)
         .zip(LINES)
+        .filter(|(flow, _)| takes_part(flow))
         .map(|(flow, style)| Layer::of(&[flow], flow.name.to_string(), style.colour, joined))
         .collect();
     let others = rest.into_iter().chain(&scene.small).filter(takes_part);

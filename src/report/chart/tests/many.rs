@@ -83,3 +83,46 @@ fn a_flow_that_sent_nearly_all_has_no_chart_of_its_share() {
         assert!(sharing::stacked_area(scene, &capacity).is_some());
     });
 }
+
+#[test]
+fn a_share_has_the_colour_that_its_flow_has_in_other_charts() {
+    // The second flow goes the other way: it has a colour, but no share.
+    let mut upload = download(2, 1, 300, |_| false);
+    for packet in &mut upload {
+        std::mem::swap(&mut packet.src, &mut packet.dst);
+    }
+    let downloads = [1, 3].map(|host| download(host, u32::from(host), 300, |_| false));
+    with_scene([downloads.concat(), upload].concat(), |scene, options| {
+        let goodput = over_time::goodput(scene, options).unwrap();
+        let lines = goodput.lines.iter();
+        let of_lines: Vec<(String, Colour)> = lines
+            .map(|line| (line.name.clone(), line.style.colour))
+            .collect();
+        let share = sharing::stacked_area(scene, options).unwrap();
+        let areas = share.shapes.iter().filter_map(|shape| match shape {
+            Shape::Area { colour, .. } => Some(*colour),
+            _ => None,
+        });
+        let downloads = of_lines.iter().filter(|(name, _)| name.ends_with("200"));
+        let wanted: Vec<Colour> = downloads.map(|(_, colour)| *colour).collect();
+        assert_eq!((of_lines.len(), wanted.len()), (3, 2), "{of_lines:?}");
+        assert_eq!(areas.collect::<Vec<_>>(), wanted);
+    });
+}
+
+#[test]
+fn that_no_ack_was_seen_is_said_of_flows_without_any() {
+    for (acked, said) in [(true, "not known"), (false, "no ACK was seen")] {
+        let mut packets = download(1, 0, 300, |_| false);
+        packets.retain(|packet| acked || packet.payload > 0);
+        with_scene(packets, |scene, options| {
+            let four = Four {
+                in_flight: None,
+                ..Four::of(scene, options)
+            };
+            let all = over_time::together(&four, scene, options).unwrap();
+            let found = texts(&all);
+            assert!(found.contains(&said), "{said}: {found:?}");
+        });
+    }
+}

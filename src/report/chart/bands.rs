@@ -1,7 +1,7 @@
 //! Lines over a condition, with bands of what can be trusted: goodput against loss or delay.
 
 use super::axis::{Axis, Quantity};
-use super::canvas::{Canvas, Stroke};
+use super::canvas::{Canvas, Point, Stroke};
 use super::frame::{Panel, header};
 use super::grouped_bars::n_of;
 use super::interval::{Estimate, Reach};
@@ -31,7 +31,8 @@ pub struct BandLines {
     pub x_name: String,
     /// What is measured.
     pub y: Quantity,
-    /// Names of variants and their points: the condition in the base unit, and what was measured.
+    /// Names of variants and their points: the condition in the base unit, and what was measured. A name that comes
+    /// again goes on behind a gap, across which nothing is drawn.
     pub lines: Vec<(String, Vec<(f64, Estimate)>)>,
 }
 
@@ -85,41 +86,65 @@ impl BandLines {
         canvas.height = height.max((top + 0.55 * height).ceil());
         let panel = Panel::between(&canvas, top, canvas.height - 16.0, x, y);
         panel.draw_back(&mut canvas);
-        for (_, style, points) in &lines {
-            draw_intervals(&mut canvas, &panel, reach, style.colour, points);
-        }
-        for (rank, (_, style, points)) in lines.iter().enumerate().rev() {
-            let at: Vec<(f64, f64)> = points
-                .iter()
-                .map(|&(x, of)| panel.at(x, of.value))
-                .collect();
-            canvas.line(
-                &thin::line(at.iter().copied()),
-                Stroke::solid(style.colour, 3.0),
-            );
-            // Every point was measured; of more than can be told apart, some are marked.
-            let marks = if at.len() <= 60 {
-                at
-            } else {
-                marked(&at, rank, lines.len())
-            };
-            for point in marks {
-                canvas.marker(point, 7.0, style.marker, style.colour);
+        for line in &lines {
+            for points in &line.parts {
+                draw_intervals(&mut canvas, &panel, reach, line.style.colour, points);
             }
+        }
+        for (rank, line) in lines.iter().enumerate().rev() {
+            line.draw(&mut canvas, &panel, (rank, lines.len()));
         }
         Some(canvas)
     }
 
     /// The lines with their points from left to right.
-    fn in_order(&self, looks: &Looks) -> Vec<(&str, LineStyle, Points)> {
-        let lines = self.lines.iter();
-        lines
-            .map(|(name, points)| {
+    fn in_order(&self, looks: &Looks) -> Vec<BandLine<'_>> {
+        let same = self.lines.chunk_by(|(one, _), (next, _)| one == next);
+        same.map(|parts| {
+            let name = parts[0].0.as_str();
+            let in_order = |(_, points): &(String, Points)| {
                 let mut points = points.clone();
                 points.sort_by(|one, two| one.0.total_cmp(&two.0));
-                (name.as_str(), looks.style(name), points)
-            })
-            .collect()
+                points
+            };
+            BandLine {
+                name,
+                style: looks.style(name),
+                parts: parts.iter().map(in_order).collect(),
+            }
+        })
+        .collect()
+    }
+}
+
+/// A line with its look, and the parts of it that have points without a gap.
+struct BandLine<'n> {
+    name: &'n str,
+    style: LineStyle,
+    parts: Vec<Points>,
+}
+
+impl BandLine<'_> {
+    /// Draws the line, which is one of so many.
+    fn draw(&self, canvas: &mut Canvas, panel: &Panel, (rank, lines): (usize, usize)) {
+        let stroke = Stroke::solid(self.style.colour, 3.0);
+        let at = |&(x, of): &(f64, Estimate)| panel.at(x, of.value);
+        let all: Vec<Point> = self.parts.iter().flatten().map(at).collect();
+        for points in &self.parts {
+            canvas.line(&thin::line(points.iter().map(at)), stroke);
+        }
+        // Every point was measured; of more than can be told apart, some are marked, and those that no line shows.
+        let marks = if all.len() <= 60 {
+            all
+        } else {
+            let alone = self.parts.iter().filter(|points| points.len() == 1);
+            let mut marks = marked(&all, rank, lines);
+            marks.extend(alone.flatten().map(at));
+            marks
+        };
+        for point in marks {
+            canvas.marker(point, 7.0, self.style.marker, self.style.colour);
+        }
     }
 }
 
@@ -134,12 +159,13 @@ fn stretches(points: &[(f64, Estimate)]) -> impl Iterator<Item = &[(f64, Estimat
 }
 
 /// The lines, and what their intervals are drawn as.
-fn legend(lines: &[(&str, LineStyle, Points)], interval: &str) -> Vec<(Swatch, String)> {
+fn legend(lines: &[BandLine<'_>], interval: &str) -> Vec<(Swatch, String)> {
     let mut legend: Vec<(Swatch, String)> = lines
         .iter()
-        .map(|(name, style, _)| (Swatch::Line(*style), (*name).to_owned()))
+        .map(|line| (Swatch::Line(line.style), line.name.to_owned()))
         .collect();
-    let mut stretches = lines.iter().flat_map(|(_, _, points)| stretches(points));
+    let parts = lines.iter().flat_map(|line| &line.parts);
+    let mut stretches = parts.flat_map(|points| stretches(points));
     let swatch = stretches.next().map(|first| {
         if first.len() > 1 || stretches.any(|stretch| stretch.len() > 1) {
             Swatch::Band(Colour::INK)

@@ -235,6 +235,9 @@ struct Samples {
     /// Runs that have none, or none that is of one variant.
     without_ping: usize,
     completion: ByVariant,
+    /// Whether some are of flows, and some of runs of which flows are not known, as measured elsewhere.
+    of_flows: bool,
+    of_runs: bool,
     /// Flows whose completion times are not among these, as they had not completed.
     unfinished: usize,
 }
@@ -249,6 +252,8 @@ impl Samples {
     fn join(&mut self, other: Self) {
         self.unfinished += other.unfinished;
         self.without_ping += other.without_ping;
+        self.of_flows |= other.of_flows;
+        self.of_runs |= other.of_runs;
         for (all, more) in [
             (&mut self.goodput, other.goodput),
             (&mut self.utilisation, other.utilisation),
@@ -273,12 +278,19 @@ impl Samples {
     }
 
     /// What the values are of.
-    fn words(&self) -> &'static str {
-        match self.delay() {
-            Metric::PingNsMean => "values of flows, pings of runs",
-            _ if self.ping.is_empty() => "values of flows",
-            _ => "values of flows; RTT, as not all runs have pings",
-        }
+    fn words(&self) -> String {
+        let what = match (self.of_flows, self.of_runs) {
+            (false, true) => "values of runs",
+            (true, true) => "values of flows, or of runs without any",
+            _ => "values of flows",
+        };
+        let more = match self.delay() {
+            Metric::PingNsMean if self.of_flows => ", pings of runs",
+            Metric::PingNsMean => "",
+            _ if self.ping.is_empty() => "",
+            _ => "; RTT, as not all runs have pings",
+        };
+        format!("{what}{more}")
     }
 
     /// Goodput, or what stands for it, beside ping or RTT; and completion times.
@@ -397,6 +409,8 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
         for part in parts {
             let setting = settings.setting(part.labels).with(company.clone());
             let samples = found.entry(setting).or_default();
+            samples.of_runs |= part.whole;
+            samples.of_flows |= !part.whole;
             let add = |metric, values: &mut ByVariant, of: &Values| {
                 if let Some(value) = of.get(metric) {
                     let values = values.entry(part.variant.clone()).or_default();
@@ -444,7 +458,7 @@ fn draw_boxes(
     let values = samples.words();
     let note = study.with_rates(match together.words() {
         Some(together) => format!("{together}; {values}"),
-        None => values.to_owned(),
+        None => values,
     });
     let left_out = left_out_note(samples.unfinished);
     let draw = |panels: Vec<BoxPanel>| {
@@ -463,7 +477,14 @@ fn draw_boxes(
         }
         let what = match panels.as_slice() {
             [one] => format!("{} by variant", one.quantity.name),
-            [rate, ..] => format!("{} and delay by variant", rate.quantity.name),
+            [one, other, ..] => {
+                let other = if other.quantity == Quantity::COMPLETION {
+                    "completion time"
+                } else {
+                    "delay"
+                };
+                format!("{} and {other} by variant", one.quantity.name)
+            }
             [] => String::new(),
         };
         let boxes = Boxes {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::metric::stats::mean;
 use crate::study::{LabelValue, ReportPlan, SeriesKind, SeriesReport, StudyRun};
 
 use super::super::axis::Quantity;
@@ -98,16 +99,20 @@ fn draw_boxes(
             samples: samples.collect(),
         }
     };
-    let [rate, delay] = kinds(report, page);
-    let what = format!("{} beside {}", drawn(rate).0.name, drawn(delay).0.name);
+    let has_values = |panel: &BoxPanel| panel.samples.iter().any(|(_, values)| !values.is_empty());
+    let panels = kinds(report, page).map(|kind| (kind, panel(kind)));
+    let panels = panels.into_iter().filter(|(_, panel)| has_values(panel));
+    let (kinds, panels): (Vec<SeriesKind>, Vec<BoxPanel>) = panels.unzip();
+    let names: Vec<&str> = panels.iter().map(|panel| panel.quantity.name).collect();
+    let note = "values of steps of time".to_owned();
+    let note = match kinds.last() {
+        Some(&last) => with_vantage(study, last, note),
+        None => note,
+    };
     let boxes = Boxes {
-        title: study.title(&what, &page.common.words()),
-        note: with_vantage(study, delay, "values of steps of time".to_owned()),
-        panels: [rate, delay]
-            .map(panel)
-            .into_iter()
-            .filter(|panel| panel.samples.iter().any(|(_, values)| !values.is_empty()))
-            .collect(),
+        title: study.title(&names.join(" beside "), &page.common.words()),
+        note,
+        panels,
     };
     boxes.draw_as(study.style, &study.looks)
 }
@@ -118,24 +123,18 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
     let runs = || page.entries.iter().flat_map(|(_, runs)| runs);
     let all = runs().flat_map(|(_, runs)| runs);
     let step_ns = all.filter_map(|run| step_ns(run)).min()?;
-    let line = |(variant, runs): (&Variant, &Vec<&StudyRun>)| {
-        let mut steps: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
-        for run in runs {
-            let start = run.series.first().map_or(0, |point| point.time_ns);
-            for point in &run.series {
-                if let Some(value) = point.get(kind) {
-                    let since = point.time_ns.saturating_sub(start);
-                    let step = since.saturating_add(step_ns / 2).div_euclid(step_ns);
-                    steps.entry(step).or_default().push(value * scale);
-                }
-            }
-        }
-        let points = steps.into_iter().filter_map(|(step, values)| {
-            Some((step as f64 * step_ns as f64 / 1e9, estimate(&values)?))
-        });
-        (name_of(variant.as_ref()), points.collect())
+    let parts = |(variant, runs): (&Variant, &Vec<&StudyRun>)| {
+        let name = name_of(variant.as_ref());
+        let steps: Vec<(i64, Step)> = steps(runs, kind, step_ns).into_iter().collect();
+        let parts = steps.chunk_by(|(_, one), (_, next)| one.goes_on || next.came_on);
+        let point = |(step, of): &(i64, Step)| {
+            let values: Vec<f64> = of.values.iter().map(|value| value * scale).collect();
+            Some((*step as f64 * step_ns as f64 / 1e9, estimate(&values)?))
+        };
+        let parts = parts.map(|part| (name.clone(), part.iter().filter_map(point).collect()));
+        parts.collect::<Vec<(String, Vec<(f64, Estimate)>)>>()
     };
-    let lines: Vec<(String, Vec<(f64, Estimate)>)> = runs().map(line).collect();
+    let lines: Vec<(String, Vec<(f64, Estimate)>)> = runs().flat_map(parts).collect();
     let estimates = lines.iter().flat_map(|(_, points)| points);
     let note = interval_note(estimates.map(|(_, of)| of));
     let lines = BandLines {
@@ -160,12 +159,61 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
     lines.draw_as(study.style, &study.looks)
 }
 
-/// The usual time from one point of a run to the next: the median.
+/// What runs have in one step of time.
+#[derive(Default)]
+struct Step {
+    /// One of each run: points of a run are not independent.
+    values: Vec<f64>,
+    /// Whether a run goes on from here to a later step without a gap.
+    goes_on: bool,
+    /// Whether a run came here from an earlier step so.
+    came_on: bool,
+}
+
+/// The steps in which these runs have values.
+fn steps(runs: &[&StudyRun], kind: SeriesKind, step_ns: i64) -> BTreeMap<i64, Step> {
+    let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
+    for run in runs {
+        let start = run.series.first().map_or(0, |point| point.time_ns);
+        let points = || {
+            let points = run.series.iter();
+            points.filter_map(|point| Some((point.time_ns.saturating_sub(start), point.get(kind)?)))
+        };
+        // Times are seldom quite even.
+        let usual = usual_step_ns(points().map(|(since, _)| since)).unwrap_or(0);
+        let reach = usual.saturating_add(usual / 2);
+        let mut own: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+        let mut last: Option<(i64, i64)> = None;
+        for (since, value) in points() {
+            let step = since.saturating_add(step_ns / 2).div_euclid(step_ns);
+            own.entry(step).or_default().push(value);
+            let before = last.replace((since, step));
+            if let Some((before, from)) = before
+                && from != step
+                && since.saturating_sub(before) <= reach
+            {
+                steps.entry(from).or_default().goes_on = true;
+                steps.entry(step).or_default().came_on = true;
+            }
+        }
+        for (step, values) in own {
+            steps.entry(step).or_default().values.extend(mean(&values));
+        }
+    }
+    steps
+}
+
+/// The usual time from one point of a run to the next.
 fn step_ns(run: &StudyRun) -> Option<i64> {
-    let mut steps: Vec<i64> = run
-        .series
+    usual_step_ns(run.series.iter().map(|point| point.time_ns))
+}
+
+/// The usual time from one instant to the next: the median.
+fn usual_step_ns(times_ns: impl Iterator<Item = i64>) -> Option<i64> {
+    let times_ns: Vec<i64> = times_ns.collect();
+    let mut steps: Vec<i64> = times_ns
         .windows(2)
-        .map(|pair| pair[1].time_ns.saturating_sub(pair[0].time_ns))
+        .map(|pair| pair[1].saturating_sub(pair[0]))
         .filter(|&step| step > 0)
         .collect();
     steps.sort_unstable();

@@ -6,6 +6,7 @@ mod looks;
 mod pages;
 mod pairs;
 mod rates;
+mod series;
 
 use super::super::canvas::Shape;
 use super::super::style::{Size, Theme};

@@ -1,5 +1,7 @@
 //! Axes: where ticks go, in which unit, and what they are called.
 
+use std::ops::RangeInclusive;
+
 use crate::report::thousands;
 
 /// What an axis measures, as a ladder of units: name and size in the base unit, ascending.
@@ -116,6 +118,30 @@ impl Quantity {
             .or(self.units.first())
             .copied()
             .unwrap_or(("", 1.0))
+    }
+
+    /// Where ticks of a log scale may stand around these values, all in units of `size`, ascending: round numbers of
+    /// the unit that they are written in. An hour is no round number of seconds.
+    fn log_marks(&self, min: f64, max: f64, size: f64) -> Vec<f64> {
+        let wide = (max / min).log10() > 3.5;
+        let factors: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let decades = min.log10().floor() as i32 - 1..=max.log10().ceil() as i32 + 1;
+        let marks = |decades: RangeInclusive<i32>, unit: f64| {
+            decades.flat_map(move |decade| {
+                let mark = move |factor| factor * 10_f64.powi(decade) * (unit / size);
+                factors.iter().map(mark)
+            })
+        };
+        let Some(&(_, hour)) = self.units.iter().find(|&&(name, _)| name == "h") else {
+            return marks(decades, size).collect();
+        };
+        // Other units differ by a power of ten.
+        let decades = decades.start() - 4..=decades.end() + 4;
+        let is_hours = |mark: &f64| self.unit(mark * size).1.total_cmp(&hour).is_eq();
+        let below = if size < hour { size } else { 1.0 };
+        let below = marks(decades.clone(), below).filter(|mark| !is_hours(mark));
+        let hours = marks(decades, hour).filter(is_hours);
+        below.chain(hours).collect()
     }
 
     /// A condition, as somebody set it: like [`format`](Self::format), but `20 ms` and not `20.0 ms`.
@@ -307,16 +333,7 @@ impl Axis {
     pub(super) fn log(quantity: Quantity, min: f64, max: f64) -> Self {
         let (unit, size) = quantity.unit((min * max).sqrt());
         let (min, max) = (min / size, (max / size).max(min / size * 1.01));
-        let wide = (max / min).log10() > 3.5;
-        let factors: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
-        let decades = min.log10().floor() as i32 - 1..=max.log10().ceil() as i32 + 1;
-        let marks: Vec<f64> = decades
-            .flat_map(|decade| {
-                factors
-                    .iter()
-                    .map(move |factor| factor * 10_f64.powi(decade))
-            })
-            .collect();
+        let marks = quantity.log_marks(min, max, size);
         let low = marks
             .iter()
             .rev()
@@ -531,14 +548,16 @@ fn short(value: f64) -> String {
     }
 }
 
-/// Three significant digits; integers in full.
+/// Three significant digits, but no more than four behind the point, where one is significant at least; integers in
+/// full.
 pub(super) fn significant(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
+    let place = value.abs().log10().floor();
     number(
         value,
-        (2.0 - value.abs().log10().floor()).clamp(0.0, 4.0) as usize,
+        (2.0 - place).clamp(0.0, (-place).clamp(4.0, 12.0)) as usize,
     )
 }
 

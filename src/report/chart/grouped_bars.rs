@@ -173,14 +173,14 @@ impl GroupedBars {
 
     fn draw_in(&self, style: Style, looks: &Looks, whole: &RowScale) -> Option<Canvas> {
         let bars_most = self.groups.iter().map(|(_, bars)| bars.len()).max()?;
-        let labels = whole.y.ticks.iter();
-        let labels = labels.map(|(_, text)| text_width(text, LABEL) + 14.0);
-        let labels = labels.fold(0.0, f64::max);
         let mut canvas = Canvas::new(style, style.size.height());
-        let width = Tiles::new(&canvas, 0.0, 1, 1, labels).width();
-        let in_row = self.in_row(width, bars_most);
+        let width = |labels: f64| Tiles::new(&canvas, 0.0, 1, 1, labels).width();
+        let in_row = self.in_row(width(labels_width(std::slice::from_ref(whole))), bars_most);
         let scales = self.scales(in_row, whole);
         let rows = scales.len();
+        // Scales of their own have labels of their own.
+        let labels = labels_width(&scales);
+        let width = width(labels);
         let mut notes = vec![self.note.clone()];
         notes.extend(self.arrow_note(&scales, in_row));
         notes.push(n_of(|| estimates(&self.groups)));
@@ -303,10 +303,17 @@ impl GroupedBars {
     }
 }
 
+/// The room that the widest label of some vertical axes takes.
+fn labels_width(scales: &[RowScale]) -> f64 {
+    let ticks = scales.iter().flat_map(|scale| &scale.y.ticks);
+    let widths = ticks.map(|(_, text)| text_width(text, LABEL) + 14.0);
+    widths.fold(0.0, f64::max)
+}
+
 /// The number above a bar: three digits, but no finer than can be seen beside the highest.
 fn number_of(value: f64, y: &Axis) -> String {
     let (value, max) = (value / y.unit, y.max.max(y.min.abs()) / y.unit);
-    let finest = (4.0 - max.log10().ceil()).clamp(0.0, 4.0) as usize;
+    let finest = (4.0 - max.log10().ceil()).clamp(0.0, 12.0) as usize;
     let text = significant(value);
     let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
     if digits <= finest {
@@ -460,6 +467,47 @@ mod tests {
         assert!(height > 300.0, "{height}");
         let (arrows, said, _) = drawn(0.09);
         assert_eq!((arrows, said), (0, false));
+    }
+
+    #[test]
+    fn a_row_with_a_scale_of_its_own_has_room_for_its_labels() {
+        let group = |value: f64| {
+            let estimate = Estimate {
+                value,
+                interval: None,
+                n: 1,
+            };
+            let bars = (0..12).map(|bar| (format!("variant {bar}"), Some(estimate)));
+            ("deep".to_owned(), bars.collect())
+        };
+        let mut figure = GroupedBars {
+            title: String::new(),
+            note: String::new(),
+            quantity: Quantity::RETRANSMISSION_RATE,
+            groups: (0..6).map(|_| group(0.5)).collect(),
+        };
+        figure.groups.extend((0..6).map(|_| group(4e-9)));
+        let canvas = figure.draw(Style::default()).unwrap();
+        let shown = super::super::tests::texts(&canvas);
+        assert!(shown.contains(&"0.0000002"), "{shown:?}");
+        super::super::tests::assert_legible(&canvas);
+        let lefts = canvas.shapes.iter().filter_map(|shape| match shape {
+            Shape::Text {
+                at,
+                text,
+                font,
+                align: Align::Right,
+            } => Some(at.0 - text_width(text, *font)),
+            _ => None,
+        });
+        let left = lefts.fold(f64::INFINITY, f64::min);
+        assert!(left >= super::super::frame::MARGIN, "{left}");
+    }
+
+    #[test]
+    fn what_is_small_among_small_ones_has_a_number() {
+        let y = Axis::linear_in(Quantity::RETRANSMISSION_RATE, 9e-7, 0.0, 9e-7, 7);
+        assert_eq!(number_of(4e-7, &y), "0.00004");
     }
 
     #[test]

@@ -233,3 +233,56 @@ fn far_from_the_first_packet_time_is_counted_from_a_round_one() {
     );
     assert_eq!(later.ticks[0].1, "30");
 }
+
+#[test]
+fn labels_of_a_log_scale_say_where_they_stand() {
+    // Ten minutes to eleven hours: an hour is no round number of seconds.
+    for (min, max) in [
+        (600.0, 40_000.0),
+        (0.2, 40_000.0),
+        (9000.0, 4e6),
+        (1.0, 6e3),
+    ] {
+        let axis = Axis::log(Quantity::COMPLETION, min, max);
+        assert!(
+            axis.min <= min * 1.001 && max <= axis.max * 1.001,
+            "{axis:?}"
+        );
+        for (value, text) in &axis.ticks {
+            let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+            let number: f64 = number.replace('\u{2009}', "").parse().unwrap();
+            let size = match unit {
+                "" => axis.unit,
+                "ms" => 1e-3,
+                "h" => 3600.0,
+                _ => 1.0,
+            };
+            assert!(
+                (number * size / value - 1.0).abs() < 1e-9,
+                "{text}: {value}"
+            );
+        }
+        assert!(axis.ticks.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+    let axis = Axis::log(Quantity::COMPLETION, 600.0, 40_000.0);
+    assert_eq!(
+        labels(&axis),
+        [
+            "500 s", "1000 s", "2000 s", "5000 s", "2 h", "5 h", "10 h", "20 h"
+        ]
+    );
+}
+
+#[test]
+fn a_small_number_is_no_row_of_zeros() {
+    for (value, text) in [
+        (0.000_04, "0.00004"),
+        (0.000_96, "0.0010"),
+        (0.012_34, "0.0123"),
+        (-0.000_002, "−0.000002"),
+        (0.0, "0"),
+        (47.31, "47.3"),
+    ] {
+        assert_eq!(significant(value), text);
+    }
+}

@@ -339,7 +339,8 @@ fn parts_of_word(word: &str) -> Vec<&str> {
         let end = index + letter.len_utf8();
         let rest = word[end..].trim_end_matches(',');
         let breaks = match letter {
-            '\u{a0}' | '-' | '_' | '+' | ',' => true,
+            // Chinese and Japanese have no blanks.
+            '\u{a0}' | '-' | '_' | '+' | ',' | '\u{2e80}'..='\u{9fff}' => true,
             '/' => rest.chars().count() > 2,
             _ => false,
         };

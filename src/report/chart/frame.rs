@@ -185,19 +185,17 @@ impl Panel {
         for (x, text) in self.x_labels(canvas.width) {
             canvas.text((x, self.bottom + 32.0), text, LABEL, Align::Centre);
         }
-        let title = shorten(&self.x.title, AXIS_TITLE, canvas.width - 2.0 * MARGIN);
+        // No wider than the panel and its labels: there may be another one beside it.
+        let (from, to) = (self.rim, self.right + 10.0);
+        let fits = |font: &Type| text_width(&self.x.title, *font) <= to - from;
+        let fonts = [AXIS_TITLE.px, 20.0, 17.0].map(|px| Type { px, ..AXIS_TITLE });
+        let font = fonts.into_iter().find(fits).unwrap_or(AXIS_TITLE);
+        let title = shorten(&self.x.title, font, to - from);
         // Below the panel's middle, unless it would be cut there.
-        let half = text_width(&title, AXIS_TITLE) / 2.0;
-        let middle = f64::midpoint(self.left, self.right).clamp(
-            MARGIN + half,
-            (canvas.width - MARGIN - half).max(MARGIN + half),
-        );
-        canvas.text(
-            (middle, self.bottom + 68.0),
-            &title,
-            AXIS_TITLE,
-            Align::Centre,
-        );
+        let half = text_width(&title, font) / 2.0;
+        let middle =
+            f64::midpoint(self.left, self.right).clamp(from + half, (to - half).max(from + half));
+        canvas.text((middle, self.bottom + 68.0), &title, font, Align::Centre);
     }
 
     /// Labels of the horizontal axis that have room, and where their middles are: all; or decades
@@ -303,7 +301,7 @@ mod tests {
     use super::*;
     use crate::report::chart::axis::Quantity;
     use crate::report::chart::canvas::Shape;
-    use crate::report::chart::style::Style;
+    use crate::report::chart::style::{Size, Style};
 
     #[test]
     fn a_low_panel_has_as_many_labels_as_fit_one_above_the_other() {
@@ -355,6 +353,32 @@ mod tests {
         assert_eq!(labels(1500.0), ["1", "20", "40", "60", "80", "100"]);
         assert_eq!(labels(600.0), ["1", "20", "40", "60", "100"]);
         assert_eq!(labels(180.0), ["1", "100"]);
+    }
+
+    #[test]
+    fn titles_of_panels_beside_each_other_stay_apart() {
+        let style = Style {
+            size: Size::Slide,
+            ..Style::default()
+        };
+        let mut canvas = Canvas::new(style, style.size.height());
+        // A packet far from the first one, as where a clock was set.
+        let at = 3_189_158_019.848_99;
+        let x = Axis::of_time(at, at + 1e-3, 5);
+        let panel = |canvas: &Canvas| {
+            let y = Axis::linear(Quantity::OFFSET, 0.0, 1e4, 5);
+            Panel::between(canvas, 0.0, canvas.height - 16.0, x.clone(), y)
+        };
+        let both = panel(&canvas).beside(panel(&canvas), &canvas);
+        for panel in both {
+            panel.draw_x_axis(&mut canvas);
+        }
+        let said = super::super::tests::texts(&canvas);
+        let titles = said
+            .iter()
+            .filter(|text| text.ends_with("after the first packet (ms)"));
+        assert_eq!(titles.count(), 2, "{said:?}");
+        super::super::tests::assert_legible(&canvas);
     }
 
     #[test]

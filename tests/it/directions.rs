@@ -200,6 +200,24 @@ impl Wire {
     }
 }
 
+#[test]
+fn of_many_pairs_the_first_are_shown_and_how_many_there_are() {
+    for (flows, pairs) in [(6, 15), (7, 21)] {
+        let mut wire = Wire::default();
+        for flow in 0..flows {
+            wire.flow([1, 2], 1000 + flow, std::iter::repeat_n(1_000_000, 100));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("many.pcap"), wire.pcap()).unwrap();
+        let said = run(folder.path(), &["many.pcap"]).stdout;
+        let table = said.split("flows together").nth(1).unwrap();
+        // Two flows a pair, each in a line.
+        assert_eq!(table.matches(" > ").count(), 2 * 15, "{said}");
+        let more = "The first 15 of 21 pairs that compete; the table of pairs of --out has all.";
+        assert_eq!(table.contains(more), pairs > 15, "{said}");
+    }
+}
+
 /// Steps from `least_ns` to 200 times as long that show no link, as no rate is more frequent than another.
 fn all_sorts(least_ns: f64) -> impl Iterator<Item = u64> {
     // The golden ratio spreads them evenly.

@@ -1,17 +1,17 @@
 //! Flows that compete, two by two, on the terminal.
 
 use super::tables::flows_table;
-use super::{duration, end, percent, rate};
+use super::{duration, end, grouped, percent, rate};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, Pair};
 use crate::metric;
 
 /// Pairs shown, those of six flows; more are a matrix, and a chart shows that better.
 const PAIRS_SHOWN: usize = 15;
 
-/// The pairs of flows that compete (METRICS.md N1), where they are not too many.
+/// The pairs of flows that compete (METRICS.md N1): the first ones, where they are many.
 pub(super) fn pair_table(analysis: &Analysis) -> String {
     let several = analysis.captures.len() > 1;
-    let mut rows = Vec::new();
+    let (mut rows, mut all) = (Vec::new(), 0);
     for (index, capture) in analysis.captures.iter().enumerate() {
         let flows: Vec<Flow<'_>> = capture.flows().collect();
         let largest = largest_paired(capture, &flows);
@@ -22,8 +22,9 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
                 && flows[pair.a].connection_id != flows[pair.b].connection_id
         });
         for pair in rivals {
+            all += 1;
             if rows.len() == PAIRS_SHOWN {
-                return String::new();
+                continue;
             }
             let mut cells = cells(&flows, pair);
             if several {
@@ -40,7 +41,18 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
         header.insert(0, "#");
     }
     let texts = if several { 2 } else { 1 };
-    flows_table(&header, &rows, texts..header.len())
+    flows_table(&header, &rows, texts..header.len()) + &not_shown(all)
+}
+
+/// That the table above has not all pairs, where it has not.
+fn not_shown(all: usize) -> String {
+    if all <= PAIRS_SHOWN {
+        return String::new();
+    }
+    format!(
+        "The first {PAIRS_SHOWN} of {} pairs that compete; the table of pairs of --out has all.\n",
+        grouped(all as u64)
+    )
 }
 
 /// Payload bytes of the largest flow that is compared.

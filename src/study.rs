@@ -27,7 +27,7 @@ mod template;
 pub mod units;
 mod window;
 
-pub use compare::{Comparison, Test};
+pub use compare::{COMPARED_MAX, Comparison, Test};
 pub use composition::Composition;
 pub use conditions::{
     Buffer, CapacityTrace, Conditions, PACKET_BYTES, PathCapacity, TraceColumns, TraceOrigin,

@@ -154,9 +154,10 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             terminal::no_repetitions(&results),
             terminal::told_apart_by_nothing(&plan, &results),
         ];
-        let mut of_reports = terminal::taken_together(&plan, &results);
-        of_reports.extend(terminal::empty_reports(&plan, &results));
-        for warning in warnings.into_iter().flatten().chain(of_reports) {
+        let mut others = terminal::too_many_to_compare(&results);
+        others.extend(terminal::taken_together(&plan, &results));
+        others.extend(terminal::empty_reports(&plan, &results));
+        for warning in warnings.into_iter().flatten().chain(others) {
             terminal::say(&format!("warning: {warning}"));
         }
     }
@@ -190,14 +191,17 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     })
 }
 
-/// The files that a study is made from, but those of capacities: they are read with the manifest.
+/// The files that a study is made from.
 fn inputs<'a>(plan: &'a StudyPlan, manifest: &'a Path) -> impl Iterator<Item = &'a Path> {
     let of_run = |run: &'a PlannedRun| {
         let queue = run.queue.iter();
         let points = queue.flat_map(|queue| [queue.before.as_path(), queue.after.as_path()]);
         std::iter::once(run.path.as_path()).chain(points)
     };
-    std::iter::once(manifest).chain(plan.runs.iter().flat_map(of_run))
+    let traces = plan.traces.iter().map(PathBuf::as_path);
+    std::iter::once(manifest)
+        .chain(traces)
+        .chain(plan.runs.iter().flat_map(of_run))
 }
 
 /// Says which flows were to get a label and got none, and what would give them one.

@@ -11,6 +11,10 @@ use crate::metric::stats::{
     Anova, KruskalWallis, PairComparison, PairTest, change_percent, compare_pairs, mean,
 };
 
+/// Values of a label that are compared two by two. Of more of them only whether the label matters is tested: their pairs
+/// grow with the square of their number, and say no more.
+pub const COMPARED_MAX: usize = 64;
+
 /// Groups that differ in one label only, or all of them, and a test whether that label matters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
@@ -119,10 +123,23 @@ pub(super) fn tests(plan: &StudyPlan, samplings: &Samplings) -> Vec<Test> {
         .collect()
 }
 
-/// Compares every two values of every label.
-pub(super) fn comparisons(plan: &StudyPlan, samplings: &Samplings) -> Vec<Comparison> {
+/// Labels of which more than [`COMPARED_MAX`] values are there to be compared, by place, and how many at most.
+pub(super) type Uncompared = BTreeMap<usize, usize>;
+
+/// Compares every two values of every label, where there are not too many of them.
+pub(super) fn comparisons(
+    plan: &StudyPlan,
+    samplings: &Samplings,
+) -> (Vec<Comparison>, Uncompared) {
     let mut comparisons = Vec::new();
+    let mut uncompared = Uncompared::new();
     for stratum in strata(plan, samplings) {
+        let values = stratum.levels.len();
+        if values > COMPARED_MAX {
+            let most = uncompared.entry(stratum.label).or_default();
+            *most = values.max(*most);
+            continue;
+        }
         let pairs = |test| compare_pairs(&stratum.samples, test).unwrap_or_default();
         // Both have the same pairs in the same order, or none.
         let ranks = pairs(PairTest::MannWhitney);
@@ -150,7 +167,7 @@ pub(super) fn comparisons(plan: &StudyPlan, samplings: &Samplings) -> Vec<Compar
             });
         }
     }
-    comparisons
+    (comparisons, uncompared)
 }
 
 /// All that is compared, in the order of the tables.

@@ -1,5 +1,7 @@
 //! Under what conditions a run took place: capacity, base round-trip time, buffer, queue discipline.
 
+use super::import::{ImportErrorKind, MeasuredTable};
+use super::manifest::suggestion;
 use super::units::{Dimension, parse};
 use crate::time::CaptureTime;
 
@@ -134,40 +136,28 @@ impl CapacityTrace {
         Ok(Self { steps, origin })
     }
 
-    /// Reads a trace from the text of a CSV file with a header.
+    /// The trace that two columns of a table make.
     ///
     /// # Errors
-    /// Says which line or column is wrong.
-    pub fn from_csv(text: &str, columns: &TraceColumns) -> Result<Self, String> {
-        let mut lines = text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty());
-        let (_, header) = lines.next().ok_or("is empty")?;
-        let names: Vec<&str> = header.split(',').map(str::trim).collect();
-        let place = |wanted: &str| {
-            names
-                .iter()
-                .position(|&name| name == wanted)
-                .ok_or_else(|| {
-                    let hint = super::manifest::suggestion(wanted, &names);
-                    format!("has no column '{wanted}'{hint}")
-                })
-        };
-        let (time, rate) = (place(&columns.time)?, place(&columns.rate)?);
-        let mut steps = Vec::new();
-        for (index, line) in lines {
-            let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-            let number = |place: usize| {
-                cells
-                    .get(place)
-                    .and_then(|cell| cell.parse::<f64>().ok())
-                    .ok_or_else(|| {
-                        format!("line {}: no number in column '{}'", index + 1, names[place])
-                    })
+    /// Says which column, or which line of the file, is wrong.
+    pub fn of_table(table: &MeasuredTable, columns: &TraceColumns) -> Result<Self, String> {
+        let numbers = |name: &str| table.numbers(name).map_err(|kind| fault(name, kind));
+        let (times, rates) = (numbers(&columns.time)?, numbers(&columns.rate)?);
+        let mut steps: Vec<(i64, f64)> = Vec::with_capacity(table.rows());
+        for (row, (&time, &rate)) in times.iter().zip(rates).enumerate() {
+            let at = table.place(row);
+            let number = |cell: Option<f64>, name: &str| {
+                cell.ok_or_else(|| format!("{at}: no number in column '{name}'"))
             };
-            let ns = number(time)? * columns.time_unit_ns;
-            steps.push((ns.round() as i64, number(rate)? * columns.rate_unit_bps));
+            let ns = (number(time, &columns.time)? * columns.time_unit_ns).round() as i64;
+            if steps.last().is_some_and(|&(before, _)| ns <= before) {
+                return Err(format!("{at}: times must ascend"));
+            }
+            let bps = number(rate, &columns.rate)? * columns.rate_unit_bps;
+            if bps < 0.0 {
+                return Err(format!("{at}: {bps} bit/s is no rate"));
+            }
+            steps.push((ns, bps));
         }
         Self::new(steps, columns.origin)
     }
@@ -207,7 +197,17 @@ impl CapacityTrace {
     }
 }
 
-/// Which columns of a CSV file make a capacity trace.
+/// What is wrong with the column of a trace, with the one that may be meant.
+fn fault(name: &str, kind: ImportErrorKind) -> String {
+    match kind {
+        ImportErrorKind::NoColumn { columns, .. } => {
+            format!("has no column '{name}'{}", suggestion(name, &columns))
+        }
+        kind => kind.to_string(),
+    }
+}
+
+/// Which columns of a table make a capacity trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceColumns {
     /// Column of times.
@@ -243,6 +243,12 @@ impl PathCapacity {
 mod tests {
     use super::*;
 
+    fn trace(text: &str) -> Result<CapacityTrace, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, text).unwrap();
+        CapacityTrace::of_table(&MeasuredTable::read(file.path()).unwrap(), &columns())
+    }
+
     fn columns() -> TraceColumns {
         TraceColumns {
             time: "t_s".to_owned(),
@@ -272,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_trace_holds_each_rate_until_the_next() {
-        let trace = CapacityTrace::from_csv("t_s,rate\n0,10\n1,20\n2,40\n", &columns()).unwrap();
+        let trace = trace("t_s,rate\n0,10\n1,20\n2,40\n").unwrap();
         let second = 1_000_000_000;
         assert!((trace.mean_within(0, second) - 10e6).abs() < 1e-3);
         assert!((trace.mean_within(second / 2, 3 * second / 2) - 15e6).abs() < 1e-3);
@@ -284,11 +290,26 @@ mod tests {
 
     #[test]
     fn what_is_wrong_in_a_trace_is_named() {
-        let fault = |text: &str| CapacityTrace::from_csv(text, &columns()).unwrap_err();
+        let fault = |text: &str| trace(text).unwrap_err();
         assert!(fault("t_s,rates\n0,1\n").contains("did you mean 'rates'"));
-        assert!(fault("t_s,rate\n0,x\n").contains("line 2"));
-        assert!(fault("t_s,rate\n1,1\n0,1\n").contains("ascend"));
-        assert!(fault("").contains("empty"));
-        assert!(fault("t_s,rate\n").contains("no rates"));
+        assert!(fault("t_s,rate\n0,x\n").contains("line 2: 'x' in column 'rate'"));
+        assert!(fault("t_s,rate\n0,1\n1,\n").contains("line 3: no number in column 'rate'"));
+        assert!(fault("t_s,rate\n1,1\n0,1\n").contains("line 3: times must ascend"));
+        assert!(fault("t_s,rate\n0,1\n\n1,-1\n").contains("line 4: -1000000 bit/s is no rate"));
+    }
+
+    /// However a spreadsheet wrote it.
+    #[test]
+    fn a_trace_may_be_written_as_any_table() {
+        let plain = trace("t_s,rate\n0,10\n1,20\n").unwrap();
+        let others = [
+            "\u{feff}t_s,rate\n0,10\n1,20\n",
+            "t_s;rate\n0;10\n1;20\n",
+            "\"t_s\",\"rate\"\r\n\"0\",\"10\"\r\n\"1\",\"20\"\r\n",
+            "rate\tnote\tt_s\n10\tat first, as always\t0\n20\t\t1\n",
+        ];
+        for other in others {
+            assert_eq!(trace(other).as_ref(), Ok(&plain), "{other}");
+        }
     }
 }

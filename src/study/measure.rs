@@ -159,6 +159,12 @@ impl RunMeasure {
             window,
             is_behind_link: is_behind_the_link(&flows, options),
         };
+        if window.is_some_and(|window| run.whole_bins(window).is_none()) {
+            return Err(format!(
+                "its window holds no whole bin of {} ms: make it longer, or `bin` in [analysis] shorter",
+                options.config.bin_ns as f64 / 1e6
+            ));
+        }
         let measures: Vec<FlowMeasure> = flows.iter().map(|flow| run.flow(flow)).collect();
         let mut shortfall = Shortfall {
             given_up: capture.given_up,

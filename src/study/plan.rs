@@ -5,7 +5,7 @@ mod labelling;
 mod measured;
 mod settings;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::conditions::Conditions;
@@ -23,7 +23,7 @@ use super::reports::ReportPlan;
 use super::template::{self, Template};
 use super::window::Window;
 use crate::analyze::Config;
-use conditions::RunPlanner;
+use conditions::{RunPlanner, Traces};
 
 /// One run: a capture and what is known of it beforehand.
 #[derive(Clone, Debug)]
@@ -77,6 +77,8 @@ pub struct StudyPlan {
     pub labels: Vec<Label>,
     /// Its runs, by file name; those of one table in its order.
     pub runs: Vec<PlannedRun>,
+    /// The files of capacities that change, which were read with the manifest.
+    pub traces: BTreeSet<PathBuf>,
     /// How captures are analysed; its memory is that of all runs together, an eighth for each.
     pub config: Config,
     /// What of that bears on the results, as text: a run analysed with another is analysed again.
@@ -139,7 +141,8 @@ impl StudyPlan {
             values: &values,
             runs: &[],
         };
-        let runs = planned_runs(&mut drafts, &settings, &folder, document);
+        let mut traces = Traces::new();
+        let runs = planned_runs(&mut drafts, &settings, &folder, &mut traces, document);
         let settings = settings::Settings {
             runs: &runs,
             ..settings
@@ -162,6 +165,7 @@ impl StudyPlan {
                 .map_or_else(|| "study".to_owned(), |name| name.value.clone()),
             manifest: manifest.text.clone(),
             runs,
+            traces: traces.into_keys().map(|(path, _)| path).collect(),
             config,
             options,
             min_flow_bytes,
@@ -183,10 +187,10 @@ fn planned_runs(
     drafts: &mut [Draft<'_>],
     settings: &settings::Settings<'_>,
     folder: &Path,
+    traces: &mut Traces,
     document: &mut Document,
 ) -> Vec<PlannedRun> {
     let (manifest, labels) = (settings.manifest, settings.labels);
-    let mut traces = HashMap::new();
     let mut runs = Vec::new();
     for (draft, values) in drafts.iter_mut().zip(settings.values) {
         let measured = draft.measured.take();
@@ -194,7 +198,7 @@ fn planned_runs(
         let mut planner = RunPlanner {
             draft,
             folder,
-            traces: &mut traces,
+            traces: &mut *traces,
             document: &mut *document,
         };
         let conditions = planner.conditions(&manifest.conditions, draft.conditions);

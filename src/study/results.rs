@@ -1,5 +1,6 @@
 //! A study carried out: its runs and flows with labels, and what they say together.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::cache::{Cache, CacheKey};
@@ -33,6 +34,8 @@ pub struct StudyResults {
     pub groups: Vec<Group>,
     /// Pairwise comparisons.
     pub comparisons: Vec<Comparison>,
+    /// Labels of too many values to be compared two by two, by place, and how many these are.
+    pub uncompared: BTreeMap<usize, usize>,
     /// Tests for an effect of each label.
     pub tests: Vec<Test>,
     /// Tables of the built-in reports.
@@ -295,13 +298,15 @@ impl StudyPlan {
     fn results(&self, mut runs: Vec<StudyRun>, cached: usize) -> StudyResults {
         harm::add(self, &mut runs);
         let samples = groups::Samplings::of(self, &runs);
+        let (comparisons, uncompared) = compare::comparisons(self, &samples);
         let mut results = StudyResults {
             name: self.name.clone(),
             manifest: self.manifest.clone(),
             labels: self.labels.clone(),
             group_by: self.group_by.clone(),
             groups: groups::all(self, &runs, &samples),
-            comparisons: compare::comparisons(self, &samples),
+            comparisons,
+            uncompared,
             tests: compare::tests(self, &samples),
             runs,
             reports: Vec::new(),

@@ -525,6 +525,11 @@ fn results_are_not_written_over_what_they_are_made_from() {
     let bytes = fs::read(capture("drop-one.pcap")).unwrap();
     let table = "cca,run,goodput_mbps\ncubic,1,9.5\nbbr,2,9\n";
     let study = "[[measured]]\nfiles = \"runs.csv\"\ncolumns = { cca = \"cca\" }\n[measured.metrics]\ngoodput_bps = \"goodput_mbps\"\n";
+    let traced = |trace: &str| {
+        format!(
+            "[[runs]]\nfiles = \"in.pcap\"\n[runs.conditions]\ncapacity = {{ trace = \"{trace}\", time = \"t_s\", rate = \"rate_mbps\" }}\n"
+        )
+    };
     for (args, input) in [
         (&["in.csv", "--out", "./in.csv"][..], "in.csv"),
         // The table of pairs would be called like the capture.
@@ -550,6 +555,18 @@ fn results_are_not_written_over_what_they_are_made_from() {
             "in.html",
         ),
         (&["study", "s.toml", "--out", "."], "runs.csv"),
+        (&["study", "flows.csv.toml", "--out", "."], "flows.csv"),
+        (
+            &[
+                "study",
+                "page.html.toml",
+                "--out",
+                "o",
+                "--report",
+                "page.html",
+            ],
+            "page.html",
+        ),
     ] {
         let at = |name: &str| folder.path().join(name);
         for name in ["in.csv", "in.pairs.csv", "in.html", "in.pcap", "b.hops.csv"] {
@@ -557,6 +574,10 @@ fn results_are_not_written_over_what_they_are_made_from() {
         }
         fs::write(at("runs.csv"), table).unwrap();
         fs::write(at("s.toml"), study).unwrap();
+        for name in ["flows.csv", "page.html"] {
+            fs::write(at(&format!("{name}.toml")), traced(name)).unwrap();
+            fs::write(at(name), "t_s,rate_mbps\n0,50\n1,25\n").unwrap();
+        }
         let before = fs::read(at(input)).unwrap();
         let run = run(folder.path(), args);
         assert_eq!(run.status, 2, "{args:?}: {}", run.stderr);

@@ -37,6 +37,50 @@ fn a_label_that_no_flow_gets_is_said() {
 }
 
 #[test]
+fn a_label_of_too_many_values_is_not_compared_two_by_two() {
+    let folder = tempfile::tempdir().unwrap();
+    // 64 values have 64 * 63 / 2 pairs.
+    for (values, pairs) in [(64, 2016), (65, 0)] {
+        let rows = (0..values).flat_map(|value| [(value, 10), (value, 11)]);
+        let rows: String = rows
+            .map(|(value, rate)| format!("t{value},{rate}\n"))
+            .collect();
+        fs::write(folder.path().join("r.csv"), format!("trace,mbps\n{rows}")).unwrap();
+        let study = "[[measured]]\nfiles = \"r.csv\"\ncolumns = { trace = \"trace\" }\n[measured.metrics]\ngoodput_bps = { column = \"mbps\", unit = \"Mbit\" }\n";
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let args = ["study", "s.toml", "--out", "s", "--no-charts"];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warning = "warning: label 'trace' has 65 values, too many to compare two by two";
+        assert_eq!(run.stderr.contains(warning), pairs == 0, "{}", run.stderr);
+        let rows = |table: &str| {
+            let text = fs::read_to_string(folder.path().join("s").join(table));
+            text.map_or(0, |text| text.lines().count() - 1)
+        };
+        assert_eq!(rows("comparisons.csv"), pairs);
+        assert_eq!(rows("tests.csv"), 1);
+    }
+}
+
+#[test]
+fn a_window_without_a_whole_bin_fails_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();
+    for (window, status) in [("0s+90ms", 2), ("0s+300ms", 0)] {
+        let study = format!(
+            "[analysis]\nwindow = \"{window}\"\n[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap\"\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, status, "{}", run.stderr);
+        let said = run
+            .stderr
+            .contains("its window holds no whole bin of 100 ms");
+        assert_eq!(said, status == 2, "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_baseline_that_no_flow_can_have_is_a_mistake() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::decode::Endpoint;
 use crate::study::{
-    Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, ReportTable, SampleKind,
-    StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
+    COMPARED_MAX, Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, ReportTable,
+    SampleKind, StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
 };
 
 use super::warnings::overfull;
@@ -19,6 +19,18 @@ pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
         let said = overfull(rates(run, &run.values)?)?;
         Some((run.name.as_str(), said))
     }))
+}
+
+/// Labels of which the table of comparisons has nothing, as they have too many values.
+#[must_use]
+pub fn too_many_to_compare(results: &StudyResults) -> Vec<String> {
+    let said = results.uncompared.iter().map(|(&place, values)| {
+        let label = &results.labels[place].name;
+        format!(
+            "label '{label}' has {values} values, too many to compare two by two ({COMPARED_MAX} at most): `comparisons` has none of them, `tests` says whether they differ; if it only numbers runs, leave it out of group_by"
+        )
+    });
+    said.collect()
 }
 
 /// Runs whose queue is not what the conditions say; one is said of all.

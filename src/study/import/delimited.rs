@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+use csv::{ErrorKind, Position, ReaderBuilder, StringRecord, Trim};
 
 use super::error::{Fault, ImportErrorKind, Place};
 use super::{MeasuredColumn, MeasuredFormat, MeasuredTable, MeasuredValues, check_cells};
@@ -35,7 +35,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
         for (is_text, cell) in is_text.iter_mut().zip(row) {
             *is_text |= !is_missing(cell) && cell.parse::<f64>().is_err();
         }
-        lines.push(row.position().map_or(0, csv::Position::line));
+        lines.push(row.position().map_or(0, |position| line_of(text, position)));
     })?;
     if lines.is_empty() {
         return Err(ImportErrorKind::NoRows.into());
@@ -86,11 +86,14 @@ fn for_each_row(
         .delimiter(separator)
         .trim(Trim::All)
         .from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| fault(&error))?.clone();
+    let header = reader
+        .headers()
+        .map_err(|error| fault(text, &error))?
+        .clone();
     let mut row = StringRecord::new();
     while reader
         .read_record(&mut row)
-        .map_err(|error| fault(&error))?
+        .map_err(|error| fault(text, &error))?
     {
         f(&row);
     }
@@ -139,7 +142,17 @@ pub(super) fn is_missing(cell: &str) -> bool {
     cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
-fn fault(error: &csv::Error) -> Fault {
+/// The line on which a row begins, from 1. The reader stands before it: at the second half of a `\r\n`, or at empty lines.
+fn line_of(text: &str, before: &Position) -> u64 {
+    let rest = usize::try_from(before.byte())
+        .ok()
+        .and_then(|at| text.as_bytes().get(at..));
+    let ends = rest.unwrap_or_default().iter();
+    let ends = ends.take_while(|byte| b"\r\n".contains(byte));
+    before.line() + ends.filter(|&&byte| byte == b'\n').count() as u64
+}
+
+fn fault(text: &str, error: &csv::Error) -> Fault {
     let kind = match error.kind() {
         ErrorKind::UnequalLengths {
             expected_len, len, ..
@@ -151,6 +164,6 @@ fn fault(error: &csv::Error) -> Fault {
     };
     let line = error
         .position()
-        .map(|position| Place::Line(position.line()));
+        .map(|position| Place::Line(line_of(text, position)));
     Fault { place: line, kind }
 }

@@ -163,13 +163,17 @@ impl From<ImportErrorKind> for Fault {
     }
 }
 
+impl ImportError {
+    /// What is wrong and where in the file, for a message that names the file already.
+    pub(in crate::study) fn in_its_file(&self) -> String {
+        let at = self.place.map(|place| format!("{place}: "));
+        format!("{}{}", at.unwrap_or_default(), self.kind)
+    }
+}
+
 impl fmt::Display for ImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.path.display())?;
-        if let Some(place) = self.place {
-            write!(f, "{place}: ")?;
-        }
-        self.kind.fmt(f)
+        write!(f, "{}: {}", self.path.display(), self.in_its_file())
     }
 }
 

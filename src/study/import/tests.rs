@@ -91,6 +91,19 @@ fn a_cell_that_is_no_number_is_named_by_line_and_column_name() {
 }
 
 #[test]
+fn lines_are_those_of_the_file_however_they_end() {
+    for text in [
+        "a\n1\n\n\nx\n",
+        "a\r\n1\r\n2\r\n3\r\nx\r\n",
+        "\u{feff}a\r\n1\r\n\r\n\r\nx\r\n",
+    ] {
+        let error = parse(text).numbers("a").unwrap_err().to_string();
+        assert!(error.starts_with("line 5: 'x'"), "{text:?}: {error}");
+    }
+    assert!(fault(b"a,b\r\n1,2\r\n\r\n3\r\n").starts_with("runs.csv: line 4: this row"));
+}
+
+#[test]
 fn columns_are_found_by_name_or_place() {
     let table = parse("0;0;rate;\n1;2;3;4\n");
     assert_eq!(table.numbers("rate").unwrap(), numbers(&[3.0]));

@@ -7,21 +7,22 @@ use super::{Draft, filled, missing};
 use crate::study::conditions::{
     Buffer, CapacityTrace, Conditions, PathCapacity, TraceColumns, TraceOrigin,
 };
+use crate::study::import::MeasuredTable;
 use crate::study::manifest::{
     ConditionText, ConditionsSection, Document, Located, TraceSection, suggestion,
 };
 use crate::study::queue::QueuePoints;
 use crate::study::units::{Dimension, Unit, parse_rate, parse_time};
 
-/// Bytes of a capacity trace; a larger file is none.
-const TRACE_BYTES_MAX: u64 = 64 << 20;
+/// Capacity traces that were read, by their file and what of it is meant.
+pub(super) type Traces = HashMap<(PathBuf, String), Result<CapacityTrace, String>>;
 
 /// Understands what a section says about one of its runs.
 pub(super) struct RunPlanner<'a> {
     pub(super) draft: &'a Draft<'a>,
     pub(super) folder: &'a Path,
-    /// Traces read before, by path and columns.
-    pub(super) traces: &'a mut HashMap<String, Result<CapacityTrace, String>>,
+    /// Traces read before.
+    pub(super) traces: &'a mut Traces,
     pub(super) document: &'a mut Document,
 }
 
@@ -168,14 +169,13 @@ impl RunPlanner<'_> {
     fn trace(&mut self, section: &TraceSection) -> Option<CapacityTrace> {
         let file = self.meant(Some(&section.file), |text| Ok(text.to_owned()))?;
         let columns = self.columns(section)?;
-        let key = format!("{file} {columns:?}");
         let path = self.folder.join(&file);
         if !path.is_file() {
             self.is_missing(section.file.line, &path);
             return None;
         }
-        let read = || read_trace(&path).and_then(|text| CapacityTrace::from_csv(&text, &columns));
-        match self.traces.entry(key).or_insert_with(read) {
+        let key = (path.clone(), format!("{columns:?}"));
+        match (self.traces.entry(key)).or_insert_with(|| read_trace(&path, &columns)) {
             Ok(trace) => Some(trace.clone()),
             Err(message) => {
                 let (line, run) = (section.file.line, &self.draft.name);
@@ -242,8 +242,7 @@ fn parse_base_rtt(text: &str) -> Result<i64, String> {
     }
 }
 
-fn read_trace(path: &Path) -> Result<String, String> {
-    let bytes = crate::capture::read_small_file(path, TRACE_BYTES_MAX)
-        .map_err(|error| format!("cannot be read ({error})"))?;
-    String::from_utf8(bytes).map_err(|_| "is no text".to_owned())
+fn read_trace(path: &Path, columns: &TraceColumns) -> Result<CapacityTrace, String> {
+    let table = MeasuredTable::read(path).map_err(|error| error.in_its_file())?;
+    CapacityTrace::of_table(&table, columns)
 }

@@ -188,8 +188,7 @@ impl<'m> Context<'m, '_> {
         if files::is_capture(&self.found.name) {
             return Err("is a capture and no table: name it in a [[runs]] section".to_owned());
         }
-        let at = error.place.map(|place| format!("{place}: "));
-        let fault = format!("{}{}", at.unwrap_or_default(), error.kind);
+        let fault = error.in_its_file();
         if !self.found.name.contains(".flent") {
             return Err(fault);
         }

@@ -52,6 +52,7 @@ impl Draft {
             runs: Vec::new(),
             groups: Vec::new(),
             comparisons: Vec::new(),
+            uncompared: BTreeMap::new(),
             tests: Vec::new(),
             reports: Vec::new(),
             cached: 0,

@@ -16,36 +16,41 @@ pub(super) const TABLE_ENDINGS: [&str; 3] = [".flent", ".csv", ".parquet"];
 /// What may follow these: nothing, or the ending of a compression.
 pub(super) const COMPRESSION_ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".xz", ".lz4"];
 
-/// Files below a folder by their path from it, with `/` between the parts, sorted.
-///
-/// Links to folders are not followed, so that none is walked twice.
+/// What is below a folder, by the path from it, with `/` between the parts, sorted.
+#[derive(Debug, Default)]
+pub(super) struct Below {
+    /// Files, and where they are.
+    pub(super) files: Vec<(String, PathBuf)>,
+    /// Links to folders, which are not followed, so that none is walked twice.
+    pub(super) links: Vec<String>,
+}
+
+/// Files below a folder.
 ///
 /// # Errors
 /// The folder, or one in it, cannot be read.
-pub(super) fn below(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    let mut files = Vec::new();
-    walk(folder, "", 0, &mut files)?;
-    files.sort();
-    Ok(files)
+pub(super) fn below(folder: &Path) -> io::Result<Below> {
+    let mut below = Below::default();
+    walk(folder, "", 0, &mut below)?;
+    below.files.sort();
+    below.links.sort();
+    Ok(below)
 }
 
-fn walk(
-    folder: &Path,
-    prefix: &str,
-    depth: usize,
-    files: &mut Vec<(String, PathBuf)>,
-) -> io::Result<()> {
+fn walk(folder: &Path, prefix: &str, depth: usize, below: &mut Below) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
         let kind = entry.file_type()?;
         if kind.is_dir() {
             if depth < DEPTH_MAX {
-                walk(&entry.path(), &format!("{name}/"), depth + 1, files)?;
+                walk(&entry.path(), &format!("{name}/"), depth + 1, below)?;
             }
-        } else if kind.is_file() || (kind.is_symlink() && !entry.path().is_dir()) {
+        } else if kind.is_symlink() && entry.path().is_dir() {
+            below.links.push(name);
+        } else if kind.is_file() || kind.is_symlink() {
             // A link that leads nowhere is said when it is opened: left out here, nobody would miss the run.
-            files.push((name, entry.path()));
+            below.files.push((name, entry.path()));
         }
     }
     Ok(())
@@ -74,6 +79,7 @@ pub(super) fn find(folder: &Path, template: &Template) -> io::Result<Vec<Found>>
     let start = text[..fixed].rfind('/').map_or(0, |slash| slash + 1);
     let (beginning, _) = text.split_at(start);
     let found = below(&folder.join(beginning))?
+        .files
         .into_iter()
         .filter_map(|(rest, path)| {
             let name = format!("{beginning}{rest}");

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::compare::COMPARED_MAX;
 use super::files;
-use super::labels::REPETITIONS;
+use super::labels::is_repetition;
 use super::template::Template;
 use super::units::{Dimension, parse};
 use guess::{Guess, Shape};
@@ -35,8 +36,9 @@ pub enum DraftError {
     },
     /// There is nothing to draft from.
     #[error(
-        "{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not){}",
+        "{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not){}{}",
         path.display(),
+        if links.is_empty() { String::new() } else { format!("; links to folders are not followed: {}", shown(links)) },
         table.as_ref().map_or_else(String::new, |table| format!("; of what was measured already, such as {table}, no column has a name that says its metric: write a [[measured]] section with `files`, and below [measured.metrics] which column is what, such as goodput_bps = {{ column = \"NAME\", unit = \"Mbit\" }}"))
     )]
     NoCaptures {
@@ -44,6 +46,8 @@ pub enum DraftError {
         path: PathBuf,
         /// A table that is there, in words.
         table: Option<String>,
+        /// Links to folders that are in it.
+        links: Vec<String>,
     },
     /// The template is none.
     #[error("--template '{template}': {message}")]
@@ -73,11 +77,13 @@ pub enum DraftError {
 /// # Errors
 /// [`DraftError`]: no captures there, or a template that fits none.
 pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError> {
-    let found = files::below(folder).map_err(|source| DraftError::Folder {
+    let below = files::below(folder).map_err(|source| DraftError::Folder {
         path: folder.to_path_buf(),
         source,
     })?;
-    let (names, others): (Vec<String>, Vec<String>) = found
+    let links = below.links;
+    let (names, others): (Vec<String>, Vec<String>) = below
+        .files
         .into_iter()
         .map(|(name, _)| name)
         .partition(|name| files::is_capture(name));
@@ -90,36 +96,57 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
     } else {
         measured::sections(folder, &tables)
     };
-    let Some(example) = names.first() else {
-        if !measured.is_empty() {
-            return Ok(written(folder, &[], &[], &[], &measured));
+    let mut text = match (names.first(), template) {
+        (None, _) if measured.is_empty() => {
+            return Err(DraftError::NoCaptures {
+                path: folder.to_path_buf(),
+                table: (tables.first()).map(|table| measured::described(folder, table)),
+                links,
+            });
         }
-        return Err(DraftError::NoCaptures {
-            path: folder.to_path_buf(),
-            table: tables
-                .first()
-                .map(|table| measured::described(folder, table)),
+        (None, _) => written(folder, &[], &[], &[], &measured),
+        (Some(_), None) => of_names(folder, &names, &measured),
+        (Some(example), Some(template)) => of_template(folder, &names, template, example)?,
+    };
+    if !links.is_empty() {
+        let links = shown(&links);
+        let _ = writeln!(text, "\n# Left out: what links to folders lead to: {links}");
+    }
+    Ok(text)
+}
+
+/// A manifest for the captures that a template fits, which says of the others that they are left out.
+fn of_template(
+    folder: &Path,
+    names: &[String],
+    template: &str,
+    example: &str,
+) -> Result<String, DraftError> {
+    let parsed = Template::parse(template).map_err(|fault| DraftError::Template {
+        template: template.to_owned(),
+        message: fault.message,
+    })?;
+    let shape = Shape::of(vec![parsed], names);
+    if shape.files == 0 {
+        return Err(DraftError::NothingFits {
+            template: template.to_owned(),
+            files: names.len(),
+            example: example.to_owned(),
         });
-    };
-    let shapes = match template {
-        Some(text) => {
-            let parsed = Template::parse(text).map_err(|fault| DraftError::Template {
-                template: text.to_owned(),
-                message: fault.message,
-            })?;
-            let shape = Shape::of(vec![parsed], &names);
-            if shape.files == 0 {
-                return Err(DraftError::NothingFits {
-                    template: text.to_owned(),
-                    files: names.len(),
-                    example: example.clone(),
-                });
-            }
-            vec![shape]
-        }
-        None => return Ok(of_names(folder, &names, &measured)),
-    };
-    Ok(written(folder, &shapes, &[], &[], &measured))
+    }
+    let others = names.iter().filter(|name| !shape.fits(name)).cloned();
+    let others: Vec<String> = others.collect();
+    let mut text = written(folder, &[shape], &[], &[], &[]);
+    left_out(&mut text, "which the template does not fit", &others);
+    Ok(text)
+}
+
+/// Says which files are in no section.
+fn left_out(text: &mut String, why: &str, names: &[String]) {
+    if !names.is_empty() {
+        let files = counted(names.len());
+        let _ = writeln!(text, "\n# Left out: {files} {why}: {}", shown(names));
+    }
 }
 
 /// A manifest for captures of these names, taken apart by what separates their parts.
@@ -138,16 +165,26 @@ fn of_names(folder: &Path, names: &[String], measured: &[Section]) -> String {
     }
     let shapes = guess::shapes(names);
     let fits = |name: &String| shapes.iter().any(|shape| shape.fits(name));
-    let rest: Vec<&String> = names.iter().filter(|name| !fits(name)).collect();
-    written(folder, &shapes, &[], &rest, measured)
+    let (mut rest, mut untold) = (Vec::new(), Vec::new());
+    for name in names.iter().filter(|name| !fits(name)) {
+        match guess::spelled(name, names) {
+            Some(spelled) => rest.push(spelled),
+            None => untold.push(name.clone()),
+        }
+    }
+    let mut text = written(folder, &shapes, &[], &rest, measured);
+    let why = "with letters that a manifest cannot tell from others";
+    left_out(&mut text, why, &untold);
+    text
 }
 
 /// `sides` are the files of shapes whose runs were captured at both sides of a queue, in TOML; none, where they were not.
+/// `rest` are files without a shape.
 fn written(
     folder: &Path,
     shapes: &[Shape],
     sides: &[String],
-    rest: &[&String],
+    rest: &[String],
     measured: &[Section],
 ) -> String {
     let has_captures = !shapes.is_empty() || !rest.is_empty();
@@ -160,8 +197,12 @@ fn written(
         // What is written in two ways in two places is a text.
         known.take_in(guess);
     }
+    let numbering = numbering(shapes, &labels);
     let kinds: Vec<Kind<'_>> = if has_captures {
-        shapes.iter().map(Kind::of_shape).collect()
+        let kinds = shapes.iter();
+        kinds
+            .map(|shape| Kind::of_shape(shape, &numbering))
+            .collect()
     } else {
         measured.iter().map(Kind::of_section).collect()
     };
@@ -169,7 +210,7 @@ fn written(
     if let Some((guess, _)) = &set {
         labels.insert(&guess.name, guess.clone());
     }
-    let mut text = head(folder, &labels);
+    let mut text = head(folder, &labels, &numbering);
     for (name, guess) in &labels {
         if let Some(unit) = guess.unit {
             let _ = writeln!(text, "\n[labels.{name}]\nunit = {}", quoted(unit));
@@ -200,7 +241,7 @@ fn written(
         if let Some(files) = sides.get(place) {
             text.push_str(files);
         } else {
-            let _ = writeln!(text, "files = {}", files_of(shape));
+            text.push_str(&files_of(shape));
             places(&mut text, shape);
         }
         text.push_str(&set_line(place));
@@ -225,13 +266,32 @@ fn written(
     text
 }
 
-/// Labels that make groups: those that do not only number repetitions.
-fn of_groups<'a>(names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
-    names.filter(|name| !REPETITIONS.contains(name))
+/// Labels that make groups: those that do not only tell repetitions apart.
+fn of_groups<'a>(
+    names: impl Iterator<Item = &'a str>,
+    numbering: &[&str],
+) -> impl Iterator<Item = &'a str> {
+    names.filter(|name| !is_repetition(name) && !numbering.contains(name))
+}
+
+/// Labels that are another one for each of many files: by them nothing could be compared.
+fn numbering<'a>(shapes: &[Shape], labels: &BTreeMap<&'a str, Guess>) -> Vec<&'a str> {
+    let is_of_one_file = |name: &str| {
+        shapes.iter().all(|shape| {
+            let mut labels = shape.labels.iter().filter(|guess| guess.name == name);
+            labels.all(|guess| guess.values.len() == shape.files)
+        })
+    };
+    let many = labels.iter().filter(|&(name, guess)| {
+        !shapes.is_empty() && guess.values.len() > COMPARED_MAX && is_of_one_file(name)
+    });
+    many.map(|(&name, _)| name)
+        .filter(|name| !is_repetition(name))
+        .collect()
 }
 
 /// What the study is called, where its files are, and which labels make its groups.
-fn head(folder: &Path, labels: &BTreeMap<&str, Guess>) -> String {
+fn head(folder: &Path, labels: &BTreeMap<&str, Guess>, numbering: &[&str]) -> String {
     let mut text = String::from(
         "# A study, drafted from the names of its files. Read it, rename the labels, say what is known\n# of the conditions, then run: ccanalyze study study.toml --out study/\n\n[study]\n",
     );
@@ -247,9 +307,17 @@ fn head(folder: &Path, labels: &BTreeMap<&str, Guess>) -> String {
         "# Where the files are; a relative path counts from this manifest."
     );
     let _ = writeln!(text, "folder = {}", quoted(&whole.to_string_lossy()));
-    let grouped = of_groups(labels.keys().copied());
+    let grouped = of_groups(labels.keys().copied(), numbering);
     let grouped: Vec<String> = grouped.map(quoted).collect();
     let _ = writeln!(text, "group_by = [{}]", grouped.join(", "));
+    if !numbering.is_empty() {
+        let repeated: Vec<String> = numbering.iter().copied().map(quoted).collect();
+        let _ = writeln!(
+            text,
+            "# Another one for each file: in group_by, each file would be a group of its own.\nrepetition = [{}]",
+            repeated.join(", ")
+        );
+    }
     if ["first", "second"].map(|name| labels.contains_key(name)) == [true; 2] {
         let ordered = ["first", "second"].map(quoted);
         let mut others: Vec<String> = grouped;
@@ -271,13 +339,13 @@ fn head(folder: &Path, labels: &BTreeMap<&str, Guess>) -> String {
 }
 
 /// Files that no template fits, one by one.
-fn listed(text: &mut String, rest: &[&String]) {
+fn listed(text: &mut String, rest: &[String]) {
     if rest.is_empty() {
         return;
     }
     let _ = writeln!(
         text,
-        "\n[[runs]]\n# No other file is called like any of these."
+        "\n[[runs]]\n# No template was found for the names of these; sections with `labels` of their own can say what they are."
     );
     let _ = writeln!(text, "files = [");
     for name in rest.iter().take(LISTED_MAX) {
@@ -358,13 +426,27 @@ fn rate_in_all(shape: &Shape) -> Option<f64> {
     templates.all(|other| other == Some(first)).then_some(first)
 }
 
-/// The templates of a shape in TOML.
+/// The files of a shape in TOML: its templates, and what these fit besides.
 fn files_of(shape: &Shape) -> String {
-    let quoted: Vec<String> = shape.texts().map(quoted).collect();
-    match quoted.as_slice() {
+    let one_or_several = |texts: &mut dyn Iterator<Item = String>| match &*texts.collect::<Vec<_>>()
+    {
         [one] => one.clone(),
         several => format!("[{}]", several.join(", ")),
+    };
+    let mut text = format!(
+        "files = {}\n",
+        one_or_several(&mut shape.texts().map(quoted))
+    );
+    if !shape.except.is_empty() {
+        let except = shape.except.iter();
+        let mut except = except.map(|name| quoted(&guess::literal(name)));
+        let _ = writeln!(
+            text,
+            "except = {}  # else the template fits them",
+            one_or_several(&mut except)
+        );
     }
+    text
 }
 
 /// Whether a number, with a unit or without, is 0.

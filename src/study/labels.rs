@@ -12,6 +12,11 @@ use crate::event::Direction;
 pub(super) const REPETITIONS: [&str; 6] =
     ["run", "rep", "repetition", "iteration", "trial", "seed"];
 
+/// Whether a label of this name only tells repetitions apart: by their number or, as a name is of one run, by that.
+pub(super) fn is_repetition(name: &str) -> bool {
+    REPETITIONS.contains(&name) || name == "name"
+}
+
 /// What stands for the value that flows do not have, where others of their run have one.
 pub const UNLABELLED: &str = "unlabelled";
 

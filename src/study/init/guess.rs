@@ -1,5 +1,6 @@
 //! What the parts of file names may mean.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -93,6 +94,8 @@ pub(super) struct Shape {
     pub(super) labels: Vec<Guess>,
     /// Alike but for the endings of compression.
     templates: Vec<Template>,
+    /// Files that these fit, too, and that are none of it.
+    pub(super) except: Vec<String>,
 }
 
 impl Shape {
@@ -123,11 +126,13 @@ impl Shape {
             files,
             labels,
             templates,
+            except: Vec::new(),
         }
     }
 
     pub(super) fn fits(&self, name: &str) -> bool {
         take_apart(&self.templates, name).is_some()
+            && !self.except.iter().any(|except| except == name)
     }
 
     /// Its templates as they are written.
@@ -166,59 +171,147 @@ fn class_of(name: &str) -> Class {
     )
 }
 
-/// The shapes of names, each of more than one file that no shape before it fits.
+/// Files that a shape leaves out one by one; of more of them its template is none.
+const EXCEPT_MAX: usize = 16;
+
+/// Names of one form, a template for each of their endings, and the other names that these fit.
+struct Form<'n> {
+    members: Vec<&'n String>,
+    templates: Vec<Template>,
+    outside: Vec<Outside<'n>>,
+}
+
+/// A name that the templates of a form fit.
+struct Outside<'n> {
+    name: &'n String,
+    /// What it says is of the same kind as what the members say, part by part.
+    is_like: bool,
+}
+
+impl<'n> Form<'n> {
+    /// None where there is no template, or it does not fit all of them.
+    fn of(members: Vec<&'n String>, names: &'n [String]) -> Option<Self> {
+        let templates = templates_of(&members)?;
+        let said = members.iter().map(|name| take_apart(&templates, name));
+        let said: Vec<Vec<(String, String)>> = said.collect::<Option<_>>()?;
+        let is_like = |values: Vec<(String, String)>| {
+            let mut values = values.into_iter().enumerate();
+            values.all(|(place, (_, value))| {
+                let known: Vec<String> = said.iter().map(|said| said[place].1.clone()).collect();
+                is_of_the_kind(&value, &known)
+            })
+        };
+        let own: BTreeSet<&String> = members.iter().copied().collect();
+        let others = names.iter().filter(|name| !own.contains(name));
+        let outside = others.filter_map(|name| {
+            let is_like = is_like(take_apart(&templates, name)?);
+            Some(Outside { name, is_like })
+        });
+        Some(Self {
+            outside: outside.collect(),
+            members,
+            templates,
+        })
+    }
+
+    /// How many files it has, with those that are like its own.
+    fn files(&self) -> usize {
+        self.members.len() + self.outside.iter().filter(|other| other.is_like).count()
+    }
+
+    /// The shape of the files that no other has: with those that are like its own, and without few others that its
+    /// template fits. None where one of its own is in another shape.
+    fn shape(self, taken: &mut BTreeSet<&'n String>, names: &[String]) -> Option<Shape> {
+        if self.members.iter().any(|name| taken.contains(name)) {
+            return None;
+        }
+        let is_one = |other: &Outside<'_>| other.is_like && !taken.contains(other.name);
+        let (like, others): (Vec<_>, Vec<_>) = self.outside.into_iter().partition(is_one);
+        let is_few = others.len() < self.members.len() && others.len() <= EXCEPT_MAX;
+        let are_told = others
+            .iter()
+            .all(|other| spelled(other.name, names).is_some());
+        if !(others.is_empty() || is_few && are_told) {
+            return None;
+        }
+        let mut own = self.members;
+        own.extend(like.into_iter().map(|other| other.name));
+        taken.extend(own.iter().copied());
+        let own: Vec<String> = own.into_iter().cloned().collect();
+        let except = others.into_iter().map(|other| other.name.clone());
+        Some(Shape {
+            except: except.collect(),
+            ..Shape::of(self.templates, &own)
+        })
+    }
+}
+
+/// Whether a value is what `known` ones are: an algorithm, a number, one with such a unit, or one of them. Of other words
+/// nobody knows.
+fn is_of_the_kind(value: &str, known: &[String]) -> bool {
+    let value = [value.to_owned()];
+    let both = |is: &dyn Fn(&[String]) -> bool| is(known) && is(&value);
+    let is_number = |value: &String| value.chars().all(|c| c.is_ascii_digit() || c == '.');
+    both(&is_cca)
+        || both(&|values| values.iter().all(is_number))
+        || (UNITS.iter()).any(|&(dimension, _)| both(&|values| have_unit(values, dimension)))
+        || known.contains(&value[0])
+}
+
+/// The shapes of names, each of more than one file; none has a file of another.
 pub(super) fn shapes(names: &[String]) -> Vec<Shape> {
     let mut classes: BTreeMap<Class, Vec<&String>> = BTreeMap::new();
     for name in names {
         classes.entry(class_of(name)).or_default().push(name);
     }
-    let mut shapes: Vec<Shape> = Vec::new();
-    for members in classes
-        .into_values()
-        .flat_map(|members| forms(members, names))
-    {
-        if members.len() < 2
-            || members
-                .iter()
-                .any(|name| name.contains(['{', '}', '*', '?']))
-        {
-            continue;
-        }
-        let Some(templates) = templates_of(&members) else {
-            continue;
-        };
-        if fit_alone(&templates, &members, names)
-            && !shapes
-                .iter()
-                .any(|shape| members.iter().any(|name| shape.fits(name)))
-        {
-            let members: Vec<String> = members.into_iter().cloned().collect();
-            shapes.push(Shape::of(templates, &members));
-        }
-    }
-    shapes
-}
-
-/// Whether of all names these members fit the templates, and no others: a shape must not take what belongs to another.
-fn fit_alone(templates: &[Template], members: &[&String], names: &[String]) -> bool {
-    let members: BTreeSet<&String> = members.iter().copied().collect();
-    let fits = |name: &String| take_apart(templates, name).is_some();
-    names
-        .iter()
-        .all(|name| fits(name) == members.contains(name))
+    let classes = classes.into_values();
+    let forms = classes.flat_map(|members| forms(members, names));
+    let forms = forms.filter(|members| members.len() > 1);
+    let forms = forms.filter_map(|members| Form::of(members, names));
+    // Those that take others in come first, so that these make no shape of their own.
+    let mut forms: Vec<(usize, Form<'_>)> = forms.enumerate().collect();
+    forms.sort_by_key(|(_, form)| Reverse(form.files()));
+    let mut taken = BTreeSet::new();
+    let shapes = forms
+        .into_iter()
+        .filter_map(|(place, form)| Some((place, form.shape(&mut taken, names)?)));
+    let mut shapes: Vec<(usize, Shape)> = shapes.collect();
+    shapes.sort_by_key(|&(place, _)| place);
+    shapes.into_iter().map(|(_, shape)| shape).collect()
 }
 
 /// The names of a class by what their parts mean, where a template for each takes none of another's.
-fn forms<'n>(members: Vec<&'n String>, names: &[String]) -> Vec<Vec<&'n String>> {
-    let forms = told_apart(&members);
-    let is_sound = |form: &Vec<&String>| {
-        templates_of(form).is_some_and(|templates| fit_alone(&templates, form, names))
+fn forms<'n>(members: Vec<&'n String>, names: &'n [String]) -> Vec<Vec<&'n String>> {
+    let apart = told_apart(&members);
+    let is_sound = |of: &Vec<&'n String>| {
+        let form = Form::of(of.clone(), names);
+        let is_other = |other: &Outside<'_>| other.is_like && !members.contains(&other.name);
+        form.is_some_and(|form| form.outside.iter().all(is_other))
     };
-    if forms.len() > 1 && forms.iter().all(is_sound) {
-        forms
+    if apart.len() > 1 && apart.iter().all(is_sound) {
+        apart
     } else {
         vec![members]
     }
+}
+
+/// A name as a template for it alone: `?` in the place of what a template would take for something else, or of what is
+/// no text. None where another file is called so, too.
+pub(super) fn spelled(name: &str, names: &[String]) -> Option<String> {
+    let spelled = literal(name);
+    if !spelled.contains('?') {
+        return Some(spelled);
+    }
+    let template = Template::parse(&spelled).ok()?;
+    let fitting = names
+        .iter()
+        .filter(|name| template.take_apart(name).is_some());
+    (fitting.count() == 1).then_some(spelled)
+}
+
+/// A part of a name in a template.
+pub(super) fn literal(part: &str) -> String {
+    part.replace(['{', '}', '*', '?', char::REPLACEMENT_CHARACTER], "?")
 }
 
 /// A template for each ending of these names; none where one would be too long.
@@ -318,7 +411,7 @@ fn template_of(names: &[&String]) -> String {
     for column in 0..columns {
         let values = values_at(column);
         if let [only] = &values[..] {
-            template.push_str(only);
+            template.push_str(&literal(only));
         } else {
             let (prefix, name) = named(&values, ccas, &used);
             let behind = column.checked_sub(1).and_then(|last| separators.get(last));

@@ -60,7 +60,7 @@ pub(super) fn sections(folder: &Path, tables: &[String]) -> Vec<Section> {
         });
     }
     kinds.extend(alone.map(|name| Kind {
-        files: quoted(name),
+        files: format!("files = {}\n", quoted(name)),
         template: name.clone(),
         names: vec![name],
         labels: Vec::new(),
@@ -71,7 +71,7 @@ pub(super) fn sections(folder: &Path, tables: &[String]) -> Vec<Section> {
 
 /// Tables with names of one kind.
 struct Kind<'n> {
-    /// Their name, or the templates of them, in TOML.
+    /// What names them, in TOML.
     files: String,
     /// The first of these.
     template: String,
@@ -154,7 +154,7 @@ fn section_head(kind: &Kind<'_>, of_columns: &[(Guess, &str)]) -> String {
     {
         let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
     }
-    let _ = writeln!(text, "files = {}", kind.files);
+    text.push_str(&kind.files);
     text
 }
 

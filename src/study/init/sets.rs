@@ -16,19 +16,20 @@ pub(super) struct Kind<'a> {
 }
 
 impl<'a> Kind<'a> {
-    pub(super) fn of_shape(shape: &'a Shape) -> Self {
-        Self::of(shape.texts().next().unwrap_or_default(), &shape.labels)
+    pub(super) fn of_shape(shape: &'a Shape, numbering: &[&str]) -> Self {
+        let template = shape.texts().next().unwrap_or_default();
+        Self::of(template, &shape.labels, numbering)
     }
 
     pub(super) fn of_section(section: &'a Section) -> Self {
-        Self::of(&section.template, &section.labels)
+        Self::of(&section.template, &section.labels, &[])
     }
 
-    fn of(template: &'a str, labels: &'a [Guess]) -> Self {
+    fn of(template: &'a str, labels: &'a [Guess], numbering: &[&str]) -> Self {
         let names = labels.iter().map(|guess| guess.name.as_str());
         Self {
             template,
-            labels: of_groups(names).collect(),
+            labels: of_groups(names, numbering).collect(),
         }
     }
 }

@@ -68,11 +68,13 @@ impl Sides {
         let fitting = names.iter().filter(|name| shape.fits(name));
         let (sided, others): (Vec<_>, Vec<_>) = fitting.partition(|&name| self.runs.contains(name));
         if sided.is_empty() {
-            return Some(format!("files = {}\n", files_of(shape)));
+            return Some(files_of(shape));
         }
         let mut templates = shape.texts();
         let template = templates.next()?;
-        if templates.next().is_some() || !others.is_empty() {
+        // The captures at both sides are named, not looked for.
+        let is_sought = template.contains('?') || !shape.except.is_empty();
+        if templates.next().is_some() || !others.is_empty() || is_sought {
             return None;
         }
         let [before, after] = self
@@ -81,7 +83,8 @@ impl Sides {
             .map(|ending| quoted(&with(template, ending)));
         let mut text = String::new();
         if self.has_own {
-            let _ = writeln!(text, "files = {}\nbefore = {before}", files_of(shape));
+            text.push_str(&files_of(shape));
+            let _ = writeln!(text, "before = {before}");
         } else {
             let _ = writeln!(text, "files = {before}");
         }

@@ -363,6 +363,121 @@ fn a_shape_takes_its_own_files_not_as_many_others() {
     assert!(guess::shapes(&names).is_empty());
 }
 
+#[test]
+fn one_name_of_another_form_leaves_the_others_their_template() {
+    let regular = [
+        "bbr_50m_1.pcap",
+        "bbr_50m_2.pcap",
+        "bbr_50m_3.pcap",
+        "cubic_50m_1.pcap",
+        "cubic_50m_2.pcap",
+        "cubic_50m_3.pcap",
+    ];
+    let drafted = |other: &str| {
+        let folder = folder_of(&[&regular[..], &[other]].concat());
+        let text = draft(folder.path(), None).unwrap();
+        let plan = plan(folder.path(), &text);
+        assert_eq!(plan.runs.len(), 7, "{text}");
+        let cca = plan.labels.iter().position(|label| label.name == "cca");
+        let of = |run: &crate::study::PlannedRun| {
+            let value = run.labels[cca.unwrap()].as_ref();
+            value.map(|value| value.text().to_owned())
+        };
+        let mut values: Vec<Option<String>> = plan.runs.iter().map(of).collect();
+        values.sort();
+        (values, text)
+    };
+    let values = |other: Option<&str>| {
+        let mut values = [["bbr", "cubic"].map(Some); 3].concat();
+        values.push(other);
+        values.sort_unstable();
+        let values = values.into_iter();
+        values
+            .map(|value| value.map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    // An algorithm whose name has a separator in it.
+    assert_eq!(drafted("bbr-v3_50m_1.pcap").0, values(Some("bbr-v3")));
+    // No algorithm: it is none of them, and said to be none.
+    let (found, text) = drafted("note-to-self_50m_1.pcap");
+    assert_eq!(found, values(None));
+    assert!(
+        text.contains("except = \"note-to-self_50m_1.pcap\""),
+        "{text}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_a_template_would_misread_are_named_or_said_to_be_left_out() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    // Of one form no two, so that each is named by itself.
+    let names = [
+        "lab{el}_1.pcap",
+        "a-b-open{.pcap",
+        "c/star*.pcap",
+        "x?y.pcap",
+    ];
+    let folder = folder_of(&names);
+    let latin = folder.path().join(OsStr::from_bytes(b"caf\xe9_1_2.pcap"));
+    std::fs::write(&latin, "").unwrap();
+    let text = draft(folder.path(), None).unwrap();
+    let planned = plan(folder.path(), &text);
+    assert_eq!(planned.runs.len(), 5, "{text}");
+    assert!(planned.runs.iter().any(|run| run.path == latin), "{text}");
+    // `x?y` fits both.
+    std::fs::write(folder.path().join("x-y.pcap"), "").unwrap();
+    let text = draft(folder.path(), None).unwrap();
+    assert!(text.contains("# Left out: 1 file with letters"), "{text}");
+    assert_eq!(plan(folder.path(), &text).runs.len(), 5, "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_draft_leaves_out_is_said() {
+    let folder = folder_of(&["bbr_1.pcap", "cubic_1.pcap", "cubic.pcap"]);
+    let text = draft(folder.path(), Some("{cca}_{run}.pcap")).unwrap();
+    let said = "# Left out: 1 file which the template does not fit: cubic.pcap\n";
+    assert!(text.contains(said), "{text}");
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(folder.path(), elsewhere.path().join("link")).unwrap();
+    let error = draft(elsewhere.path(), None).unwrap_err().to_string();
+    assert!(
+        error.ends_with("; links to folders are not followed: link"),
+        "{error}"
+    );
+    std::fs::write(elsewhere.path().join("bbr_1.pcap"), "").unwrap();
+    let text = draft(elsewhere.path(), None).unwrap();
+    assert!(text.ends_with("lead to: link\n"), "{text}");
+}
+
+#[test]
+fn labels_that_are_another_one_for_each_of_many_files_make_no_groups() {
+    let names = |n: usize| {
+        (0..n)
+            .map(|n| format!("trace_a{n}b.pcap"))
+            .collect::<Vec<_>>()
+    };
+    let drafted = |names: &[String]| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let folder = folder_of(&names);
+        let text = draft(folder.path(), None).unwrap();
+        let plan = plan(folder.path(), &text);
+        assert_eq!(plan.runs.len(), names.len());
+        (plan.group_by.len(), text)
+    };
+    assert_eq!(drafted(&names(COMPARED_MAX)).0, 1);
+    let (groups, text) = drafted(&names(COMPARED_MAX + 1));
+    assert_eq!(groups, 0);
+    assert!(text.contains("repetition = [\"label1\"]"), "{text}");
+    // A name is of one run, as the study itself takes it.
+    let folder = folder_of(&["bbr-a.pcap", "cubic.pcap"]);
+    let text = draft(folder.path(), Some("{name*}.pcap")).unwrap();
+    assert!(text.contains("group_by = []"), "{text}");
+}
+
 proptest! {
     #[test]
     fn any_names_make_a_draft_that_is_toml(
@@ -370,8 +485,7 @@ proptest! {
     ) {
         let names: Vec<String> = names.into_iter().collect();
         let shapes = guess::shapes(&names);
-        let rest: Vec<&String> = names.iter().collect();
-        let text = written(Path::new("größe"), &shapes, &[], &rest, &[]);
+        let text = written(Path::new("größe"), &shapes, &[], &names, &[]);
         prop_assert!(toml::de::DeTable::parse(&text).is_ok(), "{text}");
         for shape in shapes {
             prop_assert_eq!(names.iter().filter(|name| shape.fits(name)).count(), shape.files);

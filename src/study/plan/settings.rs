@@ -4,7 +4,7 @@ use super::{Compositions, PlannedRun, Samples};
 use crate::analyze::Config;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::metric::BalanceWeights;
-use crate::study::labels::{FlowRule, Label, LabelValue, REPETITIONS};
+use crate::study::labels::{FlowRule, Label, LabelValue, is_repetition};
 use crate::study::manifest::{Document, Located, Manifest, suggestion};
 use crate::study::metrics::Metric;
 use crate::study::reports::{self, ReportPlan};
@@ -80,11 +80,7 @@ impl Settings<'_> {
         let repetition = match &study.repetition {
             Some(names) => self.places(names, document),
             None => (0..self.labels.len())
-                .filter(|&place| {
-                    let name = self.labels[place].name.as_str();
-                    // A name is of one run.
-                    REPETITIONS.contains(&name) || name == "name"
-                })
+                .filter(|&place| is_repetition(&self.labels[place].name))
                 .collect(),
         };
         let group_by = match &study.group_by {

@@ -1,6 +1,10 @@
 //! Tables of a study in LaTeX, that fit a page: numbers rounded to four digits.
 
+mod letters;
+
 use std::fmt::Write as _;
+
+use letters::{escaped, needs, row};
 
 use super::readable::{self, ReadableColumn};
 use super::text::{is_text, shown};
@@ -24,10 +28,17 @@ pub(super) fn latex(table: &StudyTable) -> String {
     let rows = table.frame.height();
     let title = escaped(&table.title);
     let parts = parts(&columns, form, rows);
-    match parts.as_slice() {
+    let mut text = match parts.as_slice() {
         [whole] if form.fits_page(&whole.columns, rows) => float(whole, &title, form, rows),
         parts => over_pages(parts, &title, form, rows),
+    };
+    if let Some(needs) = needs(&text) {
+        // Behind what else is said to the reader.
+        let comments = text.lines().take_while(|line| line.starts_with('%'));
+        let begin = comments.map(|line| line.len() + 1).sum();
+        text.insert_str(begin, &needs);
     }
+    text
 }
 
 /// A table that fits a page.
@@ -307,7 +318,7 @@ impl Part<'_> {
             }
         });
         Head {
-            names: names.collect::<Vec<_>>().join(" & "),
+            names: row(names.collect::<Vec<_>>().iter().map(String::as_str)),
             alignment: self
                 .all_columns()
                 .map(|column| column.alignment(form))
@@ -316,9 +327,11 @@ impl Part<'_> {
     }
 
     fn write_rows(&self, text: &mut String, rows: usize) {
-        for row in 0..rows {
-            let cells = self.all_columns().map(|column| column.cells[row].as_str());
-            let _ = writeln!(text, "{} \\\\", cells.collect::<Vec<_>>().join(" & "));
+        for place in 0..rows {
+            let cells = self
+                .all_columns()
+                .map(|column| column.cells[place].as_str());
+            let _ = writeln!(text, "{} \\\\", row(cells));
         }
     }
 }
@@ -390,28 +403,6 @@ fn with_breaks(text: &str) -> String {
         }
     }
     broken
-}
-
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            '\\' => escaped.push_str("\\textbackslash{}"),
-            '~' => escaped.push_str("\\textasciitilde{}"),
-            '^' => escaped.push_str("\\textasciicircum{}"),
-            '<' => escaped.push_str("\\textless{}"),
-            '>' => escaped.push_str("\\textgreater{}"),
-            '|' => escaped.push_str("\\textbar{}"),
-            'µ' => escaped.push_str("$\\mu$"),
-            '\n' | '\r' => escaped.push(' '),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
@@ -552,14 +543,5 @@ mod tests {
         ] {
             assert_eq!(in_latex(&cell), text);
         }
-    }
-
-    #[test]
-    fn what_has_a_meaning_is_escaped() {
-        assert_eq!(
-            escaped("50% of a_b & c\\d > e"),
-            "50\\% of a\\_b \\& c\\textbackslash{}d \\textgreater{} e"
-        );
-        assert_eq!(escaped("RTT (µs)"), "RTT ($\\mu$s)");
     }
 }

@@ -49,14 +49,14 @@ impl Row {
     }
 }
 
-/// The metrics of the study: name, metric, factor.
-const COLUMNS: [(&str, Metric, f64); 6] = [
-    ("goodput_mbps", Metric::GoodputBps, 1e-6),
-    ("ip_volume_mb", Metric::IpBytes, 1e-6),
-    ("overhead_percent", Metric::Overhead, 100.0),
-    ("rtt_ms_max", Metric::RttNsMax, 1e-6),
-    ("rtt_ms_mean", Metric::RttNsMean, 1e-6),
-    ("rtt_ms_min", Metric::RttNsMin, 1e-6),
+/// The metrics of the study: name, the same without its unit, metric, factor.
+const COLUMNS: [(&str, &str, Metric, f64); 6] = [
+    ("goodput_mbps", "goodput", Metric::GoodputBps, 1e-6),
+    ("ip_volume_mb", "ip_volume", Metric::IpBytes, 1e-6),
+    ("overhead_percent", "overhead", Metric::Overhead, 100.0),
+    ("rtt_ms_max", "rtt_max", Metric::RttNsMax, 1e-6),
+    ("rtt_ms_mean", "rtt_mean", Metric::RttNsMean, 1e-6),
+    ("rtt_ms_min", "rtt_min", Metric::RttNsMin, 1e-6),
 ];
 
 pub(super) fn tables(
@@ -73,13 +73,13 @@ pub(super) fn tables(
         .text("connections", |row| Some(row.connections.described()))
         .count("reference_runs", |row| Some(row.sides[0].len() as u64))
         .count("other_runs", |row| Some(row.sides[1].len() as u64));
-    for (name, metric, factor) in COLUMNS {
+    for (name, bare, metric, factor) in COLUMNS {
         let scaled =
             move |row: &Row, side: usize| row.mean(side, metric).map(|value| value * factor);
         builder = builder
             .real(format!("reference_{name}"), |row| scaled(row, 0))
             .real(format!("other_{name}"), |row| scaled(row, 1))
-            .real(format!("change_{name}_percent"), |row| {
+            .real(format!("change_{bare}_percent"), |row| {
                 change_percent(scaled(row, 0)?, scaled(row, 1)?)
             });
     }
@@ -164,7 +164,7 @@ fn by_variant(run: &StudyRun, variant: usize) -> Option<BTreeMap<LabelValue, Vec
 
 fn mean_of(flows: &[&StudyFlow]) -> Values {
     let mut values = Values::default();
-    for (_, metric, _) in COLUMNS {
+    for (_, _, metric, _) in COLUMNS {
         let known: Vec<f64> = flows
             .iter()
             .filter_map(|flow| flow.measure.values.get(metric))

@@ -35,7 +35,7 @@ struct Best {
     measure: &'static str,
     variant: String,
     mean: f64,
-    /// Others whose confidence interval overlaps the best one's.
+    /// Others whose mean is the same, or whose confidence interval overlaps the best one's.
     also: Vec<String>,
 }
 
@@ -181,7 +181,7 @@ impl Row {
     }
 }
 
-/// The variant with the largest mean, and those that may be as good.
+/// The variant with the largest mean, of equal ones the first, and those that may be as good.
 fn best(scenario: &[Row], measure: &'static str, values: Measure) -> Option<Best> {
     let described: Vec<(&Row, Describe)> = scenario
         .iter()
@@ -193,16 +193,22 @@ fn best(scenario: &[Row], measure: &'static str, values: Measure) -> Option<Best
             .map_or("-", LabelValue::text)
             .to_owned()
     };
-    let (first, most) = described
-        .iter()
-        .max_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean))?;
+    let larger = |best, other| {
+        let (_, most): &(&Row, Describe) = best;
+        let (_, of_other): &(&Row, Describe) = other;
+        if of_other.mean > most.mean {
+            other
+        } else {
+            best
+        }
+    };
+    let (first, most) = described.iter().reduce(larger)?;
     let also = described
         .iter()
         .filter(|(row, _)| !std::ptr::eq(*row, *first))
         .filter(|(_, other)| {
-            most.ci95
-                .zip(other.ci95)
-                .is_some_and(|(most, other)| other.high >= most.low)
+            let reaches = most.ci95.zip(other.ci95);
+            other.mean >= most.mean || reaches.is_some_and(|(most, other)| other.high >= most.low)
         })
         .map(|(row, _)| name(row))
         .collect();
@@ -213,4 +219,29 @@ fn best(scenario: &[Row], measure: &'static str, values: Measure) -> Option<Best
         mean: most.mean,
         also,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::labels::{Label, LabelKind};
+
+    #[test]
+    fn of_equal_means_the_first_is_best_and_the_others_are_as_good() {
+        let label = Label {
+            name: "cca".to_owned(),
+            kind: LabelKind::Text,
+            order: Vec::new(),
+            of_flows: false,
+        };
+        let row = |variant: &str, goodput_mbps: f64| Row {
+            goodput_mbps: vec![goodput_mbps],
+            ..Row::new(&(Vec::new(), label.value(variant).ok()))
+        };
+        let rows = [row("bbr", 9.0), row("cubic", 10.0), row("reno", 10.0)];
+        let best = best(&rows, "goodput", |row| &row.goodput_mbps).unwrap();
+        assert_eq!((best.variant.as_str(), best.mean), ("cubic", 10.0));
+        // One run has no interval that could reach anywhere.
+        assert_eq!(best.also, ["reno"]);
+    }
 }

@@ -55,7 +55,7 @@ pub enum ReportError {
     Chart(#[from] chart::ChartError),
     /// The ending of the file names no format that tables are written in.
     #[error(
-        "{}: the ending must be .parquet, .csv, .json or .arrow, since it decides the format",
+        "{}: the ending must be .parquet, .csv, .json, .jsonl, .arrow or .feather, since it decides the format",
         path.display()
     )]
     UnknownFormat {

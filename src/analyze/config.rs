@@ -90,8 +90,9 @@ pub struct Config {
     /// Bins of one flow's series, at least 1. Those that come later are not kept, and the flow says
     /// so in its quality.
     pub bins_max: u32,
-    /// Memory that the analysis of one capture may hold, in bytes. Beyond it, things are given up
-    /// that no count depends on: [`CaptureAnalysis::given_up`](super::CaptureAnalysis::given_up).
+    /// Memory that the analysis of one capture may hold, in bytes. Beyond it, things are given up:
+    /// [`CaptureAnalysis::given_up`](super::CaptureAnalysis::given_up). No count depends on them but on connections that
+    /// were put away: what goes on after that counts as a new one.
     pub memory_bytes: u64,
     /// Capacity of the shared link, for utilisation and the balanced metric.
     pub capacity: Option<Capacity>,

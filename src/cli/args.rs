@@ -24,8 +24,9 @@ const PATH_USAGE: &str = "ccanalyze path --before <CAPTURE>... --after <CAPTURE>
 const PATH_EXAMPLES: &str = "Example:
   ccanalyze path --before ingress.pcap --after egress.pcap --limit 100p --out path.parquet
 
-Exit status: 0 when all captures were read to their end, 1 when one was damaged or cut short, 2 when
-nothing was written. What the numbers mean is in METRICS.md.";
+Exit status: 0 when all captures were read to their end, 1 when results were written but one was
+damaged or cut short, the run was interrupted or the summary could not be printed, 2 when nothing
+was written, 130 when interrupted twice. What the numbers mean is in METRICS.md.";
 
 /// What `--memory` bounds there is something else than in the main command.
 const PATH_MEMORY: &str = "Memory for notes of what became of packets, and for packets that wait, such as `4GB` or \
@@ -35,8 +36,9 @@ const STUDY_EXAMPLES: &str = "Example:
   ccanalyze study init traces/ > study.toml        a draft of the manifest: read it, say more
   ccanalyze study study.toml --out study/
 
-Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired,
-2 when nothing was written, 130 when interrupted: the same command goes on from there. What a manifest may say is in README.md.";
+Exit status: 0 when all runs were analysed, 1 when some failed and were left out, or were repaired,
+or the summary could not be printed, 2 when nothing was written, 130 when interrupted: the same
+command goes on from there. What a manifest may say is in README.md.";
 
 const COMPLETIONS_EXAMPLES: &str = "Examples:
   source <(ccanalyze completions bash)             in this shell
@@ -70,7 +72,7 @@ pub struct Args {
 
     /// Write one row per flow to FILE, and beside it pairs of flows, series over time, captures and
     /// charts (FILE's name with .pairs, .series, ... in it); the ending decides the format:
-    /// .parquet, .csv, .json (lines) or .arrow
+    /// .parquet, .csv, .json or .jsonl (lines), .arrow or .feather
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
@@ -131,7 +133,7 @@ pub struct Args {
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub io: IoChoice,
 
-    /// Print nothing but errors
+    /// Print nothing but errors, and what was given up or skipped
     #[arg(short, long)]
     pub quiet: bool,
 

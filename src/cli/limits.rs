@@ -13,9 +13,10 @@ const MEMORY_BYTES_MIN: u64 = 64_000_000;
 /// What holds for captures whatever is done with them: options of every command that reads some.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct CaptureArgs {
-    /// Memory for what is kept of the captures, such as `4GB` or `512MiB`; several share it, and so
-    /// do the runs of a study, each with an eighth. Beyond it connections that are silent, series
-    /// and rows of the smallest flows are given up, counts never; the column `quality` says so
+    /// Memory for what is kept of the captures, such as `4GB` or `512MiB`; several share it, with
+    /// 64 MB each at least, and so do the runs of a study, each with an eighth. Beyond it series and
+    /// rows of the smallest flows are given up, and silent connections put away, which count as new
+    /// ones when they go on; the column `quality` says so
     #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = parse_size)]
     pub memory: u64,
 
@@ -30,15 +31,16 @@ pub struct CaptureArgs {
 #[command(next_help_heading = "Limits")]
 #[expect(clippy::struct_field_names, reason = "each is called as the option is")]
 pub struct LimitArgs {
-    /// Follow at most N connections at a time; beyond that those without payload, then those
-    /// silent longest, are put away and marked `limit_hit`. Each takes 2 kB and more
+    /// Follow at most N connections at a time, a 32nd of N in each of 32 parts that they are spread
+    /// over; beyond that those without payload, then those silent longest, are put away and marked
+    /// `limit_hit`. Each takes 2 kB and more
     // Connections are meant; the first name stays for those who use it.
     #[arg(long, visible_alias = "max-connections", value_name = "N", default_value_t = 1 << 22, value_parser = whole::<u64, 1, { u64::MAX }>)]
     pub max_flows: u64,
 
     /// Keep at most N connections of one packet so far, or of a SYN and its answer, as in floods and
-    /// scans; beyond that those without payload, then those silent longest, are put away. Each
-    /// takes 110 bytes, an answer 40 more
+    /// scans, a 32nd of N in each part; beyond that those without payload, then those silent longest,
+    /// are put away. Each takes 110 bytes, an answer 40 more
     #[arg(long, value_name = "N", default_value_t = 1 << 23, value_parser = whole::<u64, 1, { u64::MAX }>)]
     pub max_half_open: u64,
 
@@ -69,7 +71,8 @@ impl CaptureArgs {
 impl LimitArgs {
     /// Sets the limits of an analysis.
     pub(super) fn apply(self, config: &mut Config) {
-        // Connections are spread over the shards evenly, as near as a hash does it.
+        // Connections are spread over the shards evenly, as near as a hash does it. All together are not counted: what is
+        // put away would depend on which thread is ahead.
         config.limits = ConnectionLimits {
             connections_max: (self.max_flows as usize).div_ceil(SHARDS),
             half_open_max: (self.max_half_open as usize).div_ceil(SHARDS),

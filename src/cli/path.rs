@@ -53,7 +53,7 @@ pub struct PathArgs {
 
     /// Write one row per flow to FILE, and beside it hops (the way from one point to the next), series
     /// over time, of flows too, episodes of drops, and charts; the ending decides the format:
-    /// .parquet, .csv, .json (lines) or .arrow
+    /// .parquet, .csv, .json or .jsonl (lines), .arrow or .feather
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
@@ -103,7 +103,7 @@ pub struct PathArgs {
     #[command(flatten)]
     pub reading: CaptureArgs,
 
-    /// Print nothing but errors
+    /// Print nothing but errors, and what was skipped
     #[arg(short, long)]
     pub quiet: bool,
 }

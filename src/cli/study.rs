@@ -21,8 +21,8 @@ use crate::table::study_tables;
 
 /// Arguments of `ccanalyze study`.
 ///
-/// Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired,
-/// 2 when nothing was written.
+/// Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired, or the summary
+/// could not be printed, 2 when nothing was written, 130 when interrupted.
 #[derive(Clone, Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct StudyArgs {
@@ -60,7 +60,7 @@ pub struct StudyArgs {
     #[arg(short, long, value_name = "N", value_parser = super::limits::whole::<u16, 1, 1024>)]
     pub threads: Option<u16>,
 
-    /// Print nothing but errors
+    /// Print nothing but errors, and what was given up or skipped
     #[arg(short, long)]
     pub quiet: bool,
 }

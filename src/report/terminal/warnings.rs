@@ -3,6 +3,7 @@
 use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
 use crate::capture::{FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution};
 use crate::decode::Skip;
+use crate::flow::SHARDS;
 use crate::observe::Span;
 
 use super::{counted, grouped, millis, rate, volume};
@@ -23,7 +24,7 @@ pub(in crate::report) fn put_away(capture: &CaptureAnalysis) -> Option<String> {
     let connections = capture.cut_by_limit - capture.given_up.connections;
     (connections > 0).then(|| {
         format!(
-            "{} connections were put away because too many were alive at once; each may appear in several rows (quality `limit_hit`)",
+            "{} connections were put away because too many were alive at once in one of {SHARDS} parts, each of which holds its share of --max-connections and --max-half-open; what goes on after that counts as a new connection (quality `limit_hit`)",
             grouped(connections)
         )
     })
@@ -51,9 +52,14 @@ pub(in crate::report) fn given_up(given_up: GivenUp) -> Option<String> {
         .into_iter()
         .filter_map(|(holds, text)| holds.then_some(text))
         .collect();
+    let meaning = if given_up.connections > 0 {
+        "what goes on after it was put away counts as a new connection"
+    } else {
+        "no count depends on it"
+    };
     given_up.anything().then(|| {
         format!(
-            "the memory limit was reached and this was given up: {}; no count depends on it, and --memory raises it",
+            "the memory limit was reached and this was given up: {}; {meaning}, and --memory raises it",
             parts.join(", ")
         )
     })

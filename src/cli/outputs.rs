@@ -39,6 +39,28 @@ pub(super) fn begin_charts(
     Ok(None)
 }
 
+/// Checks that nothing else is to be written into a folder of charts, which is replaced as a whole.
+pub(super) fn ensure_outside<'a>(
+    folder: &Path,
+    charts: ChartArgs,
+    mut others: impl Iterator<Item = &'a PathBuf>,
+) -> anyhow::Result<()> {
+    let within = |path: &&PathBuf| {
+        let beside = path.parent().and_then(|beside| beside.canonicalize().ok());
+        let folder = folder.canonicalize().ok();
+        beside
+            .zip(folder)
+            .is_some_and(|(beside, folder)| beside.starts_with(folder))
+    };
+    if let (false, Some(path)) = (charts.no_charts, others.find(within)) {
+        bail!(
+            "{}: is in a folder of charts, which is replaced as a whole: write it elsewhere",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
 /// Says once which letters charts show question marks for.
 pub(super) fn warn_of_letters(lacking: &BTreeSet<char>, quiet: bool) {
     const SHOWN: usize = 12;

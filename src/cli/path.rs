@@ -290,6 +290,9 @@ impl Outputs {
         }
         let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {
+            let folder = outputs::charts_beside(out);
+            let others = args.report.iter().chain(packets);
+            outputs::ensure_outside(&folder, args.charts, others)?;
             let begin = |table: &str| outputs::begin_beside(out, table);
             results = Some(ResultFiles {
                 flows: outputs::begin_table(out)?,
@@ -298,7 +301,7 @@ impl Outputs {
                 flow_series: begin("flow_series")?,
                 episodes: begin("episodes")?,
             });
-            charts = outputs::begin_charts(&outputs::charts_beside(out), args.charts, args.quiet)?;
+            charts = outputs::begin_charts(&folder, args.charts, args.quiet)?;
         }
         let packets = args.packets.as_deref();
         Ok(Self {

@@ -214,6 +214,9 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
     let written = written.chain(segments.cloned()).chain(args.report.clone());
     outputs::ensure_spared(args.captures.iter().map(PathBuf::as_path), written)?;
     if let Some(out) = &args.out {
+        let folder = outputs::charts_beside(out);
+        let others = args.report.iter().chain(segments);
+        outputs::ensure_outside(&folder, args.charts, others)?;
         let begin = |table: &str| outputs::begin_beside(out, table);
         begun.results = Some(ResultFiles {
             flows: outputs::begin_table(out)?,
@@ -223,8 +226,7 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
             captures: begin("captures")?,
             pings: begin("pings")?,
         });
-        begun.charts =
-            outputs::begin_charts(&outputs::charts_beside(out), args.charts, args.quiet)?;
+        begun.charts = outputs::begin_charts(&folder, args.charts, args.quiet)?;
     }
     if let Some(report) = &args.report {
         begun.report = Some(begin_page(report)?);

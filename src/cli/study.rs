@@ -124,8 +124,10 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     outputs::ensure_spared(inputs(&plan, manifest), args.report.iter().cloned())?;
     args.charts
         .warn_without_effect(args.report.is_some(), args.quiet);
+    let charts_folder = out.join(CHARTS);
+    outputs::ensure_outside(&charts_folder, args.charts, args.report.iter())?;
     let page = args.report.as_deref().map(begin_page).transpose()?;
-    let folder = begin_charts(&out.join(CHARTS), args.charts, args.quiet)?;
+    let folder = begin_charts(&charts_folder, args.charts, args.quiet)?;
     let cache = out.join(CACHE);
     let watch = Watch::default();
     let captures = || plan.runs.iter().filter(|run| run.measured.is_none());

@@ -502,11 +502,32 @@ pub fn progress_is_seen() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::GivenUp;
 
     #[test]
     fn a_message_takes_the_place_of_a_progress_line() {
         assert_eq!(line("error: a", false), "error: a\n");
         assert_eq!(line("error: a", true), "\r\x1b[2Kerror: a\n");
+    }
+
+    /// What goes on when its connection was put away is a connection more.
+    #[test]
+    fn counts_depend_on_connections_that_were_put_away_and_on_nothing_else() {
+        for (connections, said) in [
+            (0, "no count depends on it"),
+            (7, "counts as a new connection"),
+        ] {
+            let text = given_up(GivenUp {
+                flows_without_series: 3,
+                connections,
+                time_sequences: true,
+            });
+            let text = text.unwrap();
+            assert!(
+                text.ends_with(&format!("{said}, and --memory raises it")),
+                "{text}"
+            );
+        }
     }
 
     #[test]

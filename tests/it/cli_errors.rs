@@ -520,6 +520,28 @@ fn an_output_that_is_a_directory_is_refused_and_stays() {
 }
 
 #[test]
+fn nothing_else_is_written_into_a_folder_of_charts() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("a_1.pcap")).unwrap();
+    let study = "[[runs]]\nfiles = \"{cca}_{run}.pcap\"\n";
+    fs::write(folder.path().join("s.toml"), study).unwrap();
+    for (args, page) in [
+        (&["study", "s.toml", "--out", "s"][..], "s/charts/page.html"),
+        (&["a_1.pcap", "--out", "r.csv"], "r.charts/page.html"),
+    ] {
+        let first = run(folder.path(), args);
+        assert_eq!(first.status, 0, "{}", first.stderr);
+        let again = run(folder.path(), &[args, &["--report", page]].concat());
+        assert_eq!(again.status, 2, "{}", again.stderr);
+        let said = format!("{page}: is in a folder of charts, which is replaced as a whole");
+        assert!(again.stderr.contains(&said), "{}", again.stderr);
+        // Where they stay as they are, it may be there.
+        let kept = [args, &["--report", page, "--no-charts"]].concat();
+        assert_eq!(run(folder.path(), &kept).status, 0);
+    }
+}
+
+#[test]
 fn results_are_not_written_over_what_they_are_made_from() {
     let folder = tempfile::tempdir().unwrap();
     let bytes = fs::read(capture("drop-one.pcap")).unwrap();

@@ -63,6 +63,18 @@ fn a_label_of_too_many_values_is_not_compared_two_by_two() {
 }
 
 #[test]
+fn a_mistake_in_a_filter_says_that_it_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();
+    let study = "[analysis]\nfilter = \"prt 80\"\n[[runs]]\nfiles = \"{rate}_{run}.pcap\"\n";
+    fs::write(folder.path().join("s.toml"), study).unwrap();
+    let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    let said = "s.toml:2: filter 'prt 80': column 1: expected `host`";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+#[test]
 fn a_window_without_a_whole_bin_fails_the_run() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();

@@ -215,7 +215,7 @@ impl Settings<'_> {
         let analysis = &self.manifest.analysis;
         let usual = Config::default();
         let filter = meant(analysis.filter.as_ref(), document, |text| {
-            Filter::parse(text).map_err(|error| error.to_string())
+            Filter::parse(text).map_err(|error| format!("filter '{text}': {error}"))
         });
         let bin_ns = meant(analysis.bin.as_ref(), document, |text| {
             let ns = parse_time(text)?;

@@ -42,9 +42,8 @@ fn a_label_of_too_many_values_is_not_compared_two_by_two() {
     // 64 values have 64 * 63 / 2 pairs.
     for (values, pairs) in [(64, 2016), (65, 0)] {
         let rows = (0..values).flat_map(|value| [(value, 10), (value, 11)]);
-        let rows: String = rows
-            .map(|(value, rate)| format!("t{value},{rate}\n"))
-            .collect();
+        let rows = rows.map(|(value, rate)| format!("t{value},{rate}"));
+        let rows = rows.collect::<Vec<_>>().join("\n");
         fs::write(folder.path().join("r.csv"), format!("trace,mbps\n{rows}")).unwrap();
         let study = "[[measured]]\nfiles = \"r.csv\"\ncolumns = { trace = \"trace\" }\n[measured.metrics]\ngoodput_bps = { column = \"mbps\", unit = \"Mbit\" }\n";
         fs::write(folder.path().join("s.toml"), study).unwrap();

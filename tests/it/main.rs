@@ -20,6 +20,7 @@ mod measured;
 mod measured_series;
 #[path = "../robust/noise.rs"]
 mod noise;
+mod overwriting;
 mod packed;
 mod path;
 mod path_said;

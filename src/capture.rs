@@ -57,7 +57,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use compression::Compression;
-#[cfg(feature = "tables")]
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
 pub(crate) use facts::SNAP_LEN_ADVICE;
 pub use facts::{ByteOrder, CaptureFormat, FileFacts, Overlap, TimeResolution};

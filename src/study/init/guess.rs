@@ -194,12 +194,13 @@ impl<'n> Form<'n> {
         let templates = templates_of(&members)?;
         let said = members.iter().map(|name| take_apart(&templates, name));
         let said: Vec<Vec<(String, String)>> = said.collect::<Option<_>>()?;
+        let places = said.first().map_or(0, Vec::len);
+        let known =
+            |place: usize| distinct(said.iter().map(|said| said[place].1.clone()).collect());
+        let known: Vec<Vec<String>> = (0..places).map(known).collect();
         let is_like = |values: Vec<(String, String)>| {
-            let mut values = values.into_iter().enumerate();
-            values.all(|(place, (_, value))| {
-                let known: Vec<String> = said.iter().map(|said| said[place].1.clone()).collect();
-                is_of_the_kind(&value, &known)
-            })
+            let mut values = values.iter().zip(&known);
+            values.all(|((_, value), known)| is_of_the_kind(value, known))
         };
         let own: BTreeSet<&String> = members.iter().copied().collect();
         let others = names.iter().filter(|name| !own.contains(name));

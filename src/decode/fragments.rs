@@ -49,8 +49,10 @@ pub struct Fragment {
 /// wait, the oldest is given up for one more; each for 30 s of capture time (RFC 791's
 /// reassembly timer is 15 s, RFC 8200's 60 s).
 ///
-/// Copies of a fragment are counted in `ip_packets` and `ip_len` when they come before the
-/// datagram is whole; later ones wait for the rest of a copy.
+/// A copy of a fragment, as of a mirror port, waits for the rest of a copy of the datagram; from
+/// the [`COPIES_MAX`]th on it counts in `ip_packets` and `ip_len` of the first. A fragment that
+/// contradicts what waits under its number is of another datagram: numbers come again within
+/// seconds (RFC 4963), and the rest of the one before is lost.
 #[derive(Debug, Default)]
 pub struct FragmentTable {
     pending: HashMap<Key, Pending>,
@@ -72,11 +74,7 @@ impl FragmentTable {
     /// ordinal of this fragment and the lengths of all.
     pub fn push(&mut self, fragment: Fragment) -> Option<Segment> {
         self.expire(fragment.at);
-        let key = Key {
-            src: fragment.src,
-            dst: fragment.dst,
-            identification: fragment.identification,
-        };
+        let key = self.datagram_of(&fragment);
         let begun = &mut self.begun;
         let order = &mut self.order;
         let pending = self.pending.entry(key).or_insert_with(|| {
@@ -131,6 +129,29 @@ impl FragmentTable {
         skipped
     }
 
+    /// The datagram that lacks this fragment: one that waits, or else a new one.
+    fn datagram_of(&mut self, fragment: &Fragment) -> Key {
+        let nth = |copy| Key {
+            src: fragment.src,
+            dst: fragment.dst,
+            identification: fragment.identification,
+            copy,
+        };
+        let mut free = None;
+        for key in (0..COPIES_MAX).map(nth) {
+            match self.pending.get(&key) {
+                Some(pending) if pending.head.contradicts(&fragment.head) => {
+                    self.give_up(key);
+                    free = free.or(Some(key));
+                }
+                Some(pending) if pending.has(fragment) => {}
+                Some(_) => return key,
+                None => free = free.or(Some(key)),
+            }
+        }
+        free.unwrap_or(nth(0))
+    }
+
     fn expire(&mut self, now: CaptureTime) {
         while let Some(key) = self.order.values().next()
             && now.since(self.pending[key].begun_at) > WAIT_NS
@@ -162,6 +183,9 @@ impl FragmentTable {
 /// Fragmented datagrams that wait at once; the oldest is given up for one more.
 pub const FRAGMENTS_MAX: usize = 1024;
 
+/// Copies of one datagram that wait at once, each for what it lacks itself.
+const COPIES_MAX: u8 = 2;
+
 /// How long the first fragment of a datagram waits for the last, in nanoseconds.
 const WAIT_NS: i64 = 30_000_000_000;
 
@@ -174,6 +198,8 @@ struct Key {
     src: Endpoint,
     dst: Endpoint,
     identification: u32,
+    /// Which of its copies.
+    copy: u8,
 }
 
 /// A datagram of which something is missing.
@@ -238,6 +264,13 @@ impl Pending {
             (ranges, _) if ranges.len() > RANGES_MAX => Progress::Hopeless,
             _ => Progress::Waiting,
         }
+    }
+
+    /// Whether all of a fragment is there.
+    fn has(&self, fragment: &Fragment) -> bool {
+        let end = fragment.offset.saturating_add(fragment.payload_len);
+        let mut ranges = self.ranges.iter();
+        ranges.any(|&(from, to)| from <= fragment.offset && end <= to)
     }
 
     /// Adds `start..end` to the parts that are there.
@@ -328,6 +361,13 @@ impl Head {
             }
         }
         self.known |= news;
+    }
+
+    /// Whether a byte that both know is not the same.
+    fn contradicts(&self, other: &Self) -> bool {
+        let both = self.known & other.known;
+        let differs = |at: usize| both >> at & 1 == 1 && self.bytes[at] != other.bytes[at];
+        both != 0 && (0..Self::LEN).any(differs)
     }
 
     /// The bytes up to the first unknown one.

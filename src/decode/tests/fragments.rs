@@ -100,6 +100,49 @@ fn fragments_without_the_others_are_given_up() {
     );
 }
 
+#[test]
+fn a_number_that_comes_again_is_another_datagrams() {
+    let mut table = FragmentTable::new();
+    let at = |seq: u8| {
+        let mut tcp = tcp_v4()[20..].to_vec();
+        tcp[7] = seq;
+        tcp
+    };
+    let [lost, next] = [at(1), at(2)];
+    // Of the first datagram the second fragment is lost, and its number comes again 20 s later.
+    assert!(push(&mut table, 0, &fragment_of(6, 7, 0, true, &lost[..40])).is_none());
+    assert!(push(&mut table, 20, &fragment_of(6, 7, 0, true, &next[..40])).is_none());
+    let found = push(&mut table, 20, &fragment_of(6, 7, 5, false, &next[40..])).unwrap();
+    assert_eq!(
+        found.seq.0.to_be_bytes()[3],
+        2,
+        "not the header that was lost with its rest"
+    );
+    assert_eq!(found.ip_packets, 2);
+    assert_eq!(table.skipped().count(Skip::FragmentIncomplete), 1);
+}
+
+#[test]
+fn fragments_that_pass_twice_make_two_copies_of_the_segment() {
+    let tcp = &tcp_v4()[20..];
+    let parts = [
+        fragment_of(6, 7, 0, true, &tcp[..24]),
+        fragment_of(6, 7, 3, true, &tcp[24..40]),
+        fragment_of(6, 7, 5, false, &tcp[40..]),
+    ];
+    // One by one, and one datagram after the other.
+    for order in [[0, 0, 1, 1, 2, 2], [0, 1, 2, 0, 1, 2], [2, 2, 0, 1, 0, 1]] {
+        let mut table = FragmentTable::new();
+        let mut whole = order
+            .iter()
+            .filter_map(|&part| push(&mut table, 0, &parts[part]));
+        let segments: Vec<Segment> = whole.by_ref().collect();
+        let packets: Vec<u16> = segments.iter().map(|segment| segment.ip_packets).collect();
+        assert_eq!(packets, [3, 3], "{order:?}");
+        assert_eq!(table.skipped().total(), 0);
+    }
+}
+
 fn push(table: &mut FragmentTable, seconds: i64, bytes: &[u8]) -> Option<Segment> {
     let at = CaptureTime::from_ns(seconds * 1_000_000_000);
     let record = Record {

@@ -80,10 +80,11 @@ impl<'a> FlowFigures<'a> {
         facts.packets[self.flow.dir().reversed().index()] == 0
     }
 
-    /// Whether a quarter or more of its data packets are copies of others.
+    /// Whether a quarter or more of its data segments are copies of others.
     pub(super) fn has_copies(&self, incidents: &Incidents) -> bool {
         let copies = incidents.duplicate_packets;
-        copies > 0 && copies.saturating_mul(4) >= self.outline().data_packets
+        copies > 0
+            && copies.saturating_mul(4) >= incidents.data_segments(self.outline().data_packets)
     }
 
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.

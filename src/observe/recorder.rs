@@ -286,6 +286,10 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if packet.payload_len > 0 {
             bin.payload_bytes += u64::from(packet.payload_len);
             bin.data_packets += u64::from(packet.ip_packets);
+            if packet.ip_packets > 1 {
+                cold_path();
+                bin.further_fragments += u64::from(packet.ip_packets) - 1;
+            }
             if let (Some(gaps), Some(span)) = (&mut data.gaps, last_data) {
                 gaps.add(packet.at.since(span.last));
             }

@@ -17,6 +17,8 @@ pub struct Bin {
     pub payload_bytes: u64,
     /// Packets with payload.
     pub data_packets: u64,
+    /// Those of them that are fragments of segments, but for one of each.
+    pub further_fragments: u64,
     /// Packets that are retransmissions.
     pub retransmitted_packets: u64,
     /// Their payload bytes.
@@ -34,6 +36,12 @@ pub struct Bin {
 }
 
 impl Bin {
+    /// Segments with payload.
+    #[must_use]
+    pub fn data_segments(&self) -> u64 {
+        self.data_packets.saturating_sub(self.further_fragments)
+    }
+
     /// Mean RTT, in ns; `None` without samples.
     #[must_use]
     pub fn rtt_ns_mean(&self) -> Option<f64> {
@@ -57,6 +65,7 @@ impl Bin {
             zigzag(self.rtt_ns_sum.wrapping_sub(self.rtt_ns_min)),
             self.retransmitted_packets,
             self.retransmitted_bytes,
+            self.further_fragments,
         ]
     }
 
@@ -76,12 +85,13 @@ impl Bin {
             rtt_ns_sum: rtt_ns_min.wrapping_add(unzigzag(numbers[9])),
             retransmitted_packets: numbers[10],
             retransmitted_bytes: numbers[11],
+            further_fragments: numbers[12],
         }
     }
 }
 
 /// Numbers of a bin that is written.
-const NUMBERS: usize = 12;
+const NUMBERS: usize = 13;
 /// The number before that of the first bin.
 const BEFORE_FIRST: i64 = -1;
 
@@ -272,7 +282,7 @@ mod tests {
 
     fn bin() -> impl Strategy<Value = Bin> {
         (
-            prop::array::uniform10(number()),
+            prop::array::uniform11(number()),
             proptest::option::of(number()),
         )
             .prop_map(|(numbers, in_flight)| {
@@ -290,6 +300,7 @@ mod tests {
                     rtt_ns_min: signed(8),
                     rtt_ns_max: signed(9),
                     in_flight_bytes_max: in_flight,
+                    further_fragments: numbers[10],
                 }
             })
     }

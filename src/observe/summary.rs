@@ -112,11 +112,21 @@ pub struct Incidents {
     pub recovery_episodes: u64,
     pub recovery_timeout_episodes: u64,
     pub recovery_ns: i64,
+    /// Fragments of data segments but for one of each: what `data_packets` counts besides segments.
+    pub further_fragments: u64,
     /// The latest of them: what began it may turn out to be new.
     latest_recovery: Option<Recovery>,
 }
 
 static NONE: Incidents = Incidents::NONE;
+
+impl Incidents {
+    /// Of so many data packets, the segments: one that came in fragments is as many packets (METRICS.md C1, X1).
+    #[must_use]
+    pub fn data_segments(&self, data_packets: u64) -> u64 {
+        data_packets.saturating_sub(self.further_fragments)
+    }
+}
 
 impl DirectionSummary {
     /// Memory that it holds besides itself, in bytes.
@@ -171,6 +181,10 @@ impl DirectionSummary {
             self.data_packets += u64::from(packet.ip_packets);
             self.payload_bytes += u64::from(packet.payload_len);
             Span::extend(&mut self.data_span, packet.at);
+            if packet.ip_packets > 1 {
+                cold_path();
+                self.incidents_mut().further_fragments += u64::from(packet.ip_packets) - 1;
+            }
         }
     }
 
@@ -328,6 +342,19 @@ impl DirectionSummary {
             Signal::SuperSegment => incidents.super_segments += 1,
             Signal::ReorderedAtReceiver => incidents.reordered_at_receiver += 1,
         }
+    }
+
+    /// Segments with payload.
+    #[must_use]
+    pub fn data_segments(&self) -> u64 {
+        self.incidents().data_segments(self.data_packets)
+    }
+
+    /// Share of the data segments that are retransmissions (METRICS.md X1); `None` without any.
+    #[must_use]
+    pub fn retransmission_rate(&self) -> Option<f64> {
+        let segments = self.data_segments();
+        (segments > 0).then(|| self.incidents().retransmitted_packets as f64 / segments as f64)
     }
 
     /// Most bytes in flight at a data segment; `None` where no ACK was seen.

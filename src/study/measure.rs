@@ -337,10 +337,7 @@ impl Run<'_> {
             Metric::RetransmittedBytes,
             Some(summary.incidents().retransmitted_bytes as f64),
         );
-        set(
-            Metric::RetransmissionRate,
-            Some(retransmitted / summary.data_packets as f64),
-        );
+        set(Metric::RetransmissionRate, summary.retransmission_rate());
         let in_flight = summary.in_flight_bytes_max().map(|bytes| bytes as f64);
         set(Metric::InFlightBytesMax, in_flight);
         values

@@ -231,7 +231,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "in_flight_bytes_mean" "I1" Real |row| row.summary.in_flight_bytes_mean();
     "retransmitted_packets" "X1" Count |row| Some(row.odd().retransmitted_packets);
     "retransmitted_bytes" "X1" Count |row| Some(row.odd().retransmitted_bytes);
-    "retransmission_rate" "X1" Real |row| Some(row.odd().retransmitted_packets as f64 / row.summary.data_packets as f64);
+    "retransmission_rate" "X1" Real |row| row.summary.retransmission_rate();
     "rtx_fast" "X2" Count |row| Some(row.odd().rtx_fast);
     "rtx_timeout" "X2" Count |row| Some(row.odd().rtx_timeout);
     "rtx_tail_probe" "X2" Count |row| Some(row.odd().rtx_tail_probe);

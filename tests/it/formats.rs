@@ -6,10 +6,11 @@ use super::cli::run;
 use super::support::{capture, flows_of};
 
 /// What one capture record holds.
-struct Packet {
-    at_us: u64,
-    original_len: u32,
-    bytes: Vec<u8>,
+#[derive(Clone)]
+pub(super) struct Packet {
+    pub(super) at_us: u64,
+    pub(super) original_len: u32,
+    pub(super) bytes: Vec<u8>,
 }
 
 #[test]
@@ -103,7 +104,7 @@ fn without_column(table: &str, name: &str) -> Vec<String> {
 }
 
 /// The packets of a nanosecond pcap, at whole microseconds.
-fn packets() -> Vec<Packet> {
+pub(super) fn packets() -> Vec<Packet> {
     let file = std::fs::read(capture("drop-one.pcap")).unwrap();
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     assert_eq!(word(0), 0xa1b2_3c4d, "little-endian nanoseconds");
@@ -121,7 +122,7 @@ fn packets() -> Vec<Packet> {
     packets
 }
 
-fn pcap(packets: &[Packet], ticks_per_us: u64, order: fn(u32) -> [u8; 4]) -> Vec<u8> {
+pub(super) fn pcap(packets: &[Packet], ticks_per_us: u64, order: fn(u32) -> [u8; 4]) -> Vec<u8> {
     let magic = if ticks_per_us == 1 {
         0xa1b2_c3d4
     } else {

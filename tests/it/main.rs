@@ -14,6 +14,7 @@ mod damage;
 mod dependencies;
 mod directions;
 mod formats;
+mod fragments;
 mod hostile;
 mod manifests;
 mod measured;

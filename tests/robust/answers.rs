@@ -6,7 +6,7 @@ use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Flow, Pairs, Watch};
 use ccanalyze::capture::CaptureSource;
 use ccanalyze::event::{Class, ClassifiedSegment, Reason};
-use ccanalyze::observe::Span;
+use ccanalyze::observe::{Bin, Span};
 use ccanalyze::seq::Seq;
 
 use super::packets::Twist;
@@ -142,7 +142,7 @@ fn flow_holds(flow: &Flow<'_>) {
         + summary.incidents().reordered_packets
         + summary.incidents().ambiguous_packets;
     assert!(
-        classed <= summary.data_packets,
+        classed <= summary.data_segments(),
         "a class of its own for each"
     );
     assert!(state.unique_bytes <= summary.payload_bytes);
@@ -157,7 +157,7 @@ fn flow_holds(flow: &Flow<'_>) {
         assert!(flow.goodput_bps() <= flow.throughput_bps());
         assert!(flow.overhead().is_none_or(|overhead| overhead >= 0.0));
     }
-    assert!(summary.in_flight_samples <= summary.data_packets);
+    assert!(summary.in_flight_samples <= summary.data_segments());
     assert!(
         summary.in_flight_bytes_mean() <= summary.in_flight_bytes_max().map(|bytes| bytes as f64)
     );
@@ -215,7 +215,7 @@ fn rows_hold(flow: &Flow<'_>) {
         rows.is_sorted_by(|one, next| one.ordinal < next.ordinal),
         "rows in order"
     );
-    assert!(rows.len() as u64 <= summary.data_packets);
+    assert!(rows.len() as u64 <= summary.data_segments());
     let payload: u64 = rows.iter().map(|row| u64::from(row.payload_len)).sum();
     assert_eq!(payload, summary.payload_bytes);
     let count =
@@ -253,9 +253,10 @@ fn series_holds(flow: &Flow<'_>) {
     }
     let bins: Vec<_> = flow.record.series().bins().collect();
     assert!(bins.is_sorted_by(|one, next| one.index < next.index));
-    let sum = |of: fn(&ccanalyze::observe::Bin) -> u64| bins.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&Bin) -> u64| bins.iter().map(of).sum::<u64>();
     assert_eq!(sum(|bin| bin.payload_bytes), summary.payload_bytes);
     assert_eq!(sum(|bin| bin.data_packets), summary.data_packets);
+    assert_eq!(sum(Bin::data_segments), summary.data_segments());
     assert_eq!(sum(|bin| bin.rtt_samples), summary.rtt.samples());
     assert_eq!(
         sum(|bin| bin.retransmitted_bytes),

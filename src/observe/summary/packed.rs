@@ -296,7 +296,9 @@ impl DirectionSummary {
 }
 
 /// Numbers of the incidents.
-const INCIDENTS: usize = 31;
+const INCIDENTS: usize = 32;
+// Which of them are not 0 is said by a bit each.
+const _: () = assert!(INCIDENTS <= u32::BITS as usize);
 
 impl Incidents {
     pub(super) const NONE: Self = Self::of_numbers([0; INCIDENTS]);
@@ -335,6 +337,7 @@ impl Incidents {
             recovery_episodes,
             recovery_timeout_episodes,
             recovery_ns,
+            further_fragments,
             latest_recovery: _,
         } = *self;
         [
@@ -369,6 +372,7 @@ impl Incidents {
             recovery_episodes,
             recovery_timeout_episodes,
             zigzag(recovery_ns),
+            further_fragments,
         ]
     }
 
@@ -406,6 +410,7 @@ impl Incidents {
             recovery_episodes,
             recovery_timeout_episodes,
             recovery_ns,
+            further_fragments,
         ] = numbers;
         Self {
             retransmitted_packets,
@@ -439,6 +444,7 @@ impl Incidents {
             recovery_episodes,
             recovery_timeout_episodes,
             recovery_ns: unzigzag(recovery_ns),
+            further_fragments,
             latest_recovery: None,
         }
     }

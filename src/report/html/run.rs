@@ -238,12 +238,7 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), ms),
         Cell::number(rtt.ns_max().map(|ns| ns as f64), ms),
         Cell::count(summary.incidents().retransmitted_packets),
-        Cell::number(
-            (summary.data_packets > 0).then(|| {
-                summary.incidents().retransmitted_packets as f64 / summary.data_packets as f64
-            }),
-            percent,
-        ),
+        Cell::number(summary.retransmission_rate(), percent),
         Cell::count(summary.incidents().rtx_unneeded),
         Cell::count(flow.lost_upstream()),
         Cell::count(summary.incidents().lost_downstream),

@@ -79,6 +79,7 @@ impl Run<'_> {
             queue.map(|(mean, min)| mean - min as f64),
         );
         let packets = sum(|bin| bin.data_packets);
+        let segments = sum(Bin::data_segments);
         let again = sum(|bin| bin.retransmitted_packets);
         set(Metric::DataPackets, Some(packets as f64));
         set(Metric::RetransmittedPackets, Some(again as f64));
@@ -88,7 +89,7 @@ impl Run<'_> {
         );
         set(
             Metric::RetransmissionRate,
-            (packets > 0).then(|| again as f64 / packets as f64),
+            (segments > 0).then(|| again as f64 / segments as f64),
         );
         let in_flight = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
         set(

@@ -157,6 +157,12 @@ pub enum BlockFault {
         /// How many are described.
         described: usize,
     },
+    /// The interface has been described, but the description cannot be used.
+    #[error("names interface {interface}, whose description cannot be used")]
+    LostInterface {
+        /// The interface, from 0.
+        interface: u32,
+    },
     /// The section has as many interfaces as it can have before this one.
     #[error("describes one more interface than the {0} that a section can have")]
     TooManyInterfaces(usize),

@@ -105,6 +105,15 @@ impl Header {
 }
 
 impl Shape {
+    /// The first fraction that makes up a second.
+    pub(super) fn fraction_end(self) -> u32 {
+        if self.ns_per_unit == 1 {
+            1_000_000_000
+        } else {
+            1_000_000
+        }
+    }
+
     /// The record header that `bytes` begin with; `None` when they are too few.
     pub(super) fn header(self, bytes: &[u8]) -> Option<Header> {
         let fields: &[u8; 16] = bytes.get(..self.header_bytes)?.first_chunk()?;
@@ -254,7 +263,7 @@ impl PcapWalker {
         shape.header_bytes = variant::header_bytes(shape, variants, header.snaplen, records);
         if shape.header_bytes != 16 {
             format = CaptureFormat::PcapModified;
-        } else if variant::holds_nanoseconds(shape, records) {
+        } else if variant::holds_nanoseconds(shape, header.snaplen, records) {
             shape.ns_per_unit = 1;
         }
         Ok(Self {

@@ -42,7 +42,8 @@ pub(super) const INTERFACES_MAX: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct PcapngWalker {
     order: ByteOrder,
-    interfaces: Vec<Interface>,
+    /// `None`: one whose description cannot be used, where damage is passed over.
+    interfaces: Vec<Option<Interface>>,
     /// Simple Packet Blocks carry no time: they take that of the packet before them.
     last_at: CaptureTime,
     skip: Option<Skip>,
@@ -202,6 +203,7 @@ impl PcapngWalker {
         }
         let (_, end) = rest.get(..length as usize)?.split_last_chunk()?;
         let interface = self.interfaces.get(order.u32(interface) as usize)?;
+        let interface = interface.as_ref()?;
         let captured_len = order.u32(captured_len);
         if order.u32(*end) != length || captured_len > length - 32 {
             return None;
@@ -283,7 +285,7 @@ impl PcapngWalker {
     fn count_told_drops(&mut self, block: &[u8], captured_len: u32) {
         let interface = self.order.u32_at(block, 8).map(|id| id as usize);
         let interface = interface.and_then(|id| self.interfaces.get_mut(id));
-        if let Some(interface) = interface
+        if let Some(Some(interface)) = interface
             && let Some(dropped) = dropped_in(block, captured_len, self.order)
         {
             interface.add_before_packet(dropped);
@@ -319,6 +321,7 @@ impl PcapngWalker {
     fn drops(&self) -> Drops {
         self.interfaces
             .iter()
+            .flatten()
             .fold(self.past_drops, |sum, interface| {
                 sum.plus(interface.drops())
             })
@@ -416,7 +419,7 @@ impl PcapngWalker {
             snap_len,
             ..
         } = interface;
-        self.interfaces.push(interface);
+        self.interfaces.push(Some(interface));
         if self
             .resolution
             .is_none_or(|so_far| so_far.step_ns() < resolution.step_ns())
@@ -432,9 +435,16 @@ impl PcapngWalker {
         Ok(())
     }
 
+    /// An interface whose description cannot be used: those behind it keep their numbers.
+    pub(super) fn lost_interface(&mut self) {
+        if self.interfaces.len() < INTERFACES_MAX {
+            self.interfaces.push(None);
+        }
+    }
+
     fn statistics(&mut self, block: &[u8]) {
         if let Some((interface, later)) = Drops::read(block, self.order)
-            && let Some(interface) = self.interfaces.get_mut(interface)
+            && let Some(Some(interface)) = self.interfaces.get_mut(interface)
         {
             interface.count(later);
         }
@@ -479,14 +489,9 @@ impl PcapngWalker {
         } else {
             dropped_in(block, captured_len, self.order)
         };
-        let described = self.interfaces.len();
-        let interface =
-            self.interfaces
-                .get_mut(interface_id as usize)
-                .ok_or(BlockFault::UnknownInterface {
-                    interface: interface_id,
-                    described,
-                })?;
+        let unknown = self.unknown(interface_id);
+        let interface = self.interfaces.get_mut(interface_id as usize);
+        let interface = interface.and_then(Option::as_mut).ok_or(unknown)?;
         if let Some(dropped) = dropped {
             interface.add_before_packet(dropped);
         }
@@ -525,13 +530,23 @@ impl PcapngWalker {
 
     #[inline]
     fn described(&self, interface: u32) -> Result<&Interface, BlockFault> {
+        let known = self.interfaces.get(interface as usize);
+        known
+            .and_then(Option::as_ref)
+            .ok_or_else(|| self.unknown(interface))
+    }
+
+    /// What is wrong with a packet of an interface that is not known.
+    fn unknown(&self, interface: u32) -> BlockFault {
         let described = self.interfaces.len();
-        self.interfaces
-            .get(interface as usize)
-            .ok_or(BlockFault::UnknownInterface {
+        if (interface as usize) < described {
+            BlockFault::LostInterface { interface }
+        } else {
+            BlockFault::UnknownInterface {
                 interface,
                 described,
-            })
+            }
+        }
     }
 }
 
@@ -539,6 +554,11 @@ impl PcapngWalker {
 fn dropped_in(block: &[u8], captured_len: u32, order: ByteOrder) -> Option<u64> {
     let options = EPB_HEAD + (captured_len as usize).next_multiple_of(4);
     dropped_before(block.get(options..block.len() - 4)?, order)
+}
+
+/// Whether a section begins here, by its type and byte order.
+pub(super) fn begins_section(bytes: &[u8]) -> bool {
+    bytes.starts_with(&SHB_MAGIC.to_be_bytes()) && section_order(bytes).is_some()
 }
 
 pub(super) fn section_order(block: &[u8]) -> Option<ByteOrder> {

@@ -502,7 +502,7 @@ fn grow(bytes: &mut Vec<u8>, len: usize) {
 }
 
 /// Tells the format by the first bytes of a file; also gives how many of them are its header.
-fn recognise(first: &[u8]) -> Result<(Walker, usize), CaptureErrorKind> {
+pub(super) fn recognise(first: &[u8]) -> Result<(Walker, usize), CaptureErrorKind> {
     if first.is_empty() {
         return Err(CaptureErrorKind::Empty);
     }

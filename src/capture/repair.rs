@@ -15,7 +15,9 @@ mod pcapng;
 use std::fmt;
 
 use super::error::BlockFault;
-use super::reader::Walker;
+use super::pcap::begins_file;
+use super::pcapng::begins_section;
+use super::reader::{Walker, recognise};
 use super::record::Entry;
 use crate::time::CaptureTime;
 
@@ -25,6 +27,9 @@ const VIEW_BYTES: usize = 4 << 20;
 
 /// Gaps of one file that are noted one by one; all are counted.
 const GAPS_NOTED: usize = 32;
+
+/// More bytes than one packet has.
+const PACKET_BYTES: usize = 1 << 16;
 
 /// How far apart two records in a row may be dated, in ns, to bear each other out: a day.
 const NEAR_NS: i64 = 86_400 * 1_000_000_000;
@@ -146,6 +151,21 @@ struct Place<'a> {
     trusted_bytes: u64,
 }
 
+/// The capture that begins here, as where files were put behind each other (`cat a.pcap b.pcap`), and the bytes of its
+/// header; only where the records behind it bear each other out, until behind `beyond`. Its times and packets are what
+/// its own header says.
+fn another_capture(view: View<'_>, beyond: usize) -> Option<(Walker, usize)> {
+    let (walker, header_bytes) = recognise(view.bytes).ok()?;
+    let records = view.from(header_bytes);
+    let is_one = match &walker {
+        Walker::Pcap(walker) => {
+            pcap::is_run_beyond(walker, records, beyond.saturating_sub(header_bytes), None)
+        }
+        Walker::Pcapng(walker) => pcapng::is_run(walker, records),
+    };
+    is_one.then_some((walker, header_bytes))
+}
+
 impl Repair {
     /// As `Walker::walk`, but goes on behind damage. `base` is the place in the file of the first of
     /// `bytes`, `records` the number of records before them, and `at_end` says that there are no
@@ -178,6 +198,19 @@ impl Repair {
                     }
                 }
                 continue;
+            }
+            let rest = bytes.get(*at..).unwrap_or_default();
+            let is_pcap = matches!(walker, Walker::Pcap(_));
+            if begins_file(rest) || is_pcap && begins_section(rest) {
+                let Some(view) = View::of(bytes, *at, at_end) else {
+                    return VIEW_BYTES;
+                };
+                if let Some((next, header_bytes)) = another_capture(view, 0) {
+                    self.skip(index, offset, header_bytes as u64, Damage::Garbage);
+                    (*walker, self.last_at) = (next, None);
+                    *at += header_bytes;
+                    continue;
+                }
             }
             let place = Place {
                 bytes,
@@ -233,7 +266,9 @@ impl Repair {
                     Err((place, header_bytes))
                 };
             }
+            let begins_capture = begins_file(rest);
             let begins = match walker {
+                _ if begins_capture => true,
                 Walker::Pcap(walker) => pcap::could_begin(walker, rest),
                 Walker::Pcapng(walker) => pcapng::could_begin(walker, rest),
             };
@@ -244,6 +279,8 @@ impl Repair {
                 return Err((place, VIEW_BYTES));
             };
             let proven = match walker {
+                // In what is lost there may be packets that carry one.
+                _ if begins_capture && another_capture(view, PACKET_BYTES).is_some() => true,
                 Walker::Pcap(walker) => pcap::is_run(walker, view, self.last_at),
                 Walker::Pcapng(walker) => pcapng::is_run(walker, view),
             };

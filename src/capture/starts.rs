@@ -47,12 +47,7 @@ fn is_plausible(shape: Shape, records: &[u8]) -> bool {
 }
 
 fn could_be(shape: Shape, header: Header) -> bool {
-    let fraction_end = if shape.ns_per_unit == 1 {
-        1_000_000_000
-    } else {
-        1_000_000
-    };
-    header.fraction < fraction_end
+    header.fraction < shape.fraction_end()
         && (1..=RECORD_BYTES_MAX).contains(&header.captured_len)
         && header.original_len >= header.captured_len
 }

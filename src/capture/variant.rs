@@ -4,7 +4,7 @@
 //! already in use. As Wireshark does, the first records are tried with each known length.
 
 use super::RECORD_BYTES_MAX;
-use super::pcap::Shape;
+use super::pcap::{Header, Shape};
 
 /// Under the standard magic: the standard, the patch of 1999-04-17, Nokia.
 pub(super) const STANDARD_HEADER_BYTES: [usize; 3] = [16, 24, 20];
@@ -53,17 +53,19 @@ pub(super) fn header_bytes(shape: Shape, known: &[usize], snap_len: u32, records
 
 /// Whether the records of a microsecond file hold nanoseconds, as some writers that chose the wrong magic have left
 /// them: most fractions of the first records are a second and more in microseconds, and none is in nanoseconds.
-pub(super) fn holds_nanoseconds(shape: Shape, mut records: &[u8]) -> bool {
-    let (mut tried, mut beyond) = (0, 0);
+/// Only records that make sense otherwise tell: what comes behind damage may be anything.
+pub(super) fn holds_nanoseconds(shape: Shape, snap_len: u32, mut records: &[u8]) -> bool {
+    let (mut tried, mut beyond, mut before) = (0, 0, None);
     while tried < FRACTIONS_TRIED
         && shape.ns_per_unit == 1_000
         && let Some(header) = shape.header(records)
-        && header.captured_len <= RECORD_BYTES_MAX
+        && is_possible(header, snap_len, before)
     {
         if header.fraction >= 1_000_000_000 {
             return false;
         }
         tried += 1;
+        before = Some(header.seconds);
         beyond += usize::from(header.fraction >= 1_000_000);
         let length = shape.header_bytes + header.captured_len as usize;
         records = records.get(length..).unwrap_or_default();
@@ -90,23 +92,7 @@ fn makes_sense(shape: Shape, snap_len: u32, mut records: &[u8]) -> Sense {
         let Some(header) = shape.header(records) else {
             return Sense::Possible;
         };
-        let fraction_end = if shape.ns_per_unit == 1 {
-            1_000_000_000
-        } else {
-            1_000_000
-        };
-        let len_max = if snap_len == 0 {
-            RECORD_BYTES_MAX
-        } else {
-            snap_len.min(RECORD_BYTES_MAX)
-        };
-        if header.captured_len == 0
-            || header.captured_len > header.original_len
-            // Some writers add a link header to the snap length.
-            || header.captured_len > len_max.saturating_add(64)
-            || header.fraction >= fraction_end
-            || before.is_some_and(|before| header.seconds.abs_diff(before) > NEAR_SECONDS)
-        {
+        if header.fraction >= shape.fraction_end() || !is_possible(header, snap_len, before) {
             return Sense::None;
         }
         before = Some(header.seconds);
@@ -117,4 +103,17 @@ fn makes_sense(shape: Shape, snap_len: u32, mut records: &[u8]) -> Sense {
         }
     }
     Sense::Proven
+}
+
+/// Whether lengths and seconds of a record make sense, behind one of the second `before`.
+fn is_possible(header: Header, snap_len: u32, before: Option<u32>) -> bool {
+    let len_max = if snap_len == 0 {
+        RECORD_BYTES_MAX
+    } else {
+        snap_len.min(RECORD_BYTES_MAX)
+    };
+    // Some writers add a link header to the snap length.
+    (1..=len_max.saturating_add(64)).contains(&header.captured_len)
+        && header.captured_len <= header.original_len
+        && before.is_none_or(|before| header.seconds.abs_diff(before) <= NEAR_SECONDS)
 }

@@ -1,8 +1,8 @@
 //! Which bytes make sense as pcap records.
 
-use super::{Place, Step, VIEW_BYTES, View};
+use super::{Place, Step, VIEW_BYTES, View, another_capture};
 use crate::capture::RECORD_BYTES_MAX;
-use crate::capture::pcap::{Header, PcapWalker};
+use crate::capture::pcap::{Header, PcapWalker, begins_file};
 use crate::capture::record::Entry;
 use crate::time::CaptureTime;
 
@@ -19,6 +19,10 @@ const FAR_RUN_RECORDS: usize = 12;
 
 /// Records in a row that follow each other by their lengths alone, however odd they are.
 const ODD_RUN_RECORDS: usize = 8;
+
+/// After so many of them, none dated near the record before, it is seen whether others go on beside them: once, as they
+/// may be made to be many.
+const DOUBTED_RECORDS: usize = 64;
 
 /// Places in one record at which another may begin that are looked at: a capture of a capture has
 /// many, each with a long run behind it.
@@ -45,7 +49,7 @@ pub(super) fn step(
         let Some(view) = View::of(rest, 0, place.at_end) else {
             return (Step::Needs(VIEW_BYTES), 0);
         };
-        trusted_bytes = odd_bytes(walker, view, seconds(place.last_at));
+        trusted_bytes = odd_bytes(walker, view, 0, seconds(place.last_at));
         if trusted_bytes == 0 {
             return (Step::Lost, 0);
         }
@@ -59,14 +63,21 @@ pub(super) fn step(
         });
         (Step::Cut(at), 0)
     };
+    let last = Some(i64::from(header.seconds));
+    let inside = |whole: View<'_>| run_inside(walker, whole, (end, end), last);
     if end > rest.len() {
-        let inside = place.at_end.then(|| run_inside(walker, rest, end, true));
-        return match inside.flatten().filter(|_| makes_sense) {
+        let all = View {
+            bytes: rest,
+            ends: true,
+        };
+        return match Some(all)
+            .filter(|_| place.at_end && makes_sense)
+            .and_then(inside)
+        {
             Some(at) => cut(entries, at),
             None => (Step::Needs(end), trusted_bytes),
         };
     }
-    let last = Some(i64::from(header.seconds));
     if end >= trusted_bytes {
         match rest
             .get(end..)
@@ -79,13 +90,14 @@ pub(super) fn step(
                 let Some(view) = View::of(rest, end, place.at_end) else {
                     return (Step::Needs(end + VIEW_BYTES), trusted_bytes);
                 };
-                let odd = odd_bytes(walker, view, last);
+                let whole = View {
+                    bytes: &rest[..end + view.bytes.len()],
+                    ..view
+                };
+                let odd = odd_bytes(walker, whole, end, last);
                 if odd > 0 {
                     trusted_bytes = end + odd;
-                } else if makes_sense
-                    && let Some(at) =
-                        run_inside(walker, &rest[..end + view.bytes.len()], end, view.ends)
-                {
+                } else if makes_sense && let Some(at) = inside(whole) {
                     return cut(entries, at);
                 }
             }
@@ -109,7 +121,12 @@ pub(super) fn is_run(walker: &PcapWalker, view: View<'_>, last_at: Option<Captur
 }
 
 /// Whether the records from here on bear each other out, until behind `beyond`.
-fn is_run_beyond(walker: &PcapWalker, view: View<'_>, beyond: usize, last: Option<i64>) -> bool {
+pub(super) fn is_run_beyond(
+    walker: &PcapWalker,
+    view: View<'_>,
+    beyond: usize,
+    last: Option<i64>,
+) -> bool {
     let shape = walker.shape();
     let (mut at, mut records, mut before) = (0, 0, None);
     let mut near = true;
@@ -141,27 +158,40 @@ fn is_run_beyond(walker: &PcapWalker, view: View<'_>, beyond: usize, last: Optio
     }
 }
 
-/// Where in a record of `end` bytes another one begins that others follow beyond its end.
-fn run_inside(walker: &PcapWalker, rest: &[u8], end: usize, ends: bool) -> Option<usize> {
+/// Where in the first `until` bytes, which begin with a record dated near `last`, another one begins that others follow
+/// until behind `beyond`; or a capture with such records.
+fn run_inside(
+    walker: &PcapWalker,
+    view: View<'_>,
+    (until, beyond): (usize, usize),
+    last: Option<i64>,
+) -> Option<usize> {
     let header_bytes = walker.shape().header_bytes;
-    let last = walker
-        .shape()
-        .header(rest)
-        .map(|header| i64::from(header.seconds));
-    (header_bytes..end.min(rest.len()))
-        .filter(|&at| could_begin(walker, &rest[at..]))
+    (header_bytes..until.min(view.bytes.len()))
+        .map(|at| (at, view.from(at)))
+        .filter(|(_, here)| could_begin(walker, here.bytes) || begins_file(here.bytes))
         .take(STARTS_MAX)
-        .find(|&at| {
-            let bytes = &rest[at..];
-            is_run_beyond(walker, View { bytes, ends }, end - at, last)
+        .find(|&(at, here)| {
+            let beyond = beyond.saturating_sub(at);
+            is_run_beyond(walker, here, beyond, last) || another_capture(here, beyond).is_some()
         })
+        .map(|(at, _)| at)
 }
 
-/// Within how many bytes from here records follow each other by their lengths, however odd they
-/// are: up to a run of sensible ones, to the end, or over a good number of them. 0 when they do not.
-fn odd_bytes(walker: &PcapWalker, view: View<'_>, last: Option<i64>) -> usize {
+/// Within how many bytes from `start` on records follow each other by their lengths, however odd they are: up to a run of
+/// sensible ones, to the end, or over a good number of them. 0 when they do not.
+fn odd_bytes(walker: &PcapWalker, whole: View<'_>, start: usize, last: Option<i64>) -> usize {
     let shape = walker.shape();
-    let mut at = 0;
+    let view = whole.from(start);
+    let (mut at, mut first_end, mut any_near) = (0, 0, false);
+    // Where some bytes are missing, what is read as a length may be the other one of the same record, for as long as the
+    // two are equal. No time bears that out, and the records themselves do go on.
+    let is_shifted = |at: usize, first_end: usize| {
+        let packet_max = CAPTURED_MAX as usize;
+        let first_end = first_end.min(packet_max);
+        let beyond = at.min(first_end + packet_max);
+        run_inside(walker, whole, (start + first_end, start + beyond), last).is_some()
+    };
     for records in 0.. {
         let here = view.from(at);
         if is_run_beyond(walker, here, 0, last) {
@@ -170,14 +200,23 @@ fn odd_bytes(walker: &PcapWalker, view: View<'_>, last: Option<i64>) -> usize {
         if records > 0 && view.ends && here.bytes.is_empty() {
             return at;
         }
-        let whole = shape.header(here.bytes).filter(|header| {
+        let follows = shape.header(here.bytes).filter(|header| {
             let room = here.bytes.len() - shape.header_bytes;
             !header.is_no_record() && header.captured_len as usize <= room
         });
-        match whole {
-            Some(header) => at += shape.header_bytes + header.captured_len as usize,
-            None if records >= ODD_RUN_RECORDS => return at,
-            None => return 0,
+        let Some(header) = follows else {
+            let is_run = records >= ODD_RUN_RECORDS
+                && (any_near || records >= DOUBTED_RECORDS || !is_shifted(at, first_end));
+            return if is_run { at } else { 0 };
+        };
+        at += shape.header_bytes + header.captured_len as usize;
+        if records == 0 {
+            first_end = at;
+        } else {
+            any_near |= is_near(header, last);
+        }
+        if records + 1 == DOUBTED_RECORDS && !any_near && is_shifted(at, first_end) {
+            return 0;
         }
     }
     0
@@ -185,17 +224,11 @@ fn odd_bytes(walker: &PcapWalker, view: View<'_>, last: Option<i64>) -> usize {
 
 /// Whether a header is one that any writer would write, dated near the record before.
 fn is_sensible(walker: &PcapWalker, header: Header, last: Option<i64>) -> bool {
-    let shape = walker.shape();
-    let fraction_end = if shape.ns_per_unit == 1 {
-        1_000_000_000
-    } else {
-        1_000_000
-    };
     let captured_max = match walker.snap_len() {
         snap_len @ 1..=CAPTURED_MAX => snap_len,
         _ => CAPTURED_MAX,
     };
-    header.fraction < fraction_end
+    header.fraction < walker.shape().fraction_end()
         && (1..=captured_max + LINK_HEADER_BYTES).contains(&header.captured_len)
         && (header.captured_len..=RECORD_BYTES_MAX).contains(&header.original_len)
         && is_near(header, last)

@@ -48,7 +48,12 @@ pub(super) fn step(walker: &mut PcapngWalker, place: &Place<'_>, entries: &mut V
     let mut at = place.at;
     match walker.walk(&place.bytes[..place.at + length], &mut at, entries, None) {
         Ok(_) => Step::Taken(length),
-        Err(CaptureErrorKind::BadBlock { fault, .. }) => Step::Unusable(length, fault),
+        Err(CaptureErrorKind::BadBlock { block_type, fault }) => {
+            if block_type == IDB_MAGIC {
+                walker.lost_interface();
+            }
+            Step::Unusable(length, fault)
+        }
         Err(CaptureErrorKind::UnsupportedVersion { major, minor, .. }) => {
             Step::Unusable(length, BlockFault::Version { major, minor })
         }

@@ -182,6 +182,25 @@ fn nanoseconds_under_the_magic_of_microseconds_are_nanoseconds() {
 }
 
 #[test]
+fn what_comes_behind_damage_does_not_tell_the_resolution() {
+    // Bytes are missing in the first record: what its length leads to is not the next record.
+    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for index in 0..20 {
+        pcap = pcap.record(1_700_000_000 + index, 7, &[0x3a; 60]);
+    }
+    for missing in 1..40 {
+        let mut bytes = pcap.bytes.clone();
+        bytes.drain(60..60 + missing);
+        let outcome = read(&bytes);
+        assert_eq!(
+            outcome.facts[0].resolution,
+            Some(TimeResolution::MICROSECONDS),
+            "{missing}"
+        );
+    }
+}
+
+#[test]
 fn another_capture_behind_one_is_told_whatever_its_format_is() {
     use ByteOrder::{Big, Little};
     let ways: [fn(ByteOrder) -> Vec<u8>; 2] = [

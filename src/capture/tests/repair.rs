@@ -152,6 +152,129 @@ fn a_file_written_behind_another_is_found() {
 }
 
 #[test]
+fn a_file_written_behind_another_is_read_by_its_own_header() {
+    let unlike = [
+        (ByteOrder::Little, 0xa1b2_3c4d, 1),
+        (ByteOrder::Big, 0xa1b2_c3d4, 1),
+        (ByteOrder::Little, 0xa1b2_c3d4, 101),
+    ];
+    // The first of the two is whole, or ends in the middle of a record.
+    for ((order, magic, link), end) in unlike.into_iter().flat_map(|file| [(file, 20), (file, 19)])
+    {
+        let mut later = Pcap::with_version(order, magic, (2, 4), link);
+        for index in 0..30 {
+            later = later.record(START + 30 + index, 999_999, &[1; 44]);
+        }
+        let own = read(&later.bytes).clean().records;
+        let mut bytes = intact(20);
+        bytes.truncate(place(end) + if end == 20 { 0 } else { 30 });
+        bytes.extend(later.bytes);
+        let outcome = mend(&bytes).clean();
+        assert_eq!(outcome.records.len(), 50);
+        for (found, own) in outcome.records[20..].iter().zip(&own) {
+            assert_eq!(
+                (found.at_ns, found.link),
+                (own.at_ns, own.link),
+                "{order:?} {magic:x} {link}"
+            );
+            assert_eq!(
+                (&found.bytes, found.original_len),
+                (&own.bytes, own.original_len)
+            );
+        }
+    }
+    // And a section of pcapng behind pcap, and the other way round.
+    let mut section = Pcapng::new()
+        .section(ByteOrder::Little)
+        .interface(1, 0, &[]);
+    for index in 0..30 {
+        section = section.packet(0, 1_700_000_000_000_000 + index, &[1; 44]);
+    }
+    for (one, other) in [(&intact(20), &section.bytes), (&section.bytes, &intact(20))] {
+        let expected: Vec<i64> = [one, other]
+            .into_iter()
+            .flat_map(|file| read(file).clean().times())
+            .collect();
+        assert_eq!(mend(&[&one[..], other].concat()).clean().times(), expected);
+    }
+}
+
+#[test]
+fn a_capture_that_a_packet_carries_is_no_capture_behind_it() {
+    // A file in one packet, with records of another resolution and year, and damage before, in, and behind that.
+    let mut inner = Pcap::new(ByteOrder::Little, 0xa1b2_3c4d);
+    for index in 0..12 {
+        inner = inner.record(START + 365 * 86_400 + index, 0, &[1; 44]);
+    }
+    let mut outer = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for index in 0..20 {
+        let data = if index == 8 {
+            &inner.bytes[..]
+        } else {
+            &[2; 60]
+        };
+        outer = outer.record(START + index, 7, data);
+    }
+    for damaged in [place(7) + 8, place(8) + 8] {
+        let mut bytes = outer.bytes.clone();
+        bytes[damaged..damaged + 4].fill(0xff);
+        let outcome = mend(&bytes).clean();
+        let behind = outcome
+            .records
+            .iter()
+            .filter(|record| record.at_ns / SECOND >= i64::from(START) + 9);
+        let seconds: Vec<i64> = behind
+            .map(|record| record.at_ns / SECOND - i64::from(START))
+            .collect();
+        assert!(
+            seconds.ends_with(&(9..20).collect::<Vec<i64>>()),
+            "{seconds:?}"
+        );
+        assert!(
+            outcome
+                .records
+                .iter()
+                .rev()
+                .take(11)
+                .all(|record| record.at_ns % SECOND == 7000)
+        );
+    }
+}
+
+#[test]
+fn lengths_that_are_read_one_field_late_are_no_run_of_records() {
+    // Four bytes of a record are missing, or its length is four too small or too large: the original length of each
+    // record behind it, which is as large, then stands where its captured length should.
+    let mut pcap = Pcap::new(ByteOrder::Little, 0xa1b2_c3d4);
+    for index in 0..200 {
+        pcap = pcap.record(START + index, 500_000 + index, &[index as u8; 60]);
+    }
+    let times = |outcome: &Outcome| -> Vec<i64> {
+        outcome
+            .times()
+            .iter()
+            .map(|ns| ns / SECOND - i64::from(START))
+            .collect()
+    };
+    let mut bytes = pcap.bytes.clone();
+    bytes.drain(place(5) + 20..place(5) + 24);
+    let outcome = mend(&bytes).clean();
+    assert_eq!(times(&outcome), (0..200).collect::<Vec<i64>>());
+    assert_eq!(gaps(&outcome), [(7, place(6) as u64 - 4, 0, Damage::Cut)]);
+    for (length, lost, gap) in [
+        (56, None, (7, place(6) as u64 - 4, 4, Damage::Garbage)),
+        (64, Some(5), (6, place(5) as u64, 76, Damage::Garbage)),
+    ] {
+        let mut bytes = pcap.bytes.clone();
+        bytes[place(5) + 8] = length;
+        let outcome = mend(&bytes).clean();
+        let expected: Vec<i64> = (0..200).filter(|&second| Some(second) != lost).collect();
+        assert_eq!(times(&outcome), expected, "{length}");
+        assert_eq!(gaps(&outcome), [gap]);
+    }
+}
+
+#[test]
 fn a_file_header_at_the_end_is_no_record() {
     // Of the file behind it not even the header is whole: what is there reads as a record without bytes.
     for order in [ByteOrder::Little, ByteOrder::Big] {
@@ -334,6 +457,40 @@ fn broken_blocks_are_skipped_and_counted() {
         cut.kind(),
         CaptureErrorKind::Truncated { have: 20, need: 72 }
     ));
+}
+
+#[test]
+fn an_interface_whose_description_is_damaged_keeps_its_number() {
+    let mut file = Pcapng::new().section(ByteOrder::Little);
+    let damaged = file.bytes.len() + 16;
+    file = file
+        .interface(1, 0, &[(2, b"eth0")])
+        .interface(101, 0, &[(9, &[9])]);
+    for index in 0..20_u32 {
+        let second = 1_700_000_000 + u64::from(index);
+        let ticks = second
+            * if index % 2 == 0 {
+                1_000_000
+            } else {
+                1_000_000_000
+            };
+        file = file.packet(index % 2, ticks, &[9; 40]);
+    }
+    let whole = read(&file.bytes).clean().records;
+    let mut bytes = file.bytes;
+    // The length of its name.
+    bytes[damaged + 2..damaged + 4].copy_from_slice(&[0, 0x40]);
+    let outcome = mend(&bytes).clean();
+    let of_second = |record: &&Seen| record.link == 101;
+    let expected: Vec<i64> = whole
+        .iter()
+        .filter(of_second)
+        .map(|record| record.at_ns)
+        .collect();
+    assert_eq!(outcome.times(), expected);
+    assert!(outcome.records.iter().all(|record| record.link == 101));
+    let fault = BlockFault::LostInterface { interface: 0 };
+    assert_eq!(gaps(&outcome)[1].3, Damage::Block(fault));
 }
 
 #[test]

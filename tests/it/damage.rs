@@ -227,7 +227,7 @@ fn a_decompression_bomb_is_told_and_takes_neither_memory_nor_time() {
     assert!(
         bomb.stderr.contains("error: bomb.pcap.zst: record ")
             && bomb.stderr.contains(
-                "the zstd stream expands a thousand times and more, which no capture does (a decompression bomb?): decompress it first, if it is none; the "
+                "the zstd stream expands 5,000 times and more, which hardly any capture does (a decompression bomb?): decompress it first, if it is none; the "
             ),
         "{}",
         bomb.stderr

@@ -35,10 +35,11 @@ const SIZES: Sizes = Sizes {
     expanded_bytes_max: 32 << 20,
 };
 
-/// How many times as long as it is a part may become. With less than what ends a whole stream
+/// How many times as long as it is a part may become. With far less than what ends a whole stream
 /// ([`super::EXPANSION_MAX`]), and a part's bytes far below those that any may have, no stream ends
 /// within a part, for which its parts would have to be told apart.
-const EXPANSION_MAX: usize = super::EXPANSION_MAX as usize / 10;
+const EXPANSION_MAX: usize = 100;
+const _: () = assert!(EXPANSION_MAX as u64 * 10 <= super::EXPANSION_MAX);
 
 /// The decompressed bytes of a stream.
 pub(super) struct Parts {

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use super::{Compression, Gap, Window};
 use crate::time::CaptureTime;
 
-/// What to do where a snap length cut headers: room for all options of TCP behind IPv6, and for a tunnel's headers.
+/// What to do where a snap length cut headers: room for all options of TCP behind IPv6 (114
+/// bytes from Ethernet on), and for a tunnel's headers (70 of VXLAN over IPv6).
 pub(crate) const SNAP_LEN_ADVICE: &str =
-    "capture with a snap length of 128 or more, with tunnels of 144 or more";
+    "capture with a snap length of 128 or more, with tunnels of 192 or more";
 
 /// What one file of a capture says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

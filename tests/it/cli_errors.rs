@@ -54,7 +54,7 @@ fn a_compressed_capture_that_was_cut_short_is_told_so_once() {
 /// 54 bytes are all headers of TCP over IPv4, and of IPv6 they end before those of TCP begin.
 #[test]
 fn headers_that_the_snap_length_cut_off_are_missed_and_the_length_to_use_is_said() {
-    let advice = "capture with a snap length of 128 or more, with tunnels of 144 or more";
+    let advice = "capture with a snap length of 128 or more, with tunnels of 192 or more";
     let read = |name: &str| zstd::decode_all(fs::File::open(capture(name)).unwrap()).unwrap();
     let run = check(&snapped(&read("ipv6-loss.pcap.zst"), 54), 0, &[]);
     let said = "No TCP flow with payload: all packets were cut by the snap length";

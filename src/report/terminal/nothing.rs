@@ -62,7 +62,7 @@ fn why(records: u64, tcp: u64, skipped: &Tally) -> Option<String> {
 const KEPT_FROM: [(&[Skip], &str); 6] = [
     (
         &[Skip::HeaderCut],
-        "were cut by the snap length before the end of their headers: capture with a snap length of 128 or more, with tunnels of 144 or more",
+        "were cut by the snap length before the end of their headers: capture with a snap length of 128 or more, with tunnels of 192 or more",
     ),
     (
         &[Skip::Encrypted],
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn what_most_packets_are_is_said() {
         for (skip, words) in [
-            (Skip::HeaderCut, "with tunnels of 144 or more"),
+            (Skip::HeaderCut, "with tunnels of 192 or more"),
             (Skip::Encrypted, "encrypted below TCP"),
             (Skip::FragmentIncomplete, "IP fragments"),
             (Skip::Tunnel, "--outer"),

@@ -176,7 +176,10 @@ impl Chunk {
             Decoded::Fragment(fragment) => self.fragments.push(*fragment),
             Decoded::Echo(echo) => {
                 self.tally.add(Skip::Icmp);
-                self.echoes.push(*echo);
+                let filter = config.filter.as_ref();
+                if filter.is_none_or(|filter| filter.keeps_ping(echo.src, echo.dst)) {
+                    self.echoes.push(*echo);
+                }
             }
             Decoded::Skipped(Skip::UnknownLinkType) => self.skip_unknown(&record),
             Decoded::Skipped(skip) => self.tally.add(*skip),

@@ -13,6 +13,8 @@ use super::segment::Endpoint;
 /// - `not` or `!`, `and` or `&&`, `or` or `||`, and parentheses. As in tcpdump, `and` and `or` bind
 ///   equally and from the left, and in `port 80 or 443` the keyword need not be repeated.
 ///
+/// Of pings the addresses count alone: what names a port, or `tcp`, matches none, as in tcpdump.
+///
 /// Without `src` and `dst`, a filter keeps both directions of a connection or neither. With them it
 /// may cut one direction away, and what needs both (RTT, goodput by ACKs) is then not to be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +44,22 @@ impl Filter {
     /// Whether a segment from `src` to `dst` is wanted.
     #[must_use]
     pub fn keeps(&self, src: &Endpoint, dst: &Endpoint) -> bool {
-        self.root.keeps(src, dst)
+        let is_tcp = true;
+        self.root.keeps(&Packet { src, dst, is_tcp })
+    }
+
+    /// Whether a ping from `src` to `dst` is wanted.
+    #[must_use]
+    pub fn keeps_ping(&self, src: IpAddr, dst: IpAddr) -> bool {
+        let [src, dst] = [src, dst].map(|address| match address {
+            IpAddr::V4(v4) => Endpoint::v4(v4.octets(), 0),
+            IpAddr::V6(v6) => Endpoint::v6(v6.octets(), 0),
+        });
+        self.root.keeps(&Packet {
+            src: &src,
+            dst: &dst,
+            is_tcp: false,
+        })
     }
 }
 
@@ -87,6 +104,15 @@ fn is_for_display(word: &str) -> bool {
         || ["eq", "ne", "contains", "matches"].contains(&word)
 }
 
+/// What a filter looks at.
+#[derive(Clone, Copy)]
+struct Packet<'a> {
+    src: &'a Endpoint,
+    dst: &'a Endpoint,
+    /// It has ports.
+    is_tcp: bool,
+}
+
 /// Terms joined from the left, which is all that operators of one precedence need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Group {
@@ -115,6 +141,8 @@ enum Operand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Test {
     version: Option<Version>,
+    /// `tcp` stands before it, or alone.
+    tcp: bool,
     side: Side,
     what: What,
 }
@@ -147,12 +175,12 @@ enum What {
 }
 
 impl Group {
-    fn keeps(&self, src: &Endpoint, dst: &Endpoint) -> bool {
+    fn keeps(&self, packet: &Packet<'_>) -> bool {
         let mut kept = false;
         for term in &self.terms {
             // `and` after a no, or `or` after a yes, changes nothing.
             if kept == (term.join == Join::And) {
-                kept = term.keeps(src, dst);
+                kept = term.keeps(packet);
             }
         }
         kept
@@ -160,21 +188,21 @@ impl Group {
 }
 
 impl Term {
-    fn keeps(&self, src: &Endpoint, dst: &Endpoint) -> bool {
+    fn keeps(&self, packet: &Packet<'_>) -> bool {
         let keeps = match &self.operand {
-            Operand::Group(group) => group.keeps(src, dst),
-            Operand::Test(test) => test.keeps(src, dst),
+            Operand::Group(group) => group.keeps(packet),
+            Operand::Test(test) => test.keeps(packet),
         };
         keeps != self.negated
     }
 }
 
 impl Test {
-    fn keeps(&self, src: &Endpoint, dst: &Endpoint) -> bool {
-        if self
-            .version
-            .is_some_and(|version| version != Version::of(src))
-        {
+    fn keeps(&self, packet: &Packet<'_>) -> bool {
+        let &Packet { src, dst, is_tcp } = packet;
+        let needs_tcp = self.tcp || matches!(self.what, What::Ports { .. });
+        let is_other = |version| version != Version::of(src);
+        if needs_tcp && !is_tcp || self.version.is_some_and(is_other) {
             return false;
         }
         match self.side {
@@ -325,6 +353,7 @@ impl<'a> Parser<'a> {
             Some("ip6") => Some(Version::V6),
             _ => None,
         };
+        let tcp = self.peek() == Some("tcp");
         if self.take(&["ip", "ip6", "tcp"])
             && !matches!(
                 self.peek(),
@@ -333,6 +362,7 @@ impl<'a> Parser<'a> {
         {
             return Ok(Test {
                 version,
+                tcp,
                 side: Side::Either,
                 what: What::Anything,
             });
@@ -356,6 +386,7 @@ impl<'a> Parser<'a> {
         self.last = Some((side, kind));
         Ok(Test {
             version,
+            tcp,
             side,
             what: self.value(kind)?,
         })
@@ -458,129 +489,4 @@ fn parse_range(text: &str) -> Option<What> {
 const PARENTHESES_MAX: usize = 32;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn endpoint(text: &str) -> Endpoint {
-        let (address, port) = text.rsplit_once('@').unwrap();
-        let octets = match address.parse().unwrap() {
-            IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
-            IpAddr::V6(v6) => v6.octets(),
-        };
-        Endpoint::v6(octets, port.parse().unwrap())
-    }
-
-    fn keeps(filter: &str, src: &str, dst: &str) -> bool {
-        Filter::parse(filter)
-            .unwrap()
-            .keeps(&endpoint(src), &endpoint(dst))
-    }
-
-    #[test]
-    fn filters_without_sides_keep_both_directions() {
-        let (a, b) = ("10.1.2.3@5001", "192.168.0.9@40000");
-        for (filter, expected) in [
-            ("host 10.1.2.3", true),
-            ("10.1.2.3", true),
-            ("10.1.2.4", false),
-            ("net 10.0.0.0/8", true),
-            ("10.1.2.0/24 and port 5001", true),
-            ("192.168.0.9/32 and not port 5001", false),
-            ("0.0.0.0/0", true),
-            ("::/0", false),
-            ("ip", true),
-            ("ip6", false),
-            ("! ip6", true),
-            ("tcp port 5001", true),
-            ("ip6 port 5001", false),
-            ("ip port 40000", true),
-            ("portrange 5000-5010", true),
-            ("portrange 5002-5010", false),
-            ("port 80 or 443 or 5001", true),
-            ("port 80 or 443", false),
-            ("not (port 80 || port 443)&&!host 10.1.2.3", false),
-            ("port 5001 or port 80 and port 443", false),
-            ("port 5001 or (port 80 and port 443)", true),
-            ("not not tcp", true),
-        ] {
-            assert_eq!(keeps(filter, a, b), expected, "{filter}");
-            assert_eq!(keeps(filter, b, a), expected, "{filter} the other way");
-        }
-    }
-
-    #[test]
-    fn sides_cut_a_direction_away() {
-        let (a, b) = ("2001:db8::1@80", "2001:db8:1::2@40000");
-        for (filter, there, back) in [
-            ("src host 2001:db8::1", true, false),
-            ("dst net 2001:db8:1::/48", true, false),
-            ("src port 40000", false, true),
-            ("dst portrange 0-100", false, true),
-            ("src 2001:db8::1", true, false),
-            ("src 2001:db8::7 or 2001:db8::1", true, false),
-        ] {
-            assert_eq!(keeps(filter, a, b), there, "{filter}");
-            assert_eq!(keeps(filter, b, a), back, "{filter} the other way");
-        }
-    }
-
-    #[test]
-    fn errors_point_at_the_word_and_say_what_was_expected() {
-        for (filter, expected) in [
-            ("", "column 1: expected a host, net or port, found the end"),
-            ("port", "column 5: expected a port number, found the end"),
-            (
-                "port http",
-                "column 6: expected a port number, found `http`",
-            ),
-            (
-                "port 80 port 81",
-                "column 9: expected `and`, `or` or the end, found `port`",
-            ),
-            (
-                "(port 80",
-                "column 9: expected `and`, `or` or `)`, found the end",
-            ),
-            (
-                "host 10.0.0",
-                "column 6: expected an IP address, found `10.0.0`",
-            ),
-            (
-                "net 10.0.0.0/33",
-                "column 5: expected a network like 10.0.0.0/8 or 2001:db8::/32, found `10.0.0.0/33`",
-            ),
-            (
-                "portrange 9-1",
-                "column 11: expected a range of ports like 5000-5010, found `9-1`",
-            ),
-            (
-                "udp",
-                "column 1: expected `host`, `net`, `port`, `portrange` or an address, found `udp`",
-            ),
-            (
-                "ip and 80 ",
-                "column 8: expected `host`, `net`, `port`, `portrange` or an address, found `80`",
-            ),
-            (
-                "port 80 &",
-                "column 9: expected `and`, `or` or the end, found `&`",
-            ),
-        ] {
-            assert_eq!(Filter::parse(filter).unwrap_err().to_string(), expected);
-        }
-        for (filter, is_for_display) in [
-            ("tcp.port == 443", true),
-            ("ip.addr==10.0.0.1 && tcp", true),
-            ("tcp == 443", true),
-            ("host 10.0.0", false),
-            ("host example.com", false),
-            ("network 10.0.0.0/8", false),
-            ("port http", false),
-            ("ether host 2:0:0:0:0:1", false),
-        ] {
-            let error = Filter::parse(filter).unwrap_err().to_string();
-            assert_eq!(error.contains("Wireshark"), is_for_display, "{error}");
-        }
-        assert!(Filter::parse(&"(".repeat(1000)).is_err());
-    }
-}
+mod tests;

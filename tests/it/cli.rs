@@ -259,6 +259,18 @@ fn a_filter_keeps_what_it_names() {
     let (some, run) = results(&paths, &["--filter", "host 10.77.0.1 and port 5001"]);
     assert_eq!(column(&some.path().join("r.csv"), "ip_version"), ["4", "4"]);
     assert!(run.stdout.contains("filtered"), "{}", run.stdout);
+    // Of pings, too, which have no ports.
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("pings.pcap"), ping_capture()).unwrap();
+    for (filter, kept) in [
+        ("host 10.0.0.1", true),
+        ("host 10.0.0.3", false),
+        ("host 10.0.0.1 and port 5001", false),
+    ] {
+        let run = super::cli::run(folder.path(), &["pings.pcap", "-o", "r.csv", "-f", filter]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(folder.path().join("r.pings.csv").exists(), kept, "{filter}");
+    }
 }
 
 #[test]

@@ -1,0 +1,150 @@
+//! Expressions, and what they keep.
+
+use super::*;
+
+fn endpoint(text: &str) -> Endpoint {
+    let (address, port) = text.rsplit_once('@').unwrap();
+    let octets = match address.parse().unwrap() {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    };
+    Endpoint::v6(octets, port.parse().unwrap())
+}
+
+fn keeps(filter: &str, src: &str, dst: &str) -> bool {
+    Filter::parse(filter)
+        .unwrap()
+        .keeps(&endpoint(src), &endpoint(dst))
+}
+
+#[test]
+fn filters_without_sides_keep_both_directions() {
+    let (a, b) = ("10.1.2.3@5001", "192.168.0.9@40000");
+    for (filter, expected) in [
+        ("host 10.1.2.3", true),
+        ("10.1.2.3", true),
+        ("10.1.2.4", false),
+        ("net 10.0.0.0/8", true),
+        ("10.1.2.0/24 and port 5001", true),
+        ("192.168.0.9/32 and not port 5001", false),
+        ("0.0.0.0/0", true),
+        ("::/0", false),
+        ("ip", true),
+        ("ip6", false),
+        ("! ip6", true),
+        ("tcp port 5001", true),
+        ("ip6 port 5001", false),
+        ("ip port 40000", true),
+        ("portrange 5000-5010", true),
+        ("portrange 5002-5010", false),
+        ("port 80 or 443 or 5001", true),
+        ("port 80 or 443", false),
+        ("not (port 80 || port 443)&&!host 10.1.2.3", false),
+        ("port 5001 or port 80 and port 443", false),
+        ("port 5001 or (port 80 and port 443)", true),
+        ("not not tcp", true),
+    ] {
+        assert_eq!(keeps(filter, a, b), expected, "{filter}");
+        assert_eq!(keeps(filter, b, a), expected, "{filter} the other way");
+    }
+}
+
+#[test]
+fn sides_cut_a_direction_away() {
+    let (a, b) = ("2001:db8::1@80", "2001:db8:1::2@40000");
+    for (filter, there, back) in [
+        ("src host 2001:db8::1", true, false),
+        ("dst net 2001:db8:1::/48", true, false),
+        ("src port 40000", false, true),
+        ("dst portrange 0-100", false, true),
+        ("src 2001:db8::1", true, false),
+        ("src 2001:db8::7 or 2001:db8::1", true, false),
+    ] {
+        assert_eq!(keeps(filter, a, b), there, "{filter}");
+        assert_eq!(keeps(filter, b, a), back, "{filter} the other way");
+    }
+}
+
+#[test]
+fn pings_have_addresses_and_no_ports() {
+    let [a, b]: [IpAddr; 2] = ["10.1.2.3", "10.1.2.9"].map(|address| address.parse().unwrap());
+    for (filter, there, back) in [
+        ("host 10.1.2.3", true, true),
+        ("src 10.1.2.3", true, false),
+        ("net 10.1.3.0/24", false, false),
+        ("ip", true, true),
+        ("ip6", false, false),
+        // As tcpdump has it: a port is TCP's, UDP's or SCTP's.
+        ("port 443", false, false),
+        ("portrange 0-65535", false, false),
+        ("host 10.1.2.3 and port 443", false, false),
+        ("host 10.1.2.3 and not port 443", true, true),
+        ("tcp", false, false),
+        ("tcp host 10.1.2.3", false, false),
+        ("not tcp", true, true),
+    ] {
+        let filter = Filter::parse(filter).unwrap();
+        assert_eq!(filter.keeps_ping(a, b), there, "{filter:?}");
+        assert_eq!(filter.keeps_ping(b, a), back, "{filter:?} the other way");
+    }
+}
+
+#[test]
+fn errors_point_at_the_word_and_say_what_was_expected() {
+    for (filter, expected) in [
+        ("", "column 1: expected a host, net or port, found the end"),
+        ("port", "column 5: expected a port number, found the end"),
+        (
+            "port http",
+            "column 6: expected a port number, found `http`",
+        ),
+        (
+            "port 80 port 81",
+            "column 9: expected `and`, `or` or the end, found `port`",
+        ),
+        (
+            "(port 80",
+            "column 9: expected `and`, `or` or `)`, found the end",
+        ),
+        (
+            "host 10.0.0",
+            "column 6: expected an IP address, found `10.0.0`",
+        ),
+        (
+            "net 10.0.0.0/33",
+            "column 5: expected a network like 10.0.0.0/8 or 2001:db8::/32, found `10.0.0.0/33`",
+        ),
+        (
+            "portrange 9-1",
+            "column 11: expected a range of ports like 5000-5010, found `9-1`",
+        ),
+        (
+            "udp",
+            "column 1: expected `host`, `net`, `port`, `portrange` or an address, found `udp`",
+        ),
+        (
+            "ip and 80 ",
+            "column 8: expected `host`, `net`, `port`, `portrange` or an address, found `80`",
+        ),
+        (
+            "port 80 &",
+            "column 9: expected `and`, `or` or the end, found `&`",
+        ),
+    ] {
+        assert_eq!(Filter::parse(filter).unwrap_err().to_string(), expected);
+    }
+    for (filter, is_for_display) in [
+        ("tcp.port == 443", true),
+        ("ip.addr==10.0.0.1 && tcp", true),
+        ("tcp == 443", true),
+        ("host 10.0.0", false),
+        ("host example.com", false),
+        ("network 10.0.0.0/8", false),
+        ("port http", false),
+        ("ether host 2:0:0:0:0:1", false),
+    ] {
+        let error = Filter::parse(filter).unwrap_err().to_string();
+        assert_eq!(error.contains("Wireshark"), is_for_display, "{error}");
+    }
+    assert!(Filter::parse(&"(".repeat(1000)).is_err());
+}

@@ -93,7 +93,7 @@ pub struct Args {
     #[arg(short, long, value_name = "EXPRESSION")]
     pub filter: Option<String>,
 
-    /// Analyse the outermost TCP header; by default tunnels are followed to the innermost
+    /// Leave out packets in tunnels; by default tunnels are followed to the innermost TCP header
     #[arg(long)]
     pub outer: bool,
 

@@ -73,6 +73,17 @@ pub(super) fn makes_sense(rest: Rest<'_>) -> bool {
     }
 }
 
+/// The same where it is known how much there is, of the first of several fragments, too: and it is no longer than that.
+#[cold]
+pub(super) fn fits(rest: Rest<'_>) -> bool {
+    let len = match *rest.bytes {
+        [0x40..=0x4f, _, high, low, ..] => usize::from(u16::from_be_bytes([high, low])),
+        [_, _, _, _, high, low, ..] => V6_LEN + usize::from(u16::from_be_bytes([high, low])),
+        _ => return false,
+    };
+    len <= rest.wire_len && makes_sense(rest)
+}
+
 /// Whether the checksum of an IPv4 header is right (RFC 1071). One of 0 was left for hardware to
 /// fill in.
 fn checksum_is_right(header: &[u8]) -> bool {

@@ -197,31 +197,39 @@ fn pppoe(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 
 /// An MPLS label stack (RFC 3032). What is under it is not said, and told by the first four bits:
 /// IP, a pseudowire's control word (RFC 4385 section 3), or else a pseudowire without one.
-pub(super) fn mpls(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
-    loop {
-        let (&[_, _, third, _], inside) = rest.split::<4>(Skip::MalformedLink)?;
-        rest = inside;
-        if third & 1 == 1 {
-            break;
-        }
-    }
+pub(super) fn mpls(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let rest = under_labels(rest)?;
     match rest.bytes.first().map(|first| first >> 4) {
         // Addresses may begin so as well: without a control word when the IP header would
         // contradict itself and the frame does not.
-        Some(4 | 6 | 1) if is_frame(rest) && !ip::makes_sense(rest) => {
-            ethernet(way.deeper()?, rest)
-        }
+        Some(4 | 6 | 1) if is_frame(rest) && !ip::makes_sense(rest) => pseudowire(way, rest),
         Some(4) => ip::v4(way.deeper()?, rest),
         Some(6) => ip::v6(way.deeper()?, rest),
         // A locally made address may begin with four zero bits as well: without a control word
         // when the ether type then makes sense, and with one it does not.
         Some(0) if !frame_follows(rest.bytes, 4) && frame_follows(rest.bytes, 0) => {
-            ethernet(way.deeper()?, rest)
+            pseudowire(way, rest)
         }
-        Some(0) => ethernet(way.deeper()?, rest.after(4, Skip::MalformedLink)?),
+        Some(0) => pseudowire(way, rest.after(4, Skip::MalformedLink)?),
         Some(1) => Err(Skip::NonIp),
-        Some(_) => ethernet(way.deeper()?, rest),
+        Some(_) => pseudowire(way, rest),
         None => Err(rest.short_of(1, Skip::MalformedLink)),
+    }
+}
+
+/// An Ethernet frame under labels.
+fn pseudowire(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    ethernet(way.into_tunnel()?, rest)
+}
+
+/// What is under a stack of labels.
+pub(super) fn under_labels(mut rest: Rest<'_>) -> Result<Rest<'_>, Skip> {
+    loop {
+        let (&[_, _, third, _], inside) = rest.split::<4>(Skip::MalformedLink)?;
+        rest = inside;
+        if third & 1 == 1 {
+            return Ok(rest);
+        }
     }
 }
 

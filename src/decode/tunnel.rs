@@ -4,7 +4,7 @@ use etherparse::UdpHeaderSlice;
 
 use super::rest::Rest;
 use super::skip::Skip;
-use super::{Outcome, TunnelLayer, Way, fabric, ip, link, wifi};
+use super::{Decoded, Outcome, TunnelLayer, Way, fabric, ip, link, wifi};
 
 /// What an IP protocol other than the transports carries.
 pub(super) fn ip_protocol(way: Way<'_>, protocol: u8, rest: Rest<'_>) -> Outcome {
@@ -26,14 +26,14 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let Ok(header) = UdpHeaderSlice::from_slice(rest.bytes) else {
         return Err(rest.short_of(UDP_LEN, Skip::Udp));
     };
-    let enter = match header.destination_port() {
+    let enter: Enter = match header.destination_port() {
         4789 | 8472 => vxlan,
         4790 => vxlan_gpe,
         6081 => geneve,
         2152 => gtp_u,
         1701 => l2tp,
         3544 => teredo,
-        6635 => link::mpls,
+        6635 => mpls_in_udp,
         4341 => lisp,
         4754 => gre_in_udp,
         5072 => ayiya,
@@ -50,12 +50,34 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
             _ => return Err(Skip::Udp),
         },
     };
-    // Whether it is a tunnel is only known by entering it.
+    // Of a datagram's first fragment there is less.
+    let told = usize::from(header.length()).saturating_sub(UDP_LEN);
+    let inside = rest.after(UDP_LEN, Skip::Udp)?;
+    let inside = inside.of_len(inside.wire_len.max(told));
     if way.layer == TunnelLayer::Outermost {
-        return Err(Skip::Udp);
+        return Err(if is_entered(way, enter, inside) {
+            Skip::Tunnel
+        } else {
+            Skip::Udp
+        });
     }
-    enter(way.deeper()?, rest.after(UDP_LEN, Skip::Udp)?)
+    enter(way.deeper()?, inside)
 }
+
+/// Whether a datagram is of a tunnel, which is only known by entering it.
+#[cold]
+fn is_entered(mut way: Way<'_>, enter: Enter, inside: Rest<'_>) -> bool {
+    let mut found = Decoded::Skipped(Skip::Udp);
+    let way = Way {
+        inner: None,
+        each: None,
+        ..way.beside(&mut found)
+    };
+    way.deeper()
+        .is_ok_and(|way| !matches!(enter(way, inside), Err(Skip::Udp)))
+}
+
+type Enter = fn(Way<'_>, Rest<'_>) -> Outcome;
 
 /// GRE (RFC 2784, RFC 2890; version 1 with PPP inside: RFC 2637).
 pub(super) fn gre(way: Way<'_>, rest: Rest<'_>) -> Outcome {
@@ -191,10 +213,23 @@ fn gtp_u(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 /// LISP data (RFC 9300 section 5): flags that may be any, so that IP has to make sense behind them.
 fn lisp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let inside = rest.after(8, Skip::Udp)?;
-    if !ip::makes_sense(inside) {
+    if !ip::fits(inside) {
         return Err(Skip::Udp);
     }
     ip::any(way, inside)
+}
+
+/// MPLS in UDP (RFC 7510): labels may be any, so that IP has to make sense under them, or a frame.
+fn mpls_in_udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let under = link::under_labels(rest).or(Err(Skip::Udp))?;
+    let is_frame = |control_len| {
+        let frame = under.after(control_len, Skip::Udp);
+        frame.is_ok_and(link::is_frame)
+    };
+    if !ip::fits(under) && !is_frame(0) && !is_frame(4) {
+        return Err(Skip::Udp);
+    }
+    link::mpls(way, rest)
 }
 
 /// GRE in UDP (RFC 8086): version 0, without routes and without bits that are reserved.
@@ -215,7 +250,7 @@ fn gue(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         (2 | 3, _) => rest,
         _ => return Err(Skip::Udp),
     };
-    if !ip::makes_sense(inside) {
+    if !ip::fits(inside) {
         return Err(Skip::Udp);
     }
     ip::any(way, inside)
@@ -330,7 +365,7 @@ fn teredo(way: Way<'_>, mut rest: Rest<'_>) -> Outcome {
         rest = rest.after(8, Skip::Udp)?;
     }
     match rest.bytes.first() {
-        Some(first) if first >> 4 == 6 => ip::v6(way, rest),
+        Some(first) if first >> 4 == 6 && ip::fits(rest) => ip::v6(way, rest),
         _ => Err(Skip::Udp),
     }
 }

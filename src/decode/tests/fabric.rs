@@ -316,6 +316,64 @@ fn udp_that_only_uses_such_a_port_is_no_tunnel() {
 }
 
 #[test]
+fn random_datagrams_to_the_port_of_a_tunnel_are_none() {
+    // As of an encrypted download to a client that has such a port.
+    let mut state = 7_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    for port in [6635, 3544, 4341, 6080] {
+        for _ in 0..20_000 {
+            let inside: Vec<u8> = std::iter::repeat_with(&mut random).take(200).collect();
+            let mut packet = udp(port, &inside);
+            // Most of them get no further than the first bytes: as of addresses and labels that lead on.
+            packet[28 + 2] |= 1;
+            packet[28 + 4] = 0x60 | packet[28 + 4] & 0xf;
+            packet[28] = 0x60 | packet[28] & 0xf;
+            let found = decode_bytes(RAW, &packet);
+            assert!(matches!(found, Decoded::Skipped(_)), "{port}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_in_udp_tunnels_and_pseudowires_is_left_out_where_tunnels_are() {
+    let options = DecodeOptions {
+        layer: TunnelLayer::Outermost,
+    };
+    let packet = tcp_v4();
+    let frame = [&FRAME[..], &packet].concat();
+    let vxlan = udp(4789, &[&[8, 0, 0, 0, 0, 0, 0, 0][..], &frame].concat());
+    let plain = udp(4789, &[0x40; 60]);
+    let mpls = |inside: &[u8]| [&[2; 12], &[0x88, 0x47, 0, 1, 1, 9][..], inside].concat();
+    for (link, bytes, skip) in [
+        (RAW, vxlan, Some(Skip::Tunnel)),
+        (
+            RAW,
+            udp(5247, &[1, 0, 0, 0, 23, 0xfe, 0xfd, 0, 1, 0, 0]),
+            Some(Skip::Tunnel),
+        ),
+        (RAW, plain, Some(Skip::Udp)),
+        (
+            ETHERNET,
+            mpls(&[&[0; 4][..], &frame].concat()),
+            Some(Skip::Tunnel),
+        ),
+        // Labels are no tunnel of their own.
+        (ETHERNET, mpls(&packet), None),
+    ] {
+        let found = match decode(&record(link, &bytes), 0, &options) {
+            Decoded::Skipped(skip) => Some(skip),
+            _ => None,
+        };
+        assert_eq!(found, skip, "{bytes:02x?}");
+    }
+}
+
+#[test]
 fn ethernet_in_l2tp_of_version_3_is_told_by_making_sense() {
     let expected = format!("{:?}", segment(RAW, &tcp_v4()));
     let session = |number: u8, between: usize, frame: &[u8]| {

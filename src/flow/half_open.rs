@@ -8,7 +8,7 @@ use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use super::pieces::Pieces;
-use super::table::{ConnectionIdentity, YoungPayload};
+use super::table::{ConnectionIdentity, YoungPayload, is_silence};
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
 use crate::prefetch::prefetch;
@@ -253,30 +253,38 @@ impl HalfOpen {
         begun.map(move |begun| begun.beginning(&answers))
     }
 
-    /// Takes out all that have been silent since `until`: the packets of each. Waits until there may be
+    /// Takes out all that have been silent for `least_ns` at `now`: the packets of each. Waits until there may be
     /// some that have been silent for `more_ns` longer, so that all are looked through less often.
-    pub(super) fn take_until(&mut self, until: CaptureTime, more_ns: i64) -> Vec<Beginning> {
-        if until.since(self.silent_since) < more_ns {
+    pub(super) fn take_silent(
+        &mut self,
+        now: CaptureTime,
+        least_ns: i64,
+        more_ns: i64,
+    ) -> Vec<Beginning> {
+        if now.since(self.silent_since) < least_ns.saturating_add(more_ns) {
             return Vec::new();
         }
-        let taken = self.take_all(|all, begun| all.last_at(begun) <= until);
+        let is_silent = |at| is_silence(now.since(at), least_ns);
+        let taken = self.take_all(|all, begun| is_silent(all.last_at(begun)));
         let times = self.begun.iter().map(|begun| self.last_at(begun));
-        self.silent_since = times.min().unwrap_or(CaptureTime::MAX);
+        self.silent_since = earliest(times, now, least_ns);
         taken
     }
 
     /// The same of those whose SYN was answered by RST.
-    pub(super) fn take_refused_until(
+    pub(super) fn take_refused(
         &mut self,
-        until: CaptureTime,
+        now: CaptureTime,
+        least_ns: i64,
         more_ns: i64,
     ) -> Vec<Beginning> {
-        if until.since(self.refused_since) < more_ns {
+        if now.since(self.refused_since) < least_ns.saturating_add(more_ns) {
             return Vec::new();
         }
-        let taken = self.take_all(|all, begun| all.refused_at(begun).is_some_and(|at| at <= until));
+        let is_silent = |at| is_silence(now.since(at), least_ns);
+        let taken = self.take_all(|all, begun| all.refused_at(begun).is_some_and(is_silent));
         let times = self.begun.iter().filter_map(|begun| self.refused_at(begun));
-        self.refused_since = times.min().unwrap_or(CaptureTime::MAX);
+        self.refused_since = earliest(times, now, least_ns);
         taken
     }
 
@@ -368,6 +376,17 @@ impl HalfOpen {
         self.answers.free.extend(begun.answer);
         Some(beginning)
     }
+}
+
+/// The earliest time that is less than `least_ns` before `now`: from before the clock was set, none will be silent
+/// for so long.
+fn earliest(
+    times: impl Iterator<Item = CaptureTime>,
+    now: CaptureTime,
+    least_ns: i64,
+) -> CaptureTime {
+    let recent = times.filter(|&at| now.since(at) < least_ns);
+    recent.min().unwrap_or(CaptureTime::MAX)
 }
 
 fn hash_of(hasher: &EndsHasher, begun: &Begun) -> u64 {

@@ -185,7 +185,7 @@ impl ConnectionLimits {
     /// Whether so long a silence ends a connection.
     fn ended<F>(&self, flow: &Tracked<F>, silent_ns: i64) -> bool {
         let is_over = || flow.connection.handshake().closing().is_over();
-        silent_ns >= self.idle_ns || (silent_ns >= self.linger_ns && is_over())
+        is_silence(silent_ns, self.idle_ns) || (is_silence(silent_ns, self.linger_ns) && is_over())
     }
 }
 
@@ -245,12 +245,19 @@ pub struct ConnectionTable<O: Observer> {
     half_open: HalfOpen,
     /// Sum over `heads`.
     held_bytes: usize,
+    /// Records that were so far ahead of the clock that it must have been set, if they are many.
+    leaps: u32,
     /// The latest instant seen: the table's clock.
     now: CaptureTime,
     /// When connections are next looked through.
     sweep_at: CaptureTime,
     facts: TableFacts,
 }
+/// Whether nothing was heard for `least_ns` or longer, and the capture's clock was not set in the meantime.
+pub(super) fn is_silence(silent_ns: i64, least_ns: i64) -> bool {
+    (least_ns..LEAP_NS).contains(&silent_ns)
+}
+
 
 /// A silence of 30 days is none, in ns: the capture's clock was set, and the connection goes on.
 const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
@@ -268,6 +275,7 @@ impl<O: Observer> ConnectionTable<O> {
             index: Index::default(),
             heads: Vec::new(),
             tracked: Vec::new(),
+            leaps: 0,
             young: PacketStore::default(),
             held_bytes: 0,
             now: CaptureTime::MIN,
@@ -487,7 +495,6 @@ impl<O: Observer> ConnectionTable<O> {
     fn fell_silent(&self, index: usize, segment: &Segment) -> bool {
         let silent_ns = segment.at.since(self.heads[index].last_at);
         !self.is_prompt(index, segment.at)
-            && silent_ns < LEAP_NS
             && self.tracked[index]
                 .as_ref()
                 .is_some_and(|flow| self.limits.ended(flow, silent_ns))

@@ -232,6 +232,66 @@ fn refused_attempts_do_not_stay() {
     }
 }
 
+/// A clock that is set by 50 years (a router's, when it is told the time) ends no connection, however much passes of
+/// others until it goes on: neither one of several packets, nor one of a SYN so far.
+#[test]
+fn a_clock_that_is_set_ends_no_connection() {
+    let leap_ns = 50 * 365 * 86_400 * 1_000_000_000;
+    let data = |client: u8, number: u32| (client, false, TcpFlags::ACK.0, number, 1, 0);
+    for others in [100, 3000] {
+        let before = [
+            (0, false, SYN.0, 0, 0, 0),
+            data(1, 0),
+            data(1, 1),
+            data(2, 0),
+            data(2, 1),
+        ];
+        let after = (2..others).map(|number| data(2, number));
+        let steps: Vec<Step> = before
+            .into_iter()
+            .chain(after)
+            .chain([data(0, 1), data(1, 2)])
+            .collect();
+        let mut segments = segments(&steps);
+        for segment in &mut segments[before.len()..] {
+            segment.at = segment.at.plus_ns(leap_ns);
+        }
+        let limits = ConnectionLimits::default();
+        for ended in [
+            one_by_one::<true>(&segments, limits),
+            by_connection::<true>(&segments, 1000, limits),
+        ] {
+            let packets: Vec<usize> = ended.iter().map(|(_, taken, _)| taken.len()).collect();
+            assert_eq!(packets, [2, 3, others as usize], "{others}");
+        }
+    }
+}
+
+/// The table's clock goes on from where it was set to: what falls silent there is put away as ever.
+#[test]
+fn silence_ends_connections_after_the_clock_was_set() {
+    let data = |client: u8, number: u32| (client, false, TcpFlags::ACK.0, number, 1, 0);
+    let steps: Vec<Step> = (0..3000)
+        .map(|number| data(number as u8 % 2, number))
+        .collect();
+    let mut segments = segments(&steps);
+    for segment in &mut segments[2..] {
+        segment.at = segment.at.plus_ns(1 << 60);
+    }
+    let mut table = ConnectionTable::new(Ended::<true>::default(), ConnectionLimits::default());
+    for segment in &segments {
+        table.on_segment(segment);
+    }
+    // A walk of 60 s with each record, after three hours without any.
+    let late = segments[2999].at.plus_ns(3 * 3_600_000_000_000);
+    for number in 0..200 {
+        let at = late.plus_ns(number * 1_000_000);
+        table.on_segment(&Segment { at, ..segments[0] });
+    }
+    assert_eq!(table.len(), 1);
+    assert_eq!(table.observer_mut().0.len(), 2);
+}
+
 /// When half of them are put away for want of memory, the answers that stay move closer together.
 #[test]
 fn answers_stay_with_what_they_answer() {

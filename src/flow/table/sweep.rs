@@ -1,11 +1,14 @@
 //! The table's clock, and connections put away as it goes on or when there are too many.
 
 use super::young::SIDE_BY_SIDE;
-use super::{ConnectionTable, Observer};
+use super::{ConnectionTable, LEAP_NS, Observer, is_silence};
 use crate::time::CaptureTime;
 
 /// How far one record can move the table's clock, in ns of capture time.
 const JUMP_NS: i64 = 60_000_000_000;
+
+/// How many records it takes to believe that the capture's clock was set, and not only some are damaged.
+const LEAPS_MIN: u32 = 1000;
 
 /// How often connections are looked through for those to put away, in ns of capture time.
 const SWEEP_NS: i64 = 10_000_000_000;
@@ -37,13 +40,20 @@ impl<O: Observer> ConnectionTable<O> {
 
     #[cold]
     fn turn_clock(&mut self, at: CaptureTime) {
-        // One record with an absurd time must not make all connections look idle.
-        let soon = if self.now == CaptureTime::MIN {
+        let ahead_ns = at.since(self.now);
+        self.now = if self.now == CaptureTime::MIN {
             at
+        } else if ahead_ns < LEAP_NS {
+            // One record with an absurd time must not make all connections look idle.
+            self.now.plus_ns(ahead_ns.min(JUMP_NS))
+        } else if self.leaps < LEAPS_MIN {
+            // Nor must a clock that is set: on the way to there each of them would have been silent for too long.
+            self.leaps += 1;
+            return;
         } else {
-            self.now.plus_ns(JUMP_NS)
+            self.leaps = 0;
+            at
         };
-        self.now = at.min(soon);
         if self.now >= self.sweep_at {
             self.sweep_at = self.now.plus_ns(SWEEP_NS);
             self.sweep();
@@ -62,7 +72,8 @@ impl<O: Observer> ConnectionTable<O> {
             let head = &self.heads[index];
             // Whether a connection is over takes its state, which nothing but silence is no reason to make.
             let goes_on = self.tracked[index].is_none() && !head.young.ends;
-            now.since(head.last_at) >= (if goes_on { limits.idle_ns } else { soon_ns })
+            let least_ns = if goes_on { limits.idle_ns } else { soon_ns };
+            is_silence(now.since(head.last_at), least_ns)
         };
         // The last first: what takes the place of one that is taken out has been looked at.
         let silent: Vec<usize> = (0..self.tracked.len()).rev().filter(is_silent).collect();
@@ -79,11 +90,9 @@ impl<O: Observer> ConnectionTable<O> {
         }
         self.hand_back(&mut ended);
         // A SYN that was refused is over (RFC 9293 section 3.10.7.3).
-        let refused = self
-            .half_open
-            .take_refused_until(now.plus_ns(-soon_ns), soon_ns);
-        let idle_until = now.plus_ns(-limits.idle_ns);
-        let idle = self.half_open.take_until(idle_until, limits.idle_ns / 8);
+        let half_open = &mut self.half_open;
+        let refused = half_open.take_refused(now, soon_ns, soon_ns);
+        let idle = half_open.take_silent(now, limits.idle_ns, limits.idle_ns / 8);
         for before in refused.iter().chain(&idle) {
             self.put_away(&before.segments(), false);
         }

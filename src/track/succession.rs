@@ -75,9 +75,10 @@ impl Connection {
                 SynPlace::Here
             };
         }
-        // The answer to a SYN of this connection belongs to it, whatever was tried before.
+        // The answer to a SYN of this connection belongs to it, whatever was tried before. Who has sent data has
+        // answered: a stack that begins with the same number each time gets another answer the next time.
         let begun = half.sent_data || half.una.is_some();
-        let answers = peer.has_syn && peer.begins_at(segment.ack);
+        let answers = peer.has_syn && peer.begins_at(segment.ack) && !half.sent_data;
         let is_foreign = if half.has_syn {
             begun && !answers
         } else {

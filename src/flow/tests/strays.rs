@@ -176,6 +176,34 @@ fn what_follows_a_syn_ack_in_a_capture_without_the_handshake_tells_whose_it_is()
     );
 }
 
+#[test]
+fn another_answer_to_a_syn_of_the_same_number_begins_a_connection() {
+    // A begins with 1000 each time, as small stacks do; B does not, and it had sent data. A's SYN could be a late copy of
+    // the first one.
+    for number in [900_000_000, 4_000_000_000_u32] {
+        let next = format!(
+            "A SYN 1000
+            B SYN,ACK {number} 1001
+            A ACK 1001 {first}
+            A ACK 1001 {first} 100
+            B ACK {first} 1101 100
+            A ACK 1101 {second}",
+            first = number + 1,
+            second = number + 101,
+        );
+        check(
+            &[OPEN, "B ACK 5001 1101 100\nA ACK 1101 5101", &next],
+            &[&[0, 1, 2, 3, 4, 5, 6, 7], &[8, 9, 10, 11, 12]],
+        );
+        // Where both go on with what they had, something else answered.
+        let stray = format!("B SYN,ACK {number} 1001\nB ACK 5101 1101 100\nA ACK 1101 5201");
+        check(
+            &[OPEN, "B ACK 5001 1101 100\nA ACK 1101 5101", &stray],
+            &[&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]],
+        );
+    }
+}
+
 /// Whether a SYN of the opener and of its peer counts in each connection that has ended.
 #[derive(Default)]
 struct Openings(Vec<[bool; 2]>);

@@ -51,12 +51,12 @@ impl<'a> FlowFigures<'a> {
 
     /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an
     /// ACK (`true`) or, in a one-way capture, with the last data (METRICS.md G1); `None` where other
-    /// packets of the receiver passed, but no ACK.
+    /// packets of the receiver passed, but nothing was acknowledged.
     #[must_use]
     pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
         let span = self.outline().data_span?;
         if self.state().acked_bytes.is_some() {
-            Some((self.outline().last_new_ack_at?.since(span.first), true))
+            Some((self.last_new_ack_at()?.since(span.first), true))
         } else {
             let is_one_way = self.is_one_way(&self.flow.connection().facts());
             is_one_way.then(|| (span.length_ns(), false))

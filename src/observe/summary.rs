@@ -116,6 +116,8 @@ pub struct Incidents {
     pub further_fragments: u64,
     /// The latest of them: what began it may turn out to be new.
     latest_recovery: Option<Recovery>,
+    /// The latest instant of data before the last data packet that the clock stepped back to.
+    latest_data_at: Option<CaptureTime>,
 }
 
 static NONE: Incidents = Incidents::NONE;
@@ -176,6 +178,9 @@ impl DirectionSummary {
             cold_path();
             let (cut, from_frame) = (packet.header_cut, packet.length_from_frame);
             self.on_odd_packet(packet.ecn, cut, from_frame, stepped_back);
+            if stepped_back && packet.payload_len > 0 {
+                self.on_earlier_data();
+            }
         }
         if packet.payload_len > 0 {
             self.data_packets += u64::from(packet.ip_packets);
@@ -188,13 +193,21 @@ impl DirectionSummary {
         }
     }
 
-    /// What passed as the last data was a keep-alive's byte; data had last passed at `before`, if any had.
+    /// What passed as the last data was a keep-alive's byte; the data before it passed at `before`, if any had.
     pub(super) fn take_back_byte(&mut self, before: Option<CaptureTime>) {
+        let latest = self.incidents().latest_data_at;
+        let before = before.map(|before| latest.map_or(before, |latest| latest.max(before)));
         let span = self.data_span.zip(before);
         self.data_span = span.map(|(span, before)| Span {
             last: before.max(span.first),
             ..span
         });
+    }
+
+    /// Data passes of a time from before the latest data.
+    #[inline(never)]
+    fn on_earlier_data(&mut self) {
+        self.incidents_mut().latest_data_at = self.data_span.map(|span| span.last);
     }
 
     // Not the packet itself: it would have to lie in memory for all others, too.

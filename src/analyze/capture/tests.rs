@@ -124,23 +124,76 @@ fn raw(
     record
 }
 
+const SYN: u8 = 0x02;
+const ACK: u8 = 0x10;
+
+/// A capture of raw IP of these packets.
+fn of_raw(packets: &[Vec<u8>]) -> Analysis {
+    let header = [
+        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0,
+    ];
+    analyse([&header[..], &packets.concat()].concat())
+}
+
+/// A handshake, after which the numbers are 101 and 501.
+fn opened() -> [Vec<u8>; 3] {
+    [
+        raw(0, false, SYN, (100, 0), 0),
+        raw(10, true, SYN | ACK, (500, 101), 0),
+        raw(20, false, ACK, (101, 501), 0),
+    ]
+}
+
+/// METRICS.md G1, G2 and L1: their interval ends with the ACK of the last byte that was acknowledged.
+#[test]
+fn where_nothing_was_acknowledged_there_is_no_interval() {
+    let analysis = of_raw(&[
+        raw(30, false, ACK, (101, 501), 1000),
+        raw(40, true, ACK, (501, 101), 0),
+        raw(330, false, ACK, (101, 501), 1000),
+        raw(340, true, ACK, (501, 101), 0),
+    ]);
+    let flow = analysis.captures[0].flows().next().unwrap();
+    assert_eq!(flow.state().acked_bytes, Some(0));
+    assert_eq!((flow.goodput_bps(), flow.throughput_bps()), (None, None));
+    assert!(flow.limited_by().is_none());
+    // A byte is enough.
+    let analysis = of_raw(&[
+        raw(30, false, ACK, (101, 501), 1000),
+        raw(40, true, ACK, (501, 102), 0),
+    ]);
+    let flow = analysis.captures[0].flows().next().unwrap();
+    assert_eq!(
+        flow.throughput_bps(),
+        Some(8.0 * (40.0 + 40.0 + 1040.0) / 0.01)
+    );
+    assert!(flow.limited_by().is_some());
+}
+
+/// METRICS.md F1: the last data before a keep-alive is the latest, also where records are not in order.
+#[test]
+fn a_keep_alive_behind_records_out_of_order_does_not_end_the_flow() {
+    let packets = [
+        raw(30, false, ACK, (101, 501), 1000),
+        raw(40, false, ACK, (2101, 501), 1000),
+        raw(35, false, ACK, (1101, 501), 1000),
+        raw(50, true, ACK, (501, 3101), 0),
+        raw(5000, false, ACK, (3100, 501), 1),
+        raw(5001, true, ACK, (501, 3101), 0),
+    ];
+    let analysis = of_raw(&[&opened()[..], &packets].concat());
+    let flow = analysis.captures[0].flows().next().unwrap();
+    assert_eq!(flow.figures().incidents().keepalives, 1);
+    assert_eq!(flow.completion_ns(), Some(10_000_000));
+}
+
 /// METRICS.md F1 and G1: the byte that a keep-alive may have (RFC 9293 section 3.8.4) is no data.
 #[test]
 fn a_flow_neither_begins_nor_ends_with_a_keep_alive() {
-    const SYN: u8 = 0x02;
-    const ACK: u8 = 0x10;
     let keep_alive = |at_ms, seq| {
         let answer = raw(at_ms + 10, true, ACK, (501, seq + 1), 0);
         [raw(at_ms, false, ACK, (seq, 501), 1), answer]
     };
-    let header = [
-        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0,
-    ];
-    let opened = [
-        raw(0, false, SYN, (100, 0), 0),
-        raw(10, true, SYN | ACK, (500, 101), 0),
-        raw(20, false, ACK, (101, 501), 0),
-    ];
     let data = [
         raw(20_000, false, ACK, (101, 501), 1000),
         raw(20_010, true, ACK, (501, 1101), 0),
@@ -151,7 +204,7 @@ fn a_flow_neither_begins_nor_ends_with_a_keep_alive() {
     // One that a mirror port has twice.
     let copied = [second[0].clone(), second[0].clone(), second[1].clone()];
     let mut packets = [
-        &opened[..],
+        &opened()[..],
         &keep_alive(10_000, 100),
         &data,
         &first,
@@ -166,7 +219,7 @@ fn a_flow_neither_begins_nor_ends_with_a_keep_alive() {
         ids[is_back] += u16::from(!is_copy);
         packets[place][20..22].copy_from_slice(&ids[is_back].to_be_bytes());
     }
-    let analysis = analyse([header.to_vec(), packets.concat()].concat());
+    let analysis = of_raw(&packets);
     let flow = analysis.captures[0].flows().next().unwrap();
     let incidents = flow.figures().incidents();
     assert_eq!((incidents.keepalives, incidents.duplicate_packets), (3, 1));

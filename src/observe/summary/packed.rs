@@ -339,6 +339,7 @@ impl Incidents {
             recovery_ns,
             further_fragments,
             latest_recovery: _,
+            latest_data_at: _,
         } = *self;
         [
             retransmitted_packets,
@@ -446,6 +447,7 @@ impl Incidents {
             recovery_ns: unzigzag(recovery_ns),
             further_fragments,
             latest_recovery: None,
+            latest_data_at: None,
         }
     }
 

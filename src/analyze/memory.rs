@@ -50,6 +50,8 @@ pub(super) struct Memory {
     /// Beyond it something is given up: the limit or, where what cannot be given up comes near it or is more, a
     /// quarter of the limit beyond that. All would be looked through for what is left, again and again.
     give_up_bytes: u64,
+    /// Whether series and rows of any flow were given up.
+    drops_details: bool,
     /// Position of the record before which it is looked at next.
     next_look: u64,
     given_up: GivenUp,
@@ -61,6 +63,7 @@ impl Memory {
         let mut memory = Self {
             limit_bytes,
             give_up_bytes: limit_bytes,
+            drops_details: false,
             next_look: 0,
             given_up: GivenUp::default(),
         };
@@ -72,8 +75,14 @@ impl Memory {
         self.next_look
     }
 
-    pub(super) fn given_up(&self) -> GivenUp {
-        self.given_up
+    /// What was given up in all, once the capture has ended.
+    pub(super) fn given_up<const SEGMENTS: bool>(&self, ended: &[Recorder<SEGMENTS>]) -> GivenUp {
+        // Not before: of those that were young, or had no payload yet, nobody knew how many flows they would be.
+        let flows = ended.iter().filter(|_| self.drops_details);
+        GivenUp {
+            flows_without_series: flows.map(Recorder::flows_without_series).sum(),
+            ..self.given_up
+        }
     }
 
     /// Looks how much is held, and gives up what it takes to have a quarter of the limit free.
@@ -163,13 +172,12 @@ impl Memory {
         else {
             return;
         };
-        let dropped = tables.par_iter_mut().map(|table| {
-            let mut flows = table.observer_mut().give_up_details(payload_bytes);
-            table.give_up(|sink| flows += sink.give_up_details(payload_bytes));
+        self.drops_details = true;
+        tables.par_iter_mut().for_each(|table| {
+            table.observer_mut().give_up_details(payload_bytes);
+            table.give_up(|sink| sink.give_up_details(payload_bytes));
             table.give_up_young(payload_bytes);
-            flows
         });
-        self.given_up.flows_without_series += dropped.sum::<u64>();
     }
 }
 

@@ -515,11 +515,7 @@ fn read<const SEGMENTS: bool>(
     let (recorders, table_facts): (Vec<_>, Vec<_>) =
         tables.into_par_iter().map(ConnectionTable::finish).unzip();
     let cut_by_limit = table_facts.iter().map(|facts| facts.cut_by_limit).sum();
-    let mut given_up = memory.given_up();
-    given_up.flows_without_series += table_facts
-        .iter()
-        .map(|facts| facts.given_up_young)
-        .sum::<u64>();
+    let given_up = memory.given_up(&recorders);
     let facts = source.facts(origin, given_up, cut_by_limit);
     CaptureAnalysis::merge(facts, recorders, config)
 }

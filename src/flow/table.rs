@@ -127,10 +127,8 @@ pub trait Observer {
     fn expected_bytes(_parts: usize) -> (usize, usize) {
         (0, 0)
     }
-    /// Drops what can be spared of a connection; returns how many flows lost something.
-    fn give_up(_flow: &mut Self::Sink) -> u64 {
-        0
-    }
+    /// Drops what can be spared of a connection.
+    fn give_up(_flow: &mut Self::Sink) {}
     /// A connection begins.
     fn open(&mut self, identity: &ConnectionIdentity) -> Self::Sink;
     /// A connection begins that has ended: told of late, and of so much payload in both directions.
@@ -194,8 +192,6 @@ impl ConnectionLimits {
 pub struct TableFacts {
     /// Connections put away because there were too many.
     pub cut_by_limit: u64,
-    /// Flows of which something was given up while their connections were young.
-    pub given_up_young: u64,
 }
 
 /// What it takes to find a connection and to tell whether it has ended. Kept apart from its state,
@@ -245,22 +241,22 @@ pub struct ConnectionTable<O: Observer> {
     half_open: HalfOpen,
     /// Sum over `heads`.
     held_bytes: usize,
-    /// Records that were so far ahead of the clock that it must have been set, if they are many.
-    leaps: u32,
     /// The latest instant seen: the table's clock.
     now: CaptureTime,
     /// When connections are next looked through.
     sweep_at: CaptureTime,
+    /// Records that were so far ahead of the clock that it must have been set, if they are many.
+    leaps: u32,
     facts: TableFacts,
 }
+
+/// A silence of 30 days is none, in ns: the capture's clock was set, and the connection goes on.
+const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
+
 /// Whether nothing was heard for `least_ns` or longer, and the capture's clock was not set in the meantime.
 pub(super) fn is_silence(silent_ns: i64, least_ns: i64) -> bool {
     (least_ns..LEAP_NS).contains(&silent_ns)
 }
-
-
-/// A silence of 30 days is none, in ns: the capture's clock was set, and the connection goes on.
-const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
 
 impl<O: Observer> ConnectionTable<O> {
     /// An empty table.
@@ -275,11 +271,11 @@ impl<O: Observer> ConnectionTable<O> {
             index: Index::default(),
             heads: Vec::new(),
             tracked: Vec::new(),
-            leaps: 0,
             young: PacketStore::default(),
             held_bytes: 0,
             now: CaptureTime::MIN,
             sweep_at: CaptureTime::MIN,
+            leaps: 0,
             facts: TableFacts::default(),
         }
     }

@@ -252,11 +252,15 @@ impl ConnectionRecord {
         self.packed.len() + extras
     }
 
-    /// Calls `each` with payload bytes and curve of the flows that have one.
-    pub(super) fn for_each_curve(&mut self, mut each: impl FnMut(u64, &mut PayloadCurve)) {
-        let Some(mut extras) = self.extras.take() else {
-            return;
-        };
+    /// Drops the curves of the flows that are not `wanted`, by payload bytes and first and last data instant, and calls
+    /// `each` with the others; whether any flow is.
+    pub(super) fn retain_curves(
+        &mut self,
+        wanted: impl Fn(u64, Option<Span>) -> bool,
+        mut each: impl FnMut(&mut PayloadCurve),
+    ) -> bool {
+        let mut extras = self.extras.take();
+        let mut any = false;
         for flow in self.flows() {
             each(flow.payload_bytes(), &mut extras[flow.dir.index()].curve);
         }
@@ -271,15 +275,15 @@ impl ConnectionRecord {
         }
     }
 
-    /// Gives up series and rows of the flows with at most so much payload; of how many.
-    pub(super) fn give_up_details(&mut self, payload_bytes: u64) -> u64 {
+    /// Gives up series and rows of the flows with at most so much payload.
+    pub(super) fn give_up_details(&mut self, payload_bytes: u64) {
         let parts = self.parts();
         let given_up = parts
             .flows()
             .filter(|flow| flow.payload_bytes() <= payload_bytes && !flow.series().is_given_up());
         let given_up: Vec<Direction> = given_up.map(|flow| flow.dir).collect();
         if given_up.is_empty() {
-            return 0;
+            return;
         }
         let RecordParts { mut head, rest, .. } = parts;
         let series = [Direction::Forward, Direction::Reverse].map(|dir| parts.series(dir));
@@ -304,7 +308,6 @@ impl ConnectionRecord {
             }
             self.put_back(extras);
         }
-        given_up.len() as u64
     }
 
     fn put_back(&mut self, extras: Box<[FlowExtras; 2]>) {
@@ -500,10 +503,11 @@ mod tests {
             prop_assert_eq!(told(&record), expected(false));
             let before = record.memory_bytes();
             let small = flows.iter().flatten().filter(|(bytes, _)| *bytes <= given_up_bytes);
-            prop_assert_eq!(record.give_up_details(given_up_bytes), small.count() as u64);
+            record.give_up_details(given_up_bytes);
+            let given_up = record.flows().filter(|flow| flow.series().is_given_up());
+            prop_assert_eq!(given_up.count(), small.count());
             prop_assert_eq!(told(&record), expected(true));
             prop_assert!(record.memory_bytes() <= before);
-            prop_assert_eq!(record.give_up_details(given_up_bytes), 0);
             prop_assert_eq!(record.facts(), facts);
             prop_assert!(record.handshake().opening(Direction::Forward).is_none());
         }

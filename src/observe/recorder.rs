@@ -439,8 +439,8 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         Self::record_bytes(parts)
     }
 
-    fn give_up(flow: &mut Self::Sink) -> u64 {
-        flow.give_up_details(u64::MAX)
+    fn give_up(flow: &mut Self::Sink) {
+        flow.give_up_details(u64::MAX);
     }
 
     fn open(&mut self, _identity: &ConnectionIdentity) -> Self::Sink {

@@ -63,7 +63,7 @@ impl<O: Observer> ConnectionTable<O> {
                 });
             }
         }
-        GrowingUp::tell::<O>(&mut growing_up, &mut self.young, &mut self.facts);
+        GrowingUp::tell::<O>(&mut growing_up, &mut self.young);
         for flow in ended.iter_mut().filter_map(|ended| ended.flow.as_mut()) {
             flow.connection.finish(&mut flow.sink);
         }

@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use super::packets::{PacketStore, RUNS_MAX, Young};
-use super::{ConnectionIdentity, ConnectionTable, Head, Observer, TableFacts, Tracked};
+use super::{ConnectionIdentity, ConnectionTable, Head, Observer, Tracked};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink};
 use crate::flow::kept::{Kept, Start};
@@ -31,11 +31,7 @@ impl<F: FlowSink> GrowingUp<'_, F> {
     /// Tells the states of these connections, [so many](SIDE_BY_SIDE) at most, of their packets, which are taken out of
     /// `store`.
     #[inline(never)]
-    pub(super) fn tell<O: Observer<Sink = F>>(
-        all: &mut [Self],
-        store: &mut PacketStore,
-        facts: &mut TableFacts,
-    ) {
+    pub(super) fn tell<O: Observer<Sink = F>>(all: &mut [Self], store: &mut PacketStore) {
         for one in &mut *all {
             one.make_room(store);
         }
@@ -56,7 +52,7 @@ impl<F: FlowSink> GrowingUp<'_, F> {
         for Self { young, flow, .. } in all {
             store.clear(young);
             if young.gave_up {
-                facts.given_up_young += O::give_up(&mut flow.sink);
+                O::give_up(&mut flow.sink);
             }
         }
     }
@@ -148,7 +144,7 @@ impl<O: Observer> ConnectionTable<O> {
     #[inline]
     pub(super) fn state(&mut self, index: usize) -> &mut Tracked<O::Sink> {
         let (head, observer) = (&mut self.heads[index], &mut self.observer);
-        let (limits, facts) = (self.limits.track, &mut self.facts);
+        let limits = self.limits.track;
         let store = &mut self.young;
         self.tracked[index].get_or_insert_with(|| {
             let mut flow = Tracked::new(limits, observer.open(&head.identity));
@@ -157,7 +153,7 @@ impl<O: Observer> ConnectionTable<O> {
                 young: &mut head.young,
                 flow: &mut *flow,
             };
-            GrowingUp::tell::<O>(&mut [one], store, facts);
+            GrowingUp::tell::<O>(&mut [one], store);
             flow
         })
     }
@@ -182,11 +178,7 @@ impl<O: Observer> ConnectionTable<O> {
                 young,
                 flow,
             });
-        GrowingUp::tell::<O>(
-            &mut all.collect::<Vec<_>>(),
-            &mut self.young,
-            &mut self.facts,
-        );
+        GrowingUp::tell::<O>(&mut all.collect::<Vec<_>>(), &mut self.young);
         for (index, _, young, flow) in young {
             self.heads[index].young = young;
             self.tracked[index] = Some(flow);
@@ -264,8 +256,7 @@ impl<O: Observer> ConnectionTable<O> {
         young.map(|head| (head.young.payload_bytes(), head.expected_bytes::<O>().1))
     }
 
-    /// Gives up what can be given up of the young connections with at most so much payload. Their
-    /// flows are [counted](TableFacts::given_up_young) when they are there.
+    /// Gives up what can be given up of the young connections with at most so much payload.
     pub fn give_up_young(&mut self, payload_bytes: u64) {
         for index in 0..self.heads.len() {
             let head = &mut self.heads[index];

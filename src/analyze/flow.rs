@@ -76,9 +76,16 @@ impl<'a> Flow<'a> {
     }
 
     /// Payload bytes from the first to the last instant of `span`, both included, and whether the
-    /// number is exact (METRICS.md N1); instants at which some flow begins or ends always are.
+    /// number is exact (METRICS.md N1): it is at instants at which a flow that is compared begins or ends.
     #[must_use]
     pub fn payload_within(&self, span: Span) -> (u64, bool) {
+        // Of a single packet no curve is kept.
+        if let Some(own) = self.data_span().filter(|own| own.length_ns() == 0)
+            && self.record.curve().bytes() == 0
+        {
+            let is_within = (span.first..=span.last).contains(&own.first);
+            return (if is_within { self.payload_bytes() } else { 0 }, true);
+        }
         let before = self.record.curve().bytes_by(span.first.plus_ns(-1));
         let until = self.record.curve().bytes_by(span.last);
         let exact = matches!((before, until), (BytesBy::Exact(_), BytesBy::Exact(_)));

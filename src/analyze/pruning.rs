@@ -15,7 +15,7 @@ const FIRST_LOOK_BYTES: usize = 1 << 20;
 /// alone. A window is tracked in two parts for each.
 const LOOK_RECORDS: u64 = 1 << 17;
 
-/// Live flows whose edges are kept; with more, the largest.
+/// Live flows whose edges are kept; with more, the largest. So it is with ended flows of one packet; with more, none.
 const LIVE_EDGES_MAX: usize = 4096;
 
 /// Flows alive at once of which all keep a time sequence.
@@ -60,7 +60,9 @@ impl Pruning {
         tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
     ) {
         self.looks += 1;
-        self.held_bytes += self.growth.swap(0, Ordering::Relaxed);
+        // What was counted before may have been dropped since.
+        let growth = self.growth.swap(0, Ordering::Relaxed);
+        self.held_bytes = self.held_bytes.wrapping_add(growth);
         if self.held_bytes >= self.next_look_bytes {
             self.prune(tables);
         }
@@ -83,12 +85,7 @@ impl Pruning {
             }
             live.extend(table.young_payloads(least_bytes..=u64::MAX).map(spanned));
             live.extend(table.single_payloads().map(spanned));
-            for record in &table.observer_mut().connections {
-                let flows = record.flows();
-                ended.extend(
-                    flows.filter_map(|flow| Some((flow.payload_bytes(), flow.data_span()?))),
-                );
-            }
+            ended.extend(table.observer_mut().comparable());
         }
         let floor = self.floor_of(live.iter().chain(&ended)).unwrap_or(0);
         // The order does not matter, only which they are.
@@ -98,7 +95,13 @@ impl Pruning {
             });
             live.truncate(LIVE_EDGES_MAX);
         }
-        ended.retain(|&(bytes, _)| bytes >= floor);
+        // A flow of one packet is compared with none, so that it cuts none; where they are few, a study may ask.
+        let single = ended.iter().filter(|(_, span)| span.length_ns() == 0);
+        let few_single = single.count() <= LIVE_EDGES_MAX;
+        let is_wanted = |bytes: u64, span: Option<Span>| {
+            bytes >= floor && (few_single || span.is_none_or(|span| span.length_ns() > 0))
+        };
+        ended.retain(|&(bytes, span)| is_wanted(bytes, Some(span)));
         let mut edges: Vec<CaptureTime> = live
             .iter()
             .chain(&ended)
@@ -118,13 +121,7 @@ impl Pruning {
             }
             let recorder = table.observer_mut();
             recorder.curve_floor_bytes = floor;
-            recorder.for_each_curve(|payload_bytes, curve| {
-                if payload_bytes < floor {
-                    *curve = PayloadCurve::default();
-                } else {
-                    prune(curve);
-                }
-            });
+            recorder.retain_comparable(is_wanted, &mut prune);
         }
         self.held_bytes = held;
         self.next_look_bytes = (2 * held).max(FIRST_LOOK_BYTES);

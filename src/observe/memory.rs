@@ -8,6 +8,7 @@ use super::quantiles::DelayDistribution;
 use super::record::ConnectionRecord;
 use super::recorder::{LiveConnection, LiveFlow, Recorder};
 use super::segment_rows::SegmentRows;
+use super::summary::Span;
 
 /// A bin that is packed takes less as a rule, in bytes.
 const PACKED_BYTES: usize = 40;
@@ -84,6 +85,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             + self.connections.len() * size_of::<ConnectionRecord>()
             + self.connections.capacity() * size_of::<usize>()
             + self.silent.capacity() * size_of::<u64>()
+            + self.comparable.capacity() * size_of::<u32>()
     }
 
     /// As [`LiveConnection::details`], of the flows that have ended.
@@ -103,9 +105,29 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
         flows.filter(|flow| flow.series().is_given_up()).count() as u64
     }
 
-    /// Calls `each` with payload bytes and curve of the ended flows that have one.
-    pub(crate) fn for_each_curve(&mut self, mut each: impl FnMut(u64, &mut PayloadCurve)) {
-        self.change_all(|record| record.for_each_curve(&mut each));
+    /// Payload bytes and first and last data instant of the ended flows that may still be compared with others, and of
+    /// those that are kept with them.
+    pub(crate) fn comparable(&self) -> impl Iterator<Item = (u64, Span)> {
+        let records = self.comparable.iter();
+        let flows = records.flat_map(|&place| self.connections[place as usize].flows());
+        flows.filter_map(|flow| Some((flow.payload_bytes(), flow.data_span()?)))
+    }
+
+    /// Calls `each` with the curves of those that are `wanted`, by the same two, and drops those of the others, for
+    /// good.
+    pub(crate) fn retain_comparable(
+        &mut self,
+        wanted: impl Fn(u64, Option<Span>) -> bool,
+        mut each: impl FnMut(&mut PayloadCurve),
+    ) {
+        let (connections, kept_bytes) = (&mut self.connections, &mut self.kept_bytes);
+        self.comparable.retain(|&place| {
+            let record = &mut connections[place as usize];
+            let before = record.memory_bytes();
+            let any = record.retain_curves(&wanted, &mut each);
+            *kept_bytes = *kept_bytes + record.memory_bytes() - before;
+            any
+        });
     }
 
     /// Lets `change` make records smaller, and counts what they hold then.

@@ -13,7 +13,7 @@ use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::segment_rows::SegmentRows;
 use super::series::{Series, SeriesFacts};
-use super::summary::DirectionSummary;
+use super::summary::{DirectionSummary, Span};
 use super::time_sequence::TimeSequence;
 use crate::event::Direction;
 use crate::flow::ConnectionIdentity;
@@ -262,9 +262,21 @@ impl ConnectionRecord {
         let mut extras = self.extras.take();
         let mut any = false;
         for flow in self.flows() {
-            each(flow.payload_bytes(), &mut extras[flow.dir.index()].curve);
+            let is_wanted = wanted(flow.payload_bytes(), flow.data_span());
+            any |= is_wanted;
+            if let Some(extras) = &mut extras {
+                let curve = &mut extras[flow.dir.index()].curve;
+                if is_wanted {
+                    each(curve);
+                } else {
+                    *curve = PayloadCurve::default();
+                }
+            }
         }
-        self.put_back(extras);
+        if let Some(extras) = extras {
+            self.put_back(extras);
+        }
+        any
     }
 
     /// Gives up the time sequence of a direction.

@@ -39,7 +39,8 @@ pub struct RecordConfig {
     pub time_sequence: bool,
     /// Keep how far apart the data packets of each flow are.
     pub gaps: bool,
-    /// Grows by the memory that new parts of the curves take, in bytes.
+    /// Grows by the memory that new parts of the curves take, and shrinks by that of those that are dropped when their
+    /// flow ends, in bytes; wraps around.
     pub curve_growth: Arc<AtomicUsize>,
 }
 
@@ -53,6 +54,9 @@ pub struct Recorder<const SEGMENTS: bool> {
     pub silent: Vec<u64>,
     /// Payload bytes below which a flow that has ended cannot be among the largest any more.
     pub curve_floor_bytes: u64,
+    /// Places of the connections of which a flow may be among the largest: to look through all others, time and again,
+    /// would take longer the longer the capture is.
+    pub(super) comparable: Vec<u32>,
     /// Memory that `connections` hold besides themselves, in bytes.
     pub(super) kept_bytes: usize,
     /// The flow that has a time sequence: payload bytes, place of its connection, and its direction.
@@ -72,6 +76,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             connections: Vec::new(),
             silent: Vec::new(),
             curve_floor_bytes: 0,
+            comparable: Vec::new(),
             kept_bytes: 0,
             largest: None,
             packer: Packer::default(),
@@ -475,6 +480,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         };
         let headers_cut = count(|incidents| incidents.headers_cut);
         let clock_steps_back = count(|incidents| incidents.clock_steps_back);
+        let mut is_comparable = false;
         for dir in [Direction::Forward, Direction::Reverse] {
             let summary = &flow.directions[dir.index()];
             let data = flow.data[dir.index()].as_mut();
@@ -487,15 +493,19 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             self.packer
                 .add(dir, told, &spacing, &mut data.series, start);
             let is_small = summary.payload_bytes < self.curve_floor_bytes;
+            is_comparable |= !is_small;
             data.segments.shrink();
+            let mut curve = take(&mut data.curve);
+            // When a single packet passed is known without.
+            if !curve.is_empty() && (is_small || summary.data_packets == 1) {
+                let bytes = curve.memory_bytes();
+                self.config.curve_growth.fetch_sub(bytes, Ordering::Relaxed);
+                curve = PayloadCurve::default();
+            }
             self.packer.add_extras(
                 dir,
                 FlowExtras {
-                    curve: if is_small {
-                        PayloadCurve::default()
-                    } else {
-                        take(&mut data.curve)
-                    },
+                    curve,
                     time_sequence: data.time_sequence.take(),
                     gaps: data.gaps.take(),
                     segments: take(&mut data.segments),
@@ -513,6 +523,9 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             return;
         };
         self.kept_bytes += record.memory_bytes();
+        if is_comparable && self.config.curves {
+            self.comparable.push(self.connections.len() as u32);
+        }
         self.connections.push(record);
         self.keep_largest_time_sequence();
     }

@@ -123,3 +123,58 @@ fn of_many_flows_those_that_are_compared_have_curves() {
     let kept = small.iter().filter(|&&(_, curve)| curve > 0).count();
     assert!(kept < 200, "{kept} of {}", small.len());
 }
+
+/// Seventy thousand connections, one after the other, of two packets a second apart, which are put away in silence, as
+/// many of each of a thousand sizes; and before them those of one packet, or of none that are compared.
+#[test]
+fn of_many_flows_that_have_ended_those_that_are_compared_are_looked_through() {
+    let server = Endpoint::v4([10, 0, 0, 1], 80);
+    let one = |ordinal: u64| {
+        let number = ordinal / 2;
+        let payload_len = if number < 10_000 {
+            9000
+        } else {
+            number as u32 * 7919 % 1000 + 1
+        };
+        let is_single = number < 10_000 && ordinal % 2 == 1;
+        let [low, high] = (number as u16).to_le_bytes();
+        Segment {
+            at: CaptureTime::from_ns(ordinal as i64 * 1_000_000_000),
+            ordinal,
+            flags: TcpFlags::ACK,
+            seq: Seq(if is_single {
+                payload_len
+            } else {
+                ordinal as u32 % 2 * payload_len
+            }),
+            payload_len: if is_single { 0 } else { payload_len },
+            ip_len: 40 + payload_len,
+            ..Segment::empty(
+                Endpoint::v4([10, (number >> 16) as u8, high, low], 1000),
+                server,
+            )
+        }
+    };
+    let segments: Vec<Segment> = (0..140_000).map(one).collect();
+    let config = Config::default();
+    let (tables, _) = tracked_in_windows(&config, &segments, 1000);
+    let recorders: Vec<_> = tables.into_iter().map(|table| table.finish().0).collect();
+    let flows = recorders.iter().flat_map(|recorder| &recorder.connections);
+    let mut flows: Vec<(u64, u64)> = flows
+        .flat_map(|connection| connection.flows())
+        .filter(|flow| flow.data_span().is_some_and(|span| span.length_ns() > 0))
+        .map(|flow| (flow.payload_bytes(), flow.curve().bytes()))
+        .collect();
+    assert_eq!(flows.len(), 60_000);
+    flows.sort_unstable();
+    let largest = flows[flows.len() - config.pairs.top].0;
+    // Of equal ones any may be compared.
+    let compared = flows.iter().filter(|&&(payload, _)| payload >= largest);
+    assert!(compared.clone().all(|&(payload, curve)| payload == curve));
+    let listed: usize = recorders
+        .iter()
+        .map(|recorder| recorder.comparable().count())
+        .sum();
+    assert!((config.pairs.top..300).contains(&listed), "{listed}");
+    assert!(compared.count() <= listed);
+}

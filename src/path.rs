@@ -54,7 +54,7 @@ use crate::analyze::Watch;
 use crate::capture::{CaptureError, SNAP_LEN_ADVICE};
 use crate::decode::{DecodeOptions, Filter};
 use feed::Sight;
-use offload::packet_lens;
+use offload::pieces;
 use others::UdpChecksums;
 use probe::Probe;
 use sighting::{Print, Rules};
@@ -322,7 +322,7 @@ fn hop(
         decode: config.decode,
         filter: config.filter.clone(),
         rules: Rules::STRICTEST,
-        packet_lens: HashMap::new(),
+        pieces: HashMap::new(),
         repair: config.repair,
     };
     let probe = look(points, &sight, config)?;
@@ -445,9 +445,9 @@ fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
         start.headings.insert(flow, heading);
         changed = true;
     }
-    if sight.packet_lens.is_empty() {
-        sight.packet_lens = packet_lens(&walked.sizes);
-        changed |= !sight.packet_lens.is_empty();
+    if sight.pieces.is_empty() {
+        sight.pieces = pieces(&walked.sizes);
+        changed |= !sight.pieces.is_empty();
     }
     let udp_checksums = walked.facts.iter().map(|facts| facts.udp.told()).max();
     if udp_checksums > Some(sight.rules.udp_checksums) {

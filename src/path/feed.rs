@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 
 use super::copies::Copies;
 use super::gaps::CaptureGap;
-use super::offload::Sizes;
+use super::offload::{Pieces, Sizes};
 use super::others::UdpTally;
 use super::sighting::{FlowKey, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
@@ -87,8 +87,8 @@ pub(super) struct Sight {
     pub(super) decode: DecodeOptions,
     pub(super) filter: Option<Filter>,
     pub(super) rules: Rules,
-    /// IP length of the largest packets of a flow whose frames hold several.
-    pub(super) packet_lens: HashMap<FlowKey, u32>,
+    /// What the frames of flows are taken apart into that hold several packets.
+    pub(super) pieces: HashMap<FlowKey, Pieces>,
     /// Go on behind damage in a file.
     pub(super) repair: bool,
 }
@@ -146,8 +146,8 @@ struct Flows {
 /// What is known of a flow.
 struct PointFlow {
     sizes: Sizes,
-    /// IP length of the largest packets where frames hold several, or 0.
-    packet_len: u32,
+    /// What its frames are taken apart into, where they hold several packets.
+    pieces: Option<Pieces>,
 }
 
 impl Default for Flows {
@@ -191,7 +191,7 @@ impl Flows {
             new_flows.push(key);
             self.known.push(PointFlow {
                 sizes: Sizes::default(),
-                packet_len: sight.packet_lens.get(&key).copied().unwrap_or(0),
+                pieces: sight.pieces.get(&key).copied(),
             });
             number
         })
@@ -348,7 +348,7 @@ impl<'a> Feed<'a> {
         let key = FlowKey::of(segment);
         let flow = self.flows.number(&key, self.sight, &mut batch.new_flows);
         let known = &mut self.flows.known[flow as usize];
-        if known.packet_len != 0 || self.copies.is_some() {
+        if known.pieces.is_some() || self.copies.is_some() {
             self.add(&Print::of_usual(segment, checksum), batch, fresh);
             return;
         }
@@ -371,7 +371,7 @@ impl<'a> Feed<'a> {
         fresh.udp.see(&print.packet);
         fresh.heads_cut += u64::from(print.head_cut());
         let mut parts = 0;
-        for part in print.split(known.packet_len) {
+        for part in print.split(known.pieces) {
             parts += 1;
             if let Some(copies) = &mut self.copies
                 && copies.is_copy(&part)

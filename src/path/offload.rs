@@ -26,8 +26,21 @@ pub(super) struct Sizes {
     /// That of the largest of those that can be one packet, and how many are as large.
     packet_max: u32,
     packets: u32,
+    /// The IP id of the first with payload, and whether another has another.
+    id: Option<u16>,
+    ids_differ: bool,
     /// Largest segment that their sender takes itself, in bytes, as its SYN says.
     pub(super) mss: Option<u16>,
+}
+
+/// What the frames of a flow are taken apart into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pieces {
+    /// IP length of all but the last of a frame, in bytes.
+    pub(super) packet_len: u32,
+    /// Whether each has the IP id that follows that of the one before; else all have that of the frame, as of senders
+    /// that put the same one into all packets that nobody may fragment (RFC 6864 section 4.1).
+    pub(super) ids_count: bool,
 }
 
 impl Sizes {
@@ -35,6 +48,8 @@ impl Sizes {
     pub(super) fn see(&mut self, segment: &Segment) {
         if segment.payload_len > 0 {
             self.see_data(segment.ip_len);
+            let id = *self.id.get_or_insert(segment.ip_id.unwrap_or(0));
+            self.ids_differ |= segment.ip_id.is_some_and(|other| other != id);
         }
         if segment.flags.has(TcpFlags::SYN) {
             self.mss = segment.syn.mss.or(self.mss);
@@ -78,12 +93,12 @@ pub(super) fn of_both(
     sizes.collect()
 }
 
-/// IP length of the largest packets of the flows whose frames are larger at one point than at the other,
-/// where offload merged packets: the largest at the other point or, where that merged, too, what the
+/// What the frames of the flows are taken apart into that are larger at one point than at the other, where offload
+/// merged packets. The IP length is the largest at the other point or, where that merged, too, what the
 /// receiver's MSS allows, or the largest that it left alone, where the path takes less. A sender counts the options of
 /// each segment, such as SACK blocks, in (RFC 6691), so lengths with headers are what its segments have in common.
-pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, u32> {
-    let packet_len = |(&flow, of_flow): (&FlowKey, &[Sizes; 2])| {
+pub(super) fn pieces(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, Pieces> {
+    let pieces = |(&flow, of_flow): (&FlowKey, &[Sizes; 2])| {
         let [one, other] = of_flow.map(|sizes| sizes.len_max);
         let (small, large) = (one.min(other), one.max(other));
         let is_merged = large > small && large > PACKET_LEN;
@@ -91,7 +106,14 @@ pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowK
         let mss = taken.filter_map(|sizes| sizes.mss).min();
         let headers_len = HEADERS_LEN[usize::from(flow.src.v4_address().is_none())];
         let allowed = mss.map_or(u32::MAX, |mss| u32::from(mss) + headers_len);
-        let cut_at = |packet_len| (packet_len >= PACKET_LEN_MIN).then_some((flow, packet_len));
+        let ids_count = of_flow.iter().any(|sizes| sizes.ids_differ);
+        let cut_at = |packet_len| {
+            let pieces = Pieces {
+                packet_len,
+                ids_count,
+            };
+            (packet_len >= PACKET_LEN_MIN).then_some((flow, pieces))
+        };
         if !is_merged {
             return None;
         }
@@ -108,7 +130,7 @@ pub(super) fn packet_lens(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowK
         };
         cut_at(largest)
     };
-    sizes.iter().filter_map(packet_len).collect()
+    sizes.iter().filter_map(pieces).collect()
 }
 
 #[cfg(test)]
@@ -131,7 +153,7 @@ mod tests {
         let data = len_max.map(|len_max| of(len_max, Some(9000)));
         let acks = [of(0, receivers_mss), of(0, None)];
         let sizes = HashMap::from([(flow, data), (flow.reversed(), acks)]);
-        packet_lens(&sizes).get(&flow).copied()
+        pieces(&sizes).get(&flow).map(|pieces| pieces.packet_len)
     }
 
     #[test]
@@ -169,7 +191,7 @@ mod tests {
             let data = [of(&[14_452, 1132], None), of(&after, None)];
             let acks = [of(&[], Some(1460)), of(&[], None)];
             let sizes = HashMap::from([(flow, data), (flow.reversed(), acks)]);
-            packet_lens(&sizes).get(&flow).copied()
+            pieces(&sizes).get(&flow).map(|pieces| pieces.packet_len)
         };
         assert_eq!(packet_len(&[1492; 8]), Some(1492));
         // The end of a message, perhaps.

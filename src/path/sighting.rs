@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use foldhash::quality::FixedState;
 
+use super::offload::Pieces;
 use super::others::{
     ICMPV6, TCP, UDP, UDP_LITE, UdpChecksums, cut_seq, is_head_cut, surely_has_payload,
     udp_checksum, write_other,
@@ -308,12 +309,14 @@ impl Print {
         hasher.finish()
     }
 
-    /// The packets that a frame of segmentation or receive offload holds: of `packet_len` bytes of IP
-    /// each but the last, with the headers of the frame. A frame that holds one packet gives itself.
-    pub(super) fn split(&self, packet_len: u32) -> impl Iterator<Item = Self> + '_ {
+    /// The packets that a frame of segmentation or receive offload holds, with the headers of the frame. A frame that
+    /// holds one packet gives itself.
+    pub(super) fn split(&self, pieces: Option<Pieces>) -> impl Iterator<Item = Self> + '_ {
+        let packet_len = pieces.map_or(0, |pieces| pieces.packet_len);
         let piece = self.segment.map_or(0, |segment| {
             packet_len.saturating_sub(segment.ip_len.saturating_sub(segment.payload_len))
         });
+        let ids_count = pieces.is_some_and(|pieces| pieces.ids_count);
         let parts = match self.segment {
             Some(segment) if piece > 0 => segment.payload_len.div_ceil(piece).clamp(1, PARTS_MAX),
             _ => 1,
@@ -322,12 +325,12 @@ impl Print {
             if parts == 1 {
                 *self
             } else {
-                self.part(part, parts, piece)
+                self.part(part, parts, piece, ids_count)
             }
         })
     }
 
-    fn part(&self, part: u32, parts: u32, piece: u32) -> Self {
+    fn part(&self, part: u32, parts: u32, piece: u32, ids_count: bool) -> Self {
         let mut whole = *self;
         let Some(segment) = &mut whole.segment else {
             return whole;
@@ -347,7 +350,8 @@ impl Print {
             // The last packet of a burst carries these.
             segment.flags.0 &= !(TcpFlags::PSH.0 | TcpFlags::FIN.0);
         }
-        whole.packet.id = whole.packet.id.map(|id| id.wrapping_add(part as u16));
+        let ids_on = if ids_count { part as u16 } else { 0 };
+        whole.packet.id = whole.packet.id.map(|id| id.wrapping_add(ids_on));
         whole.packet.len = headers + len;
         // The checksum was of the whole.
         whole.checksum = 0;

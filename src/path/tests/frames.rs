@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{channel, sync_channel};
 
 use super::super::feed::{BATCH_MAX, Feed, Sight};
+use super::super::offload::Pieces;
 use super::super::sighting::{FlowKey, Rules};
 use super::*;
 use crate::analyze::Watch;
@@ -29,7 +30,13 @@ fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
         decode: DecodeOptions::default(),
         filter: None,
         rules: Rules::STRICTEST,
-        packet_lens: HashMap::from([(flow, 576)]),
+        pieces: HashMap::from([(
+            flow,
+            Pieces {
+                packet_len: 576,
+                ids_count: true,
+            },
+        )]),
         repair: false,
     };
     let (out, batches) = sync_channel(100);
@@ -115,5 +122,47 @@ fn frames_are_taken_apart_where_addresses_are_translated() {
     let quality = hop.quality();
     for word in ["super_segments", "matched_without_addresses"] {
         assert!(quality.contains(&word), "{quality:?}");
+    }
+}
+
+/// Packets that nobody may fragment need no id, and many senders put 0 into all (RFC 6864 section 4.1): the packets of
+/// a frame do not count up from it then. Segmentation and merging change nothing but sequence numbers and lengths.
+#[test]
+fn packets_of_frames_are_found_where_all_have_the_same_id() {
+    for (id, merging) in [(0, 0), (0, 1), (77, 0)] {
+        let mut points = [Vec::new(), Vec::new()];
+        for n in 0..20_u16 {
+            let at = SECOND + i64::from(n) * 10 * MS;
+            let times = [at, at + 2 * MS];
+            points[merging].push(Packet {
+                id,
+                len: 3000,
+                ..data(3 * n, times[merging])
+            });
+            for part in 0..3 {
+                points[1 - merging].push(Packet {
+                    id,
+                    ..data(3 * n + part, times[1 - merging])
+                });
+            }
+            points[0].push(Packet {
+                id,
+                ..ack(3 * n, at + 6 * MS)
+            });
+            points[1].push(Packet {
+                id,
+                ..ack(3 * n, at + 5 * MS)
+            });
+        }
+        // The middle one of the sixth frame, where packets leave one by one.
+        let lost = u64::from(merging == 0);
+        if merging == 0 {
+            points[1].retain(|packet| packet.back || packet.seq != 16_001);
+        }
+        let hop = hop(&points[0], &points[1]);
+        let flow = flow(&hop, Heading::Forward);
+        assert_eq!((flow.packets, flow.dropped_packets), (60, lost), "{id}");
+        assert_eq!(flow.appeared_packets, 0, "{id}");
+        assert_eq!(hop.facts[merging].super_segments, 20);
     }
 }

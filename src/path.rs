@@ -322,11 +322,13 @@ fn hop(
         decode: config.decode,
         filter: config.filter.clone(),
         rules: Rules::STRICTEST,
+        link_local: false,
         pieces: HashMap::new(),
         repair: config.repair,
     };
     let probe = look(points, &sight, config)?;
     sight.rules = probe.rules;
+    sight.link_local = probe.link_local;
     let mut start = Start {
         clock: probe.clock,
         headings: probe.headings,

@@ -87,6 +87,8 @@ pub(super) struct Sight {
     pub(super) decode: DecodeOptions,
     pub(super) filter: Option<Filter>,
     pub(super) rules: Rules,
+    /// Packets of addresses of a link are at both points, which are on one then; else nobody passes them on.
+    pub(super) link_local: bool,
     /// What the frames of flows are taken apart into that hold several packets.
     pub(super) pieces: HashMap<FlowKey, Pieces>,
     /// Go on behind damage in a file.
@@ -148,6 +150,8 @@ struct PointFlow {
     sizes: Sizes,
     /// What its frames are taken apart into, where they hold several packets.
     pieces: Option<Pieces>,
+    /// None of its packets leaves its link.
+    stays: bool,
 }
 
 impl Default for Flows {
@@ -192,6 +196,7 @@ impl Flows {
             self.known.push(PointFlow {
                 sizes: Sizes::default(),
                 pieces: sight.pieces.get(&key).copied(),
+                stays: !sight.link_local && key.is_link_local(),
             });
             number
         })
@@ -348,6 +353,9 @@ impl<'a> Feed<'a> {
         let key = FlowKey::of(segment);
         let flow = self.flows.number(&key, self.sight, &mut batch.new_flows);
         let known = &mut self.flows.known[flow as usize];
+        if known.stays {
+            return;
+        }
         if known.pieces.is_some() || self.copies.is_some() {
             self.add(&Print::of_usual(segment, checksum), batch, fresh);
             return;
@@ -364,6 +372,9 @@ impl<'a> Feed<'a> {
             .flows
             .number(&print.flow, self.sight, &mut batch.new_flows);
         let known = &mut self.flows.known[flow as usize];
+        if known.stays {
+            return;
+        }
         if let Some(segment) = print.segment() {
             known.sizes.see(segment);
         }

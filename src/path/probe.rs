@@ -19,6 +19,8 @@ pub(super) struct Probe {
     pub(super) clock: Clock,
     /// Which way flows go, by the flow at either point.
     pub(super) headings: HashMap<FlowKey, Heading>,
+    /// Whether packets of addresses of a link are among those that are at both points.
+    pub(super) link_local: bool,
     /// Packets found at both points.
     pub(super) matches: usize,
     /// How often each point has a packet.
@@ -94,6 +96,7 @@ pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Pr
         rules,
         clock,
         headings: both,
+        link_local: matches.iter().any(|m| m.flows[0].is_link_local()),
         matches: matches.len(),
         times_seen,
         shown_tick_ns,

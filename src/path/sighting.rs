@@ -163,6 +163,15 @@ impl FlowKey {
         }
     }
 
+    /// Whether one of its ends has an address of its own link alone, from or to which no router passes on a packet
+    /// (RFC 3927 section 2.7, RFC 4291 section 2.5.6).
+    pub(super) fn is_link_local(&self) -> bool {
+        [self.src, self.dst].iter().any(|end| match end.ip() {
+            IpAddr::V4(ip) => ip.is_link_local(),
+            IpAddr::V6(ip) => ip.is_unicast_link_local(),
+        })
+    }
+
     /// The other direction.
     #[must_use]
     pub fn reversed(self) -> Self {
@@ -361,7 +370,8 @@ impl Print {
 
 /// Whether no router passes a packet on: it is for those on its own link, and neither comes into a queue
 /// nor is lost in it. Neighbour discovery (RFC 4861 section 7.1: what a router passed on is not accepted), as
-/// ARP is for IPv4, and multicast to the link alone (RFC 4291 section 2.7, RFC 5771 section 4).
+/// ARP is for IPv4, multicast to the link alone (RFC 4291 section 2.7, RFC 5771 section 4), and broadcast to it (RFC 1812
+/// section 5.3.5.1).
 fn stays_on_link(packet: &IpPacket) -> bool {
     const ROUTER_SOLICITATION: u8 = 133;
     const REDIRECT: u8 = 137;
@@ -372,7 +382,7 @@ fn stays_on_link(packet: &IpPacket) -> bool {
         }
     }
     match packet.dst.ip() {
-        IpAddr::V4(dst) => matches!(dst.octets(), [224, 0, 0, _]),
+        IpAddr::V4(dst) => matches!(dst.octets(), [224, 0, 0, _] | [255, 255, 255, 255]),
         // Scopes: 1 is the interface, 2 the link.
         IpAddr::V6(dst) => {
             matches!(dst.octets(), [0xff, flags_scope, ..] if flags_scope & 0xf <= 2)

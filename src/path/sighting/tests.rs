@@ -38,11 +38,13 @@ fn what_no_router_passes_on_is_told_from_what_one_does() {
     assert!(stays(v6(0xff02, 0x16), 58, 143));
     assert!(stays(v6(0xff02, 0xfb), 17, 0));
     assert!(stays(Endpoint::v4([224, 0, 0, 251], 0), 17, 0));
+    assert!(stays(Endpoint::v4([255; 4], 0), 17, 0));
     // An echo request, multicast to a site and to all, TCP beside a bridge, a port that looks alike.
     assert!(!stays(global, 58, 128));
     assert!(!stays(v6(0xff05, 1), 17, 0) && !stays(v6(0xff0e, 1), 17, 0));
     assert!(!stays(link_local, 6, 135) && !stays(global, 17, 135));
     assert!(!stays(Endpoint::v4([224, 0, 1, 1], 0), 17, 0));
+    assert!(!stays(Endpoint::v4([10, 0, 0, 255], 0), 17, 0));
     assert!(!stays(Endpoint::v4([10, 0, 0, 1], 0), 1, 135));
 }
 

@@ -228,3 +228,38 @@ fn what_no_other_flow_tells_of_is_taken_to_go_forward_both_ways() {
     let appeared: Vec<u64> = flows.map(|flow| flow.appeared_packets).collect();
     assert_eq!(appeared.iter().sum::<u64>(), 2);
 }
+
+/// The first point's host asks its neighbours, and the server of its cloud: no router passes that on. Between two ports
+/// of a bridge such packets go like all others.
+#[test]
+fn packets_of_a_link_count_where_both_points_are_on_it() {
+    for passes in [false, true] {
+        let [mut first, mut second] = download(Some);
+        for n in 0..20_u16 {
+            let at = SECOND + i64::from(n) * 20 * MS + 3 * MS;
+            let asks = |dst: [u8; 4]| Packet {
+                dst,
+                sport: 9000,
+                ..data(n, at)
+            };
+            let near = asks([169, 254, 169, 254]);
+            // A datagram to all on the link is left out at any rate, as multicast to it is.
+            let to_all = Packet {
+                udp: true,
+                ..asks([255; 4])
+            };
+            first.extend([near.clone(), to_all]);
+            second.extend(passes.then_some(Packet {
+                at: at + MS,
+                ..near
+            }));
+        }
+        let hop = hop(&first, &second);
+        let dropped = hop.flows.iter().flatten().map(|flow| flow.dropped_packets);
+        assert_eq!(dropped.sum::<u64>(), 0);
+        let near = hop.flows.iter().flatten();
+        let near = near.filter(|flow| flow.key.src.port() == 9000);
+        let passed: Vec<u64> = near.map(|flow| flow.passed_packets).collect();
+        assert_eq!(passed, if passes { vec![20] } else { vec![] });
+    }
+}

@@ -7,17 +7,21 @@ use foldhash::fast::FixedState;
 
 use super::sighting::{Print, Rules};
 
-/// How often a point has its packets, by some of them: as often as more than half of them have equal headers.
+/// How often a point has its packets, by some of them: as often as more than half of them have equal headers, and more
+/// than half of all headers that there are. Headers that hardly end, as of datagrams that are all the same, tell nothing.
 pub(super) fn times_seen(prints: &[Print]) -> u32 {
     let mut keys: Vec<u64> = prints.iter().map(key).collect();
     keys.sort_unstable();
-    let mut packets_by: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut headers_by: BTreeMap<usize, usize> = BTreeMap::new();
     for copies in keys.chunk_by(|a, b| a == b) {
-        *packets_by.entry(copies.len()).or_default() += copies.len();
+        *headers_by.entry(copies.len()).or_default() += 1;
     }
-    let most = packets_by
+    headers_by.retain(|&times, _| times <= TIMES_MAX);
+    let headers: usize = headers_by.values().sum();
+    let packets: usize = headers_by.iter().map(|(times, of)| times * of).sum();
+    let most = headers_by
         .into_iter()
-        .find(|&(_, packets)| 2 * packets > prints.len());
+        .find(|&(times, of)| 2 * times * of > packets && 2 * of > headers);
     most.map_or(1, |(times, _)| times as u32)
 }
 
@@ -103,6 +107,8 @@ fn key(print: &Print) -> u64 {
     print.key(Rules::STRICTEST) ^ u64::from(print.checksum)
 }
 
+/// No point has its packets so often as more.
+const TIMES_MAX: usize = 16;
 /// What copies are apart at most, in ns: a full queue may be between them.
 const COPY_NS: i64 = 1_000_000_000;
 /// Packets whose copies are waited for at most: some 50 MB.
@@ -137,6 +143,13 @@ mod tests {
         // Four of eight packets are no majority, and of three copies each are six of eight.
         assert_eq!(seen(&[2, 2, 1, 1, 1, 1]), 1);
         assert_eq!(seen(&[3, 3, 2]), 3);
+        // Streams of datagrams that are all the same, alone and beside others.
+        assert_eq!(seen(&[100]), 1);
+        assert_eq!(seen(&[100; 4]), 1);
+        assert_eq!(seen(&[&[100][..], &[1; 50]].concat()), 1);
+        assert_eq!(seen(&[&[200][..], &[2; 50]].concat()), 2);
+        // A few that have copies of some others' length, among more without.
+        assert_eq!(seen(&[&[9; 4][..], &[1; 20]].concat()), 1);
     }
 
     #[test]

@@ -84,3 +84,32 @@ fn datagrams_are_found_where_their_payload_was_cut_off() {
         ["one_way", "matched_without_ack"]
     );
 }
+
+/// A stream whose datagrams are all the same, as of a test of the network, alone or beside a download: the point has
+/// each once.
+#[test]
+fn datagrams_that_are_all_the_same_are_no_copies() {
+    for beside in [0_u16, 100] {
+        let mut points = [Vec::new(), Vec::new()];
+        for n in 0..200_u16 {
+            let at = SECOND + i64::from(n) * 50 * MS;
+            let same = Packet {
+                udp: true,
+                sport: 7000,
+                ..data(0, at)
+            };
+            points[0].push(same.clone());
+            // One in 40 is lost.
+            points[1].extend((n % 40 != 17).then_some(Packet {
+                at: at + MS,
+                ..same
+            }));
+            if n < beside {
+                points[0].push(data(n + 1, at + 2 * MS));
+                points[1].push(data(n + 1, at + 3 * MS));
+            }
+        }
+        let hop = hop(&points[0], &points[1]);
+        assert_eq!(hop.facts.each_ref().map(|facts| facts.copies), [0, 0]);
+    }
+}

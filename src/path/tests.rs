@@ -42,7 +42,7 @@ struct Packet {
     vlan: bool,
     raw_ip: bool,
     snap: usize,
-    /// Blocks of SACK behind a timestamp; no options with 0.
+    /// Blocks of SACK behind a timestamp, or what a SYN asks for; no options with 0.
     sacks: u8,
     timestamp: u32,
     flags: u8,
@@ -89,6 +89,13 @@ impl Packet {
     fn options(&self) -> Vec<u8> {
         if self.sacks == 0 {
             return Vec::new();
+        }
+        if self.flags & SYN != 0 {
+            // As Linux asks: segment size, SACK, timestamps, window scale.
+            let mut options = vec![2, 4, 5, 180, 4, 2, 8, 10];
+            options.extend(self.timestamp.to_be_bytes());
+            options.extend([0, 0, 0, 0, 1, 3, 3, 7]);
+            return options;
         }
         let mut options = vec![1, 1, 8, 10];
         options.extend(self.timestamp.to_be_bytes());

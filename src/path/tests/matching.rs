@@ -33,6 +33,43 @@ fn sack_blocks_that_one_point_cut_off_do_not_matter() {
     }
 }
 
+/// 68 bytes of a frame hold the timestamps of all packets but of those that ask for a connection.
+#[test]
+fn nor_do_timestamps_of_syns() {
+    for cut in [0, 1] {
+        let asked = |n: u16, at: i64| Packet {
+            flags: SYN,
+            sacks: 1,
+            sport: 9000 + n,
+            ..data(n, at)
+        };
+        let mut points = download(Some);
+        for n in 0..3 {
+            let at = SECOND + i64::from(n) * 100 * MS + 3 * MS;
+            points[0].push(asked(n, at));
+            points[1].push(asked(n, at + 2 * MS));
+            points[0].push(Packet {
+                back: true,
+                ..asked(n, at + 6 * MS)
+            });
+            points[1].push(Packet {
+                back: true,
+                ..asked(n, at + 5 * MS)
+            });
+        }
+        // Nobody answers the last one, which is lost.
+        points[0].push(asked(4, SECOND + 333 * MS));
+        for packet in &mut points[cut] {
+            packet.snap = 68;
+        }
+        let hop = hop(&points[0], &points[1]);
+        let count = |of: fn(&PathFlow) -> u64| hop.flows.iter().flatten().map(of).sum::<u64>();
+        assert_eq!(count(|flow| flow.dropped_packets), 1);
+        assert_eq!(count(|flow| flow.passed_packets), 2 * (40 + 3));
+        assert_eq!(hop.quality(), ["headers_cut", "matched_without_sack"]);
+    }
+}
+
 #[test]
 fn nor_do_they_where_addresses_are_translated() {
     for one_in in [4, 39] {

@@ -18,8 +18,10 @@ mod flows;
 mod gaps;
 mod held;
 mod hosts;
+mod improve;
 mod jitter;
 mod link;
+mod look;
 mod losses;
 mod matcher;
 mod offload;
@@ -54,11 +56,10 @@ use crate::analyze::Watch;
 use crate::capture::{CaptureError, SNAP_LEN_ADVICE};
 use crate::decode::{DecodeOptions, Filter};
 use feed::Sight;
-use offload::pieces;
-use others::UdpChecksums;
-use probe::Probe;
-use sighting::{Print, Rules};
-use walk::{Start, Walked};
+use improve::improve;
+use look::look;
+use sighting::Rules;
+use walk::Start;
 
 /// What a run is asked for.
 #[derive(Clone, Debug)]
@@ -366,135 +367,7 @@ fn hop(
     }
 }
 
-/// A first look at both captures: at their beginnings, and where these have nothing in common at a
-/// part of all packets.
-fn look(points: [&Point; 2], sight: &Sight, config: &PathConfig) -> Result<Probe, PathError> {
-    let beginnings = Print::is_told_apart;
-    // Of what a snap length cut, the sequence number is what both points have.
-    let sampled = |print: &Print| {
-        let keys = [Some(print.key(Rules::LOOSEST)), print.seq_key()];
-        let mut keys = keys.into_iter().flatten();
-        print.is_told_apart() && keys.any(|key| key.is_multiple_of(SAMPLE_ONE_IN))
-    };
-    let [one, other] = both(points, |point| {
-        feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
-    });
-    if let Some(probe) = probe::compare([one?, other?], config.clock)
-        && probe.matches >= LOOK_MATCHES
-    {
-        return Ok(probe);
-    }
-    let [one, other] = both(points, |point| {
-        feed::prints(point, sight, u64::MAX, SAMPLE_MAX, sampled)
-    });
-    let wide = probe::compare([one?, other?], config.clock);
-    let [one, other] = both(points, |point| {
-        feed::prints(point, sight, LOOK_RECORDS, usize::MAX, beginnings)
-    });
-    let near = probe::compare([one?, other?], config.clock);
-    let matches = |probe: &Option<Probe>| probe.as_ref().map_or(0, |probe| probe.matches);
-    let best = if matches(&wide) > matches(&near) {
-        wide
-    } else {
-        near
-    };
-    best.ok_or_else(|| nothing_in_common(points, sight))
-}
-
-/// Why two points have no packet in common.
-fn nothing_in_common(points: [&Point; 2], sight: &Sight) -> PathError {
-    let mut begin = [0; 2];
-    for (point, begin) in points.iter().zip(&mut begin) {
-        let first = |wanted: fn(&Print) -> bool| feed::prints(point, sight, u64::MAX, 1, wanted);
-        match first(Print::is_told_apart).as_deref() {
-            Ok([]) => {
-                let point = point.name.clone();
-                return if first(|_| true).is_ok_and(|any| any.is_empty()) {
-                    let filtered = sight.filter.is_some();
-                    PathError::NoPackets { point, filtered }
-                } else {
-                    PathError::HeadersCut { point }
-                };
-            }
-            Ok([first, ..]) => *begin = first.at,
-            Err(_) => {}
-        }
-    }
-    PathError::NothingInCommon {
-        first: points[0].name.clone(),
-        second: points[1].name.clone(),
-        apart_s: begin[0].abs_diff(begin[1]) / 1_000_000_000,
-    }
-}
-
-/// Looks at both points at once.
-fn both(
-    points: [&Point; 2],
-    look: impl Fn(&Point) -> Result<Vec<Print>, CaptureError> + Sync,
-) -> [Result<Vec<Print>, CaptureError>; 2] {
-    let [first, second] = points;
-    threads::both(|| look(first), || look(second)).into()
-}
-
-/// Whether a walk showed anything to be otherwise than it was assumed, so that another is needed.
-fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
-    let mut changed = false;
-    // What was found out on the way is known from the start.
-    start
-        .headings
-        .extend(walked.accounted.headings.iter().copied());
-    for &(flow, heading) in &walked.accounted.turned {
-        start.headings.insert(flow, heading);
-        changed = true;
-    }
-    if sight.pieces.is_empty() {
-        sight.pieces = pieces(&walked.sizes);
-        changed |= !sight.pieces.is_empty();
-    }
-    let udp_checksums = walked.facts.iter().map(|facts| facts.udp.told()).max();
-    if udp_checksums > Some(sight.rules.udp_checksums) {
-        sight.rules.udp_checksums = UdpChecksums::Unfinished;
-        changed = true;
-    }
-    if let Some(options) = cut_off(walked).filter(|&options| options > sight.rules.options) {
-        sight.rules = sight.rules.cut(options);
-        changed = true;
-    }
-    start.clock = walked.accounted.calibration.clock.clone();
-    // What headings and offload change tells other clocks.
-    start.calibration = walked.otherwise.clone().filter(|_| !changed);
-    changed || start.calibration.is_some()
-}
-
-/// What a snap length that cut headers may have cut off where packets were not found: there were too few of them to be
-/// seen in the first look.
-fn cut_off(walked: &Walked) -> Option<Identity> {
-    let flows = || walked.accounted.flows.iter().flatten();
-    let appeared: u64 = flows().map(|flow| flow.appeared_packets).sum();
-    let dropped: u64 = flows().map(|flow| flow.dropped_packets).sum();
-    let most = |of: fn(&PointFacts) -> u64| walked.facts.iter().map(of).max().unwrap_or(0);
-    let (headers_cut, heads_cut) = (
-        most(|facts| facts.headers_cut),
-        most(|facts| facts.heads_cut),
-    );
-    if heads_cut > 0 && appeared > 0 && appeared + dropped >= heads_cut {
-        Some(Identity::WithoutAck)
-    } else if headers_cut > 0 && appeared > 0 {
-        Some(Identity::WithoutSack)
-    } else {
-        None
-    }
-}
-
 /// Walks at most: one with what a look told; one more where offload, the headings of flows or what a
 /// snap length left of headers were otherwise, or where the clocks of a capture beyond [`Spool`](spool::Spool) turned
 /// out so.
 const ROUNDS_MAX: u32 = 3;
-/// Records of each capture that the first look is at.
-const LOOK_RECORDS: u64 = 1 << 14;
-/// Packets in common that make a first look enough.
-const LOOK_MATCHES: usize = 16;
-/// Of all packets, one in so many is compared where the beginnings have nothing in common.
-const SAMPLE_ONE_IN: u64 = 64;
-/// Packets compared at most.
-const SAMPLE_MAX: usize = 1 << 20;

@@ -173,6 +173,8 @@ pub struct Hop {
     /// How much of their options counted: [`Identity::Full`] or, where a snap length cut them off,
     /// less.
     pub options: Identity,
+    /// How packets of some flows were told apart, where that is less strict: these alone are translated.
+    pub of_some: Vec<Identity>,
     /// The second clock against the first; `None` where packets are too few.
     pub clock_estimate: Option<ClockEstimate>,
     /// The correction that was made: none, when the clocks were believed.
@@ -220,8 +222,10 @@ impl Hop {
     /// What did not count when packets were told apart, as names.
     pub fn matched_without(&self) -> impl Iterator<Item = &'static str> + use<> {
         let also = Some(self.options).filter(|&options| options != self.identity);
-        let names = [self.identity.name(), also.and_then(Identity::name)];
-        names.into_iter().flatten()
+        let rules = [Some(self.identity), also].into_iter().flatten();
+        let mut rules: Vec<Identity> = rules.chain(self.of_some.iter().copied()).collect();
+        rules.dedup();
+        rules.into_iter().filter_map(Identity::name)
     }
 
     /// What the reader must know, as names.
@@ -325,6 +329,7 @@ fn hop(
         rules: Rules::STRICTEST,
         link_local: false,
         pieces: HashMap::new(),
+        flow_rules: HashMap::new(),
         repair: config.repair,
     };
     let probe = look(points, &sight, config)?;
@@ -341,7 +346,7 @@ fn hop(
     loop {
         let walked = walk::walk(points, &sight, &start, config, watch)?;
         let goes_on = round < ROUNDS_MAX && !watch.is_stopped();
-        if goes_on && improve(&walked, &mut sight, &mut start) {
+        if goes_on && improve(points, &walked, &mut sight, &mut start, config)? {
             round += 1;
             continue;
         }
@@ -355,6 +360,7 @@ fn hop(
             facts: walked.facts,
             identity: sight.rules.identity,
             options: sight.rules.options,
+            of_some: sight.of_some(),
             clock_estimate: accounted.calibration.estimate,
             clock: accounted.calibration.clock,
             origin_ns: accounted.origin_ns,

@@ -11,7 +11,7 @@ use super::copies::Copies;
 use super::gaps::CaptureGap;
 use super::offload::{Pieces, Sizes};
 use super::others::UdpTally;
-use super::sighting::{FlowKey, Print, Rules, Sighting, usual_checksum};
+use super::sighting::{FlowKey, Identity, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
 use crate::capture::{
     CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window,
@@ -91,8 +91,29 @@ pub(super) struct Sight {
     pub(super) link_local: bool,
     /// What the frames of flows are taken apart into that hold several packets.
     pub(super) pieces: HashMap<FlowKey, Pieces>,
+    /// What packets of flows are told apart by where it is not [`rules`](Self::rules).
+    pub(super) flow_rules: HashMap<FlowKey, Rules>,
     /// Go on behind damage in a file.
     pub(super) repair: bool,
+}
+
+impl Sight {
+    /// What packets of a flow are told apart by.
+    fn rules_of(&self, flow: &FlowKey) -> Rules {
+        let own = self.flow_rules.get(flow);
+        own.map_or(self.rules, |own| own.cut(self.rules.options))
+    }
+
+    /// What packets of some flows alone are told apart by.
+    pub(super) fn of_some(&self) -> Vec<Identity> {
+        let rules = self.flow_rules.values();
+        let of_rules = rules.flat_map(|rules| [rules.identity, rules.options]);
+        let usual = [self.rules.identity, self.rules.options];
+        let mut all: Vec<Identity> = of_rules.filter(|of| !usual.contains(of)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
 }
 
 /// What some windows of a capture say.
@@ -152,6 +173,7 @@ struct PointFlow {
     pieces: Option<Pieces>,
     /// None of its packets leaves its link.
     stays: bool,
+    rules: Rules,
 }
 
 impl Default for Flows {
@@ -196,6 +218,7 @@ impl Flows {
             self.known.push(PointFlow {
                 sizes: Sizes::default(),
                 pieces: sight.pieces.get(&key).copied(),
+                rules: sight.rules_of(&key),
                 stays: !sight.link_local && key.is_link_local(),
             });
             number
@@ -363,7 +386,7 @@ impl<'a> Feed<'a> {
         known.sizes.see(segment);
         fresh.see(segment.at.as_ns(), segment.header_cut);
         fresh.packets += 1;
-        let sighting = Sighting::of_usual(segment, checksum, &key, flow, self.sight.rules);
+        let sighting = Sighting::of_usual(segment, checksum, &key, flow, known.rules);
         batch.sightings.push(sighting);
     }
 
@@ -381,7 +404,7 @@ impl<'a> Feed<'a> {
         fresh.see(print.at, print.header_cut());
         fresh.udp.see(&print.packet);
         fresh.heads_cut += u64::from(print.head_cut());
-        let mut parts = 0;
+        let (mut parts, rules) = (0, known.rules);
         for part in print.split(known.pieces) {
             parts += 1;
             if let Some(copies) = &mut self.copies
@@ -391,9 +414,7 @@ impl<'a> Feed<'a> {
                 continue;
             }
             fresh.packets += 1;
-            batch
-                .sightings
-                .push(Sighting::of(&part, flow, self.sight.rules));
+            batch.sightings.push(Sighting::of(&part, flow, rules));
         }
         fresh.super_segments += u64::from(parts > 1);
     }

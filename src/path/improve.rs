@@ -1,13 +1,25 @@
 //! What a walk shows to be otherwise than it was assumed, so that another is needed.
 
-use super::feed::{PointFacts, Sight};
+use std::collections::{HashMap, HashSet};
+
+use super::feed::{self, Point, PointFacts, Sight};
+use super::flows::PathFlow;
+use super::look::{SAMPLE_MAX, both};
 use super::offload::pieces;
 use super::others::UdpChecksums;
-use super::sighting::Identity;
+use super::probe;
+use super::sighting::{FlowKey, Identity, Print};
 use super::walk::{Start, Walked};
+use super::{Heading, PathConfig, PathError};
 
 /// Whether a walk showed anything to be otherwise than it was assumed, so that another is needed.
-pub(super) fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
+pub(super) fn improve(
+    points: [&Point; 2],
+    walked: &Walked,
+    sight: &mut Sight,
+    start: &mut Start,
+    config: &PathConfig,
+) -> Result<bool, PathError> {
     let mut changed = false;
     // What was found out on the way is known from the start.
     start
@@ -30,10 +42,13 @@ pub(super) fn improve(walked: &Walked, sight: &mut Sight, start: &mut Start) -> 
         sight.rules = sight.rules.cut(options);
         changed = true;
     }
+    let alone = alone(walked);
+    // What is known to be otherwise may be why they were not found.
+    changed = changed || see_through(points, &alone, sight, start, config)?;
     start.clock = walked.accounted.calibration.clock.clone();
     // What headings and offload change tells other clocks.
     start.calibration = walked.otherwise.clone().filter(|_| !changed);
-    changed || start.calibration.is_some()
+    Ok(changed || start.calibration.is_some())
 }
 
 /// What a snap length that cut headers may have cut off where packets were not found: there were too few of them to be
@@ -54,4 +69,73 @@ fn cut_off(walked: &Walked) -> Option<Identity> {
     } else {
         None
     }
+}
+
+/// Looks at the flows alone of which hardly a packet was found at the other point: what became of the others tells
+/// nothing of what translates these, as where one of two protocols is translated.
+fn see_through(
+    points: [&Point; 2],
+    alone: &[HashSet<FlowKey>; 2],
+    sight: &mut Sight,
+    start: &mut Start,
+    config: &PathConfig,
+) -> Result<bool, PathError> {
+    if !sight.flow_rules.is_empty() || alone.iter().any(HashSet::is_empty) {
+        return Ok(false);
+    }
+    let [first, second] = both(points, |point| {
+        let of_point = &alone[usize::from(std::ptr::eq(point, points[1]))];
+        let wanted = |print: &Print| print.is_told_apart() && of_point.contains(&print.flow);
+        feed::prints(point, sight, u64::MAX, SAMPLE_MAX, wanted)
+    });
+    let prints = [first?, second?];
+    let mut packets: HashMap<FlowKey, usize> = HashMap::new();
+    for print in prints.iter().flatten() {
+        *packets.entry(print.flow).or_default() += 1;
+    }
+    let probe = probe::compare(prints, config.clock);
+    let Some(probe) = probe.filter(|probe| probe.rules != sight.rules) else {
+        return Ok(false);
+    };
+    for (flows, found) in probe.found {
+        let at_most = flows.map(|flow| packets.get(&flow).copied().unwrap_or(0));
+        if found * 2 < at_most[0].min(at_most[1]) {
+            continue;
+        }
+        let back = flows.map(FlowKey::reversed);
+        let rules = flows
+            .into_iter()
+            .chain(back)
+            .map(|flow| (flow, probe.rules));
+        sight.flow_rules.extend(rules);
+        for flow in flows {
+            if let Some(&heading) = probe.headings.get(&flow) {
+                start.headings.insert(flow, heading);
+            }
+        }
+    }
+    Ok(!sight.flow_rules.is_empty())
+}
+
+/// The flows of which more packets were seen at one point alone than passed, of each point.
+fn alone(walked: &Walked) -> [HashSet<FlowKey>; 2] {
+    let mut alone: [HashSet<FlowKey>; 2] = Default::default();
+    let is_alone = |flow: &&PathFlow| {
+        let PathFlow {
+            dropped_packets,
+            appeared_packets,
+            ..
+        } = **flow;
+        dropped_packets + appeared_packets > flow.passed_packets
+    };
+    for flow in walked.accounted.flows.iter().flatten().filter(is_alone) {
+        let came_in_at = usize::from(flow.heading == Heading::Reverse);
+        if flow.dropped_packets > 0 {
+            alone[came_in_at].insert(flow.key);
+        }
+        if flow.appeared_packets > 0 {
+            alone[1 - came_in_at].insert(flow.key);
+        }
+    }
+    alone
 }

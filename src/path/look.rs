@@ -72,7 +72,7 @@ fn nothing_in_common(points: [&Point; 2], sight: &Sight) -> PathError {
 }
 
 /// Looks at both points at once.
-fn both(
+pub(super) fn both(
     points: [&Point; 2],
     look: impl Fn(&Point) -> Result<Vec<Print>, CaptureError> + Sync,
 ) -> [Result<Vec<Print>, CaptureError>; 2] {
@@ -87,4 +87,4 @@ const LOOK_MATCHES: usize = 16;
 /// Of all packets, one in so many is compared where the beginnings have nothing in common.
 const SAMPLE_ONE_IN: u64 = 64;
 /// Packets compared at most.
-const SAMPLE_MAX: usize = 1 << 20;
+pub(super) const SAMPLE_MAX: usize = 1 << 20;

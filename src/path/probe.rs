@@ -23,6 +23,8 @@ pub(super) struct Probe {
     pub(super) link_local: bool,
     /// Packets found at both points.
     pub(super) matches: usize,
+    /// How many of these are of each flow, by its names at both points.
+    pub(super) found: BTreeMap<[FlowKey; 2], usize>,
     /// How often each point has a packet.
     pub(super) times_seen: [u32; 2],
     /// The tick that the stamps of each point show, in ns.
@@ -92,7 +94,12 @@ pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Pr
             both.extend(m.flows.map(|flow| (flow, heading)));
         }
     }
+    let mut of_flows: BTreeMap<[FlowKey; 2], usize> = BTreeMap::new();
+    for m in &matches {
+        *of_flows.entry(m.flows).or_default() += 1;
+    }
     Some(Probe {
+        found: of_flows,
         rules,
         clock,
         headings: both,

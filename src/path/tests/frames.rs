@@ -38,6 +38,7 @@ fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
                 ids_count: true,
             },
         )]),
+        flow_rules: HashMap::new(),
         repair: false,
     };
     let (out, batches) = sync_channel(100);

@@ -153,6 +153,49 @@ fn translated_addresses_are_seen_through_and_said() {
     assert_eq!(hop.quality(), ["matched_without_ports"]);
 }
 
+/// A router of two protocols translates the addresses of one: of IPv4, say, beside a download over IPv6 that is much
+/// more, or is all that there is to be seen at first.
+#[test]
+fn some_flows_alone_are_seen_through_where_they_alone_are_translated() {
+    for (others, later) in [(800, 0), (17_000, 17_001)] {
+        let mut points = [Vec::new(), Vec::new()];
+        for n in 0..others {
+            let at = SECOND + i64::from(n) * 500 * US;
+            points[0].push(data(n, at));
+            points[1].push(data(n, at + 2 * MS));
+        }
+        for n in 0..30_u16 {
+            let inside = |packet: Packet| Packet {
+                src: [192, 168, 0, 5],
+                sport: 40_000,
+                ..packet
+            };
+            let outside = |packet: Packet| Packet {
+                src: [192, 0, 2, 9],
+                sport: 61_234,
+                checksum: packet.checksum ^ 0x5555,
+                ..packet
+            };
+            let at = SECOND + i64::from(later) * 500 * US + i64::from(n) * 10 * MS + 100 * US;
+            points[0].push(inside(data(n, at)));
+            points[0].push(inside(ack(n, at + 6 * MS)));
+            points[1].push(outside(ack(n, at + 5 * MS)));
+            // One of them is lost.
+            points[1].extend((n != 20).then(|| outside(data(n, at + 2 * MS))));
+        }
+        let hop = hop(&points[0], &points[1]);
+        for flow in hop.flows.iter().flatten() {
+            let dropped = u64::from(flow.key.src.port() == 40_000);
+            let passed = flow.passed_packets + dropped;
+            assert_eq!((flow.packets, flow.dropped_packets), (passed, dropped));
+            assert_eq!(flow.appeared_packets, 0);
+        }
+        assert_eq!(hop.flows_in_order().len(), 3);
+        assert_eq!(hop.identity, Identity::Full);
+        assert_eq!(hop.quality(), ["matched_without_ports"]);
+    }
+}
+
 #[test]
 fn rewritten_ip_ids_are_seen_through_and_said() {
     let hop = check_clean(|packet| Some(Packet { id: 0, ..packet }));

@@ -38,7 +38,7 @@ mod threads;
 mod walk;
 mod way;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub use clock::{Clock, ClockChoice, ClockEstimate, ClockStep, Heading};
 pub use fates::{FateIter, Fates, Outcome, PacketFate};
@@ -329,6 +329,7 @@ fn hop(
         rules: Rules::STRICTEST,
         link_local: false,
         pieces: HashMap::new(),
+        left_out: HashSet::new(),
         flow_rules: HashMap::new(),
         repair: config.repair,
     };

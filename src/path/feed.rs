@@ -1,6 +1,6 @@
 //! Reads one point's captures and turns records into sightings, ahead of those who match them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::thread;
@@ -91,6 +91,8 @@ pub(super) struct Sight {
     pub(super) link_local: bool,
     /// What the frames of flows are taken apart into that hold several packets.
     pub(super) pieces: HashMap<FlowKey, Pieces>,
+    /// Flows that do not count, as the other point cannot tell their packets apart.
+    pub(super) left_out: HashSet<FlowKey>,
     /// What packets of flows are told apart by where it is not [`rules`](Self::rules).
     pub(super) flow_rules: HashMap<FlowKey, Rules>,
     /// Go on behind damage in a file.
@@ -138,6 +140,8 @@ pub(super) struct Read {
     pub(super) facts: PointFacts,
     /// How large the segments of each flow are, by the point's number.
     pub(super) sizes: Vec<Sizes>,
+    /// Hosts and protocols of packets that cannot be told apart.
+    pub(super) untold: HashSet<FlowKey>,
 }
 
 /// Reads a point from its start to its end.
@@ -154,6 +158,7 @@ pub(super) struct Feed<'a> {
     flows: Flows,
     /// Where the point has packets more than once.
     copies: Option<Copies>,
+    untold: HashSet<FlowKey>,
     facts: PointFacts,
 }
 
@@ -171,7 +176,7 @@ struct PointFlow {
     sizes: Sizes,
     /// What its frames are taken apart into, where they hold several packets.
     pieces: Option<Pieces>,
-    /// None of its packets leaves its link.
+    /// None of its packets leaves its link, or can be told apart at the other point: it does not count.
     stays: bool,
     rules: Rules,
 }
@@ -219,7 +224,7 @@ impl Flows {
                 sizes: Sizes::default(),
                 pieces: sight.pieces.get(&key).copied(),
                 rules: sight.rules_of(&key),
-                stays: !sight.link_local && key.is_link_local(),
+                stays: !sight.link_local && key.is_link_local() || sight.left_out.contains(&key),
             });
             number
         })
@@ -245,6 +250,7 @@ impl<'a> Feed<'a> {
             sight,
             flows: Flows::default(),
             copies: Copies::of(times_seen),
+            untold: HashSet::new(),
             facts: PointFacts::default(),
         })
     }
@@ -262,6 +268,7 @@ impl<'a> Feed<'a> {
         self.facts.files = self.reader.files().to_vec();
         Read {
             facts: self.facts,
+            untold: self.untold,
             sizes: self.flows.known.iter().map(|flow| flow.sizes).collect(),
         }
     }
@@ -358,6 +365,9 @@ impl<'a> Feed<'a> {
                     self.add(&print, batch, &mut fresh);
                 } else {
                     fresh.untold += 1;
+                    if self.untold.len() < FLOWS_MAX {
+                        self.untold.insert(print.flow.of_hosts());
+                    }
                 }
             }
         }

@@ -43,6 +43,7 @@ pub(super) fn improve(
         changed = true;
     }
     let alone = alone(walked);
+    changed |= leave_out(&alone, walked, sight);
     // What is known to be otherwise may be why they were not found.
     changed = changed || see_through(points, &alone, sight, start, config)?;
     start.clock = walked.accounted.calibration.clock.clone();
@@ -115,6 +116,17 @@ fn see_through(
         }
     }
     Ok(!sight.flow_rules.is_empty())
+}
+
+/// Leaves out what one point alone tells apart: that nothing of it was found is no loss.
+fn leave_out(alone: &[HashSet<FlowKey>; 2], walked: &Walked, sight: &mut Sight) -> bool {
+    let before = sight.left_out.len();
+    for (of_point, untold) in alone.iter().zip(walked.untold.iter().rev()) {
+        let flows = of_point.iter();
+        let flows = flows.filter(|flow| untold.contains(&flow.of_hosts()));
+        sight.left_out.extend(flows.copied());
+    }
+    sight.left_out.len() > before
 }
 
 /// The flows of which more packets were seen at one point alone than passed, of each point.

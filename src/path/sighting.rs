@@ -173,6 +173,15 @@ impl FlowKey {
         })
     }
 
+    /// The same without ports.
+    pub(super) fn of_hosts(&self) -> Self {
+        Self {
+            src: self.src.with_port(0),
+            dst: self.dst.with_port(0),
+            ..*self
+        }
+    }
+
     /// The other direction.
     #[must_use]
     pub fn reversed(self) -> Self {

@@ -49,6 +49,8 @@ pub(super) struct Walked {
     pub(super) otherwise: Option<Calibration>,
     /// How large the segments of each flow are at each point.
     pub(super) sizes: HashMap<FlowKey, [Sizes; 2]>,
+    /// Hosts and protocols of packets that cannot be told apart at each point.
+    pub(super) untold: [HashSet<FlowKey>; 2],
 }
 
 /// Walks both points from start to end.
@@ -508,7 +510,9 @@ impl<'a> Walk<'a> {
             sizes,
             translated.map(|(&first, &second)| [key(first), key(second)]),
         );
-        let mut facts = read.map(|read| read.facts);
+        let [first, second] = read;
+        let untold = [first.untold, second.untold];
+        let mut facts = [first.facts, second.facts];
         for (point, facts) in facts.iter_mut().enumerate() {
             facts.gaps = self.known.gaps.of_point(point).cloned().collect();
         }
@@ -518,6 +522,7 @@ impl<'a> Walk<'a> {
             given_up: self.matcher.given_up,
             otherwise,
             sizes,
+            untold,
         }
     }
 }

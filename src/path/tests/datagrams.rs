@@ -113,3 +113,56 @@ fn datagrams_that_are_all_the_same_are_no_copies() {
         assert_eq!(hop.facts.each_ref().map(|facts| facts.copies), [0, 0]);
     }
 }
+
+/// A UDP datagram over IPv6 of 1000 bytes, number `n`, as a record that keeps `snap` bytes.
+fn record_of_six(n: u32, at: i64, snap: usize) -> Vec<u8> {
+    let mut bytes = vec![2; 12];
+    bytes.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
+    bytes.extend([1008_u16.to_be_bytes(), [17, 64]].concat());
+    for host in [1, 2] {
+        bytes.extend([&[0x20, 1, 0xd, 0xb8][..], &[0; 11], &[host]].concat());
+    }
+    let words = [5000_u16, 6000, 1008, n as u16 + 1];
+    bytes.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+    bytes.extend(n.to_be_bytes());
+    bytes.resize(14 + 40 + 1008, 0);
+    let kept = snap.min(bytes.len());
+    let times = [at / SECOND, at % SECOND].map(|part| part as u32);
+    let header = [times[0], times[1], kept as u32, bytes.len() as u32];
+    let header = header.iter().flat_map(|field| field.to_le_bytes());
+    header.chain(bytes[..kept].iter().copied()).collect()
+}
+
+/// One of the points keeps 60 bytes: of IPv6, which has no id, no more than 6 behind its header. That these packets are
+/// left out there does not make them dropped.
+#[test]
+fn what_looks_alike_at_one_point_counts_at_neither() {
+    for cut in [0, 1] {
+        let folder = tempfile::tempdir().unwrap();
+        let points = [0, 1].map(|point| {
+            let seen_at = |n: u32| SECOND + i64::from(n) * 10 * MS + point as i64 * MS;
+            let of_four = |numbers: std::ops::Range<u16>| {
+                let packets = numbers.map(|n| data(n, seen_at(n.into())));
+                file(&packets.collect::<Vec<_>>())
+            };
+            let snap = if point == cut { 60 } else { 96 };
+            // All of IPv6 is in the middle.
+            let mut bytes = of_four(0..40);
+            bytes.extend((40..80).flat_map(|n| record_of_six(n, seen_at(n), snap)));
+            bytes.extend(&of_four(80..120)[24..]);
+            let path = folder.path().join(point.to_string());
+            fs::write(&path, bytes).unwrap();
+            Point::file(path)
+        });
+        let analysis = PathAnalysis::of(&points, &PathConfig::default()).unwrap();
+        let hop = &analysis.hops[0];
+        let count = |of: fn(&PathFlow) -> u64| hop.flows.iter().flatten().map(of).sum::<u64>();
+        assert_eq!(count(|flow| flow.passed_packets), 80);
+        assert_eq!(
+            count(|flow| flow.dropped_packets + flow.appeared_packets),
+            0
+        );
+        assert_eq!(hop.facts[cut].untold, 40);
+        assert!(hop.quality().contains(&"headers_cut"));
+    }
+}

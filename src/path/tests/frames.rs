@@ -1,6 +1,6 @@
 //! Frames of many packets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{channel, sync_channel};
 
 use super::super::feed::{BATCH_MAX, Feed, Sight};
@@ -38,6 +38,7 @@ fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
                 ids_count: true,
             },
         )]),
+        left_out: HashSet::new(),
         flow_rules: HashMap::new(),
         repair: false,
     };

@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::clock::Heading;
+use super::latest::{Choice, Latest};
 use super::sighting::Sighting;
 use super::spool::Signs;
 
@@ -207,6 +208,8 @@ pub(super) struct Matcher {
     found: Box<[u32]>,
     /// By the point where packets leave, how many were seen to since one did clearly before it came in.
     in_order: [u32; 2],
+    /// By the same, the latest of those that no other packet could be taken for.
+    latest: [Latest; 2],
     /// Packets given up before their time.
     pub(super) given_up: u64,
 }
@@ -255,6 +258,7 @@ impl Matcher {
             newest: Vec::new(),
             found: vec![0; FOUND].into(),
             in_order: [0; 2],
+            latest: [Latest::default(); 2],
             given_up: 0,
         }
     }
@@ -276,7 +280,7 @@ impl Matcher {
             chain.remove();
             head
         } else {
-            let number = self.choose(side, seen, head);
+            let number = self.choose(side, seen, head, comes_in);
             self.unlink(side.other(), seen.key, number);
             number
         };
@@ -346,6 +350,10 @@ impl Matcher {
                 .has
                 .set(Signs::MARKED, is_marked(&other, &seen.packet));
             slot.packet.flow = flow;
+            if !slot.packet.has.has(Signs::UNCERTAIN) {
+                let delay = seen.packet.at.saturating_sub(other.at);
+                self.latest[side as usize].note(number, delay);
+            }
             slot.pass(exit);
             let in_order = &mut self.in_order[side as usize];
             *in_order = in_order.saturating_add(1);
@@ -392,23 +400,36 @@ impl Matcher {
 
     /// Among the packets with the same headers that wait at the other point, from `head` on: one with
     /// the same checksum rather than not; then the oldest of those behind the packet of the flow that
-    /// was found last, since a queue keeps their order; then the oldest.
-    fn choose(&mut self, side: Side, seen: &Seen, head: u64) -> u64 {
+    /// was found last, since a queue keeps their order, but for those that were lost by all signs; then the oldest.
+    fn choose(&mut self, side: Side, seen: &Seen, head: u64, comes_in: bool) -> u64 {
+        let latest = &self.latest[side as usize];
+        let usual = (!comes_in).then(|| latest.usual()).flatten();
         let ring = &mut self.rings[side.other() as usize];
-        let (mut best, mut best_rank) = (head, None);
+        let mut best: Option<Choice> = None;
         let mut number = head;
         for _ in 0..CHAIN_STEPS_MAX {
             let Some(slot) = ring.get(number) else { break };
             let same = slot.packet.checksum == seen.packet.checksum;
             let newest = self.newest.get(slot.packet.flow as usize);
             let behind = newest.map_or(0, |newest| newest.behind[side.other() as usize]);
-            let rank = (same, number >= behind);
-            if best_rank.is_none_or(|best| rank > best) {
-                (best, best_rank) = (number, Some(rank));
+            let one = Choice {
+                number,
+                rank: (same, number >= behind),
+                delay: seen.packet.at.saturating_sub(slot.packet.at),
+            };
+            let is_better = best.is_none_or(|best| {
+                one.rank > best.rank
+                    || one.rank == best.rank
+                        && usual
+                            .as_ref()
+                            .is_some_and(|usual| latest.tell_lost(usual, &best, &one))
+            });
+            if is_better {
+                best = Some(one);
             }
             number = *slot.next();
         }
-        best
+        best.map_or(head, |best| best.number)
     }
 
     /// Takes a slot out of its chain.

@@ -111,6 +111,13 @@ fn datagrams_that_are_all_the_same_are_no_copies() {
         }
         let hop = hop(&points[0], &points[1]);
         assert_eq!(hop.facts.each_ref().map(|facts| facts.copies), [0, 0]);
+        let mut flows = hop.flows.iter().flatten();
+        let flow = flows.find(|flow| flow.key.protocol == 17).unwrap();
+        assert_eq!((flow.packets, flow.dropped_packets), (200, 5));
+        assert_eq!(flow.appeared_packets, 0);
+        // Behind a loss, each is still the one that came in just before.
+        let delays = [flow.delay.ns_min(), flow.delay.ns_max()];
+        assert_eq!(delays, [Some(MS); 2]);
     }
 }
 

@@ -343,3 +343,31 @@ fn packets_of_a_link_count_where_both_points_are_on_it() {
         assert_eq!(passed, if passes { vec![20] } else { vec![] });
     }
 }
+
+/// The last packet of a message is lost, and repeated when a timer runs out: without an IP id both look alike, and
+/// nothing came in between the two.
+#[test]
+fn a_last_packet_that_was_lost_is_told_from_its_repeat_by_how_long_others_took() {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..20_u16 {
+        let packet = Packet {
+            id: 0,
+            ..data(n, SECOND + i64::from(n) * MS)
+        };
+        points[0].push(packet.clone());
+        let repeat = Packet {
+            at: packet.at + 300 * MS,
+            ..packet.clone()
+        };
+        points[0].extend((n == 19).then_some(repeat.clone()));
+        let left = if n == 19 { repeat } else { packet };
+        points[1].push(Packet {
+            at: left.at + 2 * MS,
+            ..left
+        });
+    }
+    let hop = hop(&points[0], &points[1]);
+    let flow = flow(&hop, Heading::Forward);
+    assert_eq!((flow.packets, flow.dropped_packets), (21, 1));
+    assert_eq!(flow.delay.ns_max(), Some(2 * MS));
+}

@@ -485,8 +485,9 @@ pub(super) fn prints(
             if records == records_max || prints.len() == max {
                 return Ok(prints);
             }
-            records += 1;
             let print = Print::of(&window.record(index), sight.decode, sight.filter.as_ref());
+            // What a filter leaves out is none of the capture.
+            records += u64::from(print.is_some() || sight.filter.is_none());
             prints.extend(print.filter(&wanted));
         }
         if !matches!(reader.confirm(&mut window), Ok(true)) {

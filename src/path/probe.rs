@@ -1,7 +1,7 @@
 //! A first look at both points: how packets are told apart, how far the clocks are apart, and
 //! which way each flow goes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use foldhash::fast::FixedState;
 
@@ -51,14 +51,21 @@ pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Pr
     let points = [&first[..], &second[..]];
     // No more can be found than one point has.
     let at_most = points[0].len().min(points[1].len());
-    let mut found = Vec::new();
-    for rules in Rules::all(udp_checksums(points)) {
-        let matches = matches(points, rules);
-        let is_best = matches.len() * 20 >= at_most * 19;
-        found.push((rules, matches));
-        if is_best {
-            break;
+    let find = |repeats: Repeats| {
+        let mut found = Vec::new();
+        for rules in Rules::all(udp_checksums(points)) {
+            let matches = matches(points, rules, repeats);
+            let is_best = matches.len() * 20 >= at_most * 19;
+            found.push((rules, matches));
+            if is_best {
+                break;
+            }
         }
+        found
+    };
+    let mut found = find(Repeats::TellNothing);
+    if found.iter().all(|(_, matches)| matches.len() < MATCHES_MIN) {
+        found = find(Repeats::InOrder);
     }
     let most = found.iter().map(|(_, matches)| matches.len()).max()?;
     if most == 0 {
@@ -122,8 +129,19 @@ fn udp_checksums(points: [&[Print]; 2]) -> UdpChecksums {
     told[0].max(told[1])
 }
 
-/// Packets whose headers are at each point exactly once.
-fn matches(points: [&[Print]; 2], rules: Rules) -> Vec<Match> {
+/// What packets say whose headers a point has more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repeats {
+    TellNothing,
+    /// As long as none is lost, each is at the other point in its turn.
+    InOrder,
+}
+
+/// Packets whose headers are at each point exactly once, or each in its turn.
+fn matches(points: [&[Print]; 2], rules: Rules, repeats: Repeats) -> Vec<Match> {
+    if repeats == Repeats::InOrder {
+        return matches_in_order(points, rules);
+    }
     let [first, second] = points.map(|prints| {
         let mut by_key: HashMap<u64, Option<&Print>, FixedState> = HashMap::default();
         by_key.reserve(prints.len());
@@ -149,6 +167,26 @@ fn matches(points: [&[Print]; 2], rules: Rules) -> Vec<Match> {
             })
         })
         .collect()
+}
+
+/// The packets of each header in the order of both points.
+fn matches_in_order(points: [&[Print]; 2], rules: Rules) -> Vec<Match> {
+    let mut waiting: HashMap<u64, VecDeque<&Print>, FixedState> = HashMap::default();
+    for print in points[1] {
+        waiting
+            .entry(print.key(rules))
+            .or_default()
+            .push_back(print);
+    }
+    let find = |one: &Print| {
+        let other = waiting.get_mut(&one.key(rules))?.pop_front()?;
+        Some(Match {
+            flows: [one.flow, other.flow],
+            raw: other.at.saturating_sub(one.at),
+            second_at: other.at,
+        })
+    };
+    points[0].iter().filter_map(find).collect()
 }
 
 /// The middle raw delay of each flow, by its name at the first point.
@@ -220,6 +258,9 @@ fn headings(matches: &[Match]) -> HashMap<FlowKey, Heading> {
     }
     headings
 }
+
+/// Packets in common that make a look enough.
+pub(super) const MATCHES_MIN: usize = 16;
 
 /// Clocks may seem to contradict each other by so much: two steps of the usual microseconds.
 pub(super) const TOLERANCE_NS: i64 = 2000;

@@ -47,6 +47,34 @@ fn datagrams_are_found_whose_checksums_their_sender_left_to_its_card() {
     }
 }
 
+/// Nothing but their turn tells them apart: the same length, no id, payload that is encrypted beyond the bytes that count.
+#[test]
+fn datagrams_without_a_checksum_or_an_id_are_found_by_their_turn() {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..300_u16 {
+        let at = SECOND + i64::from(n) * 50 * MS;
+        let datagram = Packet {
+            udp: true,
+            id: 0,
+            sport: 443,
+            ..data(n, at)
+        };
+        points[0].push(Packet {
+            checksum: unfinished_sum(&datagram),
+            ..datagram.clone()
+        });
+        points[1].extend((n != 100).then_some(Packet {
+            at: at + 3 * MS,
+            ..datagram
+        }));
+    }
+    let hop = hop(&points[0], &points[1]);
+    let flow = flow(&hop, Heading::Forward);
+    assert_eq!((flow.packets, flow.passed_packets), (300, 299));
+    assert_eq!((flow.dropped_packets, flow.appeared_packets), (1, 0));
+    assert_eq!(flow.delay.ns_max(), Some(3 * MS));
+}
+
 /// Behind a header of IPv6, 64 bytes leave 10 of what a datagram holds.
 #[test]
 fn datagrams_are_found_where_their_payload_was_cut_off() {

@@ -371,3 +371,33 @@ fn a_last_packet_that_was_lost_is_told_from_its_repeat_by_how_long_others_took()
     assert_eq!((flow.packets, flow.dropped_packets), (21, 1));
     assert_eq!(flow.delay.ns_max(), Some(2 * MS));
 }
+
+/// What the filter keeps begins behind all that the first look would be at without it.
+#[test]
+fn a_few_packets_that_a_filter_keeps_are_found_however_late_they_are() {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..17_030_u16 {
+        let sport = if n < 17_000 { 80 } else { 81 };
+        let at = SECOND + i64::from(n) * 100 * US;
+        points[0].push(Packet {
+            sport,
+            ..data(n, at)
+        });
+        points[1].push(Packet {
+            sport,
+            ..data(n, at + MS)
+        });
+    }
+    let config = PathConfig {
+        filter: Some(Filter::parse("port 81").unwrap()),
+        ..PathConfig::default()
+    };
+    let analysis = analyse(&[&points[0], &points[1]], &config).unwrap();
+    let flow = flow(&analysis.hops[0], Heading::Forward);
+    assert_eq!((flow.packets, flow.passed_packets), (30, 30));
+    // So are those of a capture that begins so late.
+    let late = points[1].split_off(17_020);
+    let analysis = analyse(&[&points[0], &late], &PathConfig::default()).unwrap();
+    let passed = analysis.hops[0].flows.iter().flatten();
+    assert_eq!(passed.map(|flow| flow.passed_packets).sum::<u64>(), 10);
+}

@@ -190,6 +190,9 @@ pub struct Hop {
     pub ways: [Way; 2],
     /// The fate of each packet; none where it was not asked for.
     pub packets: Fates,
+    /// Flows of UDP whose datagrams hold several at one point and are smaller at the other (offload): their packets are
+    /// not found.
+    pub merged_datagrams: u64,
     /// Packets given up before their time, since too many waited ([`WAITING_MAX`]).
     pub given_up: u64,
 }
@@ -370,6 +373,7 @@ fn hop(
             flows: accounted.flows,
             ways: accounted.ways,
             packets: accounted.packets,
+            merged_datagrams: offload::merged_datagrams(&walked.sizes),
             given_up: walked.given_up,
         });
     }

@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 use super::copies::Copies;
 use super::gaps::CaptureGap;
 use super::offload::{Pieces, Sizes};
-use super::others::UdpTally;
+use super::others::{UDP, UdpTally};
 use super::sighting::{FlowKey, Identity, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
 use crate::capture::{
@@ -410,6 +410,8 @@ impl<'a> Feed<'a> {
         }
         if let Some(segment) = print.segment() {
             known.sizes.see(segment);
+        } else if print.packet.protocol == UDP {
+            known.sizes.see_datagram(print.packet.len);
         }
         fresh.see(print.at, print.header_cut());
         fresh.udp.see(&print.packet);

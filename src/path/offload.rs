@@ -29,6 +29,8 @@ pub(super) struct Sizes {
     /// The IP id of the first with payload, and whether another has another.
     id: Option<u16>,
     ids_differ: bool,
+    /// IP length of the largest datagram, in bytes; 0 without any.
+    datagram_max: u32,
     /// Largest segment that their sender takes itself, in bytes, as its SYN says.
     pub(super) mss: Option<u16>,
 }
@@ -54,6 +56,10 @@ impl Sizes {
         if segment.flags.has(TcpFlags::SYN) {
             self.mss = segment.syn.mss.or(self.mss);
         }
+    }
+
+    pub(super) fn see_datagram(&mut self, ip_len: u32) {
+        self.datagram_max = self.datagram_max.max(ip_len);
     }
 
     #[inline]
@@ -131,6 +137,17 @@ pub(super) fn pieces(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, P
         cut_at(largest)
     };
     sizes.iter().filter_map(pieces).collect()
+}
+
+/// Flows of UDP whose datagrams hold several at one of the points: what is in a datagram tells nothing of where the
+/// next one begins, so they are not taken apart.
+pub(super) fn merged_datagrams(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> u64 {
+    let is_merged = |of_flow: &&[Sizes; 2]| {
+        let [one, other] = of_flow.map(|sizes| sizes.datagram_max);
+        let (small, large) = (one.min(other), one.max(other));
+        small > 0 && large > small && large > PACKET_LEN
+    };
+    sizes.values().filter(is_merged).count() as u64
 }
 
 #[cfg(test)]

@@ -149,6 +149,29 @@ fn datagrams_that_are_all_the_same_are_no_copies() {
     }
 }
 
+/// What a card takes apart on the way out is one datagram where it was captured. What is in its packets is not to be
+/// seen then, beyond the first.
+#[test]
+fn datagrams_that_hold_several_are_told_of() {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..20_u16 {
+        let at = SECOND + i64::from(n) * 10 * MS;
+        points[0].extend([data(n, at), ack(n, at + 6 * MS)]);
+        points[1].extend([data(n, at + MS), ack(n, at + 5 * MS)]);
+        let datagram = |part: u16, len: u16| Packet {
+            udp: true,
+            sport: 443,
+            len,
+            ..data(10 * n + part, at + MS)
+        };
+        points[0].push(datagram(0, 4000));
+        points[1].extend((0..4).map(|part| datagram(part, 1000)));
+    }
+    assert_eq!(hop(&points[0], &points[1]).merged_datagrams, 1);
+    let alike = points[1].clone();
+    assert_eq!(hop(&points[1], &alike).merged_datagrams, 0);
+}
+
 /// A UDP datagram over IPv6 of 1000 bytes, number `n`, as a record that keeps `snap` bytes.
 fn record_of_six(n: u32, at: i64, snap: usize) -> Vec<u8> {
     let mut bytes = vec![2; 12];

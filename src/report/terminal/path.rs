@@ -102,6 +102,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .chain(hop.facts.iter().filter_map(|facts| overlap(&facts.files)))
     .chain((0..hop.facts.len()).filter_map(|point| gaps(hop, point)))
     .chain([Heading::Forward, Heading::Reverse].into_iter().filter_map(|way| appeared(hop, way)))
+    .chain(merged_datagrams(hop))
     .chain(apart(hop))
     .chain(same(hop))
     .chain(turned_round(hop))
@@ -131,6 +132,16 @@ fn appeared(hop: &Hop, way: Heading) -> Option<String> {
             grouped(count),
             100.0 * count as f64 / (arrived + count) as f64,
             way.name()
+        )
+    })
+}
+
+/// Datagrams that are larger at one point than their packets at the other.
+fn merged_datagrams(hop: &Hop) -> Option<String> {
+    (hop.merged_datagrams > 0).then(|| {
+        format!(
+            "datagrams of {} of UDP hold several packets in one of the captures (offload), and are not taken apart: they count as dropped, and their packets as having appeared, or the other way round; switch that off where they were captured (`ethtool -K DEVICE tx-udp-segmentation off rx-udp-gro-forwarding off`)",
+            counted(hop.merged_datagrams, "flow")
         )
     })
 }

@@ -20,6 +20,7 @@ mod held;
 mod hosts;
 mod improve;
 mod jitter;
+mod jumps;
 mod latest;
 mod link;
 mod look;

@@ -263,6 +263,16 @@ impl Matcher {
         }
     }
 
+    /// When the first packet that this is told from others by was seen at a point where it waits.
+    pub(super) fn waits_since(&self, side: Side, of: u64) -> Option<i64> {
+        let chain = self.chains.get(&key(side, of))?;
+        let ring = &self.rings[side as usize];
+        let slot = ring
+            .slots
+            .get(chain.head.checked_sub(ring.base)? as usize)?;
+        Some(slot.packet.at)
+    }
+
     /// The packet of the other point that this one is, if it waits there, and its place. It is for
     /// [`settle`](Self::settle) then, and nobody else finds it. `comes_in` says whether it is known to come in here.
     #[inline]

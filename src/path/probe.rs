@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::clock::{Clock, ClockChoice, Heading};
 use super::copies::{first_copies, times_seen};
+use super::jumps::{self, APART_NS};
 use super::others::{UdpChecksums, UdpTally};
 use super::sighting::{FlowKey, Print, Rules};
 use super::stamps;
@@ -40,7 +41,10 @@ struct Match {
 }
 
 /// Compares the headers of some packets of each point. `None` where no packet is at both.
-pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Probe> {
+pub(super) fn compare(mut points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Probe> {
+    for prints in &mut points {
+        jumps::mend(prints, |print| &mut print.at);
+    }
     let times_seen = points.each_ref().map(|prints| times_seen(prints));
     let shown_tick_ns = points
         .each_ref()
@@ -75,6 +79,7 @@ pub(super) fn compare(points: [Vec<Print>; 2], choice: ClockChoice) -> Option<Pr
     let (rules, matches) = found
         .into_iter()
         .find(|(_, matches)| matches.len() * 20 >= most * 19)?;
+    let matches = up_to_jump(matches);
     let headings = headings(&matches);
     let by_heading = |heading: Heading| {
         let of = &headings;
@@ -127,6 +132,17 @@ fn udp_checksums(points: [&[Print]; 2]) -> UdpChecksums {
         tally.told()
     });
     told[0].max(told[1])
+}
+
+/// The packets before a clock was set, where that is told by enough of them.
+fn up_to_jump(mut matches: Vec<Match>) -> Vec<Match> {
+    let jumps = |pair: &[Match]| pair[0].raw.abs_diff(pair[1].raw) > APART_NS.unsigned_abs() / 2;
+    if let Some(at) = matches.windows(2).position(jumps)
+        && at >= MATCHES_MIN
+    {
+        matches.truncate(at + 1);
+    }
+    matches
 }
 
 /// What packets say whose headers a point has more than once.

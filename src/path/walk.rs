@@ -1,5 +1,7 @@
 //! Walks two points side by side in time, and notes what becomes of each packet.
 
+mod ahead;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
@@ -14,6 +16,7 @@ use super::envelope::Envelopes;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
 use super::gaps::{Gaps, Listener};
 use super::hosts::Hosts;
+use super::jumps;
 use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen, Side};
 use super::offload::{Sizes, of_both};
 use super::probe::TOLERANCE_NS;
@@ -88,6 +91,12 @@ struct Trail {
     /// Flow numbers of the point as numbers of the walk.
     flows: Vec<u32>,
     next: Option<Seen>,
+    /// Times of the last two records, by the point's own clock.
+    last: [Option<i64>; 2],
+    /// What its clock was set by, where that is much: for the order in which packets are taken.
+    set_by: i64,
+    /// How often its times jumped.
+    jumps: u32,
 }
 
 impl Trail {
@@ -99,6 +108,9 @@ impl Trail {
             at: 0,
             flows: Vec::new(),
             next: None,
+            last: [None; 2],
+            set_by: 0,
+            jumps: 0,
         }
     }
 }
@@ -244,30 +256,51 @@ impl<'a> Walk<'a> {
 
     fn refill(&mut self, side: Side) {
         while self.trail(side).at == self.trail(side).batch.len() {
-            let Ok(batch) = self.trail(side).batches.recv() else {
+            let Some(batch) = self.receive(side) else {
                 return;
             };
-            for &key in &batch.new_flows {
-                let number = self.number(key);
-                self.trail(side).flows.push(number);
-            }
-            let ends = &mut self.known.parts[side as usize].ends;
-            ends.extend(batch.file_ends);
             let trail = self.trail(side);
-            let walked = std::mem::replace(&mut trail.batch, batch.sightings);
+            let walked = std::mem::replace(&mut trail.batch, batch);
             trail.at = 0;
             // Who reads may have come to the end.
             let _ = trail.used.send(walked);
         }
-        let trail = &mut self.trails[side as usize];
-        let sighting = &trail.batch[trail.at];
+        let trail = self.trail(side);
+        let own_at = trail.batch[trail.at].at;
+        let [_, last] = trail.last;
+        if last.is_some_and(|last| own_at.abs_diff(last) > jumps::APART_NS.unsigned_abs()) {
+            self.come_to_jump(side);
+        }
+        let trail = &self.trails[side as usize];
+        let sighting = trail.batch[trail.at];
+        let at = self.in_order(side, sighting.at);
+        let trail = self.trail(side);
         trail.at += 1;
-        let at = match side {
-            Side::First => sighting.at,
-            Side::Second => self.clock.aligned(sighting.at),
-        };
+        trail.last = [trail.last[1], Some(sighting.at)];
         let flow = trail.flows[sighting.flow as usize];
-        trail.next = Some(Seen::of(sighting, flow, at));
+        trail.next = Some(Seen::of(&sighting, flow, at));
+    }
+
+    /// The next batch of a point.
+    fn receive(&mut self, side: Side) -> Option<Vec<Sighting>> {
+        let batch = self.trail(side).batches.recv().ok()?;
+        for &key in &batch.new_flows {
+            let number = self.number(key);
+            self.trail(side).flows.push(number);
+        }
+        let ends = &mut self.known.parts[side as usize].ends;
+        ends.extend(batch.file_ends);
+        Some(batch.sightings)
+    }
+
+    /// When a packet is taken, by the common clock.
+    #[inline]
+    fn in_order(&self, side: Side, own_at: i64) -> i64 {
+        let at = own_at.saturating_sub(self.trails[side as usize].set_by);
+        match side {
+            Side::First => at,
+            Side::Second => self.clock.aligned(at),
+        }
     }
 
     /// The walk's number of a flow.
@@ -364,6 +397,7 @@ impl<'a> Walk<'a> {
     /// Clocks that drift apart are followed, so that no packet waits longer for it.
     fn follow_clock(&mut self) {
         let apart = match self.config.clock {
+            _ if self.trails.iter().any(|trail| trail.set_by != 0) => false,
             ClockChoice::Keep => false,
             ClockChoice::Fix => true,
             ClockChoice::Auto => !self.envelopes.agree(TOLERANCE_NS),

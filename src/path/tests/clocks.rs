@@ -200,3 +200,46 @@ fn the_offset_is_no_surer_than_the_stamps_are_fine() {
         }
     }
 }
+
+/// By more than packets are waited for: half a minute, or most of a year, as where a clock without a battery is set.
+#[test]
+fn a_clock_that_is_set_by_much_is_followed() {
+    for (point, by) in [(0, 30), (0, -30), (1, 30), (1, -30), (1, 20_000_000)] {
+        for set_at in [1200, 2000, 2900] {
+            let ahead = |of: usize, at: i64| {
+                let is_set = of == point && at >= set_at * MS + 300 * US;
+                100 * SECOND + if is_set { by * SECOND } else { 0 }
+            };
+            let points = download_with_clocks(ahead);
+            let hop = hop(&points[0], &points[1]);
+            for (heading, least, most) in [
+                (Heading::Forward, 5 * MS, 8200 * US),
+                (Heading::Reverse, 5 * MS, 5 * MS),
+            ] {
+                let flow = flow(&hop, heading);
+                assert_eq!((flow.packets, flow.passed_packets), (2000, 2000));
+                for (ours, truth) in [(flow.delay.ns_min(), least), (flow.delay.ns_max(), most)] {
+                    let off = ours.unwrap() - truth;
+                    assert!(off.abs() < 3 * MS, "{point} {by} {set_at}: {off}");
+                }
+            }
+            assert!(hop.clock_is_set());
+        }
+    }
+}
+
+/// One record is an hour late, or early: all others are what they are.
+#[test]
+fn a_record_that_is_dated_wrong_moves_no_other() {
+    for by in [3600, -3600] {
+        let [mut first, second] = download_with_clocks(|_, _| 0);
+        first[2000].ahead = by * SECOND;
+        let hop = hop(&first, &second);
+        assert!(!hop.clock_is_fixed());
+        for heading in [Heading::Forward, Heading::Reverse] {
+            let flow = flow(&hop, heading);
+            assert_eq!((flow.packets, flow.passed_packets), (2000, 2000));
+            assert!(flow.delay.ns_max().unwrap() < 20 * MS);
+        }
+    }
+}

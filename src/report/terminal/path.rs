@@ -1,5 +1,6 @@
 //! What happened between two points, on the terminal.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::slice::from_ref;
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
-    CaptureGap, ClockChoice, DropCause, DropPattern, GapKind, Heading, Hop, PathAnalysis,
+    CaptureGap, ClockChoice, DropCause, DropPattern, FlowKey, GapKind, Heading, Hop, PathAnalysis,
     PathConfig, PathFlow, QueueLimit, Way,
 };
 
@@ -103,6 +104,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .chain((0..hop.facts.len()).filter_map(|point| gaps(hop, point)))
     .chain([Heading::Forward, Heading::Reverse].into_iter().filter_map(|way| appeared(hop, way)))
     .chain(merged_datagrams(hop))
+    .chain(strangers(hop, config))
     .chain(apart(hop))
     .chain(same(hop))
     .chain(turned_round(hop))
@@ -145,6 +147,37 @@ fn merged_datagrams(hop: &Hop) -> Option<String> {
         )
     })
 }
+
+/// Whether much of some connections came in and never left, and much left without having come in.
+fn strangers(hop: &Hop, config: &PathConfig) -> Option<String> {
+    let flows = || hop.flows.iter().flatten();
+    let found: u64 = flows().map(|flow| flow.passed_packets).sum();
+    let alone: [fn(&PathFlow) -> u64; 2] =
+        [|flow| flow.dropped_packets, |flow| flow.appeared_packets];
+    // Of connections that have some of both.
+    let of_both = |one: usize| -> u64 {
+        let other = flows().filter(|flow| alone[1 - one](flow) > 0);
+        let other: HashSet<FlowKey> = other.map(|flow| flow.key).collect();
+        let is_of_both = |key: &FlowKey| other.contains(key) || other.contains(&key.reversed());
+        let flows = flows().filter(|flow| is_of_both(&flow.key));
+        flows.map(alone[one]).sum()
+    };
+    let alone = [of_both(0), of_both(1)];
+    let are_many = alone
+        .iter()
+        .all(|&alone| alone >= STRANGERS_MIN && alone * 10 > found);
+    (are_many && hop.merged_datagrams == 0).then(|| {
+        format!(
+            "{} packets of the one capture and {} of the other were not found: if a clock was set by more than --patience ({}) meanwhile, a longer one finds them",
+            grouped(alone[0]),
+            grouped(alone[1]),
+            seconds(config.patience_ns as f64)
+        )
+    })
+}
+
+/// So many packets of each capture that are not in the other are no copies.
+const STRANGERS_MIN: u64 = 100;
 
 /// When a point saw nothing of what the other one saw, and what became of that: the longest time, and how many more.
 fn gaps(hop: &Hop, point: usize) -> Option<String> {

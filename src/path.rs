@@ -76,6 +76,8 @@ pub struct PathConfig {
     pub limit: Option<QueueLimit>,
     /// Rate of the link of the way forward in IP bits per second, where that is known.
     pub capacity_bps: Option<f64>,
+    /// Number of the only hop whose queue and link these two are, where they are not those of all.
+    pub hop: Option<usize>,
     /// What to do about clocks that do not agree.
     pub clock: ClockChoice,
     /// A packet that was not found at the next point for so long was dropped, in ns.
@@ -98,6 +100,7 @@ impl Default for PathConfig {
             bin_ns: 100_000_000,
             limit: None,
             capacity_bps: None,
+            hop: None,
             clock: ClockChoice::Auto,
             patience_ns: 10_000_000_000,
             packets: false,
@@ -191,6 +194,8 @@ pub struct Hop {
     pub ways: [Way; 2],
     /// The fate of each packet; none where it was not asked for.
     pub packets: Fates,
+    /// Rate of the link of the way forward in IP bits per second, where it was given.
+    pub capacity_bps: Option<f64>,
     /// Flows of UDP whose datagrams hold several at one point and are smaller at the other (offload): their packets are
     /// not found.
     pub merged_datagrams: u64,
@@ -297,7 +302,14 @@ impl PathAnalysis {
         if points.len() < 2 {
             return Err(PathError::TooFewPoints);
         }
+        let of_others = PathConfig {
+            limit: None,
+            capacity_bps: None,
+            ..config.clone()
+        };
         let of_pair = |at: usize, gaps: [Vec<(u64, u64)>; 2]| {
+            let is_meant = config.hop.is_none_or(|hop| hop == at);
+            let config = if is_meant { config } else { &of_others };
             hop([&points[at], &points[at + 1]], gaps, config, watch)
         };
         let pairs = 0..points.len() - 1;
@@ -374,6 +386,7 @@ fn hop(
             flows: accounted.flows,
             ways: accounted.ways,
             packets: accounted.packets,
+            capacity_bps: config.capacity_bps,
             merged_datagrams: offload::merged_datagrams(&walked.sizes),
             given_up: walked.given_up,
         });

@@ -75,6 +75,11 @@ pub struct PathArgs {
     #[arg(short, long, value_name = "RATE", value_parser = parse_rate)]
     pub capacity: Option<f64>,
 
+    /// Of several points, the hop that --limit and --capacity are of: 1 is from the first point to
+    /// the second
+    #[arg(long, value_name = "NUMBER")]
+    pub hop: Option<usize>,
+
     /// Correct the clocks where they contradict each other (auto), always (fix), or never (keep)
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = clocks())]
     pub clock: ClockChoice,
@@ -159,7 +164,7 @@ impl FromArgMatches for PointArgs {
 /// Runs the command.
 pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     let points = points(args)?;
-    let config = config(args)?;
+    let config = config(args, points.len() - 1)?;
     let outputs = Outputs::open(args)?;
     let watch = Arc::new(Watch::default());
     interrupt::listen(&watch);
@@ -234,7 +239,7 @@ fn points(args: &PathArgs) -> anyhow::Result<Vec<Point>> {
     Ok(points.into_iter().map(Point::files).collect())
 }
 
-fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
+fn config(args: &PathArgs, hops: usize) -> anyhow::Result<PathConfig> {
     ensure!(
         args.bin >= BIN_NS_MIN,
         "--bin: must be 10us or longer, since queues change no faster than they can be timed"
@@ -243,6 +248,25 @@ fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
         args.patience > 0,
         "--patience: must be longer than nothing, such as 10s"
     );
+    let given = [
+        ("--limit", args.limit.is_some()),
+        ("--capacity", args.capacity.is_some()),
+    ];
+    let given = given.iter().find(|(_, is_given)| *is_given);
+    match (args.hop, given) {
+        (None, Some((option, _))) => ensure!(
+            hops == 1,
+            "{option}: which queue is meant? Name its hop with --hop, from 1, the way from the first point to the second, to {hops}"
+        ),
+        (Some(hop), Some(_)) => ensure!(
+            (1..=hops).contains(&hop),
+            "--hop {hop}: hops are counted from 1, the way from the first point to the second, and the last one here is {hops}"
+        ),
+        (Some(_), None) => bail!(
+            "--hop: says which queue is meant by --limit and --capacity: give one of these, too"
+        ),
+        (None, None) => {}
+    }
     let filter = plan::filter(args.filter.as_deref())?;
     Ok(PathConfig {
         decode: plan::decode_options(args.outer),
@@ -250,6 +274,7 @@ fn config(args: &PathArgs) -> anyhow::Result<PathConfig> {
         bin_ns: args.bin,
         limit: args.limit,
         capacity_bps: args.capacity,
+        hop: args.hop.map(|hop| hop - 1),
         clock: args.clock,
         patience_ns: args.patience,
         packets: args.packets.is_some(),
@@ -383,6 +408,7 @@ fn metadata(args: &PathArgs) -> Metadata {
     let options = serde_json::json!({
         "limit": limit,
         "capacity_bps": args.capacity,
+        "hop": args.hop,
         "clock": format!("{:?}", args.clock).to_ascii_lowercase(),
         "patience_ns": args.patience,
         "filter": args.filter,

@@ -186,7 +186,7 @@ impl<'a> WayRow<'a> {
             hop,
             way,
             config,
-            link_bps: way.link_bps(config.capacity_bps, config.bin_ns),
+            link_bps: way.link_bps(hop.capacity_bps, config.bin_ns),
         }
     }
 

@@ -334,6 +334,32 @@ fn the_command_writes_all_tables_of_a_path() {
     assert!(errors.contains("none of its packets"), "{errors}");
 }
 
+/// A limit and a capacity are of one queue, and of several points nobody knows which.
+#[test]
+fn with_several_points_the_hop_is_named_whose_queue_is_given() {
+    let refused = |arguments: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ccanalyze"))
+            .arg("path")
+            .args(arguments.split(' '))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    for (arguments, what) in [
+        ("--point a --point b --point c -c 1Mbit", "--hop"),
+        ("--before a --after b --hop 1", "--limit and --capacity"),
+        (
+            "--point a --point b --limit 9p --hop 2",
+            "the last one here is 1",
+        ),
+        ("--point a --point b --limit 9p --hop 0", "counted from 1"),
+    ] {
+        let errors = refused(arguments);
+        assert!(errors.contains(what), "{arguments}: {errors}");
+    }
+}
+
 /// The colour of the line in front of a name in the legend of a chart.
 fn colour_of<'s>(svg: &'s str, name: &str) -> &'s str {
     let at = svg.find(name).unwrap_or_else(|| panic!("no {name}"));

@@ -68,3 +68,26 @@ fn flows_that_do_not_keep_their_own_order_show_no_queues() {
     assert!(!way.several_queues);
     assert!(way.pattern().is_some());
 }
+
+/// The first hop has neither the queue nor the link that were given.
+#[test]
+fn of_three_points_one_hop_has_the_queue_that_was_given() {
+    let [first, second] = download(|packet| (packet.id != 105).then_some(packet));
+    let third = second.iter().map(|packet| Packet {
+        at: packet.at + if packet.back { -MS } else { MS },
+        ..packet.clone()
+    });
+    let config = PathConfig {
+        limit: Some(QueueLimit::Packets(20)),
+        capacity_bps: Some(10e6),
+        hop: Some(1),
+        ..PathConfig::default()
+    };
+    let points = [&first[..], &second, &third.collect::<Vec<_>>()];
+    let hops = analyse(&points, &config).unwrap().hops;
+    let given = hops.iter().map(|hop| (hop.ways[0].limit, hop.capacity_bps));
+    assert_eq!(
+        given.collect::<Vec<_>>(),
+        [(None, None), (config.limit, config.capacity_bps)]
+    );
+}

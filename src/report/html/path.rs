@@ -84,7 +84,7 @@ fn hops(analysis: &PathAnalysis) -> impl Iterator<Item = (u64, &Hop)> + Clone {
 /// What happened on each way of each hop, and how clocks went.
 fn queues(analysis: &PathAnalysis, config: &PathConfig) -> Vec<Block> {
     let of_hop = |hop: &Hop| {
-        let ways = told_ways(hop, config);
+        let ways = told_ways(hop);
         let ways = ways.map(|(way, lines)| (way.to_owned(), lines.join("\n")));
         let clocks = ("clocks".to_owned(), clocks(hop, config));
         let [from, to] = &hop.points;

@@ -57,7 +57,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     let untold: u64 = hop.facts.iter().map(|facts| facts.untold).sum();
     let mut ways = hop.ways.iter();
     let varies = ways.any(|way| {
-        way.rate_varies(hop.bin_ns) && way.link_bps(config.capacity_bps, hop.bin_ns).is_none()
+        way.rate_varies(hop.bin_ns) && way.link_bps(hop.capacity_bps, hop.bin_ns).is_none()
     });
     let one_way = hop.clock_is_fixed()
         && hop
@@ -108,7 +108,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .chain(apart(hop))
     .chain(same(hop))
     .chain(turned_round(hop))
-    .chain(contradicted(hop, config))
+    .chain(contradicted(hop))
     .collect()
 }
 
@@ -267,16 +267,13 @@ fn turned_round(hop: &Hop) -> Option<String> {
 const MOSTLY: u64 = 4;
 
 /// What was given of the queue and the link, and cannot be.
-fn contradicted(hop: &Hop, config: &PathConfig) -> Vec<String> {
+fn contradicted(hop: &Hop) -> Vec<String> {
     let mut said = Vec::new();
     let forward = hop.ways.iter().find(|way| way.heading == Heading::Forward);
     let Some(way) = forward else { return said };
     said.extend(way.limit_refuted.map(|given| refuted_limit(way, given)));
-    said.extend(
-        config
-            .capacity_bps
-            .and_then(|bps| contradicted_capacity(hop, way, bps)),
-    );
+    let capacity = hop.capacity_bps;
+    said.extend(capacity.and_then(|bps| contradicted_capacity(hop, way, bps)));
     said
 }
 
@@ -333,7 +330,7 @@ fn contradicted_capacity(hop: &Hop, way: &Way, given_bps: f64) -> Option<String>
 
 fn summary(hop: &Hop, config: &PathConfig) -> String {
     let mut text = format!("{} to {}\n", hop.points[0], hop.points[1]);
-    for (way, lines) in told_ways(hop, config) {
+    for (way, lines) in told_ways(hop) {
         let _ = writeln!(text, "  {way}: {}", lines.join("\n    "));
     }
     let _ = writeln!(text, "  clocks: {}", clocks(hop, config));
@@ -342,20 +339,17 @@ fn summary(hop: &Hop, config: &PathConfig) -> String {
 }
 
 /// The ways that packets went, and what is said of each, in lines.
-pub(in crate::report) fn told_ways<'a>(
-    hop: &'a Hop,
-    config: &'a PathConfig,
-) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+pub(in crate::report) fn told_ways(hop: &Hop) -> impl Iterator<Item = (&'static str, Vec<String>)> {
     let ways = hop.ways.iter().filter(|way| way.arrived().packets > 0);
-    ways.map(move |way| (way.heading.name(), way_lines(hop, way, config)))
+    ways.map(move |way| (way.heading.name(), way_lines(hop, way)))
 }
 
-fn way_lines(hop: &Hop, way: &Way, config: &PathConfig) -> Vec<String> {
+fn way_lines(hop: &Hop, way: &Way) -> Vec<String> {
     let mut lines = vec![drops_line(way)];
     lines.extend(jitter_line(way));
     if has_queue(way) {
         lines.extend(queue_line(hop, way));
-        lines.extend(link_line(hop, way, config));
+        lines.extend(link_line(hop, way));
     }
     lines
 }
@@ -398,10 +392,8 @@ fn queue_line(hop: &Hop, way: &Way) -> Option<String> {
     Some(text)
 }
 
-fn link_line(hop: &Hop, way: &Way, config: &PathConfig) -> Option<String> {
-    let given = config
-        .capacity_bps
-        .filter(|_| way.heading == Heading::Forward);
+fn link_line(hop: &Hop, way: &Way) -> Option<String> {
+    let given = hop.capacity_bps.filter(|_| way.heading == Heading::Forward);
     let bps = given.or(way.rate_bps)?;
     let basis = if given.is_some() {
         "given"

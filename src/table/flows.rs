@@ -222,7 +222,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "rtt_ts_ns_max" "R4" Whole |row| row.summary.rtt_ts.ns_max();
     "rtt_ts_samples" "R4" Count |row| Some(row.summary.rtt_ts.samples());
     "queue_delay_ns_mean" "R5" Real |row| Some(row.summary.rtt.ns_mean()? - row.summary.rtt.ns_min()? as f64);
-    "queue_delay_ns_p95" "R5" Whole |row| row.summary.rtt.ns_above_min(0.95, row.rtt_ns[1]?);
+    "queue_delay_ns_p95" "R5" Whole |row| Some(row.rtt_ns[1]? - row.summary.rtt.ns_min()?);
     "queue_delay_ns_max" "R5" Whole |row| Some(row.summary.rtt.ns_max()? - row.summary.rtt.ns_min()?);
     "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.series.bins(), row.summary.rtt.ns_min()?);
     "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.series.bins()], row.config.bin_ns);

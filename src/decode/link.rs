@@ -217,9 +217,14 @@ pub(super) fn mpls(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     }
 }
 
-/// An Ethernet frame under labels.
+/// An Ethernet frame under labels: a tunnel, but that for who asks for packets its IP packet is the outermost there is.
 fn pseudowire(way: Way<'_>, rest: Rest<'_>) -> Outcome {
-    ethernet(way.into_tunnel()?, rest)
+    let way = if way.inner.is_some() {
+        way.deeper()?
+    } else {
+        way.into_tunnel()?
+    };
+    ethernet(way, rest)
 }
 
 /// What is under a stack of labels.

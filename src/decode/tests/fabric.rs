@@ -371,6 +371,11 @@ fn what_is_in_udp_tunnels_and_pseudowires_is_left_out_where_tunnels_are() {
         };
         assert_eq!(found, skip, "{bytes:02x?}");
     }
+    // The outermost IP packet is that of the frame.
+    let bytes = mpls(&[&[0; 4][..], &frame].concat());
+    let (found, packet) = decode_packet(&record(ETHERNET, &bytes), 0, &options);
+    assert!(matches!(found, Decoded::Segment(_)), "{found:?}");
+    assert_eq!(packet.unwrap().src.ip(), segment(RAW, &tcp_v4()).src.ip());
 }
 
 #[test]

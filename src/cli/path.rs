@@ -75,8 +75,8 @@ pub struct PathArgs {
     #[arg(short, long, value_name = "RATE", value_parser = parse_rate)]
     pub capacity: Option<f64>,
 
-    /// Of several points, the hop that --limit and --capacity are of: 1 is from the first point to
-    /// the second
+    /// Of several points, the hop that --limit and --capacity are of, else each: 1 is from the first
+    /// point to the second
     #[arg(long, value_name = "NUMBER")]
     pub hop: Option<usize>,
 
@@ -254,10 +254,9 @@ fn config(args: &PathArgs, hops: usize) -> anyhow::Result<PathConfig> {
     ];
     let given = given.iter().find(|(_, is_given)| *is_given);
     match (args.hop, given) {
-        (None, Some((option, _))) => ensure!(
-            hops == 1,
-            "{option}: which queue is meant? Name its hop with --hop, from 1, the way from the first point to the second, to {hops}"
-        ),
+        (None, Some((option, _))) if hops > 1 && !args.quiet => terminal::say(&format!(
+            "warning: {option} is taken to be that of each of {hops} hops: --hop NUMBER says which one is meant, from 1, the way from the first point to the second"
+        )),
         (Some(hop), Some(_)) => ensure!(
             (1..=hops).contains(&hop),
             "--hop {hop}: hops are counted from 1, the way from the first point to the second, and the last one here is {hops}"
@@ -265,7 +264,7 @@ fn config(args: &PathArgs, hops: usize) -> anyhow::Result<PathConfig> {
         (Some(_), None) => bail!(
             "--hop: says which queue is meant by --limit and --capacity: give one of these, too"
         ),
-        (None, None) => {}
+        (None, _) => {}
     }
     let filter = plan::filter(args.filter.as_deref())?;
     Ok(PathConfig {

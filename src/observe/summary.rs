@@ -177,10 +177,8 @@ impl DirectionSummary {
         {
             cold_path();
             let (cut, from_frame) = (packet.header_cut, packet.length_from_frame);
-            self.on_odd_packet(packet.ecn, cut, from_frame, stepped_back);
-            if stepped_back && packet.payload_len > 0 {
-                self.on_earlier_data();
-            }
+            let payload_len = packet.payload_len;
+            self.on_odd_packet(packet.ecn, cut, from_frame, stepped_back, payload_len);
         }
         if packet.payload_len > 0 {
             self.data_packets += u64::from(packet.ip_packets);
@@ -204,12 +202,6 @@ impl DirectionSummary {
         });
     }
 
-    /// Data passes of a time from before the latest data.
-    #[inline(never)]
-    fn on_earlier_data(&mut self) {
-        self.incidents_mut().latest_data_at = self.data_span.map(|span| span.last);
-    }
-
     // Not the packet itself: it would have to lie in memory for all others, too.
     #[inline(never)]
     fn on_odd_packet(
@@ -218,8 +210,13 @@ impl DirectionSummary {
         header_cut: bool,
         length_from_frame: bool,
         stepped_back: bool,
+        payload_len: u32,
     ) {
+        let latest_data_at = self.data_span.map(|span| span.last);
         let incidents = self.incidents_mut();
+        if stepped_back && payload_len > 0 {
+            incidents.latest_data_at = latest_data_at;
+        }
         incidents.clock_steps_back += u64::from(stepped_back);
         incidents.ecn_capable_packets += u64::from(ecn != Ecn::NotEct);
         incidents.ce_marks += u64::from(ecn == Ecn::Ce);

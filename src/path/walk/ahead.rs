@@ -1,5 +1,6 @@
 //! Looks ahead where the times of a point jump.
 
+use super::super::clock::ClockChoice;
 use super::super::jumps::{self, APART_NS, Coming};
 use super::{Side, Walk};
 
@@ -7,6 +8,7 @@ impl Walk<'_> {
     /// The next packet of a point is far in time from the one before it: its time may be wrong, or the clock was set.
     #[cold]
     pub(super) fn come_to_jump(&mut self, side: Side) {
+        let keeps = self.config.clock == ClockChoice::Keep;
         let trail = self.trail(side);
         trail.jumps += 1;
         if trail.jumps > JUMPS_MAX {
@@ -18,7 +20,10 @@ impl Walk<'_> {
         if let ([Some(first), Some(second)], [this, one, other, ..]) = (last, &trail.batch[at..])
             && jumps::is_stray([first, second], this.at, [one.at, other.at], APART_NS)
         {
-            trail.batch[at].at = second;
+            // Who wants times kept has wrong ones, too.
+            if !keeps {
+                trail.batch[at].at = second;
+            }
             return;
         }
         self.look_ahead(side.other());

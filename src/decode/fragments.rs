@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::ip::{self, IpHeader};
 use super::rest::Rest;
 use super::segment::{Ecn, Endpoint, Segment};
@@ -55,7 +57,8 @@ pub struct Fragment {
 /// seconds (RFC 4963), and the rest of the one before is lost.
 #[derive(Debug, Default)]
 pub struct FragmentTable {
-    pending: HashMap<Key, Pending>,
+    /// Never walked, so that its order tells nobody anything.
+    pending: HashMap<Key, Pending, RandomState>,
     /// Keys by the order of their first fragments.
     order: BTreeMap<u64, Key>,
     begun: u64,
@@ -137,6 +140,9 @@ impl FragmentTable {
             identification: fragment.identification,
             copy,
         };
+        if self.pending.is_empty() {
+            return nth(0);
+        }
         let mut free = None;
         for key in (0..COPIES_MAX).map(nth) {
             match self.pending.get(&key) {

@@ -52,7 +52,7 @@ pub struct Fragment {
 /// reassembly timer is 15 s, RFC 8200's 60 s).
 ///
 /// A copy of a fragment, as of a mirror port, waits for the rest of a copy of the datagram; from
-/// the [`COPIES_MAX`]th on it counts in `ip_packets` and `ip_len` of the first. A fragment that
+/// the second on it counts in `ip_packets` and `ip_len` of the first. A fragment that
 /// contradicts what waits under its number is of another datagram: numbers come again within
 /// seconds (RFC 4963), and the rest of the one before is lost.
 #[derive(Debug, Default)]

@@ -29,6 +29,7 @@ const HOMES: &[(&str, &[&str])] = &[
         "foldhash",
         &[
             "analyze/directions",
+            "decode/fragments",
             "flow",
             "path",
             "report/chart/bitmap",

@@ -75,3 +75,20 @@ fn a_repair_goes_on_below_the_number_of_an_ack() {
     // Whether ids count is not known yet.
     assert_eq!(told(&trace(&|id| format!("id {id}"))), expected);
 }
+
+#[test]
+fn acks_of_what_passed_before_the_capture_tell_how_far_the_stream_is() {
+    // 3000 bytes were in flight as it began: three ACKs cover them, on the general path and on the quiet one.
+    for (first, quiet) in [("sack 5000..6000", false), ("", true)] {
+        let seen = play(&format!(
+            "100 A>B data 5000..6000
+             101 B>A ack 3000 {first}
+             102 B>A ack 4000
+             103 B>A ack 5000
+             120 B>A ack 6000"
+        ));
+        assert_eq!(seen.acks, [-2000, -1000, 0, 1000], "quiet: {quiet}");
+        // They cover no payload that was seen.
+        assert_eq!((seen.acked, seen.state.acked_bytes), (1000, Some(1000)));
+    }
+}

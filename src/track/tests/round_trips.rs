@@ -192,23 +192,6 @@ fn the_first_ack_of_a_stream_met_in_the_middle_acknowledges_what_was_seen() {
 }
 
 #[test]
-fn acks_of_what_passed_before_the_capture_tell_how_far_the_stream_is() {
-    // 3000 bytes were in flight as it began: three ACKs cover them, on the general path and on the quiet one.
-    for (first, quiet) in [("sack 5000..6000", false), ("", true)] {
-        let seen = play(&format!(
-            "100 A>B data 5000..6000
-             101 B>A ack 3000 {first}
-             102 B>A ack 4000
-             103 B>A ack 5000
-             120 B>A ack 6000"
-        ));
-        assert_eq!(seen.acks, [-2000, -1000, 0, 1000], "quiet: {quiet}");
-        // They cover no payload that was seen.
-        assert_eq!((seen.acked, seen.state.acked_bytes), (1000, Some(1000)));
-    }
-}
-
-#[test]
 fn a_syn_may_be_acknowledged_with_its_data() {
     // Fast open (RFC 7413 section 4.2): all of the data, or none of it.
     for ack in [0, 100] {

@@ -91,8 +91,8 @@ pub struct Config {
     /// so in its quality.
     pub bins_max: u32,
     /// Memory that the analysis of one capture may hold, in bytes. Beyond it, things are given up:
-    /// [`CaptureAnalysis::given_up`](super::CaptureAnalysis::given_up). No count depends on them but on connections that
-    /// were put away: what goes on after that counts as a new one.
+    /// [`CaptureAnalysis::given_up`](super::CaptureAnalysis::given_up). No count depends on them but on connections
+    /// that were put away: what goes on after that counts as a new one.
     pub memory_bytes: u64,
     /// Capacity of the shared link, for utilisation and the balanced metric.
     pub capacity: Option<Capacity>,

@@ -71,8 +71,8 @@ impl CaptureArgs {
 impl LimitArgs {
     /// Sets the limits of an analysis.
     pub(super) fn apply(self, config: &mut Config) {
-        // Connections are spread over the shards evenly, as near as a hash does it. All together are not counted: what is
-        // put away would depend on which thread is ahead.
+        // Connections are spread over the shards evenly, as near as a hash does it. All together are not counted:
+        // what is put away would depend on which thread is ahead.
         config.limits = ConnectionLimits {
             connections_max: (self.max_flows as usize).div_ceil(SHARDS),
             half_open_max: (self.max_half_open as usize).div_ceil(SHARDS),

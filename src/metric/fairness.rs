@@ -35,8 +35,8 @@ pub fn jain_index(rates: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 /// Sharing ratio of n downloads: their mean goodput over a fair share of `total_bps`.
 ///
-/// 1 where all run at the same rate all the time; up to [`sharing_bound`] where they take turns, and more with pauses between these.
-/// `None` without flows or without a total.
+/// 1 where all run at the same rate all the time; up to [`sharing_bound`] where they take turns, and more with pauses
+/// between these. `None` without flows or without a total.
 ///
 /// Source: definition N3 in METRICS.md.
 #[must_use]

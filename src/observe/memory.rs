@@ -152,7 +152,8 @@ mod tests {
     use crate::time::CaptureTime;
     use crate::track::Connection;
 
-    /// The capture misses a part: ACKs of a direction come before its first data, and its series is given up in between.
+    /// The capture misses a part: ACKs of a direction come before its first data, and its series is given up in
+    /// between.
     #[test]
     fn a_flow_whose_series_was_given_up_before_its_first_data_counts() {
         let at = CaptureTime::from_ns(0);

@@ -8,7 +8,8 @@ use foldhash::fast::FixedState;
 use super::sighting::{Print, Rules};
 
 /// How often a point has its packets, by some of them: as often as more than half of them have equal headers, and more
-/// than half of all headers that there are. Headers that hardly end, as of datagrams that are all the same, tell nothing.
+/// than half of all headers that there are. Headers that hardly end, as of datagrams that are all the same, tell
+/// nothing.
 pub(super) fn times_seen(prints: &[Print]) -> u32 {
     let mut keys: Vec<u64> = prints.iter().map(key).collect();
     keys.sort_unstable();

@@ -1,5 +1,5 @@
-//! Clocks that are set by more than packets are waited for, and stamps that are wrong: what keeps two points side by side
-//! while they are walked (METRICS.md B2).
+//! Clocks that are set by more than packets are waited for, and stamps that are wrong: what keeps two points side by
+//! side while they are walked (METRICS.md B2).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! How long packets took lately that are no other than they were taken for: what tells losses of packets that look alike.
+//! How long packets took lately that are no other than they were taken for: what tells losses of packets that look
+//! alike.
 
 use std::ops::RangeInclusive;
 

@@ -380,8 +380,8 @@ impl Print {
 
 /// Whether no router passes a packet on: it is for those on its own link, and neither comes into a queue
 /// nor is lost in it. Neighbour discovery (RFC 4861 section 7.1: what a router passed on is not accepted), as
-/// ARP is for IPv4, multicast to the link alone (RFC 4291 section 2.7, RFC 5771 section 4), and broadcast to it (RFC 1812
-/// section 5.3.5.1).
+/// ARP is for IPv4, multicast to the link alone (RFC 4291 section 2.7, RFC 5771 section 4), and broadcast to it (RFC
+/// 1812 section 5.3.5.1).
 fn stays_on_link(packet: &IpPacket) -> bool {
     const ROUTER_SOLICITATION: u8 = 133;
     const REDIRECT: u8 = 137;

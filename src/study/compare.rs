@@ -11,8 +11,8 @@ use crate::metric::stats::{
     Anova, KruskalWallis, PairComparison, PairTest, change_percent, compare_pairs, mean,
 };
 
-/// Values of a label that are compared two by two. Of more of them only whether the label matters is tested: their pairs
-/// grow with the square of their number, and say no more.
+/// Values of a label that are compared two by two. Of more of them only whether the label matters is tested: their
+/// pairs grow with the square of their number, and say no more.
 pub const COMPARED_MAX: usize = 64;
 
 /// Groups that differ in one label only, or all of them, and a test whether that label matters.
@@ -268,8 +268,8 @@ fn values(levels: &Levels) -> BTreeSet<&Option<LabelValue>> {
 }
 
 /// What is compared with each other of these: where the flows of the runs go by the label all of it, as it is the label
-/// that tells them; else, of whole runs, what is from runs of as many flows, if these go by the label; else what is from
-/// runs of the same flows.
+/// that tells them; else, of whole runs, what is from runs of as many flows, if these go by the label; else what is
+/// from runs of the same flows.
 fn comparable(kind: SampleKind, levels: Levels) -> Vec<Levels> {
     let flows = |(_, of): &Level| of.as_ref().map(Composition::flows);
     let kinds = apart(vec![levels], |level| {

@@ -67,8 +67,8 @@ pub struct MeasuredColumn {
     pub name: String,
     /// Its cells.
     pub values: MeasuredValues,
-    /// Cells that say more than their value does, by row, ascending: `007` for 7, and `none`, which is no number but may
-    /// be a label.
+    /// Cells that say more than their value does, by row, ascending: `007` for 7, and `none`, which is no number but
+    /// may be a label.
     written: Vec<(usize, Box<str>)>,
 }
 

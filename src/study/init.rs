@@ -178,8 +178,8 @@ fn of_names(folder: &Path, names: &[String], measured: &[Section]) -> String {
     text
 }
 
-/// `sides` are the files of shapes whose runs were captured at both sides of a queue, in TOML; none, where they were not.
-/// `rest` are files without a shape.
+/// `sides` are the files of shapes whose runs were captured at both sides of a queue, in TOML; none, where they were
+/// not. `rest` are files without a shape.
 fn written(
     folder: &Path,
     shapes: &[Shape],

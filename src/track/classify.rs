@@ -224,8 +224,8 @@ impl HalfFlow {
             && !self.is_edge_due(earlier, start, segment.at)
     }
 
-    /// Whether a segment was emitted before the packet with this id and `TSval`, which begins at `start`, and what shows
-    /// it.
+    /// Whether a segment was emitted before the packet with this id and `TSval`, which begins at `start`, and what
+    /// shows it.
     fn is_older(&self, segment: &Segment, start: i64, id: u16, tsval: u32) -> Option<Evidence> {
         if let Some(own) = segment.ip_id.filter(|_| self.ids_tell_from(start)) {
             return (IdCounter::distance(own, id) < 0).then_some(Evidence::IpId);

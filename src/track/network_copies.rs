@@ -106,10 +106,10 @@ impl HalfFlow {
             && self.seen_acks.are_copied(self.packets)
     }
 
-    /// Whether, where no clock tells, the sender may have been asked for what passed as `earlier` less than a round trip
-    /// before: what follows a first repeat so soon may be the original, late, and what follows a late original the
-    /// repeat, as that was sent long before it passed. Without SACK a partial ACK asks for what begins there, however
-    /// lately it was sent (RFC 6582 section 3.2).
+    /// Whether, where no clock tells, the sender may have been asked for what passed as `earlier` less than a round
+    /// trip before: what follows a first repeat so soon may be the original, late, and what follows a late original
+    /// the repeat, as that was sent long before it passed. Without SACK a partial ACK asks for what begins there,
+    /// however lately it was sent (RFC 6582 section 3.2).
     fn may_be_asked_for(&self, earlier: &Sent) -> bool {
         let may_be = match earlier.verdict.class {
             Class::Retransmission | Class::Reordered => true,

@@ -296,9 +296,10 @@ impl HalfFlow {
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:
-    /// new data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1). Without SACK neither do
-    /// ACKs that tell of some (section 5.3); while what a timer gave up is outstanding they ask for no repeat (RFC 6582
-    /// section 4), and what they ask for else comes before the timer, which may take a round trip longer than that.
+    /// new data that its sender goes on with does not set the timer anew (RFC 6298 section 5.1). Without SACK neither
+    /// do ACKs that tell of some (section 5.3); while what a timer gave up is outstanding they ask for no repeat (RFC
+    /// 6582 section 4), and what they ask for else comes before the timer, which may take a round trip longer than
+    /// that.
     fn ran_out_while_writing(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
         let (is_told, lacks_sack) = (self.acks.dup_run > 0, self.sack.are_lacking());
         let told =

@@ -67,7 +67,8 @@ fn rates_over_data_segments_do_not_depend_on_fragments() {
 fn copies_of_fragmented_datagrams_are_known_as_such() {
     for parts in [1, 2, 5] {
         for one_by_one in [false, true] {
-            // At a router whose interfaces are all captured: a datagram passes, and passes again, or each fragment does.
+            // At a router whose interfaces are all captured: a datagram passes, and passes again, or each fragment
+            // does.
             let twice = |packet: &Packet| {
                 let fragments = in_fragments(packet, parts);
                 if one_by_one {

@@ -178,14 +178,14 @@ fn run_inside(
         .map(|(at, _)| at)
 }
 
-/// Within how many bytes from `start` on records follow each other by their lengths, however odd they are: up to a run of
-/// sensible ones, to the end, or over a good number of them. 0 when they do not.
+/// Within how many bytes from `start` on records follow each other by their lengths, however odd they are: up to a
+/// run of sensible ones, to the end, or over a good number of them. 0 when they do not.
 fn odd_bytes(walker: &PcapWalker, whole: View<'_>, start: usize, last: Option<i64>) -> usize {
     let shape = walker.shape();
     let view = whole.from(start);
     let (mut at, mut first_end, mut any_near) = (0, 0, false);
-    // Where some bytes are missing, what is read as a length may be the other one of the same record, for as long as the
-    // two are equal. No time bears that out, and the records themselves do go on.
+    // Where some bytes are missing, what is read as a length may be the other one of the same record, for as long as
+    // the two are equal. No time bears that out, and the records themselves do go on.
     let is_shifted = |at: usize, first_end: usize| {
         let packet_max = CAPTURED_MAX as usize;
         let first_end = first_end.min(packet_max);

@@ -178,8 +178,8 @@ fn what_follows_a_syn_ack_in_a_capture_without_the_handshake_tells_whose_it_is()
 
 #[test]
 fn another_answer_to_a_syn_of_the_same_number_begins_a_connection() {
-    // A begins with 1000 each time, as small stacks do; B does not, and it had sent data. A's SYN could be a late copy of
-    // the first one.
+    // A begins with 1000 each time, as small stacks do; B does not, and it had sent data. A's SYN could be a late
+    // copy of the first one.
     for number in [900_000_000, 4_000_000_000_u32] {
         let next = format!(
             "A SYN 1000

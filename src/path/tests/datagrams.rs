@@ -47,7 +47,8 @@ fn datagrams_are_found_whose_checksums_their_sender_left_to_its_card() {
     }
 }
 
-/// Nothing but their turn tells them apart: the same length, no id, payload that is encrypted beyond the bytes that count.
+/// Nothing but their turn tells them apart: the same length, no id, payload that is encrypted beyond the bytes that
+/// count.
 #[test]
 fn datagrams_without_a_checksum_or_an_id_are_found_by_their_turn() {
     let mut points = [Vec::new(), Vec::new()];

@@ -42,8 +42,8 @@ fn face(font: Type) -> Option<&'static FontRef<'static>> {
     }
 }
 
-/// Width of a text, in pixels. Where the font lacks a letter, an SVG has that of another one, and how wide it is there is
-/// not known: as wide as letters are at most, as those of Chinese and Japanese are.
+/// Width of a text, in pixels. Where the font lacks a letter, an SVG has that of another one, and how wide it is
+/// there is not known: as wide as letters are at most, as those of Chinese and Japanese are.
 pub(super) fn text_width(text: &str, font: Type) -> f64 {
     let Some((face, px)) = face(font).and_then(|face| Some((face, scale_of(face, font, 1.0)?)))
     else {

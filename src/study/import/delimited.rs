@@ -121,7 +121,8 @@ impl MeasuredColumn {
             MeasuredValues::Numbers(numbers) => {
                 let number: Option<f64> = present.and_then(|cell| cell.parse().ok());
                 numbers.push(number);
-                // A power of ten and `.0` are how a program writes a number, other digits may be what something is called.
+                // A power of ten and `.0` are how a program writes a number, other digits may be what something is
+                // called.
                 let mut bytes = cell.bytes();
                 let is_name = bytes.all(|byte| byte.is_ascii_digit() || byte == b'.')
                     && !cell.ends_with(".0");
@@ -142,7 +143,8 @@ pub(super) fn is_missing(cell: &str) -> bool {
     cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
-/// The line on which a row begins, from 1. The reader stands before it: at the second half of a `\r\n`, or at empty lines.
+/// The line on which a row begins, from 1. The reader stands before it: at the second half of a `\r\n`, or at empty
+/// lines.
 fn line_of(text: &str, before: &Position) -> u64 {
     let rest = usize::try_from(before.byte())
         .ok()

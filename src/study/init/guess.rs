@@ -247,8 +247,8 @@ impl<'n> Form<'n> {
     }
 }
 
-/// Whether a value is what `known` ones are: an algorithm, a number, one with such a unit, or one of them. Of other words
-/// nobody knows.
+/// Whether a value is what `known` ones are: an algorithm, a number, one with such a unit, or one of them. Of other
+/// words nobody knows.
 fn is_of_the_kind(value: &str, known: &[String]) -> bool {
     let value = [value.to_owned()];
     let both = |is: &dyn Fn(&[String]) -> bool| is(known) && is(&value);

@@ -62,8 +62,8 @@ impl Sides {
         runs.into_iter().collect()
     }
 
-    /// The files of a shape, with their captures at both sides if they have any; `None` where some have none, or there is
-    /// no one template.
+    /// The files of a shape, with their captures at both sides if they have any; `None` where some have none, or
+    /// there is no one template.
     pub(super) fn files(&self, shape: &Shape, names: &[String]) -> Option<String> {
         let fitting = names.iter().filter(|name| shape.fits(name));
         let (sided, others): (Vec<_>, Vec<_>) = fitting.partition(|&name| self.runs.contains(name));

@@ -559,8 +559,8 @@ fn what_shows_a_repeat_to_be_unneeded_does_not_change_the_keep_alive_behind_it()
 
 #[test]
 fn a_byte_at_the_edge_of_a_window_that_was_closed_below_what_was_sent_is_a_probe() {
-    // The receiver took half of the second segment: the rest is outstanding when a byte looks for room (RFC 9293 section
-    // 3.8.6.1).
+    // The receiver took half of the second segment: the rest is outstanding when a byte looks for room (RFC 9293
+    // section 3.8.6.1).
     check(
         &opened(
             "100 A>B data 0..1000

@@ -559,8 +559,8 @@ fn new_data_in_one_burst_takes_back_no_more_than_a_timers_first_repeat() {
 
 #[test]
 fn ids_that_have_come_round_do_not_make_a_repeat_of_an_original() {
-    // As of full packets of 10 Gbit/s over 40 ms: the first packet is repeated when 40,000 ids were used up behind it, which is more than half
-    // of all, so that its own seems to lie before.
+    // As of full packets of 10 Gbit/s over 40 ms: the first packet is repeated when 40,000 ids were used up behind
+    // it, which is more than half of all, so that its own seems to lie before.
     let mut trace = opened("40 B>A ack 0 win 65535\n");
     for segment in 0..40_000_u32 {
         let (start, id) = (100 * segment, 2 + segment);

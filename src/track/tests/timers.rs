@@ -128,8 +128,8 @@ fn without_sack_the_left_edge_is_asked_for_once() {
 
 #[test]
 fn without_sack_duplicate_acks_do_not_set_the_timer_anew() {
-    // RFC 6298 section 5.3. The sender waits for more of them than three, and goes on with new data; a timer of 200 ms and
-    // the round trip of 30 ms, less an eighth of the timer, end 205 ms after 0..1000 was sent.
+    // RFC 6298 section 5.3. The sender waits for more of them than three, and goes on with new data; a timer of 200
+    // ms and the round trip of 30 ms, less an eighth of the timer, end 205 ms after 0..1000 was sent.
     let reason = |ms: u32| {
         let trace = format!(
             "100 A>B data 0..1000

@@ -54,7 +54,7 @@ pub(super) fn set_by(
     }
     apart.sort_unstable();
     let middle = apart[apart.len() / 2];
-    (middle.abs_diff(0) > apart_ns.unsigned_abs() / 2).then_some(middle)
+    (middle.unsigned_abs() > apart_ns.unsigned_abs() / 2).then_some(middle)
 }
 
 /// Fewer that are at both points tell nothing.

@@ -8,7 +8,6 @@ impl Walk<'_> {
     /// The next packet of a point is far in time from the one before it: its time may be wrong, or the clock was set.
     #[cold]
     pub(super) fn come_to_jump(&mut self, side: Side) {
-        let keeps = self.config.clock == ClockChoice::Keep;
         let trail = self.trail(side);
         trail.jumps += 1;
         if trail.jumps > JUMPS_MAX {
@@ -21,8 +20,8 @@ impl Walk<'_> {
             && jumps::is_stray([first, second], this.at, [one.at, other.at], APART_NS)
         {
             // Who wants times kept has wrong ones, too.
-            if !keeps {
-                trail.batch[at].at = second;
+            if self.config.clock != ClockChoice::Keep {
+                self.trail(side).batch[at].at = second;
             }
             return;
         }
@@ -35,7 +34,9 @@ impl Walk<'_> {
             |key| self.matcher.waits_since(side.other(), key),
             self.config.patience_ns.max(APART_NS),
         );
-        self.trail(side).set_by += set_by.unwrap_or(0);
+        // Times that make no sense may add up to more than there is.
+        let trail = self.trail(side);
+        trail.set_by = trail.set_by.saturating_add(set_by.unwrap_or(0));
     }
 
     /// What is at hand of a point, behind its next packet.

@@ -312,7 +312,7 @@ impl Connection {
     #[cold]
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {
         let (sender, peer) = sides(&mut self.halves, dir);
-        sender.on_syn(segment.seq);
+        sender.on_syn(segment.seq, segment.at);
         // A SYN-ACK of who had sent a SYN, where both sides opened at once, is the next packet of the same host.
         let is_answer = segment.flags.has(TcpFlags::ACK);
         if let Some(id) = segment.ip_id

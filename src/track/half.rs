@@ -162,7 +162,7 @@ impl HalfFlow {
     }
 
     /// Takes note of a SYN of this direction: its data begins one after `isn`.
-    pub(super) fn on_syn(&mut self, isn: Seq) {
+    pub(super) fn on_syn(&mut self, isn: Seq, at: CaptureTime) {
         // Once acknowledged, the number stands: a repeat changes nothing, and one with another
         // number is a late answer of another host or to another attempt.
         if self.sent_data || self.una.is_some() {
@@ -170,7 +170,14 @@ impl HalfFlow {
             if self.una.is_none()
                 && let Some(sent) = self.in_flight.get_mut(0)
             {
-                sent.marks.take(Marks::ON_SYN);
+                let silence_ns = at.since(sent.at);
+                let came_with_it = sent.marks.take(Marks::ON_SYN);
+                if came_with_it && silence_ns > self.delays.run_out_ns() {
+                    // The timer of a SYN gives up its data, too, which is sent again once a repeat of the SYN is
+                    // answered (RFC 7413 section 4.1.3).
+                    self.timed_out(at);
+                    self.repair.extend_to(self.high);
+                }
             }
             return;
         }

@@ -189,7 +189,7 @@ impl HalfFlow {
     }
 
     /// A timer that ran out brings what passes at `at`.
-    fn timed_out(&mut self, at: CaptureTime) -> Reason {
+    pub(super) fn timed_out(&mut self, at: CaptureTime) -> Reason {
         let until = self.reached();
         let alone = self
             .repair

@@ -6,6 +6,7 @@
 //! side by side. What became of packets is kept in few bytes each until clocks and links are known.
 
 mod account;
+mod aside;
 mod beginnings;
 mod bends;
 mod calibrate;
@@ -42,6 +43,7 @@ mod way;
 
 use std::collections::{HashMap, HashSet};
 
+pub use aside::LeftAside;
 pub use clock::{Clock, ClockChoice, ClockEstimate, ClockStep, Heading};
 pub use fates::{FateIter, Fates, Outcome, PacketFate};
 pub use feed::{Point, PointFacts};
@@ -199,6 +201,8 @@ pub struct Hop {
     /// Flows of UDP whose datagrams hold several at one point and are smaller at the other (offload): their packets are
     /// not found.
     pub merged_datagrams: u64,
+    /// What came in and was left out, as it was answered before it could have come to the other point.
+    pub left_aside: LeftAside,
     /// Packets given up before their time, since too many waited ([`WAITING_MAX`]).
     pub given_up: u64,
 }
@@ -265,6 +269,7 @@ impl Hop {
                 "capture_damaged",
             ),
             (count(|flow| flow.appeared_packets) > 0, "packets_appeared"),
+            (self.left_aside.packets > 0, "aside_left_out"),
             (
                 count(|flow| flow.uncertain_packets) > 0,
                 "uncertain_matches",
@@ -388,6 +393,7 @@ fn hop(
             packets: accounted.packets,
             capacity_bps: config.capacity_bps,
             merged_datagrams: offload::merged_datagrams(&walked.sizes),
+            left_aside: walked.aside.facts(),
             given_up: walked.given_up,
         });
     }

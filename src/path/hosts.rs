@@ -36,6 +36,12 @@ impl Hosts {
         }
     }
 
+    /// Whether a host is known to be beyond a point, as seen from the other one: all that it sends comes from there.
+    pub(super) fn is_beyond(&self, host: Endpoint, point: usize) -> bool {
+        let from_there = [point == 0, point == 1];
+        self.sends.get(&host.with_port(0)) == Some(&from_there)
+    }
+
     /// Which way a flow goes by its sender, or else by its receiver; `None` where neither tells.
     pub(super) fn heading(&self, key: FlowKey) -> Option<Heading> {
         let sends = |host: Endpoint| match self.sends.get(&host.with_port(0)) {

@@ -131,7 +131,7 @@ fn leave_out(alone: &[HashSet<FlowKey>; 2], walked: &Walked, sight: &mut Sight) 
 
 /// The flows of which more packets were seen at one point alone than passed, of each point.
 fn alone(walked: &Walked) -> [HashSet<FlowKey>; 2] {
-    let mut alone: [HashSet<FlowKey>; 2] = Default::default();
+    let mut alone = walked.aside.keys().clone();
     let is_alone = |flow: &&PathFlow| {
         let PathFlow {
             dropped_packets,

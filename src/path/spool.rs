@@ -4,6 +4,10 @@
 //! out to be. Notes are written as differences to the one before, in 24 bytes each, where a capture
 //! has 100 and more; those few that do not fit, after a pause of seconds, are written in full.
 
+use std::collections::HashSet;
+
+use foldhash::fast::FixedState;
+
 use super::clock::Heading;
 
 /// What became of one packet.
@@ -112,6 +116,7 @@ pub(super) struct Spool {
     ways: [Lane; 2],
     blocks_max: usize,
     lost: u64,
+    left_out: HashSet<u32, FixedState>,
 }
 
 /// The notes of one way.
@@ -174,12 +179,24 @@ impl Spool {
         self.lost
     }
 
+    /// Leaves out these flows, of which it is not known which way they go; how many packets that are.
+    pub(super) fn leave_out(&mut self, flows: &HashSet<u32, FixedState>) -> u64 {
+        if flows.is_empty() {
+            return 0;
+        }
+        let left_out = |note: &Note| flows.contains(&note.flow);
+        let packets = self.notes(Heading::Forward).filter(left_out).count();
+        self.left_out.clone_from(flows);
+        packets as u64
+    }
+
     /// The notes of one way, from the first on, and those that were of neither yet.
     pub(super) fn notes(&self, heading: Heading) -> Notes<'_> {
         Notes {
             blocks: &self.ways[heading as usize].blocks,
             at: 0,
             last: Last::default(),
+            left_out: &self.left_out,
         }
     }
 }
@@ -202,6 +219,7 @@ pub(super) struct Notes<'a> {
     blocks: &'a [Vec<u8>],
     at: usize,
     last: Last,
+    left_out: &'a HashSet<u32, FixedState>,
 }
 
 impl Iterator for Notes<'_> {
@@ -212,6 +230,9 @@ impl Iterator for Notes<'_> {
         loop {
             let (block, rest) = self.blocks.split_first()?;
             if let Some(note) = read(block, &mut self.at, &mut self.last) {
+                if !self.left_out.is_empty() && self.left_out.contains(&note.flow) {
+                    continue;
+                }
                 return Some(note);
             }
             self.blocks = rest;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::decode::Filter;
 
+mod aside;
 mod beginnings;
 mod clocks;
 mod datagrams;

@@ -1,6 +1,7 @@
 //! Walks two points side by side in time, and notes what becomes of each packet.
 
 mod ahead;
+mod undecided;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
@@ -10,6 +11,7 @@ use foldhash::fast::FixedState;
 
 use super::PathConfig;
 use super::account::{Account, Accounted, Known};
+use super::aside::Aside;
 use super::calibrate::{Calibration, calibrate};
 use super::clock::{Clock, ClockChoice, Heading};
 use super::envelope::Envelopes;
@@ -48,6 +50,8 @@ pub(super) struct Walked {
     /// What became of packets.
     pub(super) accounted: Accounted,
     pub(super) given_up: u64,
+    /// Of hosts on one side of the path.
+    pub(super) aside: Aside,
     /// Clocks and links as they show themselves now, if the results rest on others.
     pub(super) otherwise: Option<Calibration>,
     /// How large the segments of each flow are at each point.
@@ -118,7 +122,7 @@ impl Trail {
 /// Where notes go.
 enum Sink<'a> {
     /// Kept until clocks and links are known.
-    Spool(Spool),
+    Spool(Box<Spool>),
     /// They are.
     Account(Box<Account<'a>>),
 }
@@ -137,6 +141,8 @@ struct Walk<'a> {
     hosts: Hosts,
     /// Flows that are others at the second point, where addresses are translated.
     translated: BTreeMap<u32, u32>,
+    /// Flows that go neither way.
+    aside: Aside,
     /// Flows of which nothing passed when their heading was needed.
     decided: HashSet<u32, FixedState>,
     last_left: [Option<i64>; 2],
@@ -174,6 +180,7 @@ impl<'a> Walk<'a> {
             known: Known::of_parts(&start.gaps),
             hosts: Hosts::default(),
             translated: BTreeMap::new(),
+            aside: Aside::default(),
             decided: HashSet::default(),
             last_left: [None; 2],
             ran_back: false,
@@ -186,7 +193,7 @@ impl<'a> Walk<'a> {
             firsts: [None; 2],
             asked_alone: [true; 2],
             listener: Listener::default(),
-            sink: Sink::Spool(Spool::new(config.memory_bytes / 4)),
+            sink: Sink::Spool(Box::new(Spool::new(config.memory_bytes / 4))),
             given: start.calibration.as_ref(),
         }
     }
@@ -287,6 +294,7 @@ impl<'a> Walk<'a> {
         for &key in &batch.new_flows {
             let number = self.number(key);
             self.trail(side).flows.push(number);
+            self.aside.see(number, side as usize);
         }
         let ends = &mut self.known.parts[side as usize].ends;
         ends.extend(batch.file_ends);
@@ -431,14 +439,18 @@ impl<'a> Walk<'a> {
             self.look_at_exit(&mut note, seen.at, entry.other());
         }
         if matches!(self.sink, Sink::Account(_)) {
+            if told.is_none() && self.is_aside(note.flow) {
+                self.aside.leave_out(1);
+                return;
+            }
             self.decide_heading(note.flow);
         }
         match &mut self.sink {
             Sink::Spool(spool) => {
                 spool.add(&note, told);
                 if spool.is_full() {
-                    let spool = std::mem::take(spool);
-                    self.hosts = Hosts::of(&self.known);
+                    let mut spool = std::mem::take(spool);
+                    self.leave_aside(&mut spool);
                     // Those that go neither way yet are noted with both.
                     for note in spool.notes(Heading::Forward) {
                         self.decide_heading(note.flow);
@@ -464,25 +476,6 @@ impl<'a> Walk<'a> {
         let newest = self.matcher.newest_found(note.flow);
         note.has.set(Signs::EXIT_ENDED, ended);
         note.has.set(Signs::LATER_LEFT, newest >= at);
-    }
-
-    /// Decides which way a flow goes before it is taken into account, if nothing told yet: the other way than what
-    /// comes back, or that of the other flows of its hosts. If that turns out wrong, it is one that seems to go the
-    /// other way, and the next walk knows.
-    fn decide_heading(&mut self, flow: u32) {
-        if self.known.headings[flow as usize].is_none() {
-            let key = self.known.keys[flow as usize];
-            let back = self.numbers.get(&key.reversed()).copied();
-            // What was decided tells nothing itself.
-            let back = back.filter(|back| !self.decided.contains(back));
-            let back = back.and_then(|back| self.known.headings[back as usize]);
-            let heading = back
-                .map(Heading::opposite)
-                .or_else(|| self.hosts.heading(key))
-                .unwrap_or(Heading::Forward);
-            self.known.headings[flow as usize] = Some(heading);
-            self.decided.insert(flow);
-        }
     }
 
     /// Takes all notes of a spool into account, now that it is time to know clocks and links.
@@ -514,10 +507,10 @@ impl<'a> Walk<'a> {
 
     fn finish(mut self, read: [Read; 2]) -> Walked {
         let mut otherwise = None;
-        let account = match std::mem::replace(&mut self.sink, Sink::Spool(Spool::default())) {
-            Sink::Spool(spool) => {
+        let account = match std::mem::replace(&mut self.sink, Sink::Spool(Box::default())) {
+            Sink::Spool(mut spool) => {
                 if self.known.headings.contains(&None) {
-                    self.hosts = Hosts::of(&self.known);
+                    self.leave_aside(&mut spool);
                 }
                 for flow in 0..self.known.keys.len() {
                     self.decide_heading(flow as u32);
@@ -554,6 +547,7 @@ impl<'a> Walk<'a> {
             facts,
             accounted: account.finish(&self.known),
             given_up: self.matcher.given_up,
+            aside: self.aside,
             otherwise,
             sizes,
             untold,

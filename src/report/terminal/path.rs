@@ -103,6 +103,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .chain(hop.facts.iter().filter_map(|facts| overlap(&facts.files)))
     .chain((0..hop.facts.len()).filter_map(|point| gaps(hop, point)))
     .chain([Heading::Forward, Heading::Reverse].into_iter().filter_map(|way| appeared(hop, way)))
+    .chain(aside(hop))
     .chain(merged_datagrams(hop))
     .chain(strangers(hop, config))
     .chain(apart(hop))
@@ -134,6 +135,18 @@ fn appeared(hop: &Hop, way: Heading) -> Option<String> {
             grouped(count),
             100.0 * count as f64 / (arrived + count) as f64,
             way.name()
+        )
+    })
+}
+
+/// What did not go on to the other point.
+fn aside(hop: &Hop) -> Option<String> {
+    let aside = hop.left_aside;
+    (aside.packets > 0).then(|| {
+        format!(
+            "{} packets of {} were left out: who answered them was not beyond the other point (the router itself, say), so that they are no drops",
+            grouped(aside.packets),
+            counted(aside.flows, "flow")
         )
     })
 }

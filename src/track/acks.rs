@@ -6,11 +6,10 @@ use super::half::{HalfFlow, REACH_MAX};
 use super::ids::IdCounter;
 use super::in_flight::Marks;
 use super::ranges::StreamRange;
-use crate::decode::{SackBlock, Segment, TcpFlags};
+use crate::decode::{Segment, TcpFlags};
 use crate::event::{
     Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal, StreamPart,
 };
-use crate::seq::Seq;
 use crate::time::CaptureTime;
 
 /// Whether a segment says that its sender has no room (METRICS.md X7).
@@ -26,6 +25,9 @@ impl HalfFlow {
             // In a capture that starts mid-flow, before its first data: where the ACK points is unknown.
             if closes_window(segment) {
                 sink.signal(dir, segment.at, Signal::ZeroWindow);
+            }
+            if !segment.sack.as_slice().is_empty() {
+                self.keep_early_report(segment);
             }
             return;
         };
@@ -158,6 +160,7 @@ impl HalfFlow {
         if news {
             self.acks.note_told(segment.at);
             self.tell_holes(segment.at);
+            self.note_beyond(segment.at);
         }
         news
     }
@@ -586,14 +589,4 @@ impl HalfFlow {
             row.rtt = Some((rtt_ns, label));
         }
     }
-}
-
-/// The second block where the first may lie inside it: nearly always it is told at once that it does not.
-#[inline]
-pub(super) fn maybe_around_first(blocks: &[SackBlock]) -> Option<SackBlock> {
-    let [first, second, ..] = blocks else {
-        return None;
-    };
-    let is_short = |from: Seq, to: Seq| i64::from(to.0.wrapping_sub(from.0)) <= REACH_MAX;
-    (is_short(second.start, first.start) && is_short(first.end, second.end)).then_some(*second)
 }

@@ -1,12 +1,11 @@
 //! What a DSACK tells: bytes that came to the receiver twice (RFC 2883).
 
-use super::acks::maybe_around_first;
 use super::half::{HalfFlow, REACH_MAX};
 use super::in_flight::{Marks, PARTS_MAX};
 use super::ranges::StreamRange;
 use crate::decode::{SackBlock, Segment};
 use crate::event::{Class, Direction, Evidence, FlowSink};
-use crate::seq::Unwrapper;
+use crate::seq::{Seq, Unwrapper};
 
 impl HalfFlow {
     /// A DSACK tells that `twice` came to the receiver twice.
@@ -132,4 +131,14 @@ pub(super) fn find_dsack(
             .and_then(&range)
             .is_some_and(|second| second.start <= first.start && first.end <= second.end);
     twice.then_some(first)
+}
+
+/// The second block where the first may lie inside it: nearly always it is told at once that it does not.
+#[inline]
+pub(super) fn maybe_around_first(blocks: &[SackBlock]) -> Option<SackBlock> {
+    let [first, second, ..] = blocks else {
+        return None;
+    };
+    let is_short = |from: Seq, to: Seq| i64::from(to.0.wrapping_sub(from.0)) <= REACH_MAX;
+    (is_short(second.start, first.start) && is_short(first.end, second.end)).then_some(*second)
 }

@@ -211,6 +211,7 @@ impl HalfFlow {
                 // The handshake was seen, the first data was not.
                 self.high = 0;
             } else if !self.has_syn {
+                self.enter_early_report();
                 // What came before the capture began was not seen, and may still turn up.
                 self.holes
                     .open(Hole::new(start - REACH_MAX, start, segment, self.packets));
@@ -299,10 +300,17 @@ impl HalfFlow {
         }
         let was_sent = self.was_sent(segment, end, step);
         let repairs_to = self.repairs_to();
+        let below_report = match step {
+            Step::Behind(_) => None,
+            _ => self.judge_below_report(start, end, segment.at),
+        };
+        let was_reported = below_report.is_some();
         let verdict = if len <= 1 && self.window.is_closed() {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
         } else if was_sent {
             self.lost_tail(start, end, segment, Evidence::Sequence)
+        } else if let Some(verdict) = below_report {
+            verdict
         } else if self.cannot_repeat(step, start) {
             Verdict::NEW
         } else {
@@ -310,14 +318,15 @@ impl HalfFlow {
         };
         let repeats = verdict.class == Class::Retransmission;
         // It is told when it is known that ids count.
-        let is_early = repeats && !was_sent && self.emissions.is_early();
+        let is_told = was_sent || was_reported;
+        let is_early = repeats && !is_told && self.emissions.is_early();
         if is_early {
             self.hold_early(segment.at, start, end, verdict);
         }
         let verdict = if is_early { Verdict::NEW } else { verdict };
         let repeats = repeats && !(is_early && self.emissions.is_idle());
         let is_asked = start < repairs_to || self.goes_on_repairing(segment.at);
-        let is_timer = repeats && !is_asked && !was_sent;
+        let is_timer = repeats && !is_asked && !is_told;
         if goes_on && verdict == Verdict::NEW {
             self.note_elsewhere(step, segment.at);
         }

@@ -4,6 +4,8 @@ use thin_vec::ThinVec;
 
 use super::ranges::StreamRange;
 use crate::decode::{SackBlock, SackBlocks};
+use crate::seq::Seq;
+use crate::time::CaptureTime;
 
 /// Disjoint ranges kept for one direction by the SACK scoreboard. A peer that reports more is
 /// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
@@ -38,6 +40,10 @@ struct Board {
     fresh: ThinVec<StreamRange>,
     /// Of this an ACK that had no room for all news may have left something out.
     untold: Option<StreamRange>,
+    /// What the last report before any data said: where that is in the stream was not known.
+    early: Option<(Seq, SackBlocks)>,
+    /// Since when data is reported from above all that was seen, as when it was last found to be.
+    beyond_since: Option<CaptureTime>,
 }
 
 impl Scoreboard {
@@ -80,6 +86,31 @@ impl Scoreboard {
         };
         let end = board.ranges.last().map_or(start, |range| range.end);
         board.untold = Some(StreamRange { start, end });
+    }
+
+    /// Keeps what an ACK reports that passes at `at` before any data.
+    pub(super) fn keep_early(&mut self, at: CaptureTime, report: (Seq, SackBlocks)) {
+        let board = self.0.get_or_insert_default();
+        board.early = Some(report);
+        board.beyond_since.get_or_insert(at);
+    }
+
+    /// What the last ACK before any data said.
+    pub(super) fn take_early(&mut self) -> Option<(Seq, SackBlocks)> {
+        self.0.as_mut()?.early.take()
+    }
+
+    /// Whether data is reported from above all that was seen, at the time of an ACK that passes at `at`.
+    pub(super) fn note_beyond(&mut self, at: CaptureTime, is_beyond: bool) {
+        if let Some(board) = &mut self.0 {
+            let since = board.beyond_since.take().unwrap_or(at);
+            board.beyond_since = is_beyond.then_some(since);
+        }
+    }
+
+    /// Since when data is reported from above all that was seen.
+    pub(super) fn beyond_since(&self) -> Option<CaptureTime> {
+        self.0.as_ref().and_then(|board| board.beyond_since)
     }
 
     /// Whether all of `start..end` was reported.

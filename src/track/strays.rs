@@ -240,7 +240,7 @@ impl HalfFlow {
     /// Whether the window lets the sender come to `end`, above all that was seen.
     #[cold]
     #[inline(never)]
-    fn may_have_sent(&self, end: i64) -> bool {
+    pub(super) fn may_have_sent(&self, end: i64) -> bool {
         let seen = self.high.max(self.una.unwrap_or(self.high));
         let room = seen.max(self.window.end.unwrap_or(seen + WINDOW));
         let fin = self.fin.unwrap_or(i64::MIN);

@@ -21,6 +21,7 @@
 //! The initial sequence numbers are 999 (A) and 4999 (B) unless a line `isn A 4294967000` says
 //! otherwise.
 
+mod beyond;
 mod classes;
 mod duplicates;
 mod ends;
@@ -50,7 +51,8 @@ use std::fmt::Write as _;
 use super::*;
 use crate::decode::{Endpoint, SackBlock, SynOptions, Timestamps};
 use crate::event::{
-    Acked, Amendment, ClassifiedSegment, DataArrival, LossPlace, Reason, Recovery, RttSample,
+    Acked, Amendment, Class, ClassifiedSegment, DataArrival, LossPlace, Reason, Recovery,
+    RttSample, Verdict,
 };
 use crate::seq::Seq;
 use crate::time::CaptureTime;

@@ -437,6 +437,11 @@ impl HalfFlow {
             if sent.copies > 1 && !answers_latest {
                 self.old_copies.on_released(sent, at, edge);
             }
+            let once = sent.copies == 1 && !sent.marks.has(Marks::COPIED);
+            if answers_latest && !is_single(sent) && self.old_copies.has_copied_behind() {
+                // The echo is the repeat's clock, so that brought these bytes: what comes twice is a copy of it.
+                sent.marks.set(Marks::COPIED);
+            }
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
             } else if cover_is_too_early(sent, at, soonest)
@@ -458,7 +463,6 @@ impl HalfFlow {
             // One sample a segment: of its last byte (METRICS.md R1).
             let is_part = answers_latest && sent.marks.has(Marks::GOES_ON);
             if let Some(answer) = answer.filter(|_| !is_part) {
-                let once = sent.copies == 1 && !sent.marks.has(Marks::COPIED);
                 let of_repeat = answers_latest && !is_single(sent);
                 let exact = sent.exact_ack() == ack && once && !overtaken;
                 let Answer { sent_at, row, .. } = answer;

@@ -71,6 +71,11 @@ impl OldCopies {
         self.copied_behind = self.copied_behind.saturating_add(1);
     }
 
+    /// Whether the path behind has copied any packet that was sent once.
+    pub(super) fn has_copied_behind(&self) -> bool {
+        self.copied_behind > 0
+    }
+
     /// Whether the path behind copies packets, a quarter or more of the `packets` that passed: then a DSACK of a repeat
     /// does not tell that the receiver had its bytes before.
     pub(super) fn are_copied_behind(&self, packets: u64) -> bool {

@@ -15,7 +15,7 @@ impl Marks {
     /// Ends with the FIN of its segment, which takes one more sequence number.
     pub(in crate::track) const FIN: Self = Self(8);
 
-    /// The network made a copy of it, for which no DSACK has come yet.
+    /// The network made a copy of it, or does most likely if it comes twice, for which no DSACK has come yet.
     pub(in crate::track) const COPIED: Self = Self(16);
 
     /// Its latest copy showed that an earlier one was lost upstream, and that was counted.

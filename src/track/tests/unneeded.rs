@@ -64,6 +64,35 @@ fn a_dsack_tells_nothing_of_a_repeat_where_the_path_behind_copies_packets() {
 }
 
 #[test]
+fn a_dsack_tells_nothing_of_a_repeat_that_closed_the_hole_where_a_packet_was_copied_before() {
+    // 0..1000 came twice although it was sent once, so the path behind copies packets (RFC 2883 section 5.1). The ACK
+    // of 185 echoes the clock of the repeat, which that came with for the first time (RFC 7323 section 4.3).
+    let trace = opened(
+        "100 A>B data 0..1000 ts 100/1
+         120 B>A ack 1000 ts 20/100
+         121 B>A ack 1000 sack 0..1000 ts 21/100
+         130 A>B data 1000..2000 ts 130/21
+         131 A>B data 2000..3000 ts 131/21
+         132 A>B data 3000..4000 ts 132/21
+         133 A>B data 4000..5000 ts 133/21
+         151 B>A ack 1000 sack 2000..3000 ts 51/100
+         152 B>A ack 1000 sack 2000..4000 ts 52/100
+         153 B>A ack 1000 sack 2000..5000 ts 53/100
+         165 A>B data 1000..2000 ts 165/53
+         185 B>A ack 5000 ts 85/165
+         186 B>A ack 5000 sack 1000..2000 ts 86/165",
+    );
+    let last = |trace: &str| *play(trace).rows.last().unwrap();
+    assert_eq!(last(&trace).verdict.reason, Some(Reason::Fast));
+    assert_eq!(play(&trace).lost, [0, 1]);
+    // Without such a packet it was the original that came late; and so it was where that closed the hole.
+    let alone = trace.replace(" sack 0..1000", "");
+    assert_eq!(last(&alone).verdict.reason, Some(Reason::Unneeded));
+    let late = trace.replace("ts 85/165", "ts 85/130");
+    assert_eq!(last(&late).verdict.reason, Some(Reason::Unneeded));
+}
+
+#[test]
 fn an_ack_that_echoes_the_original_shows_that_the_copy_was_not_needed() {
     check(
         &opened(

@@ -26,7 +26,10 @@ impl HalfFlow {
         let Some(index) = self.only_one_passed(&within, since) else {
             return;
         };
-        if let Some(sent) = self.in_flight.nth_unacked_mut(index) {
+        // One packet of a frame brought it about: the others may be lost.
+        let packet_len = self.packet_size.full();
+        let sent = self.in_flight.nth_unacked_mut(index);
+        if let Some(sent) = sent.filter(|sent| sent.len <= packet_len) {
             sent.marks.set(Marks::HELD);
             let sent_at = sent.at;
             self.old_copies.note_rtt(at.since(sent_at));

@@ -1,6 +1,6 @@
 //! What the receiver holds above the cumulative ACK, told by duplicate ACKs where there is no SACK.
 
-use super::{ClassifiedSegment, play};
+use super::{ClassifiedSegment, opened, play};
 use crate::event::{Confidence, LossPlace, Reason};
 
 /// Without SACK: 1000..2000, id 3, is lost before it comes here, and so is its first repeat, id 7.
@@ -281,4 +281,31 @@ fn a_duplicate_ack_for_an_old_copy_tells_of_nothing_else() {
     let last = seen.rows.last().and_then(|row| row.verdict.reason);
     assert_eq!(last, Some(Reason::Timeout));
     assert_eq!(seen.lost[1], 3);
+}
+
+#[test]
+fn a_duplicate_ack_tells_nothing_of_a_frame_of_several_packets() {
+    // The capture cut the SACK blocks off. 2000..5000 was captured before a card cut it to three packets (the MSS is
+    // 1000), of which one brought about the only duplicate ACK: the others were lost (RFC 5681 section 4.2).
+    let trace = |frame: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000
+             120 B>A ack 1000 cut
+             130 A>B data 1000..2000
+             131 A>B data {frame}
+             151 B>A ack 1000 cut long
+             550 A>B data 1000..2000
+             551 A>B data {frame}
+             570 B>A ack 2000 cut"
+        ))
+    };
+    let last = |frame: &str| {
+        play(&trace(frame))
+            .rows
+            .last()
+            .map(|row| row.verdict.reason)
+    };
+    assert_ne!(last("2000..5000"), Some(Some(Reason::Unneeded)));
+    // Of one packet it tells.
+    assert_eq!(last("2000..3000"), Some(Some(Reason::Unneeded)));
 }

@@ -79,6 +79,13 @@ pub enum MeasuredValues {
     Numbers(Vec<Option<f64>>),
     /// Some cell is not.
     Texts(Vec<Option<String>>),
+    /// Cells of a type that is neither, such as dates and lists, which are not read.
+    Other {
+        /// What the file says of their type.
+        kind: String,
+        /// Number of cells.
+        cells: usize,
+    },
 }
 
 /// Values with their instants.
@@ -131,22 +138,23 @@ impl MeasuredTable {
     /// The column of a name, or by its place: `#1` is the first.
     ///
     /// # Errors
-    /// What is wrong with the name: there is no such column, or there are several.
+    /// What is wrong with the name: there is no such column, there are several, or it is neither of numbers nor texts.
     pub fn column(&self, name: &str) -> Result<&MeasuredColumn, ImportErrorKind> {
         let mut named = (self.columns.iter().enumerate()).filter(|(_, column)| column.name == name);
         match (named.next(), named.next()) {
-            (Some((_, column)), None) => Ok(column),
+            (Some((_, column)), None) => column.readable(),
             (Some((first, _)), Some((second, _))) => Err(ImportErrorKind::AmbiguousColumn {
                 name: name.to_owned(),
                 first: first + 1,
                 second: second + 1,
             }),
-            (None, _) => self
-                .by_place(name)
-                .ok_or_else(|| ImportErrorKind::NoColumn {
+            (None, _) => match self.by_place(name) {
+                Some(column) => column.readable(),
+                None => Err(ImportErrorKind::NoColumn {
                     name: name.to_owned(),
                     columns: self.columns.iter().map(|c| c.name.clone()).collect(),
                 }),
+            },
         }
     }
 
@@ -173,6 +181,8 @@ impl MeasuredTable {
                 let (row, text) = odd.map_or((0, String::new()), |(row, text)| (row, text.clone()));
                 Err(not_a_number(row, text))
             }
+            // Of such a column the name is an error already.
+            MeasuredValues::Other { .. } => Ok(&[]),
         }
     }
 
@@ -210,6 +220,17 @@ impl MeasuredColumn {
         }
     }
 
+    /// Itself, where its cells can be read.
+    fn readable(&self) -> Result<&Self, ImportErrorKind> {
+        match &self.values {
+            MeasuredValues::Other { kind, .. } => Err(ImportErrorKind::NeitherNumberNorText {
+                name: self.name.clone(),
+                kind: kind.clone(),
+            }),
+            _ => Ok(self),
+        }
+    }
+
     /// Its cells as labels, see [`MeasuredTable::texts`].
     pub(super) fn texts(&self) -> impl Iterator<Item = Option<Cow<'_, str>>> {
         let mut written = self.written.iter().peekable();
@@ -220,6 +241,7 @@ impl MeasuredColumn {
             match &self.values {
                 MeasuredValues::Numbers(numbers) => numbers[row].map(|n| Cow::Owned(n.to_string())),
                 MeasuredValues::Texts(texts) => texts[row].as_deref().map(Cow::Borrowed),
+                MeasuredValues::Other { .. } => None,
             }
         })
     }
@@ -232,6 +254,7 @@ impl MeasuredValues {
         match self {
             Self::Numbers(numbers) => numbers.len(),
             Self::Texts(texts) => texts.len(),
+            Self::Other { cells, .. } => *cells,
         }
     }
 

@@ -132,6 +132,11 @@ impl MeasuredColumn {
                 texts.push(present.map(str::to_owned));
                 false
             }
+            // No text has such a column.
+            MeasuredValues::Other { cells, .. } => {
+                *cells += 1;
+                false
+            }
         };
         if says_more || cell.eq_ignore_ascii_case(NONE) {
             self.written.push((row, cell.into()));

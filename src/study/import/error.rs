@@ -121,6 +121,16 @@ pub enum ImportErrorKind {
         /// Place of the second.
         second: usize,
     },
+    /// A column of dates, lists or the like.
+    #[error(
+        "column '{name}' is of type {kind}, neither number nor text: write it as one of these, such as a time in seconds"
+    )]
+    NeitherNumberNorText {
+        /// The column.
+        name: String,
+        /// By the word of the file.
+        kind: String,
+    },
     /// A cell that should be a number.
     #[error("{place}: '{text}' in column '{name}' is not a number")]
     NotANumber {

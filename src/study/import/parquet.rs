@@ -34,21 +34,83 @@ fn table(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
     // By the word of the file's end, before anything is decoded: a few bytes can stand for very
     // many equal cells.
     let rows = reader.num_rows().map_err(|error| fault(&error))? as u64;
-    let columns = reader.schema().map_err(|error| fault(&error))?.len() as u64;
-    check_cells(rows.saturating_mul(columns))?;
+    let schema = reader.schema().map_err(|error| fault(&error))?;
+    check_cells(rows.saturating_mul(schema.len() as u64))?;
     if rows == 0 {
         return Err(ImportErrorKind::NoRows.into());
     }
     check_pages(bytes, &mut reader)?;
+    // A table of runs has when they began and the like beside what is asked for: that must not keep it from being read.
+    let fields = || schema.iter_values();
+    let readable = fields()
+        .enumerate()
+        .filter(|(_, of)| is_readable(&of.dtype));
+    let reader = reader.with_projection(Some(readable.map(|(place, _)| place).collect()));
     let frame = reader.finish().map_err(|error| fault(&error))?;
-    let columns = frame.columns().iter().map(column);
+    let mut read = frame.columns().iter();
+    let column = |of: &ArrowField| {
+        let found = if is_readable(&of.dtype) {
+            read.next()
+        } else {
+            None
+        };
+        found.map_or_else(|| Ok(other(of, rows as usize)), column)
+    };
     Ok(MeasuredTable {
         format: MeasuredFormat::Parquet,
-        columns: columns.collect::<Result<_, _>>()?,
+        columns: fields().map(column).collect::<Result<_, _>>()?,
         series: Vec::new(),
         metadata: BTreeMap::new(),
         lines: Vec::new(),
     })
+}
+
+/// Whether a column has numbers or texts.
+fn is_readable(kind: &ArrowDataType) -> bool {
+    use ArrowDataType as Kind;
+    match kind {
+        Kind::Null
+        | Kind::Boolean
+        | Kind::Int8
+        | Kind::Int16
+        | Kind::Int32
+        | Kind::Int64
+        | Kind::UInt8
+        | Kind::UInt16
+        | Kind::UInt32
+        | Kind::UInt64
+        | Kind::Float32
+        | Kind::Float64
+        | Kind::Decimal(..)
+        | Kind::Decimal32(..)
+        | Kind::Decimal64(..)
+        | Kind::Binary
+        | Kind::LargeBinary
+        | Kind::BinaryView
+        | Kind::Utf8
+        | Kind::LargeUtf8
+        | Kind::Utf8View => true,
+        Kind::Dictionary(_, kind, _) => is_readable(kind),
+        _ => false,
+    }
+}
+
+/// A column of something else.
+fn other(field: &ArrowField, cells: usize) -> MeasuredColumn {
+    use ArrowDataType as Kind;
+    let kind = match &field.dtype {
+        Kind::Timestamp(..) => "timestamp".to_owned(),
+        Kind::Date32 | Kind::Date64 => "date".to_owned(),
+        Kind::Time32(_) | Kind::Time64(_) => "time of day".to_owned(),
+        Kind::Duration(_) => "duration".to_owned(),
+        Kind::List(_) | Kind::LargeList(_) | Kind::FixedSizeList(..) => "list".to_owned(),
+        Kind::Struct(_) => "struct".to_owned(),
+        Kind::Map(..) => "map".to_owned(),
+        // The reader of polars takes it for what cannot be.
+        Kind::Float16 => "float of 16 bits".to_owned(),
+        kind => format!("{kind:?}"),
+    };
+    MeasuredColumn::new(field.name.as_str(), MeasuredValues::Other { kind, cells })
 }
 
 /// Looks at the headers of all pages.
@@ -72,10 +134,29 @@ fn check_pages(bytes: &[u8], reader: &mut ParquetReader<Cursor<&[u8]>>) -> Resul
 fn column(column: &Column) -> Result<MeasuredColumn, Fault> {
     let values = match column.dtype() {
         DataType::Null => MeasuredValues::Numbers(vec![None; column.len()]),
-        kind if kind.is_primitive_numeric() => numbers(column)?,
+        kind if kind.is_primitive_numeric() || kind.is_decimal() => numbers(column)?,
         _ => texts(column)?,
     };
-    Ok(MeasuredColumn::new(column.name().as_str(), values))
+    let mut measured = MeasuredColumn::new(column.name().as_str(), values);
+    if *column.dtype() == DataType::Float32 {
+        measured.written = as_short(&measured.values);
+    }
+    Ok(measured)
+}
+
+/// What numbers of half the digits are as labels: 0.1, and not 0.10000000149011612, which another table that has 0.1
+/// would not be the same as.
+fn as_short(values: &MeasuredValues) -> Vec<(usize, Box<str>)> {
+    let MeasuredValues::Numbers(numbers) = values else {
+        return Vec::new();
+    };
+    let numbers = numbers.iter().enumerate();
+    let texts = numbers.filter_map(|(row, number)| {
+        let number = (*number)?;
+        let short = (number as f32).to_string();
+        (short != number.to_string()).then(|| (row, short.into()))
+    });
+    texts.collect()
 }
 
 /// NaN stands for a missing value, as pandas writes it.

@@ -279,6 +279,46 @@ mod parquet_files {
         );
     }
 
+    /// Small numbers as pandas stores them, decimals as databases do, and columns that are neither numbers nor texts,
+    /// which are in the way of none that are. Written by pyarrow from the values below.
+    #[test]
+    fn a_parquet_table_is_read_whatever_its_columns_are() {
+        let bytes = include_bytes!("../../../testdata/tables/types.parquet");
+        let table = MeasuredTable::parse(bytes).unwrap();
+        assert_eq!(table.rows(), 2);
+        for (name, expected) in [
+            ("small", [Some(-1.0), Some(2.0)]),
+            ("short", [Some(-300.0), Some(300.0)]),
+            ("byte", [Some(200.0), None]),
+            ("port", [Some(5001.0), Some(65535.0)]),
+            ("loss", [Some(f64::from(0.1_f32)), Some(0.25)]),
+            ("goodput_mbps", [Some(9.25), Some(-0.01)]),
+            ("rtt_ns", [Some(2e7), Some(4e7)]),
+            // By its place: those that are not read count.
+            ("#14", [Some(2e7), Some(4e7)]),
+        ] {
+            assert_eq!(table.numbers(name).unwrap(), expected, "{name}");
+        }
+        // As a label a number of half the digits is as short as it was written.
+        assert_eq!(
+            table.texts("loss").unwrap(),
+            [Some("0.1".into()), Some("0.25".into())]
+        );
+        for (name, kind) in [
+            ("half", "float of 16 bits"),
+            ("began", "timestamp"),
+            ("day", "date"),
+            ("took", "duration"),
+            ("rtts", "list"),
+            ("host", "struct"),
+        ] {
+            let said = table.texts(name).unwrap_err().to_string();
+            let expected = format!("column '{name}' is of type {kind}, neither number nor text");
+            assert!(said.starts_with(&expected), "{said}");
+            assert_eq!(table.numbers(name).unwrap_err().to_string(), said);
+        }
+    }
+
     #[test]
     fn a_parquet_file_that_was_cut_short_is_refused() {
         let whole = example();

@@ -77,10 +77,14 @@ impl HeatMaps {
             .filter_map(|cell| cell.filter(|value| value.is_finite()))
     }
 
-    /// Lowest and highest value of a scale: from 0, or as far below it as above.
-    fn range(&self, scale: HeatScale) -> Option<(f64, f64)> {
+    /// Lowest and highest value of a scale: from 0, or as far below it as above. Amounts go to `amount` at least.
+    fn range(&self, scale: HeatScale, amount: f64) -> Option<(f64, f64)> {
         let min = self.values(scale).reduce(f64::min)?;
         let max = self.values(scale).reduce(f64::max)?;
+        let max = match scale {
+            HeatScale::Amount => max.max(amount),
+            HeatScale::Difference | HeatScale::Change => max,
+        };
         let end = min.abs().max(max.abs());
         let end = if end > 0.0 { end } else { 1.0 };
         Some(match scale {
@@ -94,9 +98,15 @@ impl HeatMaps {
     /// The figure; none without any value.
     #[must_use]
     pub fn draw(&self, style: Style) -> Option<Canvas> {
+        self.draw_up_to(0.0, style)
+    }
+
+    /// The same with colours for amounts up to this one at least, so that those of several figures are the same.
+    #[must_use]
+    pub fn draw_up_to(&self, amount: f64, style: Style) -> Option<Canvas> {
         let ranges: Vec<(HeatScale, (f64, f64))> = HeatScale::ALL
             .into_iter()
-            .filter_map(|scale| Some((scale, self.range(scale)?)))
+            .filter_map(|scale| Some((scale, self.range(scale, amount)?)))
             .collect();
         if ranges.is_empty() || self.columns.1.is_empty() || self.rows.1.is_empty() {
             return None;
@@ -347,7 +357,7 @@ impl HeatMaps {
     fn end(&self) -> f64 {
         HeatScale::ALL
             .into_iter()
-            .filter_map(|scale| self.range(scale))
+            .filter_map(|scale| self.range(scale, 0.0))
             .map(|(min, max)| min.abs().max(max.abs()))
             .fold(0.0, f64::max)
     }

@@ -1,6 +1,6 @@
 //! Two flows against each other: fairness, how full the queue is, short flows beside long ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::stats::mean;
 use crate::study::{LabelValue, Metric, StudyFlow, StudyRun};
@@ -174,6 +174,15 @@ struct PairMaps<const PARTS: usize> {
 /// Values of each pair.
 type OfPairs = BTreeMap<(Variant, Variant), Vec<f64>>;
 
+/// Whatever started first or second, in order.
+fn variants<'a>(pairs: impl Iterator<Item = &'a OfPairs>) -> Vec<Variant> {
+    let names = pairs
+        .flat_map(BTreeMap::keys)
+        .flat_map(|(first, second)| [first, second]);
+    let names: BTreeSet<&Variant> = names.collect();
+    names.into_iter().cloned().collect()
+}
+
 impl<const PARTS: usize> PairMaps<PARTS> {
     fn draw(
         &self,
@@ -197,30 +206,34 @@ impl<const PARTS: usize> PairMaps<PARTS> {
                 of_pair.extend(value);
             }
         }
+        // One variant alone is no map; but beside settings that have more it is one of one cell, on whatever page.
+        if variants(found.values().flatten()).len() < 2 {
+            return;
+        }
         let room = match study.style.size {
             Size::Slide => MAPS_MAX_SLIDE,
             _ => MAPS_MAX,
         };
+        // On whatever page a map is, a colour is the same amount.
+        let means = found.values().flatten().flat_map(BTreeMap::values);
+        let most = means.filter_map(|values| mean(values)).fold(0.0, f64::max);
         let settings = study.settings(&[]);
         let draw = |capacity: usize| {
             let pages = settings.pages(found.clone(), capacity, |_| PARTS);
-            let canvases = pages.iter().map(|page| self.canvas(study, page));
+            let canvases = pages.iter().map(|page| self.canvas(study, page, most));
             canvases.collect()
         };
         charts.add(TOPIC, self.kind, study.fitting(room, draw));
     }
 
-    fn canvas(&self, study: &Study<'_>, page: &Page<[OfPairs; PARTS]>) -> Option<Canvas> {
+    fn canvas(
+        &self,
+        study: &Study<'_>,
+        page: &Page<[OfPairs; PARTS]>,
+        most: f64,
+    ) -> Option<Canvas> {
         let pairs = || page.entries.iter().flat_map(|(_, parts)| parts);
-        let mut names: Vec<Variant> = pairs()
-            .flat_map(BTreeMap::keys)
-            .flat_map(|(first, second)| [first.clone(), second.clone()])
-            .collect();
-        names.sort();
-        names.dedup();
-        if names.len() < 2 {
-            return None;
-        }
+        let names = variants(pairs());
         let n = pairs().flat_map(BTreeMap::values);
         let n = n_words(n.map(|values| values.len() as u64).filter(|&n| n > 0));
         let texts: Vec<String> = names.iter().map(|name| name_of(name.as_ref())).collect();
@@ -247,7 +260,7 @@ impl<const PARTS: usize> PairMaps<PARTS> {
             rows: ("Second flow".to_owned(), texts.clone()),
             maps: maps.collect(),
         };
-        maps.draw(study.style)
+        maps.draw_up_to(most, study.style)
     }
 }
 

@@ -119,6 +119,40 @@ fn maps_of_pairs_fit_a_slide_with_their_names() {
     }
 }
 
+/// On a slide each setting has a chart of its own: also one that only one variant was tried with, which a chart of all
+/// settings has, too. What is compared from chart to chart has the same colours.
+#[test]
+fn maps_of_pairs_on_slides_of_their_own_lack_nothing_and_share_their_colours() {
+    let mut draft = Draft::new(&[("buffer", None)]);
+    let few = |of| FlowOf(of, (0, 10), &[(Metric::RetransmittedPackets, 16.0)]);
+    let many = |of| FlowOf(of, (0, 10), &[(Metric::RetransmittedPackets, 400.0)]);
+    for buffer in ["0.5bdp", "2bdp", "4bdp"] {
+        draft.run(&[buffer], &[], &[few("cubic"), few("cubic")]);
+        draft.run(&[buffer], &[], &[few("bbr"), few("cubic")]);
+    }
+    draft.run(&["codel"], &[], &[many("cubic"), many("cubic")]);
+    let style = Style {
+        size: Size::Slide,
+        theme: Theme::Dark,
+    };
+    let charts = of_study(&[], &draft.0, style).charts;
+    let maps = charts
+        .iter()
+        .filter(|chart| chart.stem.starts_with("pair-retransmissions"));
+    let maps: Vec<Vec<&str>> = maps.map(|chart| texts(&chart.canvas)).collect();
+    assert!(maps.len() > 1, "{maps:?}");
+    let is_of_codel = |text: &&str| text.contains("codel");
+    assert!(maps.iter().flatten().any(is_of_codel), "{maps:?}");
+    // 200 is of no cell, but of the scale of all.
+    assert!(maps.iter().all(|texts| texts.contains(&"200")), "{maps:?}");
+    // Where nothing but one variant ran there is nothing to see.
+    let mut draft = Draft::new(&[]);
+    draft.run(&[], &[], &[few("cubic"), few("cubic")]);
+    let charts = draft.charts(&[]);
+    let is_map = |chart: &StudyChart| chart.stem == "pair-retransmissions";
+    assert!(!charts.iter().any(is_map));
+}
+
 #[test]
 fn flows_that_end_together_or_last_equally_long_are_not_short() {
     let mut draft = Draft::new(&[("case", None)]);

@@ -151,6 +151,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         let warnings = [
             terminal::too_much_for_capacity(&results),
             terminal::flows_above_capacity(&results),
+            terminal::traces_beside_runs(&results),
             terminal::refuted_buffers(&results),
             terminal::captured_behind_link(&results),
             terminal::no_repetitions(&results),

@@ -104,6 +104,16 @@ pub enum TraceOrigin {
     Epoch,
 }
 
+impl TraceOrigin {
+    /// When it is, in a capture whose first record is at `first`.
+    fn of(self, first: CaptureTime) -> CaptureTime {
+        match self {
+            Self::FirstRecord => first,
+            Self::Epoch => CaptureTime::from_ns(0),
+        }
+    }
+}
+
 /// A capacity that changes at known times; each rate holds until the next one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapacityTrace {
@@ -160,6 +170,12 @@ impl CapacityTrace {
             steps.push((ns, bps));
         }
         Self::new(steps, columns.origin)
+    }
+
+    /// Whether another rate begins between `start` and `end`, in ns after the origin.
+    fn changes_within(&self, start: i64, end: i64) -> bool {
+        let mut later = self.steps.iter().skip(1);
+        later.any(|&(at, _)| start < at && at < end)
     }
 
     /// Mean over the time of the trace, the last rate holding as long as the one before it.
@@ -229,11 +245,22 @@ impl PathCapacity {
         match self {
             Self::Constant(bps) => *bps,
             Self::Trace(trace) => {
-                let origin = match trace.origin {
-                    TraceOrigin::FirstRecord => first,
-                    TraceOrigin::Epoch => CaptureTime::from_ns(0),
-                };
+                let origin = trace.origin.of(first);
                 trace.mean_within(start.since(origin), end.since(origin))
+            }
+        }
+    }
+
+    /// Whether it is a trace of several rates of which none begins from `start` to `end`, in a capture whose first
+    /// record is at `first`: as where its times are in another unit, or count from something else.
+    #[must_use]
+    pub fn is_beside(&self, first: CaptureTime, start: CaptureTime, end: CaptureTime) -> bool {
+        match self {
+            Self::Constant(_) => false,
+            Self::Trace(trace) => {
+                let origin = trace.origin.of(first);
+                let changes = trace.changes_within(start.since(origin), end.since(origin));
+                trace.steps.len() > 1 && !changes
             }
         }
     }

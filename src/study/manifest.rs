@@ -386,7 +386,7 @@ fn analysis(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -
         bin: section.text(document, "bin"),
         window: section.text(document, "window"),
         min_flow: section.text(document, "min_flow"),
-        weights: section.texts(document, "weights"),
+        weights: section.scalars(document, "weights", "three numbers, such as [1, 1, 1]"),
     }
 }
 

@@ -6,6 +6,7 @@ mod measured;
 mod settings;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::conditions::Conditions;
@@ -402,7 +403,17 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
         }];
     }
     match files::find(folder, &template) {
-        Ok(found) if found.is_empty() => {
+        Ok(found) if !found.is_empty() => return found,
+        // A folder that the template begins with and that is not there has no file either.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            let message = format!(
+                "'{}': a folder below {} cannot be read ({error})",
+                files.value,
+                folder.display()
+            );
+            document.mistake(files.line, message);
+        }
+        _ => {
             let message = format!(
                 "'{}' matches no file below {}; `ccanalyze study init {}` shows what is there",
                 files.value,
@@ -410,19 +421,9 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
                 folder.display()
             );
             document.mistake(files.line, message);
-            found
-        }
-        Ok(found) => found,
-        Err(error) => {
-            let message = format!(
-                "'{}': {} cannot be read ({error})",
-                files.value,
-                folder.display()
-            );
-            document.mistake(files.line, message);
-            Vec::new()
         }
     }
+    Vec::new()
 }
 
 /// What to say about a file that is not there: with the one that may be meant.

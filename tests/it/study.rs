@@ -543,3 +543,28 @@ goodput_bps = "goodput_mbps"
         ["bbr bbr+cubic", "bbr cubic", "bbr+cubic cubic"]
     );
 }
+
+/// METRICS.md: a count of something that did not happen is 0, and not unknown.
+#[test]
+fn an_order_of_start_that_nobody_tried_has_no_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let two = capture("two-flows-cubic-bbr.pcap.zst");
+    fs::copy(two, folder.path().join("cubic_bbr.pcap.zst")).unwrap();
+    let manifest = r#"
+[study]
+group_by = ["cca"]
+report = "pairs"
+[[runs]]
+files = "{first}_{second}.pcap.zst"
+[[runs.flows]]
+label = "cca"
+by = "start"
+values = ["{first}", "{second}"]
+"#;
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    let arguments = ["study", "study.toml", "--out", "s", "--no-charts"];
+    let run = run(folder.path(), &arguments);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let orders = fs::read_to_string(folder.path().join("s/report-pairs-orders.csv")).unwrap();
+    assert!(orders.contains("\nbbr,cubic,0,,1,-0."), "{orders}");
+}

@@ -53,6 +53,12 @@ fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
             "files = \"{cca}_{rate}_{run}.pcapng\"",
             "matches no file",
         ),
+        // A folder that is not there, below one that is.
+        (
+            10,
+            "files = \"traces/{cca}_{rate}_{run}.pcap\"",
+            "'traces/{cca}_{rate}_{run}.pcap' matches no file below",
+        ),
         (
             10,
             "files = \"cubic_20m_3.pcap\"",
@@ -115,4 +121,28 @@ fn all_mistakes_are_said_at_once() {
     let run = super::cli::run(folder.path(), &["study", "nowhere.toml", "--out", "study"]);
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("nowhere.toml"), "{}", run.stderr);
+}
+
+/// Three numbers are asked for: others were left out before, so that four with a mistake were three without.
+#[test]
+fn weights_that_are_not_three_numbers_are_a_mistake() {
+    for (weights, said) in [
+        ("[1, 1]", "must be three numbers"),
+        ("[1, 1, -1]", "none below 0"),
+        ("[0, 0, 0]", "not all 0"),
+        ("[1, -5, 1, 1]", "must be three numbers"),
+        ("[1, \"x\", 1, 1]", "must be three numbers"),
+        ("{ goodput = 1 }", "must be three numbers"),
+    ] {
+        let section = format!("[analysis]\nweights = {weights}\n[study]");
+        let folder = folder_with(&MANIFEST.replace("[study]", &section));
+        let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+        assert_eq!(run.status, 2, "{weights}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("study.toml:3: "),
+            "{weights}: {}",
+            run.stderr
+        );
+        assert!(run.stderr.contains(said), "{weights}: {}", run.stderr);
+    }
 }

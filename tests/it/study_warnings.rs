@@ -36,6 +36,43 @@ fn a_label_that_no_flow_gets_is_said() {
     }
 }
 
+/// The capture is of 2026 and takes half a second.
+#[test]
+fn a_capacity_trace_of_another_time_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();
+    for (times, origin, said) in [
+        ([0.0, 0.1, 0.2], "first record", false),
+        // Seconds of milliseconds, those of the epoch after the first record, and the other way round.
+        ([0.0, 100.0, 200.0], "first record", true),
+        ([1.7e9, 1.7e9 + 0.1, 1.7e9 + 0.2], "first record", true),
+        ([0.0, 0.1, 0.2], "epoch", true),
+    ] {
+        let rows = times.map(|time| format!("{time},{}", 20.0 + time % 7.0));
+        let rates = format!("t_s,mbps\n{}\n", rows.join("\n"));
+        fs::write(folder.path().join("rates.csv"), rates).unwrap();
+        let study = format!(
+            "[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap\"\n[runs.conditions]\ncapacity = {{ trace = \"rates.csv\", time = \"t_s\", rate = \"mbps\", origin = \"{origin}\" }}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--no-charts"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warning =
+            "warning: 50m_1.pcap: its capacity trace has no other rate that begins during";
+        assert_eq!(run.stderr.contains(warning), said, "{}", run.stderr);
+    }
+    // One rate is a constant.
+    fs::write(folder.path().join("rates.csv"), "t_s,mbps\n0,20\n").unwrap();
+    let run = run(
+        folder.path(),
+        &["study", "s.toml", "--out", "s", "--no-charts"],
+    );
+    assert!(!run.stderr.contains("capacity trace"), "{}", run.stderr);
+}
+
 #[test]
 fn a_label_of_too_many_values_is_not_compared_two_by_two() {
     let folder = tempfile::tempdir().unwrap();

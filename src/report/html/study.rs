@@ -10,7 +10,7 @@ use super::super::chart::{StudyChart, Theme};
 use super::super::study::{columns, rounded};
 use super::super::terminal::{
     captured_behind_link, counted, flows_above_capacity, grouped, lacks, no_repetitions,
-    too_much_for_capacity,
+    refuted_buffers, too_much_for_capacity, traces_beside_runs,
 };
 use super::{Block, Cell, Page, PageTable, section};
 
@@ -132,6 +132,8 @@ fn quality(results: &StudyResults) -> Vec<String> {
     notes.extend(results.runs.iter().flat_map(lacks));
     notes.extend(too_much_for_capacity(results));
     notes.extend(flows_above_capacity(results));
+    notes.extend(traces_beside_runs(results));
+    notes.extend(refuted_buffers(results));
     notes.extend(captured_behind_link(results));
     notes.extend(no_repetitions(results));
     notes

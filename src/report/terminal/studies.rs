@@ -7,6 +7,7 @@ use crate::study::{
     COMPARED_MAX, Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, ReportTable,
     SampleKind, StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
 };
+use crate::time::CaptureTime;
 
 use super::warnings::overfull;
 use super::{counted, end, rate};
@@ -18,6 +19,26 @@ pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter_map(|run| {
         let said = overfull(rates(run, &run.values)?)?;
         Some((run.name.as_str(), said))
+    }))
+}
+
+/// Runs during which their capacity trace does not change: it may be of another time; one is said of all.
+#[must_use]
+pub fn traces_beside_runs(results: &StudyResults) -> Option<String> {
+    first_of(results.runs.iter().filter_map(|run| {
+        let capacity = run.conditions.capacity.as_ref()?;
+        let (first, last) = run.span_ns?;
+        let (start, end) = run.window_ns.unwrap_or((first, last));
+        let [first, start, end] = [first, start, end].map(CaptureTime::from_ns);
+        let said = || {
+            let held = rate(capacity.mean_bps(first, start, end));
+            format!(
+                "its capacity trace has no other rate that begins during the run, so that {held} counts all along: are the unit of its times (`time_unit`) and what they count from (`origin`) right?"
+            )
+        };
+        capacity
+            .is_beside(first, start, end)
+            .then(|| (run.name.as_str(), said()))
     }))
 }
 

@@ -234,13 +234,23 @@ impl<'a> Section<'a> {
         document: &mut Document,
         key: &str,
     ) -> Option<Vec<Located<String>>> {
+        self.scalars(document, key, "a text or a list of texts")
+    }
+
+    /// A scalar or a list of them, as texts; with what to say it must be where it is something else.
+    pub(in crate::study) fn scalars(
+        &self,
+        document: &mut Document,
+        key: &str,
+        what: &str,
+    ) -> Option<Vec<Located<String>>> {
         let value = self.get(key)?;
         let values: Option<Vec<_>> = match value.get_ref() {
             DeValue::Array(values) => values.iter().map(|value| scalar(document, value)).collect(),
             _ => scalar(document, value).map(|text| vec![text]),
         };
         if values.is_none() {
-            self.wrong(document, key, "a text or a list of texts");
+            self.wrong(document, key, what);
         }
         values
     }

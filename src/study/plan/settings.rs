@@ -242,12 +242,14 @@ impl Settings<'_> {
 
     fn weights(&self, document: &mut Document) -> Option<BalanceWeights> {
         let texts = self.manifest.analysis.weights.as_ref()?;
-        let numbers: Vec<f64> = texts
-            .iter()
-            .filter_map(|text| text.value.parse::<f64>().ok())
-            .filter(|weight| *weight >= 0.0 && weight.is_finite())
+        let number = |text: &Located<String>| text.value.parse::<f64>().ok();
+        let is_weight = |weight: &f64| *weight >= 0.0 && weight.is_finite();
+        let numbers: Option<Vec<f64>> = (texts.iter())
+            .map(|text| number(text).filter(is_weight))
             .collect();
-        if let ([alpha, beta, gamma], true) = (&numbers[..], numbers.iter().sum::<f64>() > 0.0) {
+        if let Some([alpha, beta, gamma]) = numbers.as_deref()
+            && alpha + beta + gamma > 0.0
+        {
             return Some(BalanceWeights {
                 alpha: *alpha,
                 beta: *beta,
@@ -257,7 +259,7 @@ impl Settings<'_> {
         let line = texts.first().map_or(1, |text| text.line);
         document.mistake(
             line,
-            "weights must be three numbers that are not all 0: of goodput, delay and retransmissions",
+            "weights must be three numbers, none below 0 and not all 0, of goodput, delay and retransmissions: weights = [1, 1, 1]",
         );
         None
     }

@@ -93,9 +93,9 @@ pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable>
             .labels(results, &places, |orders| &orders.key)
             .text("a", |orders| Some(orders.a.text().to_owned()))
             .text("b", |orders| Some(orders.b.text().to_owned()))
-            .count("a_first_runs", |orders| orders.a_first.map(|fness| fness.n as u64))
+            .count("a_first_runs", |orders| Some(orders.a_first.map_or(0, |fness| fness.n as u64)))
             .real("a_first_fness", |orders| Some(orders.a_first?.mean))
-            .count("b_first_runs", |orders| orders.b_first.map(|fness| fness.n as u64))
+            .count("b_first_runs", |orders| Some(orders.b_first.map_or(0, |fness| fness.n as u64)))
             .real("b_first_fness", |orders| Some(-orders.b_first?.mean))
             .table(
                 "pairs-orders",

@@ -192,6 +192,7 @@ impl HalfFlow {
             if !self.emissions.is_idle() {
                 self.emissions.on_timeout();
             }
+            self.note_needless(start, segment.at);
             (Reason::Unneeded, None)
         } else if earlier.is_some_and(|earlier| earlier.is_refused(una)) {
             (Reason::Fast, None)

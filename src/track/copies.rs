@@ -187,7 +187,7 @@ impl HalfFlow {
         }
         // After a timeout new data may come in between (RFC 5682 section 2.1).
         let highest = || {
-            self.repair.after_timeout.as_ref()?;
+            self.repair.after_timeout()?;
             self.emissions.repeated_to().max(self.una)
         };
         let last = self.repair.last_repeat.end(self.high);

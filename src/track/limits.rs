@@ -19,7 +19,7 @@ pub(super) struct Limits {
     /// When there was room again, or what the sender took for outstanding was answered, the last time.
     freed_at: Option<CaptureTime>,
     /// When the repair that is going on began.
-    repair_start: Option<CaptureTime>,
+    pub(super) repair_start: Option<CaptureTime>,
     /// Offset after all that had been sent when it began (RFC 6582, `recover`).
     repair_until: i64,
     /// The pause before the data in flight, which counts when that is acknowledged.

@@ -66,6 +66,11 @@ impl OldCopies {
         self.repeats.clear();
     }
 
+    /// Whether a DSACK was seen.
+    pub(super) fn are_told_by_dsacks(&self) -> bool {
+        self.dsacks
+    }
+
     /// A DSACK told of a packet that its sender sent once.
     pub(super) fn note_copied_behind(&mut self) {
         self.copied_behind = self.copied_behind.saturating_add(1);

@@ -80,7 +80,7 @@ impl HalfFlow {
     #[inline]
     pub(super) fn knows_of_no_loss(&self) -> bool {
         !self.repair.goes_on()
-            && self.repair.after_timeout.is_none()
+            && self.repair.after_timeout().is_none()
             && self.acks.dup_run == 0
             && self.board.highest_end().is_none()
     }
@@ -110,7 +110,7 @@ impl HalfFlow {
             && self.steady
             && !self.is_reported_beyond()
             && !self.window.is_closed()
-            && self.repair.after_timeout.is_none()
+            && self.repair.after_timeout().is_none()
             && (self.emissions.is_idle()
                 || self.repair.last_timer.is_none() && !self.emissions.may_repeat())
             && self

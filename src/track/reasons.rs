@@ -2,7 +2,7 @@
 
 use std::num::NonZeroI64;
 
-use super::delays::{TIMER_NS_MIN, nearly};
+use super::delays::{Delays, PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::Sent;
 use super::repair::Heard;
@@ -28,6 +28,8 @@ pub(super) struct AfterTimeout {
     is_certain: bool,
     /// Without SACK it takes an ACK of something sent since to end it (RFC 6582 section 3.2, step 2).
     ends_above: bool,
+    /// The timer's repeat was told to be for nothing, upon which its sender takes the timeout back, as far as is known.
+    pub(super) taken_back: bool,
 }
 
 impl AfterTimeout {
@@ -86,7 +88,8 @@ impl HalfFlow {
         }
         let timed_out = silence_ns > timer_ns
             || self.is_unasked(start, at)
-            || self.ran_out_while_writing(start, at, timer_ns);
+            || self.ran_out_while_writing(start, at, timer_ns)
+            || self.ran_out_while_told(start, at, timer_ns);
         if timed_out {
             return self.timed_out(at);
         }
@@ -97,7 +100,10 @@ impl HalfFlow {
     pub(super) fn asked_for(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
         let timer_ns = self.delays.run_out_ns();
-        let Some(after) = self.repair.after_timeout.as_deref() else {
+        self.shows_timeout(start);
+        let Some(after) = self.repair.after_timeout() else {
+            // Who repeats something else has taken a timeout back that was for nothing.
+            self.repair.timeout = None;
             return Reason::Fast;
         };
         let is_outstanding = start < after.until;
@@ -113,7 +119,7 @@ impl HalfFlow {
             if start <= una && at.since(earlier.at) > timer_ns {
                 return self.timed_out(at);
             }
-            self.repair.after_timeout = None;
+            self.repair.timeout = None;
             return Reason::Fast;
         }
         // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of
@@ -123,7 +129,7 @@ impl HalfFlow {
         // before the timer heeds duplicate ACKs all the same.
         let repairs = is_outstanding
             || self.board.highest_end().is_none_or(|high| high <= end) && una < after.until;
-        if let Some(after) = self.repair.after_timeout.as_deref_mut() {
+        if let Some(after) = self.repair.timeout.as_deref_mut() {
             after.alone = false;
         }
         if start >= una && repairs {
@@ -176,26 +182,64 @@ impl HalfFlow {
     /// repeated by then the sender takes the timeout back (RFC 3708 section 3, RFC 4015 section 3, RFC 5682 section
     /// 2.1): what it repeats from now on, it was asked for.
     pub(super) fn undo_timeout(&mut self, at: CaptureTime) {
-        if self.sack.are_seen
-            && self
-                .repair
-                .after_timeout
-                .as_deref()
-                .is_some_and(|after| after.alone && after.at == at)
-        {
-            self.repair.after_timeout = None;
+        let are_seen = self.sack.are_seen;
+        let timeout = self.repair.timeout.as_deref_mut();
+        if let Some(after) = timeout.filter(|after| are_seen && after.alone && after.at == at) {
+            after.taken_back = true;
             self.emissions.forget_timeout();
         }
+    }
+
+    /// A repeat at `start` passes: whether it shows that a timeout that was taken back, as far as was known, was not.
+    fn shows_timeout(&mut self, start: i64) -> bool {
+        let timeout = self.repair.timeout.as_deref();
+        let shows = timeout.is_some_and(|after| after.taken_back && self.is_given_up(after, start));
+        if shows {
+            if let Some(after) = self.repair.timeout.as_deref_mut() {
+                after.taken_back = false;
+                after.alone = false;
+            }
+            self.emissions.on_timeout();
+        }
+        shows
+    }
+
+    /// A repeat at `start` passes at `at` of what had been acknowledged here by then, which its sender did not know: it
+    /// may tell all the same that a timer has run out.
+    pub(super) fn note_needless(&mut self, start: i64, at: CaptureTime) {
+        self.shows_timeout(start);
+        let earlier = self.copy_before(start).copied();
+        if earlier.is_some_and(|earlier| self.was_asked_in_this_repair(&earlier, at)) {
+            self.timed_out(at);
+        }
+    }
+
+    /// Whether a repeat at `start` shows that its sender did not take back the timeout `after`: it had repeated these
+    /// bytes before that, and nothing that was sent since then has been delivered but what the timer brought, so it
+    /// cannot know that repeat to be lost (RFC 8985 section 6.2), unless it has given up all that was outstanding (RFC
+    /// 6675 section 5.1).
+    fn is_given_up(&self, after: &AfterTimeout, start: i64) -> bool {
+        let Some(earlier) = self.copy_before(start) else {
+            return false;
+        };
+        let since = earlier.at.plus_ns(1)..CaptureTime::MAX;
+        let released = self.times.released_latest;
+        let reported = || {
+            self.board
+                .highest_end()
+                .is_some_and(|highest| self.in_flight.has_reported(&since, highest))
+        };
+        start < after.until
+            && earlier.verdict.class == Class::Retransmission
+            && earlier.at < after.at
+            && (released <= Some(earlier.at) || released == Some(after.at))
+            && !reported()
     }
 
     /// A timer that ran out brings what passes at `at`.
     pub(super) fn timed_out(&mut self, at: CaptureTime) -> Reason {
         let until = self.reached();
-        let alone = self
-            .repair
-            .after_timeout
-            .as_deref()
-            .is_none_or(|after| after.alone);
+        let alone = self.repair.after_timeout().is_none_or(|after| after.alone);
         // Below the first byte there is nothing to repair.
         let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
         let after = AfterTimeout {
@@ -204,8 +248,9 @@ impl HalfFlow {
             alone,
             is_certain,
             ends_above: self.sack.are_lacking(),
+            taken_back: false,
         };
-        self.repair.after_timeout = (until != 0).then(|| Box::new(after));
+        self.repair.timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
         Reason::Timeout
     }
@@ -220,7 +265,7 @@ impl HalfFlow {
 
     /// Up to where what a timer gave up is repeated for certain, packets included that only skipped ids tell of.
     pub(super) fn repairs_to(&self) -> i64 {
-        let after = self.repair.after_timeout.as_deref();
+        let after = self.repair.after_timeout();
         after.map_or(i64::MIN, AfterTimeout::repairs_to)
     }
 
@@ -253,7 +298,7 @@ impl HalfFlow {
         let reported = self.board.highest_end().is_some_and(|high| high > start);
         // With SACK duplicate ACKs tell of nothing above what they report.
         let asked = self.acks.dup_run > 0 && !self.sack.are_seen;
-        let repairs = self.repair.goes_on() || self.repair.after_timeout.is_some();
+        let repairs = self.repair.goes_on() || self.repair.after_timeout().is_some();
         let soon_ns = if end == self.high {
             self.delays.round_trip_ns().min(TIMER_NS_MIN)
         } else {
@@ -277,7 +322,7 @@ impl HalfFlow {
         self.sack.are_seen
             && self.una < Some(start)
             && self.una.is_some()
-            && self.repair.after_timeout.is_none()
+            && self.repair.after_timeout().is_none()
             && self.is_unasked(start, at)
     }
 
@@ -304,7 +349,7 @@ impl HalfFlow {
         let (is_told, lacks_sack) = (self.acks.dup_run > 0, self.sack.are_lacking());
         let told =
             is_told && !lacks_sack || self.board.highest_end().is_some() || self.sack.are_cut();
-        let timer_ns = if is_told && self.repair.after_timeout.is_none() {
+        let timer_ns = if is_told && self.repair.after_timeout().is_none() {
             timer_ns.saturating_add(self.delays.round_trip_ns())
         } else {
             timer_ns
@@ -323,6 +368,31 @@ impl HalfFlow {
                 .map_or(sent_at, |progress| progress.max(sent_at));
             at.since(set_at) > timer_ns
         })
+    }
+
+    /// How long it takes at most, in ns, until what an ACK asks for passes here, where that is known: the way to its
+    /// sender and back, and a round trip, as packets may be overtaken for so long where its sender was told to be
+    /// patient (RFC 8985 section 6.2).
+    fn reaction_ns(&self) -> Option<i64> {
+        self.delays.upstream.min_ns()?;
+        let reaction_ns = self.delays.upstream.patience_ns() + self.delays.round_trip_ns();
+        Some(reaction_ns.max(PROBE_NS_MIN))
+    }
+
+    /// Whether more than `ns` have gone by at `at` since `past`, where both are known.
+    fn is_long_since(past: Option<CaptureTime>, ns: Option<i64>, at: CaptureTime) -> bool {
+        past.zip(ns).is_some_and(|(past, ns)| at.since(past) > ns)
+    }
+
+    /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, though ACKs told of data above,
+    /// and neither data passed for a round trip nor any ACK that can have brought it about. A repeat that was asked for
+    /// meanwhile need not set the timer anew (RFC 6298 sections 5.1 to 5.3).
+    fn ran_out_while_told(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
+        let round_trip_ns = self.delays.round_trip_ns().max(PROBE_NS_MIN);
+        Some(start) <= self.una
+            && Self::is_long_since(self.times.progress_at, Some(timer_ns), at)
+            && Self::is_long_since(self.times.data_at, Some(round_trip_ns), at)
+            && Self::is_long_since(self.times.heard_at, self.reaction_ns(), at)
     }
 
     /// Whether its sender has a reason to repeat the left edge, at `start`, at `at` although it sent `earlier` less
@@ -361,7 +431,13 @@ impl HalfFlow {
     /// although ACKs came all the time.
     fn is_timers_again(&self, earlier: &Sent, start: i64, at: CaptureTime) -> bool {
         let again = earlier.copies >= 2 && earlier.verdict.class == Class::Retransmission;
-        if !again || Some(start) > self.una {
+        if Some(start) > self.una {
+            return false;
+        }
+        if self.was_asked_in_this_repair(earlier, at) {
+            return true;
+        }
+        if !again {
             return false;
         }
         if !(self.sack.are_seen || self.sack.are_cut()) {
@@ -385,17 +461,43 @@ impl HalfFlow {
 
     /// Whether the sender sent new data when it had long been told that the repeat `earlier` was lost, too: one that
     /// knows by what was sent later repeats that first (RFC 8985 section 6.2, RFC 6675 section 5), so this one knows by
-    /// its timer alone. An answer takes a round trip, and packets may be overtaken for another one, as long as such a
-    /// sender waits.
+    /// its timer alone. An answer takes a round trip, and such a sender waits as long as packets may be overtaken: a
+    /// quarter of the shortest round trip, or up to a whole one where DSACKs have told it to be more patient.
     fn has_gone_on_since(&self, earlier: &Sent) -> bool {
         let (Some(new_at), Some(highest)) =
             (self.in_flight.highest_new_at(), self.board.highest_end())
         else {
             return false;
         };
-        let told = new_at.plus_ns(-2 * self.delays.round_trip_ns());
+        let mut told_ns = 2 * self.delays.round_trip_ns();
+        if !self.old_copies.are_told_by_dsacks() {
+            let Delays {
+                downstream,
+                upstream,
+            } = self.delays;
+            let answer_ns = downstream.patience_ns() + upstream.patience_ns();
+            told_ns = told_ns.min(answer_ns + self.delays.shortest_round_trip_ns() / 4);
+        }
+        let told = new_at.plus_ns(-told_ns);
         let times = earlier.at.plus_ns(1)..told;
         times.start < times.end && self.in_flight.has_reported(&times, highest)
+    }
+
+    /// Without SACK: whether the left edge was asked for by `earlier` in the repair that goes on. Each ACK that moves it
+    /// asks for one repeat, and duplicate ACKs for none until the repair is over (RFC 6582 section 3.2), so that another
+    /// one is a timer's, which may have run since the repair began: partial ACKs but for the first need not set it anew
+    /// (section 4, the Impatient variant).
+    fn was_asked_in_this_repair(&self, earlier: &Sent, at: CaptureTime) -> bool {
+        let timer_ns = self.delays.run_out_ns();
+        self.sack.are_lacking()
+            && self.repair.after_timeout().is_none()
+            && self.has_repair_open()
+            && earlier.verdict.class == Class::Retransmission
+            && earlier.verdict.reason == Some(Reason::Fast)
+            && self
+                .limits
+                .repair_start
+                .is_some_and(|began_at| began_at <= earlier.at && at.since(began_at) > timer_ns)
     }
 
     /// Without SACK: whether the left edge was where it is at `at` when `earlier` was sent, which repeats it, a round
@@ -420,7 +522,7 @@ impl HalfFlow {
         at: CaptureTime,
         sink: &mut S,
     ) {
-        if self.repair.after_timeout.is_some() {
+        if self.repair.after_timeout().is_some() {
             self.take_back_timeout(dir, at, sink);
         }
     }
@@ -433,7 +535,7 @@ impl HalfFlow {
     #[cold]
     fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
         let asked = self.acks.dup_run > 0 || self.board.highest_end().is_some();
-        let timer_at = self.repair.after_timeout.as_deref().map(|after| after.at);
+        let timer_at = self.repair.after_timeout().map(|after| after.at);
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             asked
                 && timer_at == Some(edge.at)
@@ -448,7 +550,7 @@ impl HalfFlow {
             reason: Some(Reason::Fast),
             ..edge.verdict
         };
-        self.repair.after_timeout = None;
+        self.repair.timeout = None;
         self.emissions.forget_timeout();
         self.forget_timeout_of(edge.at);
         // One packet, whatever it repeats, is told of once.

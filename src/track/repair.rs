@@ -21,8 +21,8 @@ pub(super) enum Heard {
 pub(super) struct Repair {
     /// Repair of losses goes on until this offset is acknowledged.
     pub(super) until: Option<i64>,
-    /// Repair after a timeout, while it goes on.
-    pub(super) after_timeout: Option<Box<AfterTimeout>>,
+    /// Repair after a timeout, while it goes on, or may go on though it was told to be for nothing.
+    pub(super) timeout: Option<Box<AfterTimeout>>,
     /// What had been sent when the last tail probe was seen: in the room of a number, so that what is 0 is not known.
     pub(super) probed_to: Option<NonZeroI64>,
     pub(super) last_repeat: LastRepeat,
@@ -38,6 +38,11 @@ pub(super) struct Repair {
 }
 
 impl Repair {
+    /// Repair after a timeout, while it goes on as far as is known.
+    pub(super) fn after_timeout(&self) -> Option<&AfterTimeout> {
+        self.timeout.as_deref().filter(|after| !after.taken_back)
+    }
+
     /// Whether losses are being repaired.
     #[inline(always)]
     pub(super) fn goes_on(&self) -> bool {
@@ -65,18 +70,18 @@ impl Repair {
             self.until = None;
         }
         if self
-            .after_timeout
+            .timeout
             .as_ref()
             .is_some_and(|after| after.ends_at(ack))
         {
-            self.after_timeout = None;
+            self.timeout = None;
         }
     }
 
     /// What began it was no repeat.
     pub(super) fn forget(&mut self) {
         self.until = None;
-        self.after_timeout = None;
+        self.timeout = None;
     }
 }
 

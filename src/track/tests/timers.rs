@@ -85,6 +85,7 @@ fn a_second_repeat_is_a_timers_where_new_data_was_sent_long_after_the_first_was_
              155 B>A ack 0 sack 1000..5000
              165 A>B data 5000..6000
              {goes_on}
+             310 B>A ack 0 sack 1000..5000
              320 A>B data 0..1000"
         );
         last_reason(&opened(&trace))
@@ -193,7 +194,7 @@ fn without_sack_a_timer_runs_out_whatever_duplicate_acks_tell_after_another_one(
          582 B>A ack 3000
          583 B>A ack 3000
          620 A>B data 7000..8000
-         640 B>A ack 3000
+         745 B>A ack 3000
          760 A>B data 3000..4000";
     assert_eq!(reasons(lost_then), [Reason::Timeout]);
     // No timer is as short: this sender heeds them all the same.
@@ -230,9 +231,9 @@ fn new_data_does_not_set_the_timer_anew() {
     // The first copy was lost before it came here.
     assert_eq!(reasons("", ""), [Reason::Timeout; 2]);
     // Here an ACK may have asked for it.
-    let told = reasons(sent, "221 B>A ack 1000 sack 3000..4000");
+    let told = reasons(sent, "311 B>A ack 1000 sack 3000..4000");
     assert_eq!(told, [Reason::Fast; 2]);
-    assert_eq!(reasons(sent, "221 B>A ack 1000"), [Reason::Fast; 2]);
+    assert_eq!(reasons(sent, "311 B>A ack 1000"), [Reason::Fast; 2]);
 }
 
 #[test]
@@ -261,4 +262,99 @@ fn what_duplicate_acks_ask_for_is_no_timers_however_long_a_round_trip_takes() {
          924 A>B data 12000..13000";
     assert_eq!(reason(asked), Some(Reason::Fast));
     assert_eq!(reason("1130 A>B data 12000..13000"), Some(Reason::Timeout));
+}
+
+#[test]
+fn who_repeats_again_what_cannot_be_known_to_be_lost_has_not_taken_the_timeout_back() {
+    // 0 and 1000 are repeated as they were asked for; their answers take longer than the timer. The first answer echoes
+    // the first repeat, upon which others take the timeout back (RFC 4015 section 3).
+    let reason = |at: u32, what: &str, delivered: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000 ts 100/20
+             101 A>B data 1000..2000 ts 101/20
+             102 A>B data 2000..3000 ts 102/20
+             103 A>B data 3000..4000 ts 103/20
+             104 A>B data 4000..5000 ts 104/20
+             105 A>B data 5000..6000 ts 105/20
+             123 B>A ack 0 ts 123/20 sack 2000..3000
+             124 B>A ack 0 ts 124/20 sack 2000..4000
+             125 B>A ack 0 ts 125/20 sack 2000..5000
+             135 A>B data 0..1000 ts 135/125
+             136 A>B data 1000..2000 ts 136/125
+             137 A>B data 6000..7000 ts 137/125
+             400 A>B data 0..1000 ts 400/125
+             420 B>A ack 1000 ts 420/135 sack 2000..{delivered}
+             {at} A>B data {what} ts {at}/420"
+        );
+        last_reason(&opened(&trace))
+    };
+    assert_eq!(reason(430, "1000..2000", "5000"), Some(Reason::Timeout));
+    // What was sent after the first repeat of these bytes has come: they are known to be lost (RFC 8985 section 6.2).
+    assert_eq!(reason(430, "1000..2000", "7000"), Some(Reason::Fast));
+    // These had not been repeated: that they are lost is news.
+    assert_eq!(reason(430, "5000..6000", "5000"), Some(Reason::Fast));
+}
+
+#[test]
+fn what_is_asked_for_comes_at_once_and_so_what_comes_after_a_round_trip_of_silence_is_a_timers() {
+    // The timer runs from the last progress, at 120 ms; the repeat at 162 ms was asked for meanwhile.
+    let trace = |heard: u32, at: u32| {
+        format!(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             130 A>B data 1000..2000
+             130 A>B data 2000..3000
+             130 A>B data 3000..4000
+             151 B>A ack 1000 sack 2000..3000
+             152 B>A ack 1000 sack 2000..4000
+             162 A>B data 1000..2000
+             {heard} B>A ack 1000 sack 2000..4000
+             {at} A>B data 1000..2000"
+        )
+    };
+    let reason = |heard: u32, at: u32| last_reason(&opened(&trace(heard, at)));
+    assert_eq!(reason(153, 310), Some(Reason::Timeout));
+    // Where the capture began later, nobody knows how long the way to the sender and back takes.
+    assert_eq!(last_reason(&trace(153, 310)), Some(Reason::Fast));
+    // An ACK had just come by, or the timer cannot have run out.
+    assert_eq!(reason(290, 310), Some(Reason::Fast));
+    assert_eq!(reason(153, 290), Some(Reason::Fast));
+}
+
+/// Without SACK: every other packet of 16 is lost, and each partial ACK has one repeated, the last of them at 326 ms.
+fn slow_repair(last: &str) -> String {
+    let mut trace = String::new();
+    for (id, start) in (0..16).enumerate() {
+        let id = id + 2;
+        let _ = writeln!(
+            trace,
+            "{} A>B data {start}000..{}000 id {id}",
+            100 + start,
+            start + 1
+        );
+    }
+    for dup in 0..3 {
+        let _ = writeln!(trace, "{} B>A ack 0", 121 + 2 * dup);
+    }
+    for round in 0..7 {
+        let (start, id) = (2 * round, 18 + round);
+        let _ = writeln!(
+            trace,
+            "{} A>B data {start}000..{}000 id {id}\n{} B>A ack {}000",
+            136 + 31 * round,
+            start + 1,
+            156 + 31 * round,
+            start + 2
+        );
+    }
+    opened_bare(&(trace + last))
+}
+
+#[test]
+fn without_sack_each_partial_ack_asks_once_whatever_the_timer_has_run_for() {
+    let last = "353 A>B data 14000..15000 id 25\n";
+    assert_eq!(last_reason(&slow_repair(last)), Some(Reason::Fast));
+    // RFC 6582 section 4: the timer need not be set anew but by the first partial ACK, at 156 ms.
+    let again = format!("{last}364 A>B data 14000..15000 id 26");
+    assert_eq!(last_reason(&slow_repair(&again)), Some(Reason::Timeout));
 }

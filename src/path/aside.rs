@@ -20,7 +20,7 @@ pub(super) struct Aside {
     /// The points at which each flow was seen, by its number.
     seen: Vec<[bool; 2]>,
     flows: HashSet<u32, FixedState>,
-    /// Of these, those that come in at each point.
+    /// The same, by the point where they come in.
     keys: [HashSet<FlowKey>; 2],
     packets: u64,
 }
@@ -87,7 +87,7 @@ impl Aside {
         (comes_in && !is_beyond(key.src) && !is_beyond(key.dst)).then_some(point)
     }
 
-    /// Flows that are.
+    /// Flows that come in at a point and are answered there.
     pub(super) fn flows(&self) -> &HashSet<u32, FixedState> {
         &self.flows
     }
@@ -97,7 +97,7 @@ impl Aside {
         self.packets += packets;
     }
 
-    /// Those that come in at each point.
+    /// The same, by the point where they come in.
     pub(super) fn keys(&self) -> &[HashSet<FlowKey>; 2] {
         &self.keys
     }

@@ -50,7 +50,7 @@ pub(super) struct Walked {
     /// What became of packets.
     pub(super) accounted: Accounted,
     pub(super) given_up: u64,
-    /// Of hosts on one side of the path.
+    /// What was answered between the points.
     pub(super) aside: Aside,
     /// Clocks and links as they show themselves now, if the results rest on others.
     pub(super) otherwise: Option<Calibration>,

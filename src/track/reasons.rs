@@ -100,7 +100,7 @@ impl HalfFlow {
     pub(super) fn asked_for(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
         let timer_ns = self.delays.run_out_ns();
-        self.shows_timeout(start);
+        self.doubt_taken_back(start);
         let Some(after) = self.repair.after_timeout() else {
             // Who repeats something else has taken a timeout back that was for nothing.
             self.repair.timeout = None;
@@ -190,24 +190,22 @@ impl HalfFlow {
         }
     }
 
-    /// A repeat at `start` passes: whether it shows that a timeout that was taken back, as far as was known, was not.
-    fn shows_timeout(&mut self, start: i64) -> bool {
+    /// A repeat at `start` passes: it may show that a timeout that was taken back, as far as was known, was not.
+    fn doubt_taken_back(&mut self, start: i64) {
         let timeout = self.repair.timeout.as_deref();
-        let shows = timeout.is_some_and(|after| after.taken_back && self.is_given_up(after, start));
-        if shows {
-            if let Some(after) = self.repair.timeout.as_deref_mut() {
-                after.taken_back = false;
-                after.alone = false;
-            }
+        let goes_on =
+            timeout.is_some_and(|after| after.taken_back && self.is_given_up(after, start));
+        if let Some(after) = self.repair.timeout.as_deref_mut().filter(|_| goes_on) {
+            after.taken_back = false;
+            after.alone = false;
             self.emissions.on_timeout();
         }
-        shows
     }
 
     /// A repeat at `start` passes at `at` of what had been acknowledged here by then, which its sender did not know: it
     /// may tell all the same that a timer has run out.
     pub(super) fn note_needless(&mut self, start: i64, at: CaptureTime) {
-        self.shows_timeout(start);
+        self.doubt_taken_back(start);
         let earlier = self.copy_before(start).copied();
         if earlier.is_some_and(|earlier| self.was_asked_in_this_repair(&earlier, at)) {
             self.timed_out(at);

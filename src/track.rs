@@ -521,6 +521,7 @@ impl HalfFlow {
             self.note_higher((segment.at, segment.payload_len), offset, false);
             self.high = offset;
         }
+        self.note_seen_beyond();
     }
 }
 

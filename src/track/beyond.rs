@@ -32,12 +32,22 @@ impl HalfFlow {
     #[inline]
     pub(super) fn note_beyond(&mut self, at: CaptureTime) {
         let is_beyond = self.is_reported_beyond();
+        self.steady &= !is_beyond;
         self.board.note_beyond(at, is_beyond);
+    }
+
+    /// Data has passed, or the stream's end: whether SACK still reports data from above the highest byte seen.
+    pub(super) fn note_seen_beyond(&mut self) -> bool {
+        let is_beyond = self.is_reported_beyond();
+        if !is_beyond {
+            self.board.forget_beyond();
+        }
+        is_beyond
     }
 
     /// Whether SACK reports data from above the highest byte seen, but for a FIN that was.
     #[inline]
-    pub(super) fn is_reported_beyond(&self) -> bool {
+    fn is_reported_beyond(&self) -> bool {
         let seen_to = self.fin.map_or(self.high, |fin| fin + 1);
         self.board
             .highest_end()

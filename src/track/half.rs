@@ -45,7 +45,8 @@ pub(super) struct HalfFlow {
     pub(super) has_syn: bool,
     /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
-    /// The last data was the stream's, and no FIN came after it: the quiet path never changes that.
+    /// The last data was the stream's, no FIN came after it, and SACK reports nothing from above it: the quiet path
+    /// never changes that.
     pub(super) steady: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
     pub(super) una: Option<i64>,
@@ -269,7 +270,7 @@ impl HalfFlow {
         if verdict.class != Class::Duplicate {
             self.times.data_at = Some(segment.at);
         }
-        self.steady = self.fin.is_none();
+        self.steady = self.fin.is_none() && !self.note_seen_beyond();
         self.note_room(segment.at);
     }
 

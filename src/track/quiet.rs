@@ -108,7 +108,6 @@ impl HalfFlow {
         // A single byte may be a probe.
         payload_len > 1
             && self.steady
-            && !self.is_reported_beyond()
             && !self.window.is_closed()
             && self.repair.after_timeout().is_none()
             && (self.emissions.is_idle()
@@ -235,7 +234,6 @@ impl HalfFlow {
         self.acks.told = 0;
         self.amend_unneeded(dir, sink);
         self.tell_holes(plain.at());
-        self.note_beyond(plain.at());
         // What is reported is outstanding.
         if window_before == Some(plain.window()) {
             sink.signal(dir, plain.at(), Signal::DupAck);

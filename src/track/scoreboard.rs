@@ -108,6 +108,13 @@ impl Scoreboard {
         }
     }
 
+    /// No data is reported from above all that was seen.
+    pub(super) fn forget_beyond(&mut self) {
+        if let Some(board) = &mut self.0 {
+            board.beyond_since = None;
+        }
+    }
+
     /// Since when data is reported from above all that was seen.
     pub(super) fn beyond_since(&self) -> Option<CaptureTime> {
         self.0.as_ref().and_then(|board| board.beyond_since)

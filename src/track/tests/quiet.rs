@@ -315,3 +315,16 @@ fn an_ack_behind_a_repeat_that_was_repeated_is_not_quiet() {
     assert_eq!(quiet.0, loud.0);
     assert_eq!(quiet.1, loud.1);
 }
+
+/// SACK reports data from above all that was seen until data passes that lies above, or the stream's end does.
+#[test]
+fn what_is_reported_from_above_is_so_no_more_when_the_end_of_the_stream_has_passed() {
+    let trace = "40 B>A ack 0 sack 1..2 id 501
+40 A>B data 0..1 ack 0 id 2
+40 B>A ack 0 sack 1..2 id 502
+40 A>B at 30000000 fin ack 0 id 3
+40 B>A ack 0 sack 1..902 id 503";
+    let (quiet, loud) = (run(trace, true), run(trace, false));
+    assert_eq!(quiet.0, loud.0);
+    assert_eq!(quiet.1, loud.1);
+}

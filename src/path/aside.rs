@@ -1,5 +1,5 @@
-//! Flows that come to a point and do not go on along the path: what is said to a host on the same side of the next point,
-//! as to the router itself.
+//! Flows that come to a point and do not go on along the path: what is said to a host on the same side of the next
+//! point, as to the router itself.
 
 use std::collections::{HashMap, HashSet};
 

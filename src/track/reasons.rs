@@ -481,10 +481,10 @@ impl HalfFlow {
         times.start < times.end && self.in_flight.has_reported(&times, highest)
     }
 
-    /// Without SACK: whether the left edge was asked for by `earlier` in the repair that goes on. Each ACK that moves it
-    /// asks for one repeat, and duplicate ACKs for none until the repair is over (RFC 6582 section 3.2), so that another
-    /// one is a timer's, which may have run since the repair began: partial ACKs but for the first need not set it anew
-    /// (section 4, the Impatient variant).
+    /// Without SACK: whether the left edge was asked for by `earlier` in the repair that goes on. Each ACK that moves
+    /// it asks for one repeat, and duplicate ACKs for none until the repair is over (RFC 6582 section 3.2), so that
+    /// another one is a timer's, which may have run since the repair began: partial ACKs but for the first need not
+    /// set it anew (section 4, the Impatient variant).
     fn was_asked_in_this_repair(&self, earlier: &Sent, at: CaptureTime) -> bool {
         let timer_ns = self.delays.run_out_ns();
         self.sack.are_lacking()

@@ -8,6 +8,7 @@ use foldhash::fast::FixedState;
 use super::account::Known;
 use super::clock::Heading;
 use super::hosts::Hosts;
+use super::matcher::Side;
 use super::sighting::FlowKey;
 
 /// Flows that come in at one of the points and are answered there.
@@ -83,7 +84,8 @@ impl Aside {
         };
         // Who is beyond the other point has been missed there.
         let is_beyond = |host| flows.hosts.is_beyond(host, 1 - point);
-        let comes_in = flows.hosts.heading(key).unwrap_or(Heading::Forward) as usize == point;
+        let heading = flows.hosts.heading(key).unwrap_or(Heading::Forward);
+        let comes_in = Side::entry(heading) as usize == point;
         (comes_in && !is_beyond(key.src) && !is_beyond(key.dst)).then_some(point)
     }
 

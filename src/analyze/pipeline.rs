@@ -161,7 +161,7 @@ impl Chunk {
         self.span = (first <= last).then_some(Span { first, last });
     }
 
-    /// What is in a record that is none of the usual ones; `decoded` is room for that.
+    /// What is in a record that is not just as nearly all are; `decoded` is room for that.
     fn take_odd(
         &mut self,
         record: Record<'_>,
@@ -169,6 +169,11 @@ impl Chunk {
         config: &Config,
         decoded: &mut Decoded,
     ) {
+        if let Some(headers) = UsualHeaders::of_other(&record) {
+            let segment = headers.segment(ordinal);
+            self.take(&segment, config);
+            return;
+        }
         decode_into(&record, ordinal, &config.decode, decoded);
         match decoded {
             Decoded::Segment(segment) => self.take(segment, config),

@@ -1,5 +1,6 @@
-//! The usual packet: Ethernet, IPv4 without options, TCP with the options that established
-//! connections use. Nearly all records are one, and they are decoded here in one step.
+//! The usual packet: IPv4 without options right behind a header of Ethernet or of another common link,
+//! TCP with the options that established connections use. Nearly all records are one, and they are
+//! decoded here in one step.
 //!
 //! Whatever is not quite so is left to the general way, layer by layer; what both can decode they
 //! decode to the same, which the tests hold them to.
@@ -10,8 +11,10 @@ use crate::capture::Record;
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
-/// Ethernet, IPv4 and TCP without options, in bytes.
-const HEADERS_LEN: usize = 14 + (IP_LEN + TCP_LEN) as usize;
+/// IPv4 and TCP without options, in bytes.
+const HEADERS_LEN: usize = (IP_LEN + TCP_LEN) as usize;
+/// The same with Ethernet's.
+const ETHERNET_HEADERS_LEN: usize = 14 + HEADERS_LEN;
 const IP_LEN: u16 = 20;
 const TCP_LEN: u16 = 20;
 /// Two no-operations and the timestamps option, as one word (RFC 7323 appendix A).
@@ -207,10 +210,8 @@ fn two(upper: u32, lower: u32) -> u64 {
 #[inline]
 #[must_use]
 pub fn usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
-    let headers = UsualHeaders::of(record)?;
-    let mut sack = SackBlocks::default();
-    sack.put(headers.blocks);
-    Some(headers.usual().segment(ordinal, Some(&sack)))
+    let headers = UsualHeaders::of(record).or_else(|| UsualHeaders::of_other(record))?;
+    Some(headers.segment(ordinal))
 }
 
 /// The headers of a usual packet, found to be that and not taken apart yet: whoever has a place for what is in
@@ -228,21 +229,47 @@ pub(crate) struct UsualHeaders<'a> {
 }
 
 impl<'a> UsualHeaders<'a> {
-    /// `None` when it takes the general way to tell what a record is.
+    /// Those behind a header of Ethernet, with options laid out as nearly every system does; `None` when it takes
+    /// [more looking](Self::of_other).
     #[inline]
     pub(crate) fn of(record: &Record<'a>) -> Option<Self> {
-        let (head, behind) = record.bytes.split_first_chunk::<HEADERS_LEN>()?;
-        // Ether type, version and header length in one word; then whole, and TCP.
+        let (head, behind) = record.bytes.split_first_chunk::<ETHERNET_HEADERS_LEN>()?;
+        // Ether type, version and header length in one word.
         let ipv4 = u32_at(head, 12) & 0xffff_ff00 == 0x0800_4500;
-        let fragment = u16_at(head, 20) & 0x3fff != 0;
-        if !(record.link.0 == 1 && ipv4 && !fragment && head[23] == super::ip::TCP) {
+        if !(record.link.0 == 1 && ipv4) {
+            return None;
+        }
+        Self::in_packet(record.at, head.last_chunk()?, behind, options)
+    }
+
+    /// Those behind the header of any link that announces IPv4 at a known place, with options in any order; `None` when
+    /// it takes the general way to tell what a record is.
+    // What is found by two ways is written to memory: so whoever is in a hurry asks for each by itself.
+    #[inline(never)]
+    pub(crate) fn of_other(record: &Record<'a>) -> Option<Self> {
+        let (head, behind) = packet_of(record)?.split_first_chunk::<HEADERS_LEN>()?;
+        let options = options_one_by_one;
+        (head[0] == 0x45).then(|| Self::in_packet(record.at, head, behind, options))?
+    }
+
+    /// Those of IPv4, without options, and TCP.
+    #[inline(always)]
+    fn in_packet(
+        at: CaptureTime,
+        head: &'a [u8; HEADERS_LEN],
+        behind: &'a [u8],
+        options: impl Fn(&'a [u8]) -> Option<(FoundTimestamps, &'a [[u8; 8]])>,
+    ) -> Option<Self> {
+        // Whole, and TCP.
+        let fragment = u16_at(head, 6) & 0x3fff != 0;
+        if fragment || head[9] != super::ip::TCP {
             return None;
         }
         // Nine bits of flags below four of the header's length in words.
-        let flags = u16_at(head, 46);
+        let flags = u16_at(head, 32);
         let header_len = (flags >> 12) * 4;
         let options_len = header_len.checked_sub(TCP_LEN)?;
-        let payload_len = u16_at(head, 16).checked_sub(IP_LEN + header_len)?;
+        let payload_len = u16_at(head, 2).checked_sub(IP_LEN + header_len)?;
         let flags = flags & Usual::FLAGS;
         // What comes with an RST is no payload.
         if flags & TcpFlags::SYN.with(TcpFlags::RST).0 != 0
@@ -252,7 +279,7 @@ impl<'a> UsualHeaders<'a> {
         }
         let (timestamps, blocks) = options(behind.get(..usize::from(options_len))?)?;
         Some(Self {
-            at: record.at,
+            at,
             head,
             payload_len,
             bits: flags | Usual::IP_ID | timestamps.bit,
@@ -267,6 +294,14 @@ impl<'a> UsualHeaders<'a> {
         self.usual().ends()
     }
 
+    /// The segment, at its position in the capture.
+    #[inline]
+    pub(crate) fn segment(&self, ordinal: u64) -> Segment {
+        let mut sack = SackBlocks::default();
+        sack.put(self.blocks);
+        self.usual().segment(ordinal, Some(&sack))
+    }
+
     /// What is in them, but for SACK blocks.
     #[inline]
     pub(crate) fn usual(&self) -> Usual {
@@ -274,26 +309,54 @@ impl<'a> UsualHeaders<'a> {
         let u64_at = |at: usize| two(u32_at(head, at), u32_at(head, at + 4));
         Usual {
             at: self.at,
-            addresses: u64_at(26),
-            numbers: u64_at(38),
+            addresses: u64_at(12),
+            numbers: u64_at(24),
             timestamps: self.timestamps,
-            ports: u32_at(head, 34),
-            ip_len: u16_at(head, 16),
-            ip_id: u16_at(head, 18),
+            ports: u32_at(head, 20),
+            ip_len: u16_at(head, 2),
+            ip_id: u16_at(head, 4),
             payload_len: self.payload_len,
-            window: u16_at(head, 48),
-            bits: self.bits | u16::from(head[15] & 3) << Usual::ECN_SHIFT,
+            window: u16_at(head, 34),
+            bits: self.bits | u16::from(head[1] & 3) << Usual::ECN_SHIFT,
         }
     }
 }
 
+/// What comes behind the header of a link that is known to announce IPv4: Ethernet, also with VLAN tags, PPP, what Linux
+/// writes for any interface, loopback, nothing at all. The numbers are [`link`](super::link)'s.
+fn packet_of<'a>(record: &Record<'a>) -> Option<&'a [u8]> {
+    match (record.link.0, record.bytes) {
+        (1, bytes) => match bytes.get(12..)? {
+            [0x08, 0x00, packet @ ..]
+            | [0x81, 0x00, _, _, 0x08, 0x00, packet @ ..]
+            | [0x88, 0xa8, _, _, 0x81, 0x00, _, _, 0x08, 0x00, packet @ ..] => Some(packet),
+            _ => None,
+        },
+        (9, [0x00, 0x21, packet @ ..] | [0xff, 0x03, 0x00, 0x21, packet @ ..])
+        | (0 | 108, [2, 0, 0, 0, packet @ ..] | [0, 0, 0, 2, packet @ ..])
+        | (12 | 14 | 101 | 228, packet) => Some(packet),
+        (113, [_, _, h0, h1, behind @ ..]) if is_of_wires([*h0, *h1]) => {
+            behind.get(10..)?.strip_prefix(&[0x08, 0x00])
+        }
+        (276, [0x08, 0x00, _, _, _, _, _, _, h0, h1, behind @ ..]) if is_of_wires([*h0, *h1]) => {
+            behind.get(10..)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a hardware type of Linux is Ethernet, loopback or none, so that the protocol is an ether type.
+fn is_of_wires(hardware: [u8; 2]) -> bool {
+    matches!(u16::from_be_bytes(hardware), 1 | 772 | 65534)
+}
+
 #[inline]
-fn u16_at(head: &[u8; HEADERS_LEN], at: usize) -> u16 {
+fn u16_at<const N: usize>(head: &[u8; N], at: usize) -> u16 {
     u16::from_be_bytes([head[at], head[at + 1]])
 }
 
 #[inline]
-fn u32_at(head: &[u8; HEADERS_LEN], at: usize) -> u32 {
+fn u32_at<const N: usize>(head: &[u8; N], at: usize) -> u32 {
     u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
 }
 
@@ -304,7 +367,7 @@ struct FoundTimestamps {
     bit: u16,
 }
 
-/// Timestamps, SACK, both or none, laid out as every system does; `None` when there is more to it.
+/// Timestamps, SACK, both or none, laid out as nearly every system does; `None` when there is more to it.
 #[inline]
 fn options(options: &[u8]) -> Option<(FoundTimestamps, &[[u8; 8]])> {
     let (timestamps, others) = match options.split_first_chunk::<12>() {
@@ -329,6 +392,28 @@ fn options(options: &[u8]) -> Option<(FoundTimestamps, &[[u8; 8]])> {
     (says_sack && is_all && !blocks.is_empty()).then_some((timestamps, blocks))
 }
 
+/// The same, wherever they begin: simulated hosts put what fills the last word behind.
+fn options_one_by_one(mut options: &[u8]) -> Option<(FoundTimestamps, &[[u8; 8]])> {
+    let (mut timestamps, mut blocks) = (FoundTimestamps::default(), [].as_slice());
+    loop {
+        options = match *options {
+            [] | [0, ..] => return Some((timestamps, blocks)),
+            [1, ref behind @ ..] => behind,
+            [8, 10, v0, v1, v2, v3, e0, e1, e2, e3, ref behind @ ..] => {
+                timestamps.both = u64::from_be_bytes([v0, v1, v2, v3, e0, e1, e2, e3]);
+                timestamps.bit = Usual::TIMESTAMPS;
+                behind
+            }
+            [5, len @ (10 | 18 | 26 | 34), ref behind @ ..] if blocks.is_empty() => {
+                let (value, behind) = behind.split_at_checked(usize::from(len) - 2)?;
+                blocks = value.as_chunks::<8>().0;
+                behind
+            }
+            _ => return None,
+        };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -351,24 +436,31 @@ mod tests {
     }
 
     fn record(bytes: &[u8]) -> Record<'_> {
+        record_on(1, bytes)
+    }
+
+    fn record_on(link: u16, bytes: &[u8]) -> Record<'_> {
         Record {
             frame: 1,
             at: CaptureTime::from_ns(7),
-            link: LinkType(1),
+            link: LinkType(link),
             bytes,
             original_len: bytes.len() as u32,
         }
     }
 
-    fn in_general(bytes: &[u8]) -> Option<Segment> {
-        match decode(&record(bytes), 9, &DecodeOptions::default()) {
-            Decoded::Segment(segment) => Some(segment),
+    fn in_general(record: &Record<'_>) -> Option<String> {
+        match decode(record, 9, &DecodeOptions::default()) {
+            Decoded::Segment(segment) => Some(format!("{segment:?}")),
             _ => None,
         }
     }
 
     const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 4];
     const SACK: [u8; 12] = [1, 1, 5, 10, 0, 0, 1, 0, 0, 0, 2, 0];
+    /// As ns-3 lays them out.
+    const SIMULATED: [u8; 12] = [8, 10, 0, 0, 0, 5, 0, 0, 0, 4, 0, 0];
+    const SIMULATED_SACK: [u8; 20] = [8, 10, 0, 0, 0, 5, 0, 0, 0, 4, 5, 10, 0, 0, 1, 0, 0, 0, 2, 0];
 
     #[test]
     fn what_established_connections_send_is_usual() {
@@ -377,7 +469,7 @@ mod tests {
             for (flags, payload) in [(0x10, 0), (0x18, 100), (0x11, 0), (0x04, 0)] {
                 let bytes = frame(flags, options, payload);
                 let found = usual(&record(&bytes), 9).map(|segment| format!("{segment:?}"));
-                let expected = in_general(&bytes).map(|segment| format!("{segment:?}"));
+                let expected = in_general(&record(&bytes));
                 assert!(
                     found.is_some() && found == expected,
                     "{found:?} for {expected:?}"
@@ -385,6 +477,54 @@ mod tests {
                 // Cut behind the headers, as a snap length does.
                 let cut = usual(&record(&bytes[..54 + options.len()]), 9);
                 assert_eq!(cut.map(|segment| format!("{segment:?}")), expected);
+            }
+        }
+    }
+
+    /// The same packet behind headers of other links.
+    fn on_links(frame: &[u8]) -> Vec<(u16, Vec<u8>)> {
+        let behind = |header: &[u8]| [header, &frame[14..]].concat();
+        let cooked = |hardware: u8| [0, 0, 0, hardware, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 8, 0];
+        let cooked_2 = |hardware: u8| {
+            let [zeros, address] = [[0; 6], [1, 2, 3, 4, 5, 6]];
+            [&[8, 0], &zeros[..], &[0, hardware, 0, 6], &address, &[0, 0]].concat()
+        };
+        let vlan = [&frame[..12], &[0x81, 0, 0, 7, 8, 0]].concat();
+        let vlans = [&frame[..12], &[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8, 8, 0]].concat();
+        vec![
+            (1, behind(&vlan)),
+            (1, behind(&vlans)),
+            (9, behind(&[0, 0x21])),
+            (9, behind(&[0xff, 3, 0, 0x21])),
+            (0, behind(&[2, 0, 0, 0])),
+            (108, behind(&[0, 0, 0, 2])),
+            (12, behind(&[])),
+            (14, behind(&[])),
+            (101, behind(&[])),
+            (228, behind(&[])),
+            (113, behind(&cooked(1))),
+            (276, behind(&cooked_2(1))),
+            // Hardware of which the protocol is no ether type (of netlink).
+            (
+                113,
+                behind(&[0, 0, 3, 56, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 8, 0]),
+            ),
+        ]
+    }
+
+    #[test]
+    fn other_links_are_usual_where_ipv4_is_at_a_known_place() {
+        for options in [&[][..], &TIMESTAMPS, &SIMULATED, &SIMULATED_SACK] {
+            let all = on_links(&frame(0x10, options, 100));
+            let (netlink, known) = all.split_last().unwrap();
+            assert!(usual(&record_on(netlink.0, &netlink.1), 9).is_none());
+            for (link, bytes) in known {
+                let record = record_on(*link, bytes);
+                let found = usual(&record, 9).map(|segment| format!("{segment:?}"));
+                assert!(
+                    found.is_some() && found == in_general(&record),
+                    "{link} {bytes:?}"
+                );
             }
         }
     }
@@ -404,8 +544,8 @@ mod tests {
         // Text that tells why a connection is reset is no payload.
         let reset = frame(0x14, &[], 30);
         assert!(usual(&record(&reset), 9).is_none());
-        let reset = in_general(&reset).unwrap();
-        assert_eq!((reset.payload_len, reset.ip_len), (0, 70));
+        let reset = in_general(&record(&reset)).unwrap();
+        assert!(reset.contains("payload_len: 0, ip_len: 70,"), "{reset}");
         for (at, value, why) in [
             (12, 0x86, "another ether type"),
             (14, 0x46, "IP options"),
@@ -422,7 +562,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever bytes are changed or cut: what it finds, the general way finds.
+        /// Whatever bytes are changed or cut, on whatever link: what it finds, the general way finds.
         #[test]
         fn it_never_contradicts_the_general_way(
             flags: u8,
@@ -430,24 +570,28 @@ mod tests {
                 Just(TIMESTAMPS.to_vec()),
                 Just(SACK.to_vec()),
                 Just([TIMESTAMPS, SACK].concat()),
+                Just(SIMULATED.to_vec()),
+                Just(SIMULATED_SACK.to_vec()),
                 proptest::collection::vec(any::<u8>(), 0..40),
+                proptest::collection::vec(prop_oneof![0_u8..10, Just(10), Just(18)], 0..40),
             ],
             payload in 0_u16..100,
-            changes in proptest::collection::vec((12_usize..80, any::<u8>()), 0..4),
+            changes in proptest::collection::vec((0_usize..80, any::<u8>()), 0..4),
             cut in 0_usize..200,
+            link in 0_usize..20,
         ) {
-            let mut bytes = frame(flags, &options, payload);
+            let frame = frame(flags, &options, payload);
+            let others = on_links(&frame);
+            let (link, mut bytes) = others.get(link).cloned().unwrap_or((1, frame));
             for (at, value) in changes {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte = value;
                 }
             }
             bytes.truncate(cut.max(40));
-            if let Some(segment) = usual(&record(&bytes), 9) {
-                prop_assert_eq!(
-                    Some(format!("{segment:?}")),
-                    in_general(&bytes).map(|segment| format!("{segment:?}"))
-                );
+            let record = record_on(link, &bytes);
+            if let Some(segment) = usual(&record, 9) {
+                prop_assert_eq!(Some(format!("{segment:?}")), in_general(&record));
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Where records could begin: guesses, from which [lanes](super::lanes) are walked.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use super::pcap::{Header, Shape};
@@ -13,6 +15,9 @@ const SEARCH_BYTES_MAX: usize = 128 << 10;
 const CHAIN_RECORDS: usize = 6;
 const CHAIN_BYTES: usize = 4 << 10;
 
+/// Where a record's header has the first of its two lengths, neither of which is zero.
+const FIRST_LEN: Range<usize> = 8..12;
+
 /// The first place from `from` on at which a run of pcap records could begin, dated near `seconds`.
 pub(super) fn pcap_record(shape: Shape, bytes: &[u8], from: usize, seconds: u32) -> Option<usize> {
     // The upper half of the seconds is the same for 18 hours.
@@ -22,10 +27,23 @@ pub(super) fn pcap_record(shape: Shape, bytes: &[u8], from: usize, seconds: u32)
         ByteOrder::Big => (upper.to_be_bytes(), 0),
     };
     let end = bytes.len().min(from + SEARCH_BYTES_MAX);
-    let haystack = bytes.get(from..end)?;
-    memmem::find_iter(haystack, &upper)
-        .filter_map(|place| (from + place).checked_sub(behind))
-        .find(|&start| start >= from && is_plausible(shape, &bytes[start..]))
+    let found = memmem::Finder::new(&upper);
+    let mut next = from;
+    while let Some(place) = bytes.get(next..end).and_then(|rest| found.find(rest)) {
+        let place = next + place;
+        next = place + 1;
+        let Some(start) = place.checked_sub(behind).filter(|&start| start >= from) else {
+            continue;
+        };
+        if is_plausible(shape, &bytes[start..]) {
+            return Some(start);
+        }
+        // Clocks of simulations begin at zero, and their payload is zeros: all of it looks like the seconds.
+        let behind_times = bytes.get(start + FIRST_LEN.start..end).unwrap_or_default();
+        let zeros = behind_times.iter().take_while(|&&byte| byte == 0).count();
+        next = next.max((start + zeros).saturating_sub(FIRST_LEN.len() - 1));
+    }
+    None
 }
 
 fn is_plausible(shape: Shape, records: &[u8]) -> bool {
@@ -78,4 +96,43 @@ pub(super) fn pcapng_block(
                 None => false,
             })
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::capture::pcap::LengthOrder;
+
+    proptest! {
+        /// Against each place looked at, the slow twin: bytes like those of a simulation, whose seconds are few and
+        /// whose payload is zeros.
+        #[test]
+        fn what_is_passed_over_is_no_start(
+            records in proptest::collection::vec((0_u32..3, 1_u32..40, 0_usize..3), 1..20),
+            from in 0_usize..200,
+            seconds in prop_oneof![Just(0_u32), Just(1 << 16)],
+        ) {
+            let shape = Shape {
+                order: ByteOrder::Little,
+                ns_per_unit: 1,
+                header_bytes: 16,
+                lengths: LengthOrder::CapturedFirst,
+            };
+            let mut bytes = Vec::new();
+            for (more, len, odd) in records {
+                for field in [seconds + more, 7, len, len] {
+                    bytes.extend(field.to_le_bytes());
+                }
+                bytes.extend((0..len as usize).map(|at| u8::from(at % 3 < odd)));
+            }
+            let upper = seconds >> 16;
+            let slow = (from..bytes.len().saturating_sub(3)).find(|&start| {
+                let seconds = u32::from_le_bytes(bytes[start..start + 4].try_into().unwrap());
+                seconds >> 16 == upper && is_plausible(shape, &bytes[start..])
+            });
+            prop_assert_eq!(pcap_record(shape, &bytes, from, seconds), slow);
+        }
+    }
 }

@@ -73,6 +73,8 @@ impl HalfFlow {
             && self.old_copies.is_empty()
             && self.emissions.is_idle()
             && !self.is_repairing()
+            // One that was taken back is over with an ACK, too.
+            && self.repair.timeout.is_none()
             && self.strays.is_settled()
     }
 

@@ -328,3 +328,23 @@ fn what_is_reported_from_above_is_so_no_more_when_the_end_of_the_stream_has_pass
     assert_eq!(quiet.0, loud.0);
     assert_eq!(quiet.1, loud.1);
 }
+
+#[test]
+fn a_timeout_that_was_taken_back_is_over_on_either_way() {
+    let trace = "0 A>B syn
+         20 B>A syn ack 0
+         30 A>B ack 0 id 1
+         40 A>B data 0..900 ack 0 ts 1040/1010 id 2
+         40 A>B data 900..1800 ack 0 ts 1040/1010 id 3
+         40 B>A ack 1800 win 500 ts 1040/1010 id 501
+         216 A>B data 1800..1801 ack 0 ts 1216/1186 id 6
+         216 B>A ack 1801 win 500 ts 1216/1186 id 502
+         217 A>B data 534..535 ack 0 ts 1217/1187 id 7
+         218 A>B data 1801..2701 ack 0 ts 1218/1188 id 8
+         218 B>A ack 2701 win 500 ts 1218/1188 id 503
+         218 A>B data 2701..3601 ack 0 ts 1218/1188 id 9
+         218 B>A ack 3601 win 500 ts 1218/1188 id 504";
+    let (quiet, loud) = (run(trace, true), run(trace, false));
+    assert_eq!(quiet.0, loud.0);
+    assert_eq!(quiet.1, loud.1);
+}

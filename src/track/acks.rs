@@ -210,6 +210,7 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SACKED);
+            self.times.reported_latest = self.times.reported_latest.max(Some(sent.at));
             self.acks.add_told(1);
             if sent.copies > 1 {
                 self.old_copies.on_covered(sent, at);
@@ -299,6 +300,7 @@ impl HalfFlow {
         // with all of it.
         if self.board.holds(ack) && self.board.take_back() {
             self.in_flight.take_back_sack();
+            self.times.reported_latest = None;
         }
         self.board.release_below(ack);
         self.in_flight.trim(flight, at);

@@ -449,12 +449,8 @@ impl HalfFlow {
     /// Whether something that was sent after `at` has been delivered: duplicate ACKs ask for one repeat alone (RFC 6675
     /// section 5), and for another one such a segment must have come first (RFC 8985 section 6.2).
     fn has_delivered_since(&self, at: CaptureTime) -> bool {
-        let since = at.plus_ns(1)..CaptureTime::MAX;
-        self.times.released_latest > Some(at)
-            || self
-                .board
-                .highest_end()
-                .is_some_and(|highest| self.in_flight.has_reported(&since, highest))
+        let latest = self.times.released_latest.max(self.times.reported_latest);
+        latest > Some(at)
     }
 
     /// Whether the sender sent new data when it had long been told that the repeat `earlier` was lost, too: one that

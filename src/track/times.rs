@@ -16,6 +16,8 @@ pub(super) struct Times {
     /// Latest transmission among all bytes that the cumulative ACK has passed: what was sent
     /// before it, and above it in the stream, had to wait for it.
     pub(super) released_latest: Option<CaptureTime>,
+    /// Latest transmission among all that SACK has reported.
+    pub(super) reported_latest: Option<CaptureTime>,
 }
 
 impl Times {

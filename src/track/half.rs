@@ -135,7 +135,7 @@ impl HalfFlow {
         let above = self
             .payload_below(una)
             .saturating_sub(self.high.max(0) as u64);
-        Some(self.holes.bytes_below(una) + self.holes.forgotten_bytes + above)
+        Some(self.holes.bytes_below(una) + self.holes.forgotten_bytes() + above)
     }
 
     /// Bytes in flight (METRICS.md I1); `None` before the first ACK.

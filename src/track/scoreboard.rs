@@ -1,15 +1,19 @@
 //! What the receiver of one direction has reported by SACK.
 
+mod list;
+
 use thin_vec::ThinVec;
 
-use super::ranges::StreamRange;
+use self::list::RangeList;
+use super::in_flight::Moves;
+use super::ranges::{HOLES_MAX, StreamRange};
 use crate::decode::{SackBlock, SackBlocks};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
-/// Disjoint ranges kept for one direction by the SACK scoreboard. A peer that reports more is
+/// Disjoint ranges kept for one direction by the SACK scoreboard: as many as holes. A peer that reports more is
 /// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
-const RANGES_MAX: usize = 4096;
+const RANGES_MAX: usize = HOLES_MAX as usize;
 
 /// How often what was reported is taken back in one direction. A receiver may throw it away (RFC 2018 section 8), which
 /// hardly any does; one that does it with each ACK would make all that is in flight be looked at each time.
@@ -23,10 +27,11 @@ pub(super) struct Scoreboard(Option<Box<Board>>);
 /// Disjoint ranges, sorted, not touching.
 ///
 /// Blocks arrive mostly at the upper end and leave at the lower one, and few are alive at a time:
-/// a sorted vector searched from above.
+/// a sorted list searched from above.
 #[derive(Debug, Default)]
 struct Board {
-    ranges: Vec<StreamRange>,
+    ranges: RangeList,
+    moves: Moves,
     bytes: u64,
     /// By their places in the option, blocks of which all bytes are in `ranges` or have been passed by
     /// the cumulative ACK since. An empty one where there is none.
@@ -68,7 +73,8 @@ impl Scoreboard {
     /// End of the highest range.
     #[inline]
     pub(super) fn highest_end(&self) -> Option<i64> {
-        self.0.as_ref()?.ranges.last().map(|range| range.end)
+        let board = self.0.as_ref()?;
+        board.ranges.last().map(|range| range.end)
     }
 
     /// Whether what was not reported of `start..end` may have arrived all the same: an ACK had no room for it.
@@ -84,7 +90,8 @@ impl Scoreboard {
             Some(untold) if untold.end > una => untold.start,
             _ => highest.unwrap_or(una),
         };
-        let end = board.ranges.last().map_or(start, |range| range.end);
+        let highest = board.ranges.last();
+        let end = highest.map_or(start, |range| range.end);
         board.untold = Some(StreamRange { start, end });
     }
 
@@ -192,9 +199,7 @@ impl Scoreboard {
         if last.get(..others.len()) != Some(others) {
             return None;
         }
-        let index = board.first_ending_at_or_above(start);
-        let mut part = None;
-        board.grow(index, start, end, &mut |grown| part = Some(grown));
+        let part = board.grow_one(start, end);
         if part.is_some() {
             board.last[0] = *first;
         }
@@ -230,6 +235,7 @@ impl Board {
     fn bytes_from(&self, offset: i64) -> u64 {
         let above = self
             .ranges
+            .as_slice()
             .iter()
             .rev()
             .take_while(|range| range.end > offset);
@@ -240,23 +246,25 @@ impl Board {
 
     /// Whether all of `start..end` was reported.
     fn covers(&self, start: i64, end: i64) -> bool {
-        let index = self.ranges.partition_point(|range| range.end < end);
-        self.ranges
-            .get(index)
-            .is_some_and(|range| range.start <= start)
+        let ranges = self.ranges.as_slice();
+        let index = ranges.partition_point(|range| range.end < end);
+        ranges.get(index).is_some_and(|range| range.start <= start)
     }
 
     /// Adds `start..end` and calls `fresh` with each part of it that was not reported before.
     fn insert(&mut self, start: i64, end: i64, mut fresh: impl FnMut(StreamRange)) {
         // The ranges that touch the new one are those from `first` up to `last`.
         let first = self.first_ending_at_or_above(start);
-        if self.grow(first, start, end, &mut fresh) {
+        if self.grow(first, start, end, &mut fresh)
+            || !self.moves.allow(first, self.ranges.as_slice().len(), start)
+        {
             return;
         }
         let mut last = first;
         let mut merged = StreamRange { start, end };
         let mut from = start;
-        while let Some(range) = self.ranges.get(last).filter(|range| range.start <= end) {
+        let touching = self.ranges.as_slice()[first..].iter();
+        for range in touching.take_while(|range| range.start <= end) {
             if from < range.start {
                 fresh(StreamRange {
                     start: from,
@@ -273,13 +281,16 @@ impl Board {
             fresh(StreamRange { start: from, end });
             self.bytes += (end - from) as u64;
         }
-        if last == first + 1 {
-            self.ranges[first] = merged;
+        if last == first {
+            self.ranges.insert(first, merged);
         } else {
-            self.ranges.splice(first..last, [merged]);
+            self.ranges.as_mut_slice()[first] = merged;
+            self.ranges.remove(first + 1..last);
         }
-        if self.ranges.len() > RANGES_MAX {
-            let dropped = self.ranges.remove(0);
+        let ranges = self.ranges.as_slice();
+        if ranges.len() > RANGES_MAX {
+            let dropped = ranges[0];
+            self.ranges.remove(0..1);
             self.bytes -= (dropped.end - dropped.start) as u64;
             self.given_up = self.given_up.max(Some(dropped.end));
             self.last = [SackBlock::default(); SackBlocks::MAX];
@@ -290,14 +301,37 @@ impl Board {
     /// blocks of an ACK repeat.
     #[inline(always)]
     fn first_ending_at_or_above(&self, offset: i64) -> usize {
-        let len = self.ranges.len();
-        let below = len.saturating_sub(3);
-        for (index, range) in (below..len).zip(&self.ranges[below..]).rev() {
+        let ranges = self.ranges.as_slice();
+        let below = ranges.len().saturating_sub(3);
+        for (index, range) in (below..ranges.len()).zip(&ranges[below..]).rev() {
             if range.start <= offset {
                 return index + usize::from(range.end < offset);
             }
         }
-        self.ranges[..below].partition_point(|range| range.end < offset)
+        ranges[..below].partition_point(|range| range.end < offset)
+    }
+
+    /// Adds `start..end` where that only lets a range grow at its upper end: the part that was not reported before.
+    #[inline(always)]
+    fn grow_one(&mut self, start: i64, end: i64) -> Option<StreamRange> {
+        // Mostly the highest one.
+        let Some(range) = self.ranges.last_mut().filter(|range| range.start <= start) else {
+            return self.grow_lower(start, end);
+        };
+        if range.end < start || end <= range.end {
+            return None;
+        }
+        let from = std::mem::replace(&mut range.end, end);
+        self.bytes += (end - from) as u64;
+        Some(StreamRange { start: from, end })
+    }
+
+    #[inline(never)]
+    fn grow_lower(&mut self, start: i64, end: i64) -> Option<StreamRange> {
+        let index = self.first_ending_at_or_above(start);
+        let mut part = None;
+        self.grow(index, start, end, &mut |grown| part = Some(grown));
+        part
     }
 
     /// Adds `start..end` where it begins in the range at `index` and reaches no other, as nearly all
@@ -310,15 +344,9 @@ impl Board {
         end: i64,
         fresh: &mut impl FnMut(StreamRange),
     ) -> bool {
-        let next = self
-            .ranges
-            .get(index + 1)
-            .map_or(i64::MAX, |next| next.start);
-        let Some(range) = self
-            .ranges
-            .get_mut(index)
-            .filter(|range| range.start <= start)
-        else {
+        let ranges = self.ranges.as_mut_slice();
+        let next = ranges.get(index + 1).map_or(i64::MAX, |next| next.start);
+        let Some(range) = ranges.get_mut(index).filter(|range| range.start <= start) else {
             return false;
         };
         if end <= range.end {
@@ -338,16 +366,15 @@ impl Board {
 
     /// Whether the byte at `offset` was reported.
     fn holds(&self, offset: i64) -> bool {
-        let index = self.ranges.partition_point(|range| range.end <= offset);
-        self.ranges
-            .get(index)
-            .is_some_and(|range| range.start <= offset)
+        let ranges = self.ranges.as_slice();
+        let index = ranges.partition_point(|range| range.end <= offset);
+        ranges.get(index).is_some_and(|range| range.start <= offset)
     }
 
     /// Forgets all below `offset`, which the cumulative ACK has passed.
     fn release_below(&mut self, offset: i64) {
         let mut gone = 0;
-        for range in &mut self.ranges {
+        for range in self.ranges.as_mut_slice() {
             if range.end <= offset {
                 self.bytes -= (range.end - range.start) as u64;
                 gone += 1;
@@ -360,7 +387,7 @@ impl Board {
             }
         }
         if gone > 0 {
-            self.ranges.drain(..gone);
+            self.ranges.remove(0..gone);
             self.last = [SackBlock::default(); SackBlocks::MAX];
         }
     }
@@ -475,7 +502,7 @@ mod tests {
                         prop_assert_eq!(board.covers(start as i64, end as i64), all);
                     }
                 }
-                let ranges = board.0.as_ref().map_or(&[][..], |board| &board.ranges);
+                let ranges = board.0.as_ref().map_or(&[][..], |board| board.ranges.as_slice());
                 for pair in ranges.windows(2) {
                     prop_assert!(pair[0].end < pair[1].start, "touching ranges must merge");
                 }

@@ -132,6 +132,11 @@ struct Skips {
 }
 
 impl Emissions {
+    /// Memory that they hold besides this, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |skips| skips.memory_bytes())
+    }
+
     /// A frame of `len` bytes took so many ids: see [`Frames::note`].
     pub(super) fn note_frame(&mut self, len: u32, packets: u16) -> Option<(u32, bool)> {
         self.0.get_or_insert_default().frames.note(len, packets)

@@ -45,6 +45,7 @@ mod telling;
 mod tests;
 mod ticks;
 mod times;
+mod turns;
 mod window;
 
 use std::hint::cold_path;
@@ -160,6 +161,8 @@ impl Connection {
                 + half.echoes.memory_bytes()
                 + half.old_copies.memory_bytes()
                 + half.seen_acks.memory_bytes()
+                + half.ids.memory_bytes()
+                + half.emissions.memory_bytes()
         };
         self.halves.iter().map(held).sum()
     }
@@ -239,7 +242,7 @@ impl Connection {
         let stamped = timestamps.is_some();
         let wire_packets = sender.packet_size.mss.packets(plain.payload_len(), stamped);
         let step = match plain.ip_id() {
-            Some(id) => sender.ids.observe(id, wire_packets),
+            Some(id) => sender.ids.observe(id, wire_packets, at),
             None => Step::Unknown,
         };
         let quiet = wire_packets == 1
@@ -289,7 +292,7 @@ impl Connection {
         let step = match segment.ip_id {
             // A SYN-ACK or an RST may come from a host that has no counter for the connection.
             Some(id) if !flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
-                sender.ids.observe(id, wire_packets)
+                sender.ids.observe(id, wire_packets, segment.at)
             }
             _ => Step::Unknown,
         };

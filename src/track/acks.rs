@@ -229,10 +229,11 @@ impl HalfFlow {
             } else {
                 sent
             };
-            let id = sent.id;
+            let (emitted_at, id) = (sent.at, sent.id);
             if !self.emissions.is_idle() {
                 let effective = at.plus_ns(self.delays.upstream.min_ns().unwrap_or(0));
-                self.emissions.on_delivered(self.ids.unwrap(id), effective);
+                let id = self.ids.unwrap_at(emitted_at, id);
+                self.emissions.on_delivered(id, effective);
             }
             let single = is_single(sent);
             if single
@@ -405,7 +406,7 @@ impl HalfFlow {
         let cover = self.cover_by(segment, ack, una, highest_before);
         let soonest = self.delays.downstream.min_ns();
         let idle = self.emissions.is_idle();
-        let mut delivered: Option<u16> = None;
+        let mut delivered: Option<(CaptureTime, u16)> = None;
         let mut covered = 0;
         let edge = self.begin_release(una);
         self.times.released_latest = self.times.latest_released_by(at);
@@ -416,8 +417,9 @@ impl HalfFlow {
                 break;
             };
             // A repeat takes the ranges above it along, which were sent before it.
-            if !idle && delivered.is_none_or(|id| IdCounter::distance(sent.id, id) > 0) {
-                delivered = Some(sent.id);
+            let emitted = (sent.at, sent.id);
+            if !idle && delivered.is_none_or(|latest| IdCounter::is_later(emitted, latest)) {
+                delivered = Some(emitted);
             }
             covered += 1;
             self.acks
@@ -489,9 +491,8 @@ impl HalfFlow {
         } else if cover.edge_was_overtaken && self.acks.covers_overtakers(covered) {
             sink.signal(dir, at, Signal::ReorderedAtReceiver);
         }
-        if let Some(id) = delivered {
-            let effective = at.plus_ns(self.delays.upstream.min_ns().unwrap_or(0));
-            self.emissions.on_delivered(self.ids.unwrap(id), effective);
+        if let Some(latest) = delivered {
+            self.note_delivered(latest, at);
             self.emissions.on_ack(ack >= self.high);
         }
     }

@@ -2,8 +2,9 @@
 
 use super::copies::WhichCopy;
 use super::delays::{PROBE_NS_MIN, nearly};
+use super::earlier_copies::EarlierCopy;
 use super::half::HalfFlow;
-use super::ids::{IdCounter, Step};
+use super::ids::Step;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::ranges::Hole;
 use super::repair::Heard;
@@ -166,7 +167,7 @@ impl HalfFlow {
                 return (verdict, WhichCopy::LateOriginal);
             }
             let first = self.in_flight.first_copy(&earlier);
-            if let Some(evidence) = self.is_older(segment, start, first.id, first.tsval) {
+            if let Some(evidence) = self.is_older(segment, &first) {
                 let mut verdict = Verdict::of(Class::Reordered, evidence, Confidence::High);
                 if self.is_after_next(segment, end) {
                     verdict.class = Class::Retransmission;
@@ -225,14 +226,14 @@ impl HalfFlow {
             && !self.is_edge_due(earlier, start, segment.at)
     }
 
-    /// Whether a segment was emitted before the packet with this id and `TSval`, which begins at `start`, and what
-    /// shows it.
-    fn is_older(&self, segment: &Segment, start: i64, id: u16, tsval: u32) -> Option<Evidence> {
-        if let Some(own) = segment.ip_id.filter(|_| self.ids_tell_from(start)) {
-            return (IdCounter::distance(own, id) < 0).then_some(Evidence::IpId);
+    /// Whether a segment was emitted before the first copy of its bytes that was seen, and what shows it.
+    fn is_older(&self, segment: &Segment, first: &EarlierCopy) -> Option<Evidence> {
+        if let Some(own) = segment.ip_id.filter(|_| self.ids.counts()) {
+            let is_older = self.ids.unwrap(own) < self.ids.unwrap_at(first.at, first.id);
+            return is_older.then_some(Evidence::IpId);
         }
         let ts = segment.timestamps?;
-        later(tsval, ts.value).then_some(Evidence::Tsval)
+        later(first.tsval, ts.value).then_some(Evidence::Tsval)
     }
 
     /// Whether a segment that ends at `end` was emitted later than what lies above it in the stream and was never
@@ -243,8 +244,8 @@ impl HalfFlow {
             .filter_map(|index| self.in_flight.get(index))
             .find(|sent| sent.start >= end && !sent.marks.has(Marks::RESENT));
         next.is_some_and(|next| {
-            if let Some(own) = segment.ip_id.filter(|_| self.ids_tell_from(next.start)) {
-                IdCounter::distance(own, next.id) > 0
+            if let Some(own) = segment.ip_id.filter(|_| self.ids.counts()) {
+                self.ids.unwrap(own) > self.ids.unwrap_at(next.at, next.id)
             } else {
                 segment
                     .timestamps
@@ -294,9 +295,9 @@ impl HalfFlow {
 
     fn weigh_fill(&self, segment: &Segment, hole: &Hole) -> (Class, Evidence, Confidence) {
         use Class::{Ambiguous, Reordered, Retransmission};
-        let ids_tell = self.ids_tell_from(hole.end);
-        if let (Some(id), Some(opener), true) = (segment.ip_id, hole.opener_id, ids_tell) {
-            let is_late = IdCounter::distance(id, opener) < 0;
+        if let (Some(id), Some(opener), true) = (segment.ip_id, hole.opener_id, self.ids.counts()) {
+            let id = self.ids.unwrap(id);
+            let is_late = id < self.ids.unwrap_at(hole.opened_at, opener);
             let class = if is_late && !self.is_between_repeats(id, hole) {
                 Reordered
             } else {
@@ -368,16 +369,18 @@ impl HalfFlow {
         }
     }
 
-    /// Whether a packet with this `id`, which fills a `hole`, was sent after a repeat of what lies below it, and what
-    /// lies above is one, too: then it is a repeat, which the one above has overtaken, as senders repeat in order.
-    fn is_between_repeats(&self, id: u16, hole: &Hole) -> bool {
+    /// Whether a packet with this unwrapped `id`, which fills a `hole`, was sent after a repeat of what lies below it,
+    /// and what lies above is one, too: then it is a repeat, which the one above has overtaken, as senders repeat in
+    /// order.
+    fn is_between_repeats(&self, id: u64, hole: &Hole) -> bool {
         let repeat_of = |offset| {
             let index = self.in_flight.overlapping(offset, offset + 1).start;
             let sent = self.in_flight.get(index);
             sent.filter(|sent| sent.verdict.class == Class::Retransmission)
         };
         repeat_of(hole.end).is_some()
-            && repeat_of(hole.start - 1).is_some_and(|below| IdCounter::distance(id, below.id) > 0)
+            && repeat_of(hole.start - 1)
+                .is_some_and(|below| id > self.ids.unwrap_at(below.at, below.id))
     }
 
     /// Whether the sender, told of a hole by SACK, may have waited for as long as packets may be overtaken, a quarter

@@ -264,9 +264,7 @@ impl HalfFlow {
             return;
         };
         if let Some(sent) = self.in_flight.nth_unacked(last) {
-            let effective = at.plus_ns(self.delays.upstream.min_ns().unwrap_or(0));
-            let id = self.ids.unwrap(sent.id);
-            self.emissions.on_delivered(id, effective);
+            self.note_delivered((sent.at, sent.id), at);
         }
     }
 

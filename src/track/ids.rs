@@ -5,21 +5,23 @@ use std::hint::cold_path;
 
 use super::half::HalfFlow;
 use super::in_flight::Sent;
+use super::turns::Turns;
 use crate::decode::Segment;
+use crate::time::CaptureTime;
 
 /// Unexplained skips from which on a counter may be one that connections share.
 const DOUBTS_MIN: u16 = 4;
 
 /// Steps observed before an id counter is believed.
-const STEPS_MIN: u32 = 3;
+const STEPS_MIN: u64 = 3;
 
 /// Steps whose skips still count when the counter is believed only later: losses and swaps among
 /// a flow's first packets delay that.
-const EARLY_MAX: u32 = 8;
+const EARLY_MAX: u64 = 8;
 
 /// Steps in which ids would have been skipped more than once, while nothing was missing, did other connections count on
 /// the same counter.
-const OWN_STEPS: u32 = 1024;
+const OWN_STEPS: u64 = 1024;
 
 /// The IPv4 identification of one direction's packets.
 ///
@@ -28,16 +30,16 @@ const OWN_STEPS: u32 = 1024;
 /// evidence, so each step is put into one of three boxes first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IdCounter {
-    last: Option<u16>,
-    /// The highest id, unwrapped; starts well above 0 so that ids before it have a place.
+    /// The highest id, unwrapped; starts well above 0 so that ids before it have a place. 0 before the first.
     unwrapped: u64,
     /// Packets that the last one will have become on the wire, under segmentation offload; 0 for a SYN, which may
     /// be numbered otherwise than what comes after it.
     last_packets: u16,
     /// Ids skipped by the last packet, as far as nothing explains them yet.
     last_skipped: u16,
-    steps: u32,
-    by_one: u32,
+    steps: u64,
+    /// Those that were not by one, as far as nothing explains what they skipped.
+    others: u32,
     /// Ids skipped for which neither a late packet nor bytes that are missing were seen; saturates.
     unexplained: u16,
     /// Saturates, as the next does.
@@ -47,6 +49,7 @@ pub(super) struct IdCounter {
     /// What [`counts`](Self::counts) said after the last packet.
     counting: bool,
     scope: Scope,
+    turns: Turns,
 }
 
 /// Whose packets a counter counts.
@@ -87,9 +90,6 @@ impl Step {
     }
 }
 
-/// Packets that lie between two of which ids tell the order: a quarter of all ids.
-const IDS_APART_MAX: usize = 1 << 14;
-
 /// Ids skipped that nothing explains, besides two for each packet: repeats that an outage swallowed. With more, others
 /// took them: the sender's host counts all that it sends, or a proxy for all its hosts.
 const SKIPPED_MAX: u64 = 8;
@@ -102,6 +102,11 @@ impl IdCounter {
     /// Packets of a first flight: what ids may be apart before it is known that they count.
     const NEAR: i16 = 64;
 
+    /// The highest id.
+    fn last(&self) -> Option<u16> {
+        (self.unwrapped > 0).then_some(self.unwrapped as u16)
+    }
+
     /// Takes note of the id of a SYN, or of one more.
     pub(super) fn begin(&mut self, id: u16) {
         if self.steps == 0 {
@@ -111,7 +116,7 @@ impl IdCounter {
 
     /// Whether nothing but a SYN came before the packet with this id, which is the next one.
     pub(super) fn is_after_syn(&self, id: u16) -> bool {
-        self.is_first() && self.last_packets == 0 && self.last == Some(id.wrapping_sub(1))
+        self.is_first() && self.last_packets == 0 && self.last() == Some(id.wrapping_sub(1))
     }
 
     /// Its host is one of those that count what they send on all connections.
@@ -122,38 +127,38 @@ impl IdCounter {
     }
 
     fn start_at(&mut self, id: u16, packets: u16) {
-        self.last = Some(id);
         self.last_packets = packets;
         self.unwrapped = (1 << 32) + u64::from(id);
     }
 
-    /// Takes note of the id of a packet that stands for `packets` packets on the wire.
+    /// Takes note of the id of a packet that stands for `packets` packets on the wire and passes at `at`.
     #[inline]
-    pub(super) fn observe(&mut self, id: u16, packets: u16) -> Step {
+    pub(super) fn observe(&mut self, id: u16, packets: u16, at: CaptureTime) -> Step {
         // Nearly always the next one of a counter; and a counter that is believed stays so by it.
-        if self.counting
+        let next = self.unwrapped + 1;
+        if next as u16 == id
+            && !Turns::are_due(id)
+            && self.counting
             && packets == 1
             && self.last_packets == 1
-            && self.last == Some(id.wrapping_sub(1))
         {
-            self.last = Some(id);
             self.last_skipped = 0;
-            self.unwrapped += 1;
-            // Never more of these than steps, and both at once: a sum that stops at the top takes four times as long.
-            if self.steps < u32::MAX {
-                self.steps += 1;
-                self.by_one += 1;
-            }
+            self.unwrapped = next;
+            self.steps += 1;
             return Step::Ahead(0);
         }
         cold_path();
-        self.observe_other(id, packets)
+        self.observe_other(id, packets, at)
     }
 
     /// The same of what may tell more.
     #[inline(never)]
-    fn observe_other(&mut self, id: u16, packets: u16) -> Step {
+    fn observe_other(&mut self, id: u16, packets: u16, at: CaptureTime) -> Step {
+        let before = self.unwrapped;
         let step = self.observe_any(id, packets);
+        if self.counting {
+            self.turns.note(before, self.unwrapped, at);
+        }
         self.counting = self.counts();
         match step {
             _ if self.counting => step,
@@ -166,7 +171,7 @@ impl IdCounter {
     fn observe_any(&mut self, id: u16, packets: u16) -> Step {
         let is_first = self.last_packets == 0;
         let Some(last) = self
-            .last
+            .last()
             .filter(|&last| !is_first || (1..=Self::NEAR).contains(&Self::distance(id, last)))
         else {
             self.start_at(id, packets);
@@ -177,7 +182,7 @@ impl IdCounter {
         if id == 0 && self.counting && delta.unsigned_abs() > Self::JUMP_MAX.unsigned_abs() {
             return Step::Unknown;
         }
-        self.steps = self.steps.saturating_add(1);
+        self.steps += 1;
         self.last_skipped = 0;
         match delta.cmp(&0) {
             Ordering::Equal => {
@@ -189,15 +194,15 @@ impl IdCounter {
                 let skipped = (delta - 1)
                     .saturating_sub(self.last_packets.max(1).cast_signed() - 1)
                     .max(0);
-                if skipped == 0 {
-                    self.by_one = self.by_one.saturating_add(1);
-                } else if delta > Self::JUMP_MAX {
-                    self.astray = self.astray.saturating_add(1);
-                } else {
-                    self.last_skipped = skipped.unsigned_abs();
-                    self.unexplained = self.unexplained.saturating_add(self.last_skipped);
+                if skipped > 0 {
+                    self.others = self.others.saturating_add(1);
+                    if delta > Self::JUMP_MAX {
+                        self.astray = self.astray.saturating_add(1);
+                    } else {
+                        self.last_skipped = skipped.unsigned_abs();
+                        self.unexplained = self.unexplained.saturating_add(self.last_skipped);
+                    }
                 }
-                self.last = Some(id);
                 self.last_packets = packets;
                 self.unwrapped += u64::from(delta.unsigned_abs());
                 if delta > Self::JUMP_MAX {
@@ -209,8 +214,8 @@ impl IdCounter {
             }
             Ordering::Less => {
                 if delta < -Self::JUMP_MAX {
+                    self.others = self.others.saturating_add(1);
                     self.astray = self.astray.saturating_add(1);
-                    self.last = Some(id);
                     self.last_packets = packets;
                     self.unwrapped += 1 << 16;
                     self.unwrapped = self.unwrap(id);
@@ -231,7 +236,8 @@ impl IdCounter {
         let explained = packets.min(i64::from(self.last_skipped)) as u16;
         self.last_skipped -= explained;
         self.explain(explained);
-        self.by_one += u32::from(explained > 0 && self.last_skipped == 0);
+        let is_next = explained > 0 && self.last_skipped == 0;
+        self.others = self.others.saturating_sub(u32::from(is_next));
         self.counting = self.counts();
     }
 
@@ -256,7 +262,7 @@ impl IdCounter {
     /// connection may have taken them.
     pub(super) fn doubt(&mut self) {
         self.doubts = self.doubts.saturating_add(1);
-        if self.doubts >= DOUBTS_MIN && u64::from(self.doubts) * 20 > u64::from(self.steps) {
+        if self.doubts >= DOUBTS_MIN && u64::from(self.doubts) * 20 > self.steps {
             self.scope = Scope::Shared;
         }
         self.counting = self.counts();
@@ -268,18 +274,32 @@ impl IdCounter {
         self.counting = false;
     }
 
-    /// The unwrapped id nearest to the highest one so far.
+    /// The unwrapped id nearest to the highest one so far: that of a packet which passes now.
     pub(super) fn unwrap(&self, id: u16) -> u64 {
-        let delta = id.wrapping_sub(self.unwrapped as u16).cast_signed();
-        self.unwrapped.wrapping_add_signed(i64::from(delta))
+        Self::nearest(self.unwrapped, id)
+    }
+
+    /// The unwrapped id of a packet that passed at `at`.
+    pub(super) fn unwrap_at(&self, at: CaptureTime, id: u16) -> u64 {
+        Self::nearest(self.turns.near(at).unwrap_or(self.unwrapped), id)
+    }
+
+    fn nearest(middle: u64, id: u16) -> u64 {
+        let delta = id.wrapping_sub(middle as u16).cast_signed();
+        middle.wrapping_add_signed(i64::from(delta))
+    }
+
+    /// Memory that it holds besides itself, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.turns.memory_bytes()
     }
 
     /// Whether the ids of this direction count up by one: most do, or hardly any is missing that no
     /// loss and no late packet explains, as where half of the packets are lost.
     pub(super) fn counts(&self) -> bool {
-        let steps = u64::from(self.steps);
+        let steps = self.steps;
         self.steps >= STEPS_MIN
-            && (u64::from(self.by_one) * 2 >= steps || u64::from(self.unexplained) * 4 <= steps)
+            && (u64::from(self.others) * 2 <= steps || u64::from(self.unexplained) * 4 <= steps)
             && u64::from(self.astray) * 20 <= steps
             && u64::from(self.unexplained) <= 2 * steps + SKIPPED_MAX
             && self.scope != Scope::Shared
@@ -289,20 +309,20 @@ impl IdCounter {
     /// counts all it sends skips those of its other connections.
     pub(super) fn is_of_its_own(&self) -> bool {
         let before = self.unexplained.saturating_sub(self.last_skipped);
-        u64::from(before) * 4 <= u64::from(self.steps)
+        u64::from(before) * 4 <= self.steps
     }
 
     /// Whether skipped ids were most likely this connection's: others would have shown by now, or its host is one that
     /// counts for each connection, which only one `is_known` tells of which its SYN or timestamps were seen.
     pub(super) fn is_unshared(&self, is_known: bool) -> bool {
         let is_own = is_known && self.scope == Scope::Connection;
-        is_own || self.steps >= OWN_STEPS * u32::from(self.doubts.max(1))
+        is_own || self.steps >= OWN_STEPS * u64::from(self.doubts.max(1))
     }
 
     /// Whether ids tell the packets of this direction apart, however they are chosen: of the `packets` that passed,
     /// each no more than four times, nearly all had one that the one before had not.
     pub(super) fn tell_apart(&self, packets: u64) -> bool {
-        self.steps > 0 && (u64::from(self.steps) + 1) * 4 >= packets
+        self.steps > 0 && (self.steps + 1) * 4 >= packets
     }
 
     /// Ids skipped for which neither a late packet nor bytes that are missing were seen; saturates.
@@ -328,7 +348,7 @@ impl IdCounter {
 
     /// Whether the last packet's id was the first one seen: what was sent before it skipped none.
     pub(super) fn is_first(&self) -> bool {
-        self.last.is_some() && self.steps == 0
+        self.unwrapped > 0 && self.steps == 0
     }
 
     /// Whether it may still turn out that what a flow's first packets skipped counts.
@@ -338,7 +358,7 @@ impl IdCounter {
 
     /// Whether ids count, or may turn out to, as one at least was the next.
     pub(super) fn may_be_a_counter(&self) -> bool {
-        self.by_one > 0 && (self.counting || self.may_count())
+        self.steps > u64::from(self.others) && (self.counting || self.may_count())
     }
 
     /// Whether ids may count, though too few have been seen to tell, and `id` is a little below
@@ -350,8 +370,18 @@ impl IdCounter {
             && (-Self::NEAR..0).contains(&Self::distance(id, other))
     }
 
+    /// Whether a packet that passes now has the same id as one that passed at `at`, and not that of a later turn.
+    pub(super) fn are_same(&self, own: Option<u16>, at: CaptureTime, id: u16) -> bool {
+        own == Some(id) && self.unwrap(id) == self.unwrap_at(at, id)
+    }
+
+    /// Whether one packet was sent after another, by when they passed and, within an instant, by their ids.
+    pub(super) fn is_later(one: (CaptureTime, u16), other: (CaptureTime, u16)) -> bool {
+        one.0 > other.0 || one.0 == other.0 && Self::distance(one.1, other.1) > 0
+    }
+
     /// Signed distance from `earlier` to `later` on the counter.
-    pub(super) fn distance(later: u16, earlier: u16) -> i16 {
+    fn distance(later: u16, earlier: u16) -> i16 {
         later.wrapping_sub(earlier).cast_signed()
     }
 }
@@ -361,18 +391,12 @@ impl HalfFlow {
     /// as where the records of two interfaces were written one after the other: since its id as many were taken as
     /// packets carry all that lies above, while a repeat comes after some of these.
     pub(super) fn is_first_copy_by_id(&self, segment: &Segment, end: i64) -> bool {
-        let (Some(own), Some(last)) = (segment.ip_id, self.ids.last) else {
+        let (Some(own), Some(last)) = (segment.ip_id, self.ids.last()) else {
             return false;
         };
         let above = (self.high - end) / i64::from(self.packet_size.full()).max(1);
         let since = i64::from(IdCounter::distance(last, own));
         self.ids.counts() && above > 0 && since >= above
-    }
-
-    /// Whether ids count, and tell which of a packet and one that passed at `offset` was sent first: they come again
-    /// after 65,536, so that what is half of that behind seems to be ahead. Some are of packets that never came here.
-    pub(super) fn ids_tell_from(&self, offset: i64) -> bool {
-        self.ids.counts() && self.in_flight.ranges_above(offset) < IDS_APART_MAX
     }
 
     /// Whether the id of a packet of this sender is its own: not 0, as of a host that does not number its packets, nor
@@ -398,9 +422,11 @@ impl HalfFlow {
 mod tests {
     use super::*;
 
+    const AT: CaptureTime = CaptureTime::from_ns(0);
+
     fn steps(ids: &[u16]) -> (Vec<Step>, bool) {
         let mut counter = IdCounter::default();
-        let steps = ids.iter().map(|&id| counter.observe(id, 1)).collect();
+        let steps = ids.iter().map(|&id| counter.observe(id, 1, AT)).collect();
         (steps, counter.counts())
     }
 
@@ -424,16 +450,16 @@ mod tests {
     fn a_counter_counts_where_half_of_the_packets_are_lost_or_late() {
         // Every other one is lost, as the bytes tell that are missing.
         let mut counter = IdCounter::default();
-        counter.observe(10, 1);
+        counter.observe(10, 1, AT);
         for id in (12..100).step_by(2) {
-            counter.observe(id, 1);
+            counter.observe(id, 1, AT);
             counter.explain_last(1);
         }
         assert!(counter.counts());
         // Others have taken them: no byte is missing.
         let mut shared = IdCounter::default();
         for id in (10..100).step_by(2) {
-            shared.observe(id, 1);
+            shared.observe(id, 1, AT);
             shared.explain_last(0);
         }
         assert!(!shared.counts());
@@ -445,12 +471,12 @@ mod tests {
     fn as_many_ids_skipped_as_packets_are_missing_are_a_step_of_a_counter() {
         let counts = |missing| {
             let mut counter = IdCounter::default();
-            counter.observe(10, 1);
-            counter.observe(21, 1);
+            counter.observe(10, 1, AT);
+            counter.observe(21, 1, AT);
             counter.explain_last(missing);
             // What waited for a timer, and was lost once before.
             for id in [22, 24, 26] {
-                counter.observe(id, 1);
+                counter.observe(id, 1, AT);
             }
             counter.counts()
         };
@@ -466,7 +492,7 @@ mod tests {
         };
         let counter = |others| {
             let mut counter = IdCounter::default();
-            ids(others).for_each(|id| _ = counter.observe(id, 1));
+            ids(others).for_each(|id| _ = counter.observe(id, 1, AT));
             counter
         };
         assert!(counter(2).counts() && !counter(2).is_of_its_own());
@@ -493,7 +519,7 @@ mod tests {
         let counter = |syn: u16, ids: &[u16]| {
             let mut counter = IdCounter::default();
             counter.begin(syn);
-            let steps: Vec<Step> = ids.iter().map(|&id| counter.observe(id, 1)).collect();
+            let steps: Vec<Step> = ids.iter().map(|&id| counter.observe(id, 1, AT)).collect();
             (steps, counter.counts())
         };
         let (first, counts) = counter(9, &[10, 11, 12]);
@@ -518,7 +544,7 @@ mod tests {
         let tell_apart = |ids: &[u16], times: usize| {
             let mut counter = IdCounter::default();
             for &id in ids.iter().flat_map(|id| std::iter::repeat_n(id, times)) {
-                counter.observe(id, 1);
+                counter.observe(id, 1, AT);
             }
             counter.tell_apart((ids.len() * times) as u64)
         };
@@ -532,12 +558,12 @@ mod tests {
     fn a_super_segment_takes_the_ids_of_its_packets() {
         let mut counter = IdCounter::default();
         for id in [10, 11, 12, 13] {
-            counter.observe(id, 1);
+            counter.observe(id, 1, AT);
         }
-        assert_eq!(counter.observe(14, 3), Step::Ahead(0));
-        assert_eq!(counter.observe(17, 1), Step::Ahead(0));
-        assert_eq!(counter.observe(19, 1), Step::Ahead(1));
-        assert_eq!(counter.observe(23, 1), Step::Ahead(3));
-        assert_eq!(counter.observe(20, 3), Step::Behind(3));
+        assert_eq!(counter.observe(14, 3, AT), Step::Ahead(0));
+        assert_eq!(counter.observe(17, 1, AT), Step::Ahead(0));
+        assert_eq!(counter.observe(19, 1, AT), Step::Ahead(1));
+        assert_eq!(counter.observe(23, 1, AT), Step::Ahead(3));
+        assert_eq!(counter.observe(20, 3, AT), Step::Behind(3));
     }
 }

@@ -96,7 +96,7 @@ impl Sent {
     }
 
     /// Its latest copy, as one of several.
-    fn latest(&self) -> EarlierCopy {
+    pub(super) fn latest(&self) -> EarlierCopy {
         EarlierCopy {
             at: self.at,
             tsval: self.tsval,
@@ -230,11 +230,6 @@ impl InFlight {
             return self.sent.len() - 1..self.sent.len();
         }
         self.run_from(self.first_ending_above(start), end)
-    }
-
-    /// How many ranges end above `offset`.
-    pub(super) fn ranges_above(&self, offset: i64) -> usize {
-        self.sent.len() - self.first_ending_above(offset)
     }
 
     /// [`overlapping`](Self::overlapping), of a part of the stream that SACK has just reported.

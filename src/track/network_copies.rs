@@ -2,6 +2,7 @@
 //! than once, and hosts merge them to frames and cut these.
 
 use super::delays::{TIMER_NS_MIN, nearly};
+use super::earlier_copies::EarlierCopy;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::rtt::later;
@@ -36,10 +37,11 @@ impl HalfFlow {
             return Some(Evidence::IpId);
         }
         if self.ids.counts() {
+            let is = |copy: EarlierCopy| self.ids.are_same(segment.ip_id, copy.at, copy.id);
+            let latest = earlier.latest();
             // A repeat may be cut otherwise than the range it repeats.
-            let same = segment.ip_id == Some(earlier.id) && earlier.copies > 1
-                || [earlier.id, first.id].map(Some).contains(&segment.ip_id)
-                    && segment.payload_len == earlier.len;
+            let same = is(latest) && earlier.copies > 1
+                || (is(latest) || is(first)) && segment.payload_len == earlier.len;
             return same.then_some(Evidence::IpId);
         }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();
@@ -165,7 +167,11 @@ impl HalfFlow {
             && same_tsval
             && earlier.copies == 1
             && is_counted
-            && segment.ip_id == Some(earlier.id.wrapping_add(before as u16))
+            && self.ids.are_same(
+                segment.ip_id,
+                earlier.at,
+                earlier.id.wrapping_add(before as u16),
+            )
     }
 
     /// The same of packets that are smaller than any can be, where nothing is repeated so soon: by its id a segment is

@@ -264,6 +264,13 @@ impl HalfFlow {
         })
     }
 
+    /// An ACK that passes at `at` tells that a packet has been delivered, which passed when and with which id.
+    pub(super) fn note_delivered(&mut self, (sent_at, id): (CaptureTime, u16), at: CaptureTime) {
+        let effective = at.plus_ns(self.delays.upstream.min_ns().unwrap_or(0));
+        let id = self.ids.unwrap_at(sent_at, id);
+        self.emissions.on_delivered(id, effective);
+    }
+
     /// A packet turned up late that has so many ids.
     fn on_late(&mut self, id: u16, ids: u16, is_data: bool) {
         let first = self.ids.unwrap(id);

@@ -28,6 +28,7 @@ mod ends;
 mod first_flights;
 mod held;
 mod limits;
+mod long_flights;
 mod many_parts;
 mod numbers;
 mod quiet;

@@ -1,7 +1,5 @@
 //! Which repeat of what a packet is, where others were lost or came late (METRICS.md X2).
 
-use std::fmt::Write as _;
-
 use super::{check, opened, play};
 use crate::event::{Class, Reason};
 
@@ -555,23 +553,4 @@ fn new_data_in_one_burst_takes_back_no_more_than_a_timers_first_repeat() {
          530 retransmission 2000..3000 timeout downstream seen_before
          531 new 5000..6000",
     );
-}
-
-#[test]
-fn ids_that_have_come_round_do_not_make_a_repeat_of_an_original() {
-    // As of full packets of 10 Gbit/s over 40 ms: the first packet is repeated when 40,000 ids were used up behind
-    // it, which is more than half of all, so that its own seems to lie before.
-    let mut trace = opened("40 B>A ack 0 win 65535\n");
-    for segment in 0..40_000_u32 {
-        let (start, id) = (100 * segment, 2 + segment);
-        writeln!(trace, "100 A>B data {start}..{} id {id}", start + 100).unwrap();
-    }
-    for segment in 1..=3 {
-        let end = 100 * (segment + 1);
-        writeln!(trace, "120 B>A ack 0 sack 100..{end} win 65535").unwrap();
-    }
-    trace += "130 A>B data 0..100 id 40002";
-    let row = play(&trace).rows.pop().unwrap();
-    assert_eq!(row.verdict.class, Class::Retransmission);
-    assert_eq!(row.verdict.reason, Some(Reason::Fast));
 }

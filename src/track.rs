@@ -242,7 +242,7 @@ impl Connection {
         let stamped = timestamps.is_some();
         let wire_packets = sender.packet_size.mss.packets(plain.payload_len(), stamped);
         let step = match plain.ip_id() {
-            Some(id) => sender.ids.observe(id, wire_packets, at),
+            Some(id) => sender.observe_id(id, wire_packets, plain),
             None => Step::Unknown,
         };
         let quiet = wire_packets == 1
@@ -292,7 +292,7 @@ impl Connection {
         let step = match segment.ip_id {
             // A SYN-ACK or an RST may come from a host that has no counter for the connection.
             Some(id) if !flags.any(TcpFlags::SYN.with(TcpFlags::RST)) => {
-                sender.ids.observe(id, wire_packets, segment.at)
+                sender.observe_id(id, wire_packets, segment)
             }
             _ => Step::Unknown,
         };

@@ -325,8 +325,8 @@ impl<'a> UsualHeaders<'a> {
     }
 }
 
-/// What comes behind the header of a link that is known to announce IPv4: Ethernet, also with VLAN tags, PPP, what Linux
-/// writes for any interface, loopback, nothing at all. The numbers are [`link`](super::link)'s.
+/// What comes behind the header of a link that is known to announce IPv4: Ethernet, also with VLAN tags, PPP, what
+/// Linux writes for any interface, loopback, nothing at all. The numbers are [`link`](super::link)'s.
 fn packet_of<'a>(record: &Record<'a>) -> Option<&'a [u8]> {
     match (record.link.0, record.bytes) {
         (1, bytes) => match bytes.get(12..)? {

@@ -10,8 +10,8 @@ use crate::time::CaptureTime;
 /// One more drops the lowest, which then counts as seen.
 pub(super) const HOLES_MAX: u32 = 1 << 17;
 
-/// Holes that have been filled and keep their place, beyond as many as there are others: taking out each by itself would
-/// move all that were lost once more and lie below.
+/// Holes that have been filled and keep their place, beyond as many as there are others: taking out each by itself
+/// would move all that were lost once more and lie below.
 const FILLED_MAX: usize = 64;
 
 /// How far below a hole that falls into two one that has been filled is looked for, to take its place.

@@ -8,7 +8,7 @@ use crate::time::CaptureTime;
 /// Ids from one note to the next: a quarter of a turn, so that what passed between two was sent near both.
 const NOTE_IDS: u64 = 1 << 14;
 
-/// Notes kept, for as many packets as are remembered in flight unless asked otherwise: beyond that the oldest half goes.
+/// Notes kept, for as many packets as are remembered in flight unless asked otherwise: beyond, the older half goes.
 const NOTES_MAX: usize = 256;
 
 /// When a sender's ids had come how far: a note every [`NOTE_IDS`], so none in flows that are shorter.
@@ -55,5 +55,28 @@ impl Turns {
             Some(note) => note.id + NOTE_IDS / 2,
             None => first.id - NOTE_IDS / 2,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passed_is_placed_in_the_turn_of_that_time_as_far_as_it_is_remembered() {
+        // One id a microsecond, 4.9 million of them.
+        let at = |id: u64| CaptureTime::from_ns(1_000 * id.cast_signed());
+        let mut turns = Turns::default();
+        assert_eq!(turns.near(at(7)), None);
+        let ids = 300 * NOTE_IDS;
+        for id in NOTE_IDS + 1..=ids {
+            turns.note(id - 1, id, at(id));
+        }
+        assert!(turns.memory_bytes() <= 2 * NOTES_MAX * size_of::<Note>());
+        let kept_from = ids - (NOTES_MAX / 2) as u64 * NOTE_IDS;
+        for id in (kept_from..=ids).step_by(999) {
+            let distance = turns.near(at(id)).unwrap().abs_diff(id);
+            assert!(distance <= NOTE_IDS / 2, "{id}: {distance}");
+        }
     }
 }

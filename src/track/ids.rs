@@ -310,7 +310,7 @@ impl IdCounter {
     /// loss and no late packet explains, as where half of the packets are lost.
     pub(super) fn counts(&self) -> bool {
         let steps = self.steps;
-        self.steps >= STEPS_MIN
+        steps >= STEPS_MIN
             && (u64::from(self.others) * 2 <= steps || u64::from(self.unexplained) * 4 <= steps)
             && u64::from(self.astray) * 20 <= steps
             && u64::from(self.unexplained) <= 2 * steps + SKIPPED_MAX

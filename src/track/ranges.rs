@@ -297,8 +297,7 @@ impl Open {
     /// The lowest hole counts as seen from here on, and so do some `more`: all others are looked at each time.
     #[cold]
     fn forget_lowest(&mut self, more: usize) {
-        self.list.retain(|hole| !hole.is_filled());
-        self.filled = 0;
+        self.drop_filled();
         for dropped in self.list.drain(..=more) {
             self.forgotten_bytes += dropped.bytes();
         }
@@ -394,9 +393,13 @@ impl Open {
             self.filled -= 1;
         }
         if self.filled > self.len() + FILLED_MAX {
-            self.list.retain(|hole| !hole.is_filled());
-            self.filled = 0;
+            self.drop_filled();
         }
+    }
+
+    fn drop_filled(&mut self) {
+        self.list.retain(|hole| !hole.is_filled());
+        self.filled = 0;
     }
 }
 

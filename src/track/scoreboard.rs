@@ -73,8 +73,7 @@ impl Scoreboard {
     /// End of the highest range.
     #[inline]
     pub(super) fn highest_end(&self) -> Option<i64> {
-        let board = self.0.as_ref()?;
-        board.ranges.last().map(|range| range.end)
+        self.0.as_ref()?.ranges.last().map(|range| range.end)
     }
 
     /// Whether what was not reported of `start..end` may have arrived all the same: an ACK had no room for it.
@@ -90,8 +89,7 @@ impl Scoreboard {
             Some(untold) if untold.end > una => untold.start,
             _ => highest.unwrap_or(una),
         };
-        let highest = board.ranges.last();
-        let end = highest.map_or(start, |range| range.end);
+        let end = board.ranges.last().map_or(start, |range| range.end);
         board.untold = Some(StreamRange { start, end });
     }
 

@@ -55,6 +55,12 @@ pub(super) struct Gap {
     pub(super) first_repeat: bool,
     /// It begins a repair, before any timer, but for `old` packets: of those skipped no more were repeats.
     pub(super) begins: bool,
+    /// It goes on in a repair in which all that lies between is known, so that of those skipped no more than `old` were
+    /// repeats, either.
+    pub(super) in_order: bool,
+    /// Where SACK steers the repair: what its sender knew by then to be lost has been repeated before any new data, and
+    /// neither of these says otherwise.
+    pub(super) overdue_by: Option<CaptureTime>,
 }
 
 /// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it

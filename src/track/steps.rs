@@ -368,8 +368,8 @@ impl HalfFlow {
         } else {
             0
         };
+        let heard_by = self.heard_by(segment.at, unheard_at);
         let (old, repeated_to) = start.map_or((0, None), |start| {
-            let heard_by = self.heard_by(segment.at, unheard_at);
             self.packets_since_repeat(start, edge, heard_by, skipped)
         });
         Gap {
@@ -399,8 +399,12 @@ impl HalfFlow {
                 && start >= self.una
                 && self.sack.are_seen
                 && !self.repair.goes_on()
-                && silence_ns < self.delays.round_trip_ns() / 2 * 3
-                || self.goes_on_in_order(start, segment.at),
+                && silence_ns < self.delays.round_trip_ns() / 2 * 3,
+            in_order: self.goes_on_in_order(start, segment.at),
+            overdue_by: segment
+                .timestamps
+                .filter(|_| self.sack.are_seen)
+                .map(|_| self.overdue_by(heard_by)),
         }
     }
 
@@ -427,6 +431,13 @@ impl HalfFlow {
     fn heard_by(&self, at: CaptureTime, unheard_at: Option<CaptureTime>) -> CaptureTime {
         let heard_by = at.plus_ns(-self.delays.upstream.min_ns().unwrap_or(0));
         unheard_at.map_or(heard_by, |unheard_at| heard_by.min(unheard_at.plus_ns(-1)))
+    }
+
+    /// Since when what waits has waited for too long at a sender that has heard all that passed by `heard_by`, as clocks
+    /// tell: who lets packets be overtaken waits for a quarter of a round trip (RFC 8985 section 6.2).
+    fn overdue_by(&self, heard_by: CaptureTime) -> CaptureTime {
+        let upstream_ns = self.delays.upstream.min_ns().unwrap_or(0);
+        heard_by.plus_ns(upstream_ns - self.delays.round_trip_ns() / 2)
     }
 
     /// Whether a packet that begins at `start` goes on in a repair that SACK steers where the repeat before it ended,

@@ -57,8 +57,15 @@ impl Skips {
             repeats,
             first_repeat,
             begins,
+            in_order,
+            overdue_by,
         } = *gap;
         self.learn(at, recovering);
+        let known_by = |by| self.waiting.partition_point(|&known| known <= by);
+        // One of them waits for this packet, which is in the repair.
+        let is_overdue = overdue_by.is_some_and(|by| known_by(by) > 1);
+        let begins = begins || in_order && !is_overdue;
+        let first_repeat = first_repeat && !is_overdue;
         self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
         let (reached, before) = self.at_high;
         let before = if reached == high { before } else { 0 };

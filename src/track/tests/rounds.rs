@@ -163,3 +163,58 @@ fn what_goes_back_begins_at_the_left_edge_that_its_sender_knows() {
     // Who has heard of that ACK repeats nothing below 2700: the id was that of new data.
     assert_eq!(last(154), Some(Class::Retransmission));
 }
+
+/// Of a flight of 20 packets 0, 10 and 19 come, and of the first round of repeats 1, 3 and 5. In the second one A goes on
+/// with 11 and 12 in between, which are lost again: what it has known to be lost for a round trip comes before new data,
+/// so that these ids were repeats although nothing is missing between those that come.
+#[test]
+fn what_was_known_to_be_lost_is_repeated_before_new_data_even_where_repeats_leave_nothing_out() {
+    /// Packets before that flight, all of which come.
+    const BEFORE: i64 = 40;
+    /// As many bytes as fit with timestamps, or a little less.
+    const LEN: i64 = 900;
+    let range = |packet: i64| {
+        format!(
+            "{}..{}",
+            LEN * (BEFORE + packet),
+            LEN * (BEFORE + packet + 1)
+        )
+    };
+    let data = |at: i64, packet: i64, id: i64, heard: i64| {
+        let id = BEFORE + id;
+        format!("{at} A>B data {} id {id} ts {at}/{heard}\n", range(packet))
+    };
+    let ack = |at: i64, packet: i64, reported: &[i64], echo: i64| {
+        let sack: String = reported
+            .iter()
+            .map(|&packet| format!(" sack {}", range(packet)))
+            .collect();
+        format!(
+            "{at} B>A ack {}{sack} ts {at}/{echo}\n",
+            LEN * (BEFORE + packet)
+        )
+    };
+    let mut trace = String::new();
+    for n in 0..BEFORE {
+        trace += &data(40 + n, n - BEFORE, 2 + n - BEFORE, 30);
+    }
+    trace += &ack(99, 0, &[], 79);
+    trace += &(data(100, 0, 2, 30) + &data(110, 10, 12, 30) + &data(119, 19, 21, 30));
+    trace += &(ack(120, 1, &[], 100) + &ack(130, 1, &[10], 100) + &ack(139, 1, &[19, 10], 100));
+    trace += &(data(151, 1, 22, 139) + &data(153, 3, 24, 139) + &data(155, 5, 26, 139));
+    trace +=
+        &(ack(171, 2, &[19, 10], 151) + &ack(173, 2, &[3, 19], 151) + &ack(175, 2, &[5, 3], 151));
+    // Repeats 6 to 9 were lost, and so is 11 with id 31, and 12 with id 33.
+    trace += &(data(186, 2, 32, 175) + &data(188, 4, 34, 175));
+    trace += &(ack(206, 4, &[19], 186) + &ack(208, 6, &[19], 188));
+    let rest = [6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18];
+    for (place, packet) in (0..).zip(rest) {
+        trace += &data(219 + place, packet, 35 + place, 208);
+    }
+    trace += &(ack(239, 7, &[19], 219) + &ack(250, 20, &[], 230) + &data(261, 20, 47, 250));
+    let seen = play(&opened(&trace));
+    let last = seen.rows.last().map(|row| row.verdict.class);
+    assert_eq!(last, Some(Class::New));
+    let again = |row: &&ClassifiedSegment| row.verdict.class == Class::Retransmission;
+    assert_eq!(seen.rows.iter().filter(again).count(), 17);
+}

@@ -458,9 +458,11 @@ impl HalfFlow {
     /// its timer alone. An answer takes a round trip, and such a sender waits as long as packets may be overtaken: a
     /// quarter of the shortest round trip, or up to a whole one where DSACKs have told it to be more patient.
     fn has_gone_on_since(&self, earlier: &Sent) -> bool {
-        let (Some(new_at), Some(highest)) =
-            (self.in_flight.highest_new_at(), self.board.highest_end())
-        else {
+        let (Some(new_at), Some(highest), Some(_)) = (
+            self.in_flight.highest_new_at(),
+            self.board.highest_end(),
+            self.delays.upstream.min_ns(),
+        ) else {
             return false;
         };
         let mut told_ns = 2 * self.delays.round_trip_ns();

@@ -358,3 +358,31 @@ fn without_sack_each_partial_ack_asks_once_whatever_the_timer_has_run_for() {
     let again = format!("{last}364 A>B data 14000..15000 id 26");
     assert_eq!(last_reason(&slow_repair(&again)), Some(Reason::Timeout));
 }
+
+/// 0..1000 is repeated, lost behind here, and repeated again as soon as A has heard that a packet came which it sent
+/// later: 400 ms after the first time, as it is so far away. Its handshake was not seen, and without timestamps nothing
+/// else tells how far: then new data in between does not tell that it waited for a timer.
+#[test]
+fn where_the_way_to_the_sender_is_not_known_new_data_does_not_tell_that_it_knew_of_a_loss() {
+    let mut trace = vec![
+        "100 A>B data 0..1000".to_owned(),
+        "101 A>B data 1000..2000".to_owned(),
+        "121 B>A ack 0 sack 1000..2000".to_owned(),
+    ];
+    // One each 20 ms, of which the ACK comes 20 ms later.
+    let mut write = |at: i64| {
+        let start = 2000 + (at - 120) / 20 * 1000;
+        trace.push(format!("{at} A>B data {start}..{}", start + 1000));
+        trace.push(format!("{} B>A ack 0 sack 1000..{}", at + 20, start + 1000));
+        if at == 500 {
+            trace.push("501 A>B data 0..1000".to_owned());
+        }
+    };
+    for at in (120..=900).step_by(20) {
+        write(at);
+    }
+    trace.push("922 A>B data 0..1000".to_owned());
+    let seen = play(&trace.join("\n"));
+    let repeats = seen.rows.iter().filter_map(|row| row.verdict.reason);
+    assert_eq!(repeats.collect::<Vec<_>>(), [Reason::Fast, Reason::Fast]);
+}

@@ -395,7 +395,8 @@ impl HalfFlow {
             .is_some_and(|told_at| at.since(told_at) >= waited_ns)
     }
 
-    /// The original of `start..end` came after a copy of it: the copy was not needed.
+    /// The original of `start..end` came after a copy of it: the copy was not needed, and where it passed for new, as
+    /// nothing above it had been seen, it was none.
     pub(super) fn blame_first_copy<S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -403,8 +404,24 @@ impl HalfFlow {
         end: i64,
         sink: &mut S,
     ) {
+        const REPEAT: Verdict = Verdict {
+            class: Class::Retransmission,
+            reason: Some(Reason::Unneeded),
+            lost: None,
+            evidence: Evidence::SeenBefore,
+            confidence: Confidence::High,
+        };
         for index in self.in_flight.overlapping(start, end).take(PARTS_MAX) {
-            self.amend(dir, index, Evidence::SeenBefore, sink);
+            let is_taken_for_new = |sent: &Sent| {
+                let is_whole = (sent.start, sent.end()) == (start, end);
+                sent.verdict == Verdict::NEW && sent.copies == 1 && is_whole
+            };
+            if self.in_flight.get(index).is_some_and(is_taken_for_new) {
+                self.judge_again(dir, index, REPEAT, sink);
+            } else {
+                self.amend(dir, index, Evidence::SeenBefore, sink);
+                while self.amend_earlier(dir, index, Evidence::SeenBefore, sink) {}
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Copies of bytes that lie below the highest byte seen, entered into what is remembered.
 
+use super::earlier_copies::Needed;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::rtt::later;
@@ -31,9 +32,7 @@ pub(super) struct Superseded {
     at: CaptureTime,
     tsval: u32,
     row: u32,
-    verdict: Verdict,
-    /// Where it showed an earlier copy to be lost.
-    lost: Option<LossPlace>,
+    needed: Needed,
 }
 
 impl HalfFlow {
@@ -67,12 +66,10 @@ impl HalfFlow {
         }
     }
 
-    /// The range at `index` is about to be repeated by the packet `start..end`: what it was before,
-    /// where it was a repeat of its own.
-    fn note_superseded(&mut self, index: usize, start: i64, end: i64) {
-        let Some(sent) = self.in_flight.get(index) else {
-            return;
-        };
+    /// The range at `index` is about to be repeated by the packet `start..end`: what it was before, where it was a
+    /// needed repeat of its own.
+    fn needed_before(&self, index: usize, start: i64, end: i64) -> Option<Needed> {
+        let sent = self.in_flight.get(index)?;
         let same = sent.start == start && sent.end() == end;
         let repeat = sent.verdict.class == Class::Retransmission
             && sent.verdict.reason != Some(Reason::Unneeded);
@@ -80,7 +77,7 @@ impl HalfFlow {
             || self.in_flight.continues(index + 1)
             || self.in_flight.is_rest(index);
         if !(same && repeat) || is_part {
-            return;
+            return None;
         }
         let lost = if sent.marks.has(Marks::LOST_DOWNSTREAM) {
             Some(LossPlace::Downstream)
@@ -88,18 +85,73 @@ impl HalfFlow {
             let upstream = sent.marks.has(Marks::LOST_UPSTREAM);
             upstream.then_some(LossPlace::Upstream)
         };
+        let verdict = sent.verdict;
+        Some(Needed { verdict, lost })
+    }
+
+    /// The range at `index`, a `needed` repeat, is about to be repeated itself.
+    fn note_superseded(&mut self, index: usize, needed: Needed) {
+        let Some(sent) = self.in_flight.get(index) else {
+            return;
+        };
         let earlier = Superseded {
-            start,
-            end,
+            start: sent.start,
+            end: sent.end(),
             at: sent.at,
             tsval: sent.tsval,
             row: sent.row,
-            verdict: sent.verdict,
-            lost,
+            needed,
         };
         if self.superseded.len() < SUPERSEDED_MAX {
             self.superseded.push(earlier);
         }
+    }
+
+    /// What came twice is the range at `index`, of which a DSACK has told before: so it came more often than that, and
+    /// a repeat before the latest was not needed, either.
+    pub(super) fn amend_earlier<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        index: usize,
+        evidence: Evidence,
+        sink: &mut S,
+    ) -> bool {
+        let Some(&Sent { start, len, .. }) = self.in_flight.get(index) else {
+            return false;
+        };
+        let Some((copy, needed)) = self.in_flight.earlier.take_needed(start) else {
+            return false;
+        };
+        self.superseded
+            .retain(|earlier| (earlier.start, earlier.at) != (start, copy.at));
+        self.tell_unneeded(dir, (copy.at, len), needed, evidence, copy.row, sink);
+        true
+    }
+
+    /// A repeat of `len` bytes before the latest, which passed at `at`, was not `needed`.
+    fn tell_unneeded<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        (sent_at, payload_len): (CaptureTime, u32),
+        needed: Needed,
+        evidence: Evidence,
+        row: u32,
+        sink: &mut S,
+    ) {
+        let Needed { verdict, lost } = needed;
+        if let Some(place) = lost {
+            if place == LossPlace::Upstream {
+                self.emissions.note_told(-1);
+            }
+            sink.lost(dir, place, -1);
+        }
+        let amendment = Amendment {
+            sent_at,
+            payload_len,
+            was: verdict,
+            now: verdict.as_unneeded(evidence),
+        };
+        self.tell_amendment(dir, amendment, row, sink);
     }
 
     /// The cumulative ACK moves from `una` to `ack` and echoes `echo`: repeats of the left edge that
@@ -153,19 +205,16 @@ impl HalfFlow {
             if !unneeded(earlier) {
                 return earlier.end > kept;
             }
-            if let Some(place) = earlier.lost {
-                if place == LossPlace::Upstream {
-                    self.emissions.note_told(-1);
-                }
-                sink.lost(dir, place, -1);
-            }
-            let amendment = Amendment {
-                sent_at: earlier.at,
-                payload_len: (earlier.end - earlier.start) as u32,
-                was: earlier.verdict,
-                now: earlier.verdict.as_unneeded(evidence),
-            };
-            self.tell_amendment(dir, amendment, earlier.row, sink);
+            let Superseded {
+                start,
+                end,
+                at,
+                row,
+                needed,
+                ..
+            } = *earlier;
+            self.in_flight.earlier.forget_needed(start, at);
+            self.tell_unneeded(dir, (at, (end - start) as u32), needed, evidence, row, sink);
             false
         });
         self.superseded = list;
@@ -343,8 +392,15 @@ impl HalfFlow {
                 self.in_flight.insert(sent);
                 index = self.in_flight.overlapping(next, end).start;
             }
-            if copy == WhichCopy::Again && (segment.timestamps.is_some() || !self.sack.are_seen) {
-                self.note_superseded(index, start, end);
+            let needed = if copy == WhichCopy::Again {
+                self.needed_before(index, start, end)
+            } else {
+                None
+            };
+            if let Some(needed) =
+                needed.filter(|_| segment.timestamps.is_some() || !self.sack.are_seen)
+            {
+                self.note_superseded(index, needed);
             }
             let (una, mss) = (self.una.unwrap_or(i64::MIN), self.packet_size.mss.get());
             if self
@@ -355,7 +411,7 @@ impl HalfFlow {
                 if copy == WhichCopy::LateOriginal {
                     self.in_flight.put_first(index, segment);
                 } else {
-                    self.in_flight.keep_copy(index);
+                    self.in_flight.keep_copy(index, needed);
                 }
             }
             let Some(sent) = self.in_flight.get_mut(index) else {

@@ -4,7 +4,7 @@ use super::half::{HalfFlow, REACH_MAX};
 use super::in_flight::{Marks, PARTS_MAX};
 use super::ranges::StreamRange;
 use crate::decode::{SackBlock, Segment};
-use crate::event::{Class, Direction, Evidence, FlowSink};
+use crate::event::{Class, Direction, Evidence, FlowSink, Reason};
 use crate::seq::{Seq, Unwrapper};
 
 impl HalfFlow {
@@ -30,10 +30,33 @@ impl HalfFlow {
                 }
             });
             // The network's copy arrived twice, not the sender's.
-            if !copied && !are_copied {
+            if !copied && !are_copied && !self.is_another_copy(dir, index, twice, sink) {
                 self.amend(dir, index, Evidence::Dsack, sink);
             }
         }
+    }
+
+    /// Whether what came `twice` is the range at `index`, and DSACKs tell of more copies of it than were taken for
+    /// unneeded by now, which the latest one was: each tells of one (RFC 2883 section 4).
+    fn is_another_copy<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        index: usize,
+        twice: StreamRange,
+        sink: &mut S,
+    ) -> bool {
+        let Some(&sent) = self
+            .in_flight
+            .get(index)
+            .filter(|sent| (sent.start, sent.end()) == (twice.start, twice.end) && sent.copies > 1)
+        else {
+            return false;
+        };
+        let (dsacks, needed) = self.in_flight.earlier.count_dsack(twice.start);
+        let unneeded = usize::from(sent.copies - 1).saturating_sub(needed);
+        sent.verdict.reason == Some(Reason::Unneeded)
+            && usize::from(dsacks) > unneeded
+            && self.amend_earlier(dir, index, Evidence::Dsack, sink)
     }
 
     /// Whether `twice`, which came to the receiver twice, is a packet that passed here once and repeated nothing: the

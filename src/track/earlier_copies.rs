@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::in_flight::Moves;
+use crate::event::{LossPlace, Verdict};
 use crate::time::CaptureTime;
 
 /// Earlier copies of one range that are remembered; the first is one of them.
@@ -20,6 +21,32 @@ pub(super) struct EarlierCopy {
     pub(super) row: u32,
     /// Its IP id; meaningless for IPv6.
     pub(super) id: u16,
+    /// What it was told to be, if that is a repeat of its own that was needed.
+    pub(super) needed: Option<Needed>,
+    /// Of the first of a range: DSACKs that told of it; saturates.
+    dsacks: u8,
+}
+
+/// A repeat that was needed, as far as is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Needed {
+    pub(super) verdict: Verdict,
+    /// Where it showed an earlier copy to be lost.
+    pub(super) lost: Option<LossPlace>,
+}
+
+impl EarlierCopy {
+    /// A copy that is no repeat of its own, or whose part in that is not known.
+    pub(super) fn new(at: CaptureTime, tsval: u32, row: u32, id: u16) -> Self {
+        Self {
+            at,
+            tsval,
+            row,
+            id,
+            needed: None,
+            dsacks: 0,
+        }
+    }
 }
 
 /// Earlier copies by where their ranges start, in the room of a pointer where there is none.
@@ -100,11 +127,52 @@ impl EarlierCopies {
         kept.insert(others.start, start, first);
     }
 
+    /// A DSACK tells of the range which starts at `start`: how many have done so by now, and how many of its copies
+    /// after the first are taken for needed repeats.
+    pub(super) fn count_dsack(&mut self, start: i64) -> (u8, usize) {
+        let Some(kept) = self.0.as_deref_mut() else {
+            return (0, 0);
+        };
+        let mut copies = kept.of(start);
+        let Some((_, first)) = copies.next().and_then(|first| kept.all.get_mut(first)) else {
+            return (0, 0);
+        };
+        first.dsacks = first.dsacks.saturating_add(1);
+        let dsacks = first.dsacks;
+        let later = kept.all.range(copies);
+        let needed = later.filter(|(_, copy)| copy.needed.is_some()).count();
+        (dsacks, needed)
+    }
+
+    /// The latest repeat of the range which starts at `start` that is taken for needed: it is no longer.
+    pub(super) fn take_needed(&mut self, start: i64) -> Option<(EarlierCopy, Needed)> {
+        let kept = self.0.as_deref_mut()?;
+        let copies = kept.of(start);
+        let mut latest_first = kept.all.range_mut(copies).rev();
+        latest_first.find_map(|(_, copy)| {
+            let needed = copy.needed.take()?;
+            Some((*copy, needed))
+        })
+    }
+
+    /// The repeat of the range which starts at `start` that passed at `at` is told to be unneeded.
+    pub(super) fn forget_needed(&mut self, start: i64, at: CaptureTime) {
+        if let Some(kept) = self.0.as_deref_mut() {
+            let copies = kept.of(start);
+            let mut copies = kept.all.range_mut(copies);
+            if let Some((_, copy)) = copies.find(|(_, copy)| copy.at == at) {
+                copy.needed = None;
+            }
+        }
+    }
+
     /// What is known of the range which starts at `start` is known of one that starts at `offset`, above it and below
     /// the next, too.
     pub(super) fn part(&mut self, start: i64, offset: i64) {
         let copies: Vec<EarlierCopy> = self.of(start).collect();
-        for (number, copy) in copies.into_iter().enumerate() {
+        for (number, mut copy) in copies.into_iter().enumerate() {
+            copy.needed = None;
+            self.forget_needed(start, copy.at);
             if number == 0 {
                 self.set_first(offset, copy);
             } else {
@@ -137,12 +205,7 @@ mod tests {
     use super::*;
 
     fn copy(row: u32) -> EarlierCopy {
-        EarlierCopy {
-            at: CaptureTime::from_ns(i64::from(row)),
-            tsval: row,
-            row,
-            id: 0,
-        }
+        EarlierCopy::new(CaptureTime::from_ns(i64::from(row)), row, row, 0)
     }
 
     const NONE: [u32; 0] = [];

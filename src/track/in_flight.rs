@@ -6,7 +6,7 @@ use std::ops::Range;
 pub(super) use self::marks::Marks;
 pub(super) use self::merge::PARTS_MAX;
 pub(super) use self::moves::Moves;
-use super::earlier_copies::{EarlierCopies, EarlierCopy};
+use super::earlier_copies::{EarlierCopies, EarlierCopy, Needed};
 use crate::decode::{Segment, Timestamps};
 use crate::event::{Class, Verdict};
 use crate::prefetch::{prefetch, prefetch_behind};
@@ -97,12 +97,7 @@ impl Sent {
 
     /// Its latest copy, as one of several.
     pub(super) fn latest(&self) -> EarlierCopy {
-        EarlierCopy {
-            at: self.at,
-            tsval: self.tsval,
-            row: self.row,
-            id: self.id,
-        }
+        EarlierCopy::new(self.at, self.tsval, self.row, self.id)
     }
 }
 
@@ -115,7 +110,7 @@ impl Sent {
 pub(super) struct InFlight {
     sent: VecDeque<Sent>,
     /// The earlier copies of those of which more have passed.
-    earlier: EarlierCopies,
+    pub(super) earlier: EarlierCopies,
     /// How many at the front the cumulative ACK has passed.
     acked: u32,
     /// Where the range is that SACK will report next, mostly: the one above those reported last.
@@ -428,15 +423,18 @@ impl InFlight {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// The latest copy of the range at `index` is about to give way to a further one.
-    pub(super) fn keep_copy(&mut self, index: usize) {
+    /// The latest copy of the range at `index` is about to give way to a further one; `needed`: what it was, if a repeat
+    /// of its own.
+    pub(super) fn keep_copy(&mut self, index: usize, needed: Option<Needed>) {
         let Some(sent) = self.sent.get(index) else {
             return;
         };
+        let mut copy = sent.latest();
+        copy.needed = needed;
         if sent.copies == 1 {
-            self.earlier.set_first(sent.start, sent.latest());
+            self.earlier.set_first(sent.start, copy);
         } else {
-            self.earlier.add(sent.start, sent.latest());
+            self.earlier.add(sent.start, copy);
         }
     }
 
@@ -444,12 +442,9 @@ impl InFlight {
     /// is that of the copy seen first.
     pub(super) fn put_first(&mut self, index: usize, segment: &Segment) {
         if let Some(sent) = self.sent.get(index) {
-            let first = EarlierCopy {
-                at: segment.at,
-                tsval: segment.timestamps.map_or(0, |ts| ts.value),
-                row: self.first_copy(sent).row,
-                id: segment.ip_id.unwrap_or(0),
-            };
+            let tsval = segment.timestamps.map_or(0, |ts| ts.value);
+            let row = self.first_copy(sent).row;
+            let first = EarlierCopy::new(segment.at, tsval, row, segment.ip_id.unwrap_or(0));
             if sent.copies == 1 {
                 self.earlier.set_first(sent.start, first);
             } else {

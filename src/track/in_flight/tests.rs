@@ -62,7 +62,7 @@ fn remembered(ranges: i64, step_ns: i64) -> InFlight {
         let (start, at) = (number * 1000, CaptureTime::from_ns(number * step_ns));
         let sent = passed(start, 1000);
         in_flight.push(Sent { at, ..sent });
-        in_flight.keep_copy(in_flight.sent.len() - 1);
+        in_flight.keep_copy(in_flight.sent.len() - 1, None);
         in_flight.release_next(start + 1000);
         in_flight.trim(1, at);
     }

@@ -430,3 +430,97 @@ fn the_echo_that_comes_with_the_ack_of_a_fin_may_be_one_from_before_what_closed_
     let open = trace.replace(" fin", "").replace("3001", "3000");
     assert_eq!(last(&open), (Some(Reason::Unneeded), [0, 0]));
 }
+
+/// 0..1000 is late behind here, and repeated twice before it comes: three copies, of which each DSACK tells of one that
+/// was not the first.
+#[test]
+fn each_dsack_of_a_packet_shows_one_more_copy_of_it_that_was_not_needed() {
+    let trace = |second: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             103 A>B data 3000..4000 id 5
+             121 B>A ack 0 sack 1000..2000 id 21
+             122 B>A ack 0 sack 1000..3000 id 22
+             123 B>A ack 0 sack 1000..4000 id 23
+             133 A>B data 0..1000 id 6
+             134 A>B data 4000..5000 id 7
+             154 B>A ack 0 sack 1000..5000 id 24
+             164 A>B data 0..1000 id 8
+             170 B>A ack 5000 id 25
+             172 B>A ack 5000 sack 0..1000 id 26
+             {second}"
+        ))
+    };
+    let first = |reason: &str| {
+        format!(
+            "100 new 0..1000
+             101 new 1000..2000 rtt 20 sack
+             102 new 2000..3000 rtt 20 sack
+             103 new 3000..4000 rtt 20 sack
+             133 retransmission 0..1000 {reason}
+             134 new 4000..5000 rtt 20 sack
+             164 retransmission 0..1000 unneeded dsack"
+        )
+    };
+    check(&trace(""), &first("fast downstream seen_before"));
+    assert_eq!(play(&trace("")).lost, [0, 1]);
+    let both = trace("184 B>A ack 5000 sack 0..1000 id 27");
+    check(&both, &first("unneeded dsack"));
+    assert_eq!(play(&both).lost, [0, 0]);
+    // A third one tells of a copy that the path behind made.
+    let third = format!("{both}\n186 B>A ack 5000 sack 0..1000 id 28");
+    check(&third, &first("unneeded dsack"));
+    assert_eq!(play(&third).lost, [0, 0]);
+}
+
+/// 2000..3000 is so late that its repeat comes before it, and before anything above it: for new, until then.
+#[test]
+fn what_passed_for_new_was_a_repeat_where_the_original_comes_after_it() {
+    let trace = opened(
+        "100 A>B data 0..1000 ts 100/20
+         101 A>B data 1000..2000 ts 101/20
+         120 B>A ack 1000 ts 120/100
+         121 B>A ack 2000 ts 121/101
+         320 A>B data 2000..3000 ts 320/121
+         330 A>B data 2000..3000 ts 102/20
+         340 B>A ack 3000 ts 340/320",
+    );
+    check(
+        &trace,
+        "100 new 0..1000 rtt 20 clean
+         101 new 1000..2000 rtt 20 clean
+         320 retransmission 2000..3000 unneeded seen_before rtt 20 recovery
+         330 reordered 2000..3000 tsval",
+    );
+    assert_eq!(play(&trace).lost, [0, 0]);
+}
+
+/// 0..1000 was repeated twice when the original came, which neither repeat was needed for.
+#[test]
+fn no_repeat_was_needed_that_came_before_the_original() {
+    check(
+        &opened(
+            "101 A>B data 1000..2000 ts 101/20
+             102 A>B data 2000..3000 ts 102/20
+             103 A>B data 3000..4000 ts 103/20
+             121 B>A ack 0 sack 1000..2000 ts 121/20
+             122 B>A ack 0 sack 1000..3000 ts 122/20
+             123 B>A ack 0 sack 1000..4000 ts 123/20
+             134 A>B data 0..1000 ts 134/123
+             135 A>B data 4000..5000 ts 135/123
+             156 B>A ack 0 sack 1000..5000 ts 156/20
+             167 A>B data 0..1000 ts 167/156
+             170 A>B data 0..1000 ts 100/20
+             190 B>A ack 5000 ts 190/134",
+        ),
+        "101 new 1000..2000 rtt 20 sack
+         102 new 2000..3000 rtt 20 sack
+         103 new 3000..4000 rtt 20 sack
+         134 retransmission 0..1000 unneeded seen_before rtt 56 recovery
+         135 new 4000..5000 rtt 21 sack
+         167 retransmission 0..1000 unneeded seen_before
+         170 reordered 0..1000 tsval",
+    );
+}

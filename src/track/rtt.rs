@@ -1,14 +1,20 @@
 //! Delays on both sides of the vantage point: echoes of timestamps, smoothed estimates.
 
 use std::collections::VecDeque;
-use std::hint::cold_path;
 
 use crate::decode::Timestamps;
 use crate::time::CaptureTime;
 
-/// `TSval`s waiting for their echo, for one direction: a second of a millisecond clock, four
-/// times over. One more forgets the oldest, which then gives no sample.
-const ECHOES_MAX: usize = 4096;
+/// `TSval`s waiting for their echo, for one direction: as many packets as 10 Gbit/s over 150 ms hold, of which a clock
+/// of microseconds gives each its own. One more forgets the oldest, which then gives no sample.
+const ECHOES_MAX: usize = 1 << 17;
+
+/// The same while none has been echoed, as where the other direction passes elsewhere: a second of a clock of
+/// milliseconds, four times over.
+const UNECHOED_MAX: usize = 4096;
+
+/// Others that one waits behind which comes late, at most: nobody waits for what is later than that.
+const LATE_MAX: usize = 4096;
 
 /// Passed `TSval`s that still wait for an echo that was overtaken on its way: a few clock ticks.
 const OVERTAKEN_MAX: u8 = 8;
@@ -53,12 +59,30 @@ impl Echoes {
             return;
         }
         (self.newest, self.seen) = (tsval, true);
-        if self.waiting.len() == ECHOES_MAX {
-            cold_path();
+        if self.waiting.len() >= UNECHOED_MAX {
+            self.make_room();
+        }
+        self.waiting.push_back((tsval, at));
+    }
+
+    /// Forgets the oldest `TSval` where no more are to wait.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        if self.is_full() {
             self.waiting.pop_front();
             self.passed = self.passed.saturating_sub(1);
         }
-        self.waiting.push_back((tsval, at));
+    }
+
+    /// Whether no more `TSval`s are to wait.
+    fn is_full(&self) -> bool {
+        self.waiting.len()
+            >= if self.echoed {
+                ECHOES_MAX
+            } else {
+                UNECHOED_MAX
+            }
     }
 
     /// The same for a `TSval` that comes after a later one: it was overtaken on its way, or the later one is not of
@@ -83,14 +107,15 @@ impl Echoes {
             self.doubted = self.newest;
         }
         let is_passed = self.echoed && !later(tsval, self.latest);
-        if is_passed || self.waiting.len() == ECHOES_MAX {
+        if is_passed || self.is_full() {
             return;
         }
         let place = self
             .waiting
             .partition_point(|&(other, _)| !later(other, tsval));
         let before = place.checked_sub(1).map(|before| self.waiting[before].0);
-        if before != Some(tsval) {
+        let is_near = self.waiting.len() - place <= LATE_MAX;
+        if before != Some(tsval) && is_near {
             self.waiting.insert(place, (tsval, at));
         }
     }
@@ -246,5 +271,32 @@ impl Estimate {
     /// Smoothed delay plus four variations (RFC 6298 section 2.3), without any floor.
     pub(super) fn patience_ns(&self) -> i64 {
         self.smoothed + 4 * self.variation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_of_microseconds_gives_a_sample_for_each_packet_of_a_long_flight() {
+        // One packet a microsecond, answered 60,000 later: so many are on their way.
+        const FLIGHT: i64 = 60_000;
+        let at = |us: i64| CaptureTime::from_ns(1_000 * us);
+        let mut echoes = Echoes::default();
+        // A handshake.
+        echoes.sent(u32::MAX, at(-1));
+        assert_eq!(echoes.echoed(u32::MAX, at(-1)), Some(0));
+        let mut samples = 0;
+        for us in 0..3 * FLIGHT {
+            echoes.sent(us as u32, at(us));
+            if let Some(sent) = us.checked_sub(FLIGHT).filter(|&sent| sent >= 0)
+                && let Some(delay_ns) = echoes.echoed(sent as u32, at(us))
+            {
+                assert_eq!(delay_ns, 1_000 * FLIGHT);
+                samples += 1;
+            }
+        }
+        assert_eq!(samples, 2 * FLIGHT);
     }
 }

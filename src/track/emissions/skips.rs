@@ -61,6 +61,9 @@ impl Skips {
             overdue_by,
         } = *gap;
         self.learn(at, recovering);
+        if overdue_by.is_some() && !self.waiting.is_empty() {
+            self.learn_in_repair(at);
+        }
         let known_by = |by| self.waiting.partition_point(|&known| known <= by);
         // One of them waits for this packet, which is in the repair.
         let is_overdue = overdue_by.is_some_and(|by| known_by(by) > 1);
@@ -124,6 +127,19 @@ impl Skips {
                 if !slot.repeated {
                     self.waiting.push_back(effective);
                 }
+            }
+        }
+    }
+
+    /// What the sender knows at `at` once it has begun to repeat what it knew to be lost, all copies of which may be
+    /// among the skipped: then each packet counts as lost that one sent later was delivered of (RFC 8985 section 6.2).
+    fn learn_in_repair(&mut self, at: CaptureTime) {
+        while let Some(slot) = self.skipped.front().copied()
+            && slot.id < self.delivered
+        {
+            self.skipped.pop_front();
+            if !slot.repeated {
+                self.waiting.push_back(at);
             }
         }
     }

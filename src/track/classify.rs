@@ -55,7 +55,11 @@ impl HalfFlow {
             && (self.has_repair_open() || self.board.highest_end().is_some());
         // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice.
         let hole = (above - i64::from(len)).max(0);
-        let below = if is_quiet { hole } else { 2 * hole };
+        let below = if self.may_be_probed(segment.at) {
+            hole
+        } else {
+            2 * hole
+        };
         let by = segment.at.plus_ns(-round_trip_ns);
         if self
             .emissions
@@ -112,8 +116,19 @@ impl HalfFlow {
 
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
+        self.is_quiet_for(self.delays.round_trip_ns(), at)
+    }
+
+    /// Whether the last packet may be probed for at `at`: two round trips later (RFC 8985 section 7.2), of which a queue
+    /// may have made the last ones longer than those before.
+    fn may_be_probed(&self, at: CaptureTime) -> bool {
+        self.is_quiet_for(self.delays.round_trip_ns() / 2 * 3, at)
+    }
+
+    /// Whether neither data nor progress passed for so long before `at`, or for as long as any timer takes.
+    fn is_quiet_for(&self, ns: i64, at: CaptureTime) -> bool {
         let since = self.quiet_since(at);
-        since.is_none_or(|since| at.since(since) >= self.delays.round_trip_ns().max(PROBE_NS_MIN))
+        since.is_none_or(|since| at.since(since) >= ns.max(PROBE_NS_MIN))
     }
 
     pub(super) fn lost_tail(

@@ -287,3 +287,25 @@ fn ids_of_such_a_host_are_its_connections_own_after_a_thousand_without_a_doubt()
     // An id that was skipped although nothing was missing tells of others.
     assert_eq!(class_after(1100, true), Class::New);
 }
+
+/// Packets 20 and 21 were lost, and a packet without payload behind them. What comes then took its turn after these, and
+/// was not sent before as the last of them: who probes for that waits for two round trips, of 30 ms here.
+#[test]
+fn what_leaves_bytes_out_is_no_probe_before_the_time_of_one() {
+    let last = |silence_ms: i64| {
+        let mut trace = String::new();
+        for n in 0..20 {
+            let (at, start) = (100 + n, 1000 * n);
+            trace += &format!("{at} A>B data {start}..{} id {}\n", start + 1000, 2 + n);
+        }
+        for n in 1..=20 {
+            trace += &format!("{} B>A ack {}\n", 119 + n, 1000 * n);
+        }
+        let at = 139 + silence_ms;
+        trace += &format!("{at} A>B data 22000..23000 id 25\n");
+        let seen = play(&opened(&trace));
+        seen.rows.last().map(|row| row.verdict.class)
+    };
+    assert_eq!(last(40), Some(Class::New));
+    assert_eq!(last(70), Some(Class::Retransmission));
+}

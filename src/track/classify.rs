@@ -53,9 +53,10 @@ impl HalfFlow {
             && !self.emissions.repeats_all()
             && self.una.is_some_and(|una| una < start)
             && (self.has_repair_open() || self.board.highest_end().is_some());
-        // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice.
+        // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice, and counted
+        // once where a timer brings it.
         let hole = (above - i64::from(len)).max(0);
-        let below = if self.may_be_probed(segment.at) {
+        let below = if self.may_be_probed(segment.at) || self.emissions.repeats_all() {
             hole
         } else {
             2 * hole

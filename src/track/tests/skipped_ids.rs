@@ -309,3 +309,33 @@ fn what_leaves_bytes_out_is_no_probe_before_the_time_of_one() {
     assert_eq!(last(40), Some(Class::New));
     assert_eq!(last(70), Some(Class::Retransmission));
 }
+
+/// Packets 20 to 23 were lost, and a timer brings all of them again, of which 22 is lost once more: its id counts for no
+/// further packet that was sent before.
+#[test]
+fn what_is_lost_again_behind_a_timer_leaves_the_last_of_the_tail_a_repeat() {
+    let mut trace = String::new();
+    for n in 0..20 {
+        let (at, start) = (100 + n, 1000 * n);
+        trace += &format!("{at} A>B data {start}..{} id {}\n", start + 1000, 2 + n);
+    }
+    for n in 1..=20 {
+        trace += &format!("{} B>A ack {}\n", 119 + n, 1000 * n);
+    }
+    trace += "400 A>B data 20000..21000 id 26
+        420 B>A ack 21000
+        430 A>B data 21000..22000 id 27
+        432 A>B data 23000..24000 id 29
+        450 B>A ack 22000
+        452 B>A ack 22000 sack 23000..24000
+        462 A>B data 22000..23000 id 30
+        482 B>A ack 24000
+        492 A>B data 24000..25000 id 31";
+    let seen = play(&opened(&trace));
+    let classes: Vec<Class> = seen.rows[20..]
+        .iter()
+        .map(|row| row.verdict.class)
+        .collect();
+    let again = Class::Retransmission;
+    assert_eq!(classes, [again, again, again, again, Class::New]);
+}

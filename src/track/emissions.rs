@@ -61,6 +61,8 @@ pub(super) struct Gap {
     /// Where SACK steers the repair: what its sender knew by then to be lost has been repeated before any new data, and
     /// neither of these says otherwise.
     pub(super) overdue_by: Option<CaptureTime>,
+    /// Its sender has heard that all that was seen before is acknowledged.
+    pub(super) heard_all: bool,
 }
 
 /// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it

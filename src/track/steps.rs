@@ -405,6 +405,9 @@ impl HalfFlow {
                 .timestamps
                 .filter(|_| self.sack.are_seen)
                 .map(|_| self.overdue_by(heard_by)),
+            heard_all: self.una >= Some(self.high)
+                && self.times.progress_at <= Some(heard_by)
+                && silence_ns > self.delays.round_trip_ns(),
         }
     }
 

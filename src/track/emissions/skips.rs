@@ -59,8 +59,12 @@ impl Skips {
             begins,
             in_order,
             overdue_by,
+            heard_all,
         } = *gap;
         self.learn(at, recovering);
+        if heard_all {
+            self.on_ack(true);
+        }
         if overdue_by.is_some() && !self.waiting.is_empty() {
             self.learn_in_repair(at);
         }

@@ -339,3 +339,27 @@ fn what_is_lost_again_behind_a_timer_leaves_the_last_of_the_tail_a_repeat() {
     let again = Class::Retransmission;
     assert_eq!(classes, [again, again, again, again, Class::New]);
 }
+
+/// A timer brings 18 again, and 19, which had come. All of that is acknowledged when the sender goes on with three
+/// packets that are lost, ids 24 to 26: these were new, and what brings the first of them again is a timer.
+#[test]
+fn once_all_is_acknowledged_a_timer_has_given_up_nothing_more() {
+    let mut trace = String::new();
+    for n in (0..20).filter(|&n| n != 18) {
+        let (at, start) = (100 + n, 1000 * n);
+        trace += &format!("{at} A>B data {start}..{} id {}\n", start + 1000, 2 + n);
+    }
+    for n in 1..=18 {
+        trace += &format!("{} B>A ack {}\n", 119 + n, 1000 * n);
+    }
+    trace += "139 B>A ack 18000 sack 19000..20000
+        400 A>B data 18000..19000 id 22
+        420 B>A ack 20000
+        425 A>B data 19000..20000 id 23
+        445 B>A ack 20000 sack 19000..20000
+        800 A>B data 20000..21000 id 27
+        820 B>A ack 21000";
+    let seen = play(&opened(&trace));
+    let last = seen.rows.last().map(|row| row.verdict.class);
+    assert_eq!(last, Some(Class::Retransmission));
+}

@@ -16,17 +16,20 @@ pub(super) const DATA: Colour = Colour::BLUE;
 const ACK: Stroke = Stroke::solid(Colour::BLACK, 2.0);
 const WINDOW: Stroke = Stroke::solid(Colour::GREY, 2.0);
 
+/// Marks of one kind of which each is drawn smaller, to leave the others to be seen.
+const MANY: usize = 200;
+
 /// How each kind of mark looks: colour, shape, or none for a plain bar; in the order they cover
 /// each other.
 const MARKS: [(MarkKind, &str, Colour, Option<Marker>); 7] = [
     (MarkKind::Sacked, "SACK block", Colour::PURPLE, None),
-    (MarkKind::Hole, "hole", Colour::ORANGE, None),
     (
         MarkKind::Reordered,
         "reordered",
         Colour::SKY,
         Some(Marker::Disc),
     ),
+    (MarkKind::Hole, "hole", Colour::ORANGE, None),
     (
         MarkKind::Undecided,
         "copy, or undecided",
@@ -317,16 +320,17 @@ impl Trace {
     fn draw(&self, canvas: &mut Canvas, panel: &Panel, sequence: &TimeSequence, relative: bool) {
         self.draw_window(canvas, panel, relative);
         self.draw_ack(canvas, panel, relative);
-        // SACK follows the data so closely that either would hide the other; so it is a wide bar
-        // behind.
-        self.draw_marks(canvas, panel, sequence, relative, &MARKS[..1]);
+        // SACK follows the data so closely that either would hide the other; so it is a wide bar behind. So do late
+        // originals, where there are many.
+        let (behind, before) = MARKS.split_at(2);
+        self.draw_marks(canvas, panel, sequence, relative, behind);
         for point in &self.points {
             let data = if relative { point.ahead() } else { point.data };
             if let Some(data) = data {
                 bar(canvas, panel, point.at_s, data, 2.0, DATA);
             }
         }
-        self.draw_marks(canvas, panel, sequence, relative, &MARKS[1..]);
+        self.draw_marks(canvas, panel, sequence, relative, before);
     }
 
     fn draw_marks(
@@ -343,7 +347,9 @@ impl Trace {
                 (_, None) => 3.0,
                 (_, Some(_)) => 2.0,
             };
-            for mark in marks(sequence).filter(|mark| mark.kind == kind) {
+            let of_kind = || marks(sequence).filter(|mark| mark.kind == kind);
+            let size = if of_kind().count() > MANY { 3.5 } else { 5.0 };
+            for mark in of_kind() {
                 let Some(zero) = (if relative {
                     self.una_at(mark.at)
                 } else {
@@ -357,7 +363,7 @@ impl Trace {
                 if let Some(marker) = marker {
                     canvas.marker(
                         panel.at(at_s, f64::midpoint(start, end)),
-                        5.0,
+                        size,
                         marker,
                         colour,
                     );

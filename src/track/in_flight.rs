@@ -399,6 +399,15 @@ impl InFlight {
         within.filter(unreported).take(usize::from(most)).count() as u16
     }
 
+    /// How many of the ranges of `start..end` were not reported by SACK, of so many at most.
+    pub(super) fn untold_within(&self, start: i64, end: i64, most: u16) -> u16 {
+        let first = self.first_ending_above(start);
+        let within = self.sent.range(first..).take(LOOKED_AT_MAX);
+        let within = within.take_while(|sent| sent.start < end);
+        let untold = within.filter(|sent| !sent.marks.has(Marks::SACKED));
+        untold.take(usize::from(most)).count() as u16
+    }
+
     /// The first copy of a range that is remembered.
     #[inline(always)]
     pub(super) fn first_copy(&self, sent: &Sent) -> EarlierCopy {

@@ -372,10 +372,21 @@ impl HalfFlow {
         let (old, repeated_to) = start.map_or((0, None), |start| {
             self.packets_since_repeat(start, edge, heard_by, skipped)
         });
+        let heard_all = self.una >= Some(self.high)
+            && self.times.progress_at <= Some(heard_by)
+            && silence_ns > self.delays.round_trip_ns();
+        // Who had not heard of that yet went on with what no SACK had told it of.
+        let goes_higher = self.sack.are_seen && start >= Some(self.high);
+        let went_on = match self.repair.last_repeat.end(self.high) {
+            Some(end) if heard_all && goes_higher => {
+                self.in_flight.untold_within(end, self.high, skipped)
+            }
+            _ => 0,
+        };
         Gap {
             id: self.ids.unwrap(id),
             skipped,
-            old: old.max(timers),
+            old: old.max(timers).max(went_on),
             due: if self.sack.are_seen { old } else { 0 },
             repeated_to,
             high: self.high,
@@ -405,9 +416,7 @@ impl HalfFlow {
                 .timestamps
                 .filter(|_| self.sack.are_seen)
                 .map(|_| self.overdue_by(heard_by)),
-            heard_all: self.una >= Some(self.high)
-                && self.times.progress_at <= Some(heard_by)
-                && silence_ns > self.delays.round_trip_ns(),
+            heard_all,
         }
     }
 

@@ -363,3 +363,36 @@ fn once_all_is_acknowledged_a_timer_has_given_up_nothing_more() {
     let last = seen.rows.last().map(|row| row.verdict.class);
     assert_eq!(last, Some(Class::Retransmission));
 }
+
+/// The same, where SACK told the sender of 19 alone: it had gone on with 20 and 21, ids 25 and 26, and the latter was
+/// lost, before it sent 22 to 24, which were lost, too. 25 was not sent before.
+#[test]
+fn who_had_not_heard_that_all_is_acknowledged_went_on_with_what_it_was_not_told_of() {
+    let mut trace = String::new();
+    for n in (0..22).filter(|&n| n != 18) {
+        let (at, start) = (100 + n, 1000 * n);
+        trace += &format!("{at} A>B data {start}..{} id {}\n", start + 1000, 2 + n);
+    }
+    for n in 1..=18 {
+        trace += &format!("{} B>A ack {}\n", 121 + n, 1000 * n);
+    }
+    trace += "140 B>A ack 18000 sack 19000..20000
+        400 A>B data 18000..19000 id 24
+        420 B>A ack 22000
+        425 A>B data 20000..21000 id 25
+        445 B>A ack 22000 sack 20000..21000
+        800 A>B data 22000..23000 id 30
+        820 B>A ack 23000
+        830 A>B data 23000..24000 id 31
+        831 A>B data 24000..25000 id 32
+        850 B>A ack 24000
+        851 B>A ack 25000
+        861 A>B data 25000..26000 id 33";
+    let seen = play(&opened(&trace));
+    let classes: Vec<Class> = seen.rows[23..]
+        .iter()
+        .map(|row| row.verdict.class)
+        .collect();
+    let again = Class::Retransmission;
+    assert_eq!(classes, [again, again, again, Class::New]);
+}

@@ -185,12 +185,12 @@ fn what_was_known_to_be_lost_is_repeated_before_new_data_even_where_repeats_leav
         format!("{at} A>B data {} id {id} ts {at}/{heard}\n", range(packet))
     };
     let ack = |at: i64, packet: i64, reported: &[i64], echo: i64| {
-        let sack: String = reported
+        let blocks = reported
             .iter()
-            .map(|&packet| format!(" sack {}", range(packet)))
-            .collect();
+            .map(|&packet| format!("sack {}", range(packet)));
+        let sack = blocks.collect::<Vec<String>>().join(" ");
         format!(
-            "{at} B>A ack {}{sack} ts {at}/{echo}\n",
+            "{at} B>A ack {} {sack} ts {at}/{echo}\n",
             LEN * (BEFORE + packet)
         )
     };

@@ -288,41 +288,48 @@ fn ids_of_such_a_host_are_its_connections_own_after_a_thousand_without_a_doubt()
     assert_eq!(class_after(1100, true), Class::New);
 }
 
+/// `count` packets of 1000 bytes, but for `lost`, one a millisecond and with ids from 2 on, and an ACK of each of the
+/// first `acked` from 20 ms after the last one was sent.
+fn flight(count: i64, lost: Option<i64>, acked: i64) -> String {
+    let sent = (0..count).filter(|&n| Some(n) != lost);
+    let data = sent.map(|n| {
+        let start = 1000 * n;
+        format!(
+            "{} A>B data {start}..{} id {}",
+            100 + n,
+            start + 1000,
+            2 + n
+        )
+    });
+    let acks = (1..=acked).map(|n| format!("{} B>A ack {}", 99 + count + n, 1000 * n));
+    data.chain(acks).collect::<Vec<String>>().join("\n")
+}
+
+/// The class of each packet of `trace`, but for the first `known`.
+fn classes_after(known: usize, trace: &str) -> Vec<Class> {
+    let rows = play(&opened(trace)).rows;
+    rows[known..].iter().map(|row| row.verdict.class).collect()
+}
+
+const AGAIN: Class = Class::Retransmission;
+
 /// Packets 20 and 21 were lost, and a packet without payload behind them. What comes then took its turn after these, and
 /// was not sent before as the last of them: who probes for that waits for two round trips, of 30 ms here.
 #[test]
 fn what_leaves_bytes_out_is_no_probe_before_the_time_of_one() {
     let last = |silence_ms: i64| {
-        let mut trace = String::new();
-        for n in 0..20 {
-            let (at, start) = (100 + n, 1000 * n);
-            trace += &format!("{at} A>B data {start}..{} id {}\n", start + 1000, 2 + n);
-        }
-        for n in 1..=20 {
-            trace += &format!("{} B>A ack {}\n", 119 + n, 1000 * n);
-        }
-        let at = 139 + silence_ms;
-        trace += &format!("{at} A>B data 22000..23000 id 25\n");
-        let seen = play(&opened(&trace));
-        seen.rows.last().map(|row| row.verdict.class)
+        let (flight, at) = (flight(20, None, 20), 139 + silence_ms);
+        classes_after(20, &format!("{flight}\n{at} A>B data 22000..23000 id 25"))
     };
-    assert_eq!(last(40), Some(Class::New));
-    assert_eq!(last(70), Some(Class::Retransmission));
+    assert_eq!(last(40), [Class::New]);
+    assert_eq!(last(70), [AGAIN]);
 }
 
 /// Packets 20 to 23 were lost, and a timer brings all of them again, of which 22 is lost once more: its id counts for no
 /// further packet that was sent before.
 #[test]
 fn what_is_lost_again_behind_a_timer_leaves_the_last_of_the_tail_a_repeat() {
-    let mut trace = String::new();
-    for n in 0..20 {
-        let (at, start) = (100 + n, 1000 * n);
-        trace += &format!("{at} A>B data {start}..{} id {}\n", start + 1000, 2 + n);
-    }
-    for n in 1..=20 {
-        trace += &format!("{} B>A ack {}\n", 119 + n, 1000 * n);
-    }
-    trace += "400 A>B data 20000..21000 id 26
+    let rest = "400 A>B data 20000..21000 id 26
         420 B>A ack 21000
         430 A>B data 21000..22000 id 27
         432 A>B data 23000..24000 id 29
@@ -331,52 +338,30 @@ fn what_is_lost_again_behind_a_timer_leaves_the_last_of_the_tail_a_repeat() {
         462 A>B data 22000..23000 id 30
         482 B>A ack 24000
         492 A>B data 24000..25000 id 31";
-    let seen = play(&opened(&trace));
-    let classes: Vec<Class> = seen.rows[20..]
-        .iter()
-        .map(|row| row.verdict.class)
-        .collect();
-    let again = Class::Retransmission;
-    assert_eq!(classes, [again, again, again, again, Class::New]);
+    let classes = classes_after(20, &format!("{}\n{rest}", flight(20, None, 20)));
+    assert_eq!(classes, [AGAIN, AGAIN, AGAIN, AGAIN, Class::New]);
 }
 
 /// A timer brings 18 again, and 19, which had come. All of that is acknowledged when the sender goes on with three
 /// packets that are lost, ids 24 to 26: these were new, and what brings the first of them again is a timer.
 #[test]
 fn once_all_is_acknowledged_a_timer_has_given_up_nothing_more() {
-    let mut trace = String::new();
-    for n in (0..20).filter(|&n| n != 18) {
-        let (at, start) = (100 + n, 1000 * n);
-        trace += &format!("{at} A>B data {start}..{} id {}\n", start + 1000, 2 + n);
-    }
-    for n in 1..=18 {
-        trace += &format!("{} B>A ack {}\n", 119 + n, 1000 * n);
-    }
-    trace += "139 B>A ack 18000 sack 19000..20000
+    let rest = "139 B>A ack 18000 sack 19000..20000
         400 A>B data 18000..19000 id 22
         420 B>A ack 20000
         425 A>B data 19000..20000 id 23
         445 B>A ack 20000 sack 19000..20000
         800 A>B data 20000..21000 id 27
         820 B>A ack 21000";
-    let seen = play(&opened(&trace));
-    let last = seen.rows.last().map(|row| row.verdict.class);
-    assert_eq!(last, Some(Class::Retransmission));
+    let classes = classes_after(19, &format!("{}\n{rest}", flight(20, Some(18), 18)));
+    assert_eq!(classes, [AGAIN, AGAIN, AGAIN]);
 }
 
 /// The same, where SACK told the sender of 19 alone: it had gone on with 20 and 21, ids 25 and 26, and the latter was
 /// lost, before it sent 22 to 24, which were lost, too. 25 was not sent before.
 #[test]
 fn who_had_not_heard_that_all_is_acknowledged_went_on_with_what_it_was_not_told_of() {
-    let mut trace = String::new();
-    for n in (0..22).filter(|&n| n != 18) {
-        let (at, start) = (100 + n, 1000 * n);
-        trace += &format!("{at} A>B data {start}..{} id {}\n", start + 1000, 2 + n);
-    }
-    for n in 1..=18 {
-        trace += &format!("{} B>A ack {}\n", 121 + n, 1000 * n);
-    }
-    trace += "140 B>A ack 18000 sack 19000..20000
+    let rest = "140 B>A ack 18000 sack 19000..20000
         400 A>B data 18000..19000 id 24
         420 B>A ack 22000
         425 A>B data 20000..21000 id 25
@@ -388,11 +373,6 @@ fn who_had_not_heard_that_all_is_acknowledged_went_on_with_what_it_was_not_told_
         850 B>A ack 24000
         851 B>A ack 25000
         861 A>B data 25000..26000 id 33";
-    let seen = play(&opened(&trace));
-    let classes: Vec<Class> = seen.rows[23..]
-        .iter()
-        .map(|row| row.verdict.class)
-        .collect();
-    let again = Class::Retransmission;
-    assert_eq!(classes, [again, again, again, Class::New]);
+    let classes = classes_after(21, &format!("{}\n{rest}", flight(22, Some(18), 18)));
+    assert_eq!(classes, [AGAIN, AGAIN, AGAIN, AGAIN, AGAIN, Class::New]);
 }

@@ -428,11 +428,12 @@ impl HalfFlow {
             confidence: Confidence::High,
         };
         for index in self.in_flight.overlapping(start, end).take(PARTS_MAX) {
-            let is_taken_for_new = |sent: &Sent| {
-                let is_whole = (sent.start, sent.end()) == (start, end);
-                sent.verdict == Verdict::NEW && sent.copies == 1 && is_whole
+            let Some(&sent) = self.in_flight.get(index) else {
+                continue;
             };
-            if self.in_flight.get(index).is_some_and(is_taken_for_new) {
+            if (sent.start, sent.end()) != (start, end) {
+                self.amend(dir, index, Evidence::SeenBefore, sink);
+            } else if sent.verdict == Verdict::NEW && sent.copies == 1 {
                 self.judge_again(dir, index, REPEAT, sink);
             } else {
                 self.amend(dir, index, Evidence::SeenBefore, sink);

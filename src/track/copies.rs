@@ -107,8 +107,8 @@ impl HalfFlow {
         }
     }
 
-    /// What came twice is the range at `index`, of which a DSACK has told before: so it came more often than that, and
-    /// a repeat before the latest was not needed, either.
+    /// Of the repeats of the range at `index` before the latest, the last one that is taken for needed was not: whether
+    /// there was one.
     pub(super) fn amend_earlier<S: FlowSink>(
         &mut self,
         dir: Direction,

@@ -166,13 +166,22 @@ impl EarlierCopies {
         }
     }
 
+    /// The range which starts at `start` has another end from now on: none of its copies is told as a packet of its own.
+    pub(super) fn forget_all_needed(&mut self, start: i64) {
+        if let Some(kept) = self.0.as_deref_mut() {
+            let copies = kept.of(start);
+            for (_, copy) in kept.all.range_mut(copies) {
+                copy.needed = None;
+            }
+        }
+    }
+
     /// What is known of the range which starts at `start` is known of one that starts at `offset`, above it and below
     /// the next, too.
     pub(super) fn part(&mut self, start: i64, offset: i64) {
+        self.forget_all_needed(start);
         let copies: Vec<EarlierCopy> = self.of(start).collect();
-        for (number, mut copy) in copies.into_iter().enumerate() {
-            copy.needed = None;
-            self.forget_needed(start, copy.at);
+        for (number, copy) in copies.into_iter().enumerate() {
             if number == 0 {
                 self.set_first(offset, copy);
             } else {
@@ -230,6 +239,38 @@ mod tests {
         assert_eq!(
             [100, 200, 300].map(|start| rows(&all, start)),
             [vec![], vec![], vec![300]]
+        );
+    }
+
+    #[test]
+    fn a_repeat_is_taken_for_needed_until_its_range_is_told_of_or_has_another_end() {
+        let needed = Needed {
+            verdict: Verdict::NEW,
+            lost: None,
+        };
+        let all = || {
+            let mut all = EarlierCopies::default();
+            all.set_first(100, copy(1));
+            for row in [2, 3] {
+                let mut repeat = copy(row);
+                repeat.needed = Some(needed);
+                all.add(100, repeat);
+            }
+            all
+        };
+        let row = |all: &mut EarlierCopies| all.take_needed(100).map(|(copy, _)| copy.row);
+        let mut taken = all();
+        assert_eq!([1, 2, 3].map(|_| row(&mut taken)), [Some(3), Some(2), None]);
+        let mut told = all();
+        assert_eq!(told.count_dsack(100), (1, 2));
+        told.forget_needed(100, copy(3).at);
+        assert_eq!(told.count_dsack(100), (2, 1));
+        assert_eq!(row(&mut told), Some(2));
+        let mut parted = all();
+        parted.part(100, 150);
+        assert_eq!(
+            [100, 150].map(|start| parted.take_needed(start)),
+            [None, None]
         );
     }
 

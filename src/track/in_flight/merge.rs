@@ -52,6 +52,7 @@ impl InFlight {
         if let Some(place) = self.sent.get_mut(parts.start) {
             *place = whole;
         }
+        self.earlier.forget_all_needed(lowest.start);
         self.earlier.forget_within(lowest.start + 1, highest.end());
         if parts.end <= self.acked as usize {
             self.acked -= (parts.len() - 1) as u32;

@@ -420,25 +420,22 @@ impl HalfFlow {
         end: i64,
         sink: &mut S,
     ) {
-        const REPEAT: Verdict = Verdict {
-            class: Class::Retransmission,
-            reason: Some(Reason::Unneeded),
-            lost: None,
-            evidence: Evidence::SeenBefore,
-            confidence: Confidence::High,
-        };
         for index in self.in_flight.overlapping(start, end).take(PARTS_MAX) {
             let Some(&sent) = self.in_flight.get(index) else {
                 continue;
             };
-            if (sent.start, sent.end()) != (start, end) {
-                self.amend(dir, index, Evidence::SeenBefore, sink);
-            } else if sent.verdict == Verdict::NEW && sent.copies == 1 {
-                self.judge_again(dir, index, REPEAT, sink);
-            } else {
-                self.amend(dir, index, Evidence::SeenBefore, sink);
-                while self.amend_earlier(dir, index, Evidence::SeenBefore, sink) {}
+            let is_whole = (sent.start, sent.end()) == (start, end);
+            if is_whole && sent.verdict == Verdict::NEW && sent.copies == 1 {
+                let verdict = Verdict {
+                    class: Class::Retransmission,
+                    ..sent.verdict
+                };
+                let now = verdict.as_unneeded(Evidence::SeenBefore);
+                self.judge_again(dir, index, now, sink);
+                continue;
             }
+            self.amend(dir, index, Evidence::SeenBefore, sink);
+            while is_whole && self.amend_earlier(dir, index, Evidence::SeenBefore, sink) {}
         }
     }
 
@@ -514,27 +511,31 @@ impl HalfFlow {
         let Some(sent) = self.in_flight.get_mut(index) else {
             return;
         };
-        for (mark, place) in [
+        let lost = [
             (Marks::LOST_UPSTREAM, LossPlace::Upstream),
             (Marks::LOST_DOWNSTREAM, LossPlace::Downstream),
-        ] {
-            if sent.marks.take(mark) {
-                if place == LossPlace::Upstream {
-                    self.emissions.note_told(-1);
-                }
-                sink.lost(dir, place, -1);
-            }
-        }
-        let was = sent.verdict;
+        ]
+        .map(|(mark, place)| sent.marks.take(mark).then_some(place));
+        let Sent {
+            verdict: was,
+            row,
+            at: sent_at,
+            ..
+        } = *sent;
         // Timing is the weaker proof: a DSACK or an echo takes its place.
         let proven = was.reason == Some(Reason::Unneeded)
             && (was.evidence != Evidence::Timing || evidence == Evidence::Timing);
-        if was.class != Class::Retransmission || proven {
+        let is_news = was.class == Class::Retransmission && !proven;
+        let now = was.as_unneeded(evidence);
+        if is_news {
+            sent.verdict = now;
+        }
+        for place in lost.into_iter().flatten() {
+            self.take_back_lost(dir, place, sink);
+        }
+        if !is_news {
             return;
         }
-        let now = was.as_unneeded(evidence);
-        sent.verdict = now;
-        let (row, sent_at) = (sent.row, sent.at);
         if was.reason == Some(Reason::Timeout) && evidence == Evidence::Dsack {
             self.undo_timeout(sent_at);
         }

@@ -140,10 +140,7 @@ impl HalfFlow {
     ) {
         let Needed { verdict, lost } = needed;
         if let Some(place) = lost {
-            if place == LossPlace::Upstream {
-                self.emissions.note_told(-1);
-            }
-            sink.lost(dir, place, -1);
+            self.take_back_lost(dir, place, sink);
         }
         let amendment = Amendment {
             sent_at,

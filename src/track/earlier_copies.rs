@@ -21,7 +21,8 @@ pub(super) struct EarlierCopy {
     pub(super) row: u32,
     /// Its IP id; meaningless for IPv6.
     pub(super) id: u16,
-    /// What it was told to be, if that is a repeat of its own that was needed.
+    /// What it was told to be, if that is a repeat of its own that was needed: known for as long as its range is, and
+    /// to [`Superseded`](super::copies::Superseded) only until an ACK covers it.
     pub(super) needed: Option<Needed>,
     /// Of the first of a range: DSACKs that told of it; saturates.
     dsacks: u8,

@@ -79,6 +79,19 @@ impl HalfFlow {
         sink.lost(dir, LossPlace::Upstream, packets);
     }
 
+    /// A packet that was told to be lost at `place` was not.
+    pub(super) fn take_back_lost<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        place: LossPlace,
+        sink: &mut S,
+    ) {
+        match place {
+            LossPlace::Upstream => self.tell_lost_upstream(dir, -1, sink),
+            LossPlace::Downstream => sink.lost(dir, place, -1),
+        }
+    }
+
     /// Whether as many packets are known to be lost upstream as ids were skipped: what is repeated beyond that, as
     /// where the path takes less than before, are pieces of these.
     pub(super) fn are_skipped_told(&self) -> bool {

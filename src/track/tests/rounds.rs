@@ -164,41 +164,55 @@ fn what_goes_back_begins_at_the_left_edge_that_its_sender_knows() {
     assert_eq!(last(154), Some(Class::Retransmission));
 }
 
+/// Packets before a flight, all of which come.
+const BEFORE: i64 = 40;
+/// As many bytes as fit with timestamps, or a little less.
+const LEN: i64 = 900;
+
+/// Where a packet lies in the stream, by its number in the flight.
+fn range(packet: i64) -> String {
+    let start = LEN * (BEFORE + packet);
+    format!("{start}..{}", start + LEN)
+}
+
+/// A packet of the flight, by its sender's clock, which had last heard of what B sent at `heard`.
+fn data(at: i64, packet: i64, id: i64, heard: i64) -> String {
+    let id = BEFORE + id;
+    format!("{at} A>B data {} id {id} ts {at}/{heard}\n", range(packet))
+}
+
+/// B acknowledges all below `packet`, reports others, and echoes what A sent at `echo`.
+fn ack(at: i64, packet: i64, reported: &[i64], echo: i64) -> String {
+    let blocks = reported
+        .iter()
+        .map(|&packet| format!("sack {}", range(packet)));
+    let (sack, edge) = (
+        blocks.collect::<Vec<String>>().join(" "),
+        LEN * (BEFORE + packet),
+    );
+    format!("{at} B>A ack {edge} {sack} ts {at}/{echo}\n")
+}
+
+/// What comes before the flight.
+fn before() -> String {
+    let sent = (0..BEFORE).map(|n| data(40 + n, n - BEFORE, 2 + n - BEFORE, 30));
+    sent.chain([ack(99, 0, &[], 79)]).collect()
+}
+
+/// The class of the last packet, and how many are retransmissions.
+fn last_and_repeats(trace: &str) -> (Option<Class>, usize) {
+    let rows = play(&opened(trace)).rows;
+    let classes = || rows.iter().map(|row| row.verdict.class);
+    let repeats = classes().filter(|&class| class == Class::Retransmission);
+    (classes().next_back(), repeats.count())
+}
+
 /// Of a flight of 20 packets 0, 10 and 19 come, and of the first round of repeats 1, 3 and 5. In the second one A goes on
 /// with 11 and 12 in between, which are lost again: what it has known to be lost for a round trip comes before new data,
 /// so that these ids were repeats although nothing is missing between those that come.
 #[test]
 fn what_was_known_to_be_lost_is_repeated_before_new_data_even_where_repeats_leave_nothing_out() {
-    /// Packets before that flight, all of which come.
-    const BEFORE: i64 = 40;
-    /// As many bytes as fit with timestamps, or a little less.
-    const LEN: i64 = 900;
-    let range = |packet: i64| {
-        format!(
-            "{}..{}",
-            LEN * (BEFORE + packet),
-            LEN * (BEFORE + packet + 1)
-        )
-    };
-    let data = |at: i64, packet: i64, id: i64, heard: i64| {
-        let id = BEFORE + id;
-        format!("{at} A>B data {} id {id} ts {at}/{heard}\n", range(packet))
-    };
-    let ack = |at: i64, packet: i64, reported: &[i64], echo: i64| {
-        let blocks = reported
-            .iter()
-            .map(|&packet| format!("sack {}", range(packet)));
-        let sack = blocks.collect::<Vec<String>>().join(" ");
-        format!(
-            "{at} B>A ack {} {sack} ts {at}/{echo}\n",
-            LEN * (BEFORE + packet)
-        )
-    };
-    let mut trace = String::new();
-    for n in 0..BEFORE {
-        trace += &data(40 + n, n - BEFORE, 2 + n - BEFORE, 30);
-    }
-    trace += &ack(99, 0, &[], 79);
+    let mut trace = before();
     trace += &(data(100, 0, 2, 30) + &data(110, 10, 12, 30) + &data(119, 19, 21, 30));
     trace += &(ack(120, 1, &[], 100) + &ack(130, 1, &[10], 100) + &ack(139, 1, &[19, 10], 100));
     trace += &(data(151, 1, 22, 139) + &data(153, 3, 24, 139) + &data(155, 5, 26, 139));
@@ -212,9 +226,18 @@ fn what_was_known_to_be_lost_is_repeated_before_new_data_even_where_repeats_leav
         trace += &data(219 + place, packet, 35 + place, 208);
     }
     trace += &(ack(239, 7, &[19], 219) + &ack(250, 20, &[], 230) + &data(261, 20, 47, 250));
-    let seen = play(&opened(&trace));
-    let last = seen.rows.last().map(|row| row.verdict.class);
-    assert_eq!(last, Some(Class::New));
-    let again = |row: &&ClassifiedSegment| row.verdict.class == Class::Retransmission;
-    assert_eq!(seen.rows.iter().filter(again).count(), 17);
+    assert_eq!(last_and_repeats(&trace), (Some(Class::New), 17));
+}
+
+/// Packets 1, 3 and 4 of a flight are lost. Three that were sent later tell of 1, which A repeats, and as it repairs then,
+/// one tells of 3, which it repeats next. Both of these are lost, ids 8 and 9, and a timer brings all three. 6 is new.
+#[test]
+fn in_a_repair_one_later_packet_tells_of_a_loss_whether_its_repeats_came_or_not() {
+    let mut trace = before();
+    trace += &(data(100, 0, 2, 30) + &data(102, 2, 4, 30) + &data(105, 5, 7, 30));
+    trace += &(ack(120, 1, &[], 100) + &ack(122, 1, &[2], 100) + &ack(125, 1, &[5, 2], 100));
+    trace += &(data(400, 1, 10, 125) + &ack(420, 3, &[5], 400));
+    trace += &(data(431, 3, 11, 420) + &data(432, 4, 12, 420));
+    trace += &(ack(451, 4, &[5], 431) + &ack(452, 6, &[], 432) + &data(463, 6, 13, 452));
+    assert_eq!(last_and_repeats(&trace), (Some(Class::New), 3));
 }

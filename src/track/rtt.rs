@@ -13,7 +13,7 @@ const ECHOES_MAX: usize = 1 << 17;
 /// milliseconds, four times over.
 const UNECHOED_MAX: usize = 4096;
 
-/// Others that one waits behind which comes late, at most: nobody waits for what is later than that.
+/// A `TSval` that comes late waits where it is among so many of the latest; one from further back gives no sample.
 const LATE_MAX: usize = 4096;
 
 /// Passed `TSval`s that still wait for an echo that was overtaken on its way: a few clock ticks.

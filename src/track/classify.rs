@@ -77,8 +77,17 @@ impl HalfFlow {
     /// after a timeout do (RFC 5682 section 2.1), since what is repeated is repeated in order.
     pub(super) fn cannot_repeat(&self, step: Step, start: i64) -> bool {
         let follows_repeat = self.repair.is_of_tail || self.is_highest_repeat();
-        let leaves_out = follows_repeat && start > self.high;
+        let leaves_out = follows_repeat && start > self.high && !self.may_go_on_at(start);
         matches!(step, Step::Behind(_)) || (leaves_out && step == Step::Ahead(0))
+    }
+
+    /// Whether a repair before any timer may go on at `start`: what lies between the highest byte seen and that may
+    /// have been repeated by what was skipped since.
+    fn may_go_on_at(&self, start: i64) -> bool {
+        let packets = (start - self.high) / i64::from(self.packet_size.full());
+        let skipped = self.emissions.skipped_at(self.high);
+        !self.emissions.repeats_all()
+            && skipped.is_some_and(|skipped| i64::from(skipped) >= packets)
     }
 
     /// Whether the last data packet repeated bytes, and none above them had been repeated in that repair.

@@ -396,6 +396,8 @@ impl HalfFlow {
             }
             _ => 0,
         };
+        let goes_back = silence_ns < self.delays.round_trip_ns() / 2 * 3
+            && start.is_some_and(|start| self.goes_back_for(start, heard_by));
         Gap {
             id: self.ids.unwrap(id),
             skipped,
@@ -424,7 +426,7 @@ impl HalfFlow {
                 && self.sack.are_seen
                 && !self.repair.goes_on()
                 && silence_ns < self.delays.round_trip_ns() / 2 * 3,
-            in_order: self.goes_on_in_order(start, segment.at),
+            in_order: goes_back || self.goes_on_in_order(start, segment.at),
             overdue_by: segment
                 .timestamps
                 .filter(|_| self.sack.are_seen)
@@ -445,7 +447,10 @@ impl HalfFlow {
         let unheard = unheard_at.and_then(|unheard_at| self.emissions.edge_before(unheard_at));
         let edge = unheard.or(self.una).filter(|&edge| edge < start)?;
         let comes_first = match self.holes.first_within(edge, edge + 1) {
-            Some(hole) => at.since(hole.told_at?) >= nearly(TIMER_NS_MIN),
+            Some(hole) => {
+                at.since(hole.told_at?) >= nearly(TIMER_NS_MIN)
+                    || self.holes.first_within(start, start + 1).is_some()
+            }
             None => self.copy_before(edge)?.at < self.copy_before(start)?.at,
         };
         comes_first.then_some(edge)
@@ -474,6 +479,22 @@ impl HalfFlow {
             && !self.emissions.repeats_all()
             && last.is_some()
             && (start == last || start > last && start <= Some(self.sent_to()))
+    }
+
+    /// Whether a packet that begins at `start` goes back, behind new data, in a repair that SACK steers, to what lies
+    /// below all that was repeated before, when nothing above is missing that its sender has heard of by `heard_by`.
+    fn goes_back_for(&self, start: i64, heard_by: CaptureTime) -> bool {
+        let repeated_to = self.emissions.repeated_to().filter(|&to| start < to);
+        self.sack.are_seen
+            && self.repair.goes_on()
+            && !self.repair.last_repeat.is_some()
+            && !self.emissions.repeats_all()
+            && repeated_to.is_some_and(|to| {
+                self.holes
+                    .packets_missing(to, self.high, Some(heard_by), 1, 1)
+                    .0
+                    == 0
+            })
     }
 
     /// Whether the sender cannot have repeated what is missing at `start` and been silent for a round trip by what it

@@ -251,6 +251,113 @@ fn where_a_repair_goes_back_what_leaves_bytes_out_behind_that_is_repeated() {
     assert_eq!(told, Some((Class::Retransmission, Evidence::IpId)));
 }
 
+/// Whether each data packet from the one at `from` on is a retransmission.
+fn repeats_from(from: i64, trace: &str) -> Vec<bool> {
+    let rows = play(&opened(trace)).rows;
+    let last = rows.iter().filter(|row| row.at.as_ns() >= from * 1_000_000);
+    last.map(|row| row.verdict.class == Class::Retransmission)
+        .collect()
+}
+
+#[test]
+fn what_leaves_bytes_out_behind_a_lower_repeat_goes_on_with_the_tail_where_as_much_was_skipped() {
+    // Ids 3 and 5 were 1000..2000 and 3000..4000, 7 to 10 were 5000..9000, 11 was 1000..2000 once more, and 14 is
+    // 6000..7000.
+    let trace = "100 A>B data 0..1000 id 2
+         102 A>B data 2000..3000 id 4
+         104 A>B data 4000..5000 id 6
+         120 B>A ack 1000
+         122 B>A ack 1000 sack 2000..3000
+         124 B>A ack 1000 sack 4000..5000 sack 2000..3000
+         135 A>B data 3000..4000 id 12
+         155 B>A ack 1000 sack 2000..5000
+         165 A>B data 5000..6000 id 13
+         166 A>B data 1000..2000 id 15
+         167 A>B data 7000..8000 id 16
+         168 A>B data 8000..9000 id 17
+         169 A>B data 9000..10000 id 18
+         190 B>A ack 6000 sack 7000..10000";
+    assert_eq!(repeats_from(165, trace), [true, true, true, true, false]);
+    // Nothing was skipped behind the first of the tail: then what leaves bytes out is new.
+    let none = trace
+        .replace("id 15", "id 14")
+        .replace("data 7000..8000 id 16", "data 9000..10000 id 15");
+    assert_eq!(repeats_from(165, &none)[..3], [true, true, false]);
+}
+
+#[test]
+fn of_what_is_skipped_before_a_repair_goes_back_only_what_lies_below_was_repeated() {
+    // Ids 3 to 8 were 1000..7000, 14 to 19 those again, which A knows at 171, when 22 to 25, 13000..17000, are gone.
+    // 26 is 1000..2000 once more.
+    let trace = "100 A>B data 0..1000 id 2
+         107 A>B data 7000..8000 id 9
+         109 A>B data 9000..10000 id 11
+         110 A>B data 10000..11000 id 12
+         111 A>B data 11000..12000 id 13
+         120 B>A ack 1000
+         127 B>A ack 1000 sack 7000..8000
+         129 B>A ack 1000 sack 9000..10000 sack 7000..8000
+         130 B>A ack 1000 sack 9000..11000 sack 7000..8000
+         131 B>A ack 1000 sack 9000..12000 sack 7000..8000
+         141 A>B data 8000..9000 id 20
+         142 A>B data 12000..13000 id 21
+         161 B>A ack 1000 sack 7000..12000
+         162 B>A ack 1000 sack 7000..13000
+         172 A>B data 2000..3000 id 27
+         173 A>B data 3000..4000 id 28
+         174 A>B data 4000..5000 id 29
+         175 A>B data 5000..6000 id 30
+         176 A>B data 6000..7000 id 31
+         192 B>A ack 1000 sack 2000..3000 sack 7000..13000
+         193 B>A ack 1000 sack 2000..4000 sack 7000..13000
+         194 B>A ack 1000 sack 2000..5000 sack 7000..13000
+         195 B>A ack 1000 sack 2000..6000 sack 7000..13000
+         196 B>A ack 1000 sack 2000..13000
+         202 A>B data 1000..2000 id 32
+         203 A>B data 13000..14000 id 33
+         204 A>B data 14000..15000 id 34
+         205 A>B data 15000..16000 id 35
+         206 A>B data 16000..17000 id 36
+         207 A>B data 17000..18000 id 37
+         228 B>A ack 18000";
+    assert_eq!(
+        repeats_from(202, trace),
+        [true, true, true, true, true, false]
+    );
+    // Later by more than a round trip of 30 ms, a round of repeats may have been lost in between, and nothing new.
+    let late = trace.lines().map(|line| match line.trim().split_once(' ') {
+        Some((at, rest)) if at > "160" => format!("{}{} {rest}", "1", at),
+        _ => line.into(),
+    });
+    let late = late.collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        repeats_from(1203, &late),
+        [false, false, false, false, false]
+    );
+}
+
+#[test]
+fn what_is_known_to_be_missing_above_is_repeated_before_a_repair_goes_back() {
+    // Ids 3, 5 and 7 were 1000..2000, 3000..4000 and 5000..6000, 9 was 1000..2000 again, and 12 is 5000..6000.
+    let trace = "100 A>B data 0..1000 id 2
+         102 A>B data 2000..3000 id 4
+         104 A>B data 4000..5000 id 6
+         106 A>B data 6000..7000 id 8
+         120 B>A ack 1000
+         122 B>A ack 1000 sack 2000..3000
+         124 B>A ack 1000 sack 4000..5000 sack 2000..3000
+         126 B>A ack 1000 sack 6000..7000 sack 4000..5000 sack 2000..3000
+         135 A>B data 3000..4000 id 10
+         136 A>B data 7000..8000 id 11
+         155 B>A ack 1000 sack 2000..5000 sack 6000..7000
+         166 A>B data 1000..2000 id 13
+         186 B>A ack 5000 sack 6000..8000
+         197 A>B data 5000..6000 id 14
+         198 A>B data 8000..9000 id 15
+         219 B>A ack 9000";
+    assert_eq!(repeats_from(166, trace), [true, true, false]);
+}
+
 #[test]
 fn a_timers_repair_goes_on_above_all_that_was_seen_though_a_hole_came_first() {
     // Id 4 was 2000..3000. The path fails: id 8 was that again, and 9 to 15 were 6000..13000. The ACK of what a timer

@@ -303,10 +303,16 @@ impl Handshake {
                     alike && (by_sender || known.same_clock || segment.timestamps.is_none());
                 // What the network copied is one packet, that of the first copy, as data and its ACKs are (X5).
                 let own = u16::from(by_sender || !alike);
-                if own == 0 {
-                    at = known.at;
+                if answer && !known.answer {
+                    // A SYN that crossed the other side's is no copy of the SYN-ACK that answers that (RFC 9293
+                    // section 3.5).
+                    (1, false, ecn)
+                } else {
+                    if own == 0 {
+                        at = known.at;
+                    }
+                    (known.copies.saturating_add(own), same_clock, ecn)
                 }
-                (known.copies.saturating_add(own), same_clock, ecn)
             }
             // A late answer of another host, or to another attempt.
             Some(_) if self.is_confirmed() => return,

@@ -53,20 +53,21 @@ fn a_first_flight_and_the_ack_before_it_are_told_by_the_id_of_the_syn() {
 
 #[test]
 fn the_answer_of_who_opened_as_well_takes_the_next_id() {
-    // Id 8 was that of the SYN-ACK, and 10 that of 1000..2000.
+    // Id 8 was that of the SYN-ACK, and 10 that of 1000..2000. A waits for longer than a round trip, 20 ms, so that a
+    // packet may have been lost before its data.
     let trace = |answer: &str| {
         format!(
             "0 A>B syn id 7
              5 B>A syn
              15 A>B syn ack 0 {answer}
              25 B>A ack 0
-             30 A>B data 0..1000 ack 0 id 9
-             31 A>B data 2000..3000 ack 0 id 11
-             50 B>A ack 1000 sack 2000..3000
-             60 A>B data 1000..2000 ack 0 id 12
-             80 B>A ack 3000
-             90 A>B data 3000..4000 ack 0 id 13
-             110 B>A ack 4000"
+             60 A>B data 0..1000 ack 0 id 9
+             61 A>B data 2000..3000 ack 0 id 11
+             80 B>A ack 1000 sack 2000..3000
+             90 A>B data 1000..2000 ack 0 id 12
+             110 B>A ack 3000
+             120 A>B data 3000..4000 ack 0 id 13
+             140 B>A ack 4000"
         )
     };
     let lost = |answer: &str| play(&trace(answer)).state.skipped_packets;
@@ -140,4 +141,23 @@ fn an_ack_that_data_overtook_tells_how_long_the_handshake_took() {
     assert_eq!(trace(data).handshake, None);
     let far = "31 A>B data 20000..21000 ack 0\n32 A>B at 0 ack 0";
     assert_eq!(trace(far).handshake, None);
+}
+
+#[test]
+fn a_syn_that_crosses_the_other_sides_is_no_copy_of_the_answer_to_that() {
+    // F2, RFC 9293 section 3.5: A answers B's SYN after 2 ms, B confirms that 10 ms later. A's SYN and SYN-ACK have no
+    // ids, one, or two.
+    for (first, second) in [("", ""), ("id 3", "id 3"), ("id 3", "id 4")] {
+        let seen = play(&format!(
+            "0 A>B syn {first}
+             10 B>A syn
+             12 A>B syn ack 0 {second}
+             22 B>A ack 0"
+        ));
+        assert_eq!(
+            seen.handshake,
+            Some((12_000_000, 2_000_000, 10_000_000)),
+            "{first} {second}"
+        );
+    }
 }

@@ -105,8 +105,11 @@ pub(super) fn ensure_apart(
     let (Some(out), Some(other)) = (out, other) else {
         return Ok(());
     };
-    // However they are written, such as with `./` before.
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    // However they are written, such as with `./` before or through a link to the folder.
+    let whole = |path: &Path| {
+        let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        entry(path).unwrap_or_else(absolute)
+    };
     ensure!(
         whole(out) != whole(other),
         "{}: --out and {option} cannot share a file",
@@ -121,19 +124,20 @@ pub(super) fn ensure_apart(
     Ok(())
 }
 
+/// Where a file is in a folder that is there: a link in the place of results is replaced, not followed.
+fn entry(path: &Path) -> Option<PathBuf> {
+    let folder = match path.parent()? {
+        beside if beside.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    };
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
+}
+
 /// Checks that nothing that is read would be written over.
 pub(super) fn ensure_spared<'a>(
     inputs: impl Iterator<Item = &'a Path>,
     mut outputs: impl Iterator<Item = PathBuf>,
 ) -> anyhow::Result<()> {
-    // A link in the place of results is replaced, not followed.
-    let entry = |path: &Path| {
-        let folder = match path.parent()? {
-            beside if beside.as_os_str().is_empty() => Path::new("."),
-            folder => folder,
-        };
-        Some(folder.canonicalize().ok()?.join(path.file_name()?))
-    };
     // What is not there is said when it is opened.
     let names = |path: &Path| [entry(path), path.canonicalize().ok()];
     let inputs: BTreeSet<PathBuf> = inputs.flat_map(names).flatten().collect();

@@ -171,6 +171,30 @@ fn one_bad_capture_does_not_lose_the_others() {
     assert_eq!(table.lines().count(), 3, "a header and two flows");
 }
 
+#[test]
+fn tables_cannot_share_a_file_whatever_leads_to_its_folder() {
+    let good = capture("drop-one.pcap");
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().file_name().unwrap().to_str().unwrap();
+    for (table, words) in [
+        ("r.csv", "cannot share a file"),
+        ("r.pairs.csv", "give --segments another name"),
+    ] {
+        let around = format!("../{name}/{table}");
+        let args = [
+            good.to_str().unwrap(),
+            "--out",
+            "r.csv",
+            "--segments",
+            &around,
+        ];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains(words), "{}", run.stderr);
+        assert!(names(folder.path()).is_empty());
+    }
+}
+
 /// Runs the command in an empty folder, where it writes nothing and says these words.
 fn check_refused(args: &[&str], words: &[&str]) {
     let folder = tempfile::tempdir().unwrap();

@@ -368,7 +368,7 @@ impl Connection {
         let (sender, peer) = sides(&mut self.halves, dir);
         // A copy of an ACK says nothing twice.
         let again =
-            sender.seen_acks.expects_copies() && sender.has_said(segment, peer.sack.are_seen);
+            sender.seen_acks.expects_copies() && sender.has_said(segment, peer.reports_in(segment));
         // While data of the peer is unanswered, an ACK of this side may have been lost.
         sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
         // The very ACK that came just now, before any was expected to come again.

@@ -10,6 +10,8 @@ use crate::decode::{Segment, TcpFlags};
 pub(super) struct SackReports {
     /// The receiver reports holes by SACK, as was agreed or seen, and headers are not cut before it.
     pub(super) are_seen: bool,
+    /// So it was agreed, whether they are seen or not.
+    are_agreed: bool,
     unseen: Unseen,
     /// Shortest header of the receiver's that was cut off, but a SYN's, with that of IP, in words of four bytes; 0
     /// before one.
@@ -32,6 +34,7 @@ impl SackReports {
     /// What the SYNs agreed; `None` while one has not been seen.
     pub(super) fn on_agreement(&mut self, sack: Option<bool>) {
         self.are_seen = sack == Some(true);
+        self.are_agreed = self.are_seen;
         if self.unseen != Unseen::Cut {
             self.unseen = match sack {
                 Some(false) => Unseen::Lacking,
@@ -61,6 +64,13 @@ impl SackReports {
 }
 
 impl HalfFlow {
+    /// Whether the receiver would have reported by SACK in `ack` what came since its ACK before: it does so, and either
+    /// what the ACK reports is not cut off, or all packets pass twice.
+    pub(super) fn reports_in(&self, ack: &Segment) -> bool {
+        let is_whole = !ack.header_cut || self.seen_acks.are_copied(self.packets);
+        self.sack.are_seen || is_whole && (self.sack.are_agreed || self.sack.are_cut())
+    }
+
     /// An ACK passes of which the options are cut off: SACK blocks, where there are more of them than timestamps take,
     /// and than another ACK had.
     #[cold]

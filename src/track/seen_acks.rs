@@ -142,7 +142,7 @@ fn look(segment: &Segment) -> u64 {
     let rest = u32::from(segment.window) << 16 | u32::from(segment.flags.0);
     let hash = [
         segment.seq.0,
-        segment.payload_len,
+        segment.ip_len,
         segment.ack.0,
         value,
         echo,

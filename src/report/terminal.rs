@@ -5,6 +5,7 @@ mod pairs;
 pub mod path;
 mod studies;
 mod tables;
+mod text;
 mod warnings;
 
 use std::borrow::Cow;
@@ -29,6 +30,7 @@ pub use studies::{
     traces_beside_runs, unlabelled,
 };
 use tables::flows_table;
+use text::{printable, without_numbers};
 use warnings::{damaged, is_mostly_silent, overlap};
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
 
@@ -54,30 +56,14 @@ pub fn note_progress(is_shown: bool) {
 /// A message as a line of its own.
 fn line(message: &str, has_progress: bool) -> String {
     let clear = if has_progress { "\r\x1b[2K" } else { "" };
-    format!("{clear}{}\n", without_numbers(message))
-}
-
-/// A message without the numbers of the system's errors, which tell nobody anything:
-/// `No such file or directory (os error 2)`.
-fn without_numbers(message: &str) -> String {
-    let mut parts = message.split(" (os error ");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        match part.split_once(')') {
-            Some((number, rest)) if number.parse::<i32>().is_ok() => text.push_str(rest),
-            _ => {
-                text.push_str(" (os error ");
-                text.push_str(part);
-            }
-        }
-    }
-    text
+    format!("{clear}{}\n", printable(&without_numbers(message)))
 }
 
 /// Prints a result to standard output; whether that could be done. Says why not.
 #[must_use]
 pub fn print(text: &str) -> bool {
     let mut out = io::stdout();
+    let text = printable(text);
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => true,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

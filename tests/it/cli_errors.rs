@@ -172,6 +172,23 @@ fn one_bad_capture_does_not_lose_the_others() {
 }
 
 #[test]
+fn the_name_of_a_file_does_nothing_to_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    // What makes terminals write red from there on.
+    let (found, missing) = ("a\u{1b}[31mb.pcap", "no\u{1b}[31mb.pcap");
+    std::fs::copy(capture("drop-one.pcap"), folder.path().join(found)).unwrap();
+    let run = run(folder.path(), &[found, missing]);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    for (text, name) in [(&run.stdout, "a"), (&run.stderr, "no")] {
+        assert!(
+            text.contains(&format!("{name}\\u{{1b}}[31mb.pcap")),
+            "{text:?}"
+        );
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+}
+
+#[test]
 fn tables_cannot_share_a_file_whatever_leads_to_its_folder() {
     let good = capture("drop-one.pcap");
     let folder = tempfile::tempdir().unwrap();

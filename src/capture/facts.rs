@@ -31,6 +31,8 @@ pub struct FileFacts {
     pub snap_len: Option<u32>,
     /// Records read so far.
     pub records: u64,
+    /// Those that say no time and have that of the record before, 0 where there is none: Simple Packet Blocks of pcapng.
+    pub untimed_records: u64,
     /// Times of the first and of the latest of these, in the order of the file.
     pub span: Option<(CaptureTime, CaptureTime)>,
     /// Packets that the interfaces dropped by their own count (`isb_ifdrop`), all interfaces and
@@ -59,6 +61,7 @@ impl FileFacts {
             resolution: None,
             snap_len: None,
             records: 0,
+            untimed_records: 0,
             span: None,
             interface_drops: None,
             system_drops: None,

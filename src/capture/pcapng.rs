@@ -46,6 +46,8 @@ pub(super) struct PcapngWalker {
     interfaces: Vec<Option<Interface>>,
     /// Simple Packet Blocks carry no time: they take that of the packet before them.
     last_at: CaptureTime,
+    /// How many there were.
+    untimed: u64,
     skip: Option<Skip>,
     resolution: Option<TimeResolution>,
     snap_len: Option<u32>,
@@ -87,6 +89,7 @@ impl PcapngWalker {
             order: ByteOrder::Little,
             interfaces: Vec::new(),
             last_at: CaptureTime::default(),
+            untimed: 0,
             skip: None,
             resolution: None,
             snap_len: None,
@@ -168,7 +171,10 @@ impl PcapngWalker {
                 EPB_MAGIC | PB_MAGIC => {
                     entries.push(self.packet(block_type, block, *at).map_err(fault)?);
                 }
-                SPB_MAGIC => entries.push(self.simple_packet(block, *at).map_err(fault)?),
+                SPB_MAGIC => {
+                    entries.push(self.simple_packet(block, *at).map_err(fault)?);
+                    self.untimed += 1;
+                }
                 SHB_MAGIC => self.section(block)?,
                 IDB_MAGIC => self.interface(block).map_err(fault)?,
                 _ => self.statistics(block),
@@ -313,6 +319,7 @@ impl PcapngWalker {
         facts.byte_order = Some(self.order);
         facts.resolution = self.resolution;
         facts.snap_len = self.snap_len;
+        facts.untimed_records = self.untimed;
         facts.interface_drops = drops.interface;
         facts.system_drops = drops.system;
         facts.drops = drops.all;

@@ -105,6 +105,7 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "start_ns" "-" Whole |row| Some(row.capture.span?.first.as_ns());
     "end_ns" "-" Whole |row| Some(row.capture.span?.last.as_ns());
     "records" "-" Count |row| Some(row.capture.records);
+    "untimed_records" "Q1" Count |row| Some(row.capture.files.iter().map(|file| file.untimed_records).sum());
     "tcp_records" "-" Count |row| Some(row.capture.tcp_records);
     "skipped_records" "-" Count |row| Some(row.capture.skipped.total());
     "skipped_by_reason" "-" Text |row| Some(row.capture.skipped.iter().filter(|&(_, n)| n > 0).map(|(skip, n)| format!("{}={n}", skip.name())).collect::<Vec<_>>().join(","));

@@ -103,6 +103,27 @@ fn without_column(table: &str, name: &str) -> Vec<String> {
     table.lines().map(without).collect()
 }
 
+#[test]
+fn packets_without_a_time_are_counted_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, last) = (&packets()[..10], &packets()[10]);
+    let simple = [&last.original_len.to_le_bytes()[..], &last.bytes].concat();
+    let file = [pcapng(first, 9), block(3, &simple)].concat();
+    std::fs::write(folder.path().join("a.pcapng"), file).unwrap();
+    let args = ["a.pcapng", "--no-charts", "--out", "r.csv"];
+    let run = run(folder.path(), &args);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let said = "1 of its 11 records say no time";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let table = std::fs::read_to_string(folder.path().join("r.captures.csv")).unwrap();
+    let cells: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split(',').collect())
+        .collect();
+    let place = cells[0].iter().position(|name| *name == "untimed_records");
+    assert_eq!(cells[1][place.unwrap()], "1");
+}
+
 /// The packets of a nanosecond pcap, at whole microseconds.
 pub(super) fn packets() -> Vec<Packet> {
     let file = std::fs::read(capture("drop-one.pcap")).unwrap();
@@ -150,16 +171,18 @@ pub(super) fn pcap(packets: &[Packet], ticks_per_us: u64, order: fn(u32) -> [u8;
     file
 }
 
+/// A block of pcapng.
+fn block(kind: u32, body: &[u8]) -> Vec<u8> {
+    let padding = body.len().next_multiple_of(4) - body.len();
+    let length = (12 + body.len() + padding) as u32;
+    let mut block = [kind.to_le_bytes(), length.to_le_bytes()].concat();
+    block.extend(body);
+    block.extend(vec![0; padding]);
+    block.extend(length.to_le_bytes());
+    block
+}
+
 fn pcapng(packets: &[Packet], digits: u8) -> Vec<u8> {
-    let block = |kind: u32, body: &[u8]| {
-        let padding = body.len().next_multiple_of(4) - body.len();
-        let length = (12 + body.len() + padding) as u32;
-        let mut block = [kind.to_le_bytes(), length.to_le_bytes()].concat();
-        block.extend(body);
-        block.extend(vec![0; padding]);
-        block.extend(length.to_le_bytes());
-        block
-    };
     let mut section = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
     section.extend([1, 0, 0, 0]);
     section.extend([0xff; 8]);

@@ -179,6 +179,7 @@ fn simple_packets_take_the_time_before_them_and_the_snap_length() {
         .simple_packet(6, &[4; 4]);
     let outcome = read(&file.bytes).clean();
     assert_eq!(outcome.times(), [0, 9 * SECOND, 9 * SECOND, 9 * SECOND]);
+    assert_eq!(outcome.facts[0].untimed_records, 3);
     let lengths: Vec<_> = outcome
         .records
         .iter()

@@ -239,11 +239,18 @@ fn dates(capture: &CaptureAnalysis) -> Option<String> {
     })
 }
 
-/// Whether there are times at all, where there is more than one record.
+/// Whether there are times at all, where there is more than one record, and of all records.
 fn timeless(capture: &CaptureAnalysis) -> Option<String> {
-    let has_none = capture.span?.length_ns() == 0 && capture.records > 1;
-    has_none.then(|| {
-        "all its records have the same time, as those of Simple Packet Blocks have: there are no rates, and round-trip times of 0 are none".to_owned()
+    if capture.span?.length_ns() == 0 && capture.records > 1 {
+        return Some("all its records have the same time, as those of Simple Packet Blocks have: there are no rates, and round-trip times of 0 are none".to_owned());
+    }
+    let untimed = capture.files.iter().map(|file| file.untimed_records).sum();
+    (untimed > 0 && capture.records > 1).then(|| {
+        format!(
+            "{} of its {} records say no time (Simple Packet Blocks) and have that of the record before, or 0: rates and times of what they carry tell nothing; capture with Enhanced Packet Blocks",
+            grouped(untimed),
+            grouped(capture.records)
+        )
     })
 }
 

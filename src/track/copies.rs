@@ -281,6 +281,12 @@ impl HalfFlow {
                     .packets_missing(from, self.high, Some(heard_by), packet, most);
             return (never_seen, Some(to));
         }
+        (self.missing_between(from, start, most).max(least), None)
+    }
+
+    /// The packets missing in `from..start` when the latter is repeated; more than `most` do not matter.
+    pub(super) fn missing_between(&self, from: i64, start: i64, most: u16) -> u16 {
+        let packet = self.packet_size.full();
         // Who repeats this takes all that is missing below it for lost, too.
         let (never_seen, _) = self.holes.packets_missing(from, start, None, packet, most);
         // What its sender has sent above all that was seen is missing, too.
@@ -291,7 +297,7 @@ impl HalfFlow {
         let within = self
             .in_flight
             .unreported_within(from, start, most - never_seen);
-        ((never_seen + within).max(least), None)
+        never_seen + within
     }
 
     /// Whether what is repeated from `start` on at `at` was asked for a timeout before: its sender repeated it

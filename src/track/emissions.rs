@@ -58,6 +58,9 @@ pub(super) struct Gap {
     /// It goes on in a repair in which all that lies between is known, so that of those skipped no more than `old` were
     /// repeats, either.
     pub(super) in_order: bool,
+    /// It goes on in such a repair behind new data, above what was repeated before, and so many packets are missing in
+    /// between: of those skipped no more were repeats, and came last, as new data is sent when nothing waits.
+    pub(super) missing_below: Option<u16>,
     /// Where SACK steers the repair: what its sender knew by then to be lost has been repeated before any new data, and
     /// neither of these says otherwise.
     pub(super) overdue_by: Option<CaptureTime>,

@@ -396,8 +396,8 @@ impl HalfFlow {
             }
             _ => 0,
         };
-        let goes_back = silence_ns < self.delays.round_trip_ns() / 2 * 3
-            && start.is_some_and(|start| self.goes_back_for(start, heard_by));
+        let behind_new = start
+            .filter(|_| silence_ns < self.delays.round_trip_ns() / 2 * 3 && self.is_behind_new());
         Gap {
             id: self.ids.unwrap(id),
             skipped,
@@ -426,7 +426,9 @@ impl HalfFlow {
                 && self.sack.are_seen
                 && !self.repair.goes_on()
                 && silence_ns < self.delays.round_trip_ns() / 2 * 3,
-            in_order: goes_back || self.goes_on_in_order(start, segment.at),
+            in_order: behind_new.is_some_and(|start| self.goes_back_for(start, heard_by))
+                || self.goes_on_in_order(start, segment.at),
+            missing_below: behind_new.and_then(|start| self.missing_since_new(start, skipped)),
             overdue_by: segment
                 .timestamps
                 .filter(|_| self.sack.are_seen)
@@ -481,20 +483,31 @@ impl HalfFlow {
             && (start == last || start > last && start <= Some(self.sent_to()))
     }
 
-    /// Whether a packet that begins at `start` goes back, behind new data, in a repair that SACK steers, to what lies
-    /// below all that was repeated before, when nothing above is missing that its sender has heard of by `heard_by`.
-    fn goes_back_for(&self, start: i64, heard_by: CaptureTime) -> bool {
-        let repeated_to = self.emissions.repeated_to().filter(|&to| start < to);
+    /// Whether what comes follows new data in a repair that SACK steers.
+    fn is_behind_new(&self) -> bool {
         self.sack.are_seen
             && self.repair.goes_on()
             && !self.repair.last_repeat.is_some()
             && !self.emissions.repeats_all()
-            && repeated_to.is_some_and(|to| {
-                self.holes
-                    .packets_missing(to, self.high, Some(heard_by), 1, 1)
-                    .0
-                    == 0
-            })
+    }
+
+    /// Whether a packet that begins at `start` goes back behind that, to what lies below all that was repeated before,
+    /// when nothing above is missing that its sender has heard of by `heard_by`.
+    fn goes_back_for(&self, start: i64, heard_by: CaptureTime) -> bool {
+        let repeated_to = self.emissions.repeated_to().filter(|&to| start < to);
+        repeated_to.is_some_and(|to| {
+            self.holes
+                .packets_missing(to, self.high, Some(heard_by), 1, 1)
+                .0
+                == 0
+        })
+    }
+
+    /// Where it goes on behind that, above all that was repeated before: the packets missing in between, up to `most`.
+    fn missing_since_new(&self, start: i64, most: u16) -> Option<u16> {
+        let to = self.emissions.repeated_to().filter(|&to| to <= start)?;
+        let from = to.max(self.una?);
+        (start < self.high).then(|| self.missing_between(from, start, most))
     }
 
     /// Whether the sender cannot have repeated what is missing at `start` and been silent for a round trip by what it

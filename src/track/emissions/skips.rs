@@ -58,6 +58,7 @@ impl Skips {
             first_repeat,
             begins,
             in_order,
+            missing_below,
             overdue_by,
             heard_all,
         } = *gap;
@@ -71,7 +72,8 @@ impl Skips {
         let known_by = |by| self.waiting.partition_point(|&known| known <= by);
         // One of them waits for this packet, which is in the repair.
         let is_overdue = overdue_by.is_some_and(|by| known_by(by) > 1);
-        let begins = begins || in_order && !is_overdue;
+        let old = missing_below.unwrap_or(old);
+        let begins = begins || (in_order || missing_below.is_some()) && !is_overdue;
         let first_repeat = first_repeat && !is_overdue;
         self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
         let (reached, before) = self.at_high;

@@ -337,6 +337,31 @@ fn of_what_is_skipped_before_a_repair_goes_back_only_what_lies_below_was_repeate
 }
 
 #[test]
+fn of_what_is_skipped_behind_new_data_only_what_was_lost_below_was_repeated() {
+    // Id 3 was 1000..2000, 5 to 7 were 3000..6000, which A knows from 163 on, and 11 to 14 are 8000..12000.
+    let trace = "100 A>B data 0..1000 id 2
+         102 A>B data 2000..3000 id 4
+         120 B>A ack 1000
+         122 B>A ack 1000 sack 2000..3000
+         133 A>B data 6000..7000 id 8
+         134 A>B data 1000..2000 id 9
+         153 B>A ack 1000 sack 6000..7000 sack 2000..3000
+         155 A>B data 7000..8000 id 10
+         166 A>B data 3000..4000 id 15
+         167 A>B data 4000..5000 id 16
+         168 A>B data 5000..6000 id 17
+         170 B>A ack 3000 sack 6000..8000
+         186 B>A ack 4000 sack 6000..8000
+         197 A>B data 8000..9000 id 18
+         198 A>B data 9000..10000 id 19
+         199 A>B data 10000..11000 id 20
+         200 A>B data 11000..12000 id 21
+         201 A>B data 12000..13000 id 22
+         222 B>A ack 13000";
+    assert_eq!(repeats_from(197, trace), [true, true, true, true, false]);
+}
+
+#[test]
 fn what_is_known_to_be_missing_above_is_repeated_before_a_repair_goes_back() {
     // Ids 3, 5 and 7 were 1000..2000, 3000..4000 and 5000..6000, 9 was 1000..2000 again, and 12 is 5000..6000.
     let trace = "100 A>B data 0..1000 id 2

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::cache::{Cache, CacheKey};
 use super::compare::{self, Comparison, Test};
+use super::composition::Composition;
 use super::conditions::Conditions;
 use super::groups::{self, Group, GroupKey, SampleKind};
 use super::harm;
@@ -83,6 +84,14 @@ pub struct StudyRun {
     pub shortfall: Shortfall,
     /// Why it failed and is left out of all statistics.
     pub error: Option<String>,
+}
+
+impl StudyRun {
+    /// Whether it is a run of one flow; one measured elsewhere that does not say how many it had is, too (METRICS.md Y9).
+    #[must_use]
+    pub fn is_one_flow(&self) -> bool {
+        Composition::of_run(self, &[]).flows() == 1
+    }
 }
 
 /// One flow with its labels and numbers.

@@ -18,6 +18,7 @@ mod fragments;
 mod hostile;
 mod manifests;
 mod measured;
+mod measured_rows;
 mod measured_series;
 #[path = "../robust/noise.rs"]
 mod noise;

@@ -7,7 +7,7 @@ use crate::metric::stats::{change_percent, mean};
 use crate::study::groups::GroupKey;
 use crate::study::labels::LabelValue;
 use crate::study::metrics::{Metric, Values};
-use crate::study::results::{StudyFlow, StudyResults, StudyRun};
+use crate::study::results::{StudyResults, StudyRun};
 
 /// How many flows of each variant a run has: of the reference, of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,7 +104,7 @@ fn rows(
             continue;
         };
         let key = key(&run.labels, places);
-        let variants: Vec<(&LabelValue, &Vec<&StudyFlow>)> = by_variant.iter().collect();
+        let variants: Vec<(&LabelValue, &Vec<&Values>)> = by_variant.iter().collect();
         match variants[..] {
             [(only, flows)] => {
                 let sides = same.entry((key, flows.len())).or_default();
@@ -150,25 +150,26 @@ fn rows(
     rows
 }
 
-/// The flows of a run by variant; `None` where one has none.
-fn by_variant(run: &StudyRun, variant: usize) -> Option<BTreeMap<LabelValue, Vec<&StudyFlow>>> {
-    let mut flows: BTreeMap<LabelValue, Vec<&StudyFlow>> = BTreeMap::new();
+/// Numbers of the flows of a run by variant; `None` where one has none.
+fn by_variant(run: &StudyRun, variant: usize) -> Option<BTreeMap<LabelValue, Vec<&Values>>> {
+    let mut flows: BTreeMap<LabelValue, Vec<&Values>> = BTreeMap::new();
+    // What was measured of a whole run is told of its flow, if it had one; of several nobody knows what each had.
+    if run.flows.is_empty() && run.is_one_flow() {
+        flows.insert(run.labels[variant].clone()?, vec![&run.values]);
+    }
     for flow in &run.flows {
         flows
             .entry(flow.labels[variant].clone()?)
             .or_default()
-            .push(flow);
+            .push(&flow.measure.values);
     }
     Some(flows)
 }
 
-fn mean_of(flows: &[&StudyFlow]) -> Values {
+fn mean_of(flows: &[&Values]) -> Values {
     let mut values = Values::default();
     for (_, _, metric, _) in COLUMNS {
-        let known: Vec<f64> = flows
-            .iter()
-            .filter_map(|flow| flow.measure.values.get(metric))
-            .collect();
+        let known: Vec<f64> = flows.iter().filter_map(|flow| flow.get(metric)).collect();
         values.set(metric, mean(&known));
     }
     values

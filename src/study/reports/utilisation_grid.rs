@@ -71,16 +71,8 @@ pub(super) fn tables(results: &StudyResults, labels: GridLabels) -> Vec<ReportTa
 
 /// Runs of the grid: one flow, with a loss and a delay.
 fn runs(results: &StudyResults, labels: GridLabels) -> impl Iterator<Item = &StudyRun> {
-    // A measured run of which no flow is known counts unless it says that it had several.
-    let is_alone = |run: &StudyRun| match run.flows.len() {
-        0 => run
-            .values
-            .get(Metric::Flows)
-            .is_none_or(|flows| flows <= 1.0),
-        flows => flows == 1,
-    };
     results.runs.iter().filter(move |run| {
-        is_alone(run) && run.labels[labels.loss].is_some() && run.labels[labels.delay].is_some()
+        run.is_one_flow() && run.labels[labels.loss].is_some() && run.labels[labels.delay].is_some()
     })
 }
 

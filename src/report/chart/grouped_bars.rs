@@ -271,7 +271,11 @@ impl GroupedBars {
             if let Some(interval) = estimate.interval {
                 let shape = ((width * 0.22).min(10.0), Colour::INK);
                 let of = (estimate.value, interval);
-                tip = tip.min(scale.reach.whisker(canvas, panel, centre, of, shape));
+                tip = tip.min(
+                    scale
+                        .reach
+                        .outlined_whisker(canvas, panel, centre, of, shape),
+                );
             }
             // At the end of a long interval it would look like a value there.
             let is_long = high - tip > LONG;
@@ -446,10 +450,9 @@ mod tests {
                 )],
             };
             let canvas = figure.draw(Style::default()).unwrap();
-            let arrows = canvas
-                .shapes
-                .iter()
-                .filter(|shape| matches!(shape, Shape::Area { .. }));
+            let arrows = canvas.shapes.iter().filter(
+                |shape| matches!(shape, Shape::Area { colour, .. } if *colour == Colour::INK),
+            );
             let said = canvas.shapes.iter().any(|shape| {
                 matches!(shape, Shape::Text { text, .. }
                     if text == "mean of runs · arrow: the interval goes on, to 44.0 % at most · n = 2")
@@ -467,6 +470,59 @@ mod tests {
         assert!(height > 300.0, "{height}");
         let (arrows, said, _) = drawn(0.09);
         assert_eq!((arrows, said), (0, false));
+    }
+
+    #[test]
+    fn the_interval_of_a_bar_as_dark_as_its_line_is_seen() {
+        let estimate = Estimate {
+            value: 5e6,
+            interval: Some((4e6, 6e6)),
+            n: 5,
+        };
+        let figure = GroupedBars {
+            title: String::new(),
+            note: String::new(),
+            quantity: Quantity::GOODPUT,
+            groups: vec![(
+                "deep".to_owned(),
+                vec![("vegas".to_owned(), Some(estimate))],
+            )],
+        };
+        let canvas = figure.draw(Style::default()).unwrap();
+        let colour = super::super::palette::variant("vegas").colour;
+        // The last one, behind that of the legend.
+        let bar = canvas.shapes.iter().rev().find_map(|shape| match shape {
+            Shape::Rect {
+                from,
+                to,
+                colour: of,
+            } if *of == colour => Some((*from, *to)),
+            _ => None,
+        });
+        let (from, to) = bar.unwrap();
+        let within = |at: &(f64, f64)| from.0 <= at.0 && at.0 <= to.0 && from.1 <= at.1;
+        let lines = canvas.shapes.iter().filter_map(|shape| match shape {
+            Shape::Line { points, stroke } if points.iter().all(within) => {
+                Some((points.clone(), *stroke))
+            }
+            _ => None,
+        });
+        let lines: Vec<_> = lines.collect();
+        // The line down to the lower end and the bar across it, of the bar's own colour, each on paper that stands
+        // out on either side.
+        let of = |colour| {
+            lines
+                .iter()
+                .filter(move |(_, stroke)| stroke.colour == colour)
+        };
+        assert_eq!((of(colour).count(), of(Colour::Paper).count()), (2, 2));
+        for ((dark, line), (light, rim)) in of(colour).zip(of(Colour::Paper)) {
+            assert!(rim.width >= line.width + 4.0, "{rim:?}");
+            assert!(light[0].0 <= dark[0].0 && light[1].0 >= dark[1].0);
+        }
+        let last_rim = lines.iter().rposition(|(_, of)| of.colour == Colour::Paper);
+        let first_line = lines.iter().position(|(_, of)| of.colour == colour);
+        assert!(last_rim < first_line, "the paper would cover the line");
     }
 
     #[test]

@@ -8,6 +8,10 @@ use super::palette::Colour;
 /// runs can be, would make values too small to be compared.
 const REACH: f64 = 1.6;
 
+/// Of the lines of intervals, and of the paper on either side of one that lies on a bar, in units of layout.
+const WIDTH: f64 = 2.0;
+const RIM: f64 = 2.0;
+
 /// A mean or the like, over `n` values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -79,13 +83,39 @@ impl Reach {
         (value, interval): (f64, (f64, f64)),
         (half, colour): (f64, Colour),
     ) -> f64 {
+        self.line(canvas, panel, x, (value, interval), (half, colour, WIDTH))
+    }
+
+    /// The same with a rim of paper, to be seen on bars, one of which may have the colour of the line.
+    pub(super) fn outlined_whisker(
+        &self,
+        canvas: &mut Canvas,
+        panel: &Panel,
+        x: f64,
+        (value, interval): (f64, (f64, f64)),
+        (half, colour): (f64, Colour),
+    ) -> f64 {
+        let rim = (half + RIM, Colour::Paper, WIDTH + 2.0 * RIM);
+        self.line(canvas, panel, x, (value, interval), rim);
+        self.whisker(canvas, panel, x, (value, interval), (half, colour))
+    }
+
+    fn line(
+        &self,
+        canvas: &mut Canvas,
+        panel: &Panel,
+        x: f64,
+        (value, interval): (f64, (f64, f64)),
+        (half, colour, width): (f64, Colour, f64),
+    ) -> f64 {
         let height = |value: f64| panel.at(panel.x.min, value).1;
         for end in [interval.0, interval.1] {
             let span = (height(value), height(self.cut(end)));
+            let stroke = Stroke::solid(colour, width);
             if self.is_beyond(end) {
-                arrow(canvas, x, span, half.max(5.0), colour);
+                arrow(canvas, x, span, half.max(5.0), stroke);
             } else {
-                half_whisker(canvas, x, span, half, colour);
+                stroke_to_bar(canvas, x, span, half, stroke);
             }
         }
         height(self.cut(interval.1))
@@ -101,21 +131,24 @@ pub(super) fn farther(one: f64, two: f64) -> f64 {
 pub(super) fn half_whisker(
     canvas: &mut Canvas,
     x: f64,
-    (from, to): (f64, f64),
+    span: (f64, f64),
     half: f64,
     colour: Colour,
 ) {
-    let stroke = Stroke::solid(colour, 2.0);
+    stroke_to_bar(canvas, x, span, half, Stroke::solid(colour, WIDTH));
+}
+
+fn stroke_to_bar(canvas: &mut Canvas, x: f64, (from, to): (f64, f64), half: f64, stroke: Stroke) {
     canvas.line(&[(x, from), (x, to)], stroke);
     canvas.line(&[(x - half, to), (x + half, to)], stroke);
 }
 
 /// A vertical line with an arrowhead at the end that it leads to.
-fn arrow(canvas: &mut Canvas, x: f64, (from, to): (f64, f64), half: f64, colour: Colour) {
+fn arrow(canvas: &mut Canvas, x: f64, (from, to): (f64, f64), half: f64, stroke: Stroke) {
     let base = to + 2.0 * half * (from - to).signum();
-    canvas.line(&[(x, from), (x, base)], Stroke::solid(colour, 2.0));
+    canvas.line(&[(x, from), (x, base)], stroke);
     let head = vec![(x - half, base), (x, to), (x + half, base)];
-    canvas.area(head, colour, 1.0);
+    canvas.area(head, stroke.colour, 1.0);
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod delays;
 mod densities;
 mod distribution;
 mod file_name;
+mod fit;
 mod fness;
 mod font;
 mod frame;

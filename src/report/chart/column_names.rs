@@ -1,9 +1,9 @@
 //! Names below the columns of a map: each is there and whole as long as that can be, however narrow the columns.
 
 use super::canvas::{Align, Canvas, Type};
+use super::fit::{shorten, wrap};
 use super::font::text_width;
 use super::frame::{LABEL, baseline};
-use super::label::{shorten, wrap};
 
 /// From the columns to the baseline of a line below them, and between two lines.
 const FIRST: f64 = 30.0;

@@ -3,10 +3,11 @@
 
 use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Align, Canvas, Point, Stroke};
+use super::fit::wrap;
 use super::frame::{
     AXIS_TITLE, MARGIN, Panel, ROOM_MIN, SUBTITLE, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
 };
-use super::label::{joined, wrap};
+use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
 use super::palette::LineStyle;

@@ -2,10 +2,11 @@
 
 use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Type};
+use super::fit::{shorten, wrap};
 use super::font::text_width;
-use super::label::{shorten, wrap};
 use super::legend::{self, Swatch};
 use super::palette::Colour;
+use super::style::Size;
 
 /// Between the rim and whatever is nearest to it, in pixels.
 pub(super) const MARGIN: f64 = 36.0;
@@ -43,7 +44,13 @@ pub(super) fn header(
 ) -> f64 {
     let room = canvas.width - 2.0 * MARGIN;
     let mut y = MARGIN - 12.0;
-    for line in wrap(title, TITLE, room, 2) {
+    // A slide has a height.
+    let lines = if canvas.style.size == Size::Slide {
+        2
+    } else {
+        3
+    };
+    for line in wrap(title, TITLE, room, lines) {
         y += 38.0;
         canvas.text((MARGIN, y), &line, TITLE, Align::Left);
     }
@@ -353,6 +360,26 @@ mod tests {
         assert_eq!(labels(1500.0), ["1", "20", "40", "60", "80", "100"]);
         assert_eq!(labels(600.0), ["1", "20", "40", "60", "100"]);
         assert_eq!(labels(180.0), ["1", "100"]);
+    }
+
+    #[test]
+    fn a_title_is_whole_in_three_lines_but_on_a_slide() {
+        let title = "Goodput and delay by variant – lab: events, 20 Mbit/s, several, ingress, 25 bbr + 25 cubic + 25 reno";
+        let lines = |title: &str, size| -> Vec<String> {
+            let style = Style {
+                size,
+                ..Style::default()
+            };
+            let mut canvas = Canvas::new(style, style.size.height());
+            header(&mut canvas, title, "", &[]);
+            let texts = super::super::tests::texts(&canvas).into_iter();
+            texts.map(str::to_owned).collect()
+        };
+        assert_eq!(lines(title, Size::OneColumn).join(" "), title);
+        let long = [title; 4].join(", ");
+        let lines = |size| lines(&long, size).len();
+        // What a slide is high does not grow with its title.
+        assert_eq!((lines(Size::OneColumn), lines(Size::Slide)), (3, 2));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use super::axis::{Axis, Quantity, grouped, number, significant};
 use super::canvas::{Align, Canvas, Stroke, Type};
+use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, header};
 use super::interval::{Estimate, Reach, farther};
-use super::label::{joined, wrap};
+use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
 use super::palette::Colour;

@@ -3,10 +3,10 @@
 use super::axis::{Axis, Quantity, number, significant};
 use super::canvas::{Align, Canvas, Type};
 use super::column_names::ColumnNames;
+use super::fit::{shorten, wrap};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, baseline, header};
 use super::grouped_bars::columns_max;
-use super::label::{shorten, wrap};
 use super::palette::{Colour, Ramp};
 use super::style::{Size, Style};
 
@@ -57,7 +57,7 @@ pub struct HeatMaps {
 /// the usual.
 const TWICE: f64 = 1.0;
 
-/// Above a map: its name and the name of its rows.
+/// Above a map: its name in a line and the name of its rows.
 const NAME_HEIGHT: f64 = 72.0;
 /// Below the names of its columns: the first line of what they are, and each further one.
 const COLUMNS_HEIGHT: f64 = 50.0;
@@ -132,13 +132,16 @@ impl HeatMaps {
             let below = names.height() + COLUMNS_HEIGHT + LINE * lines;
             (names, columns, below)
         };
+        let titles = |in_row: usize| MapNames::of(&self.maps, pitch(in_row) - GAP);
         let mut cell_height = CELL_HEIGHT;
         if style.size == Size::Slide {
             // More of them beside each other, and lower ones, rather than more than a slide holds.
             let fits = |in_row: usize| {
                 let maps_high = self.maps.len().div_ceil(in_row) as f64;
                 let room = (style.size.height() - top - 9.0) / maps_high - 14.0;
-                let height = (room - NAME_HEIGHT - named(in_row).2) / self.rows.1.len() as f64;
+                let (_, _, below) = named(in_row);
+                let above = titles(in_row).height;
+                let height = (room - above - below) / self.rows.1.len() as f64;
                 (height >= CELL_HEIGHT_MIN).then_some((in_row, height.min(CELL_HEIGHT)))
             };
             let narrower = (in_row..=self.maps.len())
@@ -149,11 +152,13 @@ impl HeatMaps {
         }
         let rows = self.maps.len().div_ceil(in_row);
         let (names, columns, below) = named(in_row);
+        let titles = titles(in_row);
         let (pitch, cell) = (pitch(in_row), (cell(in_row), cell_height));
-        let map_height = NAME_HEIGHT + cell.1 * self.rows.1.len() as f64 + below;
+        let map_height = titles.height + cell.1 * self.rows.1.len() as f64 + below;
         let grid = Grid {
             labels,
             width: pitch - GAP,
+            titles,
             cell,
             names,
             columns,
@@ -164,7 +169,7 @@ impl HeatMaps {
                 MARGIN + (index % in_row) as f64 * pitch,
                 top + (index / in_row) as f64 * (map_height + 14.0),
             );
-            self.draw_map(&mut canvas, map, corner, &grid, &ranges);
+            self.draw_map(&mut canvas, (index, map), corner, &grid, &ranges);
         }
         canvas.height = (top + rows as f64 * (map_height + 14.0) + 8.0).ceil();
         Some(canvas)
@@ -246,19 +251,21 @@ impl HeatMaps {
     fn draw_map(
         &self,
         canvas: &mut Canvas,
-        map: &HeatMap,
+        (index, map): (usize, &HeatMap),
         (left, top): (f64, f64),
         grid: &Grid,
         ranges: &[(HeatScale, (f64, f64))],
     ) {
         let Grid { labels, cell, .. } = *grid;
-        let names: Vec<&str> = self.maps.iter().map(|map| map.name.as_str()).collect();
-        let font = fitting(AXIS_TITLE, &names, grid.width);
-        let name = shorten(&map.name, font, grid.width);
-        canvas.text((left, top + 26.0), &name, font, Align::Left);
+        let titles = &grid.titles;
+        for (line, text) in titles.lines[index].iter().enumerate() {
+            let at = (left, top + 26.0 + line as f64 * LINE);
+            canvas.text(at, text, titles.font, Align::Left);
+        }
         let rows = shorten(&self.rows.0, LABEL, grid.width);
-        canvas.text((left, top + 58.0), &rows, LABEL, Align::Left);
-        let (left, top) = (left + labels + 14.0, top + NAME_HEIGHT);
+        let at = (left, top + titles.height - 14.0);
+        canvas.text(at, &rows, LABEL, Align::Left);
+        let (left, top) = (left + labels + 14.0, top + titles.height);
         let range = ranges.iter().find(|(scale, _)| *scale == map.scale);
         let (min, max) = range.map_or((0.0, 1.0), |&(_, range)| range);
         for (row, name) in self.rows.1.iter().enumerate() {
@@ -401,12 +408,36 @@ fn fitting(font: Type, names: &[&str], room: f64) -> Type {
     fonts.find(fits).unwrap_or(font)
 }
 
+/// How the names of maps are written, above each: in two lines where these make names whole.
+struct MapNames {
+    font: Type,
+    lines: Vec<Vec<String>>,
+    /// With the name of the rows.
+    height: f64,
+}
+
+impl MapNames {
+    fn of(maps: &[HeatMap], width: f64) -> Self {
+        let names: Vec<&str> = maps.iter().map(|map| map.name.as_str()).collect();
+        let font = fitting(AXIS_TITLE, &names, width);
+        let lines = names.iter().map(|name| wrap(name, font, width, 2));
+        let lines: Vec<Vec<String>> = lines.collect();
+        let most = lines.iter().map(Vec::len).max().unwrap_or(1);
+        Self {
+            font,
+            lines,
+            height: NAME_HEIGHT + LINE * most.saturating_sub(1) as f64,
+        }
+    }
+}
+
 /// What the maps of a figure have in common.
 struct Grid {
     /// Width of the names of the rows.
     labels: f64,
     /// Width of a map with these.
     width: f64,
+    titles: MapNames,
     /// Width and height of a cell.
     cell: (f64, f64),
     /// How the names of the columns are written, and what these are, in lines.
@@ -441,6 +472,7 @@ const fn ramp(scale: HeatScale) -> Ramp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{assert_legible, texts};
     use super::*;
     use crate::report::chart::canvas::Shape;
 
@@ -512,5 +544,39 @@ mod tests {
             numbers([0.012e6, -0.098e6, 9.12e6], 3),
             ["0.012", "−0.098", "9.12"]
         );
+    }
+
+    #[test]
+    fn names_of_maps_that_are_wider_than_these_have_two_lines() {
+        let map = |name: &str| HeatMap {
+            name: name.to_owned(),
+            scale: HeatScale::Amount,
+            cells: vec![vec![Some(111.0), Some(124.0), None]; 3],
+        };
+        let variants = ["reno", "cubic", "bbr"].map(str::to_owned).to_vec();
+        let maps = HeatMaps {
+            title: "Retransmissions of two flows".to_owned(),
+            note: String::new(),
+            quantity: Quantity::RETRANSMISSIONS,
+            columns: ("First flow".to_owned(), variants.clone()),
+            rows: ("Second flow".to_owned(), variants),
+            maps: ["0.5bdp", "2bdp"]
+                .iter()
+                .flat_map(|buffer| ["first", "second"].map(|of| (buffer, of)))
+                .map(|(buffer, of)| map(&format!("buffer {buffer}, of the {of} flow")))
+                .collect(),
+        };
+        let style = Style {
+            size: Size::Slide,
+            ..Style::default()
+        };
+        let canvas = maps.draw(style).unwrap();
+        let shown = texts(&canvas);
+        // Four of them have a quarter of the slide each, and one line would hold half of a name.
+        for part in ["buffer 0.5bdp, of the", "first flow", "second flow"] {
+            assert!(shown.contains(&part), "{part} in {shown:?}");
+        }
+        assert!(shown.iter().all(|text| !text.contains('…')), "{shown:?}");
+        assert_legible(&canvas);
     }
 }

@@ -10,9 +10,6 @@ use foldhash::fast::RandomState;
 use crate::analyze::Flow;
 use crate::decode::Endpoint;
 
-use super::canvas::Type;
-use super::font::text_width;
-
 /// Names of captures: the last `parts_min` parts of the path, the file's without its suffixes, and
 /// as many folders before them as it takes to tell the captures apart.
 pub(super) fn capture_names(paths: &[&str], parts_min: usize) -> Vec<String> {
@@ -240,160 +237,6 @@ fn address(ip: Ipv6Addr, groups: usize) -> String {
     }
 }
 
-/// A text no wider than `width` pixels: where it is longer, its middle gives way to an ellipsis,
-/// for beginnings and ends are what tells names apart; of a flow or a pair, those of each end.
-pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
-    if text_width(text, font) <= width {
-        return text.to_owned();
-    }
-    for between in [" | ", " → "] {
-        let parts: Vec<&str> = text.split(between).collect();
-        let room = width - text_width(between, font) * (parts.len() - 1) as f64;
-        // Of a few letters nothing can be told.
-        let enough = text_width("0000…0000", font) * parts.len() as f64;
-        if parts.len() > 1 && room >= enough {
-            return shorten_each(&parts, font, room).join(between);
-        }
-    }
-    let letters: Vec<char> = text.chars().collect();
-    let cut = |kept: usize| -> String {
-        let head = kept / 2;
-        let tail = letters.len() - (kept - head);
-        letters[..head]
-            .iter()
-            .chain(&['…'])
-            .chain(&letters[tail..])
-            .collect()
-    };
-    // The widest of those that fit.
-    let (mut low, mut high) = (0, letters.len());
-    while low + 1 < high {
-        let middle = usize::midpoint(low, high);
-        if text_width(&cut(middle), font) <= width {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    cut(low)
-}
-
-/// Texts that take no more than `room` together: those that need less than an even share keep all.
-fn shorten_each(texts: &[&str], font: Type, room: f64) -> Vec<String> {
-    let even = room / texts.len() as f64;
-    let widths = texts.iter().map(|text| text_width(text, font));
-    let (short, long): (Vec<f64>, Vec<f64>) = widths.partition(|&width| width <= even);
-    let left = room - short.iter().sum::<f64>();
-    let share = left / long.len().max(1) as f64;
-    let texts = texts.iter();
-    texts
-        .map(|text| shorten(text, font, share.max(even)))
-        .collect()
-}
-
-/// A text in lines no wider than `width` pixels, broken between words but not between a number and
-/// its unit, and within words that are wider behind a hyphen or the like; the last of `lines_max` is
-/// shortened.
-pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<String> {
-    let words = words(text, font, width);
-    // Each piece with what stands before it, unless it begins a line.
-    let mut pieces = words
-        .iter()
-        .flat_map(|word| {
-            let parts = if text_width(word, font) > width {
-                parts_of_word(word)
-            } else {
-                vec![word.as_str()]
-            };
-            let before = |index: usize| if index == 0 { " " } else { "" };
-            let placed = parts.into_iter().enumerate();
-            placed.map(move |(index, part)| (before(index), part))
-        })
-        .peekable();
-    let mut lines: Vec<String> = Vec::new();
-    while pieces.peek().is_some() {
-        let is_last = lines.len() + 1 == lines_max;
-        let mut line = String::new();
-        while let Some(&(before, piece)) = pieces.peek() {
-            if line.is_empty() {
-                line.push_str(piece);
-            } else {
-                let longer = format!("{line}{before}{piece}");
-                if !is_last && text_width(&longer, font) > width {
-                    break;
-                }
-                line = longer;
-            }
-            pieces.next();
-        }
-        lines.push(shorten(line.trim_end(), font, width));
-    }
-    lines
-}
-
-/// Where a word that is too wide may be broken; not within a unit such as `Mbit/s`.
-fn parts_of_word(word: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut begin = 0;
-    for (index, letter) in word.char_indices() {
-        let end = index + letter.len_utf8();
-        let rest = word[end..].trim_end_matches(',');
-        let breaks = match letter {
-            // Chinese and Japanese have no blanks.
-            '\u{a0}' | '-' | '_' | '+' | ',' | '\u{2e80}'..='\u{9fff}' => true,
-            '/' => rest.chars().count() > 2,
-            _ => false,
-        };
-        if breaks && end < word.len() {
-            parts.push(&word[begin..end]);
-            begin = end;
-        }
-    }
-    parts.push(&word[begin..]);
-    parts
-}
-
-/// The words of a text; a number and what it counts are one, a label and its number (`RTT 18 ms`), if there is room for
-/// all of it, and so are both sides of an equals sign.
-fn words(text: &str, font: Type, width: f64) -> Vec<String> {
-    let fits = |words: &str| text_width(words, font) <= width;
-    let is_number = |word: &str| {
-        let word = word.trim_start_matches('(');
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || ".,".contains(c))
-    };
-    let mut words: Vec<String> = Vec::new();
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        if let Some(last) = words.last_mut() {
-            if word == "=" || last.ends_with('=') {
-                *last = format!("{last} {word}");
-                continue;
-            }
-            let both = format!("{last} {word}");
-            if is_number(last) && !last.ends_with(',') && fits(&both) {
-                *last = both;
-                continue;
-            }
-        }
-        words.push(word.to_owned());
-    }
-    let mut labelled: Vec<String> = Vec::new();
-    for word in words {
-        let begins_with_number = word.starts_with(|c: char| c.is_ascii_digit());
-        match labelled.last_mut() {
-            Some(last) if begins_with_number && last.ends_with(char::is_alphabetic) => {
-                let both = format!("{last} {word}");
-                if fits(&both) {
-                    *last = both;
-                } else {
-                    labelled.push(word);
-                }
-            }
-            _ => labelled.push(word),
-        }
-    }
-    labelled
-}
-
 /// A letter as it is, or what stands for one that cannot be seen, or would turn the text around it:
 /// neither belongs in a picture or a page, and file names may hold any.
 pub(in crate::report) fn visible(letter: char) -> char {
@@ -412,7 +255,6 @@ pub(super) fn count(n: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::chart::frame::LABEL;
 
     #[test]
     fn captures_take_as_many_folders_as_it_needs_to_tell_them_apart() {
@@ -514,84 +356,5 @@ mod tests {
             named(&[("0:1:2:3:4:5:6:7", "2001:db8:1234:5678:9abc::1")]),
             ["0:1:2:3:4:5:6:7 → 2001:…:1"]
         );
-    }
-
-    #[test]
-    fn long_texts_are_broken_between_words() {
-        let text = "mean in bins of 100 ms, n = 12 samples · 3 flows not drawn";
-        let lines = wrap(text, LABEL, 320.0, 4);
-        assert!(lines.len() > 1 && lines.join(" ") == text, "{lines:?}");
-        assert!(lines.iter().all(|line| text_width(line, LABEL) <= 320.0));
-        assert_eq!(wrap(text, LABEL, 2000.0, 4), [text]);
-        let short = wrap(text, LABEL, 320.0, 1);
-        assert!(short.len() == 1 && short[0].contains('…'), "{short:?}");
-        assert_eq!(wrap("", LABEL, 320.0, 4), Vec::<String>::new());
-        // A number stays with its unit, though it alone would fit; unless both are too wide.
-        let fits = text_width("cubic, 50 M", LABEL);
-        assert_eq!(
-            wrap("cubic, 50 Mbit/s", LABEL, fits, 4),
-            ["cubic,", "50 Mbit/s"]
-        );
-        let fits = text_width("Mbit/s", LABEL);
-        assert_eq!(wrap("50 Mbit/s", LABEL, fits, 4), ["50", "Mbit/s"]);
-        let fits = text_width("s2-six-mixed (3 c", LABEL);
-        assert_eq!(
-            wrap("s2-six-mixed (3 cubic + 3 bbr)", LABEL, fits, 4),
-            ["s2-six-mixed", "(3 cubic + 3 bbr)"]
-        );
-        // And so does a label with its number.
-        let fits = text_width("deep, 50 Mbit/s, RTT", LABEL);
-        assert_eq!(
-            wrap("deep, 50 Mbit/s, RTT 18 ms", LABEL, fits, 4),
-            ["deep, 50 Mbit/s,", "RTT 18 ms"]
-        );
-        let fits = text_width("0.5bdp", LABEL);
-        assert_eq!(wrap("buffer 0.5bdp", LABEL, fits, 4), ["buffer", "0.5bdp"]);
-        let word = wrap("a-long_word/without+blanks, 5 ms", LABEL, 110.0, 6);
-        assert!(
-            word.len() > 2 && word.iter().all(|line| !line.contains('…')),
-            "{word:?}"
-        );
-        assert_eq!(
-            word.concat().replace(' ', ""),
-            "a-long_word/without+blanks,5ms"
-        );
-        // A unit is not broken, and a count keeps what it counts.
-        let fits = text_width("100 Mbit/", LABEL);
-        assert_eq!(
-            wrap("100\u{a0}Mbit/s, rtt 5\u{a0}ms", LABEL, fits, 4),
-            ["100", "Mbit/s,", "rtt 5\u{a0}ms"]
-        );
-        let fits = text_width("their mean · n", LABEL);
-        assert_eq!(
-            wrap("their mean · n = 2", LABEL, fits, 4),
-            ["their mean ·", "n = 2"]
-        );
-    }
-
-    #[test]
-    fn long_names_lose_their_middle() {
-        let name = "a-very-long-capture-name-that-nobody-can-read/egress";
-        let short = shorten(name, LABEL, 300.0);
-        assert!(
-            short.starts_with("a-very-") && short.ends_with("egress") && short.contains('…'),
-            "{short}"
-        );
-        assert!(text_width(&short, LABEL) <= 300.0);
-        assert_eq!(shorten("short", LABEL, 300.0), "short");
-        // Flows are told apart by their ends, which stand in the middle of the text.
-        let flow = "2001:db8:1234:5678:9abc::1001 → 2001:db8:ffff:eeee:dddd::aaaa";
-        let short = shorten(flow, LABEL, 400.0);
-        assert!(text_width(&short, LABEL) <= 400.0, "{short}");
-        let (from, to) = short.split_once(" → ").unwrap();
-        assert!(
-            from.starts_with("2001:") && from.ends_with("1001"),
-            "{short}"
-        );
-        assert!(to.starts_with("2001:") && to.ends_with("aaaa"), "{short}");
-        let uneven = shorten("10.0.0.1 → 2001:db8:ffff:eeee:dddd::aaaa", LABEL, 400.0);
-        assert!(uneven.starts_with("10.0.0.1 → 2001:"), "{uneven}");
-        assert!(text_width(&uneven, LABEL) <= 400.0, "{uneven}");
-        assert_eq!(shorten(name, LABEL, 0.0), "…");
     }
 }

@@ -1,9 +1,9 @@
 //! The names of what is drawn, between title and data.
 
 use super::canvas::{Align, Canvas, Point, Stroke};
+use super::fit::shorten;
 use super::font::text_width;
 use super::frame::{HALF_DIGIT, LABEL, MARGIN};
-use super::label::shorten;
 use super::palette::{Colour, LineStyle, Marker};
 
 /// What is shown before a name and the space behind it, in pixels.

@@ -1,9 +1,12 @@
 //! Boxes and whiskers of some quantities beside each other, such as throughput and ping.
 
+use std::collections::BTreeSet;
+
 use crate::metric::stats::{BoxPlot, mean};
 
 use super::axis::{Axis, Quantity, Scale};
 use super::canvas::{Align, Canvas, Stroke};
+use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, Panel, header};
 use super::grouped_bars::{below, columns_max, draw_name, n_words};
@@ -36,14 +39,18 @@ pub struct Boxes {
     pub panels: Vec<BoxPanel>,
 }
 
-/// Lines of a name below its box.
+/// Lines of a name below its box, and the room between two names.
 const NAME_LINES: usize = 5;
+const NAME_GAP: f64 = 8.0;
 
 /// Width of a box with the space around it, at least, with a short name and a long one; and of the
 /// labels of vertical axes.
 const BOX_MIN: f64 = 66.0;
 const NAMED_MIN: f64 = 124.0;
 const LABELS: f64 = 92.0;
+
+/// So many names are explained in a legend rather than cut.
+const NUMBERED_MAX: usize = 12;
 
 /// Values that a box is drawn of; fewer have no quartiles to speak of, and are drawn themselves.
 pub(super) const VALUES_MIN: usize = 4;
@@ -96,16 +103,21 @@ impl Boxes {
             Swatch::Mark(Marker::Diamond, Colour::INK),
             "mean".to_owned(),
         );
-        let legend: Vec<(Swatch, String)> = has_boxes.then_some(mean).into_iter().collect();
+        let names = self.names(&canvas, &panels);
+        let swatch = |name: &str| Swatch::Bar(looks.style(name).colour);
+        let mut legend: Vec<(Swatch, String)> = names
+            .explained()
+            .map(|(name, words)| (swatch(name), words))
+            .collect();
+        legend.extend(has_boxes.then_some(mean));
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
-        let most = panels.iter().map(Vec::len).max().unwrap_or(1);
-        let (columns, in_row) = grid(&canvas, &panels, most);
+        let (columns, in_row) = grid(&canvas, &panels, &names);
         let rows = self.rows(&panels, in_row);
         let tiles = Tiles::new(&canvas, top, rows.len(), columns, LABELS);
         let below = rows.iter().map(|row| {
-            let names = row.samples.iter().map(|(name, _)| *name);
-            let pitch = tiles.width() / row.samples.len().max(1) as f64;
-            below(names, pitch - 8.0, NAME_LINES)
+            let shown: Vec<String> = row.samples.iter().map(|(of, _)| names.shown(of)).collect();
+            let shown = shown.iter().map(String::as_str);
+            below(shown, tiles.width() / row.boxes() - NAME_GAP, NAME_LINES)
         });
         let below = below.fold(0.0, f64::max);
         let room = if rows.len() <= columns {
@@ -115,7 +127,7 @@ impl Boxes {
         };
         let tiles = tiles.with(room, below);
         for (index, row) in rows.iter().enumerate() {
-            draw_row(&mut canvas, &tiles, (index, row), looks);
+            draw_row(&mut canvas, &tiles, (index, row), &names, looks);
         }
         canvas.height = tiles.height(rows.len());
         Some(canvas)
@@ -140,16 +152,68 @@ impl Boxes {
     }
 }
 
+impl Boxes {
+    /// What is written below the boxes: names; where these would be cut, numbers, unless there are so many that the
+    /// legend would take the room of the boxes, and cut names tell them apart, too.
+    fn names<'p>(&self, canvas: &Canvas, panels: &'p [Vec<(&'p str, Vec<f64>)>]) -> Names<'p> {
+        let whole = Names::default();
+        let (columns, in_row) = grid(canvas, panels, &whole);
+        let rows = self.rows(panels, in_row);
+        let width = Tiles::new(canvas, 0.0, rows.len(), columns, LABELS).width();
+        let mut numbered: Vec<&str> = Vec::new();
+        for (name, _) in panels.iter().flatten() {
+            if !numbered.contains(name) {
+                numbered.push(name);
+            }
+        }
+        let is_few = numbered.len() <= NUMBERED_MAX;
+        let suffice = |row: &Row<'_>| {
+            let room = width / row.boxes() - NAME_GAP;
+            let names: BTreeSet<&str> = row.samples.iter().map(|(name, _)| *name).collect();
+            let shown = names.iter().map(|name| wrap(name, LABEL, room, NAME_LINES));
+            let shown: BTreeSet<Vec<String>> = shown.collect();
+            let is_cut = shown.iter().flatten().any(|line| line.contains('…'));
+            shown.len() == names.len() && !(is_cut && is_few)
+        };
+        if rows.iter().all(suffice) {
+            whole
+        } else {
+            Names { numbered }
+        }
+    }
+}
+
+/// How boxes are named below them.
+#[derive(Default)]
+struct Names<'n> {
+    /// Names that have a number, from 1 on, and stand in the legend.
+    numbered: Vec<&'n str>,
+}
+
+impl Names<'_> {
+    fn shown(&self, name: &str) -> String {
+        let place = self.numbered.iter().position(|of| *of == name);
+        place.map_or_else(|| name.to_owned(), |place| (place + 1).to_string())
+    }
+
+    /// The names that have a number, each with what the legend says.
+    fn explained(&self) -> impl Iterator<Item = (&str, String)> {
+        let places = self.numbered.iter().enumerate();
+        places.map(|(place, &name)| (name, format!("{}: {name}", place + 1)))
+    }
+}
+
 /// Panels beside each other, and boxes in each: so many that those of a quantity stand in one panel,
 /// or, where these are too many for any, some in each.
-fn grid(canvas: &Canvas, panels: &[Vec<(&str, Vec<f64>)>], most: usize) -> (usize, usize) {
+fn grid(canvas: &Canvas, panels: &[Vec<(&str, Vec<f64>)>], names: &Names<'_>) -> (usize, usize) {
+    let most = panels.iter().map(Vec::len).max().unwrap_or(1);
     let columns_max = match (most, panels.len()) {
         (..=5, 3) => columns_max(canvas.style, 3),
         (..=8, _) => columns_max(canvas.style, 2),
         _ => 1,
     };
-    let names = panels.iter().flatten();
-    let widest = names.map(|(name, _)| text_width(name, LABEL) + 14.0);
+    let shown = panels.iter().flatten().map(|(name, _)| names.shown(name));
+    let widest = shown.map(|name| text_width(&name, LABEL) + 14.0);
     let pitch = widest.fold(0.0, f64::max).clamp(BOX_MIN, NAMED_MIN);
     let in_row = |columns: usize| {
         let width = Tiles::new(canvas, 0.0, columns, columns, LABELS).width();
@@ -165,6 +229,13 @@ fn grid(canvas: &Canvas, panels: &[Vec<(&str, Vec<f64>)>], most: usize) -> (usiz
 struct Row<'a> {
     y: Axis,
     samples: &'a [(&'a str, Vec<f64>)],
+}
+
+impl Row<'_> {
+    /// How many there are, to divide a width by.
+    fn boxes(&self) -> f64 {
+        self.samples.len().max(1) as f64
+    }
 }
 
 fn y_axis(quantity: Quantity, samples: &[(&str, Vec<f64>)]) -> Axis {
@@ -186,17 +257,23 @@ fn y_axis(quantity: Quantity, samples: &[(&str, Vec<f64>)]) -> Axis {
     }
 }
 
-fn draw_row(canvas: &mut Canvas, tiles: &Tiles, (index, row): (usize, &Row<'_>), looks: &Looks) {
+fn draw_row(
+    canvas: &mut Canvas,
+    tiles: &Tiles,
+    (index, row): (usize, &Row<'_>),
+    names: &Names<'_>,
+    looks: &Looks,
+) {
     let samples = row.samples;
-    let mut x = Axis::tight(Quantity::FNESS, 0.0, samples.len().max(1) as f64, 1);
+    let mut x = Axis::tight(Quantity::FNESS, 0.0, row.boxes(), 1);
     x.ticks.clear();
     let panel = tiles.panel(index, x, row.y.clone());
     panel.draw_back_above(canvas);
-    let pitch = (panel.right - panel.left) / samples.len().max(1) as f64;
+    let pitch = (panel.right - panel.left) / row.boxes();
     for (place, (name, values)) in samples.iter().enumerate() {
         let middle = panel.left + (place as f64 + 0.5) * pitch;
         let at = (middle, panel.bottom);
-        draw_name(canvas, name, at, pitch - 8.0, NAME_LINES);
+        draw_name(canvas, &names.shown(name), at, pitch - NAME_GAP, NAME_LINES);
         draw_box(
             canvas,
             &panel,
@@ -275,7 +352,8 @@ fn draw_box(
 mod tests {
     use super::super::canvas::Shape;
     use super::super::palette::variant;
-    use super::super::tests::texts;
+    use super::super::style::Size;
+    use super::super::tests::{assert_legible, texts};
     use super::*;
 
     #[test]
@@ -306,5 +384,67 @@ mod tests {
             assert_eq!(texts.contains("quartiles"), has_box, "{texts}");
             assert_eq!(texts.contains("mean"), has_box, "{texts}");
         }
+    }
+
+    #[test]
+    fn boxes_whose_names_would_be_cut_have_numbers_that_the_legend_explains() {
+        let shown = |names: &[&str]| {
+            let values = vec![10e6, 20e6, 50e6, 60e6];
+            let samples = names
+                .iter()
+                .map(|name| ((*name).to_owned(), values.clone()));
+            let samples: Vec<_> = samples.collect();
+            let boxes = Boxes {
+                title: "Goodput".to_owned(),
+                note: String::new(),
+                panels: [Quantity::GOODPUT, Quantity::THROUGHPUT]
+                    .map(|quantity| BoxPanel {
+                        quantity,
+                        samples: samples.clone(),
+                    })
+                    .to_vec(),
+            };
+            let style = Style {
+                size: Size::OneColumn,
+                ..Style::default()
+            };
+            let canvas = boxes.draw(style).unwrap();
+            assert_legible(&canvas);
+            let texts = texts(&canvas).into_iter();
+            texts.map(str::to_owned).collect::<Vec<_>>()
+        };
+        // Five lines hold neither of the long names, nor what tells them apart, which is in their middle.
+        let long = [
+            "2.773-and-a-gain-of-the-window-of-2.00",
+            "2.773-and-a-gain-of-the-window-of-2.25",
+        ];
+        let [one, two] = long.map(|name| {
+            format!("bbr3-of-the-third-draft-with-pacing-and-with-a-gain-at-the-start-of-{name}-and-a-threshold-of-loss-of-0.02-ecn")
+        });
+        let texts = shown(&[&one, &two, "cubic"]);
+        let times = |text: &str| texts.iter().filter(|of| *of == text).count();
+        assert_eq!(["1", "2", "3"].map(times), [2; 3], "{texts:?}");
+        for words in ["1: bbr3", "2: bbr3"] {
+            assert!(
+                texts.iter().any(|text| text.starts_with(words)),
+                "{texts:?}"
+            );
+        }
+        assert_eq!(times("3: cubic"), 1, "{texts:?}");
+        // Names that have room stand below their boxes, and nowhere else.
+        let texts = shown(&["bbr3", "bbr", "cubic"]);
+        let times = |text: &str| texts.iter().filter(|of| *of == text).count();
+        assert_eq!(["bbr3", "bbr", "cubic"].map(times), [2; 3], "{texts:?}");
+        // One that would be cut, though nothing is like it, is whole in the legend, but of many that would be too long.
+        let is_numbered = |names: &[&str]| shown(names).iter().any(|text| text.starts_with("1: "));
+        assert!(is_numbered(&[&one, "bbr", "cubic"]));
+        let many: Vec<String> = (0..=NUMBERED_MAX).map(|of| format!("{of}-{one}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(is_numbered(&many[1..]) && !is_numbered(&many));
+        // Those that would read the same have numbers however many they are.
+        let alike = (0..=NUMBERED_MAX).map(|of| one.replace("2.773", &of.to_string()));
+        let alike: Vec<String> = alike.collect();
+        let alike: Vec<&str> = alike.iter().map(String::as_str).collect();
+        assert!(is_numbered(&alike));
     }
 }

@@ -484,17 +484,27 @@ fn flow_rules(document: &mut Document, parent: &Section<'_>, title: &str) -> Vec
             let is_list = section
                 .get("values")
                 .is_some_and(|value| matches!(value.get_ref(), DeValue::Array(_)));
-            // A list is short for the numbers 1, 2, 3: the order of start.
-            let values = if is_list {
-                section.texts(document, "values").map(|values| {
+            let is_start = by.as_ref().map_or(is_list, |by| by.value == "start");
+            // A list is the order of start; anything else is asked for by what it is called.
+            let values = match (is_list, is_start) {
+                (true, true) => section.texts(document, "values").map(|values| {
                     values
                         .into_iter()
                         .enumerate()
                         .map(|(index, value)| (value.with((index + 1).to_string()), value))
                         .collect()
-                })
-            } else {
-                section.pairs(document, "values")
+                }),
+                (false, false) => section.pairs(document, "values"),
+                (true, false) => {
+                    let expected = "a table that says which flows are which, such as { 5001 = \"cubic\" }: a list needs by = \"start\", whose order it gives";
+                    section.wrong(document, "values", expected);
+                    None
+                }
+                (false, true) => {
+                    let expected = "a list, such as [\"cubic\", \"bbr\"]: of the flow that starts first, of the second, ...";
+                    section.wrong(document, "values", expected);
+                    None
+                }
             };
             let other = section.text(document, "other");
             Some(FlowSection {

@@ -31,7 +31,7 @@ impl Template {
     /// Reads a template.
     ///
     /// # Errors
-    /// A brace without its partner, or a label whose name is no name.
+    /// A brace without its partner, a label whose name is no name, or two with nothing between them.
     pub fn parse(text: &str) -> Result<Self, TemplateFault> {
         let mut pattern = String::from("^");
         let mut labels = Vec::new();
@@ -51,6 +51,21 @@ impl Template {
                         );
                         return Err(TemplateFault {
                             at: at..at + end + 1,
+                            message,
+                        });
+                    }
+                    let after = &rest[end + 1..];
+                    // What may be anything, and nothing, is no end.
+                    let wild = after.trim_start_matches(['*', '?']);
+                    if let Some(next) = wild.strip_prefix('{').and_then(|next| next.split_once('}'))
+                    {
+                        let next = next.0.trim_end_matches('*');
+                        let message = format!(
+                            "nothing tells where '{{{name}}}' ends and '{{{next}}}' begins: write what stands between them in the names, as in '{{{name}}}-{{{next}}}', or take both for one label"
+                        );
+                        let end = text.len() - wild.len();
+                        return Err(TemplateFault {
+                            at: at..end,
                             message,
                         });
                     }
@@ -244,6 +259,18 @@ mod tests {
         assert!(Template::parse("a}").is_err());
         assert!(Template::parse("{a").is_err());
         assert!(Template::parse("{1a}").is_err());
+        // `cubic50` is `c` and `ubic50` as well as `cubic` and `50`.
+        for text in [
+            "{cca}{rate}_1.pcap",
+            "{cca*}{rate}_1.pcap",
+            "{cca}*{rate}_1.pcap",
+        ] {
+            let fault = Template::parse(text).unwrap_err();
+            assert_eq!(fault.at.start, 0);
+            let said = "nothing tells where '{cca}' ends and '{rate}' begins";
+            assert!(fault.message.starts_with(said), "{}", fault.message);
+        }
+        assert!(Template::parse("{cca}*-{rate}/{run}.pcap").is_ok());
     }
 
     #[test]

@@ -66,6 +66,11 @@ fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
         ),
         (10, "files = \"{cca_{rate}_{run}.pcap\"", "is no label"),
         (
+            10,
+            "files = \"{cca}{rate}_{run}.pcap\"",
+            "nothing tells where '{cca}' ends and '{rate}' begins",
+        ),
+        (
             12,
             "capacity = \"{speed}\"",
             "there is no label 'speed' here",
@@ -144,5 +149,39 @@ fn weights_that_are_not_three_numbers_are_a_mistake() {
             run.stderr
         );
         assert!(run.stderr.contains(said), "{weights}: {}", run.stderr);
+    }
+}
+
+/// The flows of the runs would have got no label, or that of another, which was a warning behind the analysis.
+#[test]
+fn values_of_flows_are_a_list_by_start_and_a_table_by_all_else() {
+    for (by, values, said) in [
+        ("server", "[\"cubic\"]", "a list needs by = \"start\""),
+        ("start", "{ 5001 = \"cubic\" }", "must be a list, such as"),
+        ("server", "\"cubic\"", "must be a table"),
+        ("start", "\"cubic\"", "must be a list"),
+        ("server", "{ 5001 = \"cubic\" }", ""),
+        ("start", "[\"cubic\"]", ""),
+    ] {
+        let rule = format!(
+            "{MANIFEST}\n[[runs.flows]]\nlabel = \"of\"\nby = \"{by}\"\nvalues = {values}\n"
+        );
+        let line = 1 + rule
+            .lines()
+            .position(|line| line.starts_with("values"))
+            .unwrap();
+        let folder = folder_with(&rule);
+        let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+        if said.is_empty() {
+            assert_eq!(run.status, 0, "{by} {values}: {}", run.stderr);
+            continue;
+        }
+        assert_eq!(run.status, 2, "{by} {values}: {}", run.stderr);
+        let place = format!("study.toml:{line}: ");
+        assert!(
+            run.stderr.contains(&place) && run.stderr.contains(said),
+            "{}",
+            run.stderr
+        );
     }
 }

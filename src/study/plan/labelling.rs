@@ -307,9 +307,7 @@ fn flow_case(key: FlowKey, text: &str) -> Result<FlowCase, String> {
     if key == FlowKey::Start {
         return match text.parse::<usize>() {
             Ok(number) if number > 0 => Ok(FlowCase::Start(number)),
-            _ => Err(format!(
-                "'{text}' is no place in the order of start: write 1, 2, ... or a list"
-            )),
+            _ => Err(format!("'{text}' is no place in the order of start")),
         };
     }
     let is_port = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());

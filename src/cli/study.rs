@@ -155,6 +155,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             terminal::refuted_buffers(&results),
             terminal::captured_behind_link(&results),
             terminal::no_repetitions(&results),
+            terminal::measured_twice(&results),
             terminal::told_apart_by_nothing(&plan, &results),
         ];
         let mut others = terminal::too_many_to_compare(&results);

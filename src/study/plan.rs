@@ -88,6 +88,8 @@ pub struct StudyPlan {
     pub min_flow_bytes: Option<u64>,
     /// Labels whose values make the groups, by place.
     pub group_by: Vec<usize>,
+    /// Labels that tell repetitions apart, by place.
+    pub repetition: Vec<usize>,
     /// Labels that are tested for an effect, by place.
     pub tests: Vec<usize>,
     /// What changes are relative to.
@@ -151,7 +153,8 @@ impl StudyPlan {
         let config = settings.config(document);
         let min_flow_bytes = settings.min_flow_bytes(document);
         let options = settings.options(&config, min_flow_bytes);
-        let (group_by, tests) = settings.grouping(document);
+        let repetition = settings.repetition(document);
+        let (group_by, tests) = settings.grouping(&repetition, document);
         let baseline = settings.baseline(&group_by, document);
         let same = settings.same(document);
         let metrics = settings.metrics(document);
@@ -171,6 +174,7 @@ impl StudyPlan {
             options,
             min_flow_bytes,
             group_by,
+            repetition,
             tests,
             baseline,
             same,
@@ -382,7 +386,7 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
     let template = match Template::parse(&files.value) {
         Ok(template) => template,
         Err(fault) => {
-            document.mistake(
+            document.mistake_of_files(
                 files.line,
                 format!("in '{}': {}", files.value, fault.message),
             );
@@ -392,7 +396,7 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
     if !files.value.contains(['{', '*', '?']) {
         let path = folder.join(&files.value);
         if !path.is_file() {
-            document.mistake(files.line, missing(&path, folder));
+            document.mistake_of_files(files.line, missing(&path, folder));
             return Vec::new();
         }
         let name = files.value.clone();
@@ -411,7 +415,7 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
                 files.value,
                 folder.display()
             );
-            document.mistake(files.line, message);
+            document.mistake_of_files(files.line, message);
         }
         _ => {
             let message = format!(
@@ -420,7 +424,7 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
                 folder.display(),
                 folder.display()
             );
-            document.mistake(files.line, message);
+            document.mistake_of_files(files.line, message);
         }
     }
     Vec::new()

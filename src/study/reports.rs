@@ -283,7 +283,7 @@ impl Options<'_> {
         if place.is_none() {
             let hint = suggestion(&given.value, &names);
             let message = format!("there is no label '{}'{hint}", given.value);
-            self.document.mistake(given.line, message);
+            self.document.mistake_of_labels(given.line, message);
         }
         place
     }
@@ -340,7 +340,7 @@ impl Options<'_> {
             self.name.value,
             names.join(", ")
         );
-        self.document.mistake(self.name.line, message);
+        self.document.mistake_of_labels(self.name.line, message);
     }
 
     /// The metric of the cells of a heat map; goodput where none is given.
@@ -438,7 +438,7 @@ impl Options<'_> {
             return None;
         };
         (self.context.value)(variant, &given.value)
-            .map_err(|message| self.document.mistake(given.line, message))
+            .map_err(|message| self.document.mistake_of_labels(given.line, message))
             .ok()
     }
 }

@@ -29,6 +29,8 @@ pub struct StudyResults {
     pub labels: Vec<Label>,
     /// Places of the labels whose values make the groups.
     pub group_by: Vec<usize>,
+    /// Places of the labels that tell repetitions apart.
+    pub repetition: Vec<usize>,
     /// Its runs, by file name; those that failed too.
     pub runs: Vec<StudyRun>,
     /// Statistics of each group and metric.
@@ -313,6 +315,7 @@ impl StudyPlan {
             manifest: self.manifest.clone(),
             labels: self.labels.clone(),
             group_by: self.group_by.clone(),
+            repetition: self.repetition.clone(),
             groups: groups::all(self, &runs, &samples),
             comparisons,
             uncompared,

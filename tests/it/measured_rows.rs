@@ -1,6 +1,7 @@
 //! Rows of measured tables: which count, as what, and how often.
 
-use super::measured::{carried_out, folder_with};
+use super::cli::run;
+use super::measured::{carried_out, folder_with, mistakes};
 use super::published::{column, numbers, report};
 
 /// A row is a run; of two variants alone, in one table as runs and in the other with numbers of flows.
@@ -32,4 +33,103 @@ fn a_row_that_says_of_no_flows_is_a_run_of_one_in_the_report_of_access_networks(
     assert_eq!(numbers(table, "reference_goodput_mbps"), [Some(10.0)]);
     // 10 is a quarter more than 8.
     assert_eq!(numbers(table, "change_goodput_percent"), [Some(25.0)]);
+}
+
+const REPEATED: &str = "[study]\ngroup_by = [\"cca\"]\n";
+
+/// A section that takes these files, and the column of this metric.
+fn measured(files: &str, metric: &str) -> String {
+    format!(
+        "[[measured]]\nfiles = {files}\ncolumns = {{ cca = \"cca\", rep = \"rep\" }}\nmetrics = {{ {metric} = \"{metric}\" }}\n"
+    )
+}
+
+#[test]
+fn a_repetition_that_two_tables_have_is_said() {
+    let rows =
+        "cca,rep,goodput_bps,throughput_bps\nbbr,1,9e6,9.5e6\nbbr,2,8e6,8.5e6\nreno,1,7e6,7.5e6\n";
+    let other = rows.replace(",1,", ",3,").replace(",2,", ",4,");
+    let unnumbered = rows.replace(",1,", ",,").replace(",2,", ",,");
+    let files = [
+        ("a.csv", rows),
+        ("copy.csv", rows),
+        ("other.csv", &other),
+        ("unnumbered.csv", &unnumbered),
+    ];
+    let goodput = |files: &str| measured(files, "goodput_bps");
+    let twice = "warning: a.csv:2 and copy.csv:2 are the same repetition by all their labels, rep = 1: they count as two and are one (a label that tells them apart, or `except`, helps); so do 2 other pairs";
+    for (sections, said) in [
+        (goodput("[\"a.csv\", \"copy.csv\"]"), twice),
+        // Other repetitions, and rows that do not say which they are.
+        (goodput("[\"a.csv\", \"other.csv\"]"), ""),
+        (goodput("\"unnumbered.csv\""), ""),
+        // Other numbers of the same runs, of which each counts once.
+        (
+            goodput("\"a.csv\"") + &measured("\"copy.csv\"", "throughput_bps"),
+            "",
+        ),
+    ] {
+        let folder = folder_with(&files, &format!("{REPEATED}{sections}"));
+        let args = ["study", "study.toml", "--out", "out", "--no-charts"];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(
+            run.stderr.contains(twice),
+            !said.is_empty(),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(run.stderr.contains("same repetition"), !said.is_empty());
+    }
+}
+
+#[test]
+fn rows_that_two_sections_make_runs_of_are_said_of_the_first() {
+    let rows = "cca,rep,goodput_bps\nbbr,1,9e6\nbbr,2,8e6\nbbr,3,7e6\n";
+    let section = measured("\"a.csv\"", "goodput_bps");
+    let manifest = format!("{REPEATED}{section}{section}");
+    let folder = folder_with(&[("a.csv", rows)], &manifest);
+    let said = mistakes(folder.path());
+    let lines: Vec<&str> = said.lines().collect();
+    let [line] = lines[..] else {
+        panic!("{said}");
+    };
+    let expected = "study.toml:8: a.csv:2 is already a run by line 4: each may count only once (and so for 2 more runs)";
+    assert!(line.ends_with(expected), "{line}");
+}
+
+#[test]
+fn a_section_of_no_metric_at_all_is_a_mistake() {
+    let section = measured("\"a.csv\"", "goodput_bps");
+    let (start, _) = section.split_once("metrics").unwrap();
+    let manifest = format!("{REPEATED}{start}[measured.metrics]\n");
+    let folder = folder_with(&[("a.csv", "cca,rep,goodput_bps\nbbr,1,9e6\n")], &manifest);
+    let said = mistakes(folder.path());
+    assert!(
+        said.contains("study.toml:6: [[measured]] lacks its metrics"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_table_that_is_not_there_is_said_and_not_what_follows_from_it() {
+    let manifest = "[study]\ngroup_by = [\"cca\"]\nbaseline = { cca = \"cubic\" }\nmetrics = [\"godput_bps\"]\n[labels.rate]\nunit = \"Mbit\"\n[[measured]]\nfiles = \"{cca}_{rate}.csv\"\nmetrics = { goodput_bps = \"goodput_bps\" }\n";
+    let folder = folder_with(&[], manifest);
+    let said = mistakes(folder.path());
+    // What no table could mend is said beside it.
+    for line in [
+        "study.toml:4: there is no metric",
+        "study.toml:8: '{cca}_{rate}.csv' matches no file",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    assert_eq!(said.lines().count(), 2, "{said}");
+    // With a template of which nothing can be told, no label has a name either.
+    let folder = folder_with(&[], &manifest.replace("{rate}", "{rate"));
+    let said = mistakes(folder.path());
+    assert!(
+        said.contains("study.toml:8: in '{cca}_{rate.csv'"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 2, "{said}");
 }

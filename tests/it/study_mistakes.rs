@@ -41,6 +41,16 @@ fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
             "metrics = [\"goodput\"]",
             "there is no metric 'goodput'; did you mean 'goodput_bps'?",
         ),
+        (
+            4,
+            "report = [\"pairs\", \"pairs\"]",
+            "report 'pairs' is named a second time",
+        ),
+        (
+            7,
+            "order = [\"20m\", \"10m\", \"20m\"]",
+            "'20m' is named a second time in the order of label 'rate'",
+        ),
         (6, "[labels.speed]", "no run has a label 'speed'"),
         (
             7,

@@ -9,8 +9,8 @@ use crate::table::cells::Cell as TableCell;
 use super::super::chart::{StudyChart, Theme};
 use super::super::study::{columns, rounded};
 use super::super::terminal::{
-    captured_behind_link, counted, flows_above_capacity, grouped, lacks, no_repetitions,
-    refuted_buffers, too_much_for_capacity, traces_beside_runs,
+    captured_behind_link, counted, flows_above_capacity, grouped, lacks, measured_twice,
+    no_repetitions, refuted_buffers, too_much_for_capacity, traces_beside_runs,
 };
 use super::{Block, Cell, Page, PageTable, section};
 
@@ -136,6 +136,7 @@ fn quality(results: &StudyResults) -> Vec<String> {
     notes.extend(refuted_buffers(results));
     notes.extend(captured_behind_link(results));
     notes.extend(no_repetitions(results));
+    notes.extend(measured_twice(results));
     notes
 }
 

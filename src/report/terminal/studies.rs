@@ -1,11 +1,11 @@
 //! What of a study is not as its manifest means it, in words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::decode::Endpoint;
 use crate::study::{
-    COMPARED_MAX, Composition, FlowRule, Group, Metric, PathCapacity, ReportPlan, ReportTable,
-    SampleKind, StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
+    COMPARED_MAX, Composition, FlowRule, Group, LabelValue, Metric, PathCapacity, ReportPlan,
+    ReportTable, SampleKind, StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
 };
 use crate::time::CaptureTime;
 
@@ -199,6 +199,45 @@ pub fn no_repetitions(results: &StudyResults) -> Option<String> {
         "{} and {} hold the same connection, {sender} to {receiver}, and are in one group: they count as two repetitions there and are one (a label that tells them apart, or `except`, helps){more}",
         name(one),
         name(other)
+    ))
+}
+
+/// Measured runs that are one repetition by all their labels, as a table and a copy of it are: both say a number of it.
+#[must_use]
+pub fn measured_twice(results: &StudyResults) -> Option<String> {
+    let is_numbered = |run: &&StudyRun| {
+        let mut places = results.repetition.iter();
+        places.any(|&place| run.labels[place].is_some())
+    };
+    // A capture has records.
+    let measured = results.runs.iter().filter(|run| run.records.is_none());
+    let mut known: BTreeMap<&[Option<LabelValue>], Vec<&StudyRun>> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for run in measured.filter(is_numbered) {
+        let says = |of: &StudyRun, metric: Metric| of.values.get(metric).is_some();
+        let both = |other: &&&StudyRun| {
+            let mut metrics = Metric::ALL.into_iter();
+            metrics.any(|metric| says(other, metric) && says(run, metric))
+        };
+        let before = known.entry(&run.labels).or_default();
+        pairs.extend(before.iter().find(both).map(|other| (*other, run)));
+        before.push(run);
+    }
+    let &(one, other) = pairs.first()?;
+    let repetition = results.repetition.iter().filter_map(|&place| {
+        let value = one.labels[place].as_ref()?;
+        Some(format!("{} = {}", results.labels[place].name, value.text()))
+    });
+    let repetition: Vec<String> = repetition.collect();
+    let more = match pairs.len() - 1 {
+        0 => String::new(),
+        more => format!("; so do {}", counted(more as u64, "other pair")),
+    };
+    Some(format!(
+        "{} and {} are the same repetition by all their labels, {}: they count as two and are one (a label that tells them apart, or `except`, helps){more}",
+        one.name,
+        other.name,
+        repetition.join(", ")
     ))
 }
 

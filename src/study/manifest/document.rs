@@ -76,6 +76,8 @@ pub(in crate::study) struct Document {
     /// Where each line begins.
     starts: Vec<usize>,
     mistakes: Vec<Mistake>,
+    /// Whether files are missing, and with them runs and what these would give.
+    lacks_files: bool,
     /// Mistakes that several runs may have in common, by line and by what is the same of them.
     of_runs: BTreeMap<(usize, String), OfRuns>,
 }
@@ -98,6 +100,7 @@ impl Document {
             path: path.to_path_buf(),
             starts,
             mistakes: Vec::new(),
+            lacks_files: false,
             of_runs: BTreeMap::new(),
         }
     }
@@ -115,6 +118,19 @@ impl Document {
         };
         if !self.mistakes.contains(&mistake) {
             self.mistakes.push(mistake);
+        }
+    }
+
+    /// Notes what is wrong with files on a line, so that their runs are missing.
+    pub(in crate::study) fn mistake_of_files(&mut self, line: usize, message: impl Into<String>) {
+        self.lacks_files = true;
+        self.mistake(line, message);
+    }
+
+    /// Notes that there is no such label or value of one, unless what would give it may be missing: that has been said.
+    pub(in crate::study) fn mistake_of_labels(&mut self, line: usize, message: impl Into<String>) {
+        if !self.lacks_files {
+            self.mistake(line, message);
         }
     }
 

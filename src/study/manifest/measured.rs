@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use toml::de::DeTable;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::document::Section;
 use super::{ConditionsSection, Document, Located, inner_conditions};
@@ -71,9 +72,13 @@ pub(super) fn section(
         let message = "[[measured]] lacks 'files': write files = \"results.csv\", or a template such as \"{cca}_{run}.flent.gz\"";
         document.mistake(section.line, message);
     }
-    if section.get("metrics").is_none() {
+    let given = section.get("metrics");
+    let is_empty =
+        |value: &Spanned<DeValue<'_>>| value.get_ref().as_table().is_some_and(DeTable::is_empty);
+    if given.is_none_or(is_empty) {
         let message = "[[measured]] lacks its metrics: write metrics = { goodput_bps = { column = \"goodput\", unit = \"Mbit\" } }";
-        document.mistake(section.line, message);
+        let line = given.map_or(section.line, |value| document.line(&value.span()));
+        document.mistake(line, message);
     }
     MeasuredSection {
         line: section.line,

@@ -33,7 +33,7 @@ pub(super) fn typed(
                 section.name.value,
                 suggestion(&section.name.value, &given_texts)
             );
-            document.mistake(section.name.line, message);
+            document.mistake_of_labels(section.name.line, message);
         }
     }
     let labels: Vec<Label> = names
@@ -111,10 +111,18 @@ fn label(
         .labels
         .iter()
         .find(|section| section.name.value == name.value);
-    let order: Vec<String> = section
-        .and_then(|section| section.order.as_ref())
-        .map(|order| order.iter().map(|value| value.value.clone()).collect())
-        .unwrap_or_default();
+    let given = section.and_then(|section| section.order.as_ref());
+    let given = given.map_or(&[][..], Vec::as_slice);
+    for (place, value) in given.iter().enumerate() {
+        if given[..place].iter().any(|of| of.value == value.value) {
+            let message = format!(
+                "'{}' is named a second time in the order of label '{}'",
+                value.value, name.value
+            );
+            document.mistake(value.line, message);
+        }
+    }
+    let order: Vec<String> = given.iter().map(|value| value.value.clone()).collect();
     let kind = section
         .and_then(|section| declared_kind(section, document))
         .unwrap_or_else(|| {

@@ -40,7 +40,7 @@ pub(super) fn drafts<'m>(
         let template = section.lines.as_ref().map(|lines| {
             Template::parse(&lines.value).map_err(|fault| {
                 let message = format!("in '{}': {}", lines.value, fault.message);
-                document.mistake(lines.line, message);
+                document.mistake_of_files(lines.line, message);
             })
         });
         let Ok(template) = template.transpose() else {
@@ -109,7 +109,7 @@ impl Faults {
                 1 => format!("{file}: {fault} (and so in 1 more file)"),
                 n => format!("{file}: {fault} (and so in {n} more files)"),
             };
-            document.mistake(line, message);
+            document.mistake_of_files(line, message);
         }
     }
 }
@@ -124,11 +124,9 @@ pub(super) fn told_apart(drafts: &mut [Draft<'_>], document: &mut Document) {
             continue;
         };
         if pairs(&before).eq(pairs(&draft.texts)) {
-            let message = format!(
-                "{} is already a run by line {line_before}: each may count only once",
-                draft.name
-            );
-            document.mistake(line, message);
+            let kind = format!("already a run by line {line_before}");
+            let message = || format!("{} is {kind}: each may count only once", draft.name);
+            document.mistake_of_run(line, kind.clone(), &draft.name, message);
         }
         let values = pairs(&draft.texts).map(|(label, text)| format!("{label}={text}"));
         draft.name = named(&draft.name, values);

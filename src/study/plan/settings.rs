@@ -35,7 +35,7 @@ impl Settings<'_> {
                 .map(|label| label.name.as_str())
                 .collect();
             let hint = suggestion(&name.value, &names);
-            document.mistake(
+            document.mistake_of_labels(
                 name.line,
                 format!("there is no label '{}'{hint}", name.value),
             );
@@ -74,15 +74,23 @@ impl Settings<'_> {
         }
     }
 
-    /// Labels that make the groups, and those that are tested.
-    pub(super) fn grouping(&self, document: &mut Document) -> (Vec<usize>, Vec<usize>) {
-        let study = &self.manifest.study;
-        let repetition = match &study.repetition {
+    /// Labels that tell repetitions apart.
+    pub(super) fn repetition(&self, document: &mut Document) -> Vec<usize> {
+        match &self.manifest.study.repetition {
             Some(names) => self.places(names, document),
             None => (0..self.labels.len())
                 .filter(|&place| is_repetition(&self.labels[place].name))
                 .collect(),
-        };
+        }
+    }
+
+    /// Labels that make the groups, and those that are tested.
+    pub(super) fn grouping(
+        &self,
+        repetition: &[usize],
+        document: &mut Document,
+    ) -> (Vec<usize>, Vec<usize>) {
+        let study = &self.manifest.study;
         let group_by = match &study.group_by {
             Some(names) => self.places(names, document),
             None => (0..self.labels.len())
@@ -116,7 +124,7 @@ impl Settings<'_> {
             match self.known_value(place, &text.value) {
                 Ok(value) => baseline.push((place, value)),
                 Err(_) if is_open => {}
-                Err(message) => document.mistake(text.line, message),
+                Err(message) => document.mistake_of_labels(text.line, message),
             }
         }
         baseline
@@ -291,21 +299,19 @@ impl Settings<'_> {
             group_by,
             value: &|place, text| self.known_value(place, text),
         };
-        let plans = self
-            .manifest
-            .study
-            .report
+        let asked = &self.manifest.study.report;
+        for (place, name) in asked.iter().enumerate() {
+            if asked[..place].iter().any(|of| of.value == name.value) {
+                let message = format!("report '{}' is named a second time", name.value);
+                document.mistake(name.line, message);
+            }
+        }
+        let plans = asked
             .iter()
             .filter_map(|name| ReportPlan::of(name, &context, document))
             .collect();
         for section in &self.manifest.reports {
-            if !self
-                .manifest
-                .study
-                .report
-                .iter()
-                .any(|name| name.value == section.name.value)
-            {
+            if !asked.iter().any(|name| name.value == section.name.value) {
                 let message = format!(
                     "[reports.{0}] is for a report that is not asked for: write report = \"{0}\" in [study]",
                     section.name.value

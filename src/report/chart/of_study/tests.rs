@@ -47,6 +47,7 @@ impl Draft {
         Self(StudyResults {
             name: "draft".to_owned(),
             manifest: String::new(),
+            repetition: Vec::new(),
             group_by: (0..labels.len()).collect(),
             labels,
             runs: Vec::new(),

@@ -141,6 +141,21 @@ impl Metric {
         (self as usize) < Self::Flows as usize
     }
 
+    /// Whether it is a ratio that is read in percent.
+    #[must_use]
+    pub const fn is_share(self) -> bool {
+        matches!(
+            self,
+            Self::Overhead
+                | Self::Utilisation
+                | Self::QueueShare
+                | Self::QueueOccupancy
+                | Self::RetransmissionRate
+                | Self::PingLoss
+                | Self::PredictionError
+        )
+    }
+
     /// What its numbers measure: bit/s, ns or bytes. `None` for counts and ratios.
     #[must_use]
     pub fn dimension(self) -> Option<Dimension> {

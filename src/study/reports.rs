@@ -473,6 +473,8 @@ pub struct ReportColumn {
     pub name: String,
     /// Its cells.
     pub cells: Cells,
+    /// Ratios that are read in percent, which its name does not say.
+    pub is_share: bool,
 }
 
 /// The cells of a column; `None` is empty.
@@ -506,7 +508,11 @@ impl<R> Builder<R> {
         while self.columns.iter().any(|column| column.name == name) {
             name = format!("report_{name}");
         }
-        self.columns.push(ReportColumn { name, cells });
+        self.columns.push(ReportColumn {
+            name,
+            cells,
+            is_share: false,
+        });
         self
     }
 
@@ -518,6 +524,15 @@ impl<R> Builder<R> {
     fn real(self, name: impl Into<String>, of: impl Fn(&R) -> Option<f64>) -> Self {
         let cells = self.rows.iter().map(of).collect();
         self.add(name, Cells::Real(cells))
+    }
+
+    /// Ratios that are read in percent.
+    fn share(self, name: impl Into<String>, of: impl Fn(&R) -> Option<f64>) -> Self {
+        let mut all = self.real(name, of);
+        if let Some(column) = all.columns.last_mut() {
+            column.is_share = true;
+        }
+        all
     }
 
     fn count(self, name: impl Into<String>, of: impl Fn(&R) -> Option<u64>) -> Self {

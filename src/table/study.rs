@@ -23,6 +23,8 @@ pub struct StudyTable {
     pub title: String,
     /// The columns that tell rows apart, those that stand first.
     pub keys: Vec<String>,
+    /// Columns of ratios that are read in percent, which their names do not say.
+    pub shares: Vec<String>,
     /// The table.
     pub frame: DataFrame,
 }
@@ -41,6 +43,7 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
         name: name.to_owned(),
         title: format!("{}: {title}", results.name),
         keys: keys(&frame, &results.labels),
+        shares: Vec::new(),
         frame,
     };
     let mut tables = vec![
@@ -212,6 +215,10 @@ fn report(table: &ReportTable, labels: &[Label]) -> StudyTable {
         name: format!("report-{}", table.name),
         title: table.title.clone(),
         keys: keys(&frame, labels),
+        shares: (table.columns.iter())
+            .filter(|column| column.is_share)
+            .map(|column| column.name.clone())
+            .collect(),
         frame,
     }
 }

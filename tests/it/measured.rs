@@ -488,6 +488,9 @@ capacity = "10Mbit"
     });
     assert_eq!(first, [20.0, 40.0, 100.0, 100.0]);
     assert_eq!(second, [100.0, 100.0, 20.0, 40.0]);
+    // Of its ratios the utilisation is read in percent, as everywhere.
+    let shares = splits.columns.iter().filter(|column| column.is_share);
+    assert!(shares.map(|of| of.name.as_str()).eq(["split_utilisation"]));
 }
 
 #[test]

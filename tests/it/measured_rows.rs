@@ -133,3 +133,51 @@ fn a_table_that_is_not_there_is_said_and_not_what_follows_from_it() {
     );
     assert_eq!(said.lines().count(), 2, "{said}");
 }
+
+#[test]
+fn ratios_in_the_cells_of_reports_are_read_in_percent_as_those_of_groups() {
+    let rows = "cca,loss,delay,goodput\nbbr,0,20,8.5\ncubic,0,20,7.5\n";
+    let manifest = r#"
+[study]
+group_by = ["loss", "delay", "cca"]
+report = ["heat-map", "utilisation-grid"]
+[reports.heat-map]
+rows = "loss"
+columns = "delay"
+metric = "utilisation"
+[labels.loss]
+unit = "%"
+[labels.delay]
+unit = "ms"
+[[measured]]
+files = "runs.csv"
+columns = { cca = "cca", loss = "loss", delay = "delay" }
+metrics = { goodput_bps = { column = "goodput", unit = "Mbit" } }
+[measured.conditions]
+capacity = "10Mbit"
+"#;
+    let folder = folder_with(&[("runs.csv", rows)], manifest);
+    let args = ["study", "study.toml", "--out", "out", "--no-charts"];
+    let run = run(folder.path(), &args);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let read = |name: &str| {
+        let path = folder.path().join("out").join(name);
+        std::fs::read_to_string(path).unwrap()
+    };
+    // 8.5 of 10 Mbit/s.
+    for (table, unit, cell) in [
+        ("report-heat-map.md", "| Utilisation (%) |", "| 85 |"),
+        (
+            "report-utilisation-grid.md",
+            "| Delay 20 ms (%) |",
+            "| 85 |",
+        ),
+    ] {
+        let text = read(table);
+        assert!(text.contains(unit) && text.contains(cell), "{text}");
+    }
+    // For programs it is the ratio that METRICS.md names.
+    for table in ["report-heat-map.csv", "report-utilisation-grid.csv"] {
+        assert!(read(table).contains("0.85"), "{}", read(table));
+    }
+}

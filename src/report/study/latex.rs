@@ -415,6 +415,7 @@ mod tests {
             name: "groups".to_owned(),
             title: "Of groups".to_owned(),
             keys: vec!["capture".to_owned(), "cca".to_owned()],
+            shares: Vec::new(),
             frame,
         })
     }

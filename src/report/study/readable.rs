@@ -34,6 +34,11 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
             (heading(&name, ""), metrics.named(cells))
         } else if let Some(power) = power_of_metric(&name) {
             (heading(&name, ""), metrics.scaled(cells, power))
+        } else if table.shares.contains(&name) {
+            // Where rows say what they are about, they say its unit, too.
+            let symbol = if metrics.rows.is_empty() { "%" } else { "" };
+            let cells = cells.into_iter().map(|cell| Scale::PERCENT.scaled(cell, 1));
+            (heading(&name, symbol), cells.collect())
         } else if INSTANTS.contains(&name.as_str()) {
             let cells = cells.iter().map(in_utc).collect();
             (heading(&name, "UTC"), cells)
@@ -91,17 +96,6 @@ fn power_of_metric(name: &str) -> Option<i32> {
 /// Columns of instants, in ns since the epoch.
 const INSTANTS: [&str; 4] = ["start_ns", "end_ns", "window_start_ns", "window_end_ns"];
 
-/// Metrics that are ratios and read in percent.
-const SHARES: [Metric; 7] = [
-    Metric::Overhead,
-    Metric::Utilisation,
-    Metric::QueueShare,
-    Metric::QueueOccupancy,
-    Metric::RetransmissionRate,
-    Metric::PingLoss,
-    Metric::PredictionError,
-];
-
 /// A unit to read numbers in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Scale {
@@ -111,13 +105,15 @@ struct Scale {
 }
 
 impl Scale {
+    const PERCENT: Self = Self {
+        symbol: "%",
+        factor: Some(100.0),
+    };
+
     /// The unit for the numbers of a column, or a metric, of this name.
     fn of(name: &str, numbers: impl Iterator<Item = f64>) -> Self {
-        if Metric::named(name).is_some_and(|metric| SHARES.contains(&metric)) {
-            return Self {
-                symbol: "%",
-                factor: Some(100.0),
-            };
+        if Metric::named(name).is_some_and(Metric::is_share) {
+            return Self::PERCENT;
         }
         let is_base = |unit: &Unit| ["bps", "ns", "bytes"].contains(&unit.suffix);
         match Name::of(name).unit_of_numbers().filter(is_base) {
@@ -218,7 +214,15 @@ impl MetricUnits {
         let named = |cell| match cell {
             Cell::Text(name) => {
                 let unit = self.units.get(&name).copied();
-                let unit = unit.unwrap_or_else(|| Scale::own(&name));
+                let is_share = Metric::named(&name).is_some_and(Metric::is_share);
+                let own = || {
+                    if is_share {
+                        Scale::PERCENT
+                    } else {
+                        Scale::own(&name)
+                    }
+                };
+                let unit = unit.unwrap_or_else(own);
                 Cell::Text(heading(&name, unit.symbol))
             }
             cell => cell,
@@ -409,10 +413,15 @@ mod tests {
     use polars::prelude::{DataFrame, df};
 
     fn of(frame: DataFrame, keys: &[&str]) -> Vec<(String, Vec<String>)> {
+        with_shares(frame, keys, &[])
+    }
+
+    fn with_shares(frame: DataFrame, keys: &[&str], shares: &[&str]) -> Vec<(String, Vec<String>)> {
         let table = StudyTable {
             name: "groups".to_owned(),
             title: "Of groups".to_owned(),
             keys: keys.iter().map(|&key| key.to_owned()).collect(),
+            shares: shares.iter().map(|&name| name.to_owned()).collect(),
             frame,
         };
         let shown = |column: ReadableColumn| {
@@ -446,6 +455,23 @@ mod tests {
             column("Change (%)", &["-3.5", "0", "12346"]),
         ];
         assert_eq!(of(frame.unwrap(), &[]), expected);
+    }
+
+    #[test]
+    fn ratios_whose_columns_are_called_otherwise_are_in_percent_too() {
+        let frame = df!("cca" => ["bbr"], "delay_ms_20" => [0.836_71], "runs" => [0.5]);
+        let shown = with_shares(frame.unwrap(), &["cca"], &["delay_ms_20"]);
+        let expected = [
+            column("CCA", &["bbr"]),
+            column("Delay 20 ms (%)", &["83.67"]),
+            column("Runs", &["0.5"]),
+        ];
+        assert_eq!(shown, expected);
+        // What a row is about is said in the row.
+        let frame = df!("measure" => ["retransmission_rate"], "delay_ms_20" => [0.0007]);
+        let shown = with_shares(frame.unwrap(), &[], &["delay_ms_20"]);
+        assert!(shown[0].1[0].ends_with(" (%)"), "{shown:?}");
+        assert_eq!(shown[1], column("Delay 20 ms", &["0.07"]));
     }
 
     #[test]

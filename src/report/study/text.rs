@@ -107,6 +107,7 @@ mod tests {
             name: "groups".to_owned(),
             title: "Of groups".to_owned(),
             keys: Vec::new(),
+            shares: Vec::new(),
             frame: frame.unwrap(),
         };
         let text = "# Of groups\n\n| CCA | Harm |\n| --- | --: |\n| bbr |  |\n| cubic | 0.5 |\n";

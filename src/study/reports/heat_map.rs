@@ -135,9 +135,13 @@ fn table(
         .text("measure", |_| Some(measure.to_owned()))
         .label(results.labels[report.rows].column(), |line| Some(&line.row));
     for column in columns {
-        builder = builder.real(format!("{}_{}", label.column(), column.text()), |line| {
-            line.cells.get(&column).copied()
-        });
+        let name = format!("{}_{}", label.column(), column.text());
+        let cell = |line: &Line| line.cells.get(&column).copied();
+        builder = if Metric::named(measure).is_some_and(Metric::is_share) {
+            builder.share(name, cell)
+        } else {
+            builder.real(name, cell)
+        };
     }
     builder
 }

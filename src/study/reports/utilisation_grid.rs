@@ -123,7 +123,7 @@ fn grid(results: &StudyResults, labels: GridLabels, places: &[usize]) -> ReportT
         .count("runs", |line| Some(line.runs as u64));
     let name = results.labels[labels.delay].column();
     for delay in delays {
-        builder = builder.real(format!("{name}_{}", delay.text()), |line| {
+        builder = builder.share(format!("{name}_{}", delay.text()), |line| {
             line.cells.get(&delay).copied()
         });
     }
@@ -236,7 +236,7 @@ fn paths_table(
             Some(path.prediction.end_to_end_bps / 1e6)
         })
         .real("gain", |(_, _, path)| path.prediction.gain())
-        .real("split_utilisation", |(_, _, path)| {
+        .share("split_utilisation", |(_, _, path)| {
             path.prediction.split_utilisation()
         })
         .text("class", |(_, _, path)| {

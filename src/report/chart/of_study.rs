@@ -228,7 +228,7 @@ impl<'a> Study<'a> {
     /// Labels that make groups, the variant's too, without some.
     fn settings_without(&self, without: &[usize]) -> Settings<'a> {
         let without: Vec<Option<usize>> = without.iter().copied().map(Some).collect();
-        Settings::of(self.results, &without)
+        Settings::of(self.results, &without).with_variant(self.roles.variant)
     }
 
     /// The label of the rate, where runs of one and of another cannot be compared: where goodput is not over the

@@ -52,7 +52,11 @@ impl Setting {
     fn parts(&self, settings: &Settings<'_>) -> Vec<Option<String>> {
         let labels = self.labels.iter().zip(&settings.places);
         let mut parts: Vec<Option<String>> = labels
-            .map(|(value, &place)| Some(words(&settings.results.labels[place], value.as_ref()?)))
+            .map(|(value, &place)| match value {
+                Some(value) => Some(words(&settings.results.labels[place], value)),
+                None if settings.variant == Some(place) => Some(UNLABELLED.to_owned()),
+                None => None,
+            })
             .collect();
         parts.push(self.flows.as_ref().map(Composition::words));
         parts
@@ -121,6 +125,8 @@ impl Common {
 pub(super) struct Settings<'a> {
     results: &'a StudyResults,
     places: Vec<usize>,
+    /// The label that tells variants apart, where its values have charts of their own: so have runs without any.
+    variant: Option<usize>,
 }
 
 impl<'a> Settings<'a> {
@@ -132,7 +138,13 @@ impl<'a> Settings<'a> {
             places: places
                 .filter(|&place| !without.contains(&Some(place)))
                 .collect(),
+            variant: None,
         }
+    }
+
+    /// The same, in which runs without a variant are called so.
+    pub(super) fn with_variant(self, variant: Option<usize>) -> Self {
+        Self { variant, ..self }
     }
 
     /// The setting that these values of all labels make.

@@ -159,3 +159,27 @@ fn runs_without_flows_had_one_unless_they_say_otherwise() {
         "{told:?}"
     );
 }
+
+#[test]
+fn the_map_of_runs_without_a_variant_says_that_they_have_none() {
+    let mut draft = Draft::new(&[("loss", Some("%")), ("delay", Some("ms"))]);
+    for cca in ["cubic", "bbr", ""] {
+        for loss in ["0", "1"] {
+            draft.group(&[cca, loss, "20"], Metric::GoodputBps, 8e6, None);
+        }
+    }
+    // An empty text is a value, too; none is none.
+    for group in &mut draft.0.groups[4..] {
+        group.key[0] = None;
+    }
+    let report = HeatMapReport {
+        metric: Metric::GoodputBps,
+        rows: 1,
+        columns: 2,
+    };
+    let charts = draft.charts(&[ReportPlan::HeatMap(report)]);
+    let texts = texts(named(&charts, "heat-map"));
+    for name in ["bbr", "cubic", "unlabelled"] {
+        assert!(texts.contains(&name), "{name} in {texts:?}");
+    }
+}

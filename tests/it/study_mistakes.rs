@@ -3,106 +3,109 @@
 use super::cli::run;
 use super::study::{MANIFEST, folder_with};
 
+/// A line of the manifest, what stands there instead, and what is said of it; nothing where it is said otherwise.
+const MISTAKES: &[(usize, &str, &str)] = &[
+    (
+        3,
+        "group_by = [\"ccaa\"]",
+        "there is no label 'ccaa'; did you mean 'cca'?",
+    ),
+    (
+        4,
+        "baseline = { cca = \"cubik\" }",
+        "no run has cca = 'cubik'; did you mean 'cubic'?",
+    ),
+    (
+        3,
+        "group_by = [\"cca\", \"run\", \"cca\"]",
+        "label 'cca' is named a second time",
+    ),
+    (
+        4,
+        "baseline = { rate = \"20m\" }",
+        "label 'rate' is in the baseline, but not in group_by",
+    ),
+    (
+        4,
+        "basline = { cca = \"cubic\" }",
+        "unknown key 'basline' in [study]; did you mean 'baseline'?",
+    ),
+    (
+        4,
+        "report = \"pears\"",
+        "there is no report 'pears'; did you mean 'pairs'?",
+    ),
+    (
+        4,
+        "metrics = [\"goodput\"]",
+        "there is no metric 'goodput'; did you mean 'goodput_bps'?",
+    ),
+    (
+        4,
+        "report = [\"pairs\", \"pairs\"]",
+        "report 'pairs' is named a second time",
+    ),
+    (
+        7,
+        "order = [\"20m\", \"10m\", \"20m\"]",
+        "'20m' is named a second time in the order of label 'rate'",
+    ),
+    (6, "[labels.speed]", "no run has a label 'speed'"),
+    (
+        7,
+        "unit = \"furlong\"",
+        "'furlong' is no unit that is known here",
+    ),
+    (7, "unit = \"ms\"", ""),
+    (
+        10,
+        "files = \"{cca}_{rate}_{run}.pcapng\"",
+        "matches no file",
+    ),
+    // A folder that is not there, below one that is.
+    (
+        10,
+        "files = \"traces/{cca}_{rate}_{run}.pcap\"",
+        "'traces/{cca}_{rate}_{run}.pcap' matches no file below",
+    ),
+    (
+        10,
+        "files = \"cubic_20m_3.pcap\"",
+        "there is no such file; did you mean 'cubic_20m_1.pcap'?",
+    ),
+    (10, "files = \"{cca_{rate}_{run}.pcap\"", "is no label"),
+    (
+        10,
+        "files = \"{cca}{rate}_{run}.pcap\"",
+        "nothing tells where '{cca}' ends and '{rate}' begins",
+    ),
+    (
+        12,
+        "capacity = \"{speed}\"",
+        "there is no label 'speed' here",
+    ),
+    (12, "capacity = \"{rate}s\"", "has no unit of a rate"),
+    (
+        12,
+        "buffer = \"deep\"",
+        "is no buffer: write it as 100 packets, 64kB or 0.5BDP",
+    ),
+    (12, "base_rtt = 20", "has no unit of time"),
+    (
+        12,
+        "base_rtt = \"0ms\"",
+        "'0ms' is no round-trip time: it must be above 0",
+    ),
+    (
+        12,
+        "capacity = { trace = \"rates.csv\", time = \"t\", rate = \"r\" }",
+        "there is no such file",
+    ),
+];
+
 #[test]
 fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
-    for (line, text, said) in [
-        (
-            3,
-            "group_by = [\"ccaa\"]",
-            "there is no label 'ccaa'; did you mean 'cca'?",
-        ),
-        (
-            4,
-            "baseline = { cca = \"cubik\" }",
-            "no run has cca = 'cubik'; did you mean 'cubic'?",
-        ),
-        (
-            3,
-            "group_by = [\"cca\", \"run\", \"cca\"]",
-            "label 'cca' is named a second time",
-        ),
-        (
-            4,
-            "baseline = { rate = \"20m\" }",
-            "label 'rate' is in the baseline, but not in group_by",
-        ),
-        (
-            4,
-            "basline = { cca = \"cubic\" }",
-            "unknown key 'basline' in [study]; did you mean 'baseline'?",
-        ),
-        (
-            4,
-            "report = \"pears\"",
-            "there is no report 'pears'; did you mean 'pairs'?",
-        ),
-        (
-            4,
-            "metrics = [\"goodput\"]",
-            "there is no metric 'goodput'; did you mean 'goodput_bps'?",
-        ),
-        (
-            4,
-            "report = [\"pairs\", \"pairs\"]",
-            "report 'pairs' is named a second time",
-        ),
-        (
-            7,
-            "order = [\"20m\", \"10m\", \"20m\"]",
-            "'20m' is named a second time in the order of label 'rate'",
-        ),
-        (6, "[labels.speed]", "no run has a label 'speed'"),
-        (
-            7,
-            "unit = \"furlong\"",
-            "'furlong' is no unit that is known here",
-        ),
-        (7, "unit = \"ms\"", ""),
-        (
-            10,
-            "files = \"{cca}_{rate}_{run}.pcapng\"",
-            "matches no file",
-        ),
-        // A folder that is not there, below one that is.
-        (
-            10,
-            "files = \"traces/{cca}_{rate}_{run}.pcap\"",
-            "'traces/{cca}_{rate}_{run}.pcap' matches no file below",
-        ),
-        (
-            10,
-            "files = \"cubic_20m_3.pcap\"",
-            "there is no such file; did you mean 'cubic_20m_1.pcap'?",
-        ),
-        (10, "files = \"{cca_{rate}_{run}.pcap\"", "is no label"),
-        (
-            10,
-            "files = \"{cca}{rate}_{run}.pcap\"",
-            "nothing tells where '{cca}' ends and '{rate}' begins",
-        ),
-        (
-            12,
-            "capacity = \"{speed}\"",
-            "there is no label 'speed' here",
-        ),
-        (12, "capacity = \"{rate}s\"", "has no unit of a rate"),
-        (
-            12,
-            "buffer = \"deep\"",
-            "is no buffer: write it as 100 packets, 64kB or 0.5BDP",
-        ),
-        (12, "base_rtt = 20", "has no unit of time"),
-        (
-            12,
-            "base_rtt = \"0ms\"",
-            "'0ms' is no round-trip time: it must be above 0",
-        ),
-        (
-            12,
-            "capacity = { trace = \"rates.csv\", time = \"t\", rate = \"r\" }",
-            "there is no such file",
-        ),
-    ] {
+    for &(line, text, said) in MISTAKES {
         let lines: Vec<&str> = MANIFEST.lines().collect();
         let mut changed = lines.clone();
         changed[line - 1] = text;

@@ -89,7 +89,8 @@ pub struct StudyRun {
 }
 
 impl StudyRun {
-    /// Whether it is a run of one flow; one measured elsewhere that does not say how many it had is, too (METRICS.md Y9).
+    /// Whether it is a run of one flow; so is one measured elsewhere that does not say how many it had (METRICS.md
+    /// Y9).
     #[must_use]
     pub fn is_one_flow(&self) -> bool {
         Composition::of_run(self, &[]).flows() == 1

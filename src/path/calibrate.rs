@@ -134,6 +134,12 @@ pub(super) fn calibrate(
     };
     // The clocks tell which packets found the link idle, and what sending takes tells the clocks.
     let mut found = start.with_clock(&envelopes, choice);
+    // As long as the transit is not known, it is what the quickest packet took: with less, all that come while the one
+    // before is still on a long way would seem to wait, and the times between them to be a link's.
+    found.links = quickest_ns(spool, headings, &found).map(|transit_ns| Link {
+        transit_ns,
+        ..Link::default()
+    });
     for _ in 0..ROUNDS {
         let fixed = found.clock != Clock::default();
         let ways = measure(spool, headings, &found);
@@ -196,9 +202,42 @@ impl WayShown {
 }
 
 fn measure(spool: &Spool, headings: &[Option<Heading>], known: &Calibration) -> [WayShown; 2] {
-    let of_way = |heading| measure_way(spool, headings, known, heading);
-    let forward = || of_way(Heading::Forward);
-    threads::both(forward, || of_way(Heading::Reverse)).into()
+    of_both(|heading| measure_way(spool, headings, known, heading))
+}
+
+/// What the quickest packet of each way took, in ns; 0 without packets.
+fn quickest_ns(spool: &Spool, headings: &[Option<Heading>], known: &Calibration) -> [i64; 2] {
+    of_both(|heading| {
+        let all = passed(spool, headings, known, heading);
+        let delays = all.map(|(_, passed)| passed.left_at.saturating_sub(passed.at));
+        delays.min().unwrap_or(0)
+    })
+}
+
+/// The same of the way forward and of the way back.
+fn of_both<T: Send>(of_way: impl Fn(Heading) -> T + Sync) -> [T; 2] {
+    threads::both(|| of_way(Heading::Forward), || of_way(Heading::Reverse)).into()
+}
+
+/// Lengths and times of the packets that passed one way, but for those of which the clocks do not tell when.
+fn passed<'a>(
+    spool: &'a Spool,
+    headings: &'a [Option<Heading>],
+    known: &'a Calibration,
+    heading: Heading,
+) -> impl Iterator<Item = (u32, Passed)> + 'a {
+    let notes = spool.notes(heading);
+    let notes = notes.filter(|note| note.kind == Kind::Passed);
+    notes.filter_map(move |note| {
+        let came_at_second = note.has.has(Signs::AT_SECOND);
+        let by_second = if came_at_second {
+            note.at
+        } else {
+            note.left_at
+        };
+        let counts = note.heading(headings) == heading && !known.clock.is_unsure(by_second);
+        counts.then(|| (note.ip_len, known.passed(&note)))
+    })
 }
 
 fn measure_way(
@@ -209,26 +248,13 @@ fn measure_way(
 ) -> WayShown {
     let mut way = WayShown::default();
     let link = &known.links[heading as usize];
-    let notes = spool.notes(heading);
-    for note in notes.filter(|note| note.kind == Kind::Passed) {
-        if note.heading(headings) != heading {
-            continue;
-        }
-        let came_at_second = note.has.has(Signs::AT_SECOND);
-        if known.clock.is_unsure(if came_at_second {
-            note.at
-        } else {
-            note.left_at
-        }) {
-            continue;
-        }
-        let passed = known.passed(&note);
+    for (ip_len, passed) in passed(spool, headings, known, heading) {
         let (first, last) = way.span.unwrap_or((passed.at, passed.at));
         way.span = Some((first.min(passed.at), last.max(passed.left_at)));
         if let Some(ns) = passed.idle_ns() {
-            way.idle.add(note.ip_len, ns);
+            way.idle.add(ip_len, ns);
         }
-        way.dispersion.see(note.ip_len, &passed, link);
+        way.dispersion.see(ip_len, &passed, link);
     }
     way
 }

@@ -12,6 +12,7 @@ mod bends;
 mod calibrate;
 mod clock;
 mod copies;
+mod disorder;
 mod envelope;
 mod fates;
 mod feed;
@@ -362,6 +363,7 @@ fn hop(
         clock: probe.clock,
         headings: probe.headings,
         times_seen: probe.times_seen,
+        in_order_ns: [steps::STEP_MIN_NS; 2],
         calibration: None,
         gaps,
     };

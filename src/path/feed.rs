@@ -8,6 +8,7 @@ use std::thread;
 use foldhash::fast::FixedState;
 
 use super::copies::Copies;
+use super::disorder::Disorder;
 use super::gaps::CaptureGap;
 use super::offload::{Pieces, Sizes};
 use super::others::{UDP, UdpTally};
@@ -63,6 +64,9 @@ pub struct PointFacts {
     pub untold: u64,
     /// Records older than the one before them.
     pub clock_steps_back: u64,
+    /// Records that come too late to be put in order (METRICS.md B1), where these are so many that no clock was set as
+    /// often.
+    pub out_of_order: u64,
     /// Further copies of packets that the point has more than once (METRICS.md B1), which do not count.
     pub copies: u64,
     /// There were so many flows that some are not told apart.
@@ -142,6 +146,8 @@ pub(super) struct Read {
     pub(super) sizes: Vec<Sizes>,
     /// Hosts and protocols of packets that cannot be told apart.
     pub(super) untold: HashSet<FlowKey>,
+    /// Within what time packets are to be put in order, in ns.
+    pub(super) in_order_ns: i64,
 }
 
 /// Reads a point from its start to its end.
@@ -158,6 +164,7 @@ pub(super) struct Feed<'a> {
     flows: Flows,
     /// Where the point has packets more than once.
     copies: Option<Copies>,
+    disorder: Disorder,
     untold: HashSet<FlowKey>,
     facts: PointFacts,
 }
@@ -235,7 +242,7 @@ impl<'a> Feed<'a> {
     pub(super) fn open(
         point: &'a Point,
         sight: &'a Sight,
-        times_seen: u32,
+        (times_seen, in_order_ns): (u32, i64),
         watch: &'a Watch,
     ) -> Result<Self, CaptureError> {
         let reader = open(point, sight)?;
@@ -250,6 +257,7 @@ impl<'a> Feed<'a> {
             sight,
             flows: Flows::default(),
             copies: Copies::of(times_seen),
+            disorder: Disorder::new(in_order_ns),
             untold: HashSet::new(),
             facts: PointFacts::default(),
         })
@@ -266,9 +274,11 @@ impl<'a> Feed<'a> {
         self.watch.add_done();
         self.facts.flows_left_out = self.flows.left_out;
         self.facts.files = self.reader.files().to_vec();
+        self.facts.out_of_order = self.disorder.left();
         Read {
             facts: self.facts,
             untold: self.untold,
+            in_order_ns: self.disorder.needed_ns(),
             sizes: self.flows.known.iter().map(|flow| flow.sizes).collect(),
         }
     }
@@ -279,8 +289,19 @@ impl<'a> Feed<'a> {
             ..Batch::default()
         };
         batch.sightings.clear();
-        while batch.sightings.len() < BATCH && self.add_records(&mut batch) {}
-        (!batch.is_empty()).then_some(batch)
+        loop {
+            self.disorder.give_back(&mut batch.sightings);
+            let held = batch.sightings.len();
+            let mut goes_on = true;
+            while goes_on && batch.sightings.len() < held + BATCH {
+                goes_on = self.add_records(&mut batch);
+            }
+            self.disorder.arrange(&mut batch.sightings, held, goes_on);
+            // All that came may be held.
+            if !goes_on || !batch.sightings.is_empty() {
+                return (!batch.is_empty()).then_some(batch);
+            }
+        }
     }
 
     /// Adds what the next window holds, or as much of it as a batch takes; `false` at the end.

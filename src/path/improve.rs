@@ -20,7 +20,9 @@ pub(super) fn improve(
     start: &mut Start,
     config: &PathConfig,
 ) -> Result<bool, PathError> {
-    let mut changed = false;
+    // Where packets are not in order, all that rests on their order is otherwise.
+    let mut changed = walked.in_order_ns != start.in_order_ns;
+    start.in_order_ns = walked.in_order_ns;
     // What was found out on the way is known from the start.
     start
         .headings

@@ -261,10 +261,8 @@ impl<'a> InOrder<'a> {
 
 impl Stream<'_> {
     fn fill(&mut self) {
-        // Where packets come in they are in order.
-        let enters = self.point == self.way as usize;
-        let most = if enters { 1 } else { REORDERED_MAX };
-        while self.waiting.len() < most {
+        // Where packets come in they are in the order of time, and mostly in that of records.
+        while self.waiting.len() < REORDERED_MAX {
             let Some(note) = self.notes.next() else {
                 return;
             };

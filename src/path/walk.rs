@@ -38,6 +38,8 @@ pub(super) struct Start {
     pub(super) headings: HashMap<FlowKey, Heading>,
     /// How often each point has a packet.
     pub(super) times_seen: [u32; 2],
+    /// Within what time packets of each point are put in order, in ns.
+    pub(super) in_order_ns: [i64; 2],
     /// Clocks and links, where a walk before showed them.
     pub(super) calibration: Option<Calibration>,
     /// Records before and behind gaps of each capture that another hop showed.
@@ -58,6 +60,8 @@ pub(super) struct Walked {
     pub(super) sizes: HashMap<FlowKey, [Sizes; 2]>,
     /// Hosts and protocols of packets that cannot be told apart at each point.
     pub(super) untold: [HashSet<FlowKey>; 2],
+    /// Within what time packets of each point are to be put in order, in ns.
+    pub(super) in_order_ns: [i64; 2],
 }
 
 /// Walks both points from start to end.
@@ -68,9 +72,11 @@ pub(super) fn walk(
     config: &PathConfig,
     watch: &Watch,
 ) -> Result<Walked, CaptureError> {
-    let [first, second] = points;
-    let first = Feed::open(first, sight, start.times_seen[0], watch)?;
-    let second = Feed::open(second, sight, start.times_seen[1], watch)?;
+    let open = |point: usize| {
+        let known = (start.times_seen[point], start.in_order_ns[point]);
+        Feed::open(points[point], sight, known, watch)
+    };
+    let (first, second) = (open(0)?, open(1)?);
     Ok(thread::scope(|scope| {
         let (first_out, first_in) = sync_channel(BATCHES_AHEAD);
         let (second_out, second_in) = sync_channel(BATCHES_AHEAD);
@@ -537,6 +543,7 @@ impl<'a> Walk<'a> {
             sizes,
             translated.map(|(&first, &second)| [key(first), key(second)]),
         );
+        let in_order_ns = read.each_ref().map(|read| read.in_order_ns);
         let [first, second] = read;
         let untold = [first.untold, second.untold];
         let mut facts = [first.facts, second.facts];
@@ -551,6 +558,7 @@ impl<'a> Walk<'a> {
             otherwise,
             sizes,
             untold,
+            in_order_ns,
         }
     }
 }

@@ -108,6 +108,38 @@ fn records_that_a_capture_lost_are_its_own() {
     }
 }
 
+/// Each four records in turn backwards, which is put in order, or 20 of the first half of the capture and 20 of the other
+/// in turn, which are seconds apart.
+#[test]
+fn records_that_are_too_far_out_of_order_to_be_put_in_it_are_said_to_be() {
+    let Some(lab) = shared("lab/s7-clean") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let of_point = |at: &str| {
+        let path = lab.join(at).with_extension("pcap.zst");
+        zstd::decode_all(fs::File::open(path).unwrap()).unwrap()
+    };
+    fs::write(folder.path().join("out.pcap"), of_point("egress")).unwrap();
+    let bytes = of_point("ingress");
+    let all: Vec<&[u8]> = records(&bytes).collect();
+    let [early, late] = [&all[..all.len() / 2], &all[all.len() / 2..]];
+    let dealt = early.chunks(20).zip(late.chunks(20));
+    let far = dealt.flat_map(|(early, late)| [early, late].concat());
+    let near = all.chunks(4).flat_map(|four| four.iter().rev().copied());
+    for (order, said) in [(far.collect::<Vec<_>>(), true), (near.collect(), false)] {
+        let file = [&bytes[..24], &order.concat()].concat();
+        fs::write(folder.path().join("in.pcap"), file).unwrap();
+        let path = ["path", "--before", "in.pcap", "--after", "out.pcap"];
+        let run = super::cli::run(folder.path(), &path);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warned = run
+            .stderr
+            .contains("unless `reordercap` puts them in order first");
+        assert_eq!(warned, said, "{}", run.stderr);
+    }
+}
+
 /// What leaves while a capture is stopped is no drop, and that is said.
 #[test]
 fn a_capture_that_was_stopped_for_a_while_is_said_to_be() {
@@ -148,17 +180,23 @@ fn without(bytes: &[u8], left_out: std::ops::Range<usize>) -> Vec<u8> {
 }
 
 fn kept(bytes: &[u8], keeps: impl Fn(usize) -> bool) -> Vec<u8> {
-    let (mut kept, mut rest) = (bytes[..24].to_vec(), &bytes[24..]);
-    for number in 1.. {
-        let Some(len) = rest.get(8..12) else { break };
+    let kept = (1..)
+        .zip(records(bytes))
+        .filter(|&(number, _)| keeps(number));
+    let kept = kept.map(|(_, record)| record);
+    [&bytes[..24], &kept.collect::<Vec<_>>().concat()].concat()
+}
+
+/// The records of a pcap in little-endian order, with their headers.
+fn records(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = &bytes[24..];
+    std::iter::from_fn(move || {
+        let len = rest.get(8..12)?;
         let len = u32::from_le_bytes(len.try_into().unwrap());
         let (record, further) = rest.split_at(16 + len as usize);
-        if keeps(number) {
-            kept.extend(record);
-        }
         rest = further;
-    }
-    kept
+        Some(record)
+    })
 }
 
 /// Whether nothing else bears on a capture beside its own copy.

@@ -181,7 +181,7 @@ fn a_clock_that_is_set_in_one_part_of_a_capture_stays_so_in_the_next() {
     let uncertainty = clock.uncertainty_ns.unwrap();
     // Half of 10 ms of the round trip, and a tick of stamps that show whole milliseconds; it is that and the step where
     // the step is not seen to the packet.
-    assert_eq!(uncertainty, 6_000_000.0);
+    assert_eq!(uncertainty as i64, 6_000_000);
     let delay = &flow(hop, Heading::Reverse).delay;
     let (least, most) = (delay.ns_min().unwrap(), delay.ns_max().unwrap());
     assert!(most - least <= 10 * US, "{least} to {most}");

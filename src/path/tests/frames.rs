@@ -45,7 +45,7 @@ fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
     let (out, batches) = sync_channel(100);
     let (_used, back) = channel();
     let (watch, point) = (Watch::default(), Point::file(path));
-    let read = Feed::open(&point, &sight, 1, &watch)
+    let read = Feed::open(&point, &sight, (1, MS), &watch)
         .unwrap()
         .run(&out, &back);
     drop(out);

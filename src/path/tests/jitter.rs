@@ -3,7 +3,7 @@
 use super::*;
 
 /// Chance that is the same each time: below 1000.
-fn chance(n: u16) -> i64 {
+pub(super) fn chance(n: u16) -> i64 {
     let mixed = (u64::from(n) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     ((mixed >> 32) % 1000) as i64

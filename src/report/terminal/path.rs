@@ -54,6 +54,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     let uncertain = sum(|flow| flow.uncertain_packets);
     let merged: u64 = hop.facts.iter().map(|facts| facts.super_segments).sum();
     let copies: u64 = hop.facts.iter().map(|facts| facts.copies).sum();
+    let out_of_order: u64 = hop.facts.iter().map(|facts| facts.out_of_order).sum();
     let untold: u64 = hop.facts.iter().map(|facts| facts.untold).sum();
     let mut ways = hop.ways.iter();
     let varies = ways.any(|way| {
@@ -76,6 +77,10 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
         (
             copies > 0,
             format!("{} packets were left out, as each is in a capture more than once, as in those of all interfaces (`tcpdump -i any`): the first copy counts", grouped(copies)),
+        ),
+        (
+            out_of_order > 0,
+            format!("{} packets are far in time behind those before them in their captures: what waited and why packets were dropped is not to be trusted, unless `reordercap` puts them in order first", grouped(out_of_order)),
         ),
         (
             untold > 0,

@@ -130,6 +130,8 @@ pub(super) struct Batch {
     pub(super) new_flows: Vec<FlowKey>,
     /// Numbers of the last records of files that have come to their end.
     pub(super) file_ends: Vec<u64>,
+    /// Numbers of the records behind places where files are damaged.
+    pub(super) damaged: Vec<u64>,
 }
 
 impl Batch {
@@ -160,6 +162,8 @@ pub(super) struct Feed<'a> {
     next: usize,
     /// Records of the files before that of the window.
     frames_before: u64,
+    /// Damaged places of its file that have been told.
+    damaged: usize,
     sight: &'a Sight,
     flows: Flows,
     /// Where the point has packets more than once.
@@ -254,6 +258,7 @@ impl<'a> Feed<'a> {
             window: Window::new(),
             next: 0,
             frames_before: 0,
+            damaged: 0,
             sight,
             flows: Flows::default(),
             copies: Copies::of(times_seen),
@@ -352,9 +357,15 @@ impl<'a> Feed<'a> {
         let before = self.reader.files().iter().take(self.window.file());
         let frames_before = before.map(|file| file.records).sum();
         if frames_before > self.frames_before {
-            self.frames_before = frames_before;
+            (self.frames_before, self.damaged) = (frames_before, 0);
             batch.file_ends.push(frames_before);
         }
+        let gaps = self.reader.files().get(self.window.file());
+        let gaps = gaps.map_or(&[][..], |file| &file.gaps);
+        for gap in gaps.iter().skip(self.damaged) {
+            batch.damaged.push(frames_before + gap.record_index);
+        }
+        self.damaged = gaps.len();
     }
 
     /// Takes note of damage, and that nothing is left of the window.

@@ -4,7 +4,7 @@
 //! are there, they tell what of that never came to the silent point, and what left that it should have seen come in.
 //! Records bound a gap, not times: what the clocks turn out to be does not matter.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::FixedState;
 
@@ -34,6 +34,8 @@ pub enum GapKind {
     /// Packets of that time were seen that must have passed here: the capture missed them, and what would have been
     /// seen then is undecided.
     Missed,
+    /// The capture is damaged there, and was repaired: what would have been seen then is undecided.
+    Damaged,
     /// Nothing tells the capture from the path: what did not leave counts as dropped.
     Open,
 }
@@ -61,6 +63,8 @@ struct Heard {
     /// Packets of the other point since then, and the records of the first and the last of these.
     others: u64,
     of_others: (u64, u64),
+    /// Records behind damage, those that have come left out.
+    damaged: VecDeque<u64>,
     silences: Vec<Silence>,
 }
 
@@ -69,8 +73,10 @@ struct Heard {
 pub(super) struct Silence {
     frames: (u64, u64),
     span_ns: (i64, i64),
-    /// Records of the other point meanwhile, first and last.
+    /// Records of the other point meanwhile, first and last; these two in the wrong order where there are none.
     others: (u64, u64),
+    /// Whether the capture is damaged there.
+    is_damaged: bool,
 }
 
 impl Silence {
@@ -89,7 +95,13 @@ impl Listener {
             other.of_others.0 = frame;
         }
         other.of_others.1 = frame;
-        self.points[point].hear(frame, at);
+        let last = other.last.map_or(0, |(frame, _)| frame);
+        self.points[point].hear(frame, at, last);
+    }
+
+    /// A point's capture is damaged before these records.
+    pub(super) fn note_damage(&mut self, point: usize, records: Vec<u64>) {
+        self.points[point].damaged.extend(records);
     }
 
     /// The times in which a point was silent.
@@ -100,14 +112,24 @@ impl Listener {
 
 impl Heard {
     #[inline]
-    fn hear(&mut self, frame: u64, at: i64) {
+    fn hear(&mut self, frame: u64, at: i64, last_of_other: u64) {
+        let is_damaged = self.damaged.front().is_some_and(|&behind| behind <= frame);
+        while self.damaged.front().is_some_and(|&behind| behind <= frame) {
+            self.damaged.pop_front();
+        }
         if let Some((before, since)) = self.last.replace((frame, at)) {
             let pause_ns = at.saturating_sub(since);
-            if self.others >= PACKETS_MIN && pause_ns >= PAUSE_MIN_NS {
+            if is_damaged || self.others >= PACKETS_MIN && pause_ns >= PAUSE_MIN_NS {
+                let none = (last_of_other + 1, last_of_other);
                 self.fell_silent(Silence {
                     frames: (before, frame),
                     span_ns: (since, at),
-                    others: self.of_others,
+                    others: if self.others > 0 {
+                        self.of_others
+                    } else {
+                        none
+                    },
+                    is_damaged,
                 });
             }
             self.pause_ns += pause_ns.saturating_sub(self.pause_ns) / PAUSES;
@@ -117,14 +139,15 @@ impl Heard {
 
     #[cold]
     fn fell_silent(&mut self, silence: Silence) {
-        if silence.length_ns() / LONGER <= self.pause_ns {
+        if silence.length_ns() / LONGER <= self.pause_ns && !silence.is_damaged {
             return;
         }
         if self.silences.len() == SILENCES_MAX {
             // The longest half stays, in order.
             let mut lengths: Vec<i64> = self.silences.iter().map(Silence::length_ns).collect();
             let (_, &mut middle, _) = lengths.select_nth_unstable(SILENCES_MAX / 2);
-            self.silences.retain(|silence| silence.length_ns() > middle);
+            self.silences
+                .retain(|silence| silence.is_damaged || silence.length_ns() > middle);
         }
         self.silences.push(silence);
     }
@@ -140,6 +163,7 @@ pub(super) struct Gaps {
 #[derive(Debug)]
 struct Gap {
     told: CaptureGap,
+    is_damaged: bool,
     ways: [Within; 2],
 }
 
@@ -277,7 +301,7 @@ impl Gaps {
         }
         for (of_point, parts) in gaps.points.iter_mut().zip(parts) {
             of_point.retain_mut(|gap| {
-                let why = judge(&gap.told, parts);
+                let why = judge(&gap.told, gap.is_damaged, parts);
                 gap.told.why = why.unwrap_or(GapKind::Open);
                 why.is_some()
             });
@@ -302,17 +326,18 @@ impl Gaps {
             }
         }
         let points = [0, 1].map(|point| {
-            let mut many: Vec<(u64, Silence)> = counts[point]
+            let mut many: Vec<(bool, u64, Silence)> = counts[point]
                 .iter()
                 .copied()
-                .zip(silences[point].iter().copied())
-                .filter(|&(count, _)| count >= PACKETS_MIN)
+                .zip(silences[point])
+                .map(|(count, &silence)| (silence.is_damaged, count, silence))
+                .filter(|&(is_damaged, count, _)| is_damaged || count >= PACKETS_MIN)
                 .collect();
-            many.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
+            many.sort_by_key(|&(is_damaged, count, _)| std::cmp::Reverse((is_damaged, count)));
             many.truncate(GAPS_MAX);
-            many.sort_by_key(|(_, silence)| silence.frames);
+            many.sort_by_key(|(.., silence)| silence.frames);
             many.into_iter()
-                .map(|(_, silence)| Gap::of(silence))
+                .map(|(.., silence)| Gap::of(silence))
                 .collect()
         });
         Self { points }
@@ -371,6 +396,7 @@ impl Gap {
                 not_come_in: 0,
                 why: GapKind::Open,
             },
+            is_damaged: silence.is_damaged,
             ways: [Within::of(silence.others), Within::of(silence.others)],
         }
     }
@@ -378,9 +404,11 @@ impl Gap {
 
 /// What a silence was; `None` where too little was seen meanwhile. A link that was down lets nothing through either,
 /// but then nothing comes from there.
-fn judge(gap: &CaptureGap, parts: &PointParts) -> Option<GapKind> {
+fn judge(gap: &CaptureGap, is_damaged: bool, parts: &PointParts) -> Option<GapKind> {
     let all = gap.not_left + gap.not_come_in;
-    if gap.not_come_in >= PACKETS_MIN || all > 0 && parts.gaps.contains(&gap.frames) {
+    if is_damaged {
+        (all > 0).then_some(GapKind::Damaged)
+    } else if gap.not_come_in >= PACKETS_MIN || all > 0 && parts.gaps.contains(&gap.frames) {
         Some(GapKind::Missed)
     } else if parts.is_between_parts(gap.frames) && all >= PACKETS_MIN {
         Some(GapKind::BetweenParts)

@@ -304,6 +304,7 @@ impl<'a> Walk<'a> {
         }
         let ends = &mut self.known.parts[side as usize].ends;
         ends.extend(batch.file_ends);
+        self.listener.note_damage(side as usize, batch.damaged);
         Some(batch.sightings)
     }
 

@@ -166,3 +166,34 @@ fn a_capture_that_sees_packets_that_are_dropped_has_no_gap() {
     assert_eq!(counts(hop), (800, 0));
     assert_eq!(kinds(hop, 1), []);
 }
+
+/// Of one of the points five records are written over, and one packet was dropped long before, which is the only drop.
+#[test]
+fn what_a_damaged_place_held_was_not_dropped() {
+    let points = steady(|n| n != 200);
+    for point in [1, 0] {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [0, 1].map(|at: usize| {
+            let mut bytes = file(&points[at]);
+            // Each record has a header of 16 bytes and 96 of its packet.
+            let damaged = 24 + 500 * 112..24 + 505 * 112;
+            if at == point {
+                bytes[damaged].fill(0xff);
+            }
+            let path = folder.path().join(at.to_string());
+            fs::write(&path, bytes).unwrap();
+            Point::file(path)
+        });
+        let config = PathConfig {
+            repair: true,
+            ..PathConfig::default()
+        };
+        let hop = &PathAnalysis::of(&files, &config).unwrap().hops[0];
+        assert_eq!(counts(hop), (1, 5), "{point}");
+        assert_eq!(kinds(hop, point), [GapKind::Damaged]);
+        assert_eq!(flow(hop, Heading::Forward).appeared_packets, 0);
+        let gap = &hop.facts[point].gaps[0];
+        assert_eq!(gap.frames, (500, 501));
+        assert_eq!([gap.not_left, gap.not_come_in][1 - point], 5);
+    }
+}

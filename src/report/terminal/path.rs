@@ -211,6 +211,9 @@ fn gaps(hop: &Hop, point: usize) -> Option<String> {
         GapKind::Missed => format!(
             "though the path was up, as {packets} of that time show that were seen elsewhere: they are undecided"
         ),
+        GapKind::Damaged => format!(
+            "where its file is damaged, and {packets} of the other point are not found: they are undecided"
+        ),
         GapKind::Open => format!(
             "while {packets} came in that never left: they count as dropped, as where the path is down (if capturing stopped meanwhile, nobody knows)"
         ),

@@ -64,6 +64,51 @@ impl Latest {
     }
 }
 
+/// The newest packet of a flow that was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Newest {
+    /// When it came in.
+    pub(super) came: i64,
+    /// Numbers of the slots from which on packets are newer, by point: clocks that are set do not
+    /// change the order of records.
+    pub(super) behind: [u64; 2],
+    /// How many in a row had the same checksum at both points, up to twice those that count.
+    same_sums: u8,
+}
+
+impl Newest {
+    pub(super) const NONE: Self = Self {
+        came: i64::MIN,
+        behind: [0; 2],
+        same_sums: 0,
+    };
+
+    /// A packet of the flow was found, and had the same checksum, if it had one at both points.
+    #[inline]
+    pub(super) fn found(&mut self, same_sums: Option<bool>, came: i64, behind: [u64; 2]) {
+        self.came = self.came.max(came);
+        match same_sums {
+            Some(true) => self.same_sums = (self.same_sums + 1).min(2 * SUMS_MIN),
+            Some(false) => self.same_sums = 0,
+            None => {}
+        }
+        for (newest, found) in self.behind.iter_mut().zip(behind) {
+            *newest = found.max(*newest);
+        }
+    }
+
+    /// Whether checksums tell packets of the flow apart: no card has to finish them, and nothing rewrites them. Where
+    /// that finds none for a packet it may be otherwise by now: then they tell less.
+    pub(super) fn sums_tell(&mut self) -> bool {
+        let tell = self.same_sums >= SUMS_MIN;
+        self.same_sums = self.same_sums.saturating_sub(1);
+        tell
+    }
+}
+
+/// So many packets of a flow in a row with the same checksum at both points show that it tells them apart.
+const SUMS_MIN: u8 = 8;
+
 /// Packets that tell how long others take.
 const LATEST: usize = 64;
 

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::clock::Heading;
-use super::latest::{Choice, Latest};
+use super::latest::{Choice, Latest, Newest};
 use super::sighting::Sighting;
 use super::spool::Signs;
 
@@ -214,23 +214,6 @@ pub(super) struct Matcher {
     pub(super) given_up: u64,
 }
 
-/// The newest packet of a flow that was found.
-#[derive(Clone, Copy, Debug)]
-struct Newest {
-    /// When it came in.
-    came: i64,
-    /// Numbers of the slots from which on packets are newer, by point: clocks that are set do not
-    /// change the order of records.
-    behind: [u64; 2],
-}
-
-impl Newest {
-    const NONE: Self = Self {
-        came: i64::MIN,
-        behind: [0; 2],
-    };
-}
-
 #[derive(Debug, Default)]
 struct Ring {
     slots: VecDeque<Slot>,
@@ -282,20 +265,27 @@ impl Matcher {
         seen: &Seen,
         comes_in: bool,
     ) -> Option<(u64, Packet)> {
-        let Entry::Occupied(chain) = self.chains.entry(key(side.other(), seen.key)) else {
-            return None;
-        };
-        let Chain { head, tail } = *chain.get();
+        let Chain { head, tail } = *self.chains.get(&key(side.other(), seen.key))?;
         let number = if head == tail {
-            chain.remove();
             head
         } else {
-            let number = self.choose(side, seen, head, comes_in);
-            self.unlink(side.other(), seen.key, number);
-            number
+            self.choose(side, seen, head, comes_in)
         };
-        let slot = self.rings[side.other() as usize].get(number)?;
-        let other = slot.packet;
+        let other = self.rings[side.other() as usize].get(number)?.packet;
+        if same_sums(&other, &seen.packet) == Some(false) {
+            if self.sums_tell(&other) {
+                return None;
+            }
+            if head != tail {
+                self.doubt(side.other(), head);
+            }
+        }
+        if head == tail {
+            self.chains.remove(&key(side.other(), seen.key));
+        } else {
+            self.unlink(side.other(), seen.key, number);
+        }
+        let other = self.rings[side.other() as usize].get(number)?.packet;
         if comes_in && self.left_as_a_copy(side, seen, &other) {
             return None;
         }
@@ -310,6 +300,27 @@ impl Matcher {
         other.has.has(Signs::COPY)
             && self.in_order[side.other() as usize] >= IN_ORDER_MIN
             && seen.packet.at.saturating_sub(other.at) > CLEARLY_NS
+    }
+
+    /// Whether the checksum of a packet that waits tells it from others: those of its flow that were found last had the
+    /// same at both points. What finds none for it may be why they have not: then it tells less.
+    #[cold]
+    fn sums_tell(&mut self, waiting: &Packet) -> bool {
+        let newest = self.newest.get_mut(waiting.flow as usize);
+        newest.is_some_and(Newest::sums_tell)
+    }
+
+    /// Of the packets from `head` on, which have the same headers, nothing tells which is the one that was found.
+    #[cold]
+    fn doubt(&mut self, side: Side, head: u64) {
+        let mut number = head;
+        for _ in 0..CHAIN_STEPS_MAX {
+            let Some(slot) = self.rings[side as usize].get(number) else {
+                return;
+            };
+            slot.packet.has.set(Signs::UNCERTAIN, true);
+            number = *slot.next();
+        }
     }
 
     /// Takes a packet that [`find`](Self::find) found nothing for.
@@ -388,18 +399,20 @@ impl Matcher {
         };
         let mut behind = self.rings.each_ref().map(Ring::end);
         behind[side.other() as usize] = number + 1;
-        self.note_found(flow as usize, Newest { came: at, behind });
+        let same_sums = same_sums(&other, &seen.packet);
+        self.note_found(flow as usize, same_sums, (at, behind));
     }
 
-    fn note_found(&mut self, flow: usize, found: Newest) {
+    fn note_found(
+        &mut self,
+        flow: usize,
+        same_sums: Option<bool>,
+        (came, behind): (i64, [u64; 2]),
+    ) {
         if flow >= self.newest.len() {
             self.newest.resize(flow + 1, Newest::NONE);
         }
-        let newest = &mut self.newest[flow];
-        newest.came = newest.came.max(found.came);
-        for (newest, found) in newest.behind.iter_mut().zip(found.behind) {
-            *newest = found.max(*newest);
-        }
+        self.newest[flow].found(same_sums, came, behind);
     }
 
     /// When the newest packet of a flow that was found came in.
@@ -522,6 +535,13 @@ fn key(side: Side, key: u64) -> u64 {
         Side::First => key,
         Side::Second => !key,
     }
+}
+
+/// Whether two packets have the same checksum; `None` where one was not captured.
+#[inline]
+fn same_sums(one: &Packet, other: &Packet) -> Option<bool> {
+    let both = one.checksum != 0 && other.checksum != 0;
+    both.then_some(one.checksum == other.checksum)
 }
 
 /// Whether a packet came in without a mark of congestion and left with one.

@@ -401,3 +401,53 @@ fn a_few_packets_that_a_filter_keeps_are_found_however_late_they_are() {
     let passed = analysis.hops[0].flows.iter().flatten();
     assert_eq!(passed.map(|flow| flow.passed_packets).sum::<u64>(), 10);
 }
+
+/// Two ACKs with the same headers, of which the first is lost and the second is dated 1 us after it left, so that it comes
+/// up when only the other waits: 20 before them had the same checksum at both points, and these two have not.
+#[test]
+fn a_packet_with_another_checksum_is_another_packet() {
+    let [mut first, mut second] = download(Some);
+    let base = SECOND + 207 * MS;
+    let alike = |checksum: u16, at: i64| Packet {
+        checksum,
+        ..ack(100, at)
+    };
+    second.extend([alike(1, base), alike(2, base + MS + US)]);
+    first.push(alike(2, base + MS));
+    let config = PathConfig {
+        packets: true,
+        ..PathConfig::default()
+    };
+    let analysis = analyse(&[&first, &second], &config).unwrap();
+    let hop = &analysis.hops[0];
+    let flow = flow(hop, Heading::Reverse);
+    assert_eq!((flow.dropped_packets, flow.uncertain_packets), (1, 0));
+    let dropped = hop
+        .packets
+        .iter()
+        .find(|packet| packet.outcome == Outcome::Dropped);
+    assert_eq!(dropped.map(|packet| packet.at_ns), Some(base));
+}
+
+/// One of the points has none of the checksums that the other one has, as where a card finishes them: two ACKs with the
+/// same headers could be each other, whatever theirs are.
+#[test]
+fn checksums_of_which_none_agrees_tell_nothing_apart() {
+    let finished = |packet: Packet| Packet {
+        checksum: packet.checksum ^ 0x5555,
+        ..packet
+    };
+    let [mut first, mut second] = download(|packet| Some(finished(packet)));
+    for late in [0, 100 * US] {
+        let base = SECOND + 207 * MS + late;
+        let alike = |at: i64| Packet {
+            checksum: 1 + late as u16,
+            ..ack(100, at)
+        };
+        second.push(finished(alike(base)));
+        first.push(alike(base + MS));
+    }
+    let hop = hop(&first, &second);
+    let flow = flow(&hop, Heading::Reverse);
+    assert_eq!((flow.passed_packets, flow.uncertain_packets), (42, 2));
+}

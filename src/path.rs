@@ -12,6 +12,7 @@ mod bends;
 mod calibrate;
 mod clock;
 mod copies;
+mod delays;
 mod disorder;
 mod envelope;
 mod fates;
@@ -46,6 +47,7 @@ use std::collections::{HashMap, HashSet};
 
 pub use aside::LeftAside;
 pub use clock::{Clock, ClockChoice, ClockEstimate, ClockStep, Heading};
+pub use delays::PathDelays;
 pub use fates::{FateIter, Fates, Outcome, PacketFate};
 pub use feed::{Point, PointFacts};
 pub use flows::{FlowBin, PathFlow};
@@ -234,6 +236,17 @@ impl Hop {
         self.clock_is_fixed() && estimate.is_some_and(|estimate| !estimate.steps.is_empty())
     }
 
+    /// The smallest delay, in ns, where packets left before they came in by the clocks as they are taken.
+    pub fn negative_delays(&self) -> Option<i64> {
+        let least = self
+            .flows
+            .iter()
+            .flatten()
+            .filter_map(|flow| flow.delay.ns_min())
+            .min();
+        least.filter(|&ns| ns < -probe::TOLERANCE_NS)
+    }
+
     /// What did not count when packets were told apart, as names.
     pub fn matched_without(&self) -> impl Iterator<Item = &'static str> + use<> {
         let also = Some(self.options).filter(|&options| options != self.identity);
@@ -263,6 +276,7 @@ impl Hop {
             (any(|facts| facts.super_segments), "super_segments"),
             (any(|facts| facts.headers_cut + facts.untold), "headers_cut"),
             (any(|facts| facts.clock_steps_back), "clock_steps_back"),
+            (self.negative_delays().is_some(), "negative_delays"),
             (any(|facts| facts.copies), "copies_left_out"),
             (has_gap, "capture_gap"),
             (

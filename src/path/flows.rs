@@ -1,6 +1,7 @@
 //! What each flow met between two points (METRICS.md B3, B4, B6).
 
 use super::clock::Heading;
+use super::delays::PathDelays;
 use super::sighting::FlowKey;
 use crate::observe::DelayDistribution;
 
@@ -43,7 +44,7 @@ pub struct PathFlow {
     /// Packets that left marked "congestion experienced" and had come in without.
     pub ce_marked_packets: u64,
     /// Delays from point to point.
-    pub delay: DelayDistribution,
+    pub delay: PathDelays,
     /// Part of them spent waiting.
     pub queue_delay: DelayDistribution,
     /// IP bytes times the ns that they waited.
@@ -106,7 +107,7 @@ impl PathFlow {
             uncertain_packets: 0,
             reordered_packets: 0,
             ce_marked_packets: 0,
-            delay: DelayDistribution::default(),
+            delay: PathDelays::default(),
             queue_delay: DelayDistribution::default(),
             waited_byte_ns: 0,
             episodes: 0,

@@ -72,6 +72,33 @@ fn packets_that_follow_each_other_on_a_long_way_show_no_link() {
     }
 }
 
+/// The second clock is 10 ms behind, and believed: of 2 ms forward 8 less than nothing are left, and of 1 ms back 11.
+#[test]
+fn by_clocks_that_are_kept_packets_arrive_before_they_left() {
+    let [first, second] = download(|packet| {
+        let ahead = -10 * MS;
+        Some(Packet { ahead, ..packet })
+    });
+    let config = PathConfig {
+        clock: ClockChoice::Keep,
+        ..PathConfig::default()
+    };
+    let analysis = analyse(&[&first, &second], &config).unwrap();
+    let hop = &analysis.hops[0];
+    for (heading, delay) in [(Heading::Forward, -8 * MS), (Heading::Reverse, 11 * MS)] {
+        let delays = &flow(hop, heading).delay;
+        let told = [delays.ns_min(), delays.ns_quantile(0.0), delays.ns_max()];
+        assert!(
+            told.iter()
+                .all(|&ns| (ns.unwrap() - delay).abs() <= delay.abs() / 100)
+        );
+        assert_eq!(delays.ns_mean(), Some(delay as f64));
+        assert_eq!(delays.ns_min(), Some(delay));
+    }
+    assert_eq!(hop.negative_delays(), Some(-8 * MS));
+    assert_eq!(hop.quality(), ["negative_delays"]);
+}
+
 /// What the `n`th packet waits: up to 3.2 ms and back.
 fn waits(n: u16) -> i64 {
     i64::from((n % 16).min(16 - n % 16)) * 400 * US

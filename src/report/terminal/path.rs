@@ -91,6 +91,10 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
             "the clocks disagree, and packets went one way only: delays are those above the smallest".to_owned(),
         ),
         (
+            hop.negative_delays().is_some() && !hop.clock_is_fixed(),
+            format!("packets left up to {} before they came in, by the clocks: --clock fix corrects these", seconds(-(hop.negative_delays().unwrap_or(0) as f64))),
+        ),
+        (
             varies,
             "what left and what waited do not go with one rate of the link: the estimate is the middle one, and there is no utilisation unless --capacity is given".to_owned(),
         ),

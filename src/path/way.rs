@@ -41,6 +41,8 @@ pub struct Way {
     pub drops_at_head: bool,
     /// Delays change whatever is ahead of packets (METRICS.md B5): there is no queue to tell of, and no rate.
     pub has_jitter: bool,
+    /// IP bytes times the ns that they waited, of all flows.
+    pub waited_byte_ns: u128,
     /// Packets of some flows overtake those of others (METRICS.md B6): what waits is in several queues, and the drops
     /// do not show their limits.
     pub several_queues: bool,
@@ -95,6 +97,13 @@ impl Way {
     pub fn bytes_mean(&self) -> Option<f64> {
         let sum: u128 = self.queue()?.bins.iter().map(|bin| bin.bytes_ns).sum();
         Some(sum as f64 / self.duration_ns()? as f64)
+    }
+
+    /// Part of all that waited over time that was a flow's, in bytes; `None` where nothing waited.
+    #[must_use]
+    pub fn share(&self, flow: &PathFlow) -> Option<f64> {
+        let all = self.waited_byte_ns;
+        (all > 0).then(|| flow.waited_byte_ns as f64 / all as f64)
     }
 
     /// Most that waited.
@@ -437,6 +446,11 @@ impl WayMaker {
                 }
             }
         }
+        let of_way = flows
+            .iter()
+            .flatten()
+            .filter(|flow| flow.heading == self.heading);
+        let waited = of_way.map(|flow| flow.waited_byte_ns);
         Way {
             heading: self.heading,
             link: self.link,
@@ -452,6 +466,7 @@ impl WayMaker {
             episodes,
             drops_at_head: self.drops_at_head,
             has_jitter: self.has_jitter,
+            waited_byte_ns: waited.sum(),
             several_queues,
         }
     }

@@ -117,8 +117,7 @@ impl FlowRow<'_> {
 
     /// Part of all byte time in the queue of its way.
     fn queue_share(&self) -> Option<f64> {
-        let all: u128 = self.way().bins.iter().map(|bin| bin.bytes_ns).sum();
-        (all > 0).then(|| self.flow.waited_byte_ns as f64 / all as f64)
+        self.way().share(self.flow)
     }
 
     fn cause(&self, cause: DropCause) -> u64 {

@@ -329,6 +329,7 @@ mod tests {
             episodes: Vec::new(),
             drops_at_head: false,
             has_jitter: false,
+            waited_byte_ns: 0,
             several_queues: false,
         }
     }

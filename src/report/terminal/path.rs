@@ -588,6 +588,5 @@ fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
 /// of.
 pub(in crate::report) fn queue_share(hop: &Hop, flow: &PathFlow) -> Option<f64> {
     let way = &hop.ways[flow.heading as usize];
-    let waited: u128 = way.bins.iter().map(|bin| bin.bytes_ns).sum();
-    (waited > 0 && has_queue(way)).then(|| flow.waited_byte_ns as f64 / waited as f64)
+    way.share(flow).filter(|_| has_queue(way))
 }

@@ -326,18 +326,17 @@ impl Gaps {
             }
         }
         let points = [0, 1].map(|point| {
-            let mut many: Vec<(bool, u64, Silence)> = counts[point]
+            let mut many: Vec<(u64, Silence)> = counts[point]
                 .iter()
                 .copied()
-                .zip(silences[point])
-                .map(|(count, &silence)| (silence.is_damaged, count, silence))
-                .filter(|&(is_damaged, count, _)| is_damaged || count >= PACKETS_MIN)
+                .zip(silences[point].iter().copied())
+                .filter(|(count, silence)| silence.is_damaged || *count >= PACKETS_MIN)
                 .collect();
-            many.sort_by_key(|&(is_damaged, count, _)| std::cmp::Reverse((is_damaged, count)));
+            many.sort_by_key(|(count, silence)| std::cmp::Reverse((silence.is_damaged, *count)));
             many.truncate(GAPS_MAX);
-            many.sort_by_key(|(.., silence)| silence.frames);
+            many.sort_by_key(|(_, silence)| silence.frames);
             many.into_iter()
-                .map(|(.., silence)| Gap::of(silence))
+                .map(|(_, silence)| Gap::of(silence))
                 .collect()
         });
         Self { points }

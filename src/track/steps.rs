@@ -396,8 +396,8 @@ impl HalfFlow {
             }
             _ => 0,
         };
-        let behind_new = start
-            .filter(|_| silence_ns < self.delays.round_trip_ns() / 2 * 3 && self.is_behind_new());
+        let is_in_round = silence_ns < self.delays.round_trip_ns() / 2 * 3;
+        let behind_new = start.filter(|_| is_in_round && self.is_behind_new());
         Gap {
             id: self.ids.unwrap(id),
             skipped,
@@ -425,7 +425,7 @@ impl HalfFlow {
                 && start >= self.una
                 && self.sack.are_seen
                 && !self.repair.goes_on()
-                && silence_ns < self.delays.round_trip_ns() / 2 * 3,
+                && is_in_round,
             in_order: behind_new.is_some_and(|start| self.goes_back_for(start, heard_by))
                 || self.goes_on_in_order(start, segment.at),
             missing_below: behind_new.and_then(|start| self.missing_since_new(start, skipped)),

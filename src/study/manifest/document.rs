@@ -121,6 +121,19 @@ impl Document {
         }
     }
 
+    /// Notes each of these that has been named before, in the words of `message`.
+    pub(in crate::study) fn mistake_of_repeats(
+        &mut self,
+        names: &[Located<String>],
+        message: impl Fn(&str) -> String,
+    ) {
+        for (place, name) in names.iter().enumerate() {
+            if names[..place].iter().any(|of| of.value == name.value) {
+                self.mistake(name.line, message(&name.value));
+            }
+        }
+    }
+
     /// Notes what is wrong with files on a line, so that their runs are missing.
     pub(in crate::study) fn mistake_of_files(&mut self, line: usize, message: impl Into<String>) {
         self.lacks_files = true;

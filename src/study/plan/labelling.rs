@@ -113,15 +113,12 @@ fn label(
         .find(|section| section.name.value == name.value);
     let given = section.and_then(|section| section.order.as_ref());
     let given = given.map_or(&[][..], Vec::as_slice);
-    for (place, value) in given.iter().enumerate() {
-        if given[..place].iter().any(|of| of.value == value.value) {
-            let message = format!(
-                "'{}' is named a second time in the order of label '{}'",
-                value.value, name.value
-            );
-            document.mistake(value.line, message);
-        }
-    }
+    document.mistake_of_repeats(given, |value| {
+        format!(
+            "'{value}' is named a second time in the order of label '{}'",
+            name.value
+        )
+    });
     let order: Vec<String> = given.iter().map(|value| value.value.clone()).collect();
     let kind = section
         .and_then(|section| declared_kind(section, document))

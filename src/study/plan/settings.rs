@@ -300,12 +300,9 @@ impl Settings<'_> {
             value: &|place, text| self.known_value(place, text),
         };
         let asked = &self.manifest.study.report;
-        for (place, name) in asked.iter().enumerate() {
-            if asked[..place].iter().any(|of| of.value == name.value) {
-                let message = format!("report '{}' is named a second time", name.value);
-                document.mistake(name.line, message);
-            }
-        }
+        document.mistake_of_repeats(asked, |name| {
+            format!("report '{name}' is named a second time")
+        });
         let plans = asked
             .iter()
             .filter_map(|name| ReportPlan::of(name, &context, document))

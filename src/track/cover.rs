@@ -1,8 +1,10 @@
 //! What a cumulative ACK covers, and which copy of it is answered.
 
 use super::earlier_copies::EarlierCopy;
+use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::rtt::later;
+use crate::decode::Segment;
 use crate::event::{Class, RttLabel};
 use crate::time::CaptureTime;
 
@@ -128,5 +130,86 @@ impl Cover {
             label: RttLabel::Recovery,
         });
         (answer, older)
+    }
+}
+
+impl HalfFlow {
+    /// What an ACK of `ack` is known to cover, and what was known before it.
+    pub(super) fn cover_by(
+        &self,
+        segment: &Segment,
+        ack: i64,
+        una: i64,
+        highest_before: Option<i64>,
+    ) -> Cover {
+        let edge = self.in_flight.nth_unacked(0);
+        // Some receivers acknowledge a FIN before they take the clock of what closed the gap below it.
+        let closes = || self.sack.are_seen && self.fin.is_some_and(|fin| fin < ack);
+        let tells = |echo: &u32| {
+            edge.is_none_or(|edge| {
+                edge.tsval == *echo || !(edge.marks.has(Marks::OLD_ACK) || closes())
+            })
+        };
+        let echo = segment.timestamps.map(|ts| ts.echo).filter(tells);
+        let recovering = self.repair.until.is_some_and(|until| una < until);
+        let told_of_hole = self.acks.dup_run > 0;
+        let single_edge = edge.filter(|edge| is_single(edge));
+        let proves_edge =
+            single_edge.is_some_and(|edge| edge.start <= una && echo == Some(edge.tsval));
+        // What was acknowledged before it passed has its ACK behind it: the capture has them in the
+        // wrong order, or the bytes came another way.
+        let answered = self.times.progress_at.map_or(i64::MIN, |_| una);
+        let missed_above = if proves_edge {
+            i64::MIN
+        } else {
+            self.missed_from(una, ack)
+        };
+        Cover {
+            ack,
+            una,
+            echo,
+            edge_at: edge
+                .filter(|edge| {
+                    !self.sack.are_seen
+                        && edge.start <= una
+                        && ack > una + 2 * i64::from(self.packet_size.largest_payload)
+                })
+                .map(|edge| edge.at),
+            highest_sacked: highest_before,
+            sacks: self.sack.are_seen,
+            recovering,
+            told_of_hole,
+            proves_edge,
+            edge_was_overtaken: told_of_hole
+                && !recovering
+                && !self.sack.are_seen
+                && single_edge.is_some_and(|edge| edge.verdict.class == Class::New),
+            answered_to: answered.max(missed_above),
+            stretch: self
+                .in_flight
+                .nth_unacked(2)
+                .is_some_and(|third| third.end() <= ack),
+        }
+    }
+
+    /// Where the highest bytes begin that an ACK or SACK for `start..end` covers and this capture never saw,
+    /// where they are more than a receiver leaves unanswered (RFC 5681 section 4.2): it lost their ACKs,
+    /// and with them most likely those for what lies below.
+    #[inline(always)]
+    pub(super) fn missed_from(&self, start: i64, end: i64) -> i64 {
+        // Nearly always.
+        if end <= self.high && self.holes.are_below(start) {
+            return i64::MIN;
+        }
+        let answered_at_once = 2 * i64::from(self.packet_size.full());
+        // Nearly always so few are covered at all.
+        if end - start <= answered_at_once {
+            return i64::MIN;
+        }
+        if end - self.high > answered_at_once {
+            return self.high;
+        }
+        let hole = self.holes.last_wide(start, end, answered_at_once);
+        hole.unwrap_or(i64::MIN)
     }
 }

@@ -173,7 +173,9 @@ impl Scoreboard {
             }
             let found = range(block);
             if let Some(last) = board.last.get_mut(index) {
-                *last = found.map_or_else(SackBlock::default, |_| block);
+                // What lies below the floor may be above it later: before any data that is higher than afterwards.
+                let whole = found.filter(|found| found.start >= floor);
+                *last = whole.map_or_else(SackBlock::default, |_| block);
             }
             if let Some(StreamRange { start, end }) = found.filter(|found| found.end > floor) {
                 board.insert(start.max(floor), end, &mut fresh);

@@ -37,6 +37,7 @@ mod repairs;
 mod repeats;
 mod round_trips;
 mod rounds;
+mod samples;
 mod seen_acks;
 mod signs;
 mod skipped_ids;

@@ -204,9 +204,13 @@ impl HalfFlow {
                 break;
             };
             let inside = part.start <= sent.start && sent.end() <= part.end;
-            if sent.marks.has(Marks::SACKED)
-                || !(inside || self.board.covers(sent.start, sent.end()))
-            {
+            if sent.marks.has(Marks::SACKED) {
+                continue;
+            }
+            if !(inside || self.board.covers(sent.start, sent.end())) {
+                if sent.end() <= part.end && sent.end() > missed_above {
+                    self.sample_last_byte(dir, index, at, sink);
+                }
                 continue;
             }
             sent.marks.set(Marks::SACKED);
@@ -253,6 +257,26 @@ impl HalfFlow {
                 self.old_copies.on_answer(sent_at, at);
                 self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
             }
+        }
+    }
+
+    /// SACK has reported the last byte of the range at `index`, but not all of it: a frame of several packets, of which
+    /// others lack.
+    #[cold]
+    fn sample_last_byte<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        index: usize,
+        at: CaptureTime,
+        sink: &mut S,
+    ) {
+        let sent = self.in_flight.get_mut(index);
+        let due = sent.filter(|sent| is_single(sent) && !sent.marks.has(Marks::SAMPLED));
+        if let Some(sent) = due {
+            sent.marks.set(Marks::SAMPLED);
+            let (sent_at, row) = (sent.at, sent.row);
+            self.old_copies.on_answer(sent_at, at);
+            self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
         }
     }
 
@@ -353,6 +377,8 @@ impl HalfFlow {
         let edge = self.begin_release(una);
         self.times.released_latest = self.times.latest_released_by(at);
         let mut latest: Option<CaptureTime> = None;
+        // When the repeat passed that the ACK answers and that goes on in the next range.
+        let mut goes_on_from: Option<CaptureTime> = None;
         loop {
             let echoed = self.in_flight.next_with(una, cover.echo);
             let Some((sent, first)) = self.in_flight.release_next_copies(ack) else {
@@ -377,9 +403,14 @@ impl HalfFlow {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
             let (answer, unneeded) = cover.answer(sent, echoed, waited);
+            let is_rest = goes_on_from == Some(sent.at) && sent.marks.has(Marks::CONTINUES);
+            let answer = answer.or_else(|| is_rest.then(|| Answer::to_repeat(sent)));
             let answers_latest = answer
                 .as_ref()
                 .is_some_and(|answer| answer.sent_at == sent.at);
+            // One sample a segment: of its last byte (METRICS.md R1).
+            let is_part = answers_latest && sent.marks.has(Marks::GOES_ON);
+            goes_on_from = is_part.then_some(sent.at);
             if sent.copies > 1 && !answers_latest {
                 self.old_copies.on_released(sent, at, edge);
             }
@@ -406,8 +437,6 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SAMPLED);
-            // One sample a segment: of its last byte (METRICS.md R1).
-            let is_part = answers_latest && sent.marks.has(Marks::GOES_ON);
             if let Some(answer) = answer.filter(|_| !is_part) {
                 let of_repeat = answers_latest && !is_single(sent);
                 let exact = sent.exact_ack() == ack && once && !overtaken;
@@ -461,6 +490,9 @@ impl HalfFlow {
             && self.on_answer_to_old(dir, segment, sink);
         if !(outstanding && pure) {
             return;
+        }
+        if !self.sack.are_seen {
+            self.times.stood_at = segment.at;
         }
         if same_window {
             sink.signal(dir, segment.at, Signal::DupAck);

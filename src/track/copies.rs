@@ -421,12 +421,12 @@ impl HalfFlow {
                 break;
             };
             if sent.start >= end {
-                // It may have been one packet with what has now been sent anew.
-                if copy != WhichCopy::LateOriginal
-                    && sent.marks.take(Marks::CONTINUES)
-                    && leaves_rest
-                {
-                    sent.marks.set(Marks::REST);
+                // It may have been one packet with what has now been sent anew, and gives no sample then (Karn's rule).
+                if copy != WhichCopy::LateOriginal && sent.marks.take(Marks::CONTINUES) {
+                    sent.marks.set(Marks::SAMPLED);
+                    if leaves_rest {
+                        sent.marks.set(Marks::REST);
+                    }
                 }
                 break;
             }
@@ -434,6 +434,10 @@ impl HalfFlow {
             if copy != WhichCopy::LateOriginal {
                 lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss));
                 sent.take_copy(segment, end, verdict);
+                // The last byte of what was parted was another one's; this packet's may give a sample.
+                if !self.board.holds(sent.end() - 1) {
+                    sent.marks.take(Marks::SAMPLED);
+                }
             }
             sent.copies = sent.copies.saturating_add(1);
             sent.marks.set(Marks::RESENT);

@@ -44,6 +44,17 @@ pub(super) struct Answer {
     pub(super) label: RttLabel,
 }
 
+impl Answer {
+    /// To the latest copy of a segment, a repeat.
+    pub(super) fn to_repeat(sent: &Sent) -> Self {
+        Self {
+            sent_at: sent.at,
+            row: sent.row,
+            label: RttLabel::Recovery,
+        }
+    }
+}
+
 /// A cumulative ACK that covers new segments, and what was known when it came.
 pub(super) struct Cover {
     pub(super) ack: i64,
@@ -56,6 +67,8 @@ pub(super) struct Cover {
     pub(super) sacks: bool,
     pub(super) recovering: bool,
     pub(super) told_of_hole: bool,
+    /// When an ACK passed last that did not move, where SACK does not tell: as for what comes while a hole is open.
+    pub(super) stood_at: CaptureTime,
     /// The echo is the left edge's own clock, so that one came in its turn.
     pub(super) proves_edge: bool,
     /// Without SACK, duplicate ACKs told that the left edge, which was sent once, had been overtaken.
@@ -89,7 +102,8 @@ impl Cover {
         let at_edge = sent.start <= self.una;
         if is_single(sent) {
             // Where the edge came in its turn and there was no sign of a hole, so did what came with it.
-            let waited = waited && !(self.proves_edge && (at_edge || !self.told_of_hole));
+            let told_of_hole = self.told_of_hole || (!self.sacks && self.stood_at > sent.at);
+            let waited = waited && !(self.proves_edge && (at_edge || !told_of_hole));
             // Without SACK a segment that was held back cannot be told from one that came last;
             // with it, what was held back has been reported.
             let held = waited || (self.told_of_hole && !at_edge && !self.sacks);
@@ -154,12 +168,20 @@ impl HalfFlow {
         let recovering = self.repair.until.is_some_and(|until| una < until);
         let told_of_hole = self.acks.dup_run > 0;
         let single_edge = edge.filter(|edge| is_single(edge));
-        let proves_edge =
-            single_edge.is_some_and(|edge| edge.start <= una && echo == Some(edge.tsval));
+        let echoes_edge = edge.is_some_and(|edge| {
+            let echoes = echo == Some(edge.tsval) || self.in_flight.next_with(una, echo).is_some();
+            edge.start <= una && echoes
+        });
+        let proves_edge = echoes_edge && single_edge.is_some();
         // What was acknowledged before it passed has its ACK behind it: the capture has them in the
         // wrong order, or the bytes came another way.
         let answered = self.times.progress_at.map_or(i64::MIN, |_| una);
-        let missed_above = if proves_edge {
+        let is_answered = |&place: &usize| {
+            let sent = self.in_flight.nth_unacked(place);
+            sent.is_some_and(|sent| sent.end() <= answered)
+        };
+        let passed = (0..).take_while(is_answered).count();
+        let missed_above = if echoes_edge {
             i64::MIN
         } else {
             self.missed_from(una, ack)
@@ -179,6 +201,7 @@ impl HalfFlow {
             sacks: self.sack.are_seen,
             recovering,
             told_of_hole,
+            stood_at: self.times.stood_at,
             proves_edge,
             edge_was_overtaken: told_of_hole
                 && !recovering
@@ -187,7 +210,7 @@ impl HalfFlow {
             answered_to: answered.max(missed_above),
             stretch: self
                 .in_flight
-                .nth_unacked(2)
+                .nth_unacked(passed + 2)
                 .is_some_and(|third| third.end() <= ack),
         }
     }

@@ -3,7 +3,7 @@
 use crate::time::CaptureTime;
 
 /// When something of one direction passed last; `None` before it did.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     /// A packet of it.
     pub(super) packet_at: Option<CaptureTime>,
@@ -16,8 +16,26 @@ pub(super) struct Times {
     /// Latest transmission among all bytes that the cumulative ACK has passed: what was sent
     /// before it, and above it in the stream, had to wait for it.
     pub(super) released_latest: Option<CaptureTime>,
+    /// An ACK without payload that did not move while data was outstanding, where SACK does not tell; the earliest
+    /// instant before one.
+    // No option, which would take as much again of each connection.
+    pub(super) stood_at: CaptureTime,
     /// Latest transmission among all that SACK has reported.
     pub(super) reported_latest: Option<CaptureTime>,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            packet_at: None,
+            data_at: None,
+            heard_at: None,
+            progress_at: None,
+            released_latest: None,
+            stood_at: CaptureTime::MIN,
+            reported_latest: None,
+        }
+    }
 }
 
 impl Times {

@@ -560,7 +560,7 @@ fn the_copy_of_a_repeat_that_is_cut_otherwise_is_a_duplicate_without_ids() {
          101 new 900..1800
          102 new 1800..2700 rtt 20 sack
          103 new 2700..3600 rtt 20 sack
-         140 retransmission 0..1000 fast downstream seen_before
+         140 retransmission 0..1000 fast downstream seen_before rtt 21 recovery
          140 duplicate 0..1000 timing
          141 retransmission 1000..1800 fast downstream seen_before
          141 duplicate 1000..1800 timing",

@@ -1,6 +1,158 @@
-//! What ACKs tell that begin a capture in the middle of a stream.
+//! Which segments give an RTT sample where holes, repeats and frames meet (METRICS.md R1).
 
-use super::check_in_flight;
+use super::{check, check_in_flight, opened, opened_bare, play};
+
+/// The samples of the data segments of A, in ms, in the order they passed.
+fn rtts(trace: &str) -> Vec<Option<i64>> {
+    let rows = play(trace).rows;
+    let rtts = rows.iter().map(|row| row.rtt.map(|(ns, _)| ns / 1_000_000));
+    rtts.collect()
+}
+
+#[test]
+fn what_a_second_hole_held_back_gives_no_sample_without_sack() {
+    // At the receiver: 3000..4000 passes while both 0..1000 and 2000..3000 are under way, and waits for the latter.
+    let trace = opened_bare(
+        "100 A>B data 1000..2000 ts 11/0
+         101 B>A ack 0 ts 5/9
+         102 A>B data 3000..4000 ts 12/0
+         103 B>A ack 0 ts 5/9
+         104 A>B data 0..1000 ts 10/0
+         105 B>A ack 2000 ts 6/10
+         110 A>B data 2000..3000 ts 11/0
+         111 B>A ack 4000 ts 7/11",
+    );
+    assert_eq!(rtts(&trace), [None, None, Some(1), Some(1)]);
+}
+
+#[test]
+fn what_waited_gives_no_sample_where_the_window_moves_meanwhile() {
+    // RFC 5681 section 2 counts no ACK with another window as a duplicate; it stands where it is all the same.
+    let held = "100 A>B data 1000..2000 ts 11/0
+         101 B>A ack 0 ts 5/9 win 510
+         102 A>B data 2000..3000 ts 12/0
+         103 B>A ack 0 ts 5/9 win 520
+         104 A>B data 0..1000 ts 10/0
+         105 B>A ack 3000 ts 6/10 win 530";
+    assert_eq!(rtts(&opened_bare(held)), [None, None, Some(1)]);
+    // Without an ACK when they came nothing was missing there: they are in the wrong order here alone.
+    let silent: Vec<&str> = held
+        .lines()
+        .filter(|line| !line.contains("ack 0"))
+        .collect();
+    let trace = opened_bare(&silent.join("\n"));
+    assert_eq!(rtts(&trace), [Some(5), Some(3), Some(1)]);
+}
+
+#[test]
+fn an_echo_tells_which_copy_was_answered_below_what_was_not_seen() {
+    for (echo, expected) in [
+        (10, [Some(320), None]),
+        (40, [None, Some(20)]),
+        (39, [None; 2]),
+    ] {
+        let trace = opened(&format!(
+            "50 B>A ack 0 ts 1/0
+             100 A>B data 0..1000 ts 10/1
+             400 A>B data 0..1000 ts 40/1
+             420 B>A ack 5000 ts 9/{echo}"
+        ));
+        assert_eq!(rtts(&trace), expected);
+    }
+}
+
+#[test]
+fn what_passed_after_its_ack_makes_no_stretch_ack() {
+    check(
+        &opened(
+            "100 A>B data 0..1000
+             120 B>A ack 2000
+             121 B>A ack 3000
+             122 A>B data 1000..2000
+             123 A>B data 2000..3000
+             130 A>B data 3000..4000
+             150 B>A ack 4000",
+        ),
+        "100 new 0..1000 rtt 20 delayed_ack
+         122 new 1000..2000
+         123 new 2000..3000
+         130 new 3000..4000 rtt 20 clean",
+    );
+}
+
+#[test]
+fn a_repeat_that_ends_within_a_segment_gives_its_own_sample() {
+    // More options left it less room; the rest comes by itself.
+    check(
+        &opened(
+            "100 A>B data 0..1000 ts 10/0
+             400 A>B data 0..988 ts 40/0
+             401 A>B data 988..1000 ts 41/0
+             420 B>A ack 988 ts 9/40
+             422 B>A ack 1000 ts 9/41",
+        ),
+        "100 new 0..1000
+         400 retransmission 0..988 timeout downstream seen_before rtt 20 recovery
+         401 retransmission 988..1000 timeout downstream seen_before rtt 21 recovery",
+    );
+}
+
+#[test]
+fn a_repeat_across_segments_gives_one_sample_where_one_ack_covers_it() {
+    check(
+        &opened(
+            "100 A>B data 0..500 ts 7/3
+             101 A>B data 500..1000 ts 7/3
+             102 A>B data 1000..1500 ts 7/3
+             400 A>B data 0..1000 ts 20/3
+             420 B>A ack 1500 ts 4/20",
+        ),
+        "100 new 0..500
+         101 new 500..1000
+         102 new 1000..1500
+         400 retransmission 0..1000 timeout downstream seen_before rtt 20 recovery",
+    );
+}
+
+#[test]
+fn a_segment_of_which_a_part_was_sent_again_gives_no_sample() {
+    // Karn's rule (RFC 6298 section 3), though its last byte was sent once.
+    assert_eq!(
+        rtts(&opened(
+            "100 A>B data 0..1000
+             400 A>B data 0..12
+             420 B>A ack 12
+             440 B>A ack 1000"
+        )),
+        [None, None]
+    );
+}
+
+#[test]
+fn the_last_byte_of_a_frame_gives_its_sample_by_sack_though_others_lack() {
+    let seen = opened(
+        "100 A>B data 0..3000
+         121 B>A ack 0 sack 2000..3000
+         133 A>B data 0..2000
+         153 B>A ack 3000",
+    );
+    assert_eq!(rtts(&seen), [Some(21), None]);
+    // Nor does a repeat of all of it change that: its last byte had been reported when it passed.
+    let seen = opened(
+        "100 A>B data 0..3000 ts 10/3
+         121 B>A ack 0 sack 2000..3000 ts 4/9
+         133 A>B data 0..3000 ts 13/4
+         153 B>A ack 3000 ts 7/13",
+    );
+    assert_eq!(rtts(&seen), [Some(21), None]);
+    // Its last byte came with the ACK.
+    let seen = opened(
+        "100 A>B data 0..3000
+         121 B>A ack 0 sack 1000..2000
+         141 B>A ack 3000",
+    );
+    assert_eq!(rtts(&seen), [Some(41)]);
+}
 
 #[test]
 fn a_report_from_before_the_first_data_counts_when_it_comes_again() {

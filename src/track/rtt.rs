@@ -16,8 +16,11 @@ const UNECHOED_MAX: usize = 4096;
 /// A `TSval` that comes late waits where it is among so many of the latest; one from further back gives no sample.
 const LATE_MAX: usize = 4096;
 
-/// Passed `TSval`s that still wait for an echo that was overtaken on its way: a few clock ticks.
-const OVERTAKEN_MAX: u8 = 8;
+/// Passed `TSval`s that still wait for an echo that was overtaken on its way, until one was: in a line or two of memory.
+const PASSED_MAX: u8 = 8;
+
+/// The same from then on: what paths of several ways delay one behind another, in ticks of a millisecond.
+const OVERTAKEN_MAX: u8 = 64;
 
 /// No packet is overtaken by so many ticks: 17 minutes of a clock of milliseconds, a second of one of microseconds.
 const FAR: u32 = 1 << 20;
@@ -35,7 +38,7 @@ pub(super) struct Echoes {
     /// The latest `TSval` that was echoed, or a later one, where one was.
     latest: u32,
     echoed: bool,
-    /// An echo came after a later one: more may, so passed `TSval`s are remembered from then on.
+    /// An echo came after a later one: more may, so more of the passed `TSval`s are remembered from then on.
     overtakes: bool,
     /// How many at the front are not later than the latest echo.
     passed: u8,
@@ -136,8 +139,11 @@ impl Echoes {
         let first = self
             .waiting
             .partition_point(|&(other, _)| !later(other, tsval));
-        let &(_, at) = self.waiting.get(first)?;
-        (at != CaptureTime::MAX).then_some(at)
+        let later = self.waiting.range(first..).map(|&(_, at)| at);
+        // Of those that were echoed no more than so many are still here.
+        later
+            .take(usize::from(OVERTAKEN_MAX) + 1)
+            .find(|&at| at != CaptureTime::MAX)
     }
 
     /// Whether who sent a segment with these `timestamps` had not got what passed at `at`: it echoes an older `TSval`.
@@ -155,7 +161,11 @@ impl Echoes {
             return self.overtaken(tsecr, at);
         }
         let mut index = usize::from(self.passed);
-        let keep = if self.overtakes { OVERTAKEN_MAX } else { 0 };
+        let keep = if self.overtakes {
+            OVERTAKEN_MAX
+        } else {
+            PASSED_MAX
+        };
         let mut delay = None;
         while let Some((tsval, sent_at)) = self.waiting.get_mut(index)
             && !later(*tsval, tsecr)

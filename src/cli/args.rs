@@ -1,7 +1,9 @@
 //! The arguments, as typed.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::process;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -12,6 +14,10 @@ use super::limits::{CaptureArgs, LimitArgs, whole};
 use super::mistakes;
 use super::path::PathArgs;
 use super::study::StudyArgs;
+use crate::report::terminal;
+
+/// Exit status where help cannot be printed: that of [`ExitStatus::Failed`](super::ExitStatus).
+const UNPRINTED: i32 = 2;
 
 pub(super) const EXAMPLES: &str = "Examples:
   ccanalyze capture.pcap                           what is in it
@@ -148,7 +154,7 @@ impl Args {
     #[must_use]
     pub fn from_command_line() -> Self {
         let typed: Vec<OsString> = std::env::args_os().collect();
-        mistakes::parse(&typed).unwrap_or_else(|error| error.exit())
+        mistakes::parse(&typed).unwrap_or_else(|error| end_with(&error))
     }
 
     /// Checks that no command is among the captures, for it came too late.
@@ -159,6 +165,17 @@ impl Args {
             None => Ok(()),
         }
     }
+}
+
+/// Prints help, or what makes no sense, and ends the program: help that cannot be printed with an error, as all else.
+fn end_with(error: &clap::Error) -> ! {
+    let outcome = error.print().and_then(|()| io::stdout().flush());
+    let is_told = error.use_stderr() || terminal::was_printed(outcome);
+    process::exit(if is_told {
+        error.exit_code()
+    } else {
+        UNPRINTED
+    })
 }
 
 /// The names of all commands.

@@ -64,7 +64,12 @@ fn line(message: &str, has_progress: bool) -> String {
 pub fn print(text: &str) -> bool {
     let mut out = io::stdout();
     let text = printable(text);
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    was_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Whether what was to be printed was; says why not.
+pub fn was_printed(outcome: io::Result<()>) -> bool {
+    match outcome {
         Ok(()) => true,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             say("error: standard output was closed before all was printed");

@@ -357,6 +357,29 @@ fn a_summary_that_cannot_be_printed_is_told() {
 }
 
 #[test]
+fn help_that_cannot_be_printed_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in [
+        &["--help"][..],
+        &["--version"],
+        &["path", "-h"],
+        &["study", "init", "--help"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut help = command(folder.path());
+        let run = help.args(words).stdout(full.unwrap()).output().unwrap();
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{words:?}: {said}");
+        assert!(
+            said.starts_with("error: standard output cannot be written: No space left"),
+            "{words:?}: {said}"
+        );
+    }
+}
+
+#[test]
 fn a_pipe_that_nobody_reads_is_told_and_the_results_are_there() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = command(folder.path())

@@ -282,8 +282,8 @@ pub(super) fn flow_rule(
             .ok()
     };
     let mut cases = Vec::new();
-    for (case, text) in &section.values {
-        cases.push((case, value(text)?));
+    for (place, (case, text)) in (1..).zip(&section.values) {
+        cases.push((place, case, value(text)?));
     }
     let other = match &section.other {
         Some(text) => Some(value(text)?),
@@ -291,13 +291,15 @@ pub(super) fn flow_rule(
     };
     let cases = cases
         .into_iter()
-        .filter_map(|(case, value)| match flow_case(key, &case.value) {
-            Ok(case) => Some((case, value)),
-            Err(message) => {
-                document.mistake(case.line, message);
-                None
-            }
-        })
+        .filter_map(
+            |(place, case, value)| match flow_case(key, place, &case.value) {
+                Ok(case) => Some((case, value)),
+                Err(message) => {
+                    document.mistake(case.line, message);
+                    None
+                }
+            },
+        )
         .collect();
     Some(FlowRule {
         label: place,
@@ -307,13 +309,10 @@ pub(super) fn flow_rule(
     })
 }
 
-/// The flows that a key of `values` stands for.
-fn flow_case(key: FlowKey, text: &str) -> Result<FlowCase, String> {
+/// The flows that a key of `values` stands for, which is at `place` among them, from 1.
+fn flow_case(key: FlowKey, place: usize, text: &str) -> Result<FlowCase, String> {
     if key == FlowKey::Start {
-        return match text.parse::<usize>() {
-            Ok(number) if number > 0 => Ok(FlowCase::Start(number)),
-            _ => Err(format!("'{text}' is no place in the order of start")),
-        };
+        return Ok(FlowCase::Start(place));
     }
     let is_port = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     let expression = match text.split_once('-') {

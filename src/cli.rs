@@ -52,6 +52,7 @@ impl From<ExitStatus> for ExitCode {
 /// Runs the command.
 #[must_use]
 pub fn run(args: &Args) -> ExitStatus {
+    interrupt::take_size_limit_as_error();
     match &args.command {
         Some(Command::Path(args)) => {
             return path::run(args).unwrap_or_else(|error| {

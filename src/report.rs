@@ -82,6 +82,13 @@ impl std::fmt::Display for Refusal<'_> {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 return write!(f, "{}; make room, or take another folder", self.0);
             }
+            io::ErrorKind::FileTooLarge => {
+                return write!(
+                    f,
+                    "{}; lift the limit of the shell (ulimit -f), or take another folder",
+                    self.0
+                );
+            }
             _ => return write!(f, "{}; is there room, and may you write there?", self.0),
         })
     }

@@ -1,5 +1,5 @@
 //! Ctrl-C and SIGTERM: the first ends the reading, the second everything; of a study, which keeps
-//! what it found of each run, the first one does.
+//! what it found of each run, the first one does. And the limit of a file's size, which ends nothing.
 
 use std::process;
 use std::sync::Arc;
@@ -28,6 +28,14 @@ pub(super) fn listen(watch: &Arc<Watch>) {
     };
     // Without a handler a signal ends the process, which is all that is lost.
     let _ = ctrlc::set_handler(handler);
+}
+
+/// Lets a file that reached the limit of the shell (`ulimit -f`) be an error of writing it, as a full disk is. Without
+/// a handler of its signal that ends the process, with all left behind that is not complete.
+pub(super) fn take_size_limit_as_error() {
+    // Whether it came is nobody's question: who writes is told.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// Lets a signal end the process with nothing left behind that is not complete.

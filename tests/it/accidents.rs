@@ -336,16 +336,38 @@ fn a_disk_that_is_full_is_told_alike_whatever_was_to_be_written() {
 }
 
 #[test]
+fn a_limit_of_the_size_of_files_is_told_and_nothing_half_written_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Command::new("sh")
+        .args(["-c", r#"ulimit -f 4; "$0" "$1" --out r.csv"#])
+        .arg(env!("CARGO_BIN_EXE_ccanalyze"))
+        .arg(capture("drop-one.pcap"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.contains("error: r."), "{said}");
+    assert!(
+        said.contains("cannot be written: File too large; lift the limit of"),
+        "{said}"
+    );
+    assert_eq!(names(folder.path()).len(), 0);
+}
+
+/// What takes nothing, as a disk that is full.
+fn full() -> fs::File {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).open("/dev/full").unwrap()
+}
+
+#[test]
 fn a_summary_that_cannot_be_printed_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let full = fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
     let path = capture("drop-one.pcap");
     let run = command(folder.path())
         .arg(&path)
-        .stdout(full)
+        .stdout(full())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&run.stderr);
@@ -367,9 +389,8 @@ fn help_that_cannot_be_printed_is_told() {
         &["completions", "bash"],
         &["man"],
     ] {
-        let full = fs::OpenOptions::new().write(true).open("/dev/full");
         let mut help = command(folder.path());
-        let run = help.args(words).stdout(full.unwrap()).output().unwrap();
+        let run = help.args(words).stdout(full()).output().unwrap();
         let said = String::from_utf8_lossy(&run.stderr);
         assert_eq!(run.status.code(), Some(2), "{words:?}: {said}");
         assert!(
@@ -403,13 +424,9 @@ fn a_pipe_that_nobody_reads_is_told_and_the_results_are_there() {
 #[test]
 fn errors_that_cannot_be_printed_change_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
-    let full = fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
     let run = command(folder.path())
         .arg("missing.pcap")
-        .stderr(full)
+        .stderr(full())
         .output()
         .unwrap();
     assert_eq!(run.status.code(), Some(2));

@@ -71,6 +71,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap_mangen", &["cli/manuals"]),
     ("anyhow", &["cli", "report/terminal"]),
     ("ctrlc", &["cli"]),
+    ("signal_hook", &["cli/interrupt"]),
     ("mimalloc", &["main"]),
     ("indicatif", &["cli"]),
     ("regex", &["study/template"]),

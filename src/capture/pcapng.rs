@@ -30,9 +30,12 @@ const PB_DROPS_UNKNOWN: u16 = u16::MAX;
 /// Type, length, and the length again at the end.
 const BLOCK_BYTES_MIN: u32 = 12;
 
+/// Bytes of a section header without options.
+const HEADER_BYTES_MIN: usize = 28;
+
 /// Largest block that is read whole, in bytes: a packet of the largest size and ample options.
 /// Blocks that are only skipped may have any length.
-const BLOCK_BYTES_MAX: u32 = RECORD_BYTES_MAX + (1 << 20);
+pub(super) const BLOCK_BYTES_MAX: u32 = RECORD_BYTES_MAX + (1 << 20);
 
 /// Interfaces of a section at most: as many as a Packet Block, whose field for them has 16 bits, can name. They are
 /// kept for as long as the section is read.
@@ -85,8 +88,28 @@ impl PcapngWalker {
         if first[..known] != magic[..known] {
             return Ok(None);
         }
-        let mut walker = Self {
-            order: ByteOrder::Little,
+        let mut walker = Self::new(section_order(first).unwrap_or(ByteOrder::Little));
+        if first.len() < HEADER_BYTES_MIN {
+            let have = first.len() as u64;
+            let need = HEADER_BYTES_MIN as u64;
+            return Err(CaptureErrorKind::Truncated { have, need });
+        }
+        let length = walker.section_length(first)?;
+        if let Some(block) = first.get(..length as usize) {
+            walker.section(block)?;
+        }
+        Ok(Some(walker))
+    }
+
+    /// The same of a file of which no more has to be whole than what tells the byte order of its section.
+    pub(super) fn recognise_damaged(first: &[u8]) -> Option<Self> {
+        let is_one = first.len() >= HEADER_BYTES_MIN && begins_section(first);
+        section_order(first).filter(|_| is_one).map(Self::new)
+    }
+
+    fn new(order: ByteOrder) -> Self {
+        Self {
+            order,
             interfaces: Vec::new(),
             last_at: CaptureTime::default(),
             untimed: 0,
@@ -94,16 +117,7 @@ impl PcapngWalker {
             resolution: None,
             snap_len: None,
             past_drops: Drops::default(),
-        };
-        if first.len() < 28 {
-            let have = first.len() as u64;
-            return Err(CaptureErrorKind::Truncated { have, need: 28 });
         }
-        let length = walker.section_length(first)?;
-        if let Some(block) = first.get(..length as usize) {
-            walker.section(block)?;
-        }
-        Ok(Some(walker))
     }
 
     /// See `Walker::walk`.
@@ -406,14 +420,15 @@ impl PcapngWalker {
         if options_before_end(&section.options, block.len() - 28).is_none() {
             return Err(fault(BlockFault::Options));
         }
-        self.order = if section.big_endian() {
-            ByteOrder::Big
-        } else {
-            ByteOrder::Little
-        };
+        self.begin_section(section_order(block).unwrap_or(self.order));
+        Ok(())
+    }
+
+    /// From here on blocks have this byte order, and interfaces are described anew.
+    pub(super) fn begin_section(&mut self, order: ByteOrder) {
+        self.order = order;
         self.past_drops = self.drops();
         self.interfaces.clear();
-        Ok(())
     }
 
     fn interface(&mut self, block: &[u8]) -> Result<(), BlockFault> {

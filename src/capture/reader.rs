@@ -138,7 +138,10 @@ impl FileReader {
         carry.truncate(filled);
         let (walker, header_bytes) = match recognise(&carry) {
             Ok(recognised) => recognised,
-            Err(kind) => return Err(file_error(read_failure.unwrap_or(kind))),
+            Err(kind) => match PcapngWalker::recognise_damaged(&carry).filter(|_| way.repair) {
+                Some(walker) => (Walker::Pcapng(walker), 0),
+                None => return Err(file_error(read_failure.unwrap_or(kind))),
+            },
         };
         carry.drain(..header_bytes);
         let (mapped, candidate) = match way.io {

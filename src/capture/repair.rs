@@ -5,9 +5,9 @@
 //! still follow each other by their lengths, and are taken as they are. Where they do not, the bytes
 //! up to the next run of records that make sense are passed over, and noted as a [`Gap`].
 //!
-//! Each decision rests on the next [`VIEW_BYTES`] of the file and nothing else, so that it does not
-//! depend on how the bytes come in. All of this is off the usual path: without damage to be looked
-//! for, no record comes here.
+//! Each decision rests on the next [`VIEW_BYTES`] of the file, or on the whole block where that is longer, and nothing
+//! else, so that it does not depend on how the bytes come in. All of this is off the usual path: without damage to be
+//! looked for, no record comes here.
 
 mod pcap;
 mod pcapng;
@@ -21,8 +21,7 @@ use super::reader::{Walker, recognise};
 use super::record::Entry;
 use crate::time::CaptureTime;
 
-/// Bytes from a record on that decide about it: room for a dozen of the largest packets, and more
-/// than a block of any use has.
+/// Bytes from a record on that decide about it: room for a dozen of the largest packets.
 const VIEW_BYTES: usize = 4 << 20;
 
 /// Gaps of one file that are noted one by one; all are counted.

@@ -3,10 +3,12 @@
 
 use pcap_parser::{EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, SHB_MAGIC, SPB_MAGIC};
 
-use super::{Place, Step, VIEW_BYTES, View};
+use super::{Place, Step, View};
 use crate::capture::error::{BlockFault, CaptureErrorKind};
 use crate::capture::facts::ByteOrder;
-use crate::capture::pcapng::{PB_MAGIC, PcapngWalker, block_bytes_min, section_order};
+use crate::capture::pcapng::{
+    BLOCK_BYTES_MAX, PB_MAGIC, PcapngWalker, block_bytes_min, section_order,
+};
 use crate::capture::record::Entry;
 
 /// Bytes that tell type and length of a block, and the byte order where it begins a section.
@@ -25,7 +27,7 @@ pub(super) fn step(walker: &mut PcapngWalker, place: &Place<'_>, entries: &mut V
     if rest.len() < HEAD_BYTES {
         return Step::Needs(HEAD_BYTES);
     }
-    let Some((_, length, order)) = head(rest, walker.order()) else {
+    let Some((block_type, length, order)) = head(rest, walker.order()) else {
         return Step::Lost;
     };
     let Some(block) = rest.get(..length) else {
@@ -46,14 +48,16 @@ pub(super) fn step(walker: &mut PcapngWalker, place: &Place<'_>, entries: &mut V
         return Step::Lost;
     }
     let mut at = place.at;
-    match walker.walk(&place.bytes[..place.at + length], &mut at, entries, None) {
+    let walked = walker.walk(&place.bytes[..place.at + length], &mut at, entries, None);
+    // Whatever else such a block says is lost, what comes behind it counts from it.
+    match (&walked, block_type) {
+        (Err(_), IDB_MAGIC) => walker.lost_interface(),
+        (Err(_), SHB_MAGIC) => walker.begin_section(order),
+        _ => {}
+    }
+    match walked {
         Ok(_) => Step::Taken(length),
-        Err(CaptureErrorKind::BadBlock { block_type, fault }) => {
-            if block_type == IDB_MAGIC {
-                walker.lost_interface();
-            }
-            Step::Unusable(length, fault)
-        }
+        Err(CaptureErrorKind::BadBlock { fault, .. }) => Step::Unusable(length, fault),
         Err(CaptureErrorKind::UnsupportedVersion { major, minor, .. }) => {
             Step::Unusable(length, BlockFault::Version { major, minor })
         }
@@ -100,7 +104,7 @@ fn head(rest: &[u8], order: ByteOrder) -> Option<(u32, usize, ByteOrder)> {
     let length = order.u32_at(rest, 4)?;
     let possible = length >= block_bytes_min(block_type)
         && length.is_multiple_of(4)
-        && length as usize <= VIEW_BYTES;
+        && length <= BLOCK_BYTES_MAX;
     possible.then_some((block_type, length as usize, order))
 }
 

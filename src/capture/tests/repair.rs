@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::build::{Pcap, Pcapng};
 use super::*;
 
+mod blocks;
+
 /// A day of 2023.
 const START: u32 = 1_700_000_000;
 
@@ -396,101 +398,6 @@ fn windows_are_as_large_where_all_is_damaged() {
     // Of 2500 damaged places, in 9.4 MB.
     assert_eq!((read, reader.files()[0].gaps_total), (25_000, 2500));
     assert!(windows <= 11, "{windows}");
-}
-
-/// Twenty packets of 40 bytes in pcapng, and where each block begins.
-fn blocks() -> (Vec<u8>, Vec<usize>) {
-    let mut file = Pcapng::new()
-        .section(ByteOrder::Little)
-        .interface(1, 0, &[]);
-    let mut places = Vec::new();
-    for index in 0..20_u64 {
-        places.push(file.bytes.len());
-        file = file.packet(0, 1_700_000_000_000_000 + index, &[index as u8; 40]);
-    }
-    (file.bytes, places)
-}
-
-#[test]
-fn broken_blocks_are_skipped_and_counted() {
-    let (intact, places) = blocks();
-    let whole = read(&intact).clean().records;
-    // Garbage between blocks, of any length.
-    for garbage in [
-        noise(1),
-        noise(64),
-        vec![0; 4096],
-        vec![6, 0, 0, 0, 64, 0, 0, 0],
-    ] {
-        let mut bytes = intact.clone();
-        bytes.splice(places[8]..places[8], garbage.iter().copied());
-        let outcome = mend(&bytes).clean();
-        assert_eq!(outcome.records, whole, "{garbage:?}");
-        let (at, len) = (places[8] as u64, garbage.len() as u64);
-        assert_eq!(gaps(&outcome), [(9, at, len, Damage::Garbage)]);
-    }
-    // A block whose lengths differ, and one that is too long to be.
-    for length in [60_u32, 76, 68, 0x7fff_fff0] {
-        let mut bytes = intact.clone();
-        bytes[places[8] + 4..places[8] + 8].copy_from_slice(&length.to_le_bytes());
-        let outcome = mend(&bytes).clean();
-        assert_eq!(outcome.records.len(), 19);
-        assert_eq!(gaps(&outcome), [(9, places[8] as u64, 72, Damage::Garbage)]);
-    }
-    // A whole block that names an interface that there is not: only itself is lost.
-    let mut bytes = intact.clone();
-    bytes[places[8] + 8] = 3;
-    let outcome = mend(&bytes).clean();
-    assert_eq!(outcome.records.len(), 19);
-    let fault = BlockFault::UnknownInterface {
-        interface: 3,
-        described: 1,
-    };
-    assert_eq!(
-        gaps(&outcome),
-        [(9, places[8] as u64, 72, Damage::Block(fault))]
-    );
-    // Cut short at the end: as without repair.
-    let cut = mend(&intact[..places[19] + 20]);
-    assert_eq!(cut.records.len(), 19);
-    assert!(matches!(
-        cut.kind(),
-        CaptureErrorKind::Truncated { have: 20, need: 72 }
-    ));
-}
-
-#[test]
-fn an_interface_whose_description_is_damaged_keeps_its_number() {
-    let mut file = Pcapng::new().section(ByteOrder::Little);
-    let damaged = file.bytes.len() + 16;
-    file = file
-        .interface(1, 0, &[(2, b"eth0")])
-        .interface(101, 0, &[(9, &[9])]);
-    for index in 0..20_u32 {
-        let second = 1_700_000_000 + u64::from(index);
-        let ticks = second
-            * if index % 2 == 0 {
-                1_000_000
-            } else {
-                1_000_000_000
-            };
-        file = file.packet(index % 2, ticks, &[9; 40]);
-    }
-    let whole = read(&file.bytes).clean().records;
-    let mut bytes = file.bytes;
-    // The length of its name.
-    bytes[damaged + 2..damaged + 4].copy_from_slice(&[0, 0x40]);
-    let outcome = mend(&bytes).clean();
-    let of_second = |record: &&Seen| record.link == 101;
-    let expected: Vec<i64> = whole
-        .iter()
-        .filter(of_second)
-        .map(|record| record.at_ns)
-        .collect();
-    assert_eq!(outcome.times(), expected);
-    assert!(outcome.records.iter().all(|record| record.link == 101));
-    let fault = BlockFault::LostInterface { interface: 0 };
-    assert_eq!(gaps(&outcome)[1].3, Damage::Block(fault));
 }
 
 #[test]

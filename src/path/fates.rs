@@ -63,8 +63,16 @@ pub struct Fates {
     ways: [OfWay; 2],
 }
 
+/// Those of a way that were seen coming in, and those that were not: that they did not come in is known only once all
+/// that came in by then has been told.
 #[derive(Clone, Debug, Default)]
 struct OfWay {
+    lanes: [Lane; 2],
+}
+
+/// Some of them, in order.
+#[derive(Clone, Debug, Default)]
+struct Lane {
     packets: usize,
     /// Parts of [`CHUNK_BYTES`], none of which is copied as it grows.
     chunks: Vec<Vec<u8>>,
@@ -100,7 +108,8 @@ impl Fates {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ways.iter().map(|way| way.packets).sum()
+        let lanes = self.ways.iter().flat_map(|way| &way.lanes);
+        lanes.map(|lane| lane.packets).sum()
     }
 
     /// Whether there is none.
@@ -114,15 +123,14 @@ impl Fates {
     pub fn iter(&self) -> FateIter<'_> {
         FateIter {
             ways: self.ways.iter(),
-            chunks: [].iter(),
-            bytes: &[],
-            last: Last::default(),
+            lanes: [LaneIter::default(), LaneIter::default()],
         }
     }
 
     /// Adds the next one of a way.
     pub(super) fn push(&mut self, heading: Heading, fate: &PacketFate) {
-        self.ways[heading as usize].push(fate);
+        let lane = usize::from(fate.entry_frame.is_none());
+        self.ways[heading as usize].lanes[lane].push(fate);
     }
 
     /// Takes those of a way from another, in the place of its own.
@@ -141,7 +149,7 @@ impl<'a> IntoIterator for &'a Fates {
     }
 }
 
-impl OfWay {
+impl Lane {
     fn push(&mut self, fate: &PacketFate) {
         let last = &mut self.last;
         let mut row = Row::default();
@@ -228,22 +236,64 @@ impl Row {
 #[derive(Clone, Debug)]
 pub struct FateIter<'a> {
     ways: std::slice::Iter<'a, OfWay>,
-    chunks: std::slice::Iter<'a, Vec<u8>>,
-    bytes: &'a [u8],
-    last: Last,
+    lanes: [LaneIter<'a>; 2],
 }
 
 impl Iterator for FateIter<'_> {
     type Item = PacketFate;
 
     fn next(&mut self) -> Option<PacketFate> {
-        while self.bytes.is_empty() {
-            if let Some(chunk) = self.chunks.next() {
-                self.bytes = chunk;
-            } else {
-                self.chunks = self.ways.next()?.chunks.iter();
-                self.last = Last::default();
+        loop {
+            let [came_in, not_seen] = &mut self.lanes;
+            match (came_in.peek(), not_seen.peek()) {
+                (Some(first), Some(second)) if second.at_ns < first.at_ns => {
+                    return not_seen.take();
+                }
+                (Some(_), _) => return came_in.take(),
+                (None, Some(_)) => return not_seen.take(),
+                (None, None) => {
+                    let lanes = &self.ways.next()?.lanes;
+                    self.lanes = lanes.each_ref().map(LaneIter::of);
+                }
             }
+        }
+    }
+}
+
+/// Those of a lane, one after the other.
+#[derive(Clone, Debug, Default)]
+struct LaneIter<'a> {
+    chunks: std::slice::Iter<'a, Vec<u8>>,
+    bytes: &'a [u8],
+    last: Last,
+    /// The next one, where that has been looked at.
+    ahead: Option<PacketFate>,
+}
+
+impl<'a> LaneIter<'a> {
+    fn of(lane: &'a Lane) -> Self {
+        Self {
+            chunks: lane.chunks.iter(),
+            ..Self::default()
+        }
+    }
+
+    #[inline]
+    fn peek(&mut self) -> Option<&PacketFate> {
+        if self.ahead.is_none() {
+            self.ahead = self.unpack();
+        }
+        self.ahead.as_ref()
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<PacketFate> {
+        self.ahead.take()
+    }
+
+    fn unpack(&mut self) -> Option<PacketFate> {
+        while self.bytes.is_empty() {
+            self.bytes = self.chunks.next()?;
         }
         let (bytes, last) = (&mut self.bytes, &mut self.last);
         let head = take(bytes, HEAD_BYTES) as u32;
@@ -309,7 +359,8 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is assumed of what comes after what: all that is put in comes out, by way.
+        /// Nothing is assumed of what comes after what: all that is put in comes out, by way, and what was not seen
+        /// coming in before what came in later.
         #[test]
         fn what_is_put_in_comes_out(all in proptest::collection::vec((any::<bool>(), fate()), 0..60)) {
             let mut fates = Fates::default();
@@ -321,7 +372,18 @@ mod tests {
                 let way = all.iter().filter(move |(back, _)| *back == wanted);
                 way.map(|(_, fate)| *fate)
             };
-            let expected: Vec<PacketFate> = of(false).chain(of(true)).collect();
+            let in_order = |back: bool| {
+                let (came_in, mut not_seen): (Vec<_>, Vec<_>) = of(back).partition(|fate| fate.entry_frame.is_some());
+                let mut order = Vec::new();
+                for fate in came_in {
+                    let later = not_seen.iter().position(|other: &PacketFate| other.at_ns >= fate.at_ns);
+                    order.extend(not_seen.drain(..later.unwrap_or(not_seen.len())));
+                    order.push(fate);
+                }
+                order.extend(not_seen);
+                order
+            };
+            let expected = [in_order(false), in_order(true)].concat();
             prop_assert_eq!(fates.len(), all.len());
             prop_assert_eq!(fates.iter().collect::<Vec<_>>(), expected);
         }
@@ -347,6 +409,7 @@ mod tests {
         }
         assert!(fates.iter().eq((0..200_000).map(usual)));
         let [forward, back] = &fates.ways;
+        let [forward, back] = [&forward.lanes[0], &back.lanes[0]];
         assert!(forward.chunks.len() > 1 && back.chunks.is_empty());
         let bytes: usize = forward.chunks.iter().map(Vec::len).sum();
         assert!(bytes <= 15 * 200_000, "{bytes}");

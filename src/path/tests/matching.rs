@@ -451,3 +451,25 @@ fn checksums_of_which_none_agrees_tell_nothing_apart() {
     let flow = flow(&hop, Heading::Reverse);
     assert_eq!((flow.passed_packets, flow.uncertain_packets), (42, 2));
 }
+
+/// That a packet was not seen coming in is known long after it left, when all that came in by then have been told.
+#[test]
+fn what_was_not_seen_coming_in_has_its_place_in_time() {
+    let [first, mut second] = download(Some);
+    second.push(data(20, SECOND + 203 * MS));
+    let config = PathConfig {
+        packets: true,
+        ..PathConfig::default()
+    };
+    let analysis = analyse(&[&first, &second], &config).unwrap();
+    let hop = &analysis.hops[0];
+    let heading = |packet: &PacketFate| hop.flows[packet.flow as usize].as_ref().unwrap().heading;
+    let forward = hop
+        .packets
+        .iter()
+        .filter(|packet| heading(packet) == Heading::Forward);
+    let forward: Vec<PacketFate> = forward.collect();
+    assert_eq!(forward.len(), 41);
+    assert_eq!(forward[21].outcome, Outcome::Appeared);
+    assert!(forward.is_sorted_by_key(|packet| packet.at_ns));
+}

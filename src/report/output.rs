@@ -5,7 +5,7 @@ mod folder;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -75,7 +75,9 @@ impl Pending {
     /// # Errors
     /// [`ReportError::Write`] when the folder cannot be made or may not be written to.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
-        if path.is_dir() {
+        // What ends in a separator is a folder, too, if one that is not there: the file could not take that name.
+        let ends = path.as_os_str().as_encoded_bytes().last();
+        if path.is_dir() || ends.is_some_and(|&byte| is_separator(byte.into())) {
             let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
             return Err(ReportError::Write {
                 path: path.to_path_buf(),

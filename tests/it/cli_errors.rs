@@ -553,9 +553,18 @@ fn an_output_that_is_a_directory_is_refused_and_stays() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("r.csv")).unwrap();
     let good = capture("drop-one.pcap");
-    let run = run(folder.path(), &[good.to_str().unwrap(), "--out", "r.csv"]);
-    assert_eq!(run.status, 2);
-    assert!(run.stderr.contains("it is a directory"), "{}", run.stderr);
+    // The name of one that is not there, too, with none of the tables beside it.
+    for [option, name] in [
+        ["--out", "r.csv"],
+        ["--out", "s.csv/"],
+        ["--report", "s.html/"],
+    ] {
+        let run = run(folder.path(), &[good.to_str().unwrap(), option, name]);
+        assert_eq!(run.status, 2);
+        let said =
+            format!("error: {name}: cannot be written: it is a directory; take another name\n");
+        assert_eq!(run.stderr, said);
+    }
     assert!(Path::is_dir(&folder.path().join("r.csv")));
     assert_eq!(names(folder.path()).len(), 1);
 }

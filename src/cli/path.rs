@@ -14,7 +14,7 @@ use super::progress::{self, Scope};
 use super::{ExitStatus, fill_page, interrupt, outputs};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
-use crate::path::{ClockChoice, PathAnalysis, PathConfig, Point, QueueLimit};
+use crate::path::{ClockChoice, PathAnalysis, PathConfig, PathError, Point, QueueLimit};
 use crate::report::chart;
 use crate::report::tables::{Metadata, Workers, fill, fill_packed};
 use crate::report::{OutputFolder, Pending, html, terminal};
@@ -169,7 +169,13 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     let watch = Arc::new(Watch::default());
     interrupt::listen(&watch);
     let run = || PathAnalysis::run(&points, &config, &watch);
-    let analysis = progress::with_bar(&watch, scope(&points), args.quiet, run)?;
+    let analysis = match progress::with_bar(&watch, scope(&points), args.quiet, run) {
+        Err(PathError::Capture(error)) => {
+            terminal::say_capture_error(&error, &[]);
+            return Ok(ExitStatus::Failed);
+        }
+        outcome => outcome?,
+    };
     terminal::path::warn(&analysis, &config, args.quiet);
     let mut facts = analysis.hops.iter().flat_map(|hop| &hop.facts);
     if facts.all(|facts| facts.records == 0 && !facts.errors.is_empty()) {

@@ -531,6 +531,16 @@ pub(super) fn prints(
     Ok(prints)
 }
 
+/// What keeps a point from being read to its end.
+pub(super) fn first_error(point: &Point, sight: &Sight) -> Option<CaptureError> {
+    let mut window = Window::new();
+    let read = |mut reader: CaptureReader| {
+        while reader.read_window(&mut window)? {}
+        Ok(())
+    };
+    open(point, sight).and_then(read).err()
+}
+
 /// Flows of one point that are told apart; all further ones are one together.
 const FLOWS_MAX: usize = 1 << 20;
 

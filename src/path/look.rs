@@ -81,13 +81,18 @@ fn nothing_in_common(points: [&Point; 2], sight: &Sight) -> PathError {
         let first = |wanted: fn(&Print) -> bool| feed::prints(point, sight, u64::MAX, 1, wanted);
         match first(Print::is_told_apart).as_deref() {
             Ok([]) => {
-                let point = point.name.clone();
-                return if first(|_| true).is_ok_and(|any| any.is_empty()) {
-                    let filtered = sight.filter.is_some();
-                    PathError::NoPackets { point, filtered }
-                } else {
-                    PathError::HeadersCut { point }
-                };
+                let name = point.name.clone();
+                if first(|_| true).is_ok_and(|any| !any.is_empty()) {
+                    return PathError::HeadersCut { point: name };
+                }
+                // What is damaged before its first packet has none for that reason.
+                return feed::first_error(point, sight).map_or_else(
+                    || PathError::NoPackets {
+                        point: name,
+                        filtered: sight.filter.is_some(),
+                    },
+                    PathError::from,
+                );
             }
             Ok([first, ..]) => *begin = first.at,
             Err(_) => {}

@@ -192,7 +192,8 @@ pub fn report_damage(analysis: &Analysis, commands: &[String]) {
     }
 }
 
-fn say_capture_error(error: &CaptureError, commands: &[String]) {
+/// Prints what is wrong with a capture, and what to do about it.
+pub fn say_capture_error(error: &CaptureError, commands: &[String]) {
     say(&format!("error: {error}{}", hint(error, commands)));
 }
 

@@ -216,6 +216,8 @@ fn captures_that_are_no_two_points_of_one_run_are_said_to_be() {
         ("other.pcap", &fs::read(capture("refused.pcap")).unwrap()),
         ("none.pcap", &one[..24]),
         ("cut.pcap", &ipv6),
+        ("short.pcap", &one[..90]),
+        ("damaged.pcap", &[&one[..24], &[0x77; 40]].concat()),
     ] {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
@@ -230,6 +232,16 @@ fn captures_that_are_no_two_points_of_one_run_are_said_to_be() {
             "none.pcap",
             2,
             "none.pcap: there is no IP packet in it: was it the right interface? (`ccanalyze none.pcap` says what is in it)",
+        ),
+        (
+            "short.pcap",
+            2,
+            "error: short.pcap: record 1 at byte 24: needs 90 bytes but the file ends after 66: the capture was cut short",
+        ),
+        (
+            "damaged.pcap",
+            2,
+            "error: damaged.pcap: record 1 at byte 24: record length of 2004318071 bytes, but 16777216 is the largest that can be: the file is damaged from here on; --repair goes on behind the damage\n",
         ),
         (
             "cut.pcap",

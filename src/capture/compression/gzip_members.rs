@@ -9,6 +9,9 @@ use super::stepwise::{Decompressor, Step};
 /// Size of the window, as a power of two: the largest that DEFLATE knows.
 const WINDOW_BITS: u8 = 15;
 
+/// What members begin with.
+const MAGIC: u8 = 0x1f;
+
 pub(super) struct GzipMembers {
     /// The one that is being decompressed; `None` between members.
     member: Option<Decompress>,
@@ -37,6 +40,11 @@ impl Decompressor for GzipMembers {
         // gzip(1) passes over padding, too.
         if self.is_between() && self.has_ended && bytes.first() == Some(&0) {
             return Step::past_zeros(bytes);
+        }
+        // One that is whole is not wrong for what somebody put behind it, as where a transfer adds lines of its own.
+        if self.is_between() && self.has_ended && bytes.first().is_some_and(|&byte| byte != MAGIC) {
+            let what = "what follows its end is no gzip";
+            return Step::failed(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let member = self
             .member

@@ -189,5 +189,8 @@ fn what_follows_a_compressed_capture_costs_none_of_it() {
             matches!(outcome.kind(), CaptureErrorKind::Compression { .. }),
             "{format}"
         );
+        // What was read before is right: it is whole.
+        let said = outcome.errors[0].to_string();
+        assert!(said.contains("something else behind its end"), "{said}");
     }
 }

@@ -31,7 +31,7 @@ pub use studies::{
 };
 use tables::flows_table;
 use text::{printable, without_numbers};
-use warnings::{damaged, is_mostly_silent, overlap};
+use warnings::{damaged, is_mostly_silent, overlap, timeless};
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
 
 /// Flows shown in the table: what fits a screen.

@@ -169,6 +169,22 @@ fn absurd_times_are_told_and_lose_no_packet() {
     );
 }
 
+/// Where ACKs come at the very time of their data, that is all there is to say of times.
+#[test]
+fn how_fine_times_are_is_not_told_where_there_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = fs::read(capture("drop-one.pcap")).unwrap();
+    let mut at = 24;
+    while at < bytes.len() {
+        bytes[at..at + 8].fill(0);
+        at += 16 + u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
+    }
+    fs::write(folder.path().join("a.pcap"), bytes).unwrap();
+    let run = run(folder.path(), &["a.pcap"]);
+    let all = "warning: a.pcap: all its records have the same time, as those of Simple Packet Blocks have: there are no rates, and round-trip times of 0 are none\n";
+    assert_eq!(run.stderr, all);
+}
+
 #[test]
 fn a_clock_that_steps_back_is_told_with_how_often() {
     let day = 1_700_000_000;

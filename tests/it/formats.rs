@@ -122,6 +122,16 @@ fn packets_without_a_time_are_counted_and_told() {
         .collect();
     let place = cells[0].iter().position(|name| *name == "untimed_records");
     assert_eq!(cells[1][place.unwrap()], "1");
+    // Delays between two points rest on times as well.
+    let path = ["path", "--before", "a.pcapng", "--after"];
+    let drop_one = capture("drop-one.pcap");
+    let run = super::cli::run(
+        folder.path(),
+        &[&path[..], &[drop_one.to_str().unwrap()]].concat(),
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let said = format!(": a.pcapng: {said}");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
 }
 
 /// The packets of a nanosecond pcap, at whole microseconds.

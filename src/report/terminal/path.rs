@@ -9,12 +9,12 @@ use super::super::largest::largest_path_flows;
 use super::tables::flows_table;
 use super::{
     FLOWS_SHOWN, counted, delays, end, engineering, grouped, is_mostly_silent, not_shown, overlap,
-    print, rate, repairs, say, say_capture_error, volume, written_line,
+    print, rate, repairs, say, say_capture_error, timeless, volume, written_line,
 };
 use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
     CaptureGap, ClockChoice, DropCause, DropPattern, FlowKey, GapKind, Heading, Hop, PathAnalysis,
-    PathConfig, PathFlow, QueueLimit, Way,
+    PathConfig, PathFlow, PointFacts, QueueLimit, Way,
 };
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
@@ -110,6 +110,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .into_iter()
     .filter_map(|(holds, text)| holds.then_some(text))
     .chain(hop.facts.iter().filter_map(|facts| overlap(&facts.files)))
+    .chain(hop.points.iter().zip(&hop.facts).filter_map(untimed))
     .chain((0..hop.facts.len()).filter_map(|point| gaps(hop, point)))
     .chain([Heading::Forward, Heading::Reverse].into_iter().filter_map(|way| appeared(hop, way)))
     .chain(aside(hop))
@@ -120,6 +121,13 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .chain(turned_round(hop))
     .chain(contradicted(hop))
     .collect()
+}
+
+/// Whether the records of a point say times.
+fn untimed((name, facts): (&String, &PointFacts)) -> Option<String> {
+    let (start, end) = facts.span?;
+    let said = timeless(end.saturating_sub(start), facts.records, &facts.files)?;
+    Some(format!("{name}: {said}"))
 }
 
 /// What left without having come in: who may have missed it may have missed what left where it was, too.

@@ -100,8 +100,10 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(cut_away(capture));
     said.extend(beside(capture));
     said.extend(dates(capture));
-    said.extend(timeless(capture));
-    said.extend(coarse(capture));
+    let length_ns = capture.span.map_or(i64::MAX, |span| span.length_ns());
+    said.extend(timeless(length_ns, capture.records, &capture.files));
+    // Without times nothing shows how fine they are.
+    said.extend((length_ns > 0).then(|| coarse(capture)).flatten());
     said.extend(short(capture, config));
     said.extend(apart(capture, config));
     said.extend(window_behind(capture));
@@ -239,17 +241,21 @@ fn dates(capture: &CaptureAnalysis) -> Option<String> {
     })
 }
 
-/// Whether there are times at all, where there is more than one record, and of all records.
-fn timeless(capture: &CaptureAnalysis) -> Option<String> {
-    if capture.span?.length_ns() == 0 && capture.records > 1 {
+/// Whether there are times at all in a capture that lasts so long, where there is more than one record, and of all
+/// records.
+pub(super) fn timeless(length_ns: i64, records: u64, files: &[FileFacts]) -> Option<String> {
+    if records < 2 {
+        return None;
+    }
+    if length_ns == 0 {
         return Some("all its records have the same time, as those of Simple Packet Blocks have: there are no rates, and round-trip times of 0 are none".to_owned());
     }
-    let untimed = capture.files.iter().map(|file| file.untimed_records).sum();
-    (untimed > 0 && capture.records > 1).then(|| {
+    let untimed = files.iter().map(|file| file.untimed_records).sum();
+    (untimed > 0).then(|| {
         format!(
             "{} of its {} records say no time (Simple Packet Blocks) and have that of the record before, or 0: rates and times of what they carry tell nothing; capture with Enhanced Packet Blocks",
             grouped(untimed),
-            grouped(capture.records)
+            grouped(records)
         )
     })
 }

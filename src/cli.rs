@@ -209,15 +209,6 @@ fn write(
     Ok(written)
 }
 
-/// Writes a page that could be put together, and puts it in its place.
-fn write_page(
-    page: Result<report::html::Page, String>,
-    mut pending: Pending,
-) -> Result<PathBuf, ReportError> {
-    fill_page(page, &mut pending)?;
-    pending.commit()
-}
-
 /// Writes a page that could be put together; it is complete then, but not in its place.
 fn fill_page(
     page: Result<report::html::Page, String>,

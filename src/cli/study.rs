@@ -7,13 +7,13 @@ use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
 use super::outputs::{self, begin_charts};
 use super::plan::begin_page;
-use super::{ExitStatus, write_page};
+use super::{ExitStatus, fill_page};
 use super::{interrupt, progress};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::report::chart::{CHARTS_MAX, StudyChart, StudyCharts, of_study, save_study};
 use crate::report::html;
-use crate::report::study::{MADE_OF, files_of, make_folder, write_tables};
+use crate::report::study::{MADE_OF, files_of, fill_tables, make_folder, remove_older};
 use crate::report::tables::Metadata;
 use crate::report::terminal;
 use crate::study::{PlannedRun, StudyPlan, StudyResults, StudyRun, draft};
@@ -167,22 +167,24 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     }
     warn_of_a_baseline_that_nothing_is(&plan, &results, args.quiet);
     let write = || -> anyhow::Result<usize> {
+        // All of it is written before the first of it is put in its place: tables of two studies are none of any.
         let charts = charts(&plan, &results, args);
-        let mut files = charts.len();
-        if let Some(pending) = page {
-            let theme = args.charts.chart_theme;
-            let page = html::of_study(&results, &tables, &charts, theme, &metadata);
-            write_page(page, pending)?;
-            files += 1;
-        }
-        files += write_tables(tables, out, &metadata)?.len();
-        if let Some(folder) = folder {
+        let mut complete = fill_tables(&tables, out, &metadata)?;
+        if let Some(folder) = &folder {
             let threads = args.threads.map(usize::from);
             let drawn = save_study(&charts, folder.filling(), args.charts.svg, threads)
                 .map_err(|error| folder.failed(error))?;
             outputs::warn_of_letters(&drawn.lacking, args.quiet);
-            folder.commit()?;
         }
+        if let Some(mut pending) = page {
+            let theme = args.charts.chart_theme;
+            let page = html::of_study(&results, &tables, &charts, theme, &metadata);
+            fill_page(page, &mut pending)?;
+            complete.push(pending);
+        }
+        let files = complete.len() + charts.len();
+        outputs::put_in_place(complete, folder)?;
+        remove_older(out, &tables)?;
         Ok(files)
     };
     let files = progress::with_note(progress::WRITING, args.quiet, write)?;

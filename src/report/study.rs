@@ -31,42 +31,44 @@ pub fn files_of<'a>(
     })
 }
 
-/// Writes each table in each format into `folder`, which is made where it is not there, and removes
-/// those of an earlier time that the study has no more. Every file is complete or not there at all.
+/// Writes each table in each format for `folder`, which is made where it is not there: all are complete, and none is in
+/// its place yet.
 ///
 /// # Errors
-/// [`ReportError`] with the file that cannot be written or removed.
-pub fn write_tables(
-    tables: Vec<StudyTable>,
+/// [`ReportError`] with the file that cannot be written.
+pub fn fill_tables(
+    tables: &[StudyTable],
     folder: &Path,
     metadata: &Metadata,
-) -> Result<Vec<PathBuf>, ReportError> {
-    let mut written = Vec::new();
-    let names: Vec<String> = tables.iter().map(|table| table.name.clone()).collect();
+) -> Result<Vec<Pending>, ReportError> {
+    let mut complete = Vec::new();
+    let workers = tables::Workers::new(None);
     for table in tables {
-        for (ending, content) in [
-            ("md", text::markdown(&table)),
-            ("tex", latex::latex(&table)),
-        ] {
+        for (ending, content) in [("md", text::markdown(table)), ("tex", latex::latex(table))] {
             let path = folder.join(format!("{}.{ending}", table.name));
             let mut pending = Pending::create(&path)?;
             pending
                 .write_all(content.as_bytes())
                 .map_err(|source| ReportError::Write { path, source })?;
-            written.push(pending.commit()?);
+            pending.complete()?;
+            complete.push(pending);
         }
         for ending in ["csv", "parquet"] {
-            let pending = Pending::create(&folder.join(format!("{}.{ending}", table.name)))?;
-            written.push(tables::write(&table.frame, pending, metadata)?);
+            let path = folder.join(format!("{}.{ending}", table.name));
+            let mut pending = Pending::create(&path)?;
+            tables::fill((&table.frame).into(), &mut pending, metadata, &workers)?;
+            complete.push(pending);
         }
     }
-    remove_older(folder, &names)?;
-    Ok(written)
+    Ok(complete)
 }
 
-/// Removes tables that an earlier run of a study left in its folder, all but those of these `names`:
-/// those whose Parquet file says so, with what stands beside it in the other formats.
-fn remove_older(folder: &Path, names: &[String]) -> Result<(), ReportError> {
+/// Removes tables that an earlier run of a study left in its folder, all but those that it has now: those whose Parquet
+/// file says so, with what stands beside it in the other formats.
+///
+/// # Errors
+/// [`ReportError`] with the file that cannot be removed.
+pub fn remove_older(folder: &Path, tables: &[StudyTable]) -> Result<(), ReportError> {
     let failed = |source| ReportError::Write {
         path: folder.to_path_buf(),
         source,
@@ -74,7 +76,7 @@ fn remove_older(folder: &Path, names: &[String]) -> Result<(), ReportError> {
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let name = path.file_stem().and_then(|name| name.to_str());
-        let is_new = name.is_none_or(|name| names.iter().any(|new| new == name));
+        let is_new = name.is_none_or(|name| tables.iter().any(|new| new.name == name));
         if is_new || path.extension().is_none_or(|ending| ending != "parquet") {
             continue;
         }

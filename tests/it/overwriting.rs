@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::cli::run;
+use super::cli::{names, run};
 use super::support::capture;
 
 #[test]
@@ -93,4 +93,39 @@ fn results_are_not_written_over_what_they_are_made_from() {
         assert!(run.stderr.contains(&said), "{args:?}: {}", run.stderr);
         assert_eq!(fs::read(at(input)).unwrap(), before, "{args:?}");
     }
+}
+
+/// Tables of which some are of this study and some of the one before would be taken for one.
+#[cfg(unix)]
+#[test]
+fn a_study_that_cannot_be_written_as_a_whole_leaves_all_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("bbr.pcap")).unwrap();
+    fs::write(
+        folder.path().join("s.toml"),
+        "[[runs]]\nfiles = \"{cca}.pcap\"\n",
+    )
+    .unwrap();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    fs::write(folder.path().join("out/runs.csv"), "old").unwrap();
+    // Texts of a few rows have less than 8 KiB, and Parquet files of runs more.
+    let script = r#"ulimit -f 16; "$0" study s.toml --out out --no-charts --report s.html"#;
+    let run = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_ccanalyze")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains(".parquet: cannot be written: File too large"),
+        "{said}"
+    );
+    let left = names(&folder.path().join("out"));
+    assert!(left.iter().eq(["cache", "runs.csv"]), "{left:?}");
+    assert_eq!(
+        fs::read(folder.path().join("out/runs.csv")).unwrap(),
+        b"old"
+    );
+    assert!(!folder.path().join("s.html").exists());
 }

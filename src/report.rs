@@ -82,6 +82,10 @@ impl std::fmt::Display for Refusal<'_> {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 return write!(f, "{}; make room, or take another folder", self.0);
             }
+            // Until it is complete a file has a longer name.
+            io::ErrorKind::InvalidFilename => {
+                return write!(f, "{}; take another name", self.0);
+            }
             io::ErrorKind::FileTooLarge => {
                 return write!(
                     f,

@@ -95,6 +95,18 @@ fn results_are_not_written_over_what_they_are_made_from() {
     }
 }
 
+#[test]
+fn a_name_that_is_too_long_is_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let drop_one = capture("drop-one.pcap");
+    let name = format!("{}.csv", "n".repeat(240));
+    let run = run(folder.path(), &[drop_one.to_str().unwrap(), "--out", &name]);
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    let said = "cannot be written: File name too long; take another name\n";
+    assert!(run.stderr.ends_with(said), "{}", run.stderr);
+    assert!(names(folder.path()).is_empty());
+}
+
 /// Tables of which some are of this study and some of the one before would be taken for one.
 #[cfg(unix)]
 #[test]

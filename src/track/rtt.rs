@@ -27,7 +27,7 @@ const FAR: u32 = 1 << 20;
 
 /// The `TSval`s of one direction that were not echoed yet, each with the time of its first
 /// appearance (METRICS.md R4). One entry a clock tick, whatever the packet rate.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Echoes {
     /// In the order of the clock. Of those [`passed`](Self::passed), one that has been echoed is dated
     /// [`CaptureTime::MAX`].
@@ -38,12 +38,27 @@ pub(super) struct Echoes {
     /// The latest `TSval` that was echoed, or a later one, where one was.
     latest: u32,
     echoed: bool,
-    /// An echo came after a later one: more may, so more of the passed `TSval`s are remembered from then on.
-    overtakes: bool,
+    /// How many passed `TSval`s are remembered: more from when an echo comes after a later one, as more may.
+    keep: u8,
     /// How many at the front are not later than the latest echo.
     passed: u8,
     /// The latest `TSval` when one came that was [`FAR`] behind it.
     doubted: u32,
+}
+
+impl Default for Echoes {
+    fn default() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            newest: 0,
+            seen: false,
+            latest: 0,
+            echoed: false,
+            keep: PASSED_MAX,
+            passed: 0,
+            doubted: 0,
+        }
+    }
 }
 
 impl Echoes {
@@ -161,11 +176,6 @@ impl Echoes {
             return self.overtaken(tsecr, at);
         }
         let mut index = usize::from(self.passed);
-        let keep = if self.overtakes {
-            OVERTAKEN_MAX
-        } else {
-            PASSED_MAX
-        };
         let mut delay = None;
         while let Some((tsval, sent_at)) = self.waiting.get_mut(index)
             && !later(*tsval, tsecr)
@@ -175,7 +185,7 @@ impl Echoes {
                 delay = Some(at.since(*sent_at)).filter(|&ns| ns >= 0);
                 *sent_at = CaptureTime::MAX;
             }
-            if index < usize::from(keep) {
+            if index < usize::from(self.keep) {
                 index += 1;
             } else {
                 self.waiting.pop_front();
@@ -188,7 +198,7 @@ impl Echoes {
     /// The same for an echo that comes after a later one.
     #[cold]
     fn overtaken(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {
-        self.overtakes = true;
+        self.keep = OVERTAKEN_MAX;
         let passed = usize::from(self.passed);
         let (_, sent_at) = self
             .waiting

@@ -24,6 +24,7 @@ mod delays;
 mod densities;
 mod distribution;
 mod file_name;
+mod fill;
 mod fit;
 mod fness;
 mod font;
@@ -52,6 +53,7 @@ mod thin;
 mod tiles;
 mod time_sequence;
 mod vector;
+mod vision;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -66,6 +68,7 @@ pub use boxes::{BoxPanel, Boxes};
 pub use canvas::{Canvas, ChartError};
 pub use densities::{FnessPair, FnessScatter};
 pub use distribution::{Distribution, Distributions};
+pub use fill::Fill;
 #[cfg(feature = "cli")]
 pub(super) use font::{BOLD as BOLD_FONT, REGULAR as FONT};
 pub use grouped_bars::{Bar, GroupedBars};

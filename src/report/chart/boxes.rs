@@ -14,7 +14,7 @@ use super::interval::half_whisker;
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
-use super::palette::{Colour, Marker};
+use super::palette::{Colour, LineStyle, Marker};
 use super::style::Style;
 use super::tiles::Tiles;
 
@@ -104,7 +104,7 @@ impl Boxes {
             "mean".to_owned(),
         );
         let names = self.names(&canvas, &panels);
-        let swatch = |name: &str| Swatch::Bar(looks.style(name).colour);
+        let swatch = |name: &str| Swatch::Filled(looks.style(name));
         let mut legend: Vec<(Swatch, String)> = names
             .explained()
             .map(|(name, words)| (swatch(name), words))
@@ -274,13 +274,7 @@ fn draw_row(
         let middle = panel.left + (place as f64 + 0.5) * pitch;
         let at = (middle, panel.bottom);
         draw_name(canvas, &names.shown(name), at, pitch - NAME_GAP, NAME_LINES);
-        draw_box(
-            canvas,
-            &panel,
-            (middle, pitch),
-            looks.style(name).colour,
-            values,
-        );
+        draw_box(canvas, &panel, (middle, pitch), looks.style(name), values);
     }
 }
 
@@ -288,7 +282,7 @@ fn draw_box(
     canvas: &mut Canvas,
     panel: &Panel,
     (middle, pitch): (f64, f64),
-    colour: Colour,
+    style: LineStyle,
     values: &[f64],
 ) {
     let (Some(stats), Some(mean)) = (BoxPlot::of(values), mean(values)) else {
@@ -306,13 +300,13 @@ fn draw_box(
     };
     if values.len() < VALUES_MIN {
         for &value in values {
-            canvas.marker((middle, height(value)), 6.0, Marker::Disc, colour);
+            canvas.marker((middle, height(value)), 6.0, Marker::Disc, style.colour);
         }
         return;
     }
     let half = (pitch * 0.3).min(46.0);
     for &value in stats.outliers.iter().take(OUTLIERS_MAX) {
-        canvas.marker((middle, height(value)), 3.5, Marker::Disc, colour);
+        canvas.marker((middle, height(value)), 3.5, Marker::Disc, style.colour);
     }
     let cap = half * 0.45;
     for (quartile, end) in [
@@ -334,7 +328,7 @@ fn draw_box(
     } else {
         (high, low)
     };
-    canvas.rect((middle - half, high), (middle + half, low), colour);
+    canvas.bar((middle - half, high), (middle + half, low), style);
     let median = height(stats.median);
     canvas.line(
         &[(middle - half, median), (middle + half, median)],

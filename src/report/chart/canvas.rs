@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::font::has;
 use super::label::visible;
-use super::palette::{Colour, Marker};
+use super::palette::{Colour, LineStyle, Marker};
 use super::raster;
 use super::style::Style;
 use super::vector;
@@ -144,6 +144,14 @@ impl Canvas {
 
     pub(super) fn rect(&mut self, from: Point, to: Point, colour: Colour) {
         self.shapes.push(Shape::Rect { from, to, colour });
+    }
+
+    /// A bar of a variant, in its colour and with its strokes.
+    pub(super) fn bar(&mut self, from: Point, to: Point, style: LineStyle) {
+        self.rect(from, to, style.colour);
+        for stroke in style.fill.strokes(from, to) {
+            self.area(stroke, Colour::Paper, 1.0);
+        }
     }
 
     pub(super) fn marker(&mut self, at: Point, radius: f64, marker: Marker, colour: Colour) {

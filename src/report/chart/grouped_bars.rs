@@ -241,7 +241,7 @@ impl GroupedBars {
         }
         // The order of the bars in each group, also where the first groups lack some.
         names.sort_by_key(|name| looks.place(name));
-        let entry = |name: &String| (Swatch::Bar(looks.style(name).colour), name.clone());
+        let entry = |name: &String| (Swatch::Filled(looks.style(name)), name.clone());
         names.into_iter().map(entry).collect()
     }
 
@@ -267,7 +267,7 @@ impl GroupedBars {
             };
             let (_, height) = panel.at(0.0, estimate.value);
             let (high, low) = seen(height, zero);
-            canvas.rect((from, high), (to, low), looks.style(name).colour);
+            canvas.bar((from, high), (to, low), looks.style(name));
             let mut tip = high;
             if let Some(interval) = estimate.interval {
                 let shape = ((width * 0.22).min(10.0), Colour::INK);

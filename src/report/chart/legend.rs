@@ -20,6 +20,8 @@ pub(super) enum Swatch {
     Stroke(Stroke),
     Mark(Marker, Colour),
     Bar(Colour),
+    /// A bar with its strokes.
+    Filled(LineStyle),
     /// A short vertical bar.
     Tick(Colour, f64),
     /// The translucent area about a line.
@@ -81,6 +83,7 @@ fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): Point) {
         Swatch::Stroke(stroke) => canvas.line(&ends, stroke),
         Swatch::Mark(marker, colour) => canvas.marker(middle, 7.0, marker, colour),
         Swatch::Bar(colour) => canvas.rect((x, y - 9.0), (x + 40.0, y + 9.0), colour),
+        Swatch::Filled(style) => canvas.bar((x, y - 9.0), (x + 40.0, y + 9.0), style),
         Swatch::Tick(colour, width) => {
             canvas.rect(
                 (x + 20.0 - width / 2.0, y - 11.0),

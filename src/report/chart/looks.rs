@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::palette::{LineStyle, claim, spare, variant};
 
 /// The looks of the names that charts have in common. Whoever has the better claim keeps what
-/// [`variant`] says, and every clash gets the next style that is free; the order of names decides, never chance.
+/// [`variant`] says, and whoever [is like](LineStyle::is_like) another gets the next style that is free; the order of names decides, never chance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Looks {
     styles: BTreeMap<String, LineStyle>,
@@ -23,13 +23,16 @@ impl Looks {
         names.sort_unstable();
         names.dedup();
         let mut looks: BTreeMap<String, LineStyle> = BTreeMap::new();
+        // Styles like none that is taken.
+        let mut free: Vec<LineStyle> = spare().collect();
         let mut late = Vec::new();
         for (_, name) in names {
             let style = variant(name);
-            if looks.values().any(|of| of.colour == style.colour) {
+            if looks.values().any(|of| of.is_like(style)) {
                 late.push(name);
             } else {
                 looks.insert(name.to_owned(), style);
+                free.retain(|of| !of.is_like(style));
             }
         }
         // Names that have their own keep it, so those that clash come last.
@@ -37,11 +40,15 @@ impl Looks {
             let no = |alike: &dyn Fn(&LineStyle) -> bool| !looks.values().any(alike);
             let colour_is_free = |style: &LineStyle| no(&|of| of.colour == style.colour);
             let marker_is_free = |style: &LineStyle| no(&|of| of.marker == style.marker);
-            let free = spare()
+            let all = || free.iter().copied();
+            let style = all()
                 .find(|style| colour_is_free(style) && marker_is_free(style))
-                .or_else(|| spare().find(colour_is_free))
-                .or_else(|| spare().find(|style| no(&|of| of == style)));
-            looks.insert(name.to_owned(), free.unwrap_or(variant(name)));
+                .or_else(|| all().find(colour_is_free))
+                .or_else(|| all().next())
+                .or_else(|| spare().find(|style| no(&|of| of == style)))
+                .unwrap_or(variant(name));
+            looks.insert(name.to_owned(), style);
+            free.retain(|of| !of.is_like(style));
         }
         Self {
             styles: looks,
@@ -110,6 +117,7 @@ mod tests {
             for other in &names[..place] {
                 let [a, b] = [looks.style(one), looks.style(other)];
                 assert!(a.colour != b.colour, "{one} and {other}");
+                assert!(!a.is_like(b), "{one} and {other}");
             }
         }
         // Who is called just so keeps what the name always has.
@@ -124,7 +132,22 @@ mod tests {
     }
 
     #[test]
-    fn more_names_than_colours_differ_by_their_markers() {
+    fn names_that_share_a_colour_are_told_apart_on_lines_and_on_bars() {
+        let usual = "cubic bbr bbr2 bbr3 reno westwood vegas illinois dctcp htcp prague vivace cdg nimbus copa lp \
+                     yeah veno scalable highspeed bic hybla ledbat sprout verus";
+        let ours = (0..19).map(|of| format!("ours-{of}"));
+        let names: Vec<String> = usual.split(' ').map(str::to_owned).chain(ours).collect();
+        let looks = Looks::of(names.iter().map(String::as_str));
+        for (place, one) in names.iter().enumerate() {
+            for other in &names[..place] {
+                let [a, b] = [looks.style(one), looks.style(other)];
+                assert!(!a.is_like(b), "{one} and {other}: {a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_names_than_that_differ_still() {
         let names: Vec<String> = (0..120).map(|of| format!("ours-{of}")).collect();
         let looks = Looks::of(names.iter().map(String::as_str));
         for (place, one) in names.iter().enumerate() {

@@ -1,6 +1,8 @@
 //! Colours and markers that are told apart without colour vision, and in grey.
 
+use super::fill::Fill;
 use super::style::Theme;
+use super::vision::{APART, apart, linear};
 
 /// A colour by what it is for; the theme decides what it looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,16 +76,8 @@ impl Colour {
 
     /// How bright it is on white, from 0 to 1 (WCAG 2.1, relative luminance).
     pub(super) fn luminance(self) -> f64 {
-        let (r, g, b) = self.rgb(Theme::Light);
-        let linear = |part: u8| {
-            let part = f64::from(part) / 255.0;
-            if part <= 0.040_45 {
-                part / 12.92
-            } else {
-                ((part + 0.055) / 1.055).powf(2.4)
-            }
-        };
-        0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+        let [r, g, b] = linear(self, Theme::Light);
+        0.2126 * r + 0.7152 * g + 0.0722 * b
     }
 }
 
@@ -152,17 +146,36 @@ pub enum Marker {
     Plus,
 }
 
-/// How the lines of different flows or variants look.
+/// How the lines and bars of different flows or variants look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineStyle {
     /// Of line, bar and marker.
     pub colour: Colour,
-    /// At some of its points.
+    /// At some of the points of a line.
     pub marker: Marker,
+    /// Of bars and boxes.
+    pub fill: Fill,
+}
+
+impl LineStyle {
+    /// Whether some reader may take one for the other: to some eyes the colours are close, and lines have the same
+    /// marker, or bars the same fill.
+    pub(super) fn is_like(self, other: Self) -> bool {
+        let same = self.marker == other.marker || self.fill == other.fill;
+        same && apart(self.colour, other.colour) < APART
+    }
 }
 
 const fn style(colour: Colour, marker: Marker) -> LineStyle {
-    LineStyle { colour, marker }
+    filled(colour, marker, Fill::Plain)
+}
+
+const fn filled(colour: Colour, marker: Marker, fill: Fill) -> LineStyle {
+    LineStyle {
+        colour,
+        marker,
+        fill,
+    }
 }
 
 /// Flows that get a line of their own.
@@ -183,7 +196,9 @@ pub(super) const LINES: [LineStyle; 8] = [
 /// All other flows together.
 pub(super) const OTHER: LineStyle = style(Colour::GREY, Marker::Ring);
 
-/// Congestion-control variants, by every name that is usual, and how each looks in all charts.
+/// Congestion-control variants, by every name that is usual, and how each looks in all charts. Whatever stands beside
+/// whatever else, none [is like](LineStyle::is_like) another, nor one of [`OTHER_NAMES`]: the common ones by their
+/// colours, the rarer ones by strokes on their bars.
 const VARIANTS: [(&[&str], LineStyle); 10] = [
     (&["cubic"], LINES[0]),
     (&["bbr", "bbr1", "bbrv1"], LINES[1]),
@@ -199,20 +214,28 @@ const VARIANTS: [(&[&str], LineStyle); 10] = [
     ),
     (
         &["htcp"],
-        style(Colour::Data(0x99, 0x99, 0x33), Marker::Cross),
+        filled(Colour::Data(0x99, 0x99, 0x33), Marker::Cross, Fill::Rising),
     ),
 ];
 
 /// Other names, and what is no flow, such as pairs of them: colours that no variant above has (Tol, "muted", 2021),
-/// each with a shape of its own.
+/// each with a shape of its own. Where two bars have the same strokes, they are as far apart in grey as can be, too.
 pub(super) const OTHER_NAMES: [LineStyle; 7] = [
-    style(Colour::Data(0x44, 0xaa, 0x99), Marker::Diamond),
-    style(Colour::Data(0x88, 0x22, 0x55), Marker::Disc),
-    style(Colour::Data(0xcc, 0x66, 0x77), Marker::Up),
-    style(Colour::Data(0x11, 0x77, 0x33), Marker::Plus),
-    style(Colour::Data(0xaa, 0x44, 0x99), Marker::Ring),
-    style(Colour::Data(0xb8, 0xa2, 0x38), Marker::Down),
-    style(Colour::Data(0x5b, 0x6b, 0x7b), Marker::Square),
+    filled(
+        Colour::Data(0x44, 0xaa, 0x99),
+        Marker::Diamond,
+        Fill::Falling,
+    ),
+    filled(Colour::Data(0x88, 0x22, 0x55), Marker::Disc, Fill::Level),
+    filled(Colour::Data(0xcc, 0x66, 0x77), Marker::Cross, Fill::Level),
+    filled(Colour::Data(0x11, 0x77, 0x33), Marker::Plus, Fill::Falling),
+    filled(Colour::Data(0xaa, 0x44, 0x99), Marker::Ring, Fill::Rising),
+    filled(Colour::Data(0xb8, 0xa2, 0x38), Marker::Up, Fill::Crossed),
+    filled(
+        Colour::Data(0x5b, 0x6b, 0x7b),
+        Marker::Square,
+        Fill::Crossed,
+    ),
 ];
 
 /// How a variant looks by itself: the same in all charts, whatever else is in them. Case, blanks and the
@@ -277,7 +300,7 @@ fn known(name: &str) -> Option<(usize, LineStyle)> {
 }
 
 /// Styles for names that clash, no two of a colour while these last: first those that no variant has, the ones least
-/// like the first colours before others; then each colour with every other marker.
+/// like the first colours before others; then each colour with every other marker, and on bars with other strokes.
 pub(super) fn spare() -> impl Iterator<Item = LineStyle> {
     const ORDER: [usize; 7] = [1, 5, 6, 3, 4, 2, 0];
     const MARKERS: [Marker; 8] = [
@@ -294,21 +317,54 @@ pub(super) fn spare() -> impl Iterator<Item = LineStyle> {
         let others = ORDER.into_iter().map(|place| OTHER_NAMES[place]);
         others.chain(VARIANTS.iter().rev().map(|&(_, style)| style))
     };
-    let place = |marker| MARKERS.iter().position(|&of| of == marker).unwrap_or(0);
     let turned = (1..MARKERS.len()).flat_map(move |turn| {
         all().map(move |of| {
-            style(
+            filled(
                 of.colour,
-                MARKERS[(place(of.marker) + turn) % MARKERS.len()],
+                later(&MARKERS, of.marker, turn),
+                later(&Fill::ALL, of.fill, turn),
             )
         })
     });
     all().chain(turned)
 }
 
+/// What stands so many places behind one of some, around their end.
+fn later<T: Copy + PartialEq>(all: &[T], one: T, places: usize) -> T {
+    let place = all.iter().position(|&of| of == one).unwrap_or(0);
+    all[(place + places) % all.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_two_variants_are_alike_to_anyone() {
+        let all: Vec<LineStyle> = spare().take(VARIANTS.len() + OTHER_NAMES.len()).collect();
+        for (place, one) in all.iter().enumerate() {
+            for other in &all[..place] {
+                let apart = apart(one.colour, other.colour);
+                assert!(!one.is_like(*other), "{apart:.3}: {one:?} and {other:?}");
+            }
+        }
+        // What is seen most is plain.
+        assert!(
+            VARIANTS[..9]
+                .iter()
+                .all(|(_, style)| style.fill == Fill::Plain)
+        );
+        // Strokes that are the same lie on colours that are as far apart as the least of the first eight, and in grey,
+        // where the plain ones cannot all differ, a tenth of the way from black to white.
+        let lightness = |of: &LineStyle| of.colour.luminance().cbrt();
+        for (place, one) in all.iter().enumerate() {
+            let before = all[..place].iter();
+            for other in before.filter(|of| of.fill == one.fill && one.fill != Fill::Plain) {
+                let grey = (lightness(one) - lightness(other)).abs();
+                assert!(grey >= 0.1, "{grey:.3}: {one:?} and {other:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_variant_looks_the_same_by_every_name() {

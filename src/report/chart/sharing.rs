@@ -9,6 +9,7 @@ use super::ChartOptions;
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
+use super::fill::Fill;
 use super::frame::{Panel, header};
 use super::label::count;
 use super::legend::Swatch;
@@ -277,6 +278,7 @@ pub(super) fn jain_line(rivals: &[&NamedFlow<'_>], joined: i64) -> Line {
         style: LineStyle {
             colour: Colour::INK,
             marker: Marker::Disc,
+            fill: Fill::Plain,
         },
         samples: samples.collect(),
     }

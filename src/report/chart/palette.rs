@@ -53,8 +53,9 @@ impl Colour {
             Self::SoftInk => (0x55, 0x55, 0x55),
             Self::Grid if dark => (0x33, 0x38, 0x40),
             Self::Grid => (0xe4, 0xe4, 0xe4),
-            Self::Grey if dark => (0x93, 0x97, 0x9e),
-            Self::Grey => (0x8c, 0x8c, 0x8c),
+            // No green and no purple is like it, to any eyes.
+            Self::Grey if dark => (0x74, 0x78, 0x7f),
+            Self::Grey => (0xb0, 0xb0, 0xb0),
             Self::Data(r, g, b) if dark => {
                 // A third of the way to white: the darkest of them keeps a contrast above 4.
                 let lift = |part: u8| part + (255 - part) / 3;
@@ -367,6 +368,18 @@ mod tests {
     }
 
     #[test]
+    fn flows_and_all_others_together_are_told_apart_by_colour_alone() {
+        // Shares of the link are areas: no markers there.
+        let all: Vec<Colour> = LINES.iter().chain([&OTHER]).map(|of| of.colour).collect();
+        for (place, one) in all.iter().enumerate() {
+            for other in &all[..place] {
+                let apart = apart(*one, *other);
+                assert!(apart >= APART, "{apart:.3}: {one:?} and {other:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_variant_looks_the_same_by_every_name() {
         for names in [
             &["cubic", "CUBIC", "Cubic (6 flows)"][..],
@@ -428,7 +441,8 @@ mod tests {
                     "{text:?} {theme:?}"
                 );
             }
-            let data = VARIANTS.iter().map(|&(_, style)| style).chain(OTHER_NAMES);
+            let data = VARIANTS.iter().map(|&(_, style)| style);
+            let data = data.chain(OTHER_NAMES).chain([OTHER]);
             for LineStyle { colour, .. } in data {
                 // Orange and sky on white are the faintest, as their authors chose them.
                 let found = contrast(of(colour, theme), paper);

@@ -406,17 +406,13 @@ impl Axis {
         let least = values.filter(|&value| value > 0.0).reduce(f64::min);
         let spreads = least.is_some_and(|least| max / least > SPREAD);
         match least {
-            Some(least) if spreads && min == 0.0 => {
-                let mut axis = Self::log(quantity, least, max);
-                axis.scale = Scale::ZeroAndLog;
-                axis.ticks.insert(0, (0.0, "0".to_owned()));
-                axis
-            }
+            Some(least) if spreads && min == 0.0 => Self::log(quantity, least, max).with_zero(),
             _ => Self::linear(quantity, min, max, ticks_max),
         }
     }
 
-    /// Of numbers that somebody chose: they are its ticks, on a log scale where they spread over more than a decade.
+    /// Of numbers that somebody chose: they are its ticks, on a log scale where those above 0 spread over more than a
+    /// decade. A 0 among them, as links without loss have, has a place of its own before that.
     pub(super) fn for_chosen(quantity: Quantity, values: &[f64], ticks_max: usize) -> Option<Self> {
         /// More are no longer read one by one.
         const CHOSEN_MAX: usize = 10;
@@ -424,18 +420,28 @@ impl Axis {
         values.sort_by(f64::total_cmp);
         values.dedup();
         let (min, max) = (*values.first()?, *values.last()?);
-        if quantity.is_time() || min <= 0.0 || max <= 10.0 * min {
+        let least = values.iter().copied().find(|&value| value > 0.0);
+        let least = least.filter(|&least| min >= 0.0 && max > 10.0 * least);
+        let Some(least) = least.filter(|_| !quantity.is_time()) else {
             return Some(Self::tight(quantity, min, max, ticks_max));
-        }
-        let mut axis = Self::log(quantity, min, max);
-        if values.len() <= CHOSEN_MAX && quantity.unit(min) == quantity.unit(max) {
+        };
+        let mut axis = Self::log(quantity, least, max);
+        if values.len() <= CHOSEN_MAX && quantity.unit(least) == quantity.unit(max) {
             let ticks = values
                 .iter()
+                .filter(|value| **value > 0.0)
                 .map(|value| (*value, short(value / axis.unit)));
             axis.ticks = ticks.collect();
             axis.is_chosen = true;
         }
-        Some(axis)
+        Some(if min > 0.0 { axis } else { axis.with_zero() })
+    }
+
+    /// A log scale with a place for 0 before it.
+    fn with_zero(mut self) -> Self {
+        self.scale = Scale::ZeroAndLog;
+        self.ticks.insert(0, (0.0, "0".to_owned()));
+        self
     }
 
     pub(super) fn is_log(&self) -> bool {

@@ -205,13 +205,37 @@ fn numbers_that_were_chosen_are_ticks_in_the_unit_they_were_chosen_in() {
     assert_eq!(axis.title, "Goodput (Mbit/s, log scale)");
     assert_eq!(labels(&axis), ["10", "100", "500", "1000"]);
     assert!((axis.share(100e6) - 0.5).abs() < 1e-9);
-    // Within a decade, with a 0, or over time: even.
+    // Within a decade, below 0, or over time: even.
     let scale = |quantity, values: &[f64]| Axis::for_chosen(quantity, values, 8).unwrap().scale;
     assert_eq!(scale(rates, &[10e6, 100e6]), Scale::Linear);
-    assert_eq!(scale(Quantity::LOSS, &[0.0, 0.01, 0.5]), Scale::Linear);
+    assert_eq!(scale(Quantity::LOSS, &[0.0, 0.01, 0.04]), Scale::Linear);
+    assert_eq!(scale(Quantity::LOSS, &[0.0, 0.5]), Scale::Linear);
+    assert_eq!(scale(Quantity::LOSS, &[-0.1, 0.01, 0.5]), Scale::Linear);
     assert_eq!(scale(Quantity::TIME, &[0.2, 20.0]), Scale::Linear);
     assert_eq!(Quantity::GOODPUT.in_unit_of(3.0), Quantity::GOODPUT);
     assert_eq!(Axis::for_chosen(rates, &[], 8), None);
+}
+
+#[test]
+fn no_loss_has_a_place_beside_losses_of_several_decades() {
+    let losses = [0.05, 0.0, 1e-6, 0.0, 1e-4, 1e-2];
+    let axis = Axis::for_chosen(Quantity::LOSS, &losses, 8).unwrap();
+    assert_eq!((axis.scale, axis.is_chosen), (Scale::ZeroAndLog, true));
+    assert_eq!(axis.title, "Loss (%, log scale)");
+    assert_eq!(labels(&axis), ["0", "0.0001", "0.01", "1", "5"]);
+    let places: Vec<f64> = axis.ticks.iter().map(|(at, _)| axis.share(*at)).collect();
+    let steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // Each is seen, and two decades are as far apart as two others.
+    assert!(
+        places[0].abs() < 1e-9 && steps.iter().all(|&step| step > 0.05),
+        "{places:?}"
+    );
+    assert!((steps[1] - steps[2]).abs() < 1e-9, "{places:?}");
+    // Of more than are read one by one decades are named, and still the 0.
+    let many: Vec<f64> = (0..20).map(|of| f64::from(of) / 100.0).collect();
+    let axis = Axis::for_chosen(Quantity::LOSS, &many, 8).unwrap();
+    assert_eq!((axis.scale, axis.is_chosen), (Scale::ZeroAndLog, false));
+    assert_eq!(labels(&axis), ["0", "1", "2", "5", "10", "20"]);
 }
 
 #[test]

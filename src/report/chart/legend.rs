@@ -1,10 +1,13 @@
 //! The names of what is drawn, between title and data.
 
+use std::collections::BTreeSet;
+
 use super::canvas::{Align, Canvas, Point, Stroke};
-use super::fit::shorten;
+use super::fit::{shorten, wrap};
 use super::font::text_width;
 use super::frame::{HALF_DIGIT, LABEL, MARGIN};
 use super::palette::{Colour, LineStyle, Marker};
+use super::style::Size;
 
 /// What is shown before a name and the space behind it, in pixels.
 const SWATCH: f64 = 52.0;
@@ -28,6 +31,13 @@ pub(super) enum Swatch {
     Band(Colour),
 }
 
+/// From one line of a name to the next, in pixels.
+const LINE: f64 = 28.0;
+/// Lines of a name that is wider than the chart, where there are few or what tells them apart stands in their middle. Of
+/// many each has one, as the legend would be higher than the data, and so on a slide, which has a height.
+const LINES_MAX: usize = 3;
+const FEW: usize = 6;
+
 /// Draws entries row by row; returns where the space below them begins.
 pub(super) fn draw(canvas: &mut Canvas, top: f64, entries: &[(Swatch, String)]) -> f64 {
     let room = canvas.width - 2.0 * MARGIN;
@@ -36,20 +46,38 @@ pub(super) fn draw(canvas: &mut Canvas, top: f64, entries: &[(Swatch, String)]) 
         .map(|(_, text)| SWATCH + text_width(text, LABEL))
         .collect();
     let columns = columns(&widths, room);
-    let rows = entries.chunks(columns.len());
-    let bottom = top + rows.len() as f64 * ROW + 8.0;
-    for (row, entries) in rows.enumerate() {
-        let y = top + row as f64 * ROW + ROW / 2.0;
+    let lines_max = if canvas.style.size == Size::Slide || !needs_lines(entries, room - SWATCH) {
+        1
+    } else {
+        LINES_MAX
+    };
+    let mut y = top + ROW / 2.0;
+    for entries in entries.chunks(columns.len()) {
         let mut x = MARGIN;
+        let mut lines_most = 1;
         for ((swatch, text), width) in entries.iter().zip(&columns) {
             draw_swatch(canvas, *swatch, (x, y));
-            let text = shorten(text, LABEL, width - SWATCH);
-            let at = (x + SWATCH, y + HALF_DIGIT * LABEL.px);
-            canvas.text(at, &text, LABEL, Align::Left);
+            let lines = wrap(text, LABEL, width - SWATCH, lines_max);
+            for (place, line) in lines.iter().enumerate() {
+                let baseline = y + HALF_DIGIT * LABEL.px + place as f64 * LINE;
+                canvas.text((x + SWATCH, baseline), line, LABEL, Align::Left);
+            }
+            lines_most = lines_most.max(lines.len());
             x += width + GAP;
         }
+        y += ROW + (lines_most - 1) as f64 * LINE;
     }
-    bottom
+    y - ROW / 2.0 + 8.0
+}
+
+/// Whether names are few, or some would be the same without their middles.
+fn needs_lines(entries: &[(Swatch, String)], room: f64) -> bool {
+    let texts: BTreeSet<&str> = entries.iter().map(|(_, text)| text.as_str()).collect();
+    let short: BTreeSet<String> = texts
+        .iter()
+        .map(|text| shorten(text, LABEL, room))
+        .collect();
+    entries.len() <= FEW || short.len() < texts.len()
 }
 
 /// How wide each column is for entries of these widths, row by row: as many columns as fit, one at least, each as wide as
@@ -106,6 +134,8 @@ fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): Point) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::chart::canvas::Shape;
+    use crate::report::chart::style::Style;
 
     #[test]
     fn columns_are_as_wide_as_their_widest_entry() {
@@ -129,5 +159,48 @@ mod tests {
     #[test]
     fn six_are_three_and_three_where_five_would_fit() {
         assert_eq!(columns(&[50.0; 6], 5.0 * 50.0 + 4.0 * GAP).len(), 3);
+    }
+
+    #[test]
+    fn names_that_differ_in_their_middle_do_so_in_the_legend_of_one_column() {
+        let name = |gain: &str| {
+            let rest = "with a window of twice the product of bandwidth and delay";
+            format!("ours, paced at {gain} times the rate of the link, {rest}")
+        };
+        let entries = ["1.25", "1.75"].map(|gain| (Swatch::Bar(Colour::BLUE), name(gain)));
+        let drawn = |size: Size| {
+            let style = Style {
+                size,
+                ..Style::default()
+            };
+            let mut canvas = Canvas::new(style, 640.0);
+            let bottom = draw(&mut canvas, 100.0, &entries);
+            let texts = canvas.shapes.into_iter().filter_map(|shape| match shape {
+                Shape::Text { text, at, .. } => Some((text, at.1)),
+                _ => None,
+            });
+            (texts.collect::<Vec<(String, f64)>>(), bottom)
+        };
+        let (texts, bottom) = drawn(Size::OneColumn);
+        let all: Vec<&str> = texts.iter().map(|(text, _)| text.as_str()).collect();
+        assert_eq!(all.join(" "), format!("{} {}", name("1.25"), name("1.75")));
+        assert!(
+            texts
+                .windows(2)
+                .all(|pair| pair[1].1 - pair[0].1 >= LINE - 1e-9)
+        );
+        assert!(texts.last().unwrap().1 < bottom, "{texts:?} {bottom}");
+        // On a slide each has a line, and so of many where their ends tell them apart.
+        let (texts, bottom) = drawn(Size::Slide);
+        assert_eq!((texts.len(), bottom), (2, 100.0 + 2.0 * ROW + 8.0));
+        let many = |told_apart: &str| -> Vec<(Swatch, String)> {
+            let name = |of| name("1.25").replace(told_apart, &format!("{told_apart}{of}"));
+            (0..9)
+                .map(|of| (Swatch::Bar(Colour::BLUE), name(of)))
+                .collect()
+        };
+        let room = 900.0 - 2.0 * MARGIN - SWATCH;
+        assert!(!needs_lines(&many("ours"), room));
+        assert!(needs_lines(&many("with"), room));
     }
 }

@@ -33,8 +33,8 @@ pub(super) enum Swatch {
 
 /// From one line of a name to the next, in pixels.
 const LINE: f64 = 28.0;
-/// Lines of a name that is wider than the chart, where there are few or what tells them apart stands in their middle. Of
-/// many each has one, as the legend would be higher than the data, and so on a slide, which has a height.
+/// Lines of a name that is wider than the chart, where names are few or differ in their middle alone. Of many each has
+/// one, as the legend would be higher than the data, and so on a slide, which has a height.
 const LINES_MAX: usize = 3;
 const FEW: usize = 6;
 

@@ -57,6 +57,9 @@ impl Layer {
     }
 }
 
+/// A share of the link below which all of it cannot be the axis.
+const IDLE: f64 = 0.05;
+
 /// The flows' shares, of the capacity where it is known, otherwise of what all sent together;
 /// above each other. None without flows.
 pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
@@ -103,7 +106,9 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
         &legend,
     );
     canvas.height = height.max((top + 0.55 * height).ceil());
-    let y = Axis::linear(Quantity::SHARE.called(what), 0.0, peak.max(1.0), 5);
+    // Of a link that is nearly idle the whole axis would be a panel without data.
+    let most = if peak < IDLE { peak } else { peak.max(1.0) };
+    let y = Axis::linear(Quantity::SHARE.called(what), 0.0, most, 5);
     let panel = Panel::between(
         &canvas,
         top,

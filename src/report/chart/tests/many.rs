@@ -126,3 +126,25 @@ fn that_no_ack_was_seen_is_said_of_flows_without_any() {
         });
     }
 }
+
+#[test]
+fn shares_of_a_link_that_is_nearly_idle_are_seen() {
+    let packets = [download(1, 0, 200, |_| false)].concat();
+    with_scene(packets, |scene, options| {
+        let top = |capacity_bps: f64| {
+            let options = ChartOptions {
+                capacity_bps: Some(capacity_bps),
+                ..options.clone()
+            };
+            let drawn = sharing::stacked_area(scene, &options).unwrap();
+            let heights = drawn.shapes.iter().filter_map(|shape| match shape {
+                Shape::Area { points, .. } => Some(points.iter().map(|at| at.1)),
+                _ => None,
+            });
+            let heights: Vec<f64> = heights.flatten().collect();
+            let of = |pick: fn(f64, f64) -> f64| heights.iter().copied().reduce(pick).unwrap();
+            of(f64::max) - of(f64::min)
+        };
+        assert!(top(1e12) > 200.0, "{}", top(1e12));
+    });
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::palette::{LineStyle, claim, spare, variant};
 
 /// The looks of the names that charts have in common. Whoever has the better claim keeps what
-/// [`variant`] says, and whoever [is like](LineStyle::is_like) another gets the next style that is free; the order of
+/// [`variant`] says, and whoever looks like another to some eyes gets the next style that is free; the order of
 /// names decides, never chance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Looks {

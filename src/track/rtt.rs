@@ -22,6 +22,9 @@ const PASSED_MAX: u8 = 8;
 /// The same from then on: what paths of several ways delay one behind another, in ticks of a millisecond.
 const OVERTAKEN_MAX: u8 = 64;
 
+/// Room for those that passed and as many that wait, which is all that most flows ever have: asked for once.
+const ROOM: usize = 2 * PASSED_MAX as usize;
+
 /// No packet is overtaken by so many ticks: 17 minutes of a clock of milliseconds, a second of one of microseconds.
 const FAR: u32 = 1 << 20;
 
@@ -76,11 +79,20 @@ impl Echoes {
             }
             return;
         }
+        if !self.seen {
+            self.make_first_room();
+        }
         (self.newest, self.seen) = (tsval, true);
         if self.waiting.len() >= UNECHOED_MAX {
             self.make_room();
         }
         self.waiting.push_back((tsval, at));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_first_room(&mut self) {
+        self.waiting.reserve_exact(ROOM);
     }
 
     /// Forgets the oldest `TSval` where no more are to wait.
@@ -172,7 +184,11 @@ impl Echoes {
     /// Takes note of a `TSecr` that came back; the delay in nanoseconds, where it is a first echo.
     #[inline]
     pub(super) fn echoed(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {
-        if self.echoed && later(self.latest, tsecr) {
+        if self.echoed && !later(tsecr, self.latest) {
+            // Mostly the same as before: a tick of the clock lasts for many packets.
+            if tsecr == self.latest {
+                return None;
+            }
             return self.overtaken(tsecr, at);
         }
         let mut index = usize::from(self.passed);

@@ -180,7 +180,9 @@ impl HalfFlow {
             let sent = self.in_flight.nth_unacked(place);
             sent.is_some_and(|sent| sent.end() <= answered)
         };
-        let passed = (0..).take_while(is_answered).count();
+        let passed = (0..self.in_flight.unacked())
+            .take_while(is_answered)
+            .count();
         let missed_above = if echoes_edge {
             i64::MIN
         } else {

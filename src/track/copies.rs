@@ -387,6 +387,7 @@ impl HalfFlow {
                 }
                 if next < end {
                     sent.marks.set(Marks::SAMPLED);
+                    sent.marks.set(Marks::GOES_ON);
                 }
                 if at > start {
                     sent.marks.take(Marks::LOST_UPSTREAM);

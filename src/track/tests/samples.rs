@@ -115,6 +115,17 @@ fn a_repeat_across_segments_gives_one_sample_where_one_ack_covers_it() {
 }
 
 #[test]
+fn so_does_one_that_begins_with_what_was_not_seen() {
+    let trace = opened(
+        "100 A>B data 500..1000 ts 7/3
+         101 A>B data 1000..1500 ts 7/3
+         400 A>B data 0..1000 ts 20/3
+         420 B>A ack 1500 ts 4/20",
+    );
+    assert_eq!(rtts(&trace), [None, None, Some(20)]);
+}
+
+#[test]
 fn a_segment_of_which_a_part_was_sent_again_gives_no_sample() {
     // Karn's rule (RFC 6298 section 3), though its last byte was sent once.
     assert_eq!(

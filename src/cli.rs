@@ -27,25 +27,21 @@ use plan::Outputs;
 pub use plan::Plan;
 pub use study::{StudyArgs, StudyCommand};
 
-/// How a run ended.
+/// How a run ended, and the status that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
     /// Every capture was read to its end.
-    Complete,
+    Complete = 0,
     /// Results were written, but at least one capture was damaged or cut short, the run was
     /// interrupted, or the summary could not be printed.
-    Partial,
+    Partial = 1,
     /// Nothing was written.
-    Failed,
+    Failed = 2,
 }
 
 impl From<ExitStatus> for ExitCode {
     fn from(status: ExitStatus) -> Self {
-        Self::from(match status {
-            ExitStatus::Complete => 0,
-            ExitStatus::Partial => 1,
-            ExitStatus::Failed => 2,
-        })
+        Self::from(status as u8)
     }
 }
 

@@ -9,15 +9,13 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::ExitStatus;
 use super::charts::ChartArgs;
 use super::limits::{CaptureArgs, LimitArgs, whole};
 use super::mistakes;
 use super::path::PathArgs;
 use super::study::StudyArgs;
 use crate::report::terminal;
-
-/// Exit status where help cannot be printed: that of [`ExitStatus::Failed`](super::ExitStatus).
-const UNPRINTED: i32 = 2;
 
 pub(super) const EXAMPLES: &str = "Examples:
   ccanalyze capture.pcap                           what is in it
@@ -174,7 +172,7 @@ fn end_with(error: &clap::Error) -> ! {
     process::exit(if is_told {
         error.exit_code()
     } else {
-        UNPRINTED
+        ExitStatus::Failed as i32
     })
 }
 

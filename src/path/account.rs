@@ -213,11 +213,14 @@ impl<'a> Account<'a> {
         }
         let point = usize::from(note.has.has(Signs::AT_SECOND));
         let at = self.calibration.aligned(point, note.at, note.frame);
-        self.flows[flow].get_or_insert_with(|| PathFlow::new(known.keys[flow], heading, at));
+        let kind = note.kind_of(heading);
+        self.flows[flow]
+            .get_or_insert_with(|| PathFlow::new(known.keys[flow], heading))
+            .see(at, !matches!(kind, Kind::Appeared));
         let way = &mut self.ways[heading as usize];
         self.beginnings
             .come_to(at, |start, held| way.hold_from(start, held));
-        match note.kind_of(heading) {
+        match kind {
             Kind::Passed => self.note_passed(note, heading),
             Kind::Lost => self.note_lost(note, at, heading, held_until, known),
             Kind::Appeared => self.note_appeared(note, at, heading, known),

@@ -12,7 +12,8 @@ pub struct PathFlow {
     pub key: FlowKey,
     /// Which way it goes.
     pub heading: Heading,
-    /// When its first packet came in, by the first point's clock, in ns.
+    /// When its first packet came in, by the first point's clock, in ns; where none was seen coming in, when the first
+    /// one left.
     pub first_ns: i64,
     /// Packets that came in within the time that both captures cover, and their IP bytes.
     pub packets: u64,
@@ -56,6 +57,7 @@ pub struct PathFlow {
     /// Bins in which it was active.
     pub bins: Vec<FlowBin>,
     pub(super) run: u64,
+    has_come_in: bool,
 }
 
 /// A flow in one bin of time, by when its packets came in.
@@ -88,11 +90,11 @@ impl FlowBin {
 }
 
 impl PathFlow {
-    pub(super) fn new(key: FlowKey, heading: Heading, first_ns: i64) -> Self {
+    pub(super) fn new(key: FlowKey, heading: Heading) -> Self {
         Self {
             key,
             heading,
-            first_ns,
+            first_ns: i64::MAX,
             packets: 0,
             ip_bytes: 0,
             passed_packets: 0,
@@ -114,6 +116,16 @@ impl PathFlow {
             episodes_shared: 0,
             bins: Vec::new(),
             run: 0,
+            has_come_in: false,
+        }
+    }
+
+    /// A packet was seen at `at`, where it came in or where it left.
+    pub(super) fn see(&mut self, at: i64, comes_in: bool) {
+        if comes_in && !self.has_come_in {
+            (self.first_ns, self.has_come_in) = (at, true);
+        } else if comes_in == self.has_come_in {
+            self.first_ns = self.first_ns.min(at);
         }
     }
 

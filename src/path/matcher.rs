@@ -487,38 +487,48 @@ impl Matcher {
     /// The next sighting whose fate is known, when the walk is at `now`; `None` when none is.
     /// `entry_of` says where packets of a flow come in.
     pub(super) fn next_fate(&mut self, now: i64, entry_of: impl Fn(u32) -> Side) -> Option<Fate> {
-        for side in [Side::First, Side::Second] {
-            while let Some(slot) = self.rings[side as usize].slots.front() {
-                let fate = match slot.packet.state {
-                    State::Passed => Some(Fate::Passed(slot.packet, slot.exit())),
-                    State::Left => None,
-                    State::Waiting => {
-                        let (packet, of) = (slot.packet, slot.key());
-                        let waited = now.saturating_sub(packet.at) > self.limits.patience_ns;
-                        let crowded =
-                            self.rings[side as usize].slots.len() > self.limits.waiting_max;
-                        if !waited && !crowded {
-                            break;
-                        }
-                        self.given_up += u64::from(!waited);
-                        let number = self.rings[side as usize].base;
-                        self.unlink(side, of, number);
-                        Some(if entry_of(packet.flow) == side {
-                            Fate::Lost(packet)
-                        } else {
-                            Fate::Appeared(packet)
-                        })
-                    }
-                };
-                let ring = &mut self.rings[side as usize];
-                ring.slots.pop_front();
-                ring.base += 1;
-                if fate.is_some() {
-                    return fate;
-                }
+        loop {
+            let side = self.next_side(now, &entry_of)?;
+            let ring = &self.rings[side as usize];
+            let (number, slot) = (ring.base, *ring.slots.front()?);
+            let packet = slot.packet;
+            if packet.state == State::Waiting {
+                self.unlink(side, slot.key(), number);
+                self.given_up += u64::from(!self.has_waited(&packet, now));
             }
+            let ring = &mut self.rings[side as usize];
+            ring.slots.pop_front();
+            ring.base += 1;
+            return Some(match packet.state {
+                State::Left => continue,
+                State::Passed => Fate::Passed(packet, slot.exit()),
+                State::Waiting if entry_of(packet.flow) == side => Fate::Lost(packet),
+                State::Waiting => Fate::Appeared(packet),
+            });
         }
-        None
+    }
+
+    /// The ring whose first slot is next. That a packet did not come in is told last: all that came in by then, at the
+    /// other point, is before it, whichever way it goes.
+    fn next_side(&self, now: i64, entry_of: impl Fn(u32) -> Side) -> Option<Side> {
+        let when = |side: Side| {
+            let packet = &self.rings[side as usize].slots.front()?.packet;
+            if packet.state != State::Waiting {
+                return Some((side, None));
+            }
+            let crowded = self.rings[side as usize].slots.len() > self.limits.waiting_max;
+            let has_appeared = entry_of(packet.flow) != side;
+            let is_known = crowded || self.has_waited(packet, now);
+            is_known.then_some((side, has_appeared.then_some(packet.at)))
+        };
+        let sides = [Side::First, Side::Second].into_iter().filter_map(when);
+        let (side, _) = sides.min_by_key(|&(_, appeared)| appeared)?;
+        Some(side)
+    }
+
+    /// Whether a packet has waited too long.
+    fn has_waited(&self, packet: &Packet, now: i64) -> bool {
+        now.saturating_sub(packet.at) > self.limits.patience_ns
     }
 }
 

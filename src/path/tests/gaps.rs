@@ -98,6 +98,41 @@ fn what_was_seen_while_a_part_is_missing_is_undecided_and_that_time_does_not_cou
     assert!((all_mean - cut_mean).abs() < 0.1, "{all_mean} {cut_mean}");
 }
 
+/// What came in during the gap is told to have left only when the captures are over, and takes its place in time all the
+/// same, whichever point is named first.
+#[test]
+fn the_way_back_is_told_as_the_way_forward_is() {
+    let [mut sent, mut got] = steady(|n| n != 900);
+    for n in (0..1000).step_by(10) {
+        let at = SECOND + i64::from(n) * MS + 500 * US;
+        got.push(ack(n, at));
+        sent.push(ack(n, at + MS));
+    }
+    for point in [&mut sent, &mut got] {
+        point.sort_by_key(|packet| packet.at);
+    }
+    let gap = SECOND + 300 * MS..SECOND + 800 * MS;
+    let (head, tail): (Vec<_>, Vec<_>) = sent
+        .into_iter()
+        .filter(|packet| !gap.contains(&packet.at))
+        .partition(|packet| packet.at < gap.start);
+    let (sent, got) = (vec![&head[..], &tail], vec![&got[..]]);
+    let [as_named, swapped] = [
+        (Heading::Forward, [sent.clone(), got.clone()]),
+        (Heading::Reverse, [got, sent]),
+    ]
+    .map(|(heading, points)| {
+        let hop = &of_parts(&points).hops[0];
+        let (flow, way) = (flow(hop, heading), &hop.ways[heading as usize]);
+        let counts = (flow.dropped_packets, flow.undecided_packets);
+        (counts, flow.first_ns, way.packets_mean(), way.bins.clone())
+    });
+    assert_eq!((as_named.0, as_named.1), ((1, 500), SECOND + 5 * MS));
+    let mean = as_named.2.unwrap();
+    assert!((mean - 5.0).abs() < 0.1, "{mean}");
+    assert_eq!(as_named, swapped);
+}
+
 #[test]
 fn in_one_file_it_may_have_been_the_path() {
     let [first, second] = steady(|n| !(300..800).contains(&n));

@@ -409,7 +409,8 @@ impl Connection {
         ) > 0;
         if segment.payload_len > 0 {
             sender.times.heard_at = peer.times.packet_at;
-            sender.limits.is_unheard = sender.has_not_heard(segment.timestamps, &peer.echoes);
+            let is_unheard = sender.has_not_heard(segment.timestamps, &peer.echoes);
+            sender.limits.set_unheard(is_unheard);
             if !sender.continues(segment.seq, segment.payload_len) {
                 // How soon can it be an answer? The peer's data goes this sender's way and back, too.
                 sender
@@ -422,7 +423,7 @@ impl Connection {
             let is_same = again && segment.payload_len == 1;
             let step = if is_same { Step::Same } else { step };
             sender.place_data(dir, segment, step, sink);
-            sender.limits.is_unheard = false;
+            sender.limits.set_unheard(false);
             sender.repair.heard = Heard::Unknown;
             if sender.repair.last_repeat.is_some() {
                 sender.note_old_ack(segment, peer);

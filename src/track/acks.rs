@@ -331,7 +331,7 @@ impl HalfFlow {
         self.in_flight.trim(flight, at);
         self.release_rows(dir, sink);
         self.times.progress_at = Some(at);
-        self.count_pause();
+        self.count_time(at);
         self.note_repaired(dir, at, sink);
         self.acks.dup_run = 0;
         if !self.holes.is_empty() && self.repair.until.is_some_and(|until| ack < until) {

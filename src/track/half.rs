@@ -201,7 +201,7 @@ impl HalfFlow {
         let end = start + i64::from(len);
         let is_higher = end > self.high;
         if is_higher && self.is_answered() {
-            self.note_pause(segment.at, self.limits.is_unheard);
+            self.note_pause(segment.at, self.limits.is_unheard());
         }
         // Data above a FIN shows that it was none of this stream.
         self.fin = self.fin.filter(|&fin| end <= fin);

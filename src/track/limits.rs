@@ -13,9 +13,10 @@ use crate::time::CaptureTime;
 pub(super) struct Limits {
     /// Nothing was in flight, beyond the time that an ACK takes to the sender and new data back.
     pub(super) application_ns: i64,
-    /// No room for a full packet was left in the advertised window.
+    /// No room for a full packet was left in the advertised window, until the last new ACK.
     pub(super) receiver_ns: i64,
-    full_since: Option<CaptureTime>,
+    /// While there is no room, since when that does not count yet; else how long there was none since the last new ACK.
+    uncounted_ns: i64,
     /// When there was room again, or what the sender took for outstanding was answered, the last time.
     freed_at: Option<CaptureTime>,
     /// When the repair that is going on began.
@@ -24,21 +25,69 @@ pub(super) struct Limits {
     repair_until: i64,
     /// The pause before the data in flight, which counts when that is acknowledged.
     pause: Pause,
-    repair_timeout: bool,
-    /// Who sent the data that is about to be taken in had not heard of the ACK after which nothing was in flight.
-    pub(super) is_unheard: bool,
+    is: Is,
 }
 
 impl Limits {
     /// Whether there is room was found at `at` to be otherwise than before.
     #[cold]
-    fn turn_full(&mut self, full: bool, at: CaptureTime) {
-        if full {
-            self.full_since = Some(at);
-        } else if let Some(since) = self.full_since.take() {
+    fn turn_full(&mut self, at: CaptureTime) {
+        let now = at.as_ns();
+        if self.is.full() {
             self.freed_at = Some(at);
-            self.receiver_ns = self.receiver_ns.saturating_add(at.since(since).max(0));
+            self.uncounted_ns = now.saturating_sub(self.uncounted_ns).max(0);
+        } else {
+            self.uncounted_ns = now.saturating_sub(self.uncounted_ns);
         }
+        self.is.0 ^= Is::FULL;
+    }
+
+    /// The time without room counts up to a new ACK at `at`.
+    #[cold]
+    fn count_full(&mut self, at: CaptureTime) {
+        let (full_ns, rest) = if self.is.full() {
+            let now = at.as_ns();
+            (now.saturating_sub(self.uncounted_ns).max(0), now)
+        } else {
+            (self.uncounted_ns, 0)
+        };
+        self.receiver_ns = self.receiver_ns.saturating_add(full_ns);
+        self.uncounted_ns = rest;
+    }
+
+    /// Whether who sent the data that is about to be taken in had not heard of the ACK after which nothing was in
+    /// flight.
+    pub(super) fn set_unheard(&mut self, is_unheard: bool) {
+        self.is.set(Is::UNHEARD, is_unheard);
+    }
+
+    pub(super) fn is_unheard(&self) -> bool {
+        self.is.has(Is::UNHEARD)
+    }
+}
+
+/// What is so or not, in a byte: more make no room for a connection's state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Is(u8);
+
+impl Is {
+    /// A timer began the repair that is going on.
+    const TIMEOUT: u8 = 1;
+    /// See [`Limits::set_unheard`].
+    const UNHEARD: u8 = 2;
+    /// There is no room in the window.
+    const FULL: u8 = 4;
+
+    fn set(&mut self, bit: u8, is: bool) {
+        self.0 = self.0 & !bit | if is { bit } else { 0 };
+    }
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+
+    fn full(self) -> bool {
+        self.has(Self::FULL)
     }
 }
 
@@ -84,7 +133,7 @@ impl HalfFlow {
         let Some(emptied_at) = self.times.progress_at else {
             return;
         };
-        if is_unheard || self.limits.full_since.is_some() {
+        if is_unheard || self.limits.is.full() {
             return;
         }
         let pause_ns = at
@@ -132,9 +181,12 @@ impl HalfFlow {
         }
     }
 
-    /// The cumulative ACK has moved: time counts up to here.
+    /// The cumulative ACK has moved at `at`: time counts up to here.
     #[inline]
-    pub(super) fn count_pause(&mut self) {
+    pub(super) fn count_time(&mut self, at: CaptureTime) {
+        if self.limits.uncounted_ns != 0 {
+            self.limits.count_full(at);
+        }
         // Nearly always there was none.
         if self.limits.pause != Pause::default() {
             let pause_ns = std::mem::take(&mut self.limits.pause).ns();
@@ -157,8 +209,8 @@ impl HalfFlow {
                 && room < i64::from(self.packet_size.full())
                 && self.sent_data
         });
-        if full != self.limits.full_since.is_some() {
-            self.limits.turn_full(full, at);
+        if full != self.limits.is.full() {
+            self.limits.turn_full(at);
         }
     }
 
@@ -167,18 +219,20 @@ impl HalfFlow {
         let sent_to = self.sent_to().max(self.repairs_to());
         let limits = &mut self.limits;
         if limits.repair_start.is_some() {
-            limits.repair_timeout |= timeout;
+            limits
+                .is
+                .set(Is::TIMEOUT, limits.is.has(Is::TIMEOUT) || timeout);
         } else if self.una.is_none_or(|una| una < end) {
             limits.repair_start = Some(at);
             limits.repair_until = sent_to;
-            limits.repair_timeout = timeout;
+            limits.is.set(Is::TIMEOUT, timeout);
         }
     }
 
     /// The repeat that passed at `at` was no timer's.
     pub(super) fn forget_timeout_of(&mut self, at: CaptureTime) {
         if self.limits.repair_start == Some(at) {
-            self.limits.repair_timeout = false;
+            self.limits.is.set(Is::TIMEOUT, false);
         }
     }
 
@@ -216,7 +270,7 @@ impl HalfFlow {
                 &Recovery {
                     start,
                     end: at.max(start),
-                    timeout: self.limits.repair_timeout,
+                    timeout: self.limits.is.has(Is::TIMEOUT),
                 },
             );
         }

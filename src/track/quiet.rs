@@ -316,7 +316,7 @@ impl HalfFlow {
         self.in_flight.trim(flight, at);
         self.release_rows(dir, sink);
         self.times.progress_at = Some(at);
-        self.count_pause();
+        self.count_time(at);
         true
     }
 }

@@ -176,3 +176,28 @@ fn a_closed_window_is_the_receivers_time_not_the_applications() {
     // From 120 to 1120, and while the second segment filled the window, 1130 to 1150.
     assert_eq!(seen.state.receiver_limited_ns, 1_020_000_000);
 }
+
+#[test]
+fn the_receivers_time_ends_with_the_last_new_ack() {
+    // A window of 8 with a scale of 7 is 1024 bytes: room for one segment. It is closed from 120 on.
+    let limited_ms = |rest: &str| {
+        let trace = format!(
+            "40 B>A ack 0
+             100 A>B data 0..1000
+             120 B>A ack 1000 win 0
+             {rest}"
+        );
+        play(&opened(&trace)).state.receiver_limited_ns / 1_000_000
+    };
+    assert_eq!(limited_ms(""), 0);
+    let freed = "1120 B>A ack 1000 win 500\n";
+    assert_eq!(limited_ms(freed), 0);
+    // Closed again from 1200 to 1300, and data that is acknowledged at last: both times count.
+    let again = format!("{freed}1200 B>A ack 1000 win 0\n1300 B>A ack 1000 win 500\n");
+    assert_eq!(limited_ms(&again), 0);
+    let ended = format!("{again}1310 A>B data 1000..2000\n1330 B>A ack 2000 win 500");
+    assert_eq!(limited_ms(&ended), 1100);
+    // An ACK while it is closed counts the time until then: the second segment was under way.
+    let closed = "121 A>B data 1000..2000\n220 B>A ack 2000 win 0\n900 B>A ack 2000 win 500\n";
+    assert_eq!(limited_ms(closed), 100);
+}

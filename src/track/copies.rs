@@ -455,7 +455,11 @@ impl Verdict {
     /// Whether it is that of a repeat, which begins at `start`, of what the receiver had refused (RFC 7413 section
     /// 4.2.2): of what was lost the place is told, but for bytes from before the first that were seen.
     pub(super) fn is_of_refused(self, start: i64) -> bool {
-        self.reason == Some(Reason::Fast) && self.lost.is_none() && start >= 0
+        // What SACK alone shows to be a repeat has no place, either.
+        self.reason == Some(Reason::Fast)
+            && self.lost.is_none()
+            && self.evidence == Evidence::SeenBefore
+            && start >= 0
     }
 
     /// What a retransmission is that turns out not to have been needed.

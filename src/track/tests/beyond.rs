@@ -62,3 +62,12 @@ fn a_report_of_a_fin_tells_of_no_data_above() {
     );
     assert_eq!(play(&trace).rows[1].verdict.class, Class::New);
 }
+
+#[test]
+fn what_sack_shows_to_be_a_repeat_begins_a_repair() {
+    // 10000..11000 was lost and comes again as the first thing that is seen; what lies above was reported.
+    let trace = "0 B>A ack 10000 sack 11000..20000 ts 500/70
+         1 A>B data 10000..11000 ts 100/460
+         21 B>A ack 20000 ts 521/100";
+    assert_eq!(play(trace).recoveries, ["1..21 fast"]);
+}

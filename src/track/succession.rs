@@ -83,9 +83,9 @@ impl Connection {
             begun && !answers
         } else {
             let continues = half.may_begin(segment.seq.plus(1)) && peer.may_begin(segment.ack);
-            !(peer.has_syn || continues)
+            !continues && (!peer.has_syn || begun && !answers)
         };
-        if over && half.sent_data && half.has_syn {
+        if over && half.sent_data {
             SynPlace::Next
         } else if is_foreign {
             SynPlace::Open

@@ -204,6 +204,29 @@ fn another_answer_to_a_syn_of_the_same_number_begins_a_connection() {
     }
 }
 
+/// The capture lost the first answer and the second SYN: the second answer is of what comes then, as the first connection
+/// is over and its answering side has sent data.
+#[test]
+fn the_answer_to_a_syn_that_was_not_seen_begins_a_connection_where_the_first_answer_was_not_seen_either()
+ {
+    check(
+        &[
+            "A SYN 1000
+            A ACK 1001 5001
+            A ACK 1001 5001 100
+            B ACK 5001 1101 100
+            A FIN,ACK 1101 5101
+            B FIN,ACK 5101 1102
+            A ACK 1102 5102",
+            "B SYN,ACK 900000000 700000001
+            A ACK 700000001 900000001
+            A ACK 700000001 900000001 100
+            B ACK 900000001 700000101 100",
+        ],
+        &[&[0, 1, 2, 3, 4, 5, 6], &[7, 8, 9, 10]],
+    );
+}
+
 /// Whether a SYN of the opener and of its peer counts in each connection that has ended.
 #[derive(Default)]
 struct Openings(Vec<[bool; 2]>);

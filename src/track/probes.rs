@@ -30,7 +30,7 @@ impl HalfFlow {
         // acknowledged.
         let is_idle = self.is_idle_at(segment.at);
         let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
-        let next = self.high + i64::from(self.has_ended() && is_idle);
+        let next = self.sent_below() + i64::from(self.has_ended() && is_idle);
         let window_probe = self.window.is_closed();
         let probes = offset == next - 1
             && self.una.is_some_and(|una| una >= self.high)
@@ -53,6 +53,13 @@ impl HalfFlow {
                 },
             );
         }
+    }
+
+    /// Up to where its sender has sent: also what the capture lost and the peer acknowledged, if that is more than the
+    /// number of a FIN.
+    fn sent_below(&self) -> i64 {
+        let una = self.una.filter(|&una| una > self.high + 1);
+        una.unwrap_or(self.high)
     }
 
     /// What a segment below the highest byte seen, from `start` to `end`, is if it only looks whether the peer is

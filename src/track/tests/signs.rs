@@ -497,3 +497,18 @@ fn what_comes_in_fragments_is_one_packet_however_long() {
     let frames = trace.replace(" parts 3", "");
     check_signs(&frames, &["100 SuperSegment", "101 SuperSegment"]);
 }
+
+#[test]
+fn a_probe_looks_just_below_what_was_acknowledged_though_the_capture_lost_it() {
+    // 1000..2000 was not seen, but the ACK of it, which closes the window.
+    check_signs(
+        &opened(
+            "40 B>A ack 0
+             100 A>B data 0..1000
+             120 B>A ack 2000 win 0
+             400 A>B at 1999 ack 0
+             420 B>A ack 2000 win 500",
+        ),
+        &["120 ZeroWindow", "400 WindowProbe"],
+    );
+}

@@ -422,9 +422,19 @@ impl HalfFlow {
         seq: Seq,
         len: u32,
     ) -> Step {
+        let is_below = self.is_below_highest(seq, len);
+        // An ACK that comes twice in a row, of a host that gives packets ids of their own.
+        let is_again = len == 0 && id > 0 && self.ids.last() == Some(id) && self.ids.steps > 0;
+        match self.ids.observe(id, packets, at, is_below) {
+            Step::Unknown if is_again => Step::Same,
+            step => step,
+        }
+    }
+
+    /// Whether a packet has payload, all of it below the highest byte seen.
+    pub(super) fn is_below_highest(&self, seq: Seq, len: u32) -> bool {
         let end = |unwrapper: Unwrapper| unwrapper.offset(seq, self.high) + i64::from(len);
-        let is_below = len > 0 && self.unwrapper.is_some_and(|base| end(base) <= self.high);
-        self.ids.observe(id, packets, at, is_below)
+        len > 0 && self.unwrapper.is_some_and(|base| end(base) <= self.high)
     }
 
     /// Whether a packet whose bytes, up to `end`, are no longer remembered is the first that carried them, seen again,

@@ -10,6 +10,9 @@ use crate::time::CaptureTime;
 /// Earlier copies of one range that are remembered; the first is one of them.
 const COPIES_MAX: usize = 8;
 
+/// Holes filled by repeats that are remembered: an original that is later than its own repeat comes soon after.
+const FILLED_MAX: usize = 16;
+
 /// What is known of a copy of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EarlierCopy {
@@ -59,6 +62,23 @@ pub(super) struct EarlierCopies(Option<Box<Kept>>);
 struct Kept {
     all: VecDeque<(i64, EarlierCopy)>,
     moves: Moves,
+    /// The latest holes that repeats have filled.
+    filled: VecDeque<Filled>,
+}
+
+/// A part of a hole that a repeat has filled.
+#[derive(Clone, Copy, Debug)]
+struct Filled {
+    start: i64,
+    end: i64,
+    opened: Opened,
+}
+
+/// When a hole opened, and after how many packets of its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Opened {
+    pub(super) at: CaptureTime,
+    pub(super) after: u64,
 }
 
 impl Kept {
@@ -80,8 +100,27 @@ impl Kept {
 impl EarlierCopies {
     /// Memory that they hold besides this, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        let room = self.0.as_ref().map_or(0, |kept| kept.all.capacity());
-        room * size_of::<(i64, EarlierCopy)>()
+        self.0.as_ref().map_or(0, |kept| {
+            kept.all.capacity() * size_of::<(i64, EarlierCopy)>()
+                + kept.filled.capacity() * size_of::<Filled>()
+        })
+    }
+
+    /// A repeat has filled `start..end` of a hole.
+    pub(super) fn note_filled(&mut self, start: i64, end: i64, opened: Opened) {
+        let filled = &mut self.0.get_or_insert_default().filled;
+        if filled.len() == FILLED_MAX {
+            filled.pop_front();
+        }
+        filled.push_back(Filled { start, end, opened });
+    }
+
+    /// When the hole at `offset` opened that a repeat has filled.
+    pub(super) fn opened(&self, offset: i64) -> Option<Opened> {
+        let filled = &self.0.as_deref()?.filled;
+        let mut latest_first = filled.iter().rev();
+        let found = latest_first.find(|filled| (filled.start..filled.end).contains(&offset))?;
+        Some(found.opened)
     }
 
     /// The first of the range which starts at `start`.

@@ -516,7 +516,7 @@ impl HalfFlow {
                 lost_downstream = self.cover(segment, start, end, verdict, copy);
             }
             return Taken {
-                extent: (verdict.class == Class::Reordered).then_some((1, 0)),
+                extent: self.extent(verdict, self.in_flight.opened(start), segment.at),
                 lost_downstream,
                 ..Taken::of(verdict, 0, len)
             };
@@ -547,14 +547,12 @@ impl HalfFlow {
                 }
             }
         }
-        let extent = (verdict.class == Class::Reordered).then(|| {
-            (
-                (self.packets - hole.opened_after) as u32,
-                segment.at.since(hole.opened_at),
-            )
-        });
+        let opened = hole.opened();
+        if verdict.class == Class::Retransmission {
+            self.in_flight.note_filled(start, end, opened);
+        }
         Taken {
-            extent,
+            extent: self.extent(verdict, Some(opened), segment.at),
             lost_downstream,
             lost_upstream: verdict.lost == Some(LossPlace::Upstream) && !is_rest,
             ..Taken::of(verdict, filled, len)

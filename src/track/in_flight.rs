@@ -6,7 +6,7 @@ use std::ops::Range;
 pub(super) use self::marks::Marks;
 pub(super) use self::merge::PARTS_MAX;
 pub(super) use self::moves::Moves;
-use super::earlier_copies::{EarlierCopies, EarlierCopy, Needed};
+use super::earlier_copies::{EarlierCopies, EarlierCopy, Needed, Opened};
 use crate::decode::{Segment, Timestamps};
 use crate::event::{Class, Verdict};
 use crate::prefetch::{prefetch, prefetch_behind};
@@ -445,6 +445,16 @@ impl InFlight {
         } else {
             self.earlier.add(sent.start, copy);
         }
+    }
+
+    /// A repeat has filled `start..end` of a hole.
+    pub(super) fn note_filled(&mut self, start: i64, end: i64, opened: Opened) {
+        self.earlier.note_filled(start, end, opened);
+    }
+
+    /// When the hole at `offset` opened that a repeat has filled.
+    pub(super) fn opened(&self, offset: i64) -> Option<Opened> {
+        self.earlier.opened(offset)
     }
 
     /// The first copy of the range at `index` has passed after further ones, as `segment`; its row

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::earlier_copies::Opened;
 use super::in_flight::Moves;
 use crate::decode::Segment;
 use crate::time::CaptureTime;
@@ -65,6 +66,14 @@ impl Hole {
             told: 0,
             told_at: None,
             asked_at: None,
+        }
+    }
+
+    /// When it opened, and after how many packets.
+    pub(super) fn opened(&self) -> Opened {
+        Opened {
+            at: self.opened_at,
+            after: self.opened_after,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is told of a data segment, and the rows that wait until nothing can change them.
 
+use super::earlier_copies::Opened;
 use super::half::HalfFlow;
 use super::rows::Row;
 use super::strays::first_byte;
@@ -8,6 +9,7 @@ use crate::event::{
     Class, ClassifiedSegment, DataArrival, Direction, Evidence, FlowSink, LossPlace, Verdict,
 };
 use crate::seq::Seq;
+use crate::time::CaptureTime;
 
 /// What a data segment turned out to be; the fields are those of [`DataArrival`].
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,21 @@ impl Taken {
 }
 
 impl HalfFlow {
+    /// How many packets of this direction passed since the hole opened into which a late original falls at `at`, and how
+    /// long ago that was; of one whose hole is not known, that it was late.
+    pub(super) fn extent(
+        &self,
+        verdict: Verdict,
+        opened: Option<Opened>,
+        at: CaptureTime,
+    ) -> Option<(u32, i64)> {
+        let since = |opened: Opened| {
+            let packets = self.packets.saturating_sub(opened.after);
+            (packets as u32, at.since(opened.at))
+        };
+        (verdict.class == Class::Reordered).then(|| opened.map_or((1, 0), since))
+    }
+
     /// Tells the sink what a segment turned out to be, and keeps a row where rows are wanted.
     pub(super) fn report<S: FlowSink>(
         &mut self,

@@ -574,3 +574,21 @@ fn a_byte_at_the_edge_of_a_window_that_was_closed_below_what_was_sent_is_a_probe
          300 window_probe 1500..1501",
     );
 }
+
+#[test]
+fn an_original_that_is_later_than_its_repeat_is_as_late_as_its_hole_is_old() {
+    // RFC 4737 section 4: three packets came between, the repeat among them, since 101.
+    let seen = play(&opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 2000..3000 id 4
+         102 A>B data 3000..4000 id 5
+         120 B>A ack 1000
+         121 B>A ack 1000 sack 2000..3000
+         122 B>A ack 1000 sack 2000..4000
+         140 A>B data 1000..2000 id 6
+         145 A>B data 1000..2000 id 3",
+    ));
+    let classes: Vec<Class> = seen.rows.iter().map(|row| row.verdict.class).collect();
+    assert_eq!(classes[3..], [Class::Retransmission, Class::Reordered]);
+    assert_eq!(seen.data[4].extent, Some((3, 44_000_000)));
+}

@@ -117,6 +117,25 @@ impl Default for ChartOptions {
     }
 }
 
+/// What is below this share of the capacity is not seen on an axis that reaches it.
+const IDLE: f64 = 0.05;
+
+impl ChartOptions {
+    /// The capacity with its name, for a line beside goodputs up to `most`; where it would press these flat, what is
+    /// said in its place.
+    fn capacity_beside(&self, most: f64) -> (Option<(f64, String)>, String) {
+        let Some(bps) = self.capacity_bps else {
+            return (None, String::new());
+        };
+        let name = format!("capacity, {}", Quantity::GOODPUT.format(bps));
+        if most < IDLE * bps {
+            (None, format!("{name}, far beyond the axis"))
+        } else {
+            (Some((bps, name)), String::new())
+        }
+    }
+}
+
 /// What was drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {

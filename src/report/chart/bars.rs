@@ -160,7 +160,7 @@ pub(super) fn goodput(scenes: &[Scene<'_>], options: &ChartOptions) -> Option<Ca
 
 fn goodput_in(scenes: &[Scene<'_>], options: &ChartOptions, room: Room) -> Option<Canvas> {
     let style = options.style;
-    let rows = Rows::of(
+    let mut rows = Rows::of(
         scenes,
         room.rows,
         |flow| flow.values.goodput_bps,
@@ -172,27 +172,21 @@ fn goodput_in(scenes: &[Scene<'_>], options: &ChartOptions, room: Room) -> Optio
         },
     );
     let (_, max) = rows.extent()?;
-    let x = Axis::linear(
-        Quantity::GOODPUT,
-        0.0,
-        max.max(options.capacity_bps.unwrap_or(0.0)),
-        ticks(style),
-    );
-    let mut legend = Vec::new();
-    let capacity = options
-        .capacity_bps
-        .map(|bps| (bps, Stroke::dashed(Colour::INK, 2.5)));
-    if let Some((bps, stroke)) = capacity {
-        legend.push((
-            Swatch::Stroke(stroke),
-            format!("capacity, {}", Quantity::GOODPUT.format(bps)),
-        ));
-    }
+    let (capacity, note) = options.capacity_beside(max);
+    rows.note = joined(&[rows.note, note]);
+    let most = capacity.as_ref().map_or(max, |&(bps, _)| bps.max(max));
+    let x = Axis::linear(Quantity::GOODPUT, 0.0, most, ticks(style));
+    let stroke = Stroke::dashed(Colour::INK, 2.5);
+    let reference = capacity.as_ref().map(|&(bps, _)| (bps, stroke));
+    let legend: Vec<(Swatch, String)> = capacity
+        .into_iter()
+        .map(|(_, name)| (Swatch::Stroke(stroke), name))
+        .collect();
     let figure = Figure {
         title: "Goodput by flow",
         legend: &legend,
         x,
-        reference: capacity,
+        reference,
     };
     Some(figure.draw(style, rows, room))
 }

@@ -32,16 +32,14 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
         ));
     }
     let extent = Plot::extent_of(&lines).filter(|&(_, peak)| peak > 0.0)?;
+    let (capacity, far_capacity) = options.capacity_beside(extent.1);
     let one_way = scene.flows.iter().any(|flow| !flow.is_acked);
     Some(Plot {
         what: "Goodput",
         lines,
         extent,
         scale: PlotScale::Linear(Quantity::GOODPUT),
-        reference: options.capacity_bps.map(|bps| {
-            let name = format!("capacity, {}", Quantity::GOODPUT.format(bps));
-            (bps, name)
-        }),
+        reference: capacity,
         drawing: Drawing::Line,
         notes: vec![
             bins.words(),
@@ -56,6 +54,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
                 String::new()
             },
             cut(scene),
+            far_capacity,
         ],
     })
 }
@@ -259,12 +258,15 @@ pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -
     } else {
         left_out(0, small)
     };
+    let goodput = four.goodput.as_ref();
+    let far_capacity = goodput.map(|plot| options.capacity_beside(plot.extent.1).1);
     let notes = [
         format!(
             "{}: mean RTT, largest number of bytes in flight, number of retransmitted packets",
             bins.words()
         ),
         joined(&[beside, cut(scene)]),
+        far_capacity.unwrap_or_default(),
     ];
     Some(stacked(
         "Flows over time",

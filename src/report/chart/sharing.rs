@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::metric;
 use crate::time::CaptureTime;
 
-use super::ChartOptions;
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
@@ -15,6 +14,7 @@ use super::label::count;
 use super::legend::Swatch;
 use super::palette::{Colour, LINES, LineStyle, Marker, OTHER, OTHER_NAMES as PAIRS};
 use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
+use super::{ChartOptions, IDLE};
 
 /// Pairs of flows whose fness over time is drawn; more cannot be told apart.
 const PAIRS_MAX: usize = 6;
@@ -56,9 +56,6 @@ impl Layer {
         }
     }
 }
-
-/// A share of the link below which all of it cannot be the axis.
-const IDLE: f64 = 0.05;
 
 /// The flows' shares, of the capacity where it is known, otherwise of what all sent together;
 /// above each other. None without flows.

@@ -128,6 +128,38 @@ fn that_no_ack_was_seen_is_said_of_flows_without_any() {
 }
 
 #[test]
+fn goodputs_far_below_the_capacity_are_seen() {
+    let packets = [download(1, 0, 200, |_| false)].concat();
+    with_scene(packets, |scene, options| {
+        let drawn = |capacity_bps: f64| {
+            let options = ChartOptions {
+                capacity_bps: Some(capacity_bps),
+                ..options.clone()
+            };
+            let plot = over_time::goodput(scene, &options).unwrap();
+            assert_eq!(plot.reference.is_some(), capacity_bps < 1e9);
+            let all = over_time::together(&Four::of(scene, &options), scene, &options);
+            let bars = bars::goodput(std::slice::from_ref(scene), &options);
+            [alone(Some(plot), scene), all, bars].map(Option::unwrap)
+        };
+        // The flow has 800 kbit/s: it is compared with a line at 1 Mbit/s, and one at 1 Tbit/s leaves nothing of it.
+        for chart in drawn(1e6) {
+            let said = texts(&chart);
+            assert!(said.contains(&"capacity, 1.00 Mbit/s"), "{said:?}");
+        }
+        for chart in drawn(1e12) {
+            let said = texts(&chart);
+            let far = "capacity, 1000 Gbit/s, far beyond the axis";
+            assert!(said.iter().any(|text| text.contains(far)), "{said:?}");
+            assert!(
+                said.iter().any(|text| text.contains("(kbit/s)")),
+                "{said:?}"
+            );
+        }
+    });
+}
+
+#[test]
 fn shares_of_a_link_that_is_nearly_idle_are_seen() {
     let packets = [download(1, 0, 200, |_| false)].concat();
     with_scene(packets, |scene, options| {

@@ -441,10 +441,14 @@ fn draw_lines(canvas: &mut Canvas, panel: &Panel, plot: &Plot, bins: &Bins) {
         };
         let mut all: Vec<Point> = Vec::new();
         for run in runs(&line.samples, bins.reach()) {
-            let points = match plot.drawing {
-                Drawing::Steps => thin::line(run.iter().flat_map(along)),
-                Drawing::Line | Drawing::Band => thin::line(run.iter().map(at)),
-            };
+            if plot.drawing == Drawing::Steps {
+                let corners: Vec<Point> = run.iter().flat_map(along).collect();
+                let outline = thin::line(from_zero_to_zero(panel, &corners));
+                canvas.line(&outline, Stroke::solid(line.style.colour, 3.0));
+                all.extend(thin::line(corners));
+                continue;
+            }
+            let points = thin::line(run.iter().map(at));
             let alone = match (run, points.as_slice()) {
                 ([one], _) => Some(at(one)),
                 (_, &[one]) => Some(one),
@@ -461,6 +465,18 @@ fn draw_lines(canvas: &mut Canvas, panel: &Panel, plot: &Plot, bins: &Bins) {
             canvas.marker(point, 7.0, line.style.marker, line.style.colour);
         }
     }
+}
+
+/// The corners of steps with those that they come up from and go back to: no bin before or after them counts anything.
+fn from_zero_to_zero(panel: &Panel, corners: &[Point]) -> Vec<Point> {
+    let (_, zero) = panel.at(panel.x.min, 0.0);
+    let foot = |corner: Option<&Point>| {
+        let above = corner.filter(|&&(_, y)| y < zero);
+        above.map(|&(x, _)| (x, zero))
+    };
+    let (before, after) = (foot(corners.first()), foot(corners.last()));
+    let corners = corners.iter().copied();
+    before.into_iter().chain(corners).chain(after).collect()
 }
 
 /// Samples without a gap: neighbours are at most `reach` bins apart.

@@ -143,3 +143,38 @@ fn counts_are_steps_as_long_as_their_bins() {
         "{steps:?}"
     );
 }
+
+#[test]
+fn counts_of_bins_beside_gaps_have_both_sides() {
+    let sample = |(bin, value)| Sample {
+        bin,
+        value,
+        range: None,
+    };
+    // One bin alone, and two that end a line.
+    let mut plot = plot([(10, 4.0), (50, 0.0), (51, 3.0)].map(sample).to_vec());
+    plot.drawing = Drawing::Steps;
+    let caption = Caption {
+        title: String::new(),
+        style: Style::default(),
+    };
+    let drawn = plot.figure(&caption, &bins(99));
+    let lines = drawn.shapes.iter().filter_map(|shape| match shape {
+        Shape::Line { points, stroke } if *stroke == Stroke::solid(LINES[0].colour, 3.0) => {
+            Some(points)
+        }
+        _ => None,
+    });
+    // Without its sample in the legend.
+    let lines: Vec<&Vec<Point>> = lines.skip(1).collect();
+    assert_eq!(lines.len(), 2);
+    let zero = lines[0][0].1;
+    for points in lines {
+        let ends = [points[0].1, points[points.len() - 1].1];
+        assert!(
+            ends.iter().all(|end| (end - zero).abs() < 1e-9),
+            "{points:?}"
+        );
+        assert!(points.iter().any(|&(_, y)| y < zero - 50.0), "{points:?}");
+    }
+}

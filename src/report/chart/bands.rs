@@ -16,6 +16,9 @@ use super::thin;
 /// Half the width of a whisker's ends.
 const WHISKER: f64 = 10.0;
 
+/// Lines whose bands are told apart; those of more are a wall that hides the lines.
+const BANDS_MAX: usize = 6;
+
 /// Lines, each of a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BandLines {
@@ -55,6 +58,9 @@ impl BandLines {
     /// The figure, of variants that look as those of other figures; none without points.
     #[must_use]
     pub fn draw_as(&self, style: Style, looks: &Looks) -> Option<Canvas> {
+        if let Some(bare) = self.without_wall() {
+            return bare.draw_as(style, looks);
+        }
         let (low, high) = Reach::of(self.estimates()).range(self.estimates())?;
         let at: Vec<f64> = self.points().map(|&(x, _)| x).collect();
         let x = Axis::for_chosen(self.x, &at, style.size.ticks_across(1.0))?;
@@ -86,15 +92,35 @@ impl BandLines {
         canvas.height = height.max((top + 0.55 * height).ceil());
         let panel = Panel::between(&canvas, top, canvas.height - 16.0, x, y);
         panel.draw_back(&mut canvas);
+        // Bands of several must not add up to more than a line.
+        let opacity = (0.3 / (lines.len() as f64).sqrt()).min(0.18);
         for line in &lines {
             for points in &line.parts {
-                draw_intervals(&mut canvas, &panel, reach, line.style.colour, points);
+                let look = (line.style.colour, opacity);
+                draw_intervals(&mut canvas, &panel, reach, look, points);
             }
         }
         for (rank, line) in lines.iter().enumerate().rev() {
             line.draw(&mut canvas, &panel, (rank, lines.len()));
         }
         Some(canvas)
+    }
+
+    /// The same without intervals, which is said, where so many would hide what they are about.
+    fn without_wall(&self) -> Option<Self> {
+        let same = self.lines.chunk_by(|(one, _), (next, _)| one == next);
+        let lines = same.count();
+        if lines <= BANDS_MAX || self.estimates().all(|of| of.interval.is_none()) {
+            return None;
+        }
+        let said = format!("not drawn: these of {lines} lines would cover each other");
+        let mut bare = Self {
+            note: format!("{}, {said}", self.note),
+            ..self.clone()
+        };
+        let points = bare.lines.iter_mut().flat_map(|(_, points)| points);
+        points.for_each(|(_, of)| of.interval = None);
+        Some(bare)
     }
 
     /// The lines with their points from left to right.
@@ -183,7 +209,7 @@ fn draw_intervals(
     canvas: &mut Canvas,
     panel: &Panel,
     reach: Reach,
-    colour: Colour,
+    (colour, opacity): (Colour, f64),
     points: &[(f64, Estimate)],
 ) {
     for stretch in stretches(points) {
@@ -201,7 +227,7 @@ fn draw_intervals(
                     reach.whisker(canvas, panel, *x, of, (WHISKER, colour));
                 }
             }
-            slices => canvas.area(outline(slices), colour, 0.18),
+            slices => canvas.area(outline(slices), colour, opacity),
         }
     }
 }
@@ -247,6 +273,47 @@ mod tests {
         // Nothing was measured that would tell how far the middle one can be trusted.
         assert_eq!(areas([some, None, some]), (0, true));
         assert_eq!(areas([None, None, None]), (0, false));
+    }
+
+    #[test]
+    fn bands_of_many_lines_do_not_hide_them() {
+        let drawn = |lines: usize| {
+            let of = Estimate {
+                value: 5e6,
+                interval: Some((4e6, 60e6)),
+                n: 2,
+            };
+            let points = vec![(0.0, of), (1.0, of)];
+            let line = |number: usize| (format!("variant {number}"), points.clone());
+            let lines = BandLines {
+                title: String::new(),
+                note: "mean of runs, with its 95 % confidence interval".to_owned(),
+                interval: "95 % confidence interval",
+                x: Quantity::PLAIN,
+                x_name: "Loss".to_owned(),
+                y: Quantity::GOODPUT,
+                lines: (0..lines).map(line).collect(),
+            };
+            let canvas = lines.draw(Style::default()).unwrap();
+            let shapes = || canvas.shapes.iter();
+            let areas = shapes().filter(|shape| matches!(shape, Shape::Area { .. }));
+            let text = |shape: &Shape| match shape {
+                Shape::Text { text, .. } => format!("{text} "),
+                _ => String::new(),
+            };
+            (areas.count(), shapes().map(text).collect::<String>())
+        };
+        let (areas, texts) = drawn(BANDS_MAX);
+        assert_eq!(areas, BANDS_MAX + 1);
+        assert!(!texts.contains("not drawn"), "{texts}");
+        let (areas, texts) = drawn(20);
+        assert_eq!(areas, 0);
+        assert!(
+            texts.contains("not drawn: these of 20 lines would cover each other"),
+            "{texts}"
+        );
+        // Nor does what is not drawn take half of the axis.
+        assert!(texts.contains("4 5 Goodput"), "{texts}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::ChartOptions;
 use super::axis::{Axis, Quantity, significant};
 use super::canvas::{Align, Canvas, Stroke};
 use super::choice::{NamedFlow, Scene, largest_places, left_out};
-use super::fit::shorten;
+use super::fit::{shorten, shorten_apart};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, X_AXIS_HEIGHT, baseline, header};
 use super::label::{count, joined};
@@ -106,6 +106,16 @@ impl Rows {
 
     fn bars(&self) -> impl Iterator<Item = &Bar> {
         self.groups.iter().flat_map(|group| &group.bars)
+    }
+
+    /// Names no wider than this.
+    fn shorten_names(&mut self, width: f64) {
+        let names: Vec<&str> = self.bars().map(|bar| bar.name.as_str()).collect();
+        let short = shorten_apart(&names, LABEL, width);
+        let bars = self.groups.iter_mut().flat_map(|group| &mut group.bars);
+        for (bar, name) in bars.zip(short) {
+            bar.name = name;
+        }
     }
 
     fn extent(&self) -> Option<(f64, f64)> {
@@ -288,6 +298,7 @@ impl Figure<'_> {
             .map(|bar| text_width(&bar.name, LABEL))
             .fold(0.0, f64::max)
             .min(NAMES_MAX * style.size.width());
+        rows.shorten_names(names);
         let values = rows
             .bars()
             .map(|bar| text_width(&bar.text, LABEL))
@@ -318,7 +329,7 @@ impl Figure<'_> {
                 y += GROUP;
             }
             for bar in &group.bars {
-                draw_bar(&mut canvas, &panel, bar, (y, room), names);
+                draw_bar(&mut canvas, &panel, bar, (y, room));
                 y += room.height;
             }
         }
@@ -344,12 +355,11 @@ pub(super) fn draw_capture(canvas: &mut Canvas, title: &str, y: f64) {
 }
 
 /// Draws a bar below a height.
-fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, (top, room): (f64, Room), names: f64) {
+fn draw_bar(canvas: &mut Canvas, panel: &Panel, bar: &Bar, (top, room): (f64, Room)) {
     let (y, half) = (top + room.height / 2.0, room.half_bar());
-    let name = shorten(&bar.name, LABEL, names);
     canvas.text(
         (panel.left - 14.0, baseline(y, LABEL)),
-        &name,
+        &bar.name,
         LABEL,
         Align::Right,
     );

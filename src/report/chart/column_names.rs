@@ -1,7 +1,7 @@
 //! Names below the columns of a map: each is there and whole as long as that can be, however narrow the columns.
 
 use super::canvas::{Align, Canvas, Type};
-use super::fit::{shorten, wrap};
+use super::fit::{shorten_apart, wrap};
 use super::font::text_width;
 use super::frame::{LABEL, baseline};
 
@@ -52,8 +52,8 @@ impl ColumnNames {
         across(LINES_MAX).unwrap_or_else(|| {
             let px = (width - 2.0).clamp(11.0, LABEL.px);
             let font = Type { px, ..LABEL };
-            let texts = names.iter().map(|name| shorten(name, font, LONGEST));
-            let texts = texts.collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let texts = shorten_apart(&names, font, LONGEST);
             Self::Upwards { font, texts }
         })
     }

@@ -1,5 +1,7 @@
 //! Texts in the room that they have: in lines, and without their middle where even these are too few.
 
+use std::collections::BTreeSet;
+
 use super::canvas::Type;
 use super::font::text_width;
 
@@ -43,6 +45,81 @@ pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
         }
     }
     cut(low)
+}
+
+/// Texts no wider than `width` pixels, as [`shorten`] has them; those that would be the same without their middles keep
+/// what tells them apart, and what they have in common gives way.
+pub(super) fn shorten_apart(texts: &[&str], font: Type, width: f64) -> Vec<String> {
+    let mut short: Vec<String> = texts
+        .iter()
+        .map(|text| shorten(text, font, width))
+        .collect();
+    let all = short.clone();
+    let mut clashing: BTreeSet<&str> = BTreeSet::new();
+    for (text, same) in texts.iter().zip(&all) {
+        let mut others = texts.iter().zip(&all);
+        if others.any(|(other, of)| of == same && other != text) {
+            clashing.insert(same);
+        }
+    }
+    for same in clashing {
+        let alike = || (0..texts.len()).filter(|&place| all[place] == same);
+        let letters: Vec<Vec<char>> = alike()
+            .map(|place| texts[place].chars().collect())
+            .collect();
+        let (before, behind) = in_common(&letters);
+        for (place, letters) in alike().zip(&letters) {
+            let own = (before, letters.len() - behind);
+            if let Some(found) = around(letters, own, font, width) {
+                short[place] = found;
+            }
+        }
+    }
+    short
+}
+
+/// How many letters some texts have in common at their beginnings, and at their ends behind these.
+fn in_common(texts: &[Vec<char>]) -> (usize, usize) {
+    let shortest = texts.iter().map(Vec::len).min().unwrap_or(0);
+    let all = |letter: &dyn Fn(&[char]) -> char| {
+        let mut letters = texts.iter().map(|text| letter(text));
+        let first = letters.next();
+        letters.all(|of| Some(of) == first)
+    };
+    let before = (0..shortest).take_while(|&at| all(&|text| text[at]));
+    let before = before.count();
+    let behind = (0..shortest - before).take_while(|&at| all(&|text| text[text.len() - 1 - at]));
+    (before, behind.count())
+}
+
+/// The letters of a text from one place to another and as many about them as there is room for; none where there is
+/// none for these alone.
+fn around(
+    letters: &[char],
+    (mut from, mut to): (usize, usize),
+    font: Type,
+    width: f64,
+) -> Option<String> {
+    let cut = |from: usize, to: usize| {
+        let gap = |is_cut: bool| if is_cut { "…" } else { "" };
+        let kept: String = letters[from..to].iter().collect();
+        format!("{}{kept}{}", gap(from > 0), gap(to < letters.len()))
+    };
+    let fits = |(from, to): (usize, usize)| text_width(&cut(from, to), font) <= width;
+    if !fits((from, to)) {
+        return None;
+    }
+    loop {
+        let left = (from > 0).then(|| (from - 1, to));
+        let right = (to < letters.len()).then(|| (from, to + 1));
+        let wider = left.filter(|&wider| fits(wider));
+        (from, to) = wider.unwrap_or((from, to));
+        let right = right.map(|(_, to)| (from, to)).filter(|&wider| fits(wider));
+        (from, to) = right.unwrap_or((from, to));
+        if wider.is_none() && right.is_none() {
+            return Some(cut(from, to));
+        }
+    }
 }
 
 /// The first words of a text and its last ones about an ellipsis; none where these would leave half of the room empty.
@@ -270,6 +347,31 @@ mod tests {
         let name = "deep a-very-long-capture-name-that-nobody-can-read/egress x";
         let short = shorten(name, LABEL, 300.0);
         assert!(short.starts_with("deep a-very"), "{short}");
+    }
+
+    #[test]
+    fn names_that_differ_in_their_middles_keep_these() {
+        let names: Vec<String> = (0..12)
+            .map(|of| {
+                format!("a-congestion-control-with-a-long-name-of-kind-{of:02}-and-more-behind-it")
+            })
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).chain(["bbr"]).collect();
+        let short = shorten_apart(&names, LABEL, 300.0);
+        for (of, text) in short.iter().enumerate().take(12) {
+            assert!(text.contains(&format!("-{of:02}-")), "{text}");
+            assert!(text.starts_with('…') && text.ends_with('…'), "{text}");
+            assert!(text_width(text, LABEL) <= 300.0, "{text}");
+        }
+        assert_eq!(short[12], "bbr");
+        // Names that differ at their ends are as ever, and so is one that comes twice.
+        let ends = [
+            names[0],
+            "a-congestion-control-with-a-long-name-of-kind-00-at-last",
+            names[0],
+        ];
+        let short = shorten_apart(&ends, LABEL, 300.0);
+        assert_eq!(short, ends.map(|name| shorten(name, LABEL, 300.0)));
     }
 
     #[test]

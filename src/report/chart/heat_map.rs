@@ -1,9 +1,11 @@
 //! Heat maps with the number in each cell: one value for each pair of conditions.
 
+use std::collections::BTreeSet;
+
 use super::axis::{Axis, Quantity, number, significant};
 use super::canvas::{Align, Canvas, Type};
 use super::column_names::ColumnNames;
-use super::fit::{shorten, wrap};
+use super::fit::{shorten, shorten_apart, wrap};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, baseline, header};
 use super::grouped_bars::columns_max;
@@ -155,8 +157,10 @@ impl HeatMaps {
         let titles = titles(in_row);
         let (pitch, cell) = (pitch(in_row), (cell(in_row), cell_height));
         let map_height = titles.height + cell.1 * self.rows.1.len() as f64 + below;
+        let rows_named: Vec<&str> = self.rows.1.iter().map(String::as_str).collect();
         let grid = Grid {
             labels,
+            rows: shorten_apart(&rows_named, LABEL, labels),
             width: pitch - GAP,
             titles,
             cell,
@@ -268,11 +272,11 @@ impl HeatMaps {
         let (left, top) = (left + labels + 14.0, top + titles.height);
         let range = ranges.iter().find(|(scale, _)| *scale == map.scale);
         let (min, max) = range.map_or((0.0, 1.0), |&(_, range)| range);
-        for (row, name) in self.rows.1.iter().enumerate() {
+        for (row, name) in grid.rows.iter().enumerate() {
             let middle = top + (row as f64 + 0.5) * cell.1;
             canvas.text(
                 (left - 12.0, baseline(middle, LABEL)),
-                &shorten(name, LABEL, labels),
+                name,
                 LABEL,
                 Align::Right,
             );
@@ -421,7 +425,12 @@ impl MapNames {
         let names: Vec<&str> = maps.iter().map(|map| map.name.as_str()).collect();
         let font = fitting(AXIS_TITLE, &names, width);
         let lines = names.iter().map(|name| wrap(name, font, width, 2));
-        let lines: Vec<Vec<String>> = lines.collect();
+        let mut lines: Vec<Vec<String>> = lines.collect();
+        let different = |of: BTreeSet<&Vec<String>>| of.len();
+        if different(lines.iter().collect()) < names.iter().collect::<BTreeSet<_>>().len() {
+            let apart = shorten_apart(&names, font, width);
+            lines = apart.into_iter().map(|name| vec![name]).collect();
+        }
         let most = lines.iter().map(Vec::len).max().unwrap_or(1);
         Self {
             font,
@@ -433,8 +442,9 @@ impl MapNames {
 
 /// What the maps of a figure have in common.
 struct Grid {
-    /// Width of the names of the rows.
+    /// Width of the names of the rows, and these.
     labels: f64,
+    rows: Vec<String>,
     /// Width of a map with these.
     width: f64,
     titles: MapNames,

@@ -183,3 +183,28 @@ fn the_map_of_runs_without_a_variant_says_that_they_have_none() {
         assert!(texts.contains(&name), "{name} in {texts:?}");
     }
 }
+
+#[test]
+fn rows_of_a_map_are_told_apart_however_long_their_names() {
+    let mut draft = Draft::new(&[("loss", Some("%"))]);
+    let name = |of: usize| {
+        format!("a-congestion-control-with-a-long-name-of-kind-{of:02}-and-more-behind-it")
+    };
+    for of in 0..12 {
+        for loss in ["0", "1"] {
+            draft.group(&[&name(of), loss], Metric::GoodputBps, 8e6, None);
+        }
+    }
+    let report = HeatMapReport {
+        metric: Metric::GoodputBps,
+        rows: 0,
+        columns: 1,
+    };
+    let charts = draft.charts(&[ReportPlan::HeatMap(report)]);
+    let texts = texts(named(&charts, "heat-map"));
+    for of in 0..12 {
+        let own = format!("-kind-{of:02}-");
+        let rows = texts.iter().filter(|text| text.contains(&own));
+        assert_eq!(rows.count(), 1, "{own} in {texts:?}");
+    }
+}

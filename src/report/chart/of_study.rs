@@ -26,6 +26,7 @@ use crate::study::{
 use super::axis::Quantity;
 use super::canvas::Canvas;
 use super::looks::Looks;
+use super::palette::ALL_RUNS;
 use super::style::{Size, Style};
 use settings::{Setting, Settings};
 
@@ -220,6 +221,14 @@ struct Study<'a> {
 }
 
 impl<'a> Study<'a> {
+    /// A variant in words; where no label tells variants, what all runs are.
+    fn variant_name(&self, variant: Option<&LabelValue>) -> String {
+        match (variant, self.roles.variant) {
+            (None, None) => ALL_RUNS.to_owned(),
+            (variant, _) => settings::name_of(variant),
+        }
+    }
+
     /// Labels that make groups, without the variant's and some others.
     fn settings(&self, without: &[Option<usize>]) -> Settings<'a> {
         Settings::of(self.results, &[&[self.roles.variant], without].concat())

@@ -196,10 +196,7 @@ fn grouped_bars(
     let mut settings = page.entries.iter().map(|(_, (setting, _))| setting);
     let of_several = settings.any(Setting::has_several_of_a_variant);
     let bar = |(name, values): (Option<LabelValue>, Vec<f64>)| {
-        let name = match (&name, study.roles.variant) {
-            (None, None) => "all runs".to_owned(),
-            (name, _) => name_of(name.as_ref()),
-        };
+        let name = study.variant_name(name.as_ref());
         (name, estimate(&values))
     };
     let groups: Vec<(String, Vec<Bar>)> = page

@@ -13,7 +13,7 @@ use super::super::grouped_bars::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::interval::Estimate;
 use super::amounts::{estimate, interval_note};
-use super::settings::{Page, Setting, Settings, axis_name, is_number, name_of, written};
+use super::settings::{Page, Setting, Settings, axis_name, is_number, written};
 use super::{Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Over loss, delay and other numbers";
@@ -124,7 +124,7 @@ pub(super) fn heat_maps(study: &Study<'_>, charts: &mut StudyCharts) {
         };
         let maps = page.entries.iter().flat_map(|(setting, variants)| {
             variants.iter().map(move |(variant, cells)| {
-                let name = name_of(variant.as_ref());
+                let name = study.variant_name(variant.as_ref());
                 let name = if setting.is_empty() {
                     name
                 } else {
@@ -314,7 +314,7 @@ fn lines_over(
                     }
                     Some((x.number()? * x_scale, of))
                 });
-                (name_of(variant.as_ref()), points.collect())
+                (study.variant_name(variant.as_ref()), points.collect())
             })
             .collect();
         let estimates = lines.iter().flat_map(|(_, points)| points);

@@ -9,7 +9,7 @@ use super::super::axis::Quantity;
 use super::super::distribution::{Distribution, Distributions};
 use super::super::spider::{SpiderShape, Spiders};
 use super::super::style::Size;
-use super::settings::{Page, Setting, name_of};
+use super::settings::{Page, Setting};
 use super::{Study, StudyCharts, drawn, moves};
 
 const TOPIC: &str = "Goodput, delay and retransmissions together";
@@ -38,7 +38,7 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
         for (setting, variants) in study.means(metric, &[], study.of_mobility()) {
             let shapes = found.entry(setting).or_default();
             for (variant, values) in variants {
-                let name = name_of(variant.as_ref());
+                let name = study.variant_name(variant.as_ref());
                 let shape = shapes.entry(variant).or_insert_with(|| SpiderShape {
                     name,
                     values: vec![None; axes.len()],
@@ -102,7 +102,7 @@ pub(super) fn ecdfs(study: &Study<'_>, charts: &mut StudyCharts) {
     let canvas = |page: Page<Values>| {
         let panel = |(name, values): (String, Values)| {
             let distributions = values.into_iter().map(|(of, values)| {
-                let of = name_of(of.as_ref());
+                let of = study.variant_name(of.as_ref());
                 let style = study.looks.style(&of);
                 Distribution::of_values(of, style, &values)
             });

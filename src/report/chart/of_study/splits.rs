@@ -10,7 +10,7 @@ use super::super::axis::Quantity;
 use super::super::grouped_bars::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::grid::{Cells, axis, cells, median, texts};
-use super::settings::{Page, Setting, axis_name, is_number, name_of, unit};
+use super::settings::{Page, Setting, axis_name, is_number, unit};
 use super::{Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Split paths";
@@ -147,10 +147,8 @@ pub(super) fn split_maps(study: &Study<'_>, charts: &mut StudyCharts) {
                 };
                 let before = Quantity::DELAY.format_set(first.delay_ns / 1e9);
                 let n = n_words(cells.values().map(|values| values.len() as u64));
-                let what = format!(
-                    "{} split after {before} without loss",
-                    name_of(variant.as_ref())
-                );
+                let name = study.variant_name(variant.as_ref());
+                let what = format!("{name} split after {before} without loss");
                 let maps = HeatMaps {
                     title: study.title(&what, &page.common.words()),
                     note: format!("medians of runs, {n}; predicted: the slower segment alone"),

@@ -185,6 +185,29 @@ fn the_map_of_runs_without_a_variant_says_that_they_have_none() {
 }
 
 #[test]
+fn without_a_variant_all_charts_say_all_runs_and_look_plain() {
+    let mut draft = Draft::new(&[("loss", Some("%")), ("delay", Some("ms"))]);
+    // None of the labels that tell variants, nor one that makes groups.
+    "place".clone_into(&mut draft.0.labels[0].name);
+    draft.0.group_by = vec![1, 2];
+    for loss in ["0", "1"] {
+        for delay in ["1", "20", "40"] {
+            let numbers = [(Metric::GoodputBps, 8e6), (Metric::Utilisation, 0.8)];
+            draft.run(&[loss, delay], &numbers, &[FlowOf("lab", (0, 9), &numbers)]);
+        }
+    }
+    let charts = draft.charts(&[]);
+    for stem in ["bars-goodput", "lines-delay", "map"] {
+        let drawn = named(&charts, stem);
+        let texts = texts(drawn);
+        assert!(texts.contains(&"all runs"), "{stem}: {texts:?}");
+        assert!(!texts.contains(&"unlabelled"), "{stem}: {texts:?}");
+    }
+    let plain = Colour::BLUE.rgb(Theme::Light);
+    assert_eq!(colours(named(&charts, "bars-goodput")), [plain]);
+}
+
+#[test]
 fn rows_of_a_map_are_told_apart_however_long_their_names() {
     let mut draft = Draft::new(&[("loss", Some("%"))]);
     let name = |of: usize| {

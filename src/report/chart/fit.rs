@@ -167,25 +167,54 @@ fn shorten_each(texts: &[&str], font: Type, room: f64) -> Vec<String> {
         .collect()
 }
 
-/// A text in lines no wider than `width` pixels, broken between words but not between a number and
-/// its unit, and within words that are wider behind a hyphen or the like; the last of `lines_max` is
-/// shortened.
+/// A text in lines no wider than `width` pixels, as [`fill`] has them; where that takes no more lines, they end where a
+/// part of the text does: behind a comma or the like.
 pub(super) fn wrap(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<String> {
+    let lines = fill(text, font, width, lines_max);
+    let parts: Vec<String> = words(text, font, width)
+        .chunk_by(|word, _| !word.ends_with([',', ';', '·']))
+        .map(|words| words.join(" "))
+        .collect();
+    let are_whole = parts.iter().all(|part| text_width(part, font) <= width);
+    if lines.len() < 2 || !are_whole {
+        return lines;
+    }
+    let parts = parts.iter().map(|part| (" ", part.as_str()));
+    let by_part = filled(parts, font, width, usize::MAX);
+    if by_part.len() == lines.len() {
+        by_part
+    } else {
+        lines
+    }
+}
+
+/// A text in lines no wider than `width` pixels, each with as much as it holds: broken between words but not between a
+/// number and its unit, and within words that are wider behind a hyphen or the like; the last of `lines_max` is
+/// shortened.
+pub(super) fn fill(text: &str, font: Type, width: f64, lines_max: usize) -> Vec<String> {
     let words = words(text, font, width);
     // Each piece with what stands before it, unless it begins a line.
-    let mut pieces = words
-        .iter()
-        .flat_map(|word| {
-            let parts = if text_width(word, font) > width {
-                parts_of_word(word)
-            } else {
-                vec![word.as_str()]
-            };
-            let before = |index: usize| if index == 0 { " " } else { "" };
-            let placed = parts.into_iter().enumerate();
-            placed.map(move |(index, part)| (before(index), part))
-        })
-        .peekable();
+    let pieces = words.iter().flat_map(|word| {
+        let parts = if text_width(word, font) > width {
+            parts_of_word(word)
+        } else {
+            vec![word.as_str()]
+        };
+        let before = |index: usize| if index == 0 { " " } else { "" };
+        let placed = parts.into_iter().enumerate();
+        placed.map(move |(index, part)| (before(index), part))
+    });
+    filled(pieces, font, width, lines_max)
+}
+
+/// Pieces, each with what stands before it, in as few lines as hold them; the last of `lines_max` is shortened.
+fn filled<'t>(
+    pieces: impl Iterator<Item = (&'t str, &'t str)>,
+    font: Type,
+    width: f64,
+    lines_max: usize,
+) -> Vec<String> {
+    let mut pieces = pieces.peekable();
     let mut lines: Vec<String> = Vec::new();
     while pieces.peek().is_some() {
         let is_last = lines.len() + 1 == lines_max;
@@ -325,6 +354,34 @@ mod tests {
         assert_eq!(
             wrap("their mean · n = 2", LABEL, fits, 4),
             ["their mean ·", "n = 2"]
+        );
+    }
+
+    #[test]
+    fn lines_end_where_parts_of_a_text_do_if_that_takes_no_more_of_them() {
+        for (text, lines) in [
+            (
+                "loss_1: 0\u{a0}%, loss_2: 0\u{a0}%",
+                &["loss_1: 0\u{a0}%,", "loss_2: 0\u{a0}%"][..],
+            ),
+            (
+                "two, buffer 2bdp, sender, 1 bbr + 1 cubic",
+                &["two, buffer 2bdp,", "sender,", "1 bbr + 1 cubic"],
+            ),
+            // One part alone is wider than a line.
+            (
+                "cubic beside long bbr, sender",
+                &["cubic beside", "long bbr, sender"],
+            ),
+        ] {
+            assert_eq!(wrap(text, LABEL, 190.0, 5), lines);
+        }
+        // But a line more is worse.
+        let text = "deep queue, three against three, fifty";
+        let width = text_width("three against three,", LABEL);
+        assert_eq!(
+            wrap(text, LABEL, width, 5),
+            ["deep queue, three", "against three, fifty"]
         );
     }
 

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Type};
-use super::fit::{shorten, wrap};
+use super::fit::{fill, shorten, wrap};
 use super::font::text_width;
 use super::legend::{self, Swatch};
 use super::palette::Colour;
@@ -50,7 +50,8 @@ pub(super) fn header(
     } else {
         3
     };
-    for line in wrap(title, TITLE, room, lines) {
+    // Of a title a line of a word or two would look like all of it.
+    for line in fill(title, TITLE, room, lines) {
         y += 38.0;
         canvas.text((MARGIN, y), &line, TITLE, Align::Left);
     }

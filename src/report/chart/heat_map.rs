@@ -583,7 +583,7 @@ mod tests {
         let canvas = maps.draw(style).unwrap();
         let shown = texts(&canvas);
         // Four of them have a quarter of the slide each, and one line would hold half of a name.
-        for part in ["buffer 0.5bdp, of the", "first flow", "second flow"] {
+        for part in ["buffer 0.5bdp,", "of the first flow", "of the second flow"] {
             assert!(shown.contains(&part), "{part} in {shown:?}");
         }
         assert!(shown.iter().all(|text| !text.contains('…')), "{shown:?}");

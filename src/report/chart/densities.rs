@@ -82,10 +82,9 @@ impl FnessScatter {
         }
         let mut canvas = Canvas::new(style, style.size.height());
         let top = self.draw_header(&mut canvas, counts());
-        let with_numbers = counts().any(|n| n == 1);
-        let pitch_min = if with_numbers { 180.0 } else { 130.0 };
-        let most = ((canvas.width - 160.0) / pitch_min) as usize;
-        let in_row = self.in_row(Tiles::new(&canvas, top, 1, 1, LABELS).width(), most.max(1));
+        let width = Tiles::new(&canvas, top, 1, 1, LABELS).width();
+        let most = (width / self.pitch_min()) as usize;
+        let in_row = self.in_row(width, most.max(1));
         let rows = self.pairs.len().div_ceil(in_row);
         let tiles = Tiles::new(&canvas, top, rows, 1, LABELS);
         let names = self.pairs.iter().map(|pair| pair.name.as_str());
@@ -130,6 +129,16 @@ impl FnessScatter {
         }
         canvas.height = tiles.height(rows);
         Some(canvas)
+    }
+
+    /// The least width of a pair: with room for all numbers that stand beside points, where there are any.
+    fn pitch_min(&self) -> f64 {
+        const LEAST: f64 = 130.0;
+        let pairs = self.pairs.iter();
+        let sides = pairs.flat_map(|pair| [&pair.a_first, &pair.b_first]);
+        let alone = sides.filter(|side| side.len() == 1).flatten();
+        let numbered = alone.map(|&fness| 2.0 * reach(&super::fness::in_words(fness)));
+        numbered.fold(LEAST, f64::max)
     }
 
     /// Pairs in a row of a width: at most so many, fewer where a name would be shortened otherwise, down to half; and
@@ -192,6 +201,12 @@ fn density(values: &[f64]) -> Option<Density> {
     density.filter(|_| values.len() >= VALUES_MIN)
 }
 
+/// How far from the middle of a pair the number beside its only point on a side ends, with half of what is between two
+/// pairs.
+fn reach(number: &str) -> f64 {
+    POINT_GAP + NUMBER_GAP + text_width(number, LABEL) + 2.0
+}
+
 /// Height of a number's middle, that is to be at `y`, but not across a line at `line`.
 fn beside(line: f64, y: f64) -> f64 {
     let apart = 0.65 * LABEL.px;
@@ -241,8 +256,7 @@ fn draw_side(
         canvas.marker((x, y), radius, mark, colour);
         let text = super::fness::in_words(value);
         // One alone bears its number, where that does not reach into the next pair.
-        let reach = POINT_GAP + NUMBER_GAP + text_width(&text, LABEL);
-        if sorted.len() == 1 && reach <= pitch / 2.0 {
+        if sorted.len() == 1 && reach(&text) <= pitch / 2.0 {
             let align = if side < 0.0 {
                 Align::Right
             } else {
@@ -289,6 +303,32 @@ mod tests {
         assert_eq!(in_row("westwood+"), 7);
         // What no row of six has room for does not make more rows.
         assert_eq!(in_row(&"w".repeat(30)), 11);
+    }
+
+    #[test]
+    fn beside_points_all_numbers_stand() {
+        let pairs = (0..16).map(|place| FnessPair {
+            name: format!("bbr | cubic, buffer {place}"),
+            a_first: vec![-0.29 - 0.01 * f64::from(place)],
+            b_first: vec![-0.3 - 0.02 * f64::from(place)],
+        });
+        let scatter = FnessScatter {
+            title: String::new(),
+            note: String::new(),
+            point: "a run".to_owned(),
+            pairs: pairs.collect(),
+        };
+        for size in [Size::OneColumn, Size::TwoColumns, Size::Slide] {
+            let style = Style {
+                size,
+                ..Style::default()
+            };
+            let canvas = scatter.draw(style).unwrap();
+            let numbers = canvas.shapes.iter().filter(|shape| {
+                matches!(shape, Shape::Text { text, .. } if text.starts_with("−0.") && text.len() > 6)
+            });
+            assert_eq!(numbers.count(), 32, "{size:?}");
+        }
     }
 
     #[test]

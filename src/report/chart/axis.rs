@@ -384,7 +384,8 @@ impl Axis {
             Self::log(quantity, min, max)
         } else if min > 0.7 * max {
             let margin = (max - min).max(max * 0.01) * 0.3;
-            Self::linear(quantity, (min - margin).max(0.0), max, ticks_max)
+            // On either side: what lies on a rim looks cut, and of one value alone nothing else would be seen.
+            Self::linear(quantity, (min - margin).max(0.0), max + margin, ticks_max)
         } else {
             Self::linear(quantity, 0.0, max, ticks_max)
         }

@@ -168,6 +168,9 @@ impl Distributions {
 
     /// With three ticks at least: two tell a scale, but not at a glance.
     fn even(&self, min: f64, max: f64, ticks: usize) -> Axis {
+        // One value alone stands in the middle.
+        let margin = if max > min { 0.0 } else { 0.01 * max.abs() };
+        let (min, max) = (min - margin, max + margin);
         let axis = |ticks| Axis::tight(self.quantity, min, max, ticks);
         let mut axes = (ticks..=2 * ticks).map(axis);
         let found = axes.find(|axis| axis.ticks.len() > 2);
@@ -529,6 +532,26 @@ mod tests {
         let (first, last) = (cut[0], cut[cut.len() - 1]);
         assert_eq!((first, last), ((0.5, 0.25), (2.5, 0.75)));
         assert_eq!(within(&corners, (0.0, 3.0)), corners);
+    }
+
+    #[test]
+    fn one_value_alone_stands_in_the_middle() {
+        for (quantity, value) in [
+            (Quantity::GAP, 1.23e-6),
+            (Quantity::GOODPUT, 5e6),
+            (Quantity::PM, -0.5),
+        ] {
+            let figure = Distributions {
+                title: String::new(),
+                note: String::new(),
+                quantity,
+                panels: vec![(String::new(), vec![distribution(&[value; 4])])],
+                histogram: true,
+            };
+            let axis = figure.axis((value, value), 6);
+            assert!((0.3..0.7).contains(&axis.share(value)), "{axis:?}");
+            assert!(axis.ticks.len() > 2, "{axis:?}");
+        }
     }
 
     #[test]

@@ -157,6 +157,9 @@ fn delays_that_spread_over_decades_get_a_log_scale() {
     );
     let close = Axis::for_delays(Quantity::RTT, 0.0500, 0.0502, 8);
     assert!(close.min > 0.049 && close.max < 0.051, "{close:?}");
+    // One value alone is not on the rim.
+    let one = Axis::for_delays(Quantity::GAP, 1.23e-6, 1.23e-6, 8);
+    assert!((0.3..0.7).contains(&one.share(1.23e-6)), "{one:?}");
 }
 
 #[test]

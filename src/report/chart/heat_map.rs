@@ -65,8 +65,9 @@ const NAME_HEIGHT: f64 = 72.0;
 const COLUMNS_HEIGHT: f64 = 50.0;
 const LINE: f64 = 28.0;
 const GAP: f64 = 44.0;
-/// Height of a cell, and what it may come down to on a slide; a width that still shows a number.
+/// Height of a cell, and what it may come down to on a page and on a slide; a width that still shows a number.
 const CELL_HEIGHT: f64 = 54.0;
+const CELL_HEIGHT_LOW: f64 = 34.0;
 const CELL_HEIGHT_MIN: f64 = 26.0;
 const CELL_WIDTH_MIN: f64 = 40.0;
 
@@ -135,15 +136,20 @@ impl HeatMaps {
             (names, columns, below)
         };
         let titles = |in_row: usize| MapNames::of(&self.maps, pitch(in_row) - GAP);
-        let mut cell_height = CELL_HEIGHT;
+        // Lower cells rather than more than a slide or a page holds.
+        let low = |in_row: usize| {
+            let maps_high = self.maps.len().div_ceil(in_row) as f64;
+            let room = (style.size.height_max() - top - 9.0) / maps_high - 14.0;
+            let (_, _, below) = named(in_row);
+            let above = titles(in_row).height;
+            (room - above - below) / self.rows.1.len() as f64
+        };
+        let mut cell_height = low(in_row).clamp(CELL_HEIGHT_LOW, CELL_HEIGHT);
         if style.size == Size::Slide {
-            // More of them beside each other, and lower ones, rather than more than a slide holds.
+            // More of them beside each other, too.
+            cell_height = CELL_HEIGHT;
             let fits = |in_row: usize| {
-                let maps_high = self.maps.len().div_ceil(in_row) as f64;
-                let room = (style.size.height() - top - 9.0) / maps_high - 14.0;
-                let (_, _, below) = named(in_row);
-                let above = titles(in_row).height;
-                let height = (room - above - below) / self.rows.1.len() as f64;
+                let height = low(in_row);
                 (height >= CELL_HEIGHT_MIN).then_some((in_row, height.min(CELL_HEIGHT)))
             };
             let narrower = (in_row..=self.maps.len())

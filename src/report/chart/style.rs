@@ -65,6 +65,14 @@ impl Size {
         }
     }
 
+    /// The height of a slide, or of a page with room for a caption: what is higher is not printed as large as it is
+    /// laid out for.
+    pub(super) fn height_max(self) -> f64 {
+        const PAGE_M: f64 = 0.23;
+        let page = |width_m: f64| self.width() * PAGE_M / width_m;
+        self.print_width_m().map_or(self.height(), page)
+    }
+
     /// The most ticks that a horizontal axis over `share` (0 to 1) of the width has room for.
     pub(super) fn ticks_across(self, share: f64) -> usize {
         ((self.width() * share / 125.0) as usize).max(2)

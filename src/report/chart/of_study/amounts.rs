@@ -445,7 +445,7 @@ pub(super) fn left_out_note(unfinished: usize) -> String {
 }
 
 /// The boxes of a setting, or of several `together`: of all quantities on one chart, unless that is too high for a
-/// slide.
+/// slide or a page.
 fn draw_boxes(
     study: &Study<'_>,
     common: &str,
@@ -500,7 +500,7 @@ fn draw_boxes(
     let whole = draw(panels.clone());
     if whole
         .as_ref()
-        .is_some_and(|canvas| study.is_too_high(canvas))
+        .is_some_and(|canvas| canvas.height > study.style.size.height_max())
     {
         panels.into_iter().map(|panel| draw(vec![panel])).collect()
     } else {

@@ -231,3 +231,34 @@ fn rows_of_a_map_are_told_apart_however_long_their_names() {
         assert_eq!(rows.count(), 1, "{own} in {texts:?}");
     }
 }
+
+#[test]
+fn boxes_and_maps_of_many_variants_fit_a_page() {
+    let mut draft = Draft::new(&[("loss", Some("%"))]);
+    for of in 0..40 {
+        let name = format!("variant-{of:02}");
+        for mbps in [1.0, 2.0, 3.0, 5.0, 6.0] {
+            let numbers = [
+                (Metric::GoodputBps, mbps * 1e6),
+                (Metric::RttNsMean, mbps * 5e7),
+                (Metric::CompletionNs, 3e9 / mbps),
+            ];
+            draft.run(&["0"], &[], &[FlowOf(&name, (0, 10), &numbers)]);
+        }
+        draft.group(&[&name, "0"], Metric::GoodputBps, 8e6, None);
+        draft.group(&[&name, "1"], Metric::GoodputBps, 4e6, None);
+    }
+    let report = HeatMapReport {
+        metric: Metric::GoodputBps,
+        rows: 0,
+        columns: 1,
+    };
+    let charts = draft.charts(&[ReportPlan::HeatMap(report)]);
+    // Of each quantity one: goodput, RTT, completion times.
+    for stem in ["boxes-01", "boxes-02", "boxes-03", "heat-map"] {
+        let canvas = named(&charts, stem);
+        assert_legible(canvas);
+        let page = Size::TwoColumns.height_max();
+        assert!(canvas.height <= page, "{stem}: {}", canvas.height);
+    }
+}

@@ -199,6 +199,10 @@ pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Opti
             .map(|bin| (bin.index, bin.retransmitted_packets));
         bins.thinned(bins.filled(amounts, |packets| packets as f64))
     });
+    let notes = vec![
+        format!("packets in {}", bins.words()),
+        undrawn(scene, lines.len()),
+    ];
     Some(Plot {
         what: "Retransmissions",
         extent: Plot::extent_of(&lines).filter(|&(_, peak)| peak > 0.0)?,
@@ -206,7 +210,7 @@ pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Opti
         scale: PlotScale::Linear(Quantity::RETRANSMISSIONS),
         reference: None,
         drawing: Drawing::Steps,
-        notes: vec![format!("packets in {}", bins.words())],
+        notes,
     })
 }
 

@@ -4,7 +4,8 @@ use super::*;
 
 #[test]
 fn flows_that_are_one_line_of_goodput_are_not_said_to_be_missing_there() {
-    let flows = (1..=10).map(|host| download(host, 0, if host == 10 { 2 } else { 300 }, |_| false));
+    let flows =
+        (1..=10).map(|host| download(host, 0, if host == 10 { 2 } else { 300 }, |n| n == 9));
     let packets: Vec<_> = flows.collect::<Vec<_>>().concat();
     with_scene(packets, |scene, options| {
         let all = over_time::together(&Four::of(scene, options), scene, options).unwrap();
@@ -14,13 +15,16 @@ fn flows_that_are_one_line_of_goodput_are_not_said_to_be_missing_there() {
             found.contains(said) && found.contains("other (2 flows)"),
             "{found}"
         );
-        // On its own it is told what it lacks.
-        let rtt = alone(over_time::rtt(scene, options), scene).unwrap();
-        assert!(
-            texts(&rtt)
-                .join(" ")
-                .contains("2 other flows not drawn, 1 of them")
-        );
+        // On its own each is told what it lacks.
+        let rtt = over_time::rtt(scene, options);
+        let again = over_time::retransmissions(scene, options);
+        for plot in [rtt, again] {
+            let said = texts(&alone(plot, scene).unwrap()).join(" ");
+            assert!(
+                said.contains("2 other flows not drawn, 1 of them"),
+                "{said}"
+            );
+        }
     });
 }
 

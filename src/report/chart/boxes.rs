@@ -8,14 +8,14 @@ use super::axis::{Axis, Quantity, Scale};
 use super::canvas::{Align, Canvas, Stroke};
 use super::fit::wrap;
 use super::font::text_width;
-use super::frame::{LABEL, Panel, header};
+use super::frame::{LABEL, Panel, ROOM_MIN, header};
 use super::grouped_bars::{below, columns_max, draw_name, n_words};
 use super::interval::half_whisker;
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
 use super::palette::{Colour, LineStyle, Marker};
-use super::style::Style;
+use super::style::{Size, Style};
 use super::tiles::Tiles;
 
 /// Values of each variant, of one quantity.
@@ -122,6 +122,11 @@ impl Boxes {
         let below = below.fold(0.0, f64::max);
         let room = if rows.len() <= columns {
             (style.size.height() - top - 44.0 - below - 16.0).max(0.4 * style.size.height())
+        } else if style.size == Size::Slide {
+            // Lower rows rather than more than a slide holds.
+            let rows_high = rows.len().div_ceil(columns) as f64;
+            let row = (style.size.height() - top - 16.0) / rows_high;
+            (row - 44.0 - below - 6.0).clamp(ROOM_MIN, 0.36 * style.size.height())
         } else {
             0.36 * style.size.height()
         };

@@ -96,7 +96,7 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
     } else {
         PAIRS_MAX
     };
-    let pages = study.settings(&[]).pages(found, room, BTreeMap::len);
+    let settings = study.settings(&[]);
     let canvas = |page: Page<Pairs>| {
         let pairs = page.entries.into_iter().flat_map(|(setting, pairs)| {
             pairs.into_values().map(move |pair| FnessPair {
@@ -112,7 +112,11 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
         };
         scatter.draw(study.style)
     };
-    charts.add(TOPIC, "fness", pages.into_iter().map(canvas));
+    let draw = |capacity: usize| {
+        let pages = settings.pages(found.clone(), capacity, BTreeMap::len);
+        pages.into_iter().map(canvas).collect()
+    };
+    charts.add(TOPIC, "fness", study.fitting(room, draw));
 }
 
 /// What is not empty of two parts of a name.
@@ -265,7 +269,7 @@ impl<const PARTS: usize> PairMaps<PARTS> {
 }
 
 /// Completion times.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Times {
     /// By the variant of a flow and of that beside it: of short, of long flows.
     of: [BTreeMap<(Variant, Variant), Vec<f64>>; 2],
@@ -356,8 +360,10 @@ pub(super) fn completion(study: &Study<'_>, charts: &mut StudyCharts) {
         };
         boxes.draw_as(study.style, &study.looks)
     };
-    let pages = study
-        .settings(&[])
-        .pages(found, PAIRS_MAX, |times| times.of[0].len());
-    charts.add(TOPIC, "completion", pages.into_iter().map(canvas));
+    let settings = study.settings(&[]);
+    let draw = |capacity: usize| {
+        let pages = settings.pages(found.clone(), capacity, |times| times.of[0].len());
+        pages.into_iter().map(canvas).collect()
+    };
+    charts.add(TOPIC, "completion", study.fitting(PAIRS_MAX, draw));
 }

@@ -119,6 +119,46 @@ fn maps_of_pairs_fit_a_slide_with_their_names() {
     }
 }
 
+#[test]
+fn fairness_and_completion_times_of_many_settings_fit_slides() {
+    let mut draft = Draft::new(&[("buffer", None)]);
+    for buffer in 0..16 {
+        let buffer = format!("buffer-{buffer}");
+        for (short, long) in [("bbr", "cubic"), ("cubic", "bbr")] {
+            let flow = |name, seconds: i64, bytes: f64| -> FlowOf<'_> {
+                let numbers = vec![
+                    (Metric::AckedBytes, bytes),
+                    (Metric::CompletionNs, 1e9 * seconds as f64),
+                ];
+                FlowOf(name, (0, seconds), numbers.leak())
+            };
+            let flows = [flow(long, 30, 1e8), flow(short, 5, 1e6)];
+            draft.run(&[&buffer], &[(Metric::Fness, 0.25)], &flows);
+        }
+    }
+    let style = Style {
+        size: Size::Slide,
+        theme: Theme::Light,
+    };
+    let charts = of_study(&[], &draft.0, style).charts;
+    for (kind, number) in [("fness", 32), ("completion", 0)] {
+        let of_kind = charts.iter().filter(|chart| chart.stem.starts_with(kind));
+        let of_kind: Vec<&Canvas> = of_kind.map(|chart| &chart.canvas).collect();
+        assert!(of_kind.len() > 1, "{kind}");
+        for canvas in &of_kind {
+            assert_legible(canvas);
+            assert!(
+                canvas.height <= style.size.height(),
+                "{kind}: {}",
+                canvas.height
+            );
+        }
+        let texts = of_kind.iter().flat_map(|canvas| texts(canvas));
+        let numbers = texts.filter(|text| text.trim_start_matches('−') == "0.25");
+        assert_eq!(numbers.count(), number, "{kind}");
+    }
+}
+
 /// On a slide each setting has a chart of its own: also one that only one variant was tried with, which a chart of all
 /// settings has, too. What is compared from chart to chart has the same colours.
 #[test]

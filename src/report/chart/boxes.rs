@@ -55,6 +55,9 @@ const NUMBERED_MAX: usize = 12;
 /// Values that a box is drawn of; fewer have no quartiles to speak of, and are drawn themselves.
 pub(super) const VALUES_MIN: usize = 4;
 
+/// The part of an axis that is left above the largest value, where it ends behind its last tick.
+const ABOVE: f64 = 0.04;
+
 /// Outliers that are drawn of one box; more make a blot.
 const OUTLIERS_MAX: usize = 400;
 
@@ -258,7 +261,13 @@ fn y_axis(quantity: Quantity, samples: &[(&str, Vec<f64>)]) -> Axis {
     if quantity.is_delay() && !alike {
         Axis::for_delays(quantity, min, max, 6)
     } else {
-        Axis::linear(quantity, min.min(0.0), max, 6)
+        let mut axis = Axis::linear(quantity, min.min(0.0), max, 6);
+        let ends_on_tick = axis.ticks.last().is_none_or(|&(last, _)| last >= axis.max);
+        if !ends_on_tick {
+            // A dot on the rim would lie on what is written above it.
+            axis.max += ABOVE * (axis.max - axis.min);
+        }
+        axis
     }
 }
 
@@ -383,6 +392,14 @@ mod tests {
             assert_eq!(texts.contains("quartiles"), has_box, "{texts}");
             assert_eq!(texts.contains("mean"), has_box, "{texts}");
         }
+    }
+
+    #[test]
+    fn no_dot_lies_on_the_rim_where_the_axis_ends_behind_its_last_tick() {
+        let axis = |most: f64| y_axis(Quantity::COMPLETION, &[("bbr", vec![most])]);
+        assert!(axis(12.1).share(12.1) < 0.97, "{:?}", axis(12.1));
+        assert!((axis(12.1).ticks.last().unwrap().0 - 12.0).abs() < 1e-9);
+        assert!((axis(12.0).max - 12.0).abs() < 1e-9, "{:?}", axis(12.0));
     }
 
     #[test]

@@ -150,8 +150,13 @@ fn delays(
         flows.map(|named| &named.flow)
     };
     let samples: u64 = drawn().map(|flow| flow.summary().rtt.samples()).sum();
+    let plural = if samples == 1 { "" } else { "s" };
     let mut notes = vec![
-        format!("mean in {}, n = {} samples", bins.words(), grouped(samples)),
+        format!(
+            "mean in {}, n = {} sample{plural}",
+            bins.words(),
+            grouped(samples)
+        ),
         undrawn(scene, lines.len()),
     ];
     if is_behind_link(drawn(), options.bin_ns, f64::INFINITY) {

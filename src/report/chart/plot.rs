@@ -180,7 +180,7 @@ impl Bins {
 
     /// Their length, in words.
     pub(super) fn words(&self) -> String {
-        format!("bins of {}", Quantity::TIME.format(self.length_s))
+        format!("bins of {}", Quantity::TIME.format_set(self.length_s))
     }
 }
 

@@ -184,3 +184,15 @@ fn shares_of_a_link_that_is_nearly_idle_are_seen() {
         assert!(top(1e12) > 200.0, "{}", top(1e12));
     });
 }
+
+#[test]
+fn one_sample_and_the_length_of_bins_are_said_as_they_are_read() {
+    with_scene(download(1, 0, 1, |_| false), |scene, options| {
+        let options = ChartOptions {
+            bin_ns: 1_000_000_000,
+            ..options.clone()
+        };
+        let plot = over_time::rtt(scene, &options).unwrap();
+        assert_eq!(plot.notes[0], "mean in bins of 1 s, n = 1 sample");
+    });
+}

@@ -85,7 +85,7 @@ impl Connection {
             let continues = half.may_begin(segment.seq.plus(1)) && peer.may_begin(segment.ack);
             !continues && (!peer.has_syn || begun && !answers)
         };
-        if over && half.sent_data {
+        if over && half.sent_data && half.has_syn {
             SynPlace::Next
         } else if is_foreign {
             SynPlace::Open

@@ -67,7 +67,7 @@ fn measure(link: &Link, word: &str) -> Result<Place, String> {
         let analysis = Analysis::of([&capture], &config);
         let capture = &analysis.captures[0];
         let flows: Vec<Flow<'_>> = capture.flows().collect();
-        let rates = LinkRates::of(&flows, config.bin_ns);
+        let rates = LinkRates::of(&flows, capture.main_way(), config.bin_ns);
         let is_down = |sender: std::net::IpAddr| link.senders.contains(&sender);
         // What goes back passes another link.
         let shared = rates.shared.map(|place| flows[place]);

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::directions::counts_towards_capacity;
+use super::directions::{counts_towards_capacity, goes_the_main_way};
 use super::flow::{Flow, all_ahead};
 use super::frames::FrameIndex;
 use super::memory::GivenUp;
@@ -67,6 +67,8 @@ pub struct CaptureAnalysis {
     pub errors: Vec<CaptureError>,
     /// Once they were asked for.
     pub(super) totals: OnceLock<CaptureTotals>,
+    /// Which flows go the main way, once that was asked for.
+    pub(super) main_way: OnceLock<Vec<bool>>,
 }
 
 impl CaptureAnalysis {
@@ -98,6 +100,7 @@ impl CaptureAnalysis {
             pings: facts.pings,
             errors: facts.errors,
             totals: OnceLock::new(),
+            main_way: OnceLock::new(),
         }
     }
 
@@ -127,12 +130,22 @@ impl CaptureAnalysis {
         self.totals().delivered()
     }
 
+    /// Whether each of its [`flows`](Self::flows) goes the main way (METRICS.md N0): found out once, of all of them, so
+    /// that whatever is told of some is told of the same way.
+    #[must_use]
+    pub fn main_way(&self) -> &[bool] {
+        self.main_way.get_or_init(|| {
+            let flows: Vec<Flow<'_>> = self.flows().collect();
+            goes_the_main_way(&flows)
+        })
+    }
+
     /// The flows that a link's capacity is for (METRICS.md N5): those of one of its directions or, where next to
     /// nothing goes the other way, all.
     #[must_use]
     pub fn towards_capacity(&self) -> Vec<Flow<'_>> {
         let flows: Vec<Flow<'_>> = self.flows().collect();
-        let counts = counts_towards_capacity(&flows);
+        let counts = counts_towards_capacity(&flows, self.main_way());
         let flows = flows.into_iter().zip(counts);
         flows
             .filter_map(|(flow, counts)| counts.then_some(flow))

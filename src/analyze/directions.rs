@@ -64,18 +64,6 @@ impl Hosts {
 /// would have to be on both sides, the way that most of their payload goes counts as the same.
 #[must_use]
 pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
-    main_way(flows, &payload_of(flows))
-}
-
-/// Their payload in bytes: each is somewhere else in the memory, and asked for once.
-fn payload_of(flows: &[Flow<'_>]) -> Vec<u64> {
-    all_ahead(flows, Wanted::Outlines)
-        .map(Flow::payload_bytes)
-        .collect()
-}
-
-/// The same of flows whose payload is at hand.
-fn main_way(flows: &[Flow<'_>], payload_bytes: &[u64]) -> Vec<bool> {
     let mut hosts = Hosts::default();
     let mut senders = Vec::with_capacity(flows.len());
     // The flows of a connection follow each other: its hosts are looked up once.
@@ -94,7 +82,8 @@ fn main_way(flows: &[Flow<'_>], payload_bytes: &[u64]) -> Vec<bool> {
     let ways: Vec<(usize, bool)> = senders.into_iter().map(|host| hosts.root(host)).collect();
     let mut sent = vec![[0_u64; 2]; hosts.parents.len()];
     let mut of_connections: HashMap<u64, [u64; 2], RandomState> = HashMap::default();
-    for ((flow, &(root, across)), bytes) in flows.iter().zip(&ways).zip(payload_bytes) {
+    for (flow, &(root, across)) in all_ahead(flows, Wanted::Outlines).zip(&ways) {
+        let bytes = flow.payload_bytes();
         if hosts.contradict[root] {
             let both = of_connections.entry(flow.connection_id).or_default();
             both[flow.dir() as usize] += bytes;
@@ -122,22 +111,18 @@ fn main_way(flows: &[Flow<'_>], payload_bytes: &[u64]) -> Vec<bool> {
 /// Requests and the like are less than this part of the payload.
 const LITTLE: u64 = 100;
 
-/// Whether each of these flows counts towards what a link's capacity is for (METRICS.md N5): those that go the main way
-/// or, where less than a hundredth of the payload goes the other way, all.
+/// Whether each of these flows counts towards what a link's capacity is for (METRICS.md N5): those that go the
+/// [main way](goes_the_main_way) or, where less than a hundredth of the payload goes the other way, all.
 #[must_use]
-pub fn counts_towards_capacity(flows: &[Flow<'_>]) -> Vec<bool> {
-    let payload_bytes = payload_of(flows);
-    let mut counts = main_way(flows, &payload_bytes);
-    let all: u64 = payload_bytes.iter().sum();
-    let others = payload_bytes
-        .iter()
-        .zip(&counts)
-        .filter(|&(_, &goes)| !goes);
-    let others: u64 = others.map(|(bytes, _)| bytes).sum();
-    if others.saturating_mul(LITTLE) < all {
-        counts.fill(true);
+pub fn counts_towards_capacity(flows: &[Flow<'_>], main_way: &[bool]) -> Vec<bool> {
+    let (mut all, mut others) = (0_u64, 0_u64);
+    for (flow, &goes) in all_ahead(flows, Wanted::Outlines).zip(main_way) {
+        let payload_bytes = flow.payload_bytes();
+        all += payload_bytes;
+        others += if goes { 0 } else { payload_bytes };
     }
-    counts
+    let are_few = others.saturating_mul(LITTLE) < all;
+    main_way.iter().map(|&goes| goes || are_few).collect()
 }
 
 #[cfg(test)]

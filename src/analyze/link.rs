@@ -1,7 +1,6 @@
 //! The narrowest link that flows passed, as their packets show it (METRICS.md R8).
 
 use super::capture::CaptureAnalysis;
-use super::directions::goes_the_main_way;
 use super::flow::{Flow, all_ahead};
 use super::parts::in_parts;
 use crate::metric::{self, Dispersion, Link};
@@ -19,12 +18,13 @@ pub struct LinkRates {
 }
 
 impl LinkRates {
-    /// Rates of links, of all flows of a capture; `bin_ns` is that of the series.
+    /// Rates of links, of all flows of a capture, of which those of `main_way` [go that](CaptureAnalysis::main_way);
+    /// `bin_ns` is that of the series.
     ///
     /// A flow whose packets always had others in between shows half or a third of what another
     /// flow that goes its way shows to be the link: it has none of its own.
     #[must_use]
-    pub fn of(flows: &[Flow<'_>], bin_ns: i64) -> Self {
+    pub fn of(flows: &[Flow<'_>], main_way: &[bool], bin_ns: i64) -> Self {
         let shown = |flows: &[Flow<'_>]| -> Vec<_> {
             let flows = all_ahead(flows, Wanted::Outlines);
             flows.map(|flow| flow.link_bps(bin_ns)).collect()
@@ -37,9 +37,8 @@ impl LinkRates {
                 shared: None,
             };
         }
-        let ways = goes_the_main_way(flows);
-        leave_out_parts(flows, &ways, false, &mut flows_bps);
-        let shared = leave_out_parts(flows, &ways, true, &mut flows_bps);
+        leave_out_parts(flows, main_way, false, &mut flows_bps);
+        let shared = leave_out_parts(flows, main_way, true, &mut flows_bps);
         Self { flows_bps, shared }
     }
 

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 
 use super::capture::CaptureAnalysis;
 use super::config::{FnessWindow, PairConfig};
-use super::directions::goes_the_main_way;
 use super::flow::Flow;
 use crate::metric;
 use crate::observe::{BytesBy, Span};
@@ -72,18 +71,22 @@ impl Pairs {
             .enumerate()
             .filter(|(_, flow)| flow.data_span().is_some_and(|span| span.length_ns() > 0));
         let Largest { flows, left_out } = Largest::of(candidates, config.top);
-        let compared: Vec<Flow<'_>> = flows.iter().map(|&(_, flow)| flow).collect();
-        let ways = goes_the_main_way(&compared);
+        // Of all flows, as utilisation is: the largest alone may go the other way. Of one there is nothing to tell.
+        let main_way = if flows.len() < 2 {
+            &[]
+        } else {
+            analysis.main_way()
+        };
         let mut pairs = Vec::new();
         for (rank, first) in flows.iter().enumerate() {
-            for (further, second) in flows[rank + 1..].iter().enumerate() {
+            for second in &flows[rank + 1..] {
                 // What goes the other way takes nothing from it.
-                if ways[rank] == ways[rank + 1 + further] {
+                if main_way[first.0] == main_way[second.0] {
                     pairs.extend(compare(first, second, config.window));
                 }
             }
         }
-        let sharing = Sharing::of(&rivals(compared), None);
+        let sharing = Sharing::of(&rivals(&flows, main_way), None);
         Self {
             pairs,
             paired: flows.into_iter().map(|(place, _)| place).collect(),
@@ -262,15 +265,10 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// How the flows that go the main way (METRICS.md N0) share the link; undefined for fewer than two. Jain's index is
-    /// taken over `within` where that is given, else over their common span.
+    /// How flows that go the main way (METRICS.md N0) share the link; undefined for fewer than two. Jain's index is taken
+    /// over `within` where that is given, else over their common span.
     #[must_use]
-    pub fn of(flows: &[Flow<'_>], within: Option<Span>) -> Self {
-        let goes = flows.iter().zip(goes_the_main_way(flows));
-        let rivals: Vec<Flow<'_>> = goes
-            .filter(|(_, goes)| *goes)
-            .map(|(flow, _)| *flow)
-            .collect();
+    pub fn of(rivals: &[Flow<'_>], within: Option<Span>) -> Self {
         if rivals.len() < 2 {
             return Self::default();
         }
@@ -315,10 +313,12 @@ impl Sharing {
     }
 }
 
-/// The flows that compete, of those that are compared.
-fn rivals(mut compared: Vec<Flow<'_>>) -> Vec<Flow<'_>> {
-    let payloads = compared.iter().map(Flow::payload_bytes);
+/// The flows that compete, of those that are compared, each with its place among all.
+fn rivals<'a>(compared: &[(usize, Flow<'a>)], main_way: &[bool]) -> Vec<Flow<'a>> {
+    let payloads = compared.iter().map(|(_, flow)| flow.payload_bytes());
     let largest = payloads.max().unwrap_or(0);
-    compared.retain(|flow| flow.counts_beside(largest));
-    compared
+    let rivals = compared
+        .iter()
+        .filter(|(place, flow)| main_way.get(*place) == Some(&true) && flow.counts_beside(largest));
+    rivals.map(|&(_, flow)| flow).collect()
 }

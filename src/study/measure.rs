@@ -156,6 +156,7 @@ impl RunMeasure {
             capture,
             options,
             flows: &flows,
+            main_way: &goes_the_main_way(&flows),
             window,
             is_behind_link: is_behind_the_link(&flows, options),
         };
@@ -241,6 +242,8 @@ struct Run<'a> {
     capture: &'a CaptureAnalysis,
     options: &'a MeasureOptions<'a>,
     flows: &'a [Flow<'a>],
+    /// Whether each of them goes the main way (METRICS.md N0).
+    main_way: &'a [bool],
     window: Option<(CaptureTime, CaptureTime)>,
     /// Whether packets were captured when they had passed the link.
     is_behind_link: bool,
@@ -429,7 +432,7 @@ impl Run<'_> {
         }
         values.set(Metric::Flows, Some(flows.len() as f64));
         // What goes the other way takes nothing from it.
-        if let ([first, second], [true, true]) = (self.flows, &goes_the_main_way(self.flows)[..]) {
+        if let ([first, second], [true, true]) = (self.flows, self.main_way) {
             values.set(Metric::Fness, self.fness(first, second));
         }
         let within = self.window.map(|(start, end)| Span {
@@ -439,7 +442,10 @@ impl Run<'_> {
         let pairs = &self.capture.pairs;
         // Beyond the largest flows, payload over time is not kept.
         let sharing = if self.flows.len() <= self.options.config.pairs.top {
-            Sharing::of(self.flows, within)
+            let rivals = self.flows.iter().zip(self.main_way);
+            let rivals = rivals.filter(|&(_, &goes)| goes);
+            let rivals: Vec<Flow<'_>> = rivals.map(|(&flow, _)| flow).collect();
+            Sharing::of(&rivals, within)
         } else {
             Sharing {
                 jain: pairs.jain.filter(|_| within.is_none()),

@@ -31,13 +31,13 @@ impl<'a> CaptureFigures<'a> {
         let _ = capture.totals();
         let flows: Vec<Flow<'_>> = capture.flows().collect();
         // Estimates are of one direction of the link, too.
-        let counts = counts_towards_capacity(&flows);
+        let counts = counts_towards_capacity(&flows, capture.main_way());
         let counted = flows.iter().zip(counts).filter(|&(_, counts)| counts);
         let counted: Vec<Flow<'_>> = counted.map(|(&flow, _)| flow).collect();
         let series = all_ahead(&counted, Wanted::All).map(|flow| flow.record.series().bins());
         let paired = capture.pairs.paired.iter();
         Self {
-            links: LinkRates::of(&flows, config.bin_ns),
+            links: LinkRates::of(&flows, capture.main_way(), config.bin_ns),
             paired: paired.map(|&place| (place, flows[place])).collect(),
             capacity_estimated_bps: observe::delivery_bps_max(series, config.bin_ns),
             counted: Delivered::of(all_ahead(&counted, Wanted::Outlines).copied()),

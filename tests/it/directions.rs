@@ -218,6 +218,33 @@ fn of_many_pairs_the_first_are_shown_and_how_many_there_are() {
     }
 }
 
+/// Two uploads are the largest flows, and more goes the other way, in more downloads than are compared.
+#[test]
+fn fairness_is_that_of_the_way_that_most_payload_goes() {
+    for (downloads, packets, jain) in [(100, 10, Some(1.0)), (500, 5, None)] {
+        let mut wire = Wire::default();
+        // For 300 ms each: Jain's index of these is 0.9.
+        wire.flow([1, 2], 1000, std::iter::repeat_n(1_000_000, 300));
+        wire.flow([1, 2], 1001, std::iter::repeat_n(500_000, 600));
+        for flow in 0..downloads {
+            wire.flow([2, 1], 2000 + flow, std::iter::repeat_n(1_000_000, packets));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("both.pcap");
+        fs::write(&path, wire.pcap()).unwrap();
+        let analysis = Analysis::of([&path], &Config::default());
+        let both = &analysis.captures[0];
+        assert_eq!(both.pairs.paired.len(), 64);
+        let sharing = (both.pairs.jain, both.pairs.sharing_bound.is_some());
+        assert_eq!(sharing, (jain, jain.is_some()));
+        // What utilisation is made of.
+        assert_eq!(both.towards_capacity().len(), usize::from(downloads));
+        // No way has its flows compared with those of the other one.
+        let pairs = both.pairs.pairs.len();
+        assert_eq!(pairs, 1 + 62 * 61 / 2);
+    }
+}
+
 /// Steps from `least_ns` to 200 times as long that show no link, as no rate is more frequent than another.
 fn all_sorts(least_ns: f64) -> impl Iterator<Item = u64> {
     // The golden ratio spreads them evenly.

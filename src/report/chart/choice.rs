@@ -1,6 +1,6 @@
 //! Which flows are drawn, and what is common to the charts of a capture.
 
-use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, all_ahead, goes_the_main_way};
+use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, all_ahead};
 use crate::observe::Wanted;
 
 use super::ChartOptions;
@@ -163,15 +163,16 @@ fn bin_span_of(flow: &Flow<'_>) -> Option<(i64, i64)> {
 /// A capture's flows by size, and those that are too small to be drawn.
 fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) {
     let all: Vec<Flow<'_>> = capture.flows().collect();
-    let ways = goes_the_main_way(&all);
     let largest = all_ahead(&all, Wanted::Outlines)
         .map(Flow::payload_bytes)
         .max()
         .unwrap_or(0);
-    let named = all_ahead(&all, Wanted::All).zip(flow_names(&all)).zip(ways);
+    let named = all_ahead(&all, Wanted::All)
+        .zip(flow_names(&all))
+        .zip(capture.main_way());
     let named = named
         .enumerate()
-        .map(|(place, ((&flow, name), goes_main_way))| {
+        .map(|(place, ((&flow, name), &goes_main_way))| {
             let figures = flow.figures();
             let is_drawn = flow.counts_beside(largest);
             NamedFlow {

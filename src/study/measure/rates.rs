@@ -41,7 +41,7 @@ impl Run<'_> {
         flows: &[FlowMeasure],
         (start, end): (CaptureTime, CaptureTime),
     ) -> Option<f64> {
-        let counts = counts_towards_capacity(self.flows);
+        let counts = counts_towards_capacity(self.flows, self.main_way);
         let counted = || counts.iter().zip(self.flows.iter().zip(flows));
         let counted = || counted().filter_map(|(&counts, both)| counts.then_some(both));
         let bytes = counted().map(|(_, measure)| measure.values.get(Metric::AckedBytes));

@@ -16,7 +16,8 @@ struct Chunk {
     /// Start of the run after this one, whether that is still held or not.
     until: CaptureTime,
     bytes_before: u64,
-    /// When each packet passed, in ns since the start.
+    /// When each packet passed, in ns since the start: in this order, but where the clock stepped back. None of a run that
+    /// was dropped, but for when it was and how much.
     after_ns: Vec<u32>,
     bytes: RunBytes,
 }
@@ -34,12 +35,15 @@ impl Chunk {
     /// Adds a packet, if there is room for it.
     #[inline]
     fn add(&mut self, at: CaptureTime, payload_len: u32) -> bool {
-        let Some(&last_ns) = self.after_ns.last() else {
-            return false;
-        };
-        // A clock that steps back stands still here: the curve must not fall.
-        let ns = at.since(self.start).max(i64::from(last_ns));
-        let (Ok(ns), true) = (u32::try_from(ns), self.after_ns.len() < CHUNK_PACKETS) else {
+        let last_ns = self.after_ns.last().map_or(i64::MAX, |&ns| ns.into());
+        at.since(self.start) >= last_ns && self.push(at, payload_len)
+    }
+
+    /// The same, whether that is before the last one or not.
+    #[inline(always)]
+    fn push(&mut self, at: CaptureTime, payload_len: u32) -> bool {
+        let ns = u32::try_from(at.since(self.start));
+        let (Ok(ns), true) = (ns, self.after_ns.len() < CHUNK_PACKETS) else {
             return false;
         };
         if !matches!(self.bytes, RunBytes::Even(len) if len == payload_len) {
@@ -47,6 +51,28 @@ impl Chunk {
         }
         self.after_ns.push(ns);
         true
+    }
+
+    /// When its latest packet passed, by the clock.
+    fn latest(&self) -> CaptureTime {
+        let latest_ns = self.after_ns.iter().max();
+        self.start.plus_ns(latest_ns.map_or(0, |&ns| ns.into()))
+    }
+
+    /// Payload bytes of its packets that had passed at `at`, in whatever order they are.
+    fn bytes_by(&self, at: CaptureTime) -> u64 {
+        let after_ns = at.since(self.start);
+        let packets = self.after_ns.iter().enumerate();
+        let passed = packets.filter(|&(_, &ns)| i64::from(ns) <= after_ns);
+        passed
+            .map(|(place, _)| self.bytes_of(place + 1) - self.bytes_of(place))
+            .sum()
+    }
+
+    /// Drops its packets.
+    fn clear(&mut self) {
+        self.after_ns = Vec::new();
+        self.bytes = RunBytes::Even(0);
     }
 
     /// Payload bytes of its first packets.
@@ -98,11 +124,16 @@ impl BytesBy {
 /// Exactness would need every packet. But flows are only cut at instants that are known early:
 /// where some flow began, and where some flow had its last packet so far. So packets are kept in
 /// chunks, and pruning drops the chunks in which no such instant lies.
+///
+/// Where the capture's clock stepped back, chunks lie over each other: then each is asked, and of one that is dropped it
+/// is kept from when to when it was.
 #[derive(Clone, Debug, Default)]
 pub struct PayloadCurve {
     chunks: Vec<Chunk>,
     /// Start of the first run, whether that is still held or not.
-    first: Option<CaptureTime>,
+    first: CaptureTime,
+    /// The clock stepped back.
+    has_stepped: bool,
     bytes: u64,
 }
 
@@ -110,13 +141,14 @@ impl PayloadCurve {
     /// That of a flow of which none is kept.
     pub(super) const NONE: Self = Self {
         chunks: Vec::new(),
-        first: None,
+        first: CaptureTime::MAX,
+        has_stepped: false,
         bytes: 0,
     };
 
     /// Whether nothing was kept.
     pub(super) fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.chunks.is_empty()
     }
 
     /// A packet with payload passed. Returns by how much the memory held has grown, in bytes.
@@ -137,23 +169,29 @@ impl PayloadCurve {
 
     #[cold]
     fn add_chunk(&mut self, at: CaptureTime, bytes_before: u64, payload_len: u32) -> usize {
-        let mut start = at;
         let mut packets = 4;
         if let Some(last) = self.chunks.last_mut() {
-            start = last.start.max(at);
-            last.until = start;
+            last.until = at;
+            let latest = last.latest();
+            if at < latest {
+                self.has_stepped = true;
+                if last.push(at, payload_len) {
+                    last.until = CaptureTime::MAX;
+                    return 0;
+                }
+                last.until = latest.plus_ns(1);
+            }
             // Who has filled one mostly fills the next, which need not be moved as it grows.
             packets = last.after_ns.len().max(packets);
-        }
-        self.first.get_or_insert(start);
-        if self.chunks.is_empty() {
+        } else {
+            self.first = at;
             // Most flows end with their first chunk: no room for four, which is the default.
             self.chunks.reserve_exact(1);
         }
         let mut after_ns = Vec::with_capacity(packets);
         after_ns.push(0);
         self.chunks.push(Chunk {
-            start,
+            start: at,
             until: CaptureTime::MAX,
             bytes_before,
             after_ns,
@@ -172,25 +210,38 @@ impl PayloadCurve {
     /// sizes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.chunks.len() * CHUNK_BYTES
+        let mut bytes = self.chunks.len() * CHUNK_BYTES;
+        if self.has_stepped {
+            let dropped = self.chunks.iter().filter(|chunk| chunk.after_ns.is_empty());
+            bytes -= dropped.count() * (CHUNK_BYTES - size_of::<Chunk>());
+        }
+        bytes
     }
 
     /// Drops the chunks that hold none of `instants`, which are sorted. The last chunk stays: it
     /// still grows.
     pub(crate) fn prune(&mut self, instants: &[CaptureTime]) {
-        self.chunks.retain(|chunk| {
+        let has_stepped = self.has_stepped;
+        self.chunks.retain_mut(|chunk| {
             let first_after = instants.partition_point(|&instant| instant < chunk.start);
             let needed = instants
                 .get(first_after)
                 .is_some_and(|&instant| instant < chunk.until);
-            needed || chunk.until == CaptureTime::MAX
+            let stays = needed || chunk.until == CaptureTime::MAX;
+            if has_stepped && !stays {
+                chunk.clear();
+            }
+            stays || has_stepped
         });
     }
 
     /// Payload bytes that had passed at `at`, packets at that very instant included.
     #[must_use]
     pub fn bytes_by(&self, at: CaptureTime) -> BytesBy {
-        if self.first.is_none_or(|first| at < first) {
+        if self.has_stepped {
+            return self.bytes_by_in_disorder(at);
+        }
+        if self.chunks.is_empty() || at < self.first {
             return BytesBy::Exact(0);
         }
         let index = self.chunks.partition_point(|chunk| chunk.start <= at);
@@ -218,6 +269,35 @@ impl PayloadCurve {
         let missing = end_bytes.saturating_sub(bytes) as f64;
         let share = at.since(chunk.until) as f64 / end.since(chunk.until).max(1) as f64;
         BytesBy::Interpolated(bytes + (missing * share) as u64)
+    }
+
+    /// The same where the clock stepped back.
+    #[cold]
+    fn bytes_by_in_disorder(&self, at: CaptureTime) -> BytesBy {
+        let (mut bytes, mut is_exact) = (0, true);
+        // From when to when the packets passed that were dropped between the runs held, and bytes up to them.
+        let (mut from, mut until, mut bytes_before) = (self.first, None, 0);
+        for chunk in &self.chunks {
+            let dropped_bytes = chunk.bytes_before - bytes_before;
+            if at >= until.unwrap_or(chunk.start) {
+                bytes += dropped_bytes;
+            } else if at >= from {
+                bytes += dropped_bytes / 2;
+                is_exact &= dropped_bytes == 0;
+            }
+            bytes += chunk.bytes_by(at);
+            bytes_before = chunk.bytes_before + chunk.bytes_of(chunk.after_ns.len());
+            (from, until) = if chunk.after_ns.is_empty() {
+                (chunk.start, Some(chunk.until))
+            } else {
+                (chunk.until, None)
+            };
+        }
+        if is_exact {
+            BytesBy::Exact(bytes)
+        } else {
+            BytesBy::Interpolated(bytes)
+        }
     }
 }
 
@@ -258,6 +338,55 @@ mod tests {
             }
             prop_assert_eq!(curve.bytes(), packets.iter().map(|&(_, len)| len).sum::<u64>());
         }
+    }
+
+    proptest! {
+        /// So it is where the clock steps back, by little or by much, whatever was dropped before.
+        #[test]
+        fn a_clock_that_steps_back_changes_no_answer(
+            gaps in proptest::collection::vec((0_i64..1_000_000_000, 0_u32..200), 1..2000),
+            mut instants in proptest::collection::vec(-100_000_000_000_i64..600_000_000_000, 0..5),
+            look in 0_usize..2000,
+        ) {
+            instants.sort_unstable();
+            let kept: Vec<CaptureTime> = instants.iter().map(|&ns| at(ns)).collect();
+            let mut curve = PayloadCurve::default();
+            let mut packets = Vec::new();
+            let mut now = 0;
+            for (index, (gap, kind)) in gaps.into_iter().enumerate() {
+                now += match kind {
+                    0 => -100 * gap,
+                    1..4 => -gap / 1000,
+                    _ => gap / if index % 3 == 0 { 1 } else { 1000 },
+                };
+                let len = if kind % 16 == 0 { 7 } else { 100 };
+                curve.add(at(now), len);
+                packets.push((now, u64::from(len)));
+                if index == look {
+                    curve.prune(&kept);
+                }
+            }
+            curve.prune(&kept);
+            for &instant in &instants {
+                let passed = packets.iter().filter(|&&(ns, _)| ns <= instant);
+                let bytes = passed.map(|&(_, len)| len).sum();
+                prop_assert_eq!(curve.bytes_by(at(instant)), BytesBy::Exact(bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_dropped_where_the_clock_stepped_back_is_said_to_be_interpolated() {
+        let mut curve = PayloadCurve::default();
+        let all: usize = (0..2000).map(|ns| curve.add(at(ns), 1)).sum();
+        let all = all + (0..1000).map(|ns| curve.add(at(ns), 1)).sum::<usize>();
+        assert_eq!(curve.memory_bytes(), all);
+        assert_eq!(curve.bytes_by(at(99)), BytesBy::Exact(200));
+        curve.prune(&[]);
+        assert!(curve.memory_bytes() < all / 4);
+        assert!(matches!(curve.bytes_by(at(99)), BytesBy::Interpolated(_)));
+        assert_eq!(curve.bytes_by(at(2000)), BytesBy::Exact(3000));
+        assert_eq!(curve.bytes_by(at(-1)), BytesBy::Exact(0));
     }
 
     #[test]

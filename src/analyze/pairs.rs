@@ -286,7 +286,8 @@ impl Sharing {
                 .unwrap_or(CaptureTime::MIN),
         };
         let common = within.unwrap_or(common);
-        let jain = (common.first < common.last)
+        // An instant is a span, too, as it is for pairs.
+        let jain = (common.first <= common.last)
             .then(|| {
                 let rates = rivals
                     .iter()

@@ -245,6 +245,28 @@ fn fairness_is_that_of_the_way_that_most_payload_goes() {
     }
 }
 
+/// The last packet of one flow passes with the first of the other.
+#[test]
+fn a_common_span_may_be_an_instant() {
+    let mut wire = Wire::default();
+    wire.flow([1, 2], 1000, std::iter::repeat_n(1_000_000, 3));
+    wire.flow(
+        [1, 2],
+        2000,
+        [3_000_000, 1_000_000, 1_000_000, 1_000_000].into_iter(),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("touch.pcap");
+    fs::write(&path, wire.pcap()).unwrap();
+    let analysis = Analysis::of([&path], &Config::default());
+    let pairs = &analysis.captures[0].pairs;
+    // Over the span of the shorter one it sent three packets and the other one of them.
+    assert_eq!(pairs.pairs.len(), 1);
+    assert_eq!(pairs.pairs[0].fness, Some(-1.0 + 1.0 / 3.0));
+    // At that instant each sent one.
+    assert_eq!(pairs.jain, Some(1.0));
+}
+
 /// Steps from `least_ns` to 200 times as long that show no link, as no rate is more frequent than another.
 fn all_sorts(least_ns: f64) -> impl Iterator<Item = u64> {
     // The golden ratio spreads them evenly.

@@ -91,6 +91,10 @@ impl Mss {
         let Some(mss) = self.get().filter(|&mss| mss > 0).map(u32::from) else {
             return 1;
         };
+        if payload_len <= mss {
+            // Some senders leave no room for options.
+            return 1;
+        }
         let options_len = if stamped { OPTIONS_LEN.min(mss - 1) } else { 0 };
         payload_len.div_ceil(mss - options_len) as u16
     }
@@ -118,7 +122,10 @@ mod tests {
         let mss = Mss::of(Some(1460));
         assert_eq!(mss.packets(1448, true), 1);
         assert_eq!(mss.packets(1460, false), 1);
-        assert_eq!(mss.packets(1460, true), 2);
+        // What is not above the MSS is one packet, whatever else it carries.
+        assert_eq!(mss.packets(1460, true), 1);
+        assert_eq!(mss.packets(1461, true), 2);
+        assert_eq!(mss.packets(1461, false), 2);
         assert_eq!(mss.packets(2 * 1448, true), 2);
         // Without an announcement nobody can tell.
         assert_eq!(Mss::default().packets(60_000, true), 1);

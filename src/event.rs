@@ -456,6 +456,9 @@ pub trait FlowSink {
     fn timestamp_rtt(&mut self, _dir: Direction, _at: CaptureTime, _rtt_ns: i64) {}
     /// An ACK covered more of direction `dir`.
     fn acked(&mut self, _dir: Direction, _acked: &Acked) {}
+    /// The ACK that passed at `at`, the last that covered more, covered so many bytes less than it seemed to: its last
+    /// number was that of a FIN that passed later.
+    fn acked_less(&mut self, _dir: Direction, _at: CaptureTime, _bytes: u64) {}
     /// An ACK advertised room up to the stream offset `end` of direction `dir`; called for every
     /// ACK whose window scale is known.
     fn window(&mut self, _dir: Direction, _at: CaptureTime, _end: i64) {}

@@ -509,6 +509,7 @@ impl HalfFlow {
         if offset < self.high || offset - self.high > half::REACH_MAX || stands {
             return;
         }
+        let told = self.acked_bytes();
         self.fin = Some(offset);
         self.steady = false;
         // Timers start anew with what is sent last, and a probe may repeat the FIN alone (RFC 8985 section 7.3).
@@ -525,6 +526,7 @@ impl HalfFlow {
             self.note_higher((segment.at, segment.payload_len), offset, false);
             self.high = offset;
         }
+        self.amend_acked(dir, told, sink);
         self.note_seen_beyond();
     }
 }

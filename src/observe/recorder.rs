@@ -387,6 +387,12 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         }
     }
 
+    #[cold]
+    fn acked_less(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
+        let bin = self.data(dir).series.at(at);
+        bin.acked_bytes = bin.acked_bytes.saturating_sub(bytes);
+    }
+
     // Called once a packet, mostly to find that nothing is to be done.
     #[inline(always)]
     fn window(&mut self, dir: Direction, at: CaptureTime, end: i64) {

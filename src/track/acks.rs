@@ -55,7 +55,7 @@ impl HalfFlow {
             self.on_sack(dir, segment, ack, una, sink)
         };
         if ack > una || una_before.is_none() {
-            let acked_before = self.told_acked();
+            let acked_before = self.acked_bytes().unwrap_or(0);
             self.on_progress(dir, segment, ack, una, acked_before, highest_before, sink);
         } else if ack == una {
             self.on_repeat(dir, segment, window_before, news, sink);
@@ -300,7 +300,9 @@ impl HalfFlow {
             self.emissions.note_progress(at, una);
         }
         self.una = Some(ack);
-        self.strays.on_progress(self.takes_unseen_fin(ack));
+        self.strays.on_progress();
+        // What passes above may show that its last number was that of a FIN, or that it was not.
+        self.steady &= ack <= self.high;
         if self.repair.last_timer.is_some() {
             let tsval = segment.timestamps.map(|ts| ts.value);
             self.emissions.note_answer(tsval);

@@ -25,7 +25,7 @@ use super::times::Times;
 use super::window::Window;
 use crate::decode::Segment;
 use crate::event::{
-    Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Signal, StreamPart,
+    Acked, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Signal, StreamPart,
     Verdict,
 };
 use crate::seq::{Seq, Unwrapper};
@@ -45,8 +45,8 @@ pub(super) struct HalfFlow {
     pub(super) has_syn: bool,
     /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
-    /// The last data was the stream's, no FIN came after it, and SACK reports nothing from above it: the quiet path
-    /// never changes that.
+    /// The last data was the stream's, no FIN came after it, and no ACK or SACK tells of anything above it: the quiet
+    /// path never changes that.
     pub(super) steady: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
     pub(super) una: Option<i64>,
@@ -102,15 +102,35 @@ impl HalfFlow {
         self.una.map(|una| self.payload_below(una))
     }
 
-    /// Those that were told: what was taken for a FIN was a byte after all, where there is more.
-    #[inline]
-    pub(super) fn told_acked(&self) -> u64 {
-        let acked_bytes = self.una.map_or(0, |una| self.payload_below(una));
-        if self.strays.took_fin() {
-            let untold = u64::from(self.una <= Some(self.high));
-            return acked_bytes.saturating_sub(untold);
+    /// Data or a FIN passed, before which `told` bytes were acknowledged: what was taken for a FIN's number was a byte
+    /// after all, or the other way round.
+    #[cold]
+    fn tell_acked_anew<S: FlowSink>(&mut self, dir: Direction, told: u64, sink: &mut S) {
+        let (Some(ack), Some(at)) = (self.una, self.times.progress_at) else {
+            return;
+        };
+        let acked_bytes = self.payload_below(ack);
+        let bytes = acked_bytes.saturating_sub(told);
+        if bytes > 0 {
+            sink.acked(dir, &Acked { at, bytes, ack });
+        } else {
+            sink.acked_less(dir, at, told - acked_bytes);
         }
-        acked_bytes
+    }
+
+    /// The same, where that is so; `told_before` is `None` where it cannot be.
+    #[inline]
+    pub(super) fn amend_acked<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        told_before: Option<u64>,
+        sink: &mut S,
+    ) {
+        if let Some(told) = told_before
+            && self.acked_bytes() != Some(told)
+        {
+            self.tell_acked_anew(dir, told, sink);
+        }
     }
 
     /// Payload bytes below `ack`, without the number of the FIN.
@@ -200,6 +220,11 @@ impl HalfFlow {
         let len = segment.payload_len;
         let end = start + i64::from(len);
         let is_higher = end > self.high;
+        let told = if self.steady {
+            None
+        } else {
+            self.acked_bytes()
+        };
         if is_higher && self.is_answered() {
             self.note_pause(segment.at, self.limits.is_unheard());
         }
@@ -270,7 +295,9 @@ impl HalfFlow {
         if verdict.class != Class::Duplicate {
             self.times.data_at = Some(segment.at);
         }
-        self.steady = self.fin.is_none() && !self.note_seen_beyond();
+        self.amend_acked(dir, told, sink);
+        let is_beyond = self.note_seen_beyond() || self.una > Some(self.high);
+        self.steady = self.fin.is_none() && !is_beyond;
         self.note_room(segment.at);
     }
 

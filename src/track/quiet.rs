@@ -67,7 +67,6 @@ impl HalfFlow {
         self.sent_data
             && self.una.is_some_and(|una| self.holes.are_below(una))
             && self.knows_of_no_loss()
-            && !self.strays.took_fin()
             && self.unneeded.is_empty()
             && self.superseded.is_empty()
             && self.old_copies.is_empty()

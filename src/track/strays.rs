@@ -34,8 +34,6 @@ struct Seen {
     /// The last ACK of what cannot have been sent, while no other makes progress, and the end of its
     /// window.
     ack: Option<(i64, i64)>,
-    /// The last ACK that was believed is that of a FIN that has not passed, as far as is known.
-    takes_fin: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,20 +76,12 @@ impl Strays {
         held.is_some_and(|held| (held.end..=held.end + ABOVE).contains(&start))
     }
 
-    /// An ACK that was believed has moved on; `takes_fin`: the last number that it covers is taken for that of a FIN.
+    /// An ACK that was believed has moved on.
     #[inline]
-    pub(super) fn on_progress(&mut self, takes_fin: bool) {
-        if takes_fin || self.0.is_some() {
-            let seen = self.0.get_or_insert_default();
+    pub(super) fn on_progress(&mut self) {
+        if let Some(seen) = &mut self.0 {
             seen.ack = None;
-            seen.takes_fin = takes_fin;
         }
-    }
-
-    /// Whether the last number that the cumulative ACK covers was taken for that of a FIN, which had not passed.
-    #[inline]
-    pub(super) fn took_fin(&self) -> bool {
-        self.0.as_ref().is_some_and(|seen| seen.takes_fin)
     }
 }
 

@@ -138,6 +138,8 @@ struct Seen {
     amendments: usize,
     /// Payload newly acknowledged by any ACK, in bytes.
     acked: u64,
+    /// When the ACK passed that told of progress last, in ms.
+    acked_at: i64,
     /// What each ACK that told of progress points to.
     acks: Vec<i64>,
     handshake: Option<(i64, i64, i64)>,
@@ -194,6 +196,14 @@ impl FlowSink for Seen {
         if dir == Direction::Forward {
             self.acked += acked.bytes;
             self.acks.push(acked.ack);
+            self.acked_at = acked.at.as_ns() / 1_000_000;
+        }
+    }
+
+    fn acked_less(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
+        if dir == Direction::Forward {
+            assert_eq!(self.acked_at, at.as_ns() / 1_000_000);
+            self.acked -= bytes;
         }
     }
 

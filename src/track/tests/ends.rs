@@ -80,6 +80,42 @@ fn an_ack_of_one_number_more_than_was_seen_is_that_of_a_fin() {
 }
 
 #[test]
+fn a_number_taken_for_a_fins_is_told_as_what_it_was_when_its_ack_passed() {
+    let counts = |trace: &str| {
+        let seen = play(&opened(trace));
+        (seen.state.acked_bytes, seen.acked, seen.acked_at)
+    };
+    // The capture lost the last byte: data above it shows that, or the FIN, with no further ACK.
+    for above in ["data 1001..1500 ack 0", "at 1001 fin ack 0"] {
+        let lost = format!(
+            "100 A>B data 0..1000 ack 0
+             120 B>A ack 1000
+             140 B>A ack 1001
+             900 A>B {above}"
+        );
+        assert_eq!(counts(&lost), (Some(1001), 1001, 140), "{above}");
+    }
+    // The capture has data and FIN behind the ACK of both, in one packet and in several.
+    for behind in [
+        "data 1000..2000 fin ack 0",
+        "data 1000..1500 ack 0
+         142 A>B data 1500..2000 ack 0
+         143 A>B fin ack 0",
+        // Of the FIN alone it is not known.
+        "data 1000..1500 ack 0
+         142 A>B data 1500..2000 ack 0",
+    ] {
+        let late = format!(
+            "100 A>B data 0..1000 ack 0
+             120 B>A ack 1000
+             140 B>A ack 2001
+             141 A>B {behind}"
+        );
+        assert_eq!(counts(&late), (Some(2000), 2000, 140), "{behind}");
+    }
+}
+
+#[test]
 fn an_rst_acknowledges_nothing() {
     // Who gets it drops the connection before looking at the ACK number (RFC 9293 section 3.10.7.4), and it comes when
     // an application closes, not when data comes: the time between says nothing of the path.

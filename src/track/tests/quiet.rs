@@ -6,7 +6,7 @@ use super::*;
 
 /// All that a connection tells, as text, in its order.
 #[derive(Default)]
-struct Log(Vec<String>);
+struct Log(Vec<String>, [u64; 2]);
 
 impl FlowSink for Log {
     const SEGMENTS: bool = true;
@@ -30,7 +30,12 @@ impl FlowSink for Log {
         self.0.push(format!("{dir:?} {at:?} {rtt_ns}"));
     }
     fn acked(&mut self, dir: Direction, acked: &crate::event::Acked) {
+        self.1[dir.index()] += acked.bytes;
         self.0.push(format!("{dir:?} {acked:?}"));
+    }
+    fn acked_less(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
+        self.1[dir.index()] -= bytes;
+        self.0.push(format!("{dir:?} {bytes} less {at:?}"));
     }
     fn window(&mut self, dir: Direction, at: CaptureTime, end: i64) {
         self.0.push(format!("{dir:?} window {at:?} {end}"));
@@ -72,6 +77,11 @@ fn run(trace: &str, quiet: bool) -> (Vec<String>, String, u64) {
         connection.on_segment(dir, &segment, &mut log);
     }
     connection.finish(&mut log);
+    // What was told, part by part, is what is known in the end.
+    for dir in [Direction::Forward, Direction::Reverse] {
+        let acked_bytes = connection.state(dir).acked_bytes.unwrap_or(0);
+        assert_eq!(log.1[dir.index()], acked_bytes, "{trace}");
+    }
     let taken = connection.quiet;
     (connection.quiet, connection.loud) = (0, false);
     // Found out only when it is asked for, and said only where it is of interest.

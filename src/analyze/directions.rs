@@ -61,7 +61,8 @@ impl Hosts {
 
 /// Whether each of these flows goes the way that most payload goes (METRICS.md N0): hosts of one connection are on both
 /// sides of the link, and so are those that are reached over others. Of hosts that have none in common, and where hosts
-/// would have to be on both sides, the way that most of their payload goes counts as the same.
+/// would have to be on both sides, the way that most of their payload goes counts as the same. Of ways with as much payload
+/// it is that of the flow that stands first.
 #[must_use]
 pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
     let mut hosts = Hosts::default();
@@ -83,18 +84,17 @@ pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
     let mut sent = vec![[0_u64; 2]; hosts.parents.len()];
     let mut of_connections: HashMap<u64, [u64; 2], RandomState> = HashMap::default();
     for (flow, &(root, across)) in all_ahead(flows, Wanted::Outlines).zip(&ways) {
-        let bytes = flow.payload_bytes();
-        if hosts.contradict[root] {
-            let both = of_connections.entry(flow.connection_id).or_default();
-            both[flow.dir() as usize] += bytes;
+        let (both, way) = if hosts.contradict[root] {
+            let of_connection = of_connections.entry(flow.connection_id).or_default();
+            (of_connection, flow.dir() as usize)
         } else {
-            sent[root][usize::from(across)] += bytes;
-        }
+            (&mut sent[root], usize::from(across))
+        };
+        // Twice, and one more for the first of them, which decides where both are alike.
+        let is_first = *both == [0, 0];
+        both[way] += 2 * flow.payload_bytes() + u64::from(is_first);
     }
-    let is_larger = |both: [u64; 2], way: usize| {
-        let (own, other) = (both[way], both[1 - way]);
-        own > other || own == other && way == 0
-    };
+    let is_larger = |both: [u64; 2], way: usize| both[way] > both[1 - way];
     flows
         .iter()
         .zip(ways)

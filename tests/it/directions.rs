@@ -245,6 +245,19 @@ fn fairness_is_that_of_the_way_that_most_payload_goes() {
     }
 }
 
+#[test]
+fn of_ways_with_as_much_payload_the_first_flows_is_the_main_one() {
+    // 1 and 4 are on one side, 3 on the other; the flow from there is first.
+    let mut wire = Wire::default();
+    wire.flow([3, 4], 1000, std::iter::repeat_n(1_000_000, 10));
+    wire.flow([1, 3], 2000, std::iter::repeat_n(2_000_000, 10));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("even.pcap");
+    fs::write(&path, wire.pcap()).unwrap();
+    let analysis = Analysis::of([&path], &Config::default());
+    assert_eq!(analysis.captures[0].main_way(), [true, false]);
+}
+
 /// The last packet of one flow passes with the first of the other.
 #[test]
 fn a_common_span_may_be_an_instant() {

@@ -36,7 +36,10 @@ impl HalfFlow {
         if !self.strays.is_settled() && self.strays.reach(ack) {
             self.settle_stray(dir, true, sink);
         }
-        if ack > self.high + REACH_MAX || ack < near - REACH_MAX || !self.believes(segment, ack) {
+        if ack > self.high + REACH_MAX
+            || ack < near - REACH_MAX
+            || !self.believes(dir, segment, ack, sink)
+        {
             return;
         }
         let una_before = self.una;

@@ -45,8 +45,8 @@ pub(super) struct HalfFlow {
     pub(super) has_syn: bool,
     /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
-    /// The last data was the stream's, no FIN came after it, and no ACK or SACK tells of anything above it: the quiet
-    /// path never changes that.
+    /// The last data was the stream's, no FIN came after it, and no ACK or SACK tells of anything above it, or may: the
+    /// quiet path never changes that.
     pub(super) steady: bool,
     /// Highest cumulative ACK; one beyond the last payload byte once the FIN is acknowledged.
     pub(super) una: Option<i64>,
@@ -297,7 +297,7 @@ impl HalfFlow {
         }
         self.amend_acked(dir, told, sink);
         let is_beyond = self.note_seen_beyond() || self.una > Some(self.high);
-        self.steady = self.fin.is_none() && !is_beyond;
+        self.steady = self.fin.is_none() && !is_beyond && self.strays.is_settled();
         self.note_room(segment.at);
     }
 

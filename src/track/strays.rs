@@ -31,9 +31,10 @@ struct Seen {
     segments: u64,
     /// The last segment, while its place is not known.
     data: Option<HeldData>,
-    /// The last ACK of what cannot have been sent, while no other makes progress, and the end of its
-    /// window.
-    ack: Option<(i64, i64)>,
+    /// The last ACK of what cannot have been sent, while no other makes progress.
+    ack: Option<HeldAck>,
+    /// What follows has shown that what it acknowledges was sent.
+    believed: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +43,14 @@ struct HeldData {
     end: i64,
     segment: Segment,
     step: Step,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct HeldAck {
+    ack: i64,
+    /// End of its window.
+    end: i64,
+    segment: Segment,
 }
 
 impl Strays {
@@ -76,6 +85,17 @@ impl Strays {
         held.is_some_and(|held| (held.end..=held.end + ABOVE).contains(&start))
     }
 
+    fn held_ack(&self) -> Option<&HeldAck> {
+        self.0.as_ref()?.ack.as_ref()
+    }
+
+    /// Whether what follows an ACK up to `ack` has shown that this was sent.
+    fn believes(&self, ack: i64) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|seen| seen.believed == Some(ack))
+    }
+
     /// An ACK that was believed has moved on.
     #[inline]
     pub(super) fn on_progress(&mut self) {
@@ -100,6 +120,13 @@ impl HalfFlow {
         if !self.strays.is_settled() {
             let start = unwrapper.offset(first, self.high);
             self.settle_stray(dir, self.strays.go_on(start), sink);
+            let end = start + i64::from(segment.payload_len);
+            let held = self.strays.held_ack();
+            let goes_on = held.is_some_and(|held| held.ack <= end && start <= held.end);
+            // What is far itself may be of the same earlier connection.
+            if goes_on && self.may_begin_at(start) {
+                self.believe_held(dir, sink);
+            }
         }
         let start = unwrapper.offset(first, self.high);
         if self.fin.is_some_and(|fin| start >= fin && self.has_ended()) {
@@ -220,11 +247,19 @@ impl HalfFlow {
     /// Whether an ACK up to `ack` is to be believed, or acknowledges what cannot have been sent (RFC
     /// 9293 section 3.10.7.4): more than was seen and than the receiver had room for.
     ///
-    /// Where the capture has lost so much, the receiver goes on from there: the next ACK is above this
-    /// one and within its window.
+    /// Where the capture has lost so much, both sides go on from there: the next ACK is above this one and within its
+    /// window, or the next data is.
     #[inline]
-    pub(super) fn believes(&mut self, segment: &Segment, ack: i64) -> bool {
-        ack <= self.high || self.may_have_sent(ack) || self.goes_on_from_stray(segment, ack)
+    pub(super) fn believes<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        sink: &mut S,
+    ) -> bool {
+        ack <= self.high
+            || self.may_have_sent(ack)
+            || self.goes_on_from_stray(dir, segment, ack, sink)
     }
 
     /// Whether the window lets the sender come to `end`, above all that was seen.
@@ -249,17 +284,45 @@ impl HalfFlow {
 
     #[cold]
     #[inline(never)]
-    fn goes_on_from_stray(&mut self, segment: &Segment, ack: i64) -> bool {
-        let slack = self.slack();
+    fn goes_on_from_stray<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        sink: &mut S,
+    ) -> bool {
+        if self.strays.believes(ack) {
+            return true;
+        }
+        let end_max = ack - self.slack();
+        let held = self.strays.held_ack();
+        if held.is_some_and(|held| held.ack < ack && end_max <= held.end) {
+            self.believe_held(dir, sink);
+            return true;
+        }
+        self.steady = false;
         let scaled = |scale| i64::from(segment.window) << scale;
         let window = self.window.scale.map_or(WINDOW, scaled);
-        let earlier = self
-            .strays
-            .0
-            .get_or_insert_default()
-            .ack
-            .replace((ack, ack + window));
-        earlier.is_some_and(|(earlier, end)| earlier < ack && ack <= end + slack)
+        self.strays.0.get_or_insert_default().ack = Some(HeldAck {
+            ack,
+            end: ack + window,
+            segment: *segment,
+        });
+        false
+    }
+
+    /// What follows the ACK held has shown that what it acknowledges was sent.
+    #[cold]
+    #[inline(never)]
+    fn believe_held<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
+        if let Some(seen) = &mut self.strays.0
+            && let Some(held) = seen.ack.take()
+        {
+            seen.believed = Some(held.ack);
+            self.on_ack(dir, &held.segment, sink);
+            // It is not the ACK that has just come.
+            self.acks.told = 0;
+        }
     }
 }
 

@@ -132,7 +132,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (1_u16..4).prop_map(Act::Lose),
         1 => Just(Act::Cut),
         1 => prop_oneof![1_i64..100_000, Just(1_000_000)].prop_map(Act::Above),
-        1 => Just(Act::Data(900, 20_000_000)),
+        1 => prop_oneof![Just(20_000_000), 1_i64..200_000].prop_map(|gap| Act::Data(900, gap)),
         1 => (prop_oneof![Just(30_000_000_i64), Just(-30_000_000), -2000_i64..40_000], any::<bool>())
             .prop_map(|(by, fin)| Act::Stray(by, fin)),
     ]

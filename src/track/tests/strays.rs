@@ -58,6 +58,44 @@ fn acks_that_go_on_from_there_show_that_the_capture_lost_that_much() {
 }
 
 #[test]
+fn such_an_ack_counts_from_when_it_passed() {
+    // Nothing above 66,000 can have been sent. What follows is an ACK, or data that it answers or lets pass.
+    for (follows, in_flight, acked_at) in [
+        ("5010 A>B data 99000..100000", Some(0), 5000),
+        ("5010 B>A ack 102000", None, 5010),
+        ("5010 A>B data 100000..101000", Some(1000), 5000),
+        ("5010 A>B data 163000..164000", Some(64_000), 5000),
+    ] {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             120 B>A ack 2000
+             5000 B>A ack 100000
+             {follows}"
+        )));
+        assert_eq!(seen.acks[..3], [0, 2000, 100_000], "{follows}");
+        assert_eq!(seen.acked_at, acked_at, "{follows}");
+        let last = seen.data.get(2).and_then(|data| data.in_flight_bytes);
+        assert_eq!(last, in_flight, "{follows}");
+    }
+    // Not data from below it, or from beyond its window, nor what is so far that it may be as old.
+    for (ack, data) in [
+        (100_000, "2000..3000"),
+        (100_000, "165000..166000"),
+        (5_000_000, "5000000..5001000"),
+    ] {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             120 B>A ack 2000
+             5000 B>A ack {ack}
+             5010 A>B data {data}"
+        )));
+        assert_eq!(seen.state.acked_bytes, Some(2000), "{data}");
+    }
+}
+
+#[test]
 fn data_that_was_seen_shows_it_too() {
     let seen = play(&opened(
         "100 A>B data 0..1000

@@ -266,7 +266,7 @@ pub struct Sharing {
 
 impl Sharing {
     /// How flows that go the main way (METRICS.md N0) share the link; undefined for fewer than two. Jain's index is taken
-    /// over `within` where that is given, else over their common span.
+    /// over their common span, and no more of it than lies `within`, where that is given.
     #[must_use]
     pub fn of(rivals: &[Flow<'_>], within: Option<Span>) -> Self {
         if rivals.len() < 2 {
@@ -285,16 +285,16 @@ impl Sharing {
                 .min()
                 .unwrap_or(CaptureTime::MIN),
         };
-        let common = within.unwrap_or(common);
+        let common = within.map_or(Some(common), |within| common.common(within));
         // An instant is a span, too, as it is for pairs.
-        let jain = (common.first <= common.last)
-            .then(|| {
+        let jain = common
+            .filter(|common| common.first <= common.last)
+            .and_then(|common| {
                 let rates = rivals
                     .iter()
                     .map(|flow| flow.payload_within(common).0 as f64);
                 metric::jain_index(rates)
-            })
-            .flatten();
+            });
         // Their goodput together: all acked bytes from the first data to the last new ACK.
         let begin = spans.iter().map(|span| span.first).min();
         let end = rivals.iter().filter_map(Flow::last_new_ack_at).max();

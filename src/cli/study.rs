@@ -152,6 +152,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             terminal::too_much_for_capacity(&results),
             terminal::flows_above_capacity(&results),
             terminal::traces_beside_runs(&results),
+            terminal::silent_in_window(&results),
             terminal::refuted_buffers(&results),
             terminal::captured_behind_link(&results),
             terminal::no_repetitions(&results),

@@ -42,6 +42,16 @@ impl Span {
     pub fn length_ns(&self) -> i64 {
         self.last.since(self.first)
     }
+
+    /// What lies in both; `None` where nothing does.
+    #[must_use]
+    pub fn common(self, other: Self) -> Option<Self> {
+        let both = Self {
+            first: self.first.max(other.first),
+            last: self.last.min(other.last),
+        };
+        (both.first <= both.last).then_some(both)
+    }
 }
 
 /// Counts and distributions of one direction; names and definitions as in METRICS.md, "Per flow".

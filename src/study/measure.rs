@@ -435,10 +435,7 @@ impl Run<'_> {
         if let ([first, second], [true, true]) = (self.flows, self.main_way) {
             values.set(Metric::Fness, self.fness(first, second));
         }
-        let within = self.window.map(|(start, end)| Span {
-            first: start,
-            last: end.plus_ns(-1),
-        });
+        let within = self.window_span();
         let pairs = &self.capture.pairs;
         // Beyond the largest flows, payload over time is not kept.
         let sharing = if self.flows.len() <= self.options.config.pairs.top {
@@ -462,21 +459,24 @@ impl Run<'_> {
         values
     }
 
-    /// Pairwise fairness, the first flow being A (METRICS.md N1): over the timespan of the shorter
-    /// one, or over the window.
+    /// The window, with the last instant that counts.
+    fn window_span(&self) -> Option<Span> {
+        self.window.map(|(start, end)| Span {
+            first: start,
+            last: end.plus_ns(-1),
+        })
+    }
+
+    /// Pairwise fairness, the first flow being A (METRICS.md N1): over the timespan of the shorter one, and no more of
+    /// it than lies in the window; `None` where they are not active at the same time there.
     fn fness(&self, first: &Flow<'_>, second: &Flow<'_>) -> Option<f64> {
         let (a, b) = (first.data_span()?, second.data_span()?);
-        let span = match self.window {
-            Some((start, end)) => Span {
-                first: start,
-                last: end.plus_ns(-1),
-            },
-            None if b.length_ns() < a.length_ns() => b,
-            None => a,
+        let shorter = if b.length_ns() < a.length_ns() { b } else { a };
+        let both = a.common(b)?;
+        let span = match self.window_span() {
+            Some(window) => both.common(window).and_then(|_| shorter.common(window))?,
+            None => shorter,
         };
-        if a.last < b.first || b.last < a.first {
-            return None;
-        }
         metric::fness(first.payload_within(span).0, second.payload_within(span).0)
     }
 

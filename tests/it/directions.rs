@@ -144,12 +144,12 @@ fn the_share_of_the_link_is_that_of_one_direction() {
 
 /// Packets of raw IPv4 with 1000 bytes of payload each, and the ACK of each 5 ms later.
 #[derive(Default)]
-struct Wire(Vec<(u64, Vec<u8>)>);
+pub(super) struct Wire(Vec<(u64, Vec<u8>)>);
 
 impl Wire {
     /// One flow, of which packets leave after these steps in ns; `hosts` are its sender and its receiver, by their last
     /// byte.
-    fn flow(&mut self, hosts: [u8; 2], port: u16, steps_ns: impl Iterator<Item = u64>) {
+    pub(super) fn flow(&mut self, hosts: [u8; 2], port: u16, steps_ns: impl Iterator<Item = u64>) {
         let mut at_ns = 1_000_000;
         for (index, step_ns) in steps_ns.enumerate() {
             at_ns += step_ns;
@@ -161,7 +161,7 @@ impl Wire {
     }
 
     /// Its headers alone are captured.
-    fn packet(
+    pub(super) fn packet(
         &mut self,
         at_ns: u64,
         hosts: [u8; 2],
@@ -183,7 +183,7 @@ impl Wire {
     }
 
     /// A pcap file in nanoseconds.
-    fn pcap(mut self) -> Vec<u8> {
+    pub(super) fn pcap(mut self) -> Vec<u8> {
         self.0.sort();
         let mut file = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
         let mut words = |words: [u32; 4], behind: &[u8]| {

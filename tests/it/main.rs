@@ -37,6 +37,7 @@ mod study_mistakes;
 mod study_queue;
 mod study_truth;
 mod study_warnings;
+mod study_windows;
 mod support;
 mod synth;
 mod truth;

@@ -106,6 +106,32 @@ pub fn flows_above_capacity(results: &StudyResults) -> Option<String> {
     }))
 }
 
+/// Runs of which flows that count send nothing in the window; one is said of all.
+#[must_use]
+pub fn silent_in_window(results: &StudyResults) -> Option<String> {
+    let is_silent = |flow: &&StudyFlow| flow.measure.values.get(Metric::DataPackets) == Some(0.0);
+    first_of(results.runs.iter().filter_map(|run| {
+        let (start_ns, end_ns) = run.window_ns?;
+        let silent: Vec<&StudyFlow> = run.flows.iter().filter(is_silent).collect();
+        let first = &silent.first()?.measure;
+        let (ends, (first_ns, last_ns)) = (first.ends?, first.span_ns?);
+        let sends = if silent.len() == 1 { "sends" } else { "send" };
+        let why = match () {
+            () if last_ns < start_ns => "ended before it",
+            () if first_ns >= end_ns => "begins after it",
+            () => "pauses in it",
+        };
+        let said = format!(
+            "{} of {} {sends} nothing in the window ({} to {} {why}), and what flows got there counts it as nothing: `window = \"overlap\"` is the time in which all are active, and `min_flow` leaves out small ones",
+            silent.len(),
+            counted(run.flows.len() as u64, "flow"),
+            end(ends.sender),
+            end(ends.receiver),
+        );
+        Some((run.name.as_str(), said))
+    }))
+}
+
 /// What is said of the first of some runs, and of how many others it is so.
 fn first_of<'r>(mut said: impl Iterator<Item = (&'r str, String)>) -> Option<String> {
     let (name, said_of_first) = said.next()?;

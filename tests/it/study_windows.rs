@@ -1,0 +1,98 @@
+//! Runs of which a window counts.
+
+use std::fs;
+use std::path::Path;
+
+use ccanalyze::analyze::Watch;
+use ccanalyze::study::{Metric, StudyPlan, StudyResults};
+
+use super::cli::run;
+use super::directions::Wire;
+
+const MS: u64 = 1_000_000;
+
+/// A folder with one run, `1.pcap`, and a study of it over this window.
+fn folder_with(wire: Wire) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("1.pcap"), wire.pcap()).unwrap();
+    folder
+}
+
+/// Writes the manifest of a study with this window.
+fn write_study(folder: &Path, window: &str) {
+    let manifest = format!(
+        "[analysis]\nwindow = \"{window}\"\n[conditions]\ncapacity = \"10Mbit\"\n[[runs]]\nfiles = \"{{run}}.pcap\"\n"
+    );
+    fs::write(folder.join("s.toml"), manifest).unwrap();
+}
+
+fn study(folder: &Path, window: &str) -> StudyResults {
+    write_study(folder, window);
+    let plan = StudyPlan::read(&folder.join("s.toml")).unwrap();
+    plan.carry_out(None, &Watch::default())
+}
+
+/// Steps of packets that leave from `first_ms` to `last_ms`, one every `every_ms`, for a flow of [`Wire`], which counts
+/// from 1 ms.
+fn steps(first_ms: u64, every_ms: u64, last_ms: u64) -> impl Iterator<Item = u64> {
+    let further = (last_ms - first_ms) / every_ms;
+    let rest = (0..further).map(move |_| every_ms * MS);
+    std::iter::once((first_ms - 1) * MS).chain(rest)
+}
+
+/// A packet of A every 10 ms from 1 s to 5 s, and one of B every 20 ms from 2 s to 3 s.
+fn long_and_short() -> Wire {
+    let mut wire = Wire::default();
+    wire.flow([1, 3], 1001, steps(1000, 10, 5000));
+    wire.flow([2, 3], 1002, steps(2000, 20, 3000));
+    wire
+}
+
+#[test]
+fn fness_and_jain_are_taken_over_what_of_their_spans_lies_in_the_window() {
+    let folder = folder_with(long_and_short());
+    for (window, packets) in [
+        // B's span, 2 s to 3 s, both ends included.
+        ("all", Some([101.0, 51.0])),
+        ("skip 0s", Some([101.0, 51.0])),
+        ("overlap", Some([101.0, 51.0])),
+        // 2.5 s to 3 s of it.
+        ("1.5s+1s", Some([51.0, 26.0])),
+        // B has not begun, and B has ended.
+        ("200ms+500ms", None),
+        ("skip 2.5s", None),
+    ] {
+        let results = study(folder.path(), window);
+        let run = &results.runs[0];
+        assert_eq!(run.error, None, "{window}");
+        let [fness, jain] = [Metric::Fness, Metric::Jain].map(|metric| run.values.get(metric));
+        let expected = packets.map(|[a, b]: [f64; 2]| b / a - 1.0);
+        assert_eq!(fness, expected, "{window}");
+        let expected = packets.map(|[a, b]| (a + b).powi(2) / (2.0 * (a * a + b * b)));
+        assert_eq!(jain.is_some(), expected.is_some(), "{window}");
+        assert!(
+            (jain.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-12,
+            "{window}"
+        );
+    }
+}
+
+#[test]
+fn a_flow_that_sends_nothing_in_the_window_is_said() {
+    let folder = folder_with(long_and_short());
+    for (window, said) in [
+        ("200ms+500ms", Some("begins after it")),
+        ("skip 2.5s", Some("ended before it")),
+        ("1.5s+1s", None),
+        ("all", None),
+    ] {
+        write_study(folder.path(), window);
+        let args = ["study", "s.toml", "--out", "s", "--no-charts"];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let words = "warning: 1.pcap: 1 of 2 flows sends nothing in the window (10.0.0.2:1002 to 10.0.0.3:80 ";
+        assert_eq!(run.stderr.contains(words), said.is_some(), "{}", run.stderr);
+        let why = said.map_or_else(String::new, |said| format!("{words}{said}"));
+        assert!(run.stderr.contains(&why), "{}", run.stderr);
+    }
+}

@@ -96,3 +96,30 @@ fn a_flow_that_sends_nothing_in_the_window_is_said() {
         assert!(run.stderr.contains(&why), "{}", run.stderr);
     }
 }
+
+/// Two flows of which nothing is acknowledged from 1 s on, though they go on sending.
+#[test]
+fn a_run_that_got_nothing_in_its_window_has_a_goodput_of_0_as_its_flows_have() {
+    let mut wire = Wire::default();
+    for (sender, port) in [(1, 1001), (2, 1002)] {
+        wire.flow([sender, 3], port, steps(500, 10, 900));
+        for late in 0..40_u32 {
+            let at_ns = (1000 + 50 * u64::from(late)) * MS;
+            let seq = 41_001 + 1000 * late;
+            wire.packet(at_ns, [sender, 3], [port, 80], [seq, 1], 1000);
+        }
+    }
+    let folder = folder_with(wire);
+    let results = study(folder.path(), "1s+1s");
+    let run = &results.runs[0];
+    let rates = [Metric::AckedBytes, Metric::GoodputBps, Metric::Utilisation];
+    for metric in rates {
+        for flow in &run.flows {
+            assert_eq!(flow.measure.values.get(metric), Some(0.0), "{metric:?}");
+        }
+        assert_eq!(run.values.get(metric), Some(0.0), "{metric:?}");
+    }
+    // Each sent 20 packets of 1040 bytes in the second.
+    let sent_bps = run.values.get(Metric::ThroughputBps);
+    assert_eq!(sent_bps, Some(2.0 * 20.0 * 1040.0 * 8.0));
+}

@@ -27,7 +27,7 @@ impl Run<'_> {
         };
         let rate = |metric| {
             let bytes = values.get(metric)? as u64;
-            metric::rate_bps(bytes, end.since(start)).filter(|_| bytes > 0)
+            metric::rate_bps(bytes, end.since(start)).filter(|_| self.tells_rates(bytes))
         };
         let (goodput_bps, throughput_bps) = (rate(Metric::AckedBytes), rate(Metric::IpBytes));
         values.set(Metric::GoodputBps, goodput_bps);
@@ -52,7 +52,14 @@ impl Run<'_> {
             Some(_) => (start, end),
             None => (spans.map(|span| span.first).min()?, last.max()?),
         };
-        let goodput_bps = metric::rate_bps(bytes, end.since(start)).filter(|_| bytes > 0)?;
+        let goodput_bps = metric::rate_bps(bytes, end.since(start));
+        let goodput_bps = goodput_bps.filter(|_| self.tells_rates(bytes))?;
         metric::utilisation(goodput_bps, self.capacity_bps(start, end)?)
+    }
+
+    /// Whether so many bytes are a rate: none in a window are a rate of 0; in a whole run nothing tells then from when to
+    /// when they would have been (METRICS.md G1).
+    fn tells_rates(&self, bytes: u64) -> bool {
+        bytes > 0 || self.window.is_some()
     }
 }

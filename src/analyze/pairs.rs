@@ -65,11 +65,10 @@ pub struct Pairs {
 
 impl Pairs {
     pub(super) fn of(analysis: &CaptureAnalysis, config: PairConfig) -> Self {
-        // A flow of one packet has no time span to be compared over.
         let candidates = analysis
             .flows()
             .enumerate()
-            .filter(|(_, flow)| flow.data_span().is_some_and(|span| span.length_ns() > 0));
+            .filter(|(_, flow)| has_time_span(flow));
         let Largest { flows, left_out } = Largest::of(candidates, config.top);
         // Of all flows, as utilisation is: the largest alone may go the other way. Of one there is nothing to tell.
         let main_way = if flows.len() < 2 {
@@ -265,10 +264,12 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// How flows that go the main way (METRICS.md N0) share the link; undefined for fewer than two. Jain's index is taken
-    /// over their common span, and no more of it than lies `within`, where that is given.
+    /// How flows that go the main way (METRICS.md N0) share the link, those of them with a time span; undefined for fewer
+    /// than two. Jain's index is taken over their common span, and no more of it than lies `within`, where that is given.
     #[must_use]
     pub fn of(rivals: &[Flow<'_>], within: Option<Span>) -> Self {
+        let rivals = rivals.iter().filter(|flow| has_time_span(flow));
+        let rivals: Vec<Flow<'_>> = rivals.copied().collect();
         if rivals.len() < 2 {
             return Self::default();
         }
@@ -312,6 +313,11 @@ impl Sharing {
             bound: Some(metric::sharing_bound(rivals.len())),
         }
     }
+}
+
+/// Whether a flow can be compared: one of a single packet has no time span to be compared over.
+fn has_time_span(flow: &Flow<'_>) -> bool {
+    flow.data_span().is_some_and(|span| span.length_ns() > 0)
 }
 
 /// The flows that compete, of those that are compared, each with its place among all.

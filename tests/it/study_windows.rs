@@ -1,4 +1,4 @@
-//! Runs of which a window counts.
+//! Numbers of runs between flows, and of runs of which a window counts.
 
 use std::fs;
 use std::path::Path;
@@ -122,4 +122,20 @@ fn a_run_that_got_nothing_in_its_window_has_a_goodput_of_0_as_its_flows_have() {
     // Each sent 20 packets of 1040 bytes in the second.
     let sent_bps = run.values.get(Metric::ThroughputBps);
     assert_eq!(sent_bps, Some(2.0 * 20.0 * 1040.0 * 8.0));
+}
+
+/// A flow of one packet has no time span: it is not compared, though it has enough payload to count.
+#[test]
+fn only_flows_with_a_time_span_share_the_link() {
+    let mut wire = Wire::default();
+    wire.flow([1, 3], 1001, steps(500, 10, 900));
+    wire.flow([2, 3], 1002, steps(500, 10, 900));
+    wire.flow([4, 3], 1003, steps(600, 10, 600));
+    let folder = folder_with(wire);
+    let run = &study(folder.path(), "all").runs[0];
+    assert_eq!(run.flows.len(), 3);
+    // Of two equal downloads: 1 + 1/2, both have the same rate, and together twice that of each.
+    let shared = [Metric::SharingBound, Metric::SharingRatio, Metric::Jain];
+    let shared = shared.map(|metric| run.values.get(metric));
+    assert_eq!(shared, [Some(1.5), Some(1.0), Some(1.0)]);
 }

@@ -81,8 +81,11 @@ pub struct Comparison {
 /// A value of the label that is compared, and the flows of the runs that have it.
 type Level = (Option<LabelValue>, Option<Composition>);
 
+/// What is known of what is compared, by the value of a label, or of several, and the flows of the runs that have it.
+pub(super) type LevelsOf<V, T> = BTreeMap<(V, Option<Composition>), T>;
+
 /// Samples by what is compared.
-type Levels = BTreeMap<Level, Vec<f64>>;
+type Levels = LevelsOf<Option<LabelValue>, Vec<f64>>;
 
 /// Samples that are compared: by the values of one label, all else equal.
 struct Stratum {
@@ -263,19 +266,22 @@ fn balanced(kind: SampleKind, within: &BTreeMap<GroupKey, Levels>) -> Vec<Levels
 }
 
 /// The values of the label that samples are there for.
-fn values(levels: &Levels) -> BTreeSet<&Option<LabelValue>> {
+fn values<V: Ord, T>(levels: &LevelsOf<V, T>) -> BTreeSet<&V> {
     levels.keys().map(|(value, _)| value).collect()
 }
 
 /// What is compared with each other of these: where the flows of the runs go by the label all of it, as it is the label
 /// that tells them; else, of whole runs, what is from runs of as many flows, if these go by the label; else what is
 /// from runs of the same flows.
-fn comparable(kind: SampleKind, levels: Levels) -> Vec<Levels> {
-    let flows = |(_, of): &Level| of.as_ref().map(Composition::flows);
-    let kinds = apart(vec![levels], |level| {
-        flows(level).filter(|_| kind == SampleKind::Run)
+pub(super) fn comparable<V: Ord, T>(
+    kind: SampleKind,
+    levels: LevelsOf<V, T>,
+) -> Vec<LevelsOf<V, T>> {
+    let flows = |of: &Option<Composition>| of.as_ref().map(Composition::flows);
+    let kinds = apart(vec![levels], |of| {
+        flows(of).filter(|_| kind == SampleKind::Run)
     });
-    let kinds = apart(kinds, |(_, of)| of.clone());
+    let kinds = apart(kinds, Clone::clone);
     kinds
         .into_iter()
         .filter(|levels| levels.len() > 1)
@@ -283,16 +289,19 @@ fn comparable(kind: SampleKind, levels: Levels) -> Vec<Levels> {
 }
 
 /// Takes those apart in which a value of the label has flows of several kinds, by what `of` says of these.
-fn apart<K: Ord>(kinds: Vec<Levels>, of: impl Fn(&Level) -> K) -> Vec<Levels> {
+fn apart<V: Ord, T, K: Ord>(
+    kinds: Vec<LevelsOf<V, T>>,
+    of: impl Fn(&Option<Composition>) -> K,
+) -> Vec<LevelsOf<V, T>> {
     let mut all = Vec::new();
     for levels in kinds {
         if values(&levels).len() == levels.len() {
             all.push(levels);
             continue;
         }
-        let mut parts: BTreeMap<K, Levels> = BTreeMap::new();
+        let mut parts: BTreeMap<K, LevelsOf<V, T>> = BTreeMap::new();
         for (level, samples) in levels {
-            let part = parts.entry(of(&level)).or_default();
+            let part = parts.entry(of(&level.1)).or_default();
             part.insert(level, samples);
         }
         all.extend(parts.into_values());

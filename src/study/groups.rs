@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::compare::{LevelsOf, comparable};
 use super::composition::Composition;
 use super::labels::LabelValue;
 use super::metrics::{Metric, Values};
@@ -142,10 +143,11 @@ pub(super) fn all(plan: &StudyPlan, runs: &[StudyRun], samplings: &Samplings) ->
                 .of_metric(kind, metric)
                 .filter_map(|(kin, samples)| Some((kin, Describe::of(&samples)?)))
                 .collect();
+            let mut peers = Peers::of(kind, &described);
             for (&kin, &statistics) in &described {
                 let (key, composition) = kin;
                 let baseline_mean = baseline_key(plan, key)
-                    .and_then(|baseline| peer(&described, kind, &baseline, kin))
+                    .and_then(|baseline| peers.of_baseline(&baseline, kin))
                     .map(|baseline| baseline.mean);
                 groups.push(Group {
                     kind,
@@ -166,51 +168,79 @@ pub(super) fn all(plan: &StudyPlan, runs: &[StudyRun], samplings: &Samplings) ->
     groups
 }
 
-/// Of the groups with the baseline's labels the one that `kin` is compared with: of runs of the same flows; where
-/// labels tell the flows of runs (one composition each), the one there is; of whole runs else the one of as many flows.
-fn peer(
-    described: &BTreeMap<&Kin, Describe>,
+/// Statistics by the values of some labels, of groups with equal values of all others.
+type Sets = Vec<LevelsOf<Vec<LabelValue>, Describe>>;
+
+/// Which groups are compared with which.
+struct Peers<'a> {
     kind: SampleKind,
-    baseline: &GroupKey,
-    kin: &Kin,
-) -> Option<Describe> {
-    let flows = |of: &Option<Composition>| of.as_ref().map(Composition::flows);
-    let with = |key: &GroupKey| -> Vec<Candidate> {
-        // These stand beside each other, one without a composition first.
-        let first = (key.clone(), None);
-        let groups = described.range::<&Kin, _>(&first..);
-        let groups = groups.take_while(|((of, _), _)| of == key);
-        groups
-            .map(|((_, of), &statistics)| Candidate {
-                is_alike: *of == kin.1,
-                has_as_many: flows(of) == flows(&kin.1),
-                statistics,
-            })
-            .collect()
-    };
-    let candidates = with(baseline);
-    let same = candidates.iter().find(|of| of.is_alike);
-    let only = || match candidates.as_slice() {
-        [only] if with(&kin.0).len() == 1 => Some(only),
-        _ => None,
-    };
-    let as_many = || {
-        let mut found = candidates
-            .iter()
-            .filter(|of| kind == SampleKind::Run && of.has_as_many);
-        found.next().filter(|_| found.next().is_none())
-    };
-    let found = same.or_else(only).or_else(as_many);
-    found.map(|of| of.statistics)
+    described: &'a BTreeMap<&'a Kin, Describe>,
+    /// What is compared with each other, by the places of the labels that it differs in, then by all other labels.
+    sets: BTreeMap<Vec<usize>, BTreeMap<GroupKey, Sets>>,
 }
 
-/// A group that another one may be compared with.
-struct Candidate {
-    /// Whether it is of runs of the same flows.
-    is_alike: bool,
-    /// Whether it is of as many flows.
-    has_as_many: bool,
-    statistics: Describe,
+impl<'a> Peers<'a> {
+    fn of(kind: SampleKind, described: &'a BTreeMap<&'a Kin, Describe>) -> Self {
+        Self {
+            kind,
+            described,
+            sets: BTreeMap::new(),
+        }
+    }
+
+    /// Of the groups with the baseline's labels the one that `kin` is compared with: of runs of the same flows, else the
+    /// one that tests and comparisons take together with it.
+    fn of_baseline(&mut self, baseline: &GroupKey, kin: &Kin) -> Option<Describe> {
+        let (key, composition) = kin;
+        let alike = (baseline.clone(), composition.clone());
+        if let Some(same) = self.described.get(&alike) {
+            return Some(*same);
+        }
+        let differ: Vec<usize> = (0..key.len())
+            .filter(|&index| key[index] != baseline[index])
+            .collect();
+        let (others, own) = split(key, &differ);
+        let (_, wanted) = split(baseline, &differ);
+        let own = (own?, composition.clone());
+        let (kind, described) = (self.kind, self.described);
+        let sets = self.sets.entry(differ);
+        let sets = sets.or_insert_with_key(|differ| sets_of(kind, described, differ));
+        let set = sets
+            .get(&others)?
+            .iter()
+            .find(|set| set.contains_key(&own))?;
+        let found = set
+            .iter()
+            .find(|((value, _), _)| Some(value) == wanted.as_ref());
+        found.map(|(_, statistics)| *statistics)
+    }
+}
+
+/// What is compared with each other of groups that differ in these labels alone.
+fn sets_of(
+    kind: SampleKind,
+    described: &BTreeMap<&Kin, Describe>,
+    differ: &[usize],
+) -> BTreeMap<GroupKey, Sets> {
+    let mut all: BTreeMap<GroupKey, LevelsOf<Vec<LabelValue>, Describe>> = BTreeMap::new();
+    for (&(key, composition), &statistics) in described {
+        // What lacks a label says nothing about it.
+        if let (others, Some(values)) = split(key, differ) {
+            let levels = all.entry(others).or_default();
+            levels.insert((values, composition.clone()), statistics);
+        }
+    }
+    let sets = all.into_iter();
+    sets.map(|(others, levels)| (others, comparable(kind, levels)))
+        .collect()
+}
+
+/// A key without its values at these places, and these, if it has all of them.
+fn split(key: &GroupKey, places: &[usize]) -> (GroupKey, Option<Vec<LabelValue>>) {
+    let mut others = key.clone();
+    let values = places.iter().map(|&place| others[place].take());
+    let values: Vec<Option<LabelValue>> = values.collect();
+    (others, values.into_iter().collect())
 }
 
 /// The group that `key` is compared with; `None` where it is that itself.
@@ -235,4 +265,74 @@ fn failed(plan: &StudyPlan, runs: &[StudyRun], key: &GroupKey) -> usize {
             })
         })
         .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::labels::{Label, LabelKind};
+    use super::*;
+
+    fn key(values: &[&str]) -> GroupKey {
+        let label = Label {
+            name: "cca".to_owned(),
+            kind: LabelKind::Text,
+            order: Vec::new(),
+            of_flows: true,
+        };
+        let values = values.iter().map(|text| label.value(text).ok());
+        values.collect()
+    }
+
+    /// So many flows of one kind.
+    fn same(flows: usize) -> Composition {
+        Composition::Same(flows)
+    }
+
+    /// The mean of the baseline of a group of 6 flows of BBR, where the others are these: variant, flows and mean.
+    fn baseline_mean(kind: SampleKind, others: &[(&str, Composition, f64)]) -> Option<f64> {
+        let own = ("bbr", same(6), 60.0);
+        let groups = std::iter::once(&own).chain(others);
+        let kin = |(cca, composition, mean): &(&str, Composition, f64)| {
+            let kin = (key(&[cca, "deep"]), Some(composition.clone()));
+            Some((kin, Describe::of(&[*mean])?))
+        };
+        let groups: Vec<(Kin, Describe)> = groups.filter_map(kin).collect();
+        let described = groups.iter().map(|(kin, of)| (kin, *of)).collect();
+        let mut peers = Peers::of(kind, &described);
+        let found = peers.of_baseline(&key(&["reno", "deep"]), &groups[0].0);
+        found.map(|baseline| baseline.mean)
+    }
+
+    /// METRICS.md, rules of Y5.
+    #[test]
+    fn a_baseline_of_another_composition_counts_where_each_value_of_the_label_has_one() {
+        let mixed = Composition::of(vec![(4, "reno".to_owned()), (2, "cubic".to_owned())]);
+        let reno = |flows| ("reno", same(flows), flows as f64);
+        let cubic = |flows| ("cubic", same(flows), 100.0);
+        for (others, of_runs, of_flows) in [
+            // Its own composition, whatever else there is.
+            (vec![reno(1), reno(6)], Some(6.0), Some(6.0)),
+            // Each variant has one composition, so the variant tells it.
+            (vec![reno(1)], Some(1.0), Some(1.0)),
+            (vec![reno(1), cubic(4)], Some(1.0), Some(1.0)),
+            // A third one has two, so it does not.
+            (vec![reno(1), cubic(1), cubic(6)], None, None),
+            // Of runs of as many flows each has one; what a flow gets in these is another quantity.
+            (vec![reno(1), ("reno", mixed.clone(), 3.0)], Some(3.0), None),
+            // Of as many flows the third one has two.
+            (
+                vec![
+                    reno(1),
+                    ("reno", mixed.clone(), 3.0),
+                    cubic(6),
+                    ("cubic", mixed, 5.0),
+                ],
+                None,
+                None,
+            ),
+        ] {
+            let [run, flow] = SampleKind::ALL.map(|kind| baseline_mean(kind, &others));
+            assert_eq!((run, flow), (of_runs, of_flows), "{others:?}");
+        }
+    }
 }

@@ -70,6 +70,8 @@ pub struct MeasuredColumn {
     /// Cells that say more than their value does, by row, ascending: `007` for 7, and `none`, which is no number but
     /// may be a label.
     written: Vec<(usize, Box<str>)>,
+    /// Whether these are all that are written in another way: `5.0` for 5, too.
+    is_as_written: bool,
 }
 
 /// Cells of a column; `None` is an empty cell, or one that says NA, NaN, None or null.
@@ -104,7 +106,16 @@ impl MeasuredTable {
     /// [`ImportError`] with the place in the file: it cannot be read, is of no known format, is
     /// damaged, or larger than [`BYTES_MAX`] or [`CELLS_MAX`].
     pub fn read(path: &Path) -> Result<Self, ImportError> {
-        let read = bytes::read(path).and_then(|bytes| Self::parse(&bytes));
+        Self::read_as_written(path, &[])
+    }
+
+    /// The same; cells of a text in the columns of these names, or at these places, are as labels what is written in
+    /// all of their digits ([`MeasuredTable::texts`]).
+    ///
+    /// # Errors
+    /// As [`MeasuredTable::read`].
+    pub(super) fn read_as_written(path: &Path, as_written: &[&str]) -> Result<Self, ImportError> {
+        let read = bytes::read(path).and_then(|bytes| Self::parse(&bytes, as_written));
         read.map_err(|fault| fault.in_file(path))
     }
 
@@ -114,18 +125,30 @@ impl MeasuredTable {
     /// # Errors
     /// As [`MeasuredTable::read`]; or no line is so.
     pub fn read_lines(path: &Path, template: &Template) -> Result<Self, ImportError> {
-        let read = bytes::read(path).and_then(|bytes| lines::parse(&bytes, template));
+        Self::read_lines_as_written(path, template, &[])
+    }
+
+    /// The same; cells as for [`MeasuredTable::read_as_written`].
+    ///
+    /// # Errors
+    /// As [`MeasuredTable::read_lines`].
+    pub(super) fn read_lines_as_written(
+        path: &Path,
+        template: &Template,
+        as_written: &[&str],
+    ) -> Result<Self, ImportError> {
+        let read = bytes::read(path).and_then(|bytes| lines::parse(&bytes, template, as_written));
         read.map_err(|fault| fault.in_file(path))
     }
 
     /// Reads a file that is in memory, not compressed.
-    fn parse(bytes: &[u8]) -> Result<Self, error::Fault> {
+    fn parse(bytes: &[u8], as_written: &[&str]) -> Result<Self, error::Fault> {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         match first {
             None => Err(ImportErrorKind::Empty.into()),
             Some(_) if bytes.starts_with(parquet::MAGIC) => parquet::parse(bytes),
             Some(b'{') => flent::parse(bytes),
-            Some(_) => delimited::parse(bytes),
+            Some(_) => delimited::parse(bytes, as_written),
         }
     }
 
@@ -217,7 +240,20 @@ impl MeasuredColumn {
             name: name.into(),
             values,
             written: Vec::new(),
+            is_as_written: false,
         }
+    }
+
+    /// Itself, at this place (from 0) of a table of which these columns are as they are written.
+    fn among(mut self, place: usize, as_written: &[&str]) -> Self {
+        let by_place = |name: &str| {
+            name.strip_prefix('#')
+                .is_some_and(|at| at.parse() == Ok(place + 1))
+        };
+        self.is_as_written = as_written
+            .iter()
+            .any(|name| *name == self.name || by_place(name));
+        self
     }
 
     /// Itself, where its cells can be read.

@@ -181,3 +181,26 @@ capacity = "10Mbit"
         assert!(read(table).contains("0.85"), "{}", read(table));
     }
 }
+
+/// METRICS.md, rules of Y7.
+#[test]
+fn a_label_whose_type_is_text_has_all_digits_of_its_cells() {
+    let runs = "cca,goodput\n5.0,9\n5,11\n1e3,8\n+5,7\n";
+    for (kind, expected) in [
+        ("[labels.cca]\ntype = \"text\"\n", ["5.0", "5", "1e3", "+5"]),
+        ("", ["5", "5", "1000", "5"]),
+    ] {
+        let (study, measured) = MANIFEST.split_once("[[measured]]").unwrap();
+        let study = study.replace("report = \"access-network\"", "");
+        let (study, _) = study.split_once("[reports").unwrap();
+        let manifest = format!("{study}{kind}[[measured]]{measured}");
+        let folder = folder_with(&[("runs.csv", runs)], &manifest);
+        let results = carried_out(folder.path());
+        let values = results.runs.iter().map(|run| run.labels[0].clone());
+        let texts: Vec<String> = values
+            .flatten()
+            .map(|value| value.text().to_owned())
+            .collect();
+        assert_eq!(texts, expected);
+    }
+}

@@ -18,7 +18,7 @@ const MISSING: [&str; 5] = ["na", "n/a", "nan", NONE, "null"];
 /// The one of them that also is what a label says: no queue discipline, no loss.
 const NONE: &str = "none";
 
-pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
+pub(super) fn parse(bytes: &[u8], as_written: &[&str]) -> Result<MeasuredTable, Fault> {
     let text = text(bytes)?;
     let separator = separator(text);
     let cells_at_most = text
@@ -40,7 +40,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
     if lines.is_empty() {
         return Err(ImportErrorKind::NoRows.into());
     }
-    let mut columns = empty_columns(&header, &is_text, lines.len());
+    let mut columns = empty_columns(&header, &is_text, lines.len(), as_written);
     for_each_row(text, separator, |row| {
         for (column, cell) in columns.iter_mut().zip(row) {
             column.push(cell);
@@ -100,16 +100,21 @@ fn for_each_row(
     Ok(header)
 }
 
-fn empty_columns(header: &StringRecord, is_text: &[bool], rows: usize) -> Vec<MeasuredColumn> {
-    let column = |(name, &is_text): (&str, &bool)| {
+fn empty_columns(
+    header: &StringRecord,
+    is_text: &[bool],
+    rows: usize,
+    as_written: &[&str],
+) -> Vec<MeasuredColumn> {
+    let column = |(place, (name, &is_text)): (usize, (&str, &bool))| {
         let values = if is_text {
             MeasuredValues::Texts(Vec::with_capacity(rows))
         } else {
             MeasuredValues::Numbers(Vec::with_capacity(rows))
         };
-        MeasuredColumn::new(name, values)
+        MeasuredColumn::new(name, values).among(place, as_written)
     };
-    header.iter().zip(is_text).map(column).collect()
+    header.iter().zip(is_text).enumerate().map(column).collect()
 }
 
 impl MeasuredColumn {
@@ -126,7 +131,8 @@ impl MeasuredColumn {
                 let mut bytes = cell.bytes();
                 let is_name = bytes.all(|byte| byte.is_ascii_digit() || byte == b'.')
                     && !cell.ends_with(".0");
-                is_name && number.is_some_and(|number| number.to_string() != cell)
+                (is_name || self.is_as_written)
+                    && number.is_some_and(|number| number.to_string() != cell)
             }
             MeasuredValues::Texts(texts) => {
                 texts.push(present.map(str::to_owned));

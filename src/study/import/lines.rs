@@ -8,7 +8,11 @@ use super::{MeasuredColumn, MeasuredFormat, MeasuredTable, MeasuredValues, check
 use crate::study::template::Template;
 
 /// A row a line that is as the template says; other lines are left out.
-pub(super) fn parse(bytes: &[u8], template: &Template) -> Result<MeasuredTable, Fault> {
+pub(super) fn parse(
+    bytes: &[u8],
+    template: &Template,
+    as_written: &[&str],
+) -> Result<MeasuredTable, Fault> {
     let text = super::delimited::text(bytes)?;
     let names = template.labels();
     let mut columns: Vec<Vec<String>> = vec![Vec::new(); names.len()];
@@ -27,14 +31,14 @@ pub(super) fn parse(bytes: &[u8], template: &Template) -> Result<MeasuredTable, 
         let template = template.text().to_owned();
         return Err(ImportErrorKind::NoLine { template }.into());
     }
-    let column = |(name, cells): (&str, Vec<String>)| {
+    let column = |(place, (name, cells)): (usize, (&str, Vec<String>))| {
         let is_number = |cell: &String| is_missing(cell) || cell.parse::<f64>().is_ok();
         let values = if cells.iter().all(is_number) {
             MeasuredValues::Numbers(Vec::new())
         } else {
             MeasuredValues::Texts(Vec::new())
         };
-        let mut column = MeasuredColumn::new(name, values);
+        let mut column = MeasuredColumn::new(name, values).among(place, as_written);
         for cell in &cells {
             column.push(cell);
         }
@@ -42,7 +46,12 @@ pub(super) fn parse(bytes: &[u8], template: &Template) -> Result<MeasuredTable, 
     };
     Ok(MeasuredTable {
         format: MeasuredFormat::Lines,
-        columns: names.into_iter().zip(columns).map(column).collect(),
+        columns: names
+            .into_iter()
+            .zip(columns)
+            .enumerate()
+            .map(column)
+            .collect(),
         series: Vec::new(),
         metadata: BTreeMap::new(),
         lines,

@@ -3,7 +3,7 @@
 use super::*;
 
 fn parse(text: &str) -> MeasuredTable {
-    MeasuredTable::parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{}", message(fault)))
+    MeasuredTable::parse(text.as_bytes(), &[]).unwrap_or_else(|fault| panic!("{}", message(fault)))
 }
 
 fn message(fault: error::Fault) -> String {
@@ -12,7 +12,7 @@ fn message(fault: error::Fault) -> String {
 
 /// The message that a file gives; without a fault the test fails.
 fn fault(bytes: &[u8]) -> String {
-    match MeasuredTable::parse(bytes) {
+    match MeasuredTable::parse(bytes, &[]) {
         Ok(table) => panic!("no fault: {table:?}"),
         Err(fault) => message(fault),
     }
@@ -144,6 +144,31 @@ fn labels_are_what_cells_say_and_not_what_they_are_worth() {
 }
 
 #[test]
+fn labels_that_are_texts_have_all_digits_that_are_written() {
+    let rows = "5.0,5.0\n1e3,1e3\n+5,+5\n5,5\n,\n";
+    let csv = format!("version,rate\n{rows}");
+    let texts = |table: &MeasuredTable, name: &str| -> Vec<Option<String>> {
+        let texts = table.texts(name).unwrap().into_iter();
+        texts.map(|text| text.map(Cow::into_owned)).collect()
+    };
+    let some = |texts: [&str; 4]| -> Vec<Option<String>> {
+        let texts = texts.map(|text| Some(text.to_owned()));
+        texts.into_iter().chain([None]).collect()
+    };
+    for as_written in ["version", "#1"] {
+        let table = MeasuredTable::parse(csv.as_bytes(), &[as_written]).unwrap();
+        assert_eq!(texts(&table, "version"), some(["5.0", "1e3", "+5", "5"]));
+        assert_eq!(texts(&table, "rate"), some(["5", "1000", "5", "5"]));
+        let worth = [Some(5.0), Some(1000.0), Some(5.0), Some(5.0), None];
+        assert_eq!(table.numbers("version").unwrap(), worth);
+    }
+    let template = Template::parse("{version},{rate}").unwrap();
+    let table = lines::parse(b"5.0,5.0\n", &template, &["version"]).unwrap();
+    assert_eq!(texts(&table, "version"), [Some("5.0".to_owned())]);
+    assert_eq!(texts(&table, "rate"), [Some("5".to_owned())]);
+}
+
+#[test]
 fn faults_of_a_csv_name_the_line() {
     assert_eq!(
         fault(b"a,b\n1,2\n3\n"),
@@ -236,7 +261,7 @@ fn metadata_may_be_nested_deeper_than_a_stack() {
         b"1".to_vec(),
         b"}".repeat(depth + 1),
     ];
-    let table = MeasuredTable::parse(&text.concat()).unwrap();
+    let table = MeasuredTable::parse(&text.concat(), &[]).unwrap();
     assert!(table.metadata.is_empty());
 }
 
@@ -264,7 +289,7 @@ mod parquet_files {
 
     #[test]
     fn a_parquet_table_has_the_same_columns() {
-        let table = MeasuredTable::parse(&example()).unwrap();
+        let table = MeasuredTable::parse(&example(), &[]).unwrap();
         assert_eq!((table.format, table.rows()), (MeasuredFormat::Parquet, 2));
         assert_eq!(table.numbers("rtt_ns").unwrap(), numbers(&[2e7, 4e7]));
         assert_eq!(table.numbers("goodput_bps").unwrap(), [Some(9.5e6), None]);
@@ -284,7 +309,7 @@ mod parquet_files {
     #[test]
     fn a_parquet_table_is_read_whatever_its_columns_are() {
         let bytes = include_bytes!("../../../testdata/tables/types.parquet");
-        let table = MeasuredTable::parse(bytes).unwrap();
+        let table = MeasuredTable::parse(bytes, &[]).unwrap();
         assert_eq!(table.rows(), 2);
         for (name, expected) in [
             ("small", [Some(-1.0), Some(2.0)]),
@@ -323,7 +348,10 @@ mod parquet_files {
     fn a_parquet_file_that_was_cut_short_is_refused() {
         let whole = example();
         for cut in 0..whole.len() {
-            assert!(MeasuredTable::parse(&whole[..cut]).is_err(), "cut at {cut}");
+            assert!(
+                MeasuredTable::parse(&whole[..cut], &[]).is_err(),
+                "cut at {cut}"
+            );
         }
     }
 
@@ -337,7 +365,7 @@ mod parquet_files {
             for bit in 0..8 {
                 let mut damaged = whole.clone();
                 damaged[place] ^= 1 << bit;
-                let _ = MeasuredTable::parse(&damaged);
+                let _ = MeasuredTable::parse(&damaged, &[]);
             }
         }
     }
@@ -376,7 +404,7 @@ mod parquet_files {
                 for value in [0, 0x7f, 0xff, whole[place] ^ 1, whole[place] ^ 0x80] {
                     let mut damaged = whole.clone();
                     damaged[place] = value;
-                    if let Ok(table) = MeasuredTable::parse(&damaged) {
+                    if let Ok(table) = MeasuredTable::parse(&damaged, &[]) {
                         assert!(table.columns.iter().all(|c| c.values.len() == table.rows()));
                     }
                 }

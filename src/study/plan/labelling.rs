@@ -8,6 +8,9 @@ use crate::study::measured::MeasuredRun;
 use crate::study::template::{Template, is_name};
 use crate::study::units::Unit;
 
+/// The type of a label that is not a number, whatever its values look like.
+pub(super) const TEXT: &str = "text";
+
 /// The labels of a study, and the value of each for each run.
 pub(super) fn typed(
     manifest: &Manifest,
@@ -161,10 +164,10 @@ fn declared_kind(section: &LabelSection, document: &mut Document) -> Option<Labe
     }
     let kind = section.kind.as_ref()?;
     match kind.value.as_str() {
-        "text" => Some(LabelKind::Text),
+        TEXT => Some(LabelKind::Text),
         "number" => Some(LabelKind::Number(None)),
         other => {
-            let hint = suggestion(other, &["text", "number"]);
+            let hint = suggestion(other, &[TEXT, "number"]);
             document.mistake(kind.line, format!("'{other}' is no type of a label{hint}"));
             None
         }

@@ -5,11 +5,14 @@ mod numbers;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::labelling::TEXT;
 use super::settings::meant;
 use super::{Draft, MeasuredDraft, Texts, files_without, with_labels};
 use crate::study::files::{self, Found};
 use crate::study::import::{ImportError, MeasuredFormat, MeasuredTable, Place};
-use crate::study::manifest::{Document, Located, Manifest, MeasuredSection, suggestion};
+use crate::study::manifest::{
+    Document, LabelSection, Located, Manifest, MeasuredSection, suggestion,
+};
 use crate::study::measure::RunMeasure;
 use crate::study::metrics::Values;
 use crate::study::template::Template;
@@ -46,12 +49,15 @@ pub(super) fn drafts<'m>(
         let Ok(template) = template.transpose() else {
             continue;
         };
+        let as_written = columns_as_written(manifest, section);
         let general = manifest.analysis.window.as_ref();
         let mut faults = Faults::default();
         for (files, found) in files_without(&section.files, &section.except, folder, document) {
             let table = match &template {
-                Some(template) => MeasuredTable::read_lines(&found.path, template),
-                None => MeasuredTable::read(&found.path),
+                Some(template) => {
+                    MeasuredTable::read_lines_as_written(&found.path, template, &as_written)
+                }
+                None => MeasuredTable::read_as_written(&found.path, &as_written),
             };
             let window = section.window.as_ref().or(general);
             let window = meant(window, document, Window::parse).unwrap_or_default();
@@ -81,6 +87,19 @@ pub(super) fn drafts<'m>(
         faults.say(document);
     }
     drafts
+}
+
+/// The columns of a section that are labels of which the manifest says that they are texts.
+fn columns_as_written<'m>(manifest: &'m Manifest, section: &'m MeasuredSection) -> Vec<&'m str> {
+    let is_text = |label: &str| {
+        let mut sections = manifest.labels.iter();
+        let is_it = |of: &&LabelSection| of.name.value == label && of.unit.is_none();
+        let kind = sections.find(is_it).and_then(|of| of.kind.as_ref());
+        kind.is_some_and(|kind| kind.value == TEXT)
+    };
+    let columns = section.columns.iter();
+    let columns = columns.filter(|(label, _)| is_text(&label.value));
+    columns.map(|(_, column)| column.value.as_str()).collect()
 }
 
 /// What is wrong with the tables of a section: the first fault that a line has, and in how many

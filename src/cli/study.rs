@@ -162,6 +162,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         let mut others = terminal::too_many_to_compare(&results);
         others.extend(terminal::taken_together(&plan, &results));
         others.extend(terminal::empty_reports(&plan, &results));
+        others.extend(terminal::starts_of_nobody(&plan, &results));
         for warning in warnings.into_iter().flatten().chain(others) {
             terminal::say(&format!("warning: {warning}"));
         }

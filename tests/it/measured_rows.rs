@@ -182,6 +182,22 @@ capacity = "10Mbit"
     }
 }
 
+#[test]
+fn what_is_no_number_of_flows_is_said() {
+    let manifest = format!("{MANIFEST}flow_count = \"flows\"\n");
+    for (flows, is_said) in [("0", true), ("2.5", true), ("", false), ("2", false)] {
+        let runs = format!("cca,goodput,flows\nbbr,9,1\nbbr,11,{flows}\nreno,8,\n");
+        let folder = folder_with(&[("runs.csv", &runs)], &manifest);
+        let said = format!("line 3: {flows} in column 'flows' is no number of flows");
+        if is_said {
+            let found = mistakes(folder.path());
+            assert!(found.contains(&said), "{found}");
+        } else {
+            assert_eq!(carried_out(folder.path()).runs.len(), 3);
+        }
+    }
+}
+
 /// METRICS.md, rules of Y7.
 #[test]
 fn a_label_whose_type_is_text_has_all_digits_of_its_cells() {

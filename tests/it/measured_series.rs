@@ -104,6 +104,16 @@ metrics = { rtt_ns = "rtt_ms" }
     let folder = folder_with(&[("long.csv", &unordered)], manifest);
     let found = mistakes(folder.path());
     assert!(found.contains("line 5: times must ascend"), "{found}");
+    // A point without a time would be lost; a row without anything is none.
+    let untimed = table.replace("cubic,100", "cubic,");
+    let folder = folder_with(&[("long.csv", &untimed)], manifest);
+    let found = mistakes(folder.path());
+    assert!(found.contains("line 5: has values, but no time"), "{found}");
+    let blank = format!("{table}cubic,,\n");
+    let folder = folder_with(&[("long.csv", &blank)], manifest);
+    let results = carried_out(folder.path());
+    let cubic = run(&results, "long.csv [cca=cubic]");
+    assert_eq!(cubic.values.get(Metric::RttNsMean), Some(50e6));
 }
 
 const ARCHIVE: &str = r#"{"version": 4, "metadata": {"SERIES_META": {"TCP upload": {"UNITS": "Mbits/s"},

@@ -193,6 +193,33 @@ fn runs_of_several_flows_that_nothing_tells_apart_are_said() {
 }
 
 #[test]
+fn values_by_the_order_of_start_that_no_flow_gets_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let pair = capture("two-flows-cubic-bbr.pcap.zst");
+    fs::copy(pair, folder.path().join("50m_1.pcap.zst")).unwrap();
+    let said = "warning: label 'cca': 3 values by the order of start, and no run has so many flows that count: 50m_1.pcap.zst has 2 flows\n";
+    for (values, is_said) in [
+        ("\"cubic\", \"bbr\", \"reno\"", true),
+        ("\"cubic\", \"bbr\"", false),
+    ] {
+        let study = format!(
+            "[[runs]]\nfiles = \"{{rate}}_{{run}}.pcap.zst\"\n[[runs.flows]]\nlabel = \"cca\"\nby = \"start\"\nvalues = [{values}]\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let args = ["study", "s.toml", "--out", "s", "--no-charts"];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert_eq!(run.stderr.contains(said), is_said, "{}", run.stderr);
+        assert_eq!(
+            run.stderr.contains("order of start"),
+            is_said,
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn flows_that_match_no_value_of_a_label_are_said_and_called_so() {
     let folder = tempfile::tempdir().unwrap();
     let pair = capture("two-flows-cubic-bbr.pcap.zst");

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::decode::Endpoint;
 use crate::study::{
-    COMPARED_MAX, Composition, FlowRule, Group, LabelValue, Metric, PathCapacity, ReportPlan,
-    ReportTable, SampleKind, StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS, Values,
+    COMPARED_MAX, Composition, FlowKey, FlowRule, Group, LabelValue, Metric, PathCapacity,
+    ReportPlan, ReportTable, SampleKind, StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS,
+    Values,
 };
 use crate::time::CaptureTime;
 
@@ -368,6 +369,35 @@ pub fn unlabelled(plan: &StudyPlan, results: &StudyResults, place: usize) -> Opt
     Some(format!(
         "label '{name}': {which}: no `values` of its [[runs.flows]] fits; the first is {example}: {remedy} give all that are left a value by `other`"
     ))
+}
+
+/// Values by the order of start that no flow gets, as no run has so many flows.
+#[must_use]
+pub fn starts_of_nobody(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+    // By label and number of values, as each run has its own copy of a rule: the first run with most flows.
+    let mut known: BTreeMap<(usize, usize), &StudyRun> = BTreeMap::new();
+    for (planned, run) in plan.runs.iter().zip(&results.runs) {
+        let rules = planned.flow_rules.iter();
+        let rules = rules.filter(|rule| rule.key == FlowKey::Start && run.error.is_none());
+        for rule in rules {
+            let most = known.entry((rule.label, rule.cases.len())).or_insert(run);
+            if run.flows.len() > most.flows.len() {
+                *most = run;
+            }
+        }
+    }
+    let short = known
+        .iter()
+        .filter(|((_, values), run)| *values > run.flows.len());
+    let said = short.map(|(&(label, values), run)| {
+        format!(
+            "label '{}': {values} values by the order of start, and no run has so many flows that count: {} has {}",
+            plan.labels[label].name,
+            run.name,
+            counted(run.flows.len() as u64, "flow"),
+        )
+    });
+    said.collect()
 }
 
 /// Runs that hold several flows which nothing tells apart: which is the first, and what would.

@@ -379,10 +379,9 @@ impl<'m> Reader<'m, '_> {
                 texts.retain(|(_, text)| !text.value.is_empty());
                 let outcome = match numbers::points(&time, series, rows) {
                     Ok(points) => RunMeasure::of_points(&points, self.context.window),
-                    Err(row) => {
+                    Err((row, fault)) => {
                         let place = self.table.place(row);
-                        let message = format!("{place}: times must ascend within a run");
-                        self.fault(self.context.section.line, message);
+                        self.fault(self.context.section.line, format!("{place}: {fault}"));
                         return None;
                     }
                 };

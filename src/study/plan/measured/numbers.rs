@@ -42,19 +42,28 @@ pub(super) fn values(metrics: &[MetricCells], row: usize) -> Values {
     values
 }
 
-/// The points of some rows; the row whose time is before the one above it, where there is one.
-/// Rows without a time are left out.
+/// The points of some rows; rows without a time and without values are left out.
+///
+/// # Errors
+/// What is wrong with which row: it is before the one above it, or has values and no time.
 pub(super) fn points(
     times_ns: &[Option<i64>],
     series: &[SeriesCells],
     rows: &[usize],
-) -> Result<MeasuredPoints, usize> {
+) -> Result<MeasuredPoints, (usize, &'static str)> {
+    let has_values = |row: usize| series.iter().any(|column| column.cells[row].is_some());
+    let lost = rows
+        .iter()
+        .find(|&&row| times_ns[row].is_none() && has_values(row));
+    if let Some(&row) = lost {
+        return Err((row, "has values, but no time that can be counted in ns"));
+    }
     let timed: Vec<(usize, i64)> = rows
         .iter()
         .filter_map(|&row| Some((row, times_ns[row]?)))
         .collect();
     if let Some(pair) = timed.windows(2).find(|pair| pair[1].1 < pair[0].1) {
-        return Err(pair[1].0);
+        return Err((pair[1].0, "times must ascend within a run"));
     }
     let mut points = MeasuredPoints::default();
     for column in series {
@@ -133,6 +142,9 @@ impl Reader<'_, '_> {
         let cells = self.numbers(&column_name, factor)?;
         if metric.dimension().is_some() || metric.is_count() {
             self.not_below_zero(name, &column_name, &cells)?;
+        }
+        if metric == Metric::Flows {
+            self.whole_from_one(&column_name, &cells)?;
         }
         Some(MetricCells { metric, cells })
     }
@@ -367,6 +379,23 @@ impl Reader<'_, '_> {
             self.table.place(row),
             column.value,
             name.value
+        );
+        self.fault(column.line, message);
+        None
+    }
+
+    /// A fault where a run would have no flow, or a part of one.
+    fn whole_from_one(&mut self, column: &Located<String>, cells: &[Option<f64>]) -> Option<()> {
+        let is_none = |flows: f64| flows < 1.0 || flows.fract() != 0.0;
+        let mut counts = cells.iter().enumerate();
+        let found = counts.find_map(|(row, cell)| Some((row, cell.filter(|&cell| is_none(cell))?)));
+        let Some((row, flows)) = found else {
+            return Some(());
+        };
+        let message = format!(
+            "{}: {flows} in column '{}' is no number of flows, which is 1 or more and whole: leave the cell empty where it is not known",
+            self.table.place(row),
+            column.value
         );
         self.fault(column.line, message);
         None

@@ -31,6 +31,8 @@ pub struct Test {
     pub overall: bool,
     /// The flows of the runs that all samples are from; `None` where these differ by the label, or do not matter.
     pub composition: Option<Composition>,
+    /// How many flows the runs have that all samples are from; `None` where they differ in that, or it does not matter.
+    pub flows: Option<usize>,
     /// Values of the label that are compared.
     pub levels: usize,
     /// Samples in all.
@@ -39,6 +41,17 @@ pub struct Test {
     pub anova: Option<Anova>,
     /// Rank test.
     pub kruskal_wallis: Option<KruskalWallis>,
+}
+
+impl Test {
+    /// The flows of the runs in words: what they are, or else how many; no two tests of a metric and a label that are
+    /// alike but for the runs have the same.
+    #[must_use]
+    pub fn composition_words(&self) -> Option<String> {
+        let mixed = || Some(format!("{} flows, mixed differently", self.flows?));
+        let alike = self.composition.as_ref();
+        alike.map(Composition::words).or_else(mixed)
+    }
 }
 
 /// Two groups that differ in one label only.
@@ -105,6 +118,14 @@ impl Stratum {
         let common = self.levels.iter().all(|(_, of)| of == first);
         first.as_ref().filter(|_| common)
     }
+
+    /// How many flows the runs have that all its samples are from.
+    fn flows(&self) -> Option<usize> {
+        let levels = self.levels.iter();
+        let mut flows = levels.map(|(_, of)| of.as_ref().map(Composition::flows));
+        let first = flows.next()??;
+        flows.all(|flows| flows == Some(first)).then_some(first)
+    }
 }
 
 /// Tests every label for an effect on every metric.
@@ -115,6 +136,7 @@ pub(super) fn tests(plan: &StudyPlan, samplings: &Samplings) -> Vec<Test> {
             metric: stratum.metric,
             label: stratum.label,
             composition: stratum.composition().cloned(),
+            flows: stratum.flows(),
             levels: stratum.levels.len(),
             n: stratum.samples.iter().map(Vec::len).sum(),
             anova: Anova::of_samples(&stratum.samples),

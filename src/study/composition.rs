@@ -98,13 +98,17 @@ mod tests {
 7,cubic,2,50\n7,cubic,2,50\n8,cubic,2,46\n8,cubic,2,54\n";
 
     fn study(section: &str) -> StudyResults {
-        let baseline = if section.contains("\"cca\"") {
+        study_of(FLOWS, section)
+    }
+
+    fn study_of(flows: &str, section: &str) -> StudyResults {
+        let baseline = if section.contains("\"cca\"") && flows.contains("cubic") {
             "baseline = { cca = \"cubic\" }"
         } else {
             ""
         };
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("flows.csv"), FLOWS).unwrap();
+        std::fs::write(folder.path().join("flows.csv"), flows).unwrap();
         let manifest = format!(
             "[study]\n{baseline}\nmetrics = [\"goodput_bps\", \"acked_bytes\"]\n{section}\n[[measured]]\nfiles = \"flows.csv\"\nrows = \"flows\"\nrun = [\"rep\"]\ncolumns = {{ rep = \"rep\", cca = \"cca\", set = \"set\" }}\nlabels = {{ net = \"home\" }}\n[measured.metrics]\ngoodput_bps = \"goodput_bps\"\nacked_bytes = {{ column = \"goodput_bps\", unit = \"B\" }}\n"
         );
@@ -200,6 +204,25 @@ mod tests {
         let words = ["1 flow", "2 flows", "1 bbr + 1 cubic"].map(str::to_owned);
         assert_eq!(lines(""), (Some(words.to_vec()), 3));
         assert_eq!(lines("compositions = \"together\""), (None, 1));
+    }
+
+    #[test]
+    fn tests_over_runs_of_as_many_flows_say_how_many() {
+        // Runs of two flows: alike, and mixed. The label tells which, as runs of both are called `bbr+cubic`.
+        let flows = FLOWS.replace(",76", ",80").replace(",54", ",58");
+        let mut tests = study_of(&flows, "group_by = [\"cca\"]").tests;
+        tests.retain(|of| of.kind == SampleKind::Run && of.metric == Metric::AckedBytes);
+        let words: Vec<_> = tests
+            .iter()
+            .map(super::super::Test::composition_words)
+            .collect();
+        let expected = ["1 flow", "2 flows, mixed differently"];
+        assert_eq!(words, expected.map(|words| Some(words.to_owned())));
+        // Of runs of one flow and of two: they have nothing in common.
+        let mut tests = study("group_by = [\"set\"]").tests;
+        tests.retain(|of| of.kind == SampleKind::Flow && of.metric == Metric::GoodputBps);
+        assert_eq!(tests.len(), 1);
+        assert_eq!(tests[0].composition_words(), None);
     }
 
     #[test]

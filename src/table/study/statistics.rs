@@ -138,7 +138,7 @@ pub(in crate::table) fn test_columns<'a>() -> Vec<Column<Named<'a, Test>>> {
     "metric" "-" Text |row| Some(row.of.metric.name().to_owned());
     "label" "Y5" Text |row| Some(row.label.to_owned());
     "scope" "Y5" Text |row| Some(scope(row.of.overall));
-    "composition" "Y9" Text |row| row.of.composition.as_ref().map(Composition::words);
+    "composition" "Y9" Text |row| row.of.composition_words();
     "levels" "Y5" Count |row| Some(row.of.levels as u64);
     "n" "Y5" Count |row| Some(row.of.n as u64);
     "ss_between" "S6" Real |row| Some(row.of.anova.as_ref()?.between.ss);

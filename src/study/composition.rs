@@ -15,6 +15,9 @@ pub enum Composition {
     Mixed(Vec<(usize, String)>),
 }
 
+/// Values of labels that tell flows apart; what has none is last, as in what runs are called.
+type Kind<'r> = Vec<(bool, Option<&'r LabelValue>)>;
+
 impl Composition {
     /// From pairs of a count and a kind.
     #[must_use]
@@ -37,14 +40,15 @@ impl Composition {
             run.flows.iter().any(|flow| flow.labels[place] != *first)
         };
         let telling: Vec<usize> = places.iter().filter(differ).copied().collect();
-        let mut parts: BTreeMap<Vec<Option<&LabelValue>>, usize> = BTreeMap::new();
+        let mut parts: BTreeMap<Kind<'_>, usize> = BTreeMap::new();
         for flow in &run.flows {
             let values = telling.iter().map(|&place| flow.labels[place].as_ref());
-            *parts.entry(values.collect()).or_default() += 1;
+            let kind = values.map(|value| (value.is_none(), value));
+            *parts.entry(kind.collect()).or_default() += 1;
         }
         let named = parts.into_iter().map(|(values, flows)| {
             let texts = values.into_iter();
-            let texts = texts.map(|value| value.map_or(UNLABELLED, LabelValue::text));
+            let texts = texts.map(|(_, value)| value.map_or(UNLABELLED, LabelValue::text));
             (flows, texts.collect::<Vec<_>>().join(" "))
         });
         Self::of(named.collect())
@@ -223,6 +227,18 @@ mod tests {
         tests.retain(|of| of.kind == SampleKind::Flow && of.metric == Metric::GoodputBps);
         assert_eq!(tests.len(), 1);
         assert_eq!(tests[0].composition_words(), None);
+    }
+
+    #[test]
+    fn flows_without_a_value_are_last() {
+        let flows = "rep,cca,set,goodput_bps\n1,,1,10\n1,bbr,1,20\n";
+        let results = study_of(flows, "group_by = [\"cca\"]");
+        let mut words = results
+            .groups
+            .iter()
+            .filter_map(|of| of.composition.as_ref());
+        let words = words.next().map(Composition::words);
+        assert_eq!(words.as_deref(), Some("1 bbr + 1 unlabelled"));
     }
 
     #[test]

@@ -149,22 +149,24 @@ impl Label {
             LabelKind::Number(Some(unit)) => Some(unit.parse(text)?),
         };
         let rank = if self.order.is_empty() {
-            0
+            None
         } else {
-            self.order
-                .iter()
-                .position(|known| known == text)
-                .ok_or_else(|| {
-                    let hint = super::manifest::suggestion(text, &self.order);
-                    format!(
-                        "'{text}' is not in the order of label '{}'{hint}",
-                        self.name
-                    )
-                })?
+            let rank = self.order.iter().position(|known| known == text);
+            Some(rank.ok_or_else(|| {
+                let hint = super::manifest::suggestion(text, &self.order);
+                format!(
+                    "'{text}' is not in the order of label '{}'{hint}",
+                    self.name
+                )
+            })?)
         };
         // Two ways to write one number are one value.
         let text = number.map_or_else(|| text.to_owned(), |number| number.to_string());
-        Ok(LabelValue { text, number, rank })
+        Ok(LabelValue {
+            text,
+            place: ValuePlace { rank, number },
+            further: Vec::new(),
+        })
     }
 }
 
@@ -172,8 +174,56 @@ impl Label {
 #[derive(Clone, Debug)]
 pub struct LabelValue {
     text: String,
+    /// Of several joined values that of the first.
+    place: ValuePlace,
+    /// Those of the others.
+    further: Vec<ValuePlace>,
+}
+
+/// Where a value stands among others, as far as its text does not say.
+#[derive(Clone, Copy, Debug)]
+struct ValuePlace {
+    /// Among those that the manifest puts in order.
+    rank: Option<usize>,
     number: Option<f64>,
-    rank: usize,
+}
+
+impl ValuePlace {
+    /// Behind all others.
+    const LAST: Self = Self {
+        rank: Some(usize::MAX),
+        number: Some(f64::INFINITY),
+    };
+
+    /// Whether there is anything to go by.
+    fn is_told(self) -> bool {
+        self.rank.is_some() || self.number.is_some()
+    }
+}
+
+impl PartialEq for ValuePlace {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for ValuePlace {}
+
+impl PartialOrd for ValuePlace {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By the order given, then by number.
+impl Ord for ValuePlace {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let numbers = match (self.number, other.number) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        self.rank.cmp(&other.rank).then(numbers)
+    }
 }
 
 impl LabelValue {
@@ -186,7 +236,7 @@ impl LabelValue {
     /// As a number in the unit of its label.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
-        self.number
+        self.place.number.filter(|_| self.further.is_empty())
     }
 
     /// What a run is called whose flows have several of the known values, from these joined by `+` in any order; `None`
@@ -232,10 +282,16 @@ impl LabelValue {
             [first, ..] => {
                 let mut texts: Vec<&str> = distinct.iter().map(|value| value.text()).collect();
                 texts.extend(lacking.then_some(UNLABELLED));
+                // Without these the text tells all, so that this is the same value as one which is written so.
+                let mut further = Vec::new();
+                if first.place.is_told() {
+                    further.extend(distinct[1..].iter().map(|value| value.place));
+                    further.extend(lacking.then_some(ValuePlace::LAST));
+                }
                 Some(Self {
                     text: texts.join("+"),
-                    number: None,
-                    rank: first.rank,
+                    place: first.place,
+                    further,
                 })
             }
         }
@@ -256,16 +312,12 @@ impl PartialOrd for LabelValue {
     }
 }
 
-/// By the order given, then by number, then by text with numbers in it.
+/// By the order given, then by number, of joined values one after the other; then by text with numbers in it.
 impl Ord for LabelValue {
     fn cmp(&self, other: &Self) -> Ordering {
-        let numbers = match (self.number, other.number) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            (a, b) => a.is_some().cmp(&b.is_some()),
-        };
-        self.rank
-            .cmp(&other.rank)
-            .then(numbers)
+        self.place
+            .cmp(&other.place)
+            .then_with(|| self.further.cmp(&other.further))
             .then_with(|| natural_order(&self.text, &other.text))
     }
 }
@@ -465,6 +517,44 @@ mod tests {
             Some("cubic+unlabelled")
         );
         assert_eq!(joined(&[None]), None);
+    }
+
+    #[test]
+    fn joined_values_are_ordered_by_all_of_their_parts() {
+        let words = label(LabelKind::Text, &["reno", "cubic", "bbr"]);
+        let numbers = label(LabelKind::Number(None), &[]);
+        for (label, expected) in [
+            (
+                words,
+                // Each behind its first part, and in the order of the second: by text bbr would be before cubic.
+                &[
+                    "reno",
+                    "reno+cubic",
+                    "reno+bbr",
+                    "reno+unlabelled",
+                    "cubic",
+                    "cubic+bbr",
+                    "bbr",
+                ],
+            ),
+            (
+                numbers,
+                &["5", "5+20", "5+100", "5+unlabelled", "20", "20+100", "100"],
+            ),
+        ] {
+            let value = |text: &&str| {
+                let parts = text.split('+').map(|part| label.value(part).ok());
+                LabelValue::joined(&parts.collect::<Vec<_>>()).unwrap()
+            };
+            let mut values: Vec<LabelValue> = expected.iter().rev().map(value).collect();
+            values.sort();
+            let texts: Vec<&str> = values.iter().map(LabelValue::text).collect();
+            assert_eq!(texts, expected);
+        }
+        // Where nothing but the text tells the order, what is written joined is the same value.
+        let words = label(LabelKind::Text, &[]);
+        let joined = ["cubic", "bbr"].map(|text| words.value(text).ok());
+        assert_eq!(LabelValue::joined(&joined), words.value("bbr+cubic").ok());
     }
 
     #[test]

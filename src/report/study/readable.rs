@@ -24,9 +24,7 @@ pub(in crate::report) struct ReadableColumn {
 /// manifest has them.
 pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
     let mut columns = cells(&table.frame);
-    columns.retain(|(_, cells)| {
-        cells.is_empty() || cells.iter().any(|cell| !matches!(cell, Cell::Null))
-    });
+    columns.retain(|(_, cells)| cells.is_empty() || cells.iter().any(holds_anything));
     let metrics = MetricUnits::of(&columns);
     let readable = |(name, cells): (String, Vec<Cell>)| {
         let is_key = table.keys.contains(&name);
@@ -58,6 +56,15 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
         }
     };
     columns.into_iter().map(readable).collect()
+}
+
+/// Whether there is anything to read in a cell; flows of which there is nothing to say have a quality without words.
+fn holds_anything(cell: &Cell) -> bool {
+    match cell {
+        Cell::Null => false,
+        Cell::Text(text) => !text.is_empty(),
+        _ => true,
+    }
 }
 
 /// Columns that say what a row is about.

@@ -101,6 +101,7 @@ mod tests {
         let frame = df!(
             "cca" => ["bbr", "cubic"],
             "queue_percent" => [None::<f64>, None],
+            "quality" => ["", ""],
             "harm" => [None, Some(0.5)]
         );
         let table = StudyTable {
@@ -116,7 +117,7 @@ mod tests {
             frame: table.frame.head(Some(0)),
             ..table
         };
-        assert!(markdown(&empty).contains("| CCA | Queue (%) | Harm |"));
+        assert!(markdown(&empty).contains("| CCA | Queue (%) | Quality | Harm |"));
     }
 
     #[test]

@@ -99,6 +99,33 @@ fn a_label_of_too_many_values_is_not_compared_two_by_two() {
 }
 
 #[test]
+fn where_a_label_has_fewer_values_it_is_compared_two_by_two() {
+    let folder = tempfile::tempdir().unwrap();
+    // All of 65 values have a rate, and two of them a round-trip time, too.
+    let rows = (0..65).flat_map(|value| {
+        let rtt = |ms: &'static str| if value < 2 { ms } else { "" };
+        [
+            format!("t{value},10,{}\n", rtt("5")),
+            format!("t{value},11,{}\n", rtt("6")),
+        ]
+    });
+    let rows: String = rows.collect();
+    fs::write(
+        folder.path().join("r.csv"),
+        format!("trace,mbps,ms\n{rows}"),
+    )
+    .unwrap();
+    let study = "[[measured]]\nfiles = \"r.csv\"\ncolumns = { trace = \"trace\" }\n[measured.metrics]\ngoodput_bps = { column = \"mbps\", unit = \"Mbit\" }\nrtt_ns_mean = { column = \"ms\", unit = \"ms\" }\n";
+    fs::write(folder.path().join("s.toml"), study).unwrap();
+    let args = ["study", "s.toml", "--out", "s", "--no-charts"];
+    let run = run(folder.path(), &args);
+    let said = "label 'trace' has 65 values, too many to compare two by two (64 at most): `comparisons` has those alone of metrics and settings that have fewer";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let text = fs::read_to_string(folder.path().join("s/comparisons.csv")).unwrap();
+    assert_eq!(text.lines().count(), 2, "{text}");
+}
+
+#[test]
 fn a_mistake_in_a_filter_says_that_it_is_one() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(capture("drop-one.pcap"), folder.path().join("50m_1.pcap")).unwrap();

@@ -43,13 +43,19 @@ pub fn traces_beside_runs(results: &StudyResults) -> Option<String> {
     }))
 }
 
-/// Labels of which the table of comparisons has nothing, as they have too many values.
+/// Labels of which the table of comparisons lacks something, as they have too many values there.
 #[must_use]
 pub fn too_many_to_compare(results: &StudyResults) -> Vec<String> {
     let said = results.uncompared.iter().map(|(&place, values)| {
         let label = &results.labels[place].name;
+        let mut compared = results.comparisons.iter();
+        let which = if compared.any(|of| of.label == place) {
+            "has those alone of metrics and settings that have fewer"
+        } else {
+            "has none of them"
+        };
         format!(
-            "label '{label}' has {values} values, too many to compare two by two ({COMPARED_MAX} at most): `comparisons` has none of them, `tests` says whether they differ; if it only numbers runs, leave it out of group_by"
+            "label '{label}' has {values} values, too many to compare two by two ({COMPARED_MAX} at most): `comparisons` {which}, `tests` says whether they differ; if it only numbers runs, leave it out of group_by"
         )
     });
     said.collect()

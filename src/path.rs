@@ -21,6 +21,7 @@ mod flows;
 mod gaps;
 mod held;
 mod hosts;
+mod idle;
 mod improve;
 mod jitter;
 mod jumps;

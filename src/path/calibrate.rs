@@ -2,8 +2,9 @@
 
 use super::clock::{Clock, ClockChoice, ClockEstimate, Heading};
 use super::envelope::Envelopes;
+use super::idle::IdleDelays;
 use super::jitter;
-use super::link::{Dispersion, IdleDelays, Link, Passed, TapPlace, sending_ns};
+use super::link::{Dispersion, Link, Passed, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
 use super::spool::{Kind, Note, Signs, Spool};
 use super::steps::{self, Matched, Steps};
@@ -251,9 +252,7 @@ fn measure_way(
     for (ip_len, passed) in passed(spool, headings, known, heading) {
         let (first, last) = way.span.unwrap_or((passed.at, passed.at));
         way.span = Some((first.min(passed.at), last.max(passed.left_at)));
-        if let Some(ns) = passed.idle_ns() {
-            way.idle.add(ip_len, ns);
-        }
+        way.idle.see(ip_len, &passed);
         way.dispersion.see(ip_len, &passed, link);
     }
     way

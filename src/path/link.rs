@@ -1,6 +1,6 @@
 //! The link behind the queue: its rate, and where the second point stands (METRICS.md B5).
 
-use super::envelope::{LARGE_MIN, SMALL_MAX};
+use super::envelope::LARGE_MIN;
 
 /// Where packets are stamped when they have left the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,105 +74,10 @@ impl Passed {
     }
 }
 
-/// Delays of packets that found the link idle.
-#[derive(Clone, Debug, Default)]
-pub(super) struct IdleDelays {
-    /// Length and delay of the quickest small packet, and of the quickest large one.
-    small: Option<(u32, i64)>,
-    large: Option<(u32, i64)>,
-    /// Lengths and delays of large packets.
-    samples: Samples<(u32, i64)>,
-}
-
-impl IdleDelays {
-    #[inline]
-    pub(super) fn add(&mut self, ip_len: u32, delay_ns: i64) {
-        let quickest = match ip_len {
-            ..=SMALL_MAX => &mut self.small,
-            LARGE_MIN.. => {
-                self.samples.add((ip_len, delay_ns));
-                &mut self.large
-            }
-            _ => return,
-        };
-        if quickest.is_none_or(|(_, ns)| delay_ns < ns) {
-            *quickest = Some((ip_len, delay_ns));
-        }
-    }
-
-    /// The least that a packet took beyond sending, in ns: less than nothing where clocks are
-    /// apart. `link` says whether it was stamped when it had been sent.
-    pub(super) fn least_ns(&self, link: &Link, rate_bps: f64) -> Option<i64> {
-        let sending = |bytes: u32| match link.tap {
-            TapPlace::AfterLink => sending_ns(bytes, rate_bps).round() as i64,
-            TapPlace::BeforeLink => 0,
-        };
-        let quickest = [self.small, self.large].into_iter().flatten();
-        quickest
-            .map(|(bytes, ns)| ns.saturating_sub(sending(bytes)))
-            .min()
-    }
-
-    /// The link, from its rate: a point behind it sees large packets later than small ones, by the time that sending
-    /// them takes. Where all are of one size, their delay tells: with `apart_ns` added, which is what clocks that are
-    /// apart may have taken from it. `quick_bps` is what the link sent at when it was quick, where its rate is not
-    /// constant: so did the quickest packets come.
-    pub(super) fn link(
-        &self,
-        rate_bps: Option<f64>,
-        quick_bps: Option<f64>,
-        apart_ns: i64,
-    ) -> Link {
-        let quickest = [self.small, self.large].into_iter().flatten();
-        let Some(rate_bps) = rate_bps else {
-            // Hardly anything ever waited, so it does not matter.
-            return Link {
-                tap: TapPlace::AfterLink,
-                transit_ns: quickest.map(|(_, ns)| ns).min().unwrap_or(0).max(0),
-            };
-        };
-        let quickly_ns = |bytes: u32| sending_ns(bytes, quick_bps.unwrap_or(rate_bps));
-        let behind = match (self.small, self.large) {
-            (Some(small), Some(large)) => {
-                large.1.saturating_sub(small.1) as f64 > quickly_ns(large.0 - small.0) / 2.0
-            }
-            (None, Some((bytes, ns))) | (Some((bytes, ns)), None) => {
-                ns.saturating_add(apart_ns) as f64 > quickly_ns(bytes) * 0.9
-            }
-            (None, None) => true,
-        };
-        let sending_ns = |bytes: u32| sending_ns(bytes, rate_bps);
-        let rest = |(bytes, ns): (u32, i64)| {
-            if behind {
-                ns.saturating_sub(sending_ns(bytes).round() as i64)
-            } else {
-                ns
-            }
-        };
-        // One that took less than sending it was sent at a higher rate: the other tells.
-        let least = quickest.map(rest).filter(|&ns| ns >= 0).min().unwrap_or(0);
-        // Stamps are late as a rule, by some microseconds, and later where a node that slept must
-        // wake up, which one with a queue need not: so not the middle packet, but the third that
-        // was quickest, shows by how much. What takes longer than that is another queue.
-        let usual = self.samples.part(AWAKE, |&sample| rest(sample));
-        let transit_ns = usual
-            .filter(|usual| (least..=least.saturating_add(LATE_NS_MAX)).contains(usual))
-            .unwrap_or(least);
-        Link {
-            tap: if behind {
-                TapPlace::AfterLink
-            } else {
-                TapPlace::BeforeLink
-            },
-            transit_ns,
-        }
-    }
-}
-
 /// Some of many values, evenly chosen.
 #[derive(Clone, Debug)]
-struct Samples<T> {
-    kept: Vec<T>,
+pub(super) struct Samples<T> {
+    pub(super) kept: Vec<T>,
     /// One in so many is kept.
     every: u64,
     seen: u64,
@@ -190,7 +95,7 @@ impl<T> Default for Samples<T> {
 
 impl<T> Samples<T> {
     #[inline]
-    fn add(&mut self, value: T) {
+    pub(super) fn add(&mut self, value: T) {
         if self.seen.is_multiple_of(self.every) {
             if self.kept.len() == SAMPLES_MAX {
                 let mut keep = false;
@@ -207,7 +112,7 @@ impl<T> Samples<T> {
 
     /// What this part of them stays below, of what is computed of them; `None` where they are
     /// few.
-    fn part<K: Ord>(&self, part: f64, of: impl Fn(&T) -> K) -> Option<K> {
+    pub(super) fn part<K: Ord>(&self, part: f64, of: impl Fn(&T) -> K) -> Option<K> {
         let mut values: Vec<K> = self.kept.iter().map(of).collect();
         if values.len() < SAMPLES_MIN {
             return None;
@@ -390,10 +295,6 @@ const QUICKER_MAX: f64 = 8.0;
 const STEADIER: f64 = 4.0;
 /// Part of the packets without those that the link was down for, or stamps were late for.
 const STEADY: f64 = 0.99;
-/// Part of the packets that found the link idle, but no node asleep.
-const AWAKE: f64 = 1.0 / 3.0;
-/// Stamps are late by no more than this as a rule, in ns.
-const LATE_NS_MAX: i64 = 100_000;
 /// Samples from which on a part of them is believed.
 const SAMPLES_MIN: usize = 32;
 /// Samples kept.
@@ -402,42 +303,6 @@ const SAMPLES_MAX: usize = 1 << 16;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// At 10 Mbit/s 1500 bytes take 1.2 ms, and 60 bytes 48 us.
-    #[test]
-    fn a_point_behind_the_link_sees_large_packets_later() {
-        let mut idle = IdleDelays::default();
-        idle.add(60, 55_000);
-        idle.add(1500, 1_210_000);
-        idle.add(1500, 1_300_000);
-        let link = idle.link(Some(10e6), None, 0);
-        assert_eq!((link.tap, link.transit_ns), (TapPlace::AfterLink, 7000));
-        // It came at 100, but the packet before it was stamped at 900,000.
-        assert_eq!(link.leaves(100, 2_100_000, Some(900_000)), 893_000);
-        assert_eq!(link.leaves(900_000, 2_100_000, Some(100)), 900_000);
-    }
-
-    /// Of 40 packets of 1500 bytes, which take 1.2 ms to send, 10 take 10 us more, 10 take 20, and
-    /// 20 take 40: these woke someone up. A third of them is 14.
-    #[test]
-    fn transit_is_that_of_a_node_that_is_awake() {
-        let mut idle = IdleDelays::default();
-        for late in [10_000, 20_000, 40_000, 40_000] {
-            for _ in 0..10 {
-                idle.add(1500, 1_200_000 + late);
-            }
-        }
-        assert_eq!(idle.link(Some(10e6), None, 0).transit_ns, 20_000);
-    }
-
-    /// At 15 Mbit/s 1500 bytes take 0.8 ms: less than at the usual 10 Mbit/s. 60 bytes take 48 us there.
-    #[test]
-    fn a_packet_sent_at_a_higher_rate_tells_no_transit() {
-        let mut idle = IdleDelays::default();
-        idle.add(60, 68_000);
-        idle.add(1500, 820_000);
-        assert_eq!(idle.link(Some(10e6), None, 0).transit_ns, 20_000);
-    }
 
     #[test]
     fn acks_show_a_link_that_takes_the_same_for_each() {
@@ -486,16 +351,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_point_before_the_link_sees_all_at_once() {
-        let mut idle = IdleDelays::default();
-        idle.add(60, 5000);
-        idle.add(1500, 6000);
-        let link = idle.link(Some(10e6), None, 0);
-        assert_eq!((link.tap, link.transit_ns), (TapPlace::BeforeLink, 5000));
-        assert_eq!(link.leaves(100, 2_100_000, Some(900_000)), 2_095_000);
-    }
-
     /// The link sends 1500 bytes in 1.2 ms, stamps come with every fourth packet, or it is down for 1.5 s.
     #[test]
     fn a_pause_does_not_decide_the_rate_nor_do_stamps_that_come_in_bursts() {
@@ -515,21 +370,11 @@ mod tests {
 
     /// At 40 Mbit/s, as for a quarter of the packets, 1500 bytes take 0.3 ms: a quarter of what the middle one takes.
     #[test]
-    fn where_the_rate_is_not_constant_the_quickest_packet_came_at_the_highest() {
+    fn a_tenth_of_large_packets_shows_what_the_link_sent_at_when_it_was_quick() {
         let mut served = Served::default();
         for ns in [300_000, 1_200_000, 1_200_000, 3_000_000].repeat(50) {
             served.add(1500, ns);
         }
-        let quick_bps = served.quick_bps();
-        assert_eq!(quick_bps, Some(40e6));
-        let mut idle = IdleDelays::default();
-        idle.add(60, 22_000);
-        idle.add(1500, 310_000);
-        let tap = |quick_bps| idle.link(Some(10e6), quick_bps, 0).tap;
-        assert_eq!(tap(quick_bps), TapPlace::AfterLink);
-        // In front of the link both are stamped without being sent.
-        idle.add(1500, 23_000);
-        let tap = |quick_bps| idle.link(Some(10e6), quick_bps, 0).tap;
-        assert_eq!(tap(quick_bps), TapPlace::BeforeLink);
+        assert_eq!(served.quick_bps(), Some(40e6));
     }
 }

@@ -114,8 +114,8 @@ impl Way {
 
     /// How long a bin lasts within the span, in ns; of one in which the span begins or ends that is less than `bin_ns`.
     #[must_use]
-    pub fn lasts_ns(&self, bin: &QueueBin, bin_ns: i64) -> i64 {
-        let start = bin.index.saturating_mul(bin_ns);
+    pub fn lasts_ns(&self, bin: i64, bin_ns: i64) -> i64 {
+        let start = bin.saturating_mul(bin_ns);
         let start = self.origin_ns.saturating_add(start);
         let (first, last) = self.span.unwrap_or((start, start));
         let end = start.saturating_add(bin_ns).min(last);
@@ -130,7 +130,7 @@ impl Way {
         let mean = |of: fn(&QueueBin) -> u64| {
             let bins = self.bins.iter();
             let sum: f64 = bins
-                .map(|bin| of(bin) as f64 * self.lasts_ns(bin, bin_ns) as f64)
+                .map(|bin| of(bin) as f64 * self.lasts_ns(bin.index, bin_ns) as f64)
                 .sum();
             sum / duration_ns
         };

@@ -310,6 +310,11 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     ]
 }
 
+/// How long a way lasts within a bin, in ns; at least 1.
+fn lasts_ns(way: &Way, bin: i64, bin_ns: i64) -> f64 {
+    way.lasts_ns(bin, bin_ns).max(1) as f64
+}
+
 /// The queue of a way in a bin.
 struct BinRow<'a> {
     of: WayRow<'a>,
@@ -317,10 +322,8 @@ struct BinRow<'a> {
 }
 
 impl BinRow<'_> {
-    /// How long the way lasts within the bin, in ns; at least 1.
     fn lasts_ns(&self) -> f64 {
-        let lasts_ns = self.of.way.lasts_ns(self.bin, self.of.config.bin_ns);
-        lasts_ns.max(1) as f64
+        lasts_ns(self.of.way, self.bin.index, self.of.config.bin_ns)
     }
 
     fn packets_mean(&self) -> f64 {
@@ -332,7 +335,7 @@ impl BinRow<'_> {
     }
 
     fn utilisation(&self) -> Option<f64> {
-        let sent = self.bin.left.bytes as f64 * 8e9 / self.of.config.bin_ns as f64;
+        let sent = self.bin.left.bytes as f64 * 8e9 / self.lasts_ns();
         Some(sent / self.of.link_bps?)
     }
 }
@@ -369,6 +372,14 @@ struct FlowBinRow<'a> {
     bin: &'a FlowBin,
 }
 
+impl FlowBinRow<'_> {
+    fn queue_bytes_mean(&self) -> Option<f64> {
+        let way = self.of.way().queue()?;
+        let lasts_ns = lasts_ns(way, self.bin.index, self.of.hop.bin_ns);
+        Some(self.bin.waited_byte_ns as f64 / lasts_ns)
+    }
+}
+
 fn flow_bin_columns<'a>() -> Vec<Column<FlowBinRow<'a>>> {
     column_list![
     "hop" "-" Count |row| Some(row.of.number);
@@ -385,7 +396,7 @@ fn flow_bin_columns<'a>() -> Vec<Column<FlowBinRow<'a>>> {
     "delay_ns_min" "B3" Whole |row| (row.bin.passed_packets > 0).then_some(row.bin.delay_ns_min);
     "delay_ns_mean" "B3" Real |row| row.bin.delay_ns_mean();
     "delay_ns_max" "B3" Whole |row| (row.bin.passed_packets > 0).then_some(row.bin.delay_ns_max);
-    "queue_bytes_mean" "B4" Real |row| row.of.way().queue().map(|_| row.bin.waited_byte_ns as f64 / row.of.hop.bin_ns as f64);
+    "queue_bytes_mean" "B4" Real FlowBinRow::queue_bytes_mean;
     ]
 }
 

@@ -11,7 +11,7 @@ use ccanalyze::path::{Heading, Hop, PathAnalysis, PathConfig, Point, QueueBin};
 use serde_json::Value;
 
 use super::path_said::says_only_that_one_is_a_copy;
-use super::support::shared;
+use super::support::{close, shared};
 
 /// Sender and receiver, with their ports.
 type Ends = (IpAddr, u16, IpAddr, u16);
@@ -144,7 +144,7 @@ fn captures_cut_from_others_show_the_same_queue() {
                 let is_same = |bin: &&QueueBin| bin.index == cut.index + begins;
                 let bin = whole.bins.iter().find(is_same).unwrap();
                 let expected = bin.packets_ns as f64 / BIN_NS as f64;
-                let found = cut.packets_ns as f64 / part.lasts_ns(cut, BIN_NS) as f64;
+                let found = cut.packets_ns as f64 / part.lasts_ns(cut.index, BIN_NS) as f64;
                 // The first and the last packets of the parts are some microseconds from the bins' ends.
                 assert!(
                     (found - expected).abs() <= 1.0 + expected / 100.0,
@@ -332,6 +332,68 @@ fn the_command_writes_all_tables_of_a_path() {
     let (status, errors) = run(&["--before", capture, "--after", other.to_str().unwrap()]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("none of its packets"), "{errors}");
+}
+
+/// The rows of a table, by column.
+fn rows(file: &Path) -> Vec<BTreeMap<String, String>> {
+    let table = fs::read_to_string(file).unwrap();
+    let mut lines = table.lines().map(|line| line.split(','));
+    let header: Vec<&str> = lines.next().unwrap().collect();
+    let of_row = |row| {
+        header
+            .iter()
+            .map(|name| (*name).to_owned())
+            .zip(row)
+            .collect()
+    };
+    lines
+        .map(|row| of_row(row.map(str::to_owned).collect::<Vec<_>>()))
+        .collect()
+}
+
+/// Over the time that a way lasts in them, also in the first and the last.
+#[test]
+fn the_bins_of_a_way_and_of_its_flows_add_up_to_it() {
+    let Some(lab) = shared("lab") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let points = ["ingress", "egress"].map(|at| lab.join(format!("s7-clean/{at}.pcap.zst")));
+    let [before, after] = points.each_ref().map(|path| path.to_str().unwrap());
+    let run = [
+        "path",
+        "--before",
+        before,
+        "--after",
+        after,
+        "--out",
+        "p.csv",
+        "--no-charts",
+        "-q",
+    ];
+    super::cli::run(folder.path(), &run);
+    let table = |name: &str| rows(&folder.path().join(format!("p.{name}.csv")));
+    let number = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<f64>().unwrap();
+    let whole = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<i64>().unwrap();
+    let way = &table("hops")[0];
+    let [start, end] = ["start_ns", "end_ns"].map(|name| whole(way, name));
+    // By the table, of the way forward: each value times what of its bin, of 100 ms, the way lasts.
+    let sum = |name: &str, column: &str| {
+        let bins = table(name)
+            .into_iter()
+            .filter(|row| row["way"] == "forward");
+        let of_bin = |row| {
+            let bin = whole(&row, "bin_start_ns");
+            let lasts = (bin + 100_000_000).min(end) - bin.max(start);
+            number(&row, column) * lasts as f64
+        };
+        bins.map(of_bin).sum::<f64>() / (end - start) as f64
+    };
+    for (table, column) in [
+        ("series", "utilisation"),
+        ("series", "queue_bytes_mean"),
+        ("flow_series", "queue_bytes_mean"),
+    ] {
+        close(sum(table, column), number(way, column), 1e-9);
+    }
 }
 
 /// A limit and a capacity are of one queue, and of several points nobody knows which.

@@ -207,7 +207,7 @@ fn queue(way: &Way, bin_ns: i64, style: LineStyle) -> Option<Plot> {
         samples.extend(idle);
         samples.push(Sample {
             bin: bin.index,
-            value: (unit.integral)(bin) as f64 / way.lasts_ns(bin, bin_ns).max(1) as f64,
+            value: (unit.integral)(bin) as f64 / way.lasts_ns(bin.index, bin_ns).max(1) as f64,
             range: Some(((unit.of)(&bin.min) as f64, (unit.of)(&bin.max) as f64)),
         });
     }

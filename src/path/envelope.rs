@@ -451,7 +451,8 @@ pub(super) fn line(floors: &[Floor; 2], origin_ns: i64) -> Option<Line> {
     let [forward, reverse] = floors.each_ref().map(|floor| floor.trend(origin_ns));
     // The way that is less congested shows the drift better.
     let back = |trend: Trend| Trend {
-        slope: -trend.slope,
+        // Not -0.0 of clocks that run alike, which tables would show.
+        slope: 0.0 - trend.slope,
         ..trend
     };
     let (steady, trend) = match (forward, reverse.map(back)) {
@@ -468,7 +469,7 @@ pub(super) fn line(floors: &[Floor; 2], origin_ns: i64) -> Option<Line> {
     let offset_ns = match (low, high) {
         (Some(low), Some(high)) => f64::midpoint(low, -high),
         (Some(low), None) => low,
-        (None, Some(high)) => -high,
+        (None, Some(high)) => 0.0 - high,
         (None, None) => return None,
     };
     Some(Line {
@@ -541,6 +542,19 @@ mod tests {
         let better = envelopes.estimate([400.0, 40_000.0]).unwrap();
         assert_eq!(better.uncertainty_ns, Some(6000.0));
         assert!((better.clock.offset_ns - 999_999_000.0).abs() < 1.0);
+    }
+
+    /// Delays of the way back are steadier and tell the drift, which is none.
+    #[test]
+    fn clocks_that_run_alike_do_not_lose_anything() {
+        let mut envelopes = Envelopes::default();
+        for step in 0..1000_i64 {
+            let at = step * SECOND / 100;
+            envelopes.add(Heading::Forward, at, 5000 + step * 7919 % 5000, 1500);
+            envelopes.add(Heading::Reverse, at, -7000, 50);
+        }
+        let clock = envelopes.estimate([0.0; 2]).unwrap().clock;
+        assert_eq!(clock.drift.to_bits(), 0.0_f64.to_bits(), "{clock:?}");
     }
 
     #[test]

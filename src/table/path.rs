@@ -213,13 +213,15 @@ impl<'a> WayRow<'a> {
         drops.filter(|drop| drop.cause == cause).count() as u64
     }
 
+    /// The mean over all packets that passed, of flows that have one.
     fn delays(&self, of: fn(&PathFlow) -> Option<f64>) -> Option<f64> {
-        let passed = self.sum(|flow| flow.passed_packets);
-        let sum: f64 = self
+        let means = self
             .flows()
-            .filter_map(|flow| Some(of(flow)? * flow.passed_packets as f64))
-            .sum();
-        (passed > 0).then(|| sum / passed as f64)
+            .filter_map(|flow| Some((of(flow)?, flow.passed_packets as f64)));
+        let (sum, passed) = means.fold((0.0, 0.0), |(sum, passed), (mean, packets)| {
+            (sum + mean * packets, passed + packets)
+        });
+        (passed > 0.0).then(|| sum / passed)
     }
 
     fn occupancy(&self) -> Option<f64> {
@@ -229,7 +231,7 @@ impl<'a> WayRow<'a> {
     }
 
     fn occupancy_max(&self) -> Option<f64> {
-        let max = self.way.max();
+        let max = self.way.queue()?.max();
         self.way.limit?.share(max.packets as f64, max.bytes as f64)
     }
 
@@ -360,8 +362,8 @@ fn bin_columns<'a>() -> Vec<Column<BinRow<'a>>> {
     "queue_bytes_max" "B4" Count |row| row.of.way.queue().map(|_| row.bin.max.bytes);
     "queue_packets_end" "B4" Count |row| row.of.way.queue().map(|_| row.bin.end.packets);
     "queue_bytes_end" "B4" Count |row| row.of.way.queue().map(|_| row.bin.end.bytes);
-    "occupancy_mean" "B4" Real |row| row.of.way.limit?.share(row.packets_mean(), row.bytes_mean());
-    "occupancy_max" "B4" Real |row| row.of.way.limit?.share(row.bin.max.packets as f64, row.bin.max.bytes as f64);
+    "occupancy_mean" "B4" Real |row| row.of.way.queue()?.limit?.share(row.packets_mean(), row.bytes_mean());
+    "occupancy_max" "B4" Real |row| row.of.way.queue()?.limit?.share(row.bin.max.packets as f64, row.bin.max.bytes as f64);
     "utilisation" "B5" Real BinRow::utilisation;
     ]
 }

@@ -351,12 +351,14 @@ fn rows(file: &Path) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Over the time that a way lasts in them, also in the first and the last.
-#[test]
-fn the_bins_of_a_way_and_of_its_flows_add_up_to_it() {
-    let Some(lab) = shared("lab") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let points = ["ingress", "egress"].map(|at| lab.join(format!("s7-clean/{at}.pcap.zst")));
+/// The tables of a path between two points of the lab, by their names.
+fn tables(
+    folder: &Path,
+    points: [&str; 2],
+    more: &[&str],
+) -> Option<impl Fn(&str) -> Vec<BTreeMap<String, String>>> {
+    let lab = shared("lab")?;
+    let points = points.map(|point| lab.join(point).with_extension("pcap.zst"));
     let [before, after] = points.each_ref().map(|path| path.to_str().unwrap());
     let run = [
         "path",
@@ -369,8 +371,18 @@ fn the_bins_of_a_way_and_of_its_flows_add_up_to_it() {
         "--no-charts",
         "-q",
     ];
-    super::cli::run(folder.path(), &run);
-    let table = |name: &str| rows(&folder.path().join(format!("p.{name}.csv")));
+    super::cli::run(folder, &[&run[..], more].concat());
+    let folder = folder.to_path_buf();
+    Some(move |name: &str| rows(&folder.join(format!("p.{name}.csv"))))
+}
+
+/// Over the time that a way lasts in them, also in the first and the last.
+#[test]
+fn the_bins_of_a_way_and_of_its_flows_add_up_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(table) = tables(folder.path(), ["s7-clean/ingress", "s7-clean/egress"], &[]) else {
+        return;
+    };
     let number = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<f64>().unwrap();
     let whole = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<i64>().unwrap();
     let way = &table("hops")[0];
@@ -394,6 +406,41 @@ fn the_bins_of_a_way_and_of_its_flows_add_up_to_it() {
     ] {
         close(sum(table, column), number(way, column), 1e-9);
     }
+}
+
+/// Where each is delayed by chance nothing waits, not even 0 packets, and whatever the limit is said to be.
+#[test]
+fn without_a_queue_no_column_tells_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let points = ["s7-jitter/sender", "s7-jitter/ingress"];
+    let Some(table) = tables(folder.path(), points, &["--limit", "100p"]) else {
+        return;
+    };
+    let is_null = |name: &str, columns: &[&str]| {
+        let of_way = table(name)
+            .into_iter()
+            .filter(|row| row["way"] == "forward");
+        let rows: Vec<_> = of_way.collect();
+        assert!(!rows.is_empty());
+        for (row, column) in rows
+            .iter()
+            .flat_map(|row| columns.iter().map(move |column| (row, column)))
+        {
+            assert_eq!(row[*column], "", "{name}.{column}");
+        }
+    };
+    let of_queue = ["queue_packets_mean", "occupancy_mean", "occupancy_max"];
+    is_null("series", &of_queue);
+    is_null("hops", &of_queue);
+    is_null(
+        "hops",
+        &[
+            "queue_delay_ns_mean",
+            "queue_delay_ns_max",
+            "standing_packets",
+            "busy_share",
+        ],
+    );
 }
 
 /// A limit and a capacity are of one queue, and of several points nobody knows which.

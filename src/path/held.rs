@@ -27,12 +27,22 @@ struct Lost {
     at: i64,
     /// When the next packet of its flow, and of its way, left the queue.
     until: [Option<i64>; 2],
+    /// How long these had waited.
+    next_waited_ns: [i64; 2],
 }
 
 impl Lost {
     /// When it left, if flows (0) or all packets (1) have a queue.
     fn held_ns(&self, queue: usize) -> Option<i64> {
         Some(self.until[queue]?.saturating_sub(self.at))
+    }
+
+    /// Whether it may have waited for its turn: the next packet did, too. Else it was lost on a way on which nothing
+    /// waited, and only its flow paused.
+    fn may_have_waited(&self, queue: usize) -> bool {
+        let held_ns = self.held_ns(queue);
+        held_ns.is_some_and(|held_ns| held_ns >= TARGET_NS - STAMPS_NS)
+            && self.next_waited_ns[queue] >= NEXT_NS_MIN
     }
 }
 
@@ -86,6 +96,7 @@ fn lost(
                     for index in waiting.drain(..) {
                         if let Some(lost) = &mut all[index] {
                             lost.until[queue] = Some(leaves);
+                            lost.next_waited_ns[queue] = leaves.saturating_sub(packet.at);
                         }
                     }
                 }
@@ -99,6 +110,7 @@ fn lost(
                     flow: note.flow,
                     at: calibration.passed(&note).at,
                     until: [None; 2],
+                    next_waited_ns: [0; 2],
                 }));
             }
             Kind::Appeared => all.push(None),
@@ -109,11 +121,11 @@ fn lost(
 
 /// Whether drops come when `CoDel` would drop, in queues of each flow (0) or of all packets (1).
 fn follows_law(lost: &[&Lost], queue: usize, sending_ns: f64) -> bool {
-    let waited = lost.iter().filter_map(|lost| lost.held_ns(queue));
+    let left = lost.iter().filter(|lost| lost.until[queue].is_some());
     let (mut long, mut all) = (0, 0);
-    for held in waited {
+    for lost in left {
         all += 1;
-        long += usize::from(held >= TARGET_NS - STAMPS_NS);
+        long += usize::from(lost.may_have_waited(queue));
     }
     if all == 0 || long * 20 < all * 19 {
         return false;
@@ -204,6 +216,8 @@ const INTERVAL_NS: f64 = 1e8;
 const STRETCH_NS: f64 = 4e7;
 /// Stamps may say that a packet waited so much less than it did.
 const STAMPS_NS: i64 = 100_000;
+/// A packet has waited that took so much longer: stamps and a node that sleeps are late by less as a rule.
+const NEXT_NS_MIN: i64 = 1_000_000;
 /// Drops that come when they should from which on it is no chance.
 const ROW_MIN: usize = 3;
 /// Of these at the beginnings of rows: drops at regular intervals follow the law further on, too.
@@ -223,6 +237,7 @@ mod tests {
                 flow: 0,
                 at: (ms - 20) * MS,
                 until: [Some(ms * MS); 2],
+                next_waited_ns: [20 * MS; 2],
             })
             .collect();
         follows_law(&lost.iter().collect::<Vec<_>>(), 0, 1.2e6)
@@ -272,7 +287,24 @@ mod tests {
             flow: 0,
             at: (ms - 2) * MS,
             until: [Some(ms * MS); 2],
+            next_waited_ns: [2 * MS; 2],
         });
         assert!(!follows_law(&lost.iter().collect::<Vec<_>>(), 0, 1.2e6));
+    }
+
+    /// The next packet of each drop came 20 ms later and went on at once.
+    #[test]
+    fn where_the_next_packet_did_not_wait_nothing_was_dropped_at_the_head() {
+        let law = |next_waited_ns: i64| {
+            let lost = [200, 300, 371, 429, 479, 524].map(|ms| Lost {
+                flow: 0,
+                at: (ms - 20) * MS,
+                until: [Some(ms * MS); 2],
+                next_waited_ns: [next_waited_ns; 2],
+            });
+            follows_law(&lost.iter().collect::<Vec<_>>(), 0, 1.2e6)
+        };
+        assert!(law(15 * MS));
+        assert!(!law(MS / 10));
     }
 }

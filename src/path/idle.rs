@@ -144,7 +144,7 @@ impl IdleDelays {
 /// Part of the packets that found the link idle, but no node asleep.
 const AWAKE: f64 = 1.0 / 3.0;
 /// Stamps are late by no more than this as a rule, in ns.
-const LATE_NS_MAX: i64 = 100_000;
+pub(super) const LATE_NS_MAX: i64 = 100_000;
 /// Packets from which on it is no chance that they were quick: two may have come while a node stood still.
 const QUICK_MIN: usize = 3;
 

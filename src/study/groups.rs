@@ -188,8 +188,8 @@ impl<'a> Peers<'a> {
         }
     }
 
-    /// Of the groups with the baseline's labels the one that `kin` is compared with: of runs of the same flows, else the
-    /// one that tests and comparisons take together with it.
+    /// Of the groups with the baseline's labels the one that `kin` is compared with: of runs of the same flows, else
+    /// the one that tests and comparisons take together with it.
     fn of_baseline(&mut self, baseline: &GroupKey, kin: &Kin) -> Option<Describe> {
         let (key, composition) = kin;
         let alike = (baseline.clone(), composition.clone());

@@ -129,7 +129,7 @@ pub fn silent_in_window(results: &StudyResults) -> Option<String> {
             () => "pauses in it",
         };
         let said = format!(
-            "{} of {} {sends} nothing in the window ({} to {} {why}), and what flows got there counts it as nothing: `window = \"overlap\"` is the time in which all are active, and `min_flow` leaves out small ones",
+            "{} of {} {sends} nothing in the window ({} to {} {why}), so that 0 is what it got there in all means: `window = \"overlap\"` is the time in which all are active, and `min_flow` leaves out small ones",
             silent.len(),
             counted(run.flows.len() as u64, "flow"),
             end(ends.sender),

@@ -57,8 +57,8 @@ impl Run<'_> {
         metric::utilisation(goodput_bps, self.capacity_bps(start, end)?)
     }
 
-    /// Whether so many bytes are a rate: none in a window are a rate of 0; in a whole run nothing tells then from when to
-    /// when they would have been (METRICS.md G1).
+    /// Whether so many bytes are a rate: none in a window are a rate of 0; in a whole run nothing tells then from when
+    /// to when they would have been (METRICS.md G1).
     fn tells_rates(&self, bytes: u64) -> bool {
         bytes > 0 || self.window.is_some()
     }

@@ -61,8 +61,8 @@ impl Hosts {
 
 /// Whether each of these flows goes the way that most payload goes (METRICS.md N0): hosts of one connection are on both
 /// sides of the link, and so are those that are reached over others. Of hosts that have none in common, and where hosts
-/// would have to be on both sides, the way that most of their payload goes counts as the same. Of ways with as much payload
-/// it is that of the flow that stands first.
+/// would have to be on both sides, the way that most of their payload goes counts as the same. Of ways with as much
+/// payload it is that of the flow that stands first.
 #[must_use]
 pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
     let mut hosts = Hosts::default();

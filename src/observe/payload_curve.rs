@@ -16,8 +16,8 @@ struct Chunk {
     /// Start of the run after this one, whether that is still held or not.
     until: CaptureTime,
     bytes_before: u64,
-    /// When each packet passed, in ns since the start: in this order, but where the clock stepped back. None of a run that
-    /// was dropped, but for when it was and how much.
+    /// When each packet passed, in ns since the start: in this order, but where the clock stepped back. None of a run
+    /// that was dropped there, of which the rest stays.
     after_ns: Vec<u32>,
     bytes: RunBytes,
 }
@@ -125,8 +125,8 @@ impl BytesBy {
 /// where some flow began, and where some flow had its last packet so far. So packets are kept in
 /// chunks, and pruning drops the chunks in which no such instant lies.
 ///
-/// Where the capture's clock stepped back, chunks lie over each other: then each is asked, and of one that is dropped it
-/// is kept from when to when it was.
+/// Where the capture's clock stepped back, chunks lie over each other: then each is asked, and of one that is dropped
+/// it is kept from when to when it was.
 #[derive(Clone, Debug, Default)]
 pub struct PayloadCurve {
     chunks: Vec<Chunk>,

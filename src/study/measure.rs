@@ -439,8 +439,10 @@ impl Run<'_> {
         let pairs = &self.capture.pairs;
         // Beyond the largest flows, payload over time is not kept.
         let sharing = if self.flows.len() <= self.options.config.pairs.top {
+            let payloads = self.flows.iter().map(Flow::payload_bytes);
+            let largest = payloads.max().unwrap_or(0);
             let rivals = self.flows.iter().zip(self.main_way);
-            let rivals = rivals.filter(|&(_, &goes)| goes);
+            let rivals = rivals.filter(|&(flow, &goes)| goes && flow.counts_beside(largest));
             let rivals: Vec<Flow<'_>> = rivals.map(|(&flow, _)| flow).collect();
             Sharing::of(&rivals, within)
         } else {

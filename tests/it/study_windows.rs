@@ -20,14 +20,23 @@ fn folder_with(wire: Wire) -> tempfile::TempDir {
 
 /// Writes the manifest of a study with this window.
 fn write_study(folder: &Path, window: &str) {
+    write_study_with(folder, &format!("window = \"{window}\""));
+}
+
+/// The same with this line of how runs are analysed.
+fn write_study_with(folder: &Path, analysis: &str) {
     let manifest = format!(
-        "[analysis]\nwindow = \"{window}\"\n[conditions]\ncapacity = \"10Mbit\"\n[[runs]]\nfiles = \"{{run}}.pcap\"\n"
+        "[analysis]\n{analysis}\n[conditions]\ncapacity = \"10Mbit\"\n[[runs]]\nfiles = \"{{run}}.pcap\"\n"
     );
     fs::write(folder.join("s.toml"), manifest).unwrap();
 }
 
 fn study(folder: &Path, window: &str) -> StudyResults {
     write_study(folder, window);
+    carry_out(folder)
+}
+
+fn carry_out(folder: &Path) -> StudyResults {
     let plan = StudyPlan::read(&folder.join("s.toml")).unwrap();
     plan.carry_out(None, &Watch::default())
 }
@@ -138,4 +147,19 @@ fn only_flows_with_a_time_span_share_the_link() {
     let shared = [Metric::SharingBound, Metric::SharingRatio, Metric::Jain];
     let shared = shared.map(|metric| run.values.get(metric));
     assert_eq!(shared, [Some(1.5), Some(1.0), Some(1.0)]);
+}
+
+/// A flow of 2 packets beside two of 401: it counts in the run, as `min_flow` says, but it is no rival of theirs (N2).
+#[test]
+fn a_flow_with_less_than_a_hundredth_of_the_largest_shares_nothing() {
+    let mut wire = Wire::default();
+    wire.flow([1, 3], 1001, steps(500, 1, 900));
+    wire.flow([2, 3], 1002, steps(500, 1, 900));
+    wire.flow([4, 3], 1003, steps(600, 10, 610));
+    let folder = folder_with(wire);
+    write_study_with(folder.path(), "min_flow = \"1kB\"");
+    let run = &carry_out(folder.path()).runs[0];
+    assert_eq!(run.flows.len(), 3);
+    let shared = [Metric::SharingBound, Metric::Jain].map(|metric| run.values.get(metric));
+    assert_eq!(shared, [Some(1.5), Some(1.0)]);
 }

@@ -35,15 +35,17 @@ impl Chunk {
     /// Adds a packet, if there is room for it.
     #[inline]
     fn add(&mut self, at: CaptureTime, payload_len: u32) -> bool {
-        let last_ns = self.after_ns.last().map_or(i64::MAX, |&ns| ns.into());
-        at.since(self.start) >= last_ns && self.push(at, payload_len)
+        let Some(&last_ns) = self.after_ns.last() else {
+            return false;
+        };
+        let ns = at.since(self.start);
+        ns >= i64::from(last_ns) && self.push(ns, payload_len)
     }
 
     /// The same, whether that is before the last one or not.
     #[inline(always)]
-    fn push(&mut self, at: CaptureTime, payload_len: u32) -> bool {
-        let ns = u32::try_from(at.since(self.start));
-        let (Ok(ns), true) = (ns, self.after_ns.len() < CHUNK_PACKETS) else {
+    fn push(&mut self, ns: i64, payload_len: u32) -> bool {
+        let (Ok(ns), true) = (u32::try_from(ns), self.after_ns.len() < CHUNK_PACKETS) else {
             return false;
         };
         if !matches!(self.bytes, RunBytes::Even(len) if len == payload_len) {
@@ -61,12 +63,28 @@ impl Chunk {
 
     /// Payload bytes of its packets that had passed at `at`, in whatever order they are.
     fn bytes_by(&self, at: CaptureTime) -> u64 {
-        let after_ns = at.since(self.start);
-        let packets = self.after_ns.iter().enumerate();
-        let passed = packets.filter(|&(_, &ns)| i64::from(ns) <= after_ns);
-        passed
-            .map(|(place, _)| self.bytes_of(place + 1) - self.bytes_of(place))
-            .sum()
+        // Nearly always it is asked for an instant before all of them, or behind.
+        if at < self.start {
+            return 0;
+        }
+        if at >= self.until {
+            return self.bytes_of(self.after_ns.len());
+        }
+        let after_ns = u32::try_from(at.since(self.start)).unwrap_or(u32::MAX);
+        let has_passed = |ns: u32| ns <= after_ns;
+        match &self.bytes {
+            &RunBytes::Even(len) => {
+                let passed = self.after_ns.iter().filter(|&&ns| has_passed(ns));
+                passed.count() as u64 * u64::from(len)
+            }
+            RunBytes::Sums(sums) => {
+                let before = std::iter::once(&0).chain(sums);
+                let each = self.after_ns.iter().zip(sums.iter().zip(before));
+                each.filter(|&(&ns, _)| has_passed(ns))
+                    .map(|(_, (sum, before))| u64::from(sum - before))
+                    .sum()
+            }
+        }
     }
 
     /// Drops its packets.
@@ -175,7 +193,7 @@ impl PayloadCurve {
             let latest = last.latest();
             if at < latest {
                 self.has_stepped = true;
-                if last.push(at, payload_len) {
+                if last.push(at.since(last.start), payload_len) {
                     last.until = CaptureTime::MAX;
                     return 0;
                 }

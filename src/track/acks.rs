@@ -42,6 +42,19 @@ impl HalfFlow {
         {
             return;
         }
+        self.take_ack(dir, segment, ack, sink);
+    }
+
+    /// An ACK up to `ack` that is to be believed.
+    // Hardly ever from where one was held.
+    #[inline(always)]
+    pub(super) fn take_ack<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        ack: i64,
+        sink: &mut S,
+    ) {
         let una_before = self.una;
         let una = una_before.unwrap_or(ack.min(self.high));
         let window_before = self.window.advertised;

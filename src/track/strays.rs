@@ -33,8 +33,6 @@ struct Seen {
     data: Option<HeldData>,
     /// The last ACK of what cannot have been sent, while no other makes progress.
     ack: Option<HeldAck>,
-    /// What follows has shown that what it acknowledges was sent.
-    believed: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,13 +85,6 @@ impl Strays {
 
     fn held_ack(&self) -> Option<&HeldAck> {
         self.0.as_ref()?.ack.as_ref()
-    }
-
-    /// Whether what follows an ACK up to `ack` has shown that this was sent.
-    fn believes(&self, ack: i64) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|seen| seen.believed == Some(ack))
     }
 
     /// An ACK that was believed has moved on.
@@ -291,9 +282,6 @@ impl HalfFlow {
         ack: i64,
         sink: &mut S,
     ) -> bool {
-        if self.strays.believes(ack) {
-            return true;
-        }
         let end_max = ack - self.slack();
         let held = self.strays.held_ack();
         if held.is_some_and(|held| held.ack < ack && end_max <= held.end) {
@@ -315,11 +303,9 @@ impl HalfFlow {
     #[cold]
     #[inline(never)]
     fn believe_held<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
-        if let Some(seen) = &mut self.strays.0
-            && let Some(held) = seen.ack.take()
-        {
-            seen.believed = Some(held.ack);
-            self.on_ack(dir, &held.segment, sink);
+        let held = self.strays.0.as_mut().and_then(|seen| seen.ack.take());
+        if let Some(held) = held {
+            self.take_ack(dir, &held.segment, held.ack, sink);
             // It is not the ACK that has just come.
             self.acks.told = 0;
         }

@@ -61,8 +61,8 @@ impl IdleDelays {
             .min()
     }
 
-    /// The link, from its rate. `apart_ns` is what clocks that are apart may have taken from delays; `quick_bps` is what
-    /// the link sent at when it was quick, where its rate is not constant: so did the quickest packets come.
+    /// The link, from its rate. `apart_ns` is what clocks that are apart may have taken from delays; `quick_bps` is
+    /// what the link sent at when it was quick, where its rate is not constant: so did the quickest packets come.
     pub(super) fn link(
         &self,
         rate_bps: Option<f64>,
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(link.leaves(100, 2_100_000, Some(900_000)), 2_095_000);
     }
 
-    /// At 10 Mbit/s 1500 bytes take 1.2 ms; of ten packets two came in while the node stood still, and were stamped late.
+    /// At 10 Mbit/s 1500 bytes take 1.2 ms; of ten packets two came in while the node stood still: stamped late.
     #[test]
     fn a_few_quick_packets_do_not_show_a_point_before_the_link() {
         let tap = |quick, slow| {

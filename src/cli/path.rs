@@ -66,12 +66,13 @@ pub struct PathArgs {
     #[arg(long, value_name = "FILE")]
     pub packets: Option<PathBuf>,
 
-    /// What the queue holds at most, such as `100p` or `150kB`; without it, what the drops show
+    /// What the queue of the way forward holds at most, such as `100p` or `150kB`; without it, what
+    /// the drops show
     #[arg(long, value_name = "LIMIT", value_parser = parse_limit)]
     pub limit: Option<QueueLimit>,
 
-    /// Rate of the link behind the queue, such as `50Mbit`, counted in IP packets; without it, what
-    /// it sent while packets waited
+    /// Rate of the link behind the queue of the way forward, such as `50Mbit`, counted in IP
+    /// packets; without it, what it sent while packets waited
     #[arg(short, long, value_name = "RATE", value_parser = parse_rate)]
     pub capacity: Option<f64>,
 

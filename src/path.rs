@@ -26,6 +26,7 @@ mod improve;
 mod jitter;
 mod jumps;
 mod latest;
+mod line;
 mod link;
 mod look;
 mod losses;

@@ -8,7 +8,8 @@
 
 use std::ops::Range;
 
-use super::envelope::{Floor, Line, line};
+use super::envelope::Floor;
+use super::line::{Line, line};
 
 /// A time in which clocks run evenly against each other: from an instant of the second clock to
 /// before another, in ns.
@@ -99,6 +100,8 @@ struct Candidate {
     span: usize,
     /// By how much the smallest delays of both ways together grow when the piece is split there.
     gain: f64,
+    /// How large they are then.
+    expected_ns: f64,
     /// How far the delays of the steadier way are above the lines on both sides, in ns.
     above_ns: f64,
 }
@@ -136,6 +139,15 @@ impl Spans {
         line(&parts, self.origin_ns).filter(|_| parts.iter().all(|part| part.ends().len() == 2))
     }
 
+    /// The line through all but some spans.
+    fn without(&self, spans: Range<usize>) -> Option<Line> {
+        let rest = self.coarse.each_ref();
+        line(
+            &rest.map(|floor| floor.without(spans.clone())),
+            self.origin_ns,
+        )
+    }
+
     /// The best span to split at; `all_ns` are the smallest delays of both ways over all spans.
     fn best(&self, all_ns: f64) -> Option<Candidate> {
         let found: Vec<Candidate> = (EDGE..SPANS - EDGE)
@@ -157,7 +169,11 @@ impl Spans {
         let [before, behind] = parts.clone().map(|part| self.line(part));
         let lines = [before?, behind?];
         let [left, right] = [lines[0].round_trip_ns?, lines[1].round_trip_ns?];
-        let gain = left.min(right) - all_ns;
+        // What packets of these spans alone made smaller, as one that was stamped late, is no change of the clocks.
+        let rest = self.without(parts[0].end..parts[1].start)?.round_trip_ns?;
+        let all_ns = all_ns.max(rest);
+        let expected_ns = left.min(right);
+        let gain = expected_ns - all_ns;
         let is_alike = (left - right).abs() <= (gain / 4.0).max(NEAR_NS);
         if gain < GAIN_MIN_NS || !(is_alike || all_ns < -NEAR_NS) {
             return None;
@@ -171,6 +187,7 @@ impl Spans {
         Some(Candidate {
             span,
             gain,
+            expected_ns,
             above_ns: above(0).min(above(1)),
         })
     }
@@ -181,7 +198,12 @@ fn split(floors: &[Floor; 2], origin_ns: i64, piece: &Piece) -> Option<Split> {
     let (from, to) = piece.sure;
     let spans = Spans::of(floors, origin_ns, piece)?;
     let all_ns = spans.line(0..SPANS)?.round_trip_ns?;
-    let Candidate { span, gain, .. } = spans.best(all_ns)?;
+    let Candidate {
+        span,
+        gain,
+        expected_ns,
+        ..
+    } = spans.best(all_ns)?;
     // The lines of all windows but those of these spans.
     let (before, behind) = (spans.start(span - 1), spans.start(span + 2));
     let lines = [(from, before), (behind, to)].map(|(from, to)| {
@@ -197,7 +219,7 @@ fn split(floors: &[Floor; 2], origin_ns: i64, piece: &Piece) -> Option<Split> {
     let is_within = (spans.start(EDGE)..spans.start(SPANS - EDGE)).contains(&turn);
     // A clock that bends does so where the lines meet: lines are near to most of their spans, so
     // that it need not be where the gain is largest.
-    if is_within && let Some(lines) = bent_at(floors, origin_ns, piece, turn, all_ns + gain) {
+    if is_within && let Some(lines) = bent_at(floors, origin_ns, piece, turn, expected_ns) {
         return Some(Split {
             at: turn,
             unsure: (

@@ -3,6 +3,7 @@
 
 use super::bends::{self, Piece};
 use super::clock::{Clock, ClockEstimate, ClockStep, Heading};
+use super::line::line;
 
 /// Spans of time whose smallest delays show the drift.
 const SPANS: usize = 64;
@@ -12,9 +13,6 @@ const POINTS_NEAR: usize = 4;
 
 /// Smallest delays that change by no more than this show the clocks, not a queue, in ns.
 const STEADY_NS: f64 = 200_000.0;
-
-/// Drift that is believed, in ns a second: 1000 ppm, twice what time synchronisation slews by.
-const SLOPE_MAX: f64 = 1e6;
 
 /// IP bytes up to which a packet is small: ACKs and handshakes.
 pub(super) const SMALL_MAX: u32 = 200;
@@ -202,6 +200,13 @@ impl Floor {
         }
     }
 
+    /// Without some of its windows.
+    pub(super) fn without(&self, windows: std::ops::Range<usize>) -> Self {
+        let mut rest = self.part(0..self.lowest.len());
+        rest.lowest[windows].fill(None);
+        rest
+    }
+
     pub(super) fn points(&self) -> impl DoubleEndedIterator<Item = (i64, i64)> + '_ {
         self.lowest.iter().copied().flatten()
     }
@@ -221,7 +226,7 @@ impl Floor {
     ///
     /// Where queues never drain these distances are large, and the line below all values that is
     /// closest to them is a better guess.
-    fn trend(&self, origin_ns: i64) -> Option<Trend> {
+    pub(super) fn trend(&self, origin_ns: i64) -> Option<Trend> {
         let points = self.spans(origin_ns);
         let slopes = points.iter().enumerate().flat_map(|(index, one)| {
             let later = points[index + 1..].iter();
@@ -256,8 +261,16 @@ impl Floor {
         })
     }
 
+    /// By how much the middle one of the smallest values of some spans is above the line of this slope that touches all
+    /// from below.
+    pub(super) fn middle_above(&self, slope: f64, origin_ns: i64) -> Option<f64> {
+        let points = self.spans(origin_ns).into_iter();
+        let level = middle(points.map(|(at, value)| value - slope * at).collect())?;
+        Some(level - self.intercept(slope, origin_ns)?)
+    }
+
     /// Where the line of this slope that touches the points from below passes `origin_ns`.
-    fn intercept(&self, slope: f64, origin_ns: i64) -> Option<f64> {
+    pub(super) fn intercept(&self, slope: f64, origin_ns: i64) -> Option<f64> {
         self.points()
             .map(|(at, value)| value as f64 - slope * at.saturating_sub(origin_ns) as f64 / 1e9)
             .min_by(f64::total_cmp)
@@ -266,13 +279,13 @@ impl Floor {
 
 /// How smallest values change.
 #[derive(Clone, Copy, Default)]
-struct Trend {
+pub(super) struct Trend {
     /// In ns a second.
-    slope: f64,
+    pub(super) slope: f64,
     /// How far they are from a line, in ns.
-    distance: f64,
+    pub(super) distance: f64,
     /// How far the line may be off at its ends for that, in ns.
-    at_ends: f64,
+    pub(super) at_ends: f64,
 }
 
 /// The middle value; `None` without any.
@@ -395,94 +408,6 @@ impl Envelopes {
             self.reverse.floor(ns_per_byte[1]),
         ]
     }
-}
-
-/// How far the second clock is ahead, where it gains evenly.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    /// At an origin, in ns.
-    pub(super) offset_ns: f64,
-    /// In ns a second.
-    pub(super) slope: f64,
-    /// Smallest delays forward and back beside it, in ns.
-    pub(super) least_ns: [Option<f64>; 2],
-    /// Of both ways together.
-    pub(super) round_trip_ns: Option<f64>,
-    /// The way that shows the drift: forward (0) or back (1).
-    steady: usize,
-    /// How unsteady these are, and how far the line may be off at its ends for that.
-    unsteady_ns: [f64; 2],
-}
-
-impl Line {
-    pub(super) fn ahead_ns(&self, at: i64, origin_ns: i64) -> f64 {
-        self.offset_ns + self.slope * at.saturating_sub(origin_ns) as f64 / 1e9
-    }
-
-    /// The line on which the steady way takes as little as it does beside another line.
-    pub(super) fn with_least_of(self, other: &Self) -> Self {
-        let [forward, back] = self.least_ns;
-        let (Some(least), Some(others)) = (self.least_ns[self.steady], other.least_ns[self.steady])
-        else {
-            return self;
-        };
-        let shift = if self.steady == 0 {
-            least - others
-        } else {
-            others - least
-        };
-        let [distance, at_ends] = self.unsteady_ns;
-        Self {
-            offset_ns: self.offset_ns + shift,
-            least_ns: [forward.map(|ns| ns - shift), back.map(|ns| ns + shift)],
-            unsteady_ns: [distance + shift.abs(), at_ends],
-            ..self
-        }
-    }
-
-    fn uncertainty_ns(&self) -> Option<f64> {
-        let [distance, at_ends] = self.unsteady_ns;
-        Some(self.round_trip_ns?.abs() / 2.0 + distance + at_ends)
-    }
-}
-
-/// The line that fits the smallest delays of the ways forward and back; `None` without any.
-pub(super) fn line(floors: &[Floor; 2], origin_ns: i64) -> Option<Line> {
-    let [forward, reverse] = floors.each_ref().map(|floor| floor.trend(origin_ns));
-    // The way that is less congested shows the drift better.
-    let back = |trend: Trend| Trend {
-        // Not -0.0 of clocks that run alike, which tables would show.
-        slope: 0.0 - trend.slope,
-        ..trend
-    };
-    let (steady, trend) = match (forward, reverse.map(back)) {
-        (Some(forward), Some(reverse)) if reverse.distance < forward.distance => (1, reverse),
-        (Some(forward), _) => (0, forward),
-        (None, Some(reverse)) => (1, reverse),
-        (None, None) => (0, Trend::default()),
-    };
-    // No clock is so wrong: a queue that filled looks like that.
-    let believed = trend.slope.abs() <= SLOPE_MAX;
-    let slope = if believed { trend.slope } else { 0.0 };
-    let low = floors[0].intercept(slope, origin_ns);
-    let high = floors[1].intercept(-slope, origin_ns);
-    let offset_ns = match (low, high) {
-        (Some(low), Some(high)) => f64::midpoint(low, -high),
-        (Some(low), None) => low,
-        (None, Some(high)) => 0.0 - high,
-        (None, None) => return None,
-    };
-    Some(Line {
-        offset_ns,
-        slope,
-        least_ns: [
-            low.map(|low| low - offset_ns),
-            high.map(|high| high + offset_ns),
-        ],
-        round_trip_ns: low.zip(high).map(|(low, high)| low + high),
-        steady,
-        unsteady_ns: [trend.distance, trend.at_ends],
-    })
 }
 
 #[cfg(test)]
